@@ -1,0 +1,276 @@
+/* board.h - the shared memory of one host: what ranks and their node agent say to each other.
+ *
+ * One memfd per host and job.  Its first page is the board itself (struct bspz_board); behind it
+ * lie one slot per rank (struct bspz_rank), the rank's file names, registration tables and
+ * outboxes.  Agent and ranks map the part up to the names; only ranks map the rest.
+ *
+ *   offset 0              struct bspz_board            BSPZ_BOARD_BYTES
+ *   BSPZ_BOARD_BYTES      struct bspz_rank [p]         BSPZ_RANK_BYTES each
+ *   bspz_names_offset(p)  file names [p]               BSPZ_NAMES_BYTES each
+ *   layout.tables         registration tables [p]      BSPZ_TABLE_BYTES each
+ *   layout.outboxes       outbox halves [p][2]         layout.half_bytes each
+ *
+ * Rules.  Every word has one writer unless its comment says otherwise.  Ranks never block on the
+ * agent except where a comment says so; the agent never blocks on a rank.  The agent only ever
+ * writes *requests* (stop, consult_from): what a barrier does is read once by the host's first
+ * rank and published with its arrival, so that all ranks see the same.
+ */
+#ifndef BSPZ_SHM_BOARD_H
+#define BSPZ_SHM_BOARD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BSPZ_BOARD_MAGIC 0x64726f42307a7362ull /* "bsz0Bord" */
+#define BSPZ_BOARD_VERSION 1u
+#define BSPZ_BOARD_BYTES 65536u
+#define BSPZ_RANK_BYTES 4096u
+#define BSPZ_NAMES_BYTES 65536u
+#define BSPZ_NAME_BYTES 256u /* one file name, NUL-terminated */
+#define BSPZ_NAME_COUNT (BSPZ_NAMES_BYTES / BSPZ_NAME_BYTES)
+#define BSPZ_MAX_PROCS 4096
+#define BSPZ_LINE 128 /* two cache lines: the hardware prefetches in pairs */
+
+/* A process the agent starts finds the board through this variable:
+ * "<descriptor>:<agent's process id>:<agent's descriptor>:<token>".  libbsp removes it from the
+ * environment when it is loaded, so that programs started by the program are jobs of their own. */
+#define BSPZ_ENV_BOARD "BSPZERO_BOARD"
+
+/* How far the job is (board->phase, a futex word).  IDLE -> BEGIN by pid 0, the rest by the agent. */
+enum bspz_phase {
+    BSPZ_PHASE_IDLE,   /* no rank has registered */
+    BSPZ_PHASE_BEGIN,  /* pid 0 is in bsp_begin and has written wanted; doorbell rung */
+    BSPZ_PHASE_LAYOUT, /* nprocs is decided: pid 0 lays out the memory and makes the clones */
+    BSPZ_PHASE_RUN,    /* every rank is READY and the coordinator released bsp_begin */
+};
+
+/* Life of a rank (rank->state, a futex word). */
+enum bspz_rank_state {
+    BSPZ_RANK_EMPTY,   /* nobody yet */
+    BSPZ_RANK_FORKED,  /* ospid is written: the agent must take a pidfd; by the cloner */
+    BSPZ_RANK_HELD,    /* the agent holds the pidfd; by the agent */
+    BSPZ_RANK_READY,   /* set up, waits in bsp_begin for PHASE_RUN; by the rank, like all below */
+    BSPZ_RANK_RUNNING, /* between bsp_begin and bsp_end */
+    BSPZ_RANK_ENDED,   /* past the barrier of bsp_end: its death is no fault any more */
+    BSPZ_RANK_EXITED,  /* called exit() in the SPMD part, exit_status is written; a fault */
+    BSPZ_RANK_ABORTED, /* called bsp_abort, text already printed */
+    BSPZ_RANK_FAILED,  /* misused the library, message already printed */
+};
+
+/* Why everything must stop (board->stop). 0 = go on.  Written by the agent (BSPZ_STOP_*), read by
+ * waiting ranks, which then leave with stop_status. */
+enum bspz_stop {
+    BSPZ_STOP_NONE,
+    BSPZ_STOP_ABORT,  /* leave through exit(stop_status), flushing stdio */
+    BSPZ_STOP_SIGNAL, /* die of signal stop_status, as the user's Ctrl-C asked for */
+};
+
+/* What a barrier does (in the first rank's line, or answered by the coordinator). */
+enum bspz_decision {
+    BSPZ_DECIDE_GO,
+    BSPZ_DECIDE_CONSULT,  /* only in a line: wait for board->answered */
+    BSPZ_DECIDE_ABORT,    /* leave: the coordinator ends the job here */
+    BSPZ_DECIDE_SNAPSHOT, /* reserved */
+    BSPZ_DECIDE_ROLLBACK, /* reserved */
+};
+
+/* Where a rank was last seen inside the library. */
+enum bspz_call {
+    BSPZ_CALL_NONE,
+    BSPZ_CALL_INIT,
+    BSPZ_CALL_BEGIN,
+    BSPZ_CALL_END,
+    BSPZ_CALL_ABORT,
+    BSPZ_CALL_SYNC,
+    BSPZ_CALL_PUSH_REG,
+    BSPZ_CALL_POP_REG,
+    BSPZ_CALL_PUT,
+    BSPZ_CALL_GET,
+    BSPZ_CALL_HPPUT,
+    BSPZ_CALL_HPGET,
+    BSPZ_CALL_SET_TAGSIZE,
+    BSPZ_CALL_SEND,
+    BSPZ_CALL_QSIZE,
+    BSPZ_CALL_GET_TAG,
+    BSPZ_CALL_MOVE,
+    BSPZ_CALL_HPMOVE,
+    BSPZ_CALL_EXIT,
+    BSPZ_CALL_COUNT
+};
+
+/* A source position in 32 bits: index of the file name of that rank << 24 | line. */
+typedef uint32_t bspz_position;
+#define BSPZ_POSITION(file, line) ((bspz_position)((uint32_t)(file) << 24 | ((line) & 0xffffffu)))
+
+/* What a rank publishes when it arrives at a barrier.  Two per rank, by parity of the superstep,
+ * so that a fast rank cannot overwrite what a slow one has yet to read.  stamp is written last. */
+struct bspz_line {
+    _Atomic uint64_t stamp; /* superstep + 1 once the rank has arrived */
+    uint32_t flags;         /* BSPZ_HAS_* */
+    bspz_position position;
+    uint64_t digest;   /* of the superstep's push, pop and tag size calls */
+    uint32_t decision; /* enum bspz_decision; valid in the host's first rank's line */
+    uint32_t sync_number;
+    int64_t tag_size;
+    uint64_t bytes_out;
+    uint64_t trace_start_ns, trace_end_ns; /* local computation of this superstep (PROF.bsp) */
+    _Atomic uint64_t replied;              /* superstep + 1: gets asked of this rank are served */
+} __attribute__((aligned(BSPZ_LINE)));
+
+#define BSPZ_HAS_PUT 1u      /* somewhere in my outbox lies a put */
+#define BSPZ_HAS_GET 2u      /* ... a get request */
+#define BSPZ_HAS_MESSAGE 4u  /* ... a message */
+#define BSPZ_HAS_SEQUENCE 8u /* pushes, pops or tag sizes were issued */
+#define BSPZ_HAS_NULL_POP 16u
+#define BSPZ_HAS_END 32u /* the barrier of bsp_end, not of bsp_sync */
+
+/* Sums since bsp_begin, for --report and --progress; written by the rank in bsp_sync. */
+struct bspz_counters {
+    uint64_t supersteps;
+    uint64_t compute_ns, communicate_ns, wait_ns; /* 0 unless BSPZ_BOARD_TIMING */
+    uint64_t bytes_put, bytes_got, bytes_sent;    /* payload issued by this rank */
+    uint64_t bytes_received;
+    uint64_t h_max; /* largest max(bytes out, bytes in) of a superstep */
+    uint64_t peak_memory_bytes;
+};
+
+struct bspz_rank {
+    struct bspz_line line[2];
+    /* The last thing a rank publishes in bsp_sync: number of supersteps whose communication is
+     * applied here.  Direct copies into or from this rank wait for it. */
+    _Atomic uint64_t applied __attribute__((aligned(BSPZ_LINE)));
+
+    /* Last BSPlib call: (uint64_t)call << 32 | position; superstep beside it. */
+    _Atomic uint64_t where __attribute__((aligned(BSPZ_LINE)));
+    _Atomic uint64_t superstep;
+
+    _Atomic uint32_t state __attribute__((aligned(BSPZ_LINE))); /* enum bspz_rank_state, futex */
+    _Atomic int32_t ospid;
+    _Atomic int32_t exit_status; /* with EXITED */
+    _Atomic int32_t core;        /* processor to bind to, -1 none; by the agent before HELD */
+    _Atomic uint32_t in_barrier; /* 1 while waiting in bsp_sync or bsp_end */
+    _Atomic uint32_t file_count; /* file names in use */
+    _Atomic uint32_t slot_count; /* entries of the registration table ever used */
+    struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
+};
+
+/* board->flags */
+#define BSPZ_BOARD_TIMING 1u /* ranks keep the *_ns counters */
+#define BSPZ_BOARD_BARE 2u   /* no bsprun: pid 0 is the user's own process */
+#define BSPZ_BOARD_CORES_KNOWN 4u
+
+struct bspz_layout {
+    uint64_t tables;     /* offset of the registration tables */
+    uint64_t outboxes;   /* offset of the outbox halves */
+    uint64_t half_bytes; /* address space of one half; memory is committed as it is used */
+    uint64_t total;      /* size of the memfd */
+};
+
+struct bspz_board {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t flags;
+    char token[40]; /* job id: hexadecimal, NUL-terminated; by the creator */
+    uint32_t term;
+    int32_t limit;     /* -np or BSP_PROCS; 0 = none */
+    int32_t cores;     /* usable cores of this host */
+    int32_t agent_pid; /* os process id; by the agent */
+    _Atomic uint32_t attached; /* 1 once a program with libbsp was loaded under this board */
+
+    /* Bell: ranks add 1 and wake; the agent's bell thread waits on it. */
+    _Atomic uint32_t doorbell __attribute__((aligned(BSPZ_LINE)));
+
+    _Atomic uint32_t phase __attribute__((aligned(BSPZ_LINE)));
+    _Atomic int32_t wanted;       /* maxprocs of bsp_begin; by pid 0 before PHASE_BEGIN */
+    _Atomic int32_t nprocs;       /* p; by the agent before PHASE_LAYOUT */
+    _Atomic uint32_t clones_free; /* futex: 1 = the cloning intermediate is reaped */
+    _Atomic int32_t clone_error;  /* errno of a fork that failed in the intermediate, 0 = none */
+    struct bspz_layout layout;    /* by pid 0 between LAYOUT and FORKED */
+
+    /* Requests of the agent. */
+    _Atomic uint32_t stop __attribute__((aligned(BSPZ_LINE))); /* enum bspz_stop */
+    _Atomic int32_t stop_status;
+    _Atomic uint64_t consult_from; /* barriers of supersteps >= this ask first; UINT64_MAX = none */
+    _Atomic uint32_t spin_ns;      /* how long a rank may spin before it sleeps; 0 = never */
+
+    /* Consultation: the first rank writes consulted = superstep + 1 after all arrived and rings;
+     * the agent writes answer, then answered = superstep + 1, and calls bspz_barrier_wake. */
+    _Atomic uint64_t consulted;
+    _Atomic uint32_t answer; /* enum bspz_decision */
+    _Atomic uint64_t answered;
+
+    /* Sleeping ranks: how many, and the word they sleep on. */
+    _Atomic uint32_t sleepers __attribute__((aligned(BSPZ_LINE)));
+    _Atomic uint32_t wake_sequence;
+};
+
+_Static_assert(sizeof(struct bspz_board) <= BSPZ_BOARD_BYTES, "board fits its pages");
+_Static_assert(sizeof(struct bspz_rank) <= BSPZ_RANK_BYTES, "rank slot fits its page");
+
+static inline struct bspz_rank *bspz_rank_of(const struct bspz_board *board, int pid)
+{
+    return (struct bspz_rank *)((char *)board + BSPZ_BOARD_BYTES + (size_t)pid * BSPZ_RANK_BYTES);
+}
+
+static inline uint64_t bspz_names_offset(int nprocs)
+{
+    return BSPZ_BOARD_BYTES + (uint64_t)nprocs * BSPZ_RANK_BYTES;
+}
+
+/* The name of file `index` of rank pid; index < file_count of that rank. */
+static inline char *bspz_name_of(const struct bspz_board *board, int nprocs, int pid, unsigned index)
+{
+    return (char *)board + bspz_names_offset(nprocs) + (size_t)pid * BSPZ_NAMES_BYTES +
+           (size_t)index * BSPZ_NAME_BYTES;
+}
+
+/* Bytes that an agent maps: board, rank slots and file names. */
+static inline uint64_t bspz_agent_bytes(int nprocs)
+{
+    return bspz_names_offset(nprocs) + (uint64_t)nprocs * BSPZ_NAMES_BYTES;
+}
+
+/* Creates a memfd of BSPZ_BOARD_BYTES with an initialised board, close-on-exec, moved near the top
+ * of the descriptor limit; maps it at *board.  Returns the descriptor or -errno.  limit and cores
+ * as in struct bspz_board; token is copied. */
+int bspz_board_create(const char *token, int limit, int cores, uint32_t flags,
+                      struct bspz_board **board);
+
+/* Opens the board named by a BSPZ_ENV_BOARD value: the inherited descriptor, or, where a wrapper
+ * closed it, the agent's own through /proc.  Returns a close-on-exec descriptor, with the first
+ * BSPZ_BOARD_BYTES mapped at *board, or -errno. */
+int bspz_board_open(const char *value, struct bspz_board **board);
+
+/* Grows the memfd for nprocs agents' view and maps bspz_agent_bytes(nprocs); NULL with errno on
+ * failure.  The old one-page mapping stays valid. */
+struct bspz_board *bspz_board_map_agent(int fd, int nprocs);
+
+/* Grows the memfd to the full layout for nprocs ranks and maps it, with the largest half_bytes (up
+ * to half_wanted) that the limits allow; fills board->layout.  NULL with errno on failure. */
+struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted);
+
+/* Wakes the agent. */
+void bspz_board_ring(struct bspz_board *board);
+
+/* Sets a word and wakes everybody who sleeps on it. */
+void bspz_word_set(_Atomic uint32_t *word, uint32_t value);
+
+/* Sleeps until *word != value or about timeout_ms have passed (-1: no bound). */
+void bspz_word_wait(_Atomic uint32_t *word, uint32_t value, int timeout_ms);
+
+/* By the agent: asks all ranks to leave.  ABORT: exit status; SIGNAL: signal number. */
+void bspz_board_stop(struct bspz_board *board, int nprocs, enum bspz_stop kind, int status);
+
+/* The name of a call, "bsp_put". */
+const char *bspz_call_name(unsigned call);
+
+/* The number of processes for bsp_begin(wanted): wanted > 0 is capped by limit (0 = no limit);
+ * wanted 0 means limit, else cores. */
+int bspz_decide_nprocs(int wanted, int limit, int cores);
+
+/* Usable cores: affinity mask and cgroup quota (rounded up) counted; at least 1. */
+int bspz_usable_cores(void);
+
+#endif
