@@ -1,0 +1,54 @@
+/* shell.h - Processor Zero inside an agent: messages become events, effects become messages.
+ *
+ * The shell owns the state machine (coordinator/core).  It does no I/O of its own: the agent hands
+ * it what arrives and gives it functions to send, to set a timer and to report the end.  The own
+ * host is served like any other, except that its messages never see a connection.
+ *
+ * None of the functions in coord_shell_calls may free the shell.  They may hand in new messages:
+ * these are queued and handled after the effects of the present one.
+ */
+#ifndef COORD_SHELL_H
+#define COORD_SHELL_H
+
+#include "coordinator/core/coord.h"
+#include "lib/wire/wire.h"
+
+struct coord_shell_calls {
+    /* Sends to the agent of a host (the own one included).  The message is valid during the call.
+     * A failure is reported later as coord_shell_host_lost. */
+    void (*send)(void *context, uint32_t host, const struct wire_message *message);
+    /* Starts (again) or stops the only timer, whose end is coord_shell_timer. */
+    void (*set_timer)(void *context, uint64_t milliseconds);
+    void (*cancel_timer)(void *context);
+    /* A host broke the protocol: drop its connection.  The shell has already counted it as lost. */
+    void (*drop_host)(void *context, uint32_t host, const char *complaint);
+    /* The job is over.  Called once; outcome->text is valid while the shell lives. */
+    void (*finish)(void *context, const struct coord_outcome *outcome);
+    /* A line of the -vv trace, or NULL when nobody wants it. */
+    void (*trace)(void *context, const char *text);
+};
+
+struct coord_shell;
+
+/* `config->moved` and its context are the shell's; everything else is as for coord_new.  NULL as
+ * for coord_new. */
+struct coord_shell *coord_shell_new(const struct coord_config *config,
+                                    const unsigned char job[WIRE_JOB_SIZE],
+                                    const struct coord_shell_calls *calls, void *context);
+void coord_shell_free(struct coord_shell *shell); /* NULL is fine */
+
+/* A message from the agent of `host`.  Messages of another job, of a kind that is not for
+ * Processor Zero, or that name a host other than the sender's count as a broken rule. */
+void coord_shell_message(struct coord_shell *shell, uint32_t host,
+                         const struct wire_message *message);
+
+/* bsprun asks for the end of the job (its STOP message, whichever agent got it). */
+void coord_shell_stop(struct coord_shell *shell, enum wire_stop_how how, uint32_t signal,
+                      const char *text);
+void coord_shell_host_lost(struct coord_shell *shell, uint32_t host);
+void coord_shell_timer(struct coord_shell *shell);
+
+/* The machine, for looking at it. */
+const struct coord *coord_shell_state(const struct coord_shell *shell);
+
+#endif

@@ -1,0 +1,87 @@
+/* net.h - connections that carry messages of the control protocol, on a libuv loop.
+ *
+ * One connection is one stream: now an inherited descriptor of a socket pair, later TCP.  It turns
+ * bytes into messages (lib/wire) and messages into bytes, bounds both directions, and ends exactly
+ * once.  All calls belong to the thread of the loop.  SIGPIPE must be ignored by the process.
+ *
+ * Life of a connection:
+ *   1. net_open returns a connection; it reads from the next turn of the loop on.
+ *   2. `message` is called for every message, in order, never from inside another call of this
+ *      interface.  The message is valid during the call only.
+ *   3. The end comes once, by the peer, an error, net_finish or net_close: `closed` is called once,
+ *      from the loop, and the connection is freed when it returns.  After net_close no `message`
+ *      or `drained` is called any more.
+ */
+#ifndef NET_H
+#define NET_H
+
+#include <stddef.h>
+#include <uv.h>
+
+#include "lib/wire/wire.h"
+
+struct net_connection;
+
+/* Why a connection ended. */
+enum net_end {
+    NET_END_CLOSED,   /* net_close, or net_finish after the last byte was written */
+    NET_END_PEER,     /* the peer closed, between two frames */
+    NET_END_BROKEN,   /* an error of the stream, or the peer closed inside a frame */
+    NET_END_PROTOCOL, /* the peer sent what is not a message; it is not to be trusted further */
+    NET_END_MEMORY    /* out of memory */
+};
+
+struct net_handlers {
+    void (*message)(void *context, struct net_connection *connection,
+                    const struct wire_message *message);
+    /* Optional: the queue that made net_send fail with -ENOBUFS, or that had passed half of
+     * queue_max, has room again (fewer than a quarter of queue_max bytes wait). */
+    void (*drained)(void *context, struct net_connection *connection);
+    /* text: one line for a log, valid during the call. */
+    void (*closed)(void *context, enum net_end end, const char *text);
+};
+
+/* How the peer proves who it is.  Only inherited descriptors exist so far, which need no proof;
+ * a challenge and response on the job's key will be the second. */
+enum net_trust { NET_TRUST_INHERITED };
+
+struct net_options {
+    enum net_trust trust;
+    size_t queue_max; /* bytes that may wait to be written; 0: NET_QUEUE_MAX */
+    size_t frame_max; /* longest body accepted; 0: WIRE_FRAME_MAX */
+};
+
+#define NET_QUEUE_MAX (2u * WIRE_FRAME_MAX)
+
+/* Makes a connection of a connected stream socket or pipe; options may be NULL.  On success the
+ * connection owns fd (and sets close-on-exec), on failure the caller still does.  Returns 0 or a
+ * negative errno value. */
+int net_open(uv_loop_t *loop, int fd, const struct net_options *options,
+             const struct net_handlers *handlers, void *context,
+             struct net_connection **connection);
+
+/* Encodes and queues the message; nothing of it is referred to after the call.  Returns 0, or
+ *   -ENOBUFS   the queue is full; wait for `drained` (a message longer than queue_max is accepted
+ *              when the queue is empty)
+ *   -ENOTCONN  the connection is ending; `closed` comes or has come
+ *   -EINVAL, -EMSGSIZE, -ENOMEM from wire_encode. */
+int net_send(struct net_connection *connection, const struct wire_message *message);
+
+/* Bytes that wait to be written. */
+size_t net_queued(const struct net_connection *connection);
+
+/* Sends what is queued, then ends the connection.  Messages are still received until then; a
+ * second call, or one while the connection is ending, does nothing. */
+void net_finish(struct net_connection *connection);
+
+/* Ends the connection now; what is queued is lost.  Does nothing while it is ending. */
+void net_close(struct net_connection *connection);
+
+/* Stops and resumes reading, for a receiver that cannot take more at the moment. */
+void net_pause(struct net_connection *connection);
+void net_resume(struct net_connection *connection);
+
+/* "closed", "peer", ... */
+const char *net_end_name(enum net_end end);
+
+#endif

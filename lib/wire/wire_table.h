@@ -1,0 +1,313 @@
+/* wire_table.h - every message of the control protocol, defined once.
+ *
+ * The structs of wire.h, the encoder, the decoder and the dump are all made from the tables below,
+ * so a message or a field is added here and nowhere else.  A field is F(type, name, limit):
+ *
+ *   u32, u64   unsigned number, at most limit
+ *   i32        signed number, at most limit in either direction
+ *   flag       0 or 1 (limit unused)
+ *   f64        finite number (limit unused)
+ *   text       string without NUL, at most limit bytes
+ *   bytes      arbitrary bytes, at most limit of them
+ *   texts      at most limit strings of at most WIRE_ITEM_MAX bytes each
+ *   numbers    at most limit unsigned 64-bit numbers
+ *   RECORD     at most limit records of that name (WIRE_RECORDS)
+ *
+ * Fields travel in the order given.  Both ends of a connection are always of one version; HELLO
+ * and the version number in every frame make sure of it.
+ */
+#ifndef WIRE_TABLE_H
+#define WIRE_TABLE_H
+
+/* ---- Limits ------------------------------------------------------------------------------ */
+
+#define WIRE_RANKS_MAX  65536u   /* processes of a job */
+#define WIRE_HOSTS_MAX  4096u    /* hosts of a job */
+#define WIRE_ITEM_MAX   131072u  /* one argument or environment entry: the kernel's own bound */
+#define WIRE_ITEMS_MAX  262144u  /* arguments, or environment entries */
+#define WIRE_PATH_MAX   4096u    /* a path, a file name of a position */
+#define WIRE_NAME_MAX   256u     /* host, function, version */
+#define WIRE_TEXT_MAX   65536u   /* anything meant to be read by a person */
+#define WIRE_TABLE_MAX  4194304u /* the table of where each process is */
+#define WIRE_CHUNK_MAX  65536u   /* output relayed at a time */
+#define WIRE_STATUS_MAX 65535    /* exit statuses and signal numbers */
+#define WIRE_SLOTS_MAX  65536u   /* cores or slots of a host */
+#define WIRE_OS_PID_MAX 4194304u /* process ids of Linux */
+#define WIRE_U32_MAX    0xffffffffu
+#define WIRE_U64_MAX    0xffffffffffffffffu
+
+/* ---- Records that messages hold lists of --------------------------------------------------- */
+
+#define WIRE_RECORDS(R)                                                                            \
+    R(host, WIRE_FIELDS_HOST)                                                                      \
+    R(where, WIRE_FIELDS_WHERE)                                                                    \
+    R(usage, WIRE_FIELDS_USAGE)
+
+/* A host of the job: its slots (0: as many as it has usable cores). */
+#define WIRE_FIELDS_HOST(F)                                                                        \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, slots, WIRE_SLOTS_MAX)                                                                  \
+    F(text, name, WIRE_NAME_MAX)
+
+/* Where a process is: its last BSPlib call and what it is doing (enum wire_rank_state). */
+#define WIRE_FIELDS_WHERE(F)                                                                       \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, state, WIRE_RANK_STATE_LAST)                                                            \
+    F(u64, superstep, WIRE_U64_MAX)                                                                \
+    F(text, function, WIRE_NAME_MAX)                                                               \
+    F(text, file, WIRE_PATH_MAX)                                                                   \
+    F(u32, line, WIRE_U32_MAX)
+
+/* What a process used: the row of bsprun's --report. Times in nanoseconds, sizes in bytes. */
+#define WIRE_FIELDS_USAGE(F)                                                                       \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, supersteps, WIRE_U64_MAX)                                                               \
+    F(u64, wall_ns, WIRE_U64_MAX)                                                                  \
+    F(u64, compute_ns, WIRE_U64_MAX)                                                               \
+    F(u64, communicate_ns, WIRE_U64_MAX)                                                           \
+    F(u64, wait_ns, WIRE_U64_MAX)                                                                  \
+    F(u64, cpu_ns, WIRE_U64_MAX)                                                                   \
+    F(u64, bytes_out, WIRE_U64_MAX)                                                                \
+    F(u64, bytes_in, WIRE_U64_MAX)                                                                 \
+    F(u64, h_max, WIRE_U64_MAX)                                                                    \
+    F(u64, peak_memory, WIRE_U64_MAX)
+
+/* ---- Messages: M(KIND, member of the union, fields) ----------------------------------------- */
+
+#define WIRE_MESSAGES(M)                                                                           \
+    /* bsprun to agent */                                                                          \
+    M(START, start, WIRE_FIELDS_START)                                                             \
+    M(ELECT, elect, WIRE_FIELDS_ELECT)                                                             \
+    M(STOP, stop, WIRE_FIELDS_STOP)                                                                \
+    M(QUERY_STATUS, query_status, WIRE_FIELDS_QUERY_STATUS)                                        \
+    M(EXIT, exit, WIRE_FIELDS_EXIT)                                                                \
+    /* agent to bsprun */                                                                          \
+    M(HELLO, hello, WIRE_FIELDS_HELLO)                                                             \
+    M(REGISTER, registration, WIRE_FIELDS_REGISTER)                                                \
+    M(ELECTED, elected, WIRE_FIELDS_ELECTED)                                                       \
+    M(STATUS, status, WIRE_FIELDS_STATUS)                                                          \
+    M(OUTPUT, output, WIRE_FIELDS_OUTPUT)                                                          \
+    M(TRACE, trace, WIRE_FIELDS_TRACE)                                                             \
+    M(REPORT, report, WIRE_FIELDS_REPORT)                                                          \
+    M(NOTICE, notice, WIRE_FIELDS_NOTICE)                                                          \
+    M(ENDED, ended, WIRE_FIELDS_ENDED)                                                             \
+    /* agent to Processor Zero */                                                                  \
+    M(HOST_READY, host_ready, WIRE_FIELDS_HOST_READY)                                              \
+    M(REGISTERED, registered, WIRE_FIELDS_REGISTERED)                                              \
+    M(RANKS_READY, ranks_ready, WIRE_FIELDS_RANKS_READY)                                           \
+    M(ARRIVE, arrive, WIRE_FIELDS_ARRIVE)                                                          \
+    M(RANK_EXITED, rank_exited, WIRE_FIELDS_RANK_EXITED)                                           \
+    M(ABORT, abort, WIRE_FIELDS_ABORT)                                                             \
+    M(RANKS_STOPPED, ranks_stopped, WIRE_FIELDS_RANKS_STOPPED)                                     \
+    /* Processor Zero to agent */                                                                  \
+    M(PLACE, place, WIRE_FIELDS_PLACE)                                                             \
+    M(RUN, run, WIRE_FIELDS_RUN)                                                                   \
+    M(RELEASE, release, WIRE_FIELDS_RELEASE)                                                       \
+    M(STOP_RANKS, stop_ranks, WIRE_FIELDS_STOP_RANKS)                                              \
+    M(END, end, WIRE_FIELDS_END)
+
+/* Start process 0 of the program.  environment holds NAME=VALUE entries to set and unset the names
+ * to remove in the environment the agent itself was started with.  process_limit and cores: 0 when
+ * not given.  abort_at and consult_every are for tests (WIRE_U64_MAX and 0 switch them off). */
+#define WIRE_FIELDS_START(F)                                                                       \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(text, program, WIRE_PATH_MAX)                                                                \
+    F(texts, arguments, WIRE_ITEMS_MAX)                                                            \
+    F(texts, environment, WIRE_ITEMS_MAX)                                                          \
+    F(texts, unset, WIRE_ITEMS_MAX)                                                                \
+    F(text, directory, WIRE_PATH_MAX)                                                              \
+    F(u32, process_limit, WIRE_U32_MAX)                                                            \
+    F(u32, cores, WIRE_SLOTS_MAX)                                                                  \
+    F(u32, bind, WIRE_BIND_LAST)                                                                   \
+    F(u32, stdio, WIRE_STDIO_LAST)                                                                 \
+    F(flag, report, 0)                                                                             \
+    F(flag, core_dumps, 0)                                                                         \
+    F(u32, verbosity, 9)                                                                           \
+    F(u64, timeout_ns, WIRE_U64_MAX)                                                               \
+    F(u64, consult_every, WIRE_U64_MAX)                                                            \
+    F(u64, abort_at, WIRE_U64_MAX)
+
+/* The named host is Processor Zero for the envelope's term; the hosts of the job. */
+#define WIRE_FIELDS_ELECT(F)                                                                       \
+    F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
+    F(host, hosts, WIRE_HOSTS_MAX)
+
+/* End the job: as asked by a signal, or because of a time limit, or at once. */
+#define WIRE_FIELDS_STOP(F)                                                                        \
+    F(u32, how, WIRE_STOP_LAST)                                                                    \
+    F(u32, signal, WIRE_STATUS_MAX)                                                                \
+    F(text, text, WIRE_TEXT_MAX)
+
+#define WIRE_FIELDS_QUERY_STATUS(F)
+#define WIRE_FIELDS_EXIT(F)
+
+#define WIRE_FIELDS_HELLO(F)                                                                       \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(text, version, WIRE_NAME_MAX)                                                                \
+    F(text, name, WIRE_NAME_MAX)                                                                   \
+    F(u32, os_pid, WIRE_OS_PID_MAX)                                                                \
+    F(u32, cores, WIRE_SLOTS_MAX)
+
+/* Process 0 has reached bsp_begin(wanted) on this host; wanted 0 means as many as there are. */
+#define WIRE_FIELDS_REGISTER(F)                                                                    \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, wanted, WIRE_U32_MAX)                                                                   \
+    F(u32, os_pid, WIRE_OS_PID_MAX)
+
+#define WIRE_FIELDS_ELECTED(F) F(u32, host, WIRE_HOSTS_MAX - 1)
+
+#define WIRE_FIELDS_STATUS(F)                                                                      \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, processes, WIRE_RANKS_MAX)                                                              \
+    F(f64, seconds, 0)                                                                             \
+    F(where, ranks, WIRE_RANKS_MAX)
+
+/* Output of process pid (-1: before bsp_begin) on stream 1 or 2; no bytes: end of file. */
+#define WIRE_FIELDS_OUTPUT(F)                                                                      \
+    F(i32, pid, WIRE_RANKS_MAX)                                                                    \
+    F(u32, stream, 2)                                                                              \
+    F(bytes, data, WIRE_CHUNK_MAX)
+
+#define WIRE_FIELDS_TRACE(F) F(text, text, WIRE_TEXT_MAX)
+
+#define WIRE_FIELDS_REPORT(F)                                                                      \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(usage, ranks, WIRE_RANKS_MAX)
+
+/* A line for the user's stderr that does not end the job. */
+#define WIRE_FIELDS_NOTICE(F) F(text, text, WIRE_TEXT_MAX)
+
+/* The job is over: bsprun's exit status and why (enum wire_cause); pid is -1 when none is to
+ * blame; text and table are for the user and may be empty. */
+#define WIRE_FIELDS_ENDED(F)                                                                       \
+    F(i32, status, WIRE_STATUS_MAX)                                                                \
+    F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
+    F(i32, pid, WIRE_RANKS_MAX)                                                                    \
+    F(u32, signal, WIRE_STATUS_MAX)                                                                \
+    F(text, text, WIRE_TEXT_MAX)                                                                   \
+    F(text, table, WIRE_TABLE_MAX)
+
+#define WIRE_FIELDS_HOST_READY(F)                                                                  \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, slots, WIRE_SLOTS_MAX)
+
+/* REGISTER as Processor Zero sees it, once it is elected. */
+#define WIRE_FIELDS_REGISTERED(F)                                                                  \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, wanted, WIRE_U32_MAX)
+
+/* All processes placed on the host exist and wait in bsp_begin. */
+#define WIRE_FIELDS_RANKS_READY(F)                                                                 \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, count, WIRE_RANKS_MAX)
+
+/* Every process of the host has arrived at the barrier that ends the envelope's superstep.
+ * bytes_to[h]: bytes that the host sends to host h; output: bytes it has written per stream. */
+#define WIRE_FIELDS_ARRIVE(F)                                                                      \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, barrier, WIRE_BARRIER_LAST)                                                             \
+    F(numbers, bytes_to, WIRE_HOSTS_MAX)                                                           \
+    F(numbers, output, 2)
+
+/* A process has ended: by exit(status), or by a signal when signal is not 0. */
+#define WIRE_FIELDS_RANK_EXITED(F)                                                                 \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, status, 255)                                                                            \
+    F(u32, signal, WIRE_STATUS_MAX)
+
+/* The host asks for the end of the job on behalf of process pid (-1: of nobody). */
+#define WIRE_FIELDS_ABORT(F)                                                                       \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(i32, pid, WIRE_RANKS_MAX)                                                                    \
+    F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
+    F(i32, status, WIRE_STATUS_MAX)                                                                \
+    F(text, text, WIRE_TEXT_MAX)
+
+/* No process of the host runs any more. */
+#define WIRE_FIELDS_RANKS_STOPPED(F) F(u32, host, WIRE_HOSTS_MAX - 1)
+
+/* The job has `processes` processes; process i lives on host host_of[i]. */
+#define WIRE_FIELDS_PLACE(F)                                                                       \
+    F(u32, processes, WIRE_RANKS_MAX)                                                              \
+    F(numbers, host_of, WIRE_RANKS_MAX)
+
+/* bsp_begin returns; `consult` is the first superstep whose end Processor Zero wants to decide
+ * (WIRE_U64_MAX: none). */
+#define WIRE_FIELDS_RUN(F)                                                                         \
+    F(u32, processes, WIRE_RANKS_MAX)                                                              \
+    F(u64, consult, WIRE_U64_MAX)
+
+/* What happens at the barrier that ends the envelope's superstep (enum wire_decision);
+ * expect[h]: bytes that host h sends to the receiver; `consult` as in RUN. */
+#define WIRE_FIELDS_RELEASE(F)                                                                     \
+    F(u32, decision, WIRE_DECISION_LAST)                                                           \
+    F(u64, consult, WIRE_U64_MAX)                                                                  \
+    F(numbers, expect, WIRE_HOSTS_MAX)
+
+/* Kill every process of the host and answer RANKS_STOPPED. */
+#define WIRE_FIELDS_STOP_RANKS(F)                                                                  \
+    F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
+    F(i32, pid, WIRE_RANKS_MAX)
+
+/* The job is over, with this status; nothing more will come from this term. */
+#define WIRE_FIELDS_END(F)                                                                         \
+    F(i32, status, WIRE_STATUS_MAX)                                                                \
+    F(u32, cause, WIRE_CAUSE_LAST)
+
+/* ---- Enumerations that travel as u32: E(prefix, name, text), the first is 0 -------------------
+ */
+
+#define WIRE_CAUSES(E)                                                                             \
+    E(NONE, "ended normally")                                                                      \
+    E(ABORT_CALLED, "bsp_abort was called")                                                        \
+    E(RANK_ERROR, "a BSPlib call was wrong")                                                       \
+    E(RANK_SIGNALLED, "a process was killed by a signal")                                          \
+    E(RANK_EXITED, "a process exited before bsp_end")                                              \
+    E(RANKS_STUCK, "processes wait for one that cannot come")                                      \
+    E(MISMATCH, "some processes are in bsp_sync, some in bsp_end")                                 \
+    E(PLACEMENT, "the processes could not be started")                                             \
+    E(HOST_LOST, "a host was lost")                                                                \
+    E(STOPPED, "stopped by a signal")                                                              \
+    E(TIMEOUT, "the time limit passed")                                                            \
+    E(DECIDED, "told to abort at this superstep")                                                  \
+    E(KILLED_AFTER_END, "a process was killed after bsp_end")                                      \
+    E(LAUNCHER_LOST, "bsprun is gone")                                                             \
+    E(INTERNAL, "an internal error")
+
+#define WIRE_RANK_STATES(E)                                                                        \
+    E(STARTING, "starting")                                                                        \
+    E(COMPUTING, "computing")                                                                      \
+    E(WAITING, "waiting")                                                                          \
+    E(COMMUNICATING, "communicating")                                                              \
+    E(IN_BEGIN, "in bsp_begin")                                                                    \
+    E(IN_END, "in bsp_end")                                                                        \
+    E(ENDED, "ended")                                                                              \
+    E(KILLED, "killed")
+
+#define WIRE_BARRIERS(E)                                                                           \
+    E(SYNC, "bsp_sync")                                                                            \
+    E(END, "bsp_end")
+
+/* Later decisions (snapshot, roll back) take the next numbers. */
+#define WIRE_DECISIONS(E)                                                                          \
+    E(GO, "go")                                                                                    \
+    E(ABORT, "abort")                                                                              \
+    E(END, "end")
+
+#define WIRE_STOPS(E)                                                                              \
+    E(SIGNAL, "signal")                                                                            \
+    E(TIMEOUT, "timeout")                                                                          \
+    E(KILL, "kill")
+
+#define WIRE_BINDS(E)                                                                              \
+    E(DEFAULT, "default")                                                                          \
+    E(CORE, "core")                                                                                \
+    E(NONE, "none")
+
+#define WIRE_STDIOS(E)                                                                             \
+    E(INHERIT, "inherit")                                                                          \
+    E(SPLIT, "split")                                                                              \
+    E(TAG, "tag")
+
+#endif
