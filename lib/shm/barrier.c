@@ -1,0 +1,150 @@
+/* barrier.c - spin, then sleep; see barrier.h.
+ *
+ * Why no wake-up is lost: a rank stores its stamp, then (sequentially consistent) looks at
+ * `sleepers`; a sleeper first adds itself to `sleepers`, then looks at the stamps.  One of the two
+ * sees the other.  The sleeper reads wake_sequence before it looks at the stamps, so a wake
+ * between the look and the futex call makes the futex call return at once.
+ */
+#include "lib/shm/barrier.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AGENT_CHECK_MS 500
+#define SPINS_PER_CLOCK 64
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static inline _Atomic uint64_t *stamp_of(struct bspz_board *board, int pid, uint64_t superstep,
+                                         enum bspz_stage stage)
+{
+    struct bspz_line *line = &bspz_rank_of(board, pid)->line[superstep & 1];
+
+    return stage == BSPZ_STAGE_ARRIVED ? &line->stamp : &line->replied;
+}
+
+/* Have all ranks from *next on reached it?  Moves *next past those that have. */
+static inline bool all_reached(struct bspz_board *board, int nprocs, uint64_t superstep,
+                               enum bspz_stage stage, int *next)
+{
+    for (; *next < nprocs; ++*next)
+        if (atomic_load_explicit(stamp_of(board, *next, superstep, stage), memory_order_acquire) <=
+            superstep)
+            return false;
+    return true;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void bspz_barrier_wake(struct bspz_board *board)
+{
+    atomic_fetch_add(&board->wake_sequence, 1);
+    syscall(SYS_futex, &board->wake_sequence, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void bspz_barrier_arrive(struct bspz_board *board, int nprocs, int pid, uint64_t superstep,
+                         enum bspz_stage stage)
+{
+    int next = 0;
+
+    /* An exchange, for it is also the full fence between this store and the look at sleepers. */
+    atomic_exchange(stamp_of(board, pid, superstep, stage), superstep + 1);
+    if (atomic_load(&board->sleepers) > 0 && all_reached(board, nprocs, superstep, stage, &next))
+        bspz_barrier_wake(board);
+}
+
+static bool agent_gone(const struct bspz_board *board)
+{
+    return board->agent_pid > 0 && kill(board->agent_pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Sleeps once, until somebody wakes the board; `reached` is asked again after joining sleepers. */
+#define SLEEP_UNLESS(board, reached)                                                               \
+    do {                                                                                           \
+        const struct timespec bound = {0, AGENT_CHECK_MS * 1000000L};                              \
+        uint32_t sequence = atomic_load(&(board)->wake_sequence);                                  \
+                                                                                                   \
+        atomic_fetch_add(&(board)->sleepers, 1);                                                   \
+        if (!(reached) && !atomic_load(&(board)->stop))                                            \
+            syscall(SYS_futex, &(board)->wake_sequence, FUTEX_WAIT, sequence, &bound, NULL, 0);    \
+        atomic_fetch_sub(&(board)->sleepers, 1);                                                   \
+    } while (0)
+
+/* Spins at most spin_ns; true when all have reached it. */
+static bool spin(struct bspz_board *board, int nprocs, uint64_t superstep, enum bspz_stage stage,
+                 int *next)
+{
+    uint64_t budget = atomic_load_explicit(&board->spin_ns, memory_order_relaxed);
+    uint64_t start = 0;
+
+    if (budget == 0)
+        return false;
+    for (;;) {
+        for (int turn = 0; turn < SPINS_PER_CLOCK; turn++) {
+            if (all_reached(board, nprocs, superstep, stage, next))
+                return true;
+            relax();
+        }
+        if (start == 0)
+            start = now_ns();
+        else if (now_ns() - start > budget || atomic_load(&board->stop))
+            return false;
+    }
+}
+
+enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, uint64_t superstep,
+                                 enum bspz_stage stage)
+{
+    struct bspz_rank *self = bspz_rank_of(board, pid);
+    enum bspz_wait result = BSPZ_WAIT_DONE;
+    int next = 0;
+
+    if (all_reached(board, nprocs, superstep, stage, &next))
+        return result;
+    atomic_store_explicit(&self->in_barrier, 1, memory_order_relaxed);
+    if (!spin(board, nprocs, superstep, stage, &next)) {
+        while (!all_reached(board, nprocs, superstep, stage, &next)) {
+            if (atomic_load(&board->stop)) {
+                result = BSPZ_WAIT_STOPPED;
+                break;
+            }
+            if (agent_gone(board)) {
+                result = BSPZ_WAIT_AGENT_GONE;
+                break;
+            }
+            SLEEP_UNLESS(board, all_reached(board, nprocs, superstep, stage, &next));
+        }
+    }
+    atomic_store_explicit(&self->in_barrier, 0, memory_order_relaxed);
+    return result;
+}
+
+enum bspz_wait bspz_answer_wait(struct bspz_board *board, uint64_t superstep)
+{
+    while (atomic_load(&board->answered) <= superstep) {
+        if (atomic_load(&board->stop))
+            return BSPZ_WAIT_STOPPED;
+        if (agent_gone(board))
+            return BSPZ_WAIT_AGENT_GONE;
+        SLEEP_UNLESS(board, atomic_load(&board->answered) > superstep);
+    }
+    return BSPZ_WAIT_DONE;
+}

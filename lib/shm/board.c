@@ -1,0 +1,263 @@
+/* board.c - making, finding and mapping the shared memory of one host. */
+#include "lib/shm/board.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/shm/barrier.h"
+
+#define SLOTS_PER_TABLE (1u << 20)
+#define TABLE_BYTES ((uint64_t)SLOTS_PER_TABLE * 32)
+#define HALF_MINIMUM (UINT64_C(16) << 20)
+#define ADDRESS_SPACE_BUDGET (UINT64_C(1) << 45)
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+void bspz_word_set(_Atomic uint32_t *word, uint32_t value)
+{
+    atomic_store(word, value);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void bspz_word_wait(_Atomic uint32_t *word, uint32_t value, int timeout_ms)
+{
+    struct timespec bound = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
+
+    if (atomic_load(word) == value)
+        syscall(SYS_futex, word, FUTEX_WAIT, value, timeout_ms < 0 ? NULL : &bound, NULL, 0);
+}
+
+void bspz_board_ring(struct bspz_board *board)
+{
+    atomic_fetch_add(&board->doorbell, 1);
+    syscall(SYS_futex, &board->doorbell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Descriptors that programs count on start at 3: the board's stays out of their way. */
+static int move_to_top(int fd)
+{
+    struct rlimit limit;
+    int top = 1000;
+    int moved;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1016)
+        top = limit.rlim_cur > 24 ? (int)limit.rlim_cur - 16 : 3;
+    moved = fcntl(fd, F_DUPFD_CLOEXEC, top);
+    if (moved < 0)
+        return fd;
+    close(fd);
+    return moved;
+}
+
+/* Growing past RLIMIT_FSIZE raises SIGXFSZ, which must not end the user's program. */
+static int grow(int fd, uint64_t bytes)
+{
+    struct stat status;
+    sigset_t xfsz, before, pending;
+    int error = 0;
+
+    if (fstat(fd, &status) != 0)
+        return -errno;
+    if ((uint64_t)status.st_size >= bytes)
+        return 0;
+    sigemptyset(&xfsz);
+    sigaddset(&xfsz, SIGXFSZ);
+    sigprocmask(SIG_BLOCK, &xfsz, &before);
+    if (ftruncate(fd, (off_t)bytes) != 0)
+        error = -errno;
+    sigpending(&pending);
+    if (error && sigismember(&pending, SIGXFSZ) && !sigismember(&before, SIGXFSZ)) {
+        const struct timespec now = {0, 0};
+
+        sigtimedwait(&xfsz, NULL, &now);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+static void *map_shared(int fd, uint64_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+    if (at == MAP_FAILED)
+        return NULL;
+    /* A dumping rank would otherwise fill every reserved page. */
+    madvise(at, bytes, MADV_DONTDUMP);
+    return at;
+}
+
+int bspz_board_create(const char *token, int limit, int cores, uint32_t flags,
+                      struct bspz_board **board)
+{
+    struct bspz_board *made;
+    int error;
+    int fd = memfd_create("bspzero", MFD_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    fd = move_to_top(fd);
+    error = grow(fd, BSPZ_BOARD_BYTES);
+    if (error) {
+        close(fd);
+        return error;
+    }
+    made = map_shared(fd, BSPZ_BOARD_BYTES);
+    if (!made) {
+        error = -errno;
+        close(fd);
+        return error;
+    }
+    made->magic = BSPZ_BOARD_MAGIC;
+    made->version = BSPZ_BOARD_VERSION;
+    made->flags = flags;
+    snprintf(made->token, sizeof made->token, "%s", token);
+    made->limit = limit;
+    made->cores = cores;
+    atomic_store(&made->consult_from, UINT64_MAX);
+    *board = made;
+    return fd;
+}
+
+/* The board behind fd if it is one of ours with the right token, else NULL. */
+static struct bspz_board *checked_board(int fd, const char *token)
+{
+    struct stat status;
+    struct bspz_board *board;
+
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_size < (off_t)BSPZ_BOARD_BYTES)
+        return NULL;
+    board = map_shared(fd, BSPZ_BOARD_BYTES);
+    if (!board)
+        return NULL;
+    if (board->magic == BSPZ_BOARD_MAGIC && board->version == BSPZ_BOARD_VERSION &&
+        strncmp(board->token, token, sizeof board->token) == 0)
+        return board;
+    munmap(board, BSPZ_BOARD_BYTES);
+    return NULL;
+}
+
+int bspz_board_open(const char *value, struct bspz_board **board)
+{
+    int inherited, agent_pid, agent_fd, fd;
+    char token[sizeof (*board)->token];
+    char path[64];
+
+    if (sscanf(value, "%d:%d:%d:%39s", &inherited, &agent_pid, &agent_fd, token) != 4)
+        return -EINVAL;
+    *board = checked_board(inherited, token);
+    if (*board) {
+        fcntl(inherited, F_SETFD, FD_CLOEXEC);
+        return inherited;
+    }
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", agent_pid, agent_fd);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    fd = move_to_top(fd);
+    *board = checked_board(fd, token);
+    if (*board)
+        return fd;
+    close(fd);
+    return -ESTALE;
+}
+
+struct bspz_board *bspz_board_map_agent(int fd, int nprocs)
+{
+    uint64_t bytes = bspz_agent_bytes(nprocs);
+    int error = grow(fd, bytes);
+
+    if (error) {
+        errno = -error;
+        return NULL;
+    }
+    return map_shared(fd, bytes);
+}
+
+static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes)
+{
+    struct bspz_layout layout;
+
+    layout.tables = round_up(bspz_agent_bytes(nprocs), 4096);
+    layout.outboxes = layout.tables + (uint64_t)nprocs * TABLE_BYTES;
+    layout.half_bytes = half_bytes;
+    layout.total = layout.outboxes + (uint64_t)nprocs * 2 * half_bytes;
+    return layout;
+}
+
+struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted)
+{
+    uint64_t half = round_up(half_wanted, 2u << 20);
+    uint64_t most = ADDRESS_SPACE_BUDGET / (2 * (uint64_t)nprocs) & ~UINT64_C(0x1fffff);
+
+    if (half > most)
+        half = most;
+    for (;;) {
+        struct bspz_layout layout = plan_layout(nprocs, half);
+        int error = grow(fd, layout.total);
+        struct bspz_board *board = error ? NULL : map_shared(fd, layout.total);
+
+        if (board) {
+            board->layout = layout;
+            return board;
+        }
+        if (error)
+            errno = -error;
+        if (half <= HALF_MINIMUM)
+            return NULL;
+        half = round_up(half / 2, 2u << 20);
+    }
+}
+
+void bspz_board_stop(struct bspz_board *board, int nprocs, enum bspz_stop kind, int status)
+{
+    atomic_store(&board->stop_status, status);
+    atomic_store(&board->stop, (uint32_t)kind);
+    bspz_barrier_wake(board);
+    syscall(SYS_futex, &board->phase, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    syscall(SYS_futex, &board->clones_free, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    for (int pid = 0; pid < nprocs; pid++)
+        syscall(SYS_futex, &bspz_rank_of(board, pid)->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+const char *bspz_call_name(unsigned call)
+{
+    static const char *const names[BSPZ_CALL_COUNT] = {
+        [BSPZ_CALL_NONE] = "(none)",
+        [BSPZ_CALL_INIT] = "bsp_init",
+        [BSPZ_CALL_BEGIN] = "bsp_begin",
+        [BSPZ_CALL_END] = "bsp_end",
+        [BSPZ_CALL_ABORT] = "bsp_abort",
+        [BSPZ_CALL_SYNC] = "bsp_sync",
+        [BSPZ_CALL_PUSH_REG] = "bsp_push_reg",
+        [BSPZ_CALL_POP_REG] = "bsp_pop_reg",
+        [BSPZ_CALL_PUT] = "bsp_put",
+        [BSPZ_CALL_GET] = "bsp_get",
+        [BSPZ_CALL_HPPUT] = "bsp_hpput",
+        [BSPZ_CALL_HPGET] = "bsp_hpget",
+        [BSPZ_CALL_SET_TAGSIZE] = "bsp_set_tagsize",
+        [BSPZ_CALL_SEND] = "bsp_send",
+        [BSPZ_CALL_QSIZE] = "bsp_qsize",
+        [BSPZ_CALL_GET_TAG] = "bsp_get_tag",
+        [BSPZ_CALL_MOVE] = "bsp_move",
+        [BSPZ_CALL_HPMOVE] = "bsp_hpmove",
+        [BSPZ_CALL_EXIT] = "exit",
+    };
+
+    return call < BSPZ_CALL_COUNT && names[call] ? names[call] : "(unknown)";
+}
