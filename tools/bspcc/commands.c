@@ -1,0 +1,330 @@
+/* Builds and runs the compiler's command lines.
+ *
+ * One compiler call does the whole work where that is possible, with the user's words in the
+ * user's order, so that nothing a build system relies on (names of dependency files, of
+ * intermediate files, of messages) differs from the plain compiler.  Only when the sources need
+ * compilers of several languages is each compiled on its own before the link.
+ */
+#include "tools/bspcc/commands.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/bspcc/link_object.h"
+#include "tools/bspcc/literate.h"
+#include "tools/bspcc/process.h"
+
+/* Which items a command gets. */
+struct selection {
+    bool compiles, links;
+    bool all_sources;
+    enum tool tool;             /* else only the sources of this tool ... */
+    const struct item *source;  /* ... and, when not NULL, only this one */
+    struct arguments *compiled; /* when not NULL: what stands for the sources, one by one */
+};
+
+static void replace_literate(struct request *request)
+{
+    for (size_t i = 0; i < request->item_count; i++) {
+        struct item *item = &request->items[i];
+        if (item->kind != ITEM_SOURCE || item->language.extracted_suffix == NULL)
+            continue;
+        const char *slash = strrchr(item->original, '/');
+        const char *base = slash != NULL ? slash + 1 : item->original;
+        int stem = (int)(strrchr(base, '.') - base);
+        const char *folder =
+            slash == NULL ? "."
+                          : format_text("%.*s", (int)(slash - item->original), item->original);
+        /* A folder per source would keep two of one name apart, but not their objects either. */
+        item->text =
+            temporary_path(format_text("%.*s.%s", stem, base, item->language.extracted_suffix));
+        bool fortran = item->language.tool == TOOL_FORTRAN;
+        extract_program(item->original, item->text, fortran ? "#" : "#line");
+
+        struct arguments *flags = &request->flags[item->language.tool];
+        arguments_add(flags, fortran ? "-I" : "-iquote");
+        arguments_add(flags, folder[0] != '\0' ? folder : "/");
+        if (!fortran)
+            extract_headers(folder[0] != '\0' ? folder : "/");
+    }
+}
+
+/* What makes sources of 1998 compile: the last C that reads `f()` as "any arguments", tentative
+ * definitions in several files, and mistakes that were warnings then stay warnings.  Ahead of the
+ * user's own flags, so that those win. */
+static void add_dialect(struct arguments *command, const struct request *request, enum tool tool)
+{
+    static const char *const old_c[] = {
+        "-fcommon",
+        "-Wno-error=implicit-function-declaration",
+        "-Wno-error=implicit-int",
+        "-Wno-error=int-conversion",
+        "-Wno-error=incompatible-pointer-types",
+    };
+
+    if (tool == TOOL_C) {
+        if (!request->c_standard)
+            arguments_add(command, "-std=gnu17");
+        for (size_t i = 0; i < sizeof(old_c) / sizeof(old_c[0]); i++)
+            arguments_add(command, old_c[i]);
+    } else if (tool == TOOL_FORTRAN && !request->c_standard) {
+        /* One BSPlib call takes arrays of every type: an error by later standards. */
+        arguments_add(command, "-std=legacy");
+    }
+    arguments_add(command, "-D_BSPFRONT_");
+    arguments_add(command, "-DLINUX");
+    arguments_add(command, "-DSHMEM_SYSV");
+}
+
+static void add_include_path(struct arguments *command, const struct layout *layout, enum tool tool)
+{
+    if (layout->include_is_standard && tool != TOOL_FORTRAN)
+        return;
+    arguments_add(command, tool == TOOL_FORTRAN ? "-I" : "-isystem");
+    arguments_add(command, layout->includedir);
+}
+
+static bool is_selected(const struct item *item, const struct selection *selection)
+{
+    switch (item->kind) {
+    case ITEM_OPTION:
+        return true;
+    case ITEM_COMPILE_OPTION:
+        return selection->compiles;
+    case ITEM_LINK_OPTION:
+        return selection->links || selection->all_sources;
+    case ITEM_OBJECT:
+        return selection->links || selection->all_sources;
+    case ITEM_LANGUAGE:
+        return selection->compiles;
+    case ITEM_SOURCE:
+        break;
+    }
+    if (selection->all_sources || selection->compiled != NULL)
+        return true;
+    return item->language.tool == selection->tool &&
+           (selection->source == NULL || item == selection->source);
+}
+
+/* The user's words; true when a -x is in effect at their end. */
+static bool add_items(struct arguments *command, const struct request *request,
+                      const struct selection *selection)
+{
+    bool language_forced = false;
+    size_t compiled = 0;
+
+    for (size_t i = 0; i < request->item_count; i++) {
+        const struct item *item = &request->items[i];
+        if (!is_selected(item, selection))
+            continue;
+        if (item->kind == ITEM_SOURCE && selection->compiled != NULL) {
+            arguments_add(command, selection->compiled->items[compiled++]);
+            continue;
+        }
+        arguments_add(command, item->text);
+        if (item->value != NULL)
+            arguments_add(command, item->value);
+        if (item->kind == ITEM_LANGUAGE)
+            language_forced = strcmp(item->value, "none") != 0;
+    }
+    return language_forced;
+}
+
+/* Compiles the generated file on its own: it is C, whatever the program is written in. */
+static const char *make_link_object(const struct request *request, const struct layout *layout)
+{
+    const char *source = temporary_path("bspcc-link-options.c");
+    const char *object = temporary_path("bspcc-link-options.o");
+    struct arguments command = {0};
+
+    write_link_options(&request->baked, format_text("%s/bspnode", layout->bindir), source);
+    arguments_add_all(&command, &request->compiler[TOOL_C]);
+    const char *const words[] = {"-w", "-fPIC", "-x", "c", "-c", source, "-o", object};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        arguments_add(&command, words[i]);
+    int status = run(&command, request->debug);
+    if (status != 0)
+        fail("the compiler refused the link-time options");
+    return object;
+}
+
+static void add_libraries(struct arguments *command, const struct request *request,
+                          const struct layout *layout, bool also_fortran)
+{
+    arguments_add_all(command, &request->link_flags);
+    if (!request->no_libbsp)
+        arguments_add(command, make_link_object(request, layout));
+    if (!request->no_libbsp && !request->shared_libbsp) {
+        arguments_add(command, "-Wl,-z,now");
+        arguments_add(command, format_text("%s/libbsp.a", layout->libdir));
+    }
+    if (request->shared_libbsp) {
+        arguments_add(command, "-Wl,-z,now");
+        arguments_add(command, format_text("-Wl,-rpath,%s", layout->libdir));
+        arguments_add(command, format_text("%s/libbsp.so", layout->libdir));
+    }
+    if (also_fortran) {
+        arguments_add(command, "-lgfortran");
+        arguments_add(command, "-lm");
+    }
+}
+
+static void add_output(struct arguments *command, const char *output)
+{
+    if (output == NULL)
+        return;
+    arguments_add(command, "-o");
+    arguments_add(command, output);
+}
+
+static void start_compile(struct arguments *command, const struct request *request,
+                          const struct layout *layout, enum tool tool)
+{
+    arguments_add_all(command, &request->compiler[tool]);
+    add_dialect(command, request, tool);
+    arguments_add_all(command, &request->flags[tool]);
+    add_include_path(command, layout, tool);
+}
+
+/* -c, -S, -E, ...: a call per compiler that is needed. */
+static int compile_only(struct request *request, const struct layout *layout,
+                        const bool needs[TOOL_COUNT], int tools)
+{
+    int status = 0;
+
+    if (tools > 1 && request->output != NULL)
+        fail("cannot specify -o with -c, -S or -E and sources in several languages");
+    for (int tool = 0; tool < TOOL_COUNT; tool++) {
+        if (!needs[tool])
+            continue;
+        struct arguments command = {0};
+        struct selection selection = {.compiles = true, .all_sources = tools == 1, .tool = tool};
+        start_compile(&command, request, layout, tool);
+        add_items(&command, request, &selection);
+        add_output(&command, request->output);
+        int one = run(&command, request->verbose || request->debug);
+        if (one > status)
+            status = one;
+    }
+    return status;
+}
+
+/* The names that one call for everything would have given a source's dependency file and target. */
+static void add_dependency_names(struct arguments *command, const struct request *request,
+                                 const struct item *source)
+{
+    const char *slash = strrchr(source->original, '/');
+    const char *base = slash != NULL ? slash + 1 : source->original;
+    const char *dot = strrchr(base, '.');
+    int stem = dot != NULL ? (int)(dot - base) : (int)strlen(base);
+
+    if (!request->write_dependencies)
+        return;
+    if (!request->dependency_file) {
+        arguments_add(command, "-MF");
+        arguments_add(command, format_text("%.*s.d", stem, base));
+    }
+    if (!request->dependency_target) {
+        arguments_add(command, "-MQ");
+        arguments_add(command, format_text("%.*s.o", stem, base));
+    }
+}
+
+/* Compiles every source to an object in the temporary directory. */
+static int compile_each(const struct request *request, const struct layout *layout,
+                        struct arguments *compiled)
+{
+    for (size_t i = 0; i < request->item_count; i++) {
+        const struct item *item = &request->items[i];
+        if (item->kind != ITEM_SOURCE)
+            continue;
+        struct arguments command = {0};
+        struct selection selection = {
+            .compiles = true, .tool = item->language.tool, .source = item};
+        const char *object = temporary_path(format_text("source%zu.o", i));
+        start_compile(&command, request, layout, item->language.tool);
+        add_items(&command, request, &selection);
+        add_dependency_names(&command, request, item);
+        arguments_add(&command, "-c");
+        add_output(&command, object);
+        arguments_add(compiled, object);
+        int status = run(&command, request->verbose || request->debug);
+        if (status != 0)
+            return status;
+    }
+    return 0;
+}
+
+static int link_program(struct request *request, const struct layout *layout,
+                        const bool needs[TOOL_COUNT], int tools)
+{
+    bool cxx = needs[TOOL_CXX] || request->force_cxx || request->default_tool == TOOL_CXX;
+    bool fortran =
+        needs[TOOL_FORTRAN] || request->force_fortran || request->default_tool == TOOL_FORTRAN;
+    enum tool tool = cxx ? TOOL_CXX : fortran ? TOOL_FORTRAN : TOOL_C;
+    bool at_once = (tools == 0 || (tools == 1 && needs[tool])) && request->linker.count == 0;
+    struct selection selection = {.compiles = at_once, .links = true, .all_sources = at_once};
+    struct arguments compiled = {0}, command = {0};
+
+    if (at_once && tools == 1) {
+        start_compile(&command, request, layout, tool);
+    } else if (!at_once) {
+        int status = compile_each(request, layout, &compiled);
+        if (status != 0)
+            return status;
+        selection.compiled = &compiled;
+    }
+    if (command.count == 0)
+        arguments_add_all(&command,
+                          request->linker.count > 0 ? &request->linker : &request->compiler[tool]);
+    if (add_items(&command, request, &selection)) {
+        arguments_add(&command, "-x");
+        arguments_add(&command, "none");
+    }
+    add_libraries(&command, request, layout, cxx && fortran);
+    add_output(&command, request->output);
+    return run(&command, request->verbose || request->debug);
+}
+
+int carry_out(struct request *request, const struct layout *layout)
+{
+    bool needs[TOOL_COUNT] = {false};
+    bool any_input = false, literate = false;
+    int tools = 0;
+
+    for (size_t i = 0; i < request->item_count; i++) {
+        const struct item *item = &request->items[i];
+        any_input = any_input || item->kind == ITEM_SOURCE || item->kind == ITEM_OBJECT;
+        if (item->kind != ITEM_SOURCE)
+            continue;
+        literate = literate || item->language.extracted_suffix != NULL;
+        if (!needs[item->language.tool])
+            tools++;
+        needs[item->language.tool] = true;
+    }
+
+    struct arguments command = {0};
+    struct selection everything = {.compiles = true, .links = true, .all_sources = true};
+    if (!any_input || (request->compile_only && tools == 0)) {
+        /* --version, -print-..., -v and mistakes: the compiler answers for itself */
+        arguments_add_all(&command, &request->compiler[request->default_tool]);
+        add_items(&command, request, &everything);
+        add_output(&command, request->output);
+        become(&command, request->verbose || request->debug);
+    }
+    if (request->compile_only && tools == 1 && !literate) {
+        enum tool tool = needs[TOOL_C] ? TOOL_C : needs[TOOL_CXX] ? TOOL_CXX : TOOL_FORTRAN;
+        start_compile(&command, request, layout, tool);
+        add_items(&command, request, &everything);
+        add_output(&command, request->output);
+        become(&command, request->verbose || request->debug);
+    }
+
+    replace_literate(request);
+    int status = request->compile_only ? compile_only(request, layout, needs, tools)
+                                       : link_program(request, layout, needs, tools);
+    remove_temporary_directory();
+    return status;
+}

@@ -1,0 +1,78 @@
+/* Writes the C file whose object carries link-time options into a program.
+ *
+ * The file must compile without any header of ours, so it declares the structure itself.  The
+ * declaration exists once, below: it is printed, and it is compared with lib/rt/link_options.h
+ * when bspcc is compiled.
+ */
+#include "tools/bspcc/link_object.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/rt/link_options.h"
+
+#define DECLARATION(name)                                                                          \
+    struct name {                                                                                  \
+        unsigned version;                                                                          \
+        int library_level;                                                                         \
+        int checkpoint_seconds;                                                                    \
+        int migration_seconds;                                                                     \
+        unsigned char check_syncs;                                                                 \
+        unsigned char prof;                                                                        \
+        unsigned char stat;                                                                        \
+        unsigned char cgprof;                                                                      \
+        unsigned char oxford;                                                                      \
+        const char *bspnode_path;                                                                  \
+    }
+#define TEXT_OF(...)          #__VA_ARGS__
+#define EXPANDED_TEXT_OF(...) TEXT_OF(__VA_ARGS__)
+
+DECLARATION(generated);
+#define SAME_PLACE(field)                                                                          \
+    _Static_assert(offsetof(struct generated, field) ==                                            \
+                           offsetof(struct bspz_link_options, field) &&                            \
+                       sizeof(((struct generated *)0)->field) ==                                   \
+                           sizeof(((struct bspz_link_options *)0)->field),                         \
+                   "the generated file and lib/rt/link_options.h disagree")
+SAME_PLACE(version);
+SAME_PLACE(library_level);
+SAME_PLACE(checkpoint_seconds);
+SAME_PLACE(migration_seconds);
+SAME_PLACE(check_syncs);
+SAME_PLACE(prof);
+SAME_PLACE(stat);
+SAME_PLACE(cgprof);
+SAME_PLACE(oxford);
+SAME_PLACE(bspnode_path);
+_Static_assert(sizeof(struct generated) == sizeof(struct bspz_link_options),
+               "the generated file and lib/rt/link_options.h disagree");
+
+static void write_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text != '\0'; text++)
+        fprintf(file, "\\%03o", (unsigned)(unsigned char)*text);
+    fputc('"', file);
+}
+
+void write_link_options(const struct baked *baked, const char *bspnode_path, const char *path)
+{
+    FILE *file = fopen(path, "we");
+
+    if (file == NULL)
+        fail("cannot write %s: %s", path, strerror(errno));
+    fprintf(file, "%s;\n", EXPANDED_TEXT_OF(DECLARATION(bspz_link_options)));
+    fprintf(file, "extern const struct bspz_link_options bspz_link_options;\n");
+    fprintf(file,
+            "const struct bspz_link_options bspz_link_options = {\n"
+            "    %uu, %d, %d, %d, %d, %d, %d, %d, %d,\n    ",
+            BSPZ_LINK_OPTIONS_VERSION, baked->library_level, baked->checkpoint_seconds,
+            baked->migration_seconds, baked->check_syncs, baked->prof, baked->stat, baked->cgprof,
+            baked->oxford);
+    write_string(file, bspnode_path);
+    fprintf(file, "};\n");
+    if (fclose(file) != 0)
+        fail("cannot write %s: %s", path, strerror(errno));
+}

@@ -1,0 +1,90 @@
+/* bspcc, bspcxx, bspc++, bspfront, bspf77, bspf90: compile and link BSPlib programs.
+ *
+ * A thin layer over the host's compilers that adds the headers, libbsp and what is needed to read
+ * sources of the 1990s, and that understands the options of the Oxford BSP Toolset.  The name the
+ * driver is called by chooses the language it links for.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "include/bsp.h"
+#include "tools/bspcc/arguments.h"
+#include "tools/bspcc/commands.h"
+#include "tools/bspcc/layout.h"
+#include "tools/bspcc/request.h"
+
+static const char help_text[] =
+    "usage: %s [OPTION]... FILE...\n"
+    "Compiles and links BSPlib programs with the host's compilers.\n"
+    "\n"
+    "Language by suffix: C .c .lc, C++ .cc .cpp .cxx .c++ .C .lcc .lc++, Fortran .f .F .f90 .lf,\n"
+    "assembler .s .S; .lc .lcc .lf are literate sources.  Other files go to the linker, options\n"
+    "not listed here to the compiler (-c, -o FILE, -O2, -g, -Dname, -Idir, -llib, @FILE, ...).\n"
+    "\n"
+    "Fixed at link time, effective in the program:\n"
+    "  -flibrary-level N        0 all checks (default), 1 none, 2 none\n"
+    "  -fcheck-syncs            all processes must call bsp_sync at the same line\n"
+    "  -fcompat=oxford          where they differ, do as the Oxford toolset 1.4 did\n"
+    "  -prof -cgprof -stat      write PROF.bsp, with call graph; write STAT.bsp\n"
+    "  -fcheckpointing S        take a snapshot every S seconds\n"
+    "  -fprocessmigration S     consider moving processes every S seconds\n"
+    "  -fshared-libbsp          link the shared library instead of the static one\n"
+    "Compilers:\n"
+    "  -overridecc CMD -overridec++ CMD -overridef77 CMD -overrideld CMD\n"
+    "  -cflags F -c++flags F -f77flags F -ldflags F   more options for one of them\n"
+    "  -c++ -f77                link for C++, for Fortran\n"
+    "Else:\n"
+    "  -v -debug                show the commands; also those bspcc adds\n"
+    "  -keep                    keep intermediate files\n"
+    "  -help -man -showlog      this text; the manual page; the version\n"
+    "Accepted and without effect: -fcombine-puts, -fcombine-puts-buffer N, -fthrottle-procs,\n"
+    "  -fcontention-resolve N, -ffixed-bsmp-buffers N, -finfinite-bsmp-buffers, -nof77munging,\n"
+    "  -bspbuffer N and its like, -device NAME, -shmemsysv, -mpi, -tcpip, -udpip, -shmemwin32\n"
+    "Environment: BSPCC_CC, BSPCC_CXX, BSPCC_FC name the compilers.\n";
+
+static void show_manual(const struct layout *layout)
+{
+    char *page = format_text("%s/../share/man/man1/bspcc.1", layout->bindir);
+
+    if (access(page, R_OK) == 0)
+        execlp("man", "man", "-l", page, (char *)NULL);
+    else
+        execlp("man", "man", "bspcc", (char *)NULL);
+    printf(help_text, program_name);
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments words = {0};
+    struct request request;
+    struct layout layout;
+
+    if (argc > 0) {
+        const char *slash = strrchr(argv[0], '/');
+        program_name = slash != NULL ? slash + 1 : argv[0];
+        arguments_expand(&words, argv + 1, (size_t)argc - 1);
+    }
+    request_parse(&request, program_name, &words);
+    layout_find(&layout);
+
+    if (request.help) {
+        printf(help_text, program_name);
+        return 0;
+    }
+    if (request.log) {
+        printf("%s of bspzero %s\n", program_name, BSPZERO_VERSION);
+        return 0;
+    }
+    if (request.manual) {
+        show_manual(&layout);
+        return 0;
+    }
+    if (words.count == 0)
+        fail("no input files; %s -help lists the options", program_name);
+    if (request.debug)
+        fprintf(stderr, "%s: headers %s, library %s, programs %s\n", program_name,
+                layout.includedir, layout.libdir, layout.bindir);
+    return carry_out(&request, &layout);
+}

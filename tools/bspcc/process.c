@@ -1,0 +1,194 @@
+/* Running the compilers, and the private directory for what is generated on the way.
+ *
+ * No signal handlers: HUP, INT and TERM stay blocked from the moment the directory may exist and
+ * are fetched with sigwaitinfo, together with the end of the command.  So no signal can fall
+ * between a check and a wait, and cleaning up is ordinary code.
+ */
+#include "tools/bspcc/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Beyond this many bytes a command's words travel in a response file: the kernel's limit is far
+ * higher, but the environment counts against it as well. */
+#define COMMAND_BYTES_MAX (256 * 1024)
+
+extern char **environ;
+
+static char *directory;
+
+static void print_command(const struct arguments *command)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./:,@%^";
+
+    for (size_t i = 0; i < command->count; i++) {
+        const char *word = command->items[i];
+        if (i > 0)
+            fputc(' ', stderr);
+        if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+            fputs(word, stderr);
+            continue;
+        }
+        fputc('\'', stderr);
+        for (; *word != '\0'; word++)
+            if (*word == '\'')
+                fputs("'\\''", stderr);
+            else
+                fputc(*word, stderr);
+        fputc('\'', stderr);
+    }
+    fputc('\n', stderr);
+}
+
+static bool too_long(const struct arguments *command)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < command->count; i++)
+        bytes += strlen(command->items[i]) + 1 + sizeof(char *);
+    return bytes > COMMAND_BYTES_MAX;
+}
+
+static void shorten(struct arguments *command)
+{
+    if (!too_long(command))
+        return;
+
+    char *path = temporary_path("words");
+    if (!arguments_write(command, 1, path))
+        fail("cannot write %s: %s", path, strerror(errno));
+    command->count = 1;
+    arguments_add(command, format_text("@%s", path));
+}
+
+void become(struct arguments *command, bool show)
+{
+    if (too_long(command)) {
+        int status = run(command, show);
+        remove_temporary_directory();
+        exit(status);
+    }
+    if (show)
+        print_command(command);
+    execvp(command->items[0], command->items);
+    fail("cannot run %s: %s", command->items[0], strerror(errno));
+}
+
+/* The signals that ask for an end, without those that the caller wants ignored (nohup). */
+static void wanted_signals(sigset_t *set)
+{
+    static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        struct sigaction action;
+        if (sigaction(ends[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(set, ends[i]);
+    }
+}
+
+static void die_of(int number)
+{
+    sigset_t set;
+
+    remove_temporary_directory();
+    signal(number, SIG_DFL);
+    raise(number);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    _exit(128 + number);
+}
+
+static pid_t start(struct arguments *command, const sigset_t *mask)
+{
+    posix_spawnattr_t attributes;
+    pid_t child;
+
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, mask);
+    int error = posix_spawnp(&child, command->items[0], NULL, &attributes, command->items, environ);
+    posix_spawnattr_destroy(&attributes);
+    if (error != 0)
+        fail("cannot run %s: %s", command->items[0], strerror(error));
+    return child;
+}
+
+int run(struct arguments *command, bool show)
+{
+    sigset_t wanted, before;
+    int status, received = 0;
+    pid_t ended;
+
+    shorten(command);
+    if (show)
+        print_command(command);
+    signal(SIGCHLD, SIG_DFL); /* an inherited "ignore" would lose the exit status */
+    wanted_signals(&wanted);
+    sigaddset(&wanted, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &wanted, &before);
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&wanted, number) == 1)
+            sigdelset(&before, number);
+
+    pid_t child = start(command, &before);
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
+        int number = sigwaitinfo(&wanted, NULL);
+        if (number > 0 && number != SIGCHLD) {
+            received = number;
+            kill(child, number);
+        }
+    }
+    if (ended < 0)
+        fail("lost track of %s: %s", command->items[0], strerror(errno));
+    if (received != 0)
+        die_of(received);
+    if (WIFSIGNALED(status)) {
+        fprintf(stderr, "%s: %s was killed by signal %d\n", program_name, command->items[0],
+                WTERMSIG(status));
+        return 128 + WTERMSIG(status);
+    }
+    return WEXITSTATUS(status);
+}
+
+char *temporary_path(const char *name)
+{
+    if (directory == NULL) {
+        sigset_t wanted;
+        wanted_signals(&wanted);
+        sigprocmask(SIG_BLOCK, &wanted, NULL);
+
+        const char *parent = getenv("TMPDIR");
+        if (parent == NULL || parent[0] == '\0')
+            parent = "/tmp";
+        char *path = format_text("%s/bspcc.XXXXXX", parent);
+        if (mkdtemp(path) == NULL)
+            fail("cannot make a directory in %s: %s", parent, strerror(errno));
+        directory = path;
+    }
+    return format_text("%s/%s", directory, name);
+}
+
+void remove_temporary_directory(void)
+{
+    DIR *listing = directory != NULL ? opendir(directory) : NULL;
+
+    if (listing != NULL) {
+        struct dirent *entry;
+        while ((entry = readdir(listing)) != NULL)
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                unlinkat(dirfd(listing), entry->d_name, 0);
+        closedir(listing);
+        rmdir(directory);
+    }
+    directory = NULL;
+}

@@ -1,0 +1,24 @@
+/* Running the compilers, and the private directory for what is generated on the way. */
+#ifndef BSPZ_BSPCC_PROCESS_H
+#define BSPZ_BSPCC_PROCESS_H
+
+#include <stdbool.h>
+
+#include "tools/bspcc/arguments.h"
+
+/* Replaces this process by the command; does not return.  Only while nothing temporary is in use.
+ */
+void become(struct arguments *command, bool show) __attribute__((noreturn));
+
+/* Runs the command and returns its exit status; 128 + n when signal n ended it.  A HUP, INT or
+ * TERM sent to this process is passed on; once the command has ended, the temporary directory is
+ * removed and this process dies of the signal too. */
+int run(struct arguments *command, bool show);
+
+/* A path in the private directory, which is made on first use (below $TMPDIR, else /tmp). */
+char *temporary_path(const char *name);
+
+/* Removes the private directory with all that is in it; nothing happens when there is none. */
+void remove_temporary_directory(void);
+
+#endif

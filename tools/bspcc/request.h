@@ -1,0 +1,71 @@
+/* The command line of bspcc, understood.
+ *
+ * The words for the compiler keep their order in `items`; what bspcc alone understands is taken
+ * out of them.
+ */
+#ifndef BSPZ_BSPCC_REQUEST_H
+#define BSPZ_BSPCC_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tools/bspcc/arguments.h"
+#include "tools/bspcc/language.h"
+
+enum item_kind {
+    ITEM_OPTION,         /* for compiling and for linking */
+    ITEM_COMPILE_OPTION, /* -D, -I, -MD, ...: means nothing to a link */
+    ITEM_LINK_OPTION,    /* -l, -L, -Wl, ...: means nothing to a compilation */
+    ITEM_LANGUAGE,       /* -x LANGUAGE: holds for the sources behind it */
+    ITEM_SOURCE,
+    ITEM_OBJECT, /* object, archive, library, linker script: for the linker */
+};
+
+struct item {
+    enum item_kind kind;
+    const char *text;
+    const char *value;        /* the option's second word, or NULL */
+    const char *original;     /* ITEM_SOURCE: the name the user gave */
+    struct language language; /* ITEM_SOURCE */
+};
+
+/* What is decided at link time and travels in the program (lib/rt/link_options.h). */
+struct baked {
+    int library_level;
+    int checkpoint_seconds;
+    int migration_seconds;
+    bool check_syncs;
+    bool prof;
+    bool stat;
+    bool cgprof;
+    bool oxford;
+};
+
+struct request {
+    struct item *items;
+    size_t item_count;
+
+    enum tool default_tool; /* from the name of the driver */
+    const char *output;     /* -o */
+    bool compile_only;      /* -c, -S, -E, -M, ... */
+    bool no_libbsp;         /* -shared, -r, -nostdlib, -nodefaultlibs */
+    bool shared_libbsp;     /* -fshared-libbsp */
+    bool force_cxx;         /* -c++ */
+    bool force_fortran;     /* -f77 */
+    bool verbose;           /* -v */
+    bool debug;             /* -debug */
+    bool help, manual, log; /* -help, -man, -showlog */
+    bool c_standard;        /* the user chose -std= or -ansi */
+    bool write_dependencies, dependency_file, dependency_target; /* -MD/-MMD, -MF, -MT/-MQ */
+
+    struct baked baked;
+    struct arguments compiler[TOOL_COUNT]; /* command words, e.g. {"gcc"} */
+    struct arguments flags[TOOL_COUNT];    /* -cflags, -c++flags, -f77flags */
+    struct arguments linker;               /* -overrideld; empty: the compiler links */
+    struct arguments link_flags;           /* -ldflags */
+};
+
+/* `called` is argv[0]'s last component; `words` the expanded arguments behind it. */
+void request_parse(struct request *request, const char *called, const struct arguments *words);
+
+#endif
