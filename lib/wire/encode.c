@@ -1,0 +1,234 @@
+/* encode.c - messages to frames.  Walks the schema of the message's kind. */
+#include "lib/wire/schema.h"
+
+#include <errno.h>
+#include <math.h>
+#include <msgpack.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct encoder {
+    struct wire_buffer *buffer;
+    size_t body; /* where the body begins */
+    int failed;  /* why an append failed: sticky, as msgpack-c only passes on "no" */
+    const char *kind;
+    char *error;
+    size_t error_size;
+};
+
+static int reserve(struct wire_buffer *buffer, size_t more)
+{
+    if (buffer->capacity - buffer->size >= more)
+        return 0;
+    size_t capacity = buffer->capacity ? buffer->capacity : 256;
+    while (capacity - buffer->size < more) {
+        if (capacity > SIZE_MAX / 2)
+            return -ENOMEM;
+        capacity *= 2;
+    }
+    unsigned char *data = realloc(buffer->data, capacity);
+    if (!data)
+        return -ENOMEM;
+    buffer->data = data;
+    buffer->capacity = capacity;
+    return 0;
+}
+
+/* msgpack-c's way out: called with every few bytes it makes. */
+static int append(void *context, const char *data, size_t size)
+{
+    struct encoder *encoder = context;
+    struct wire_buffer *buffer = encoder->buffer;
+    if (encoder->failed)
+        return -1;
+    if (buffer->size - encoder->body + size > WIRE_FRAME_MAX)
+        encoder->failed = -EMSGSIZE;
+    else
+        encoder->failed = reserve(buffer, size);
+    if (encoder->failed)
+        return -1;
+    if (size == 0) /* then data may be NULL */
+        return 0;
+    memcpy(buffer->data + buffer->size, data, size);
+    buffer->size += size;
+    return 0;
+}
+
+static int refuse(struct encoder *encoder, const struct wire_field *field, const char *text)
+{
+    return wire_fail(encoder->error, encoder->error_size, -EINVAL, "%s: %s %s", encoder->kind,
+                     field->name, text);
+}
+
+static int pack_text(struct encoder *encoder, msgpack_packer *packer,
+                     const struct wire_field *field, const char *text, uint64_t limit)
+{
+    size_t length = text ? strlen(text) : 0;
+    if (length > limit)
+        return wire_fail(encoder->error, encoder->error_size, -EINVAL,
+                         "%s: %s has %zu bytes, %llu are allowed", encoder->kind, field->name,
+                         length, (unsigned long long)limit);
+    msgpack_pack_str(packer, length);
+    msgpack_pack_str_body(packer, text, length);
+    return 0;
+}
+
+static int pack_fields(struct encoder *encoder, msgpack_packer *packer,
+                       const struct wire_schema *schema, const void *fields);
+
+static int pack_list(struct encoder *encoder, msgpack_packer *packer,
+                     const struct wire_field *field, const struct wire_list *list)
+{
+    if (list->count > field->limit)
+        return wire_fail(encoder->error, encoder->error_size, -EINVAL,
+                         "%s: %s has %u elements, %llu are allowed", encoder->kind, field->name,
+                         list->count, (unsigned long long)field->limit);
+    msgpack_pack_array(packer, list->count);
+    const struct wire_schema *record = wire_record_schema(field->type);
+    for (uint32_t i = 0; i < list->count; i++) {
+        int result = 0;
+        if (field->type == WIRE_TYPE_texts) {
+            const char *const *texts = list->items;
+            result = pack_text(encoder, packer, field, texts[i], WIRE_ITEM_MAX);
+        } else if (field->type == WIRE_TYPE_numbers) {
+            const uint64_t *numbers = list->items;
+            msgpack_pack_uint64(packer, numbers[i]);
+        } else {
+            msgpack_pack_array(packer, record->count);
+            const char *item = (const char *)list->items + i * record->size;
+            result = pack_fields(encoder, packer, record, item);
+        }
+        if (result < 0)
+            return result;
+        if (encoder->failed)
+            return encoder->failed;
+    }
+    return 0;
+}
+
+static int pack_field(struct encoder *encoder, msgpack_packer *packer,
+                      const struct wire_field *field, const void *value)
+{
+    switch (field->type) {
+    case WIRE_TYPE_u32: {
+        uint32_t number = *(const uint32_t *)value;
+        if (number > field->limit)
+            return refuse(encoder, field, "is too large");
+        msgpack_pack_uint32(packer, number);
+        return 0;
+    }
+    case WIRE_TYPE_u64: {
+        uint64_t number = *(const uint64_t *)value;
+        if (number > field->limit)
+            return refuse(encoder, field, "is too large");
+        msgpack_pack_uint64(packer, number);
+        return 0;
+    }
+    case WIRE_TYPE_i32: {
+        int64_t number = *(const int32_t *)value;
+        if (number > (int64_t)field->limit || -number > (int64_t)field->limit)
+            return refuse(encoder, field, "is out of range");
+        msgpack_pack_int32(packer, (int32_t)number);
+        return 0;
+    }
+    case WIRE_TYPE_flag:
+        if (*(const bool *)value)
+            msgpack_pack_true(packer);
+        else
+            msgpack_pack_false(packer);
+        return 0;
+    case WIRE_TYPE_f64:
+        if (!isfinite(*(const double *)value))
+            return refuse(encoder, field, "is not finite");
+        msgpack_pack_double(packer, *(const double *)value);
+        return 0;
+    case WIRE_TYPE_text:
+        return pack_text(encoder, packer, field, *(const char *const *)value, field->limit);
+    case WIRE_TYPE_bytes: {
+        const struct wire_bytes *bytes = value;
+        if (bytes->size > field->limit)
+            return refuse(encoder, field, "is too long");
+        msgpack_pack_bin(packer, bytes->size);
+        msgpack_pack_bin_body(packer, bytes->data, bytes->size);
+        return 0;
+    }
+    default:
+        return pack_list(encoder, packer, field, value);
+    }
+}
+
+static int pack_fields(struct encoder *encoder, msgpack_packer *packer,
+                       const struct wire_schema *schema, const void *fields)
+{
+    for (uint32_t i = 0; i < schema->count; i++) {
+        const struct wire_field *field = &schema->fields[i];
+        int result = pack_field(encoder, packer, field, (const char *)fields + field->offset);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+static int pack_body(struct encoder *encoder, const struct wire_schema *schema,
+                     const struct wire_message *message)
+{
+    msgpack_packer packer;
+    msgpack_packer_init(&packer, encoder, append);
+    msgpack_pack_array(&packer, WIRE_ENVELOPE_COUNT + schema->count);
+    msgpack_pack_uint32(&packer, WIRE_VERSION);
+    msgpack_pack_uint32(&packer, message->kind);
+    msgpack_pack_bin(&packer, WIRE_JOB_SIZE);
+    msgpack_pack_bin_body(&packer, message->envelope.job, WIRE_JOB_SIZE);
+    msgpack_pack_uint32(&packer, message->envelope.term);
+    msgpack_pack_uint64(&packer, message->envelope.superstep);
+    int result = pack_fields(encoder, &packer, schema, wire_const_fields(message));
+    if (encoder->failed == -EMSGSIZE)
+        return wire_fail(encoder->error, encoder->error_size, -EMSGSIZE,
+                         "%s: longer than a message may be (%u bytes)", encoder->kind,
+                         WIRE_FRAME_MAX);
+    if (encoder->failed)
+        return wire_fail(encoder->error, encoder->error_size, encoder->failed, "out of memory");
+    return result;
+}
+
+int wire_encode(const struct wire_message *message, struct wire_buffer *buffer, char *error,
+                size_t error_size)
+{
+    const struct wire_schema *schema = wire_schema(message->kind);
+    if (!schema)
+        return wire_fail(error, error_size, -EINVAL, "there is no message of kind %u",
+                         (unsigned)message->kind);
+    size_t before = buffer->size;
+    if (reserve(buffer, WIRE_HEADER) < 0)
+        return wire_fail(error, error_size, -ENOMEM, "out of memory");
+    buffer->size += WIRE_HEADER;
+
+    struct encoder encoder = {.buffer = buffer,
+                              .body = buffer->size,
+                              .kind = schema->name,
+                              .error = error,
+                              .error_size = error_size};
+    int result = pack_body(&encoder, schema, message);
+    if (result < 0) {
+        buffer->size = before;
+        return result;
+    }
+    size_t length = buffer->size - encoder.body;
+    for (unsigned i = 0; i < WIRE_HEADER; i++)
+        buffer->data[before + i] = (unsigned char)(length >> (8 * i));
+    return 0;
+}
+
+void wire_buffer_free(struct wire_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    free(buffer->data);
+    *buffer = (struct wire_buffer){0};
+}
+
+uint32_t wire_frame_length(const unsigned char *header)
+{
+    return (uint32_t)header[0] | (uint32_t)header[1] << 8 | (uint32_t)header[2] << 16 |
+           (uint32_t)header[3] << 24;
+}

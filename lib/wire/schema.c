@@ -1,0 +1,126 @@
+/* schema.c - the message table turned into data, and the names in it. */
+#include "lib/wire/schema.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The lists are read and written through struct wire_list. */
+#define CHECK_LIST_LAYOUT(name, fields)                                                            \
+    _Static_assert(sizeof(struct wire_##name##_list) == sizeof(struct wire_list) &&                \
+                       offsetof(struct wire_##name##_list, count) ==                               \
+                           offsetof(struct wire_list, count),                                      \
+                   "a list of records looks like any list");
+WIRE_RECORDS(CHECK_LIST_LAYOUT)
+_Static_assert(sizeof(struct wire_texts) == sizeof(struct wire_list), "texts look like any list");
+_Static_assert(sizeof(struct wire_numbers) == sizeof(struct wire_list), "numbers do, too");
+
+/* A field list does not know the struct it belongs to, so each schema is made in a function of its
+ * own, where the name `owner` stands for it.  An entry without a name ends each list, so that a
+ * message without fields is no empty array. */
+#define FIELD(type, name, limit)                                                                   \
+    {#name, WIRE_TYPE_##type, offsetof(owner, name), (uint64_t)(limit)},
+#define DEFINE_SCHEMA(label, member, fields)                                                       \
+    static const struct wire_schema *schema_of_##member(void)                                      \
+    {                                                                                              \
+        typedef struct wire_##member owner;                                                        \
+        static const struct wire_field list[] = {                                                  \
+            fields(FIELD){NULL, WIRE_TYPE_u32, sizeof(owner), 0}};                                 \
+        static const struct wire_schema schema = {label, list, sizeof(list) / sizeof(list[0]) - 1, \
+                                                  sizeof(owner)};                                  \
+        return &schema;                                                                            \
+    }
+#define DEFINE_RECORD_SCHEMA(name, fields)          DEFINE_SCHEMA(#name, name, fields)
+#define DEFINE_MESSAGE_SCHEMA(KIND, member, fields) DEFINE_SCHEMA(#KIND, member, fields)
+
+WIRE_RECORDS(DEFINE_RECORD_SCHEMA)
+WIRE_MESSAGES(DEFINE_MESSAGE_SCHEMA)
+
+const struct wire_schema *wire_schema(uint32_t kind)
+{
+#define MESSAGE_CASE(KIND, member, fields)                                                         \
+    case WIRE_##KIND:                                                                              \
+        return schema_of_##member();
+    switch (kind) {
+        WIRE_MESSAGES(MESSAGE_CASE)
+    default:
+        return NULL;
+    }
+}
+
+const struct wire_schema *wire_record_schema(enum wire_type type)
+{
+#define RECORD_CASE(name, fields)                                                                  \
+    case WIRE_TYPE_##name:                                                                         \
+        return schema_of_##name();
+    switch (type) {
+        WIRE_RECORDS(RECORD_CASE)
+    default:
+        return NULL;
+    }
+}
+
+/* Any member will do: they all begin where the union does. */
+void *wire_fields(struct wire_message *message)
+{
+    return &message->start;
+}
+
+const void *wire_const_fields(const struct wire_message *message)
+{
+    return &message->start;
+}
+
+int wire_fail(char *error, size_t error_size, int code, const char *format, ...)
+{
+    if (error && error_size > 0) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(error, error_size, format, arguments);
+        va_end(arguments);
+    }
+    return code;
+}
+
+const char *wire_kind_name(uint32_t kind)
+{
+    const struct wire_schema *schema = wire_schema(kind);
+    return schema ? schema->name : "unknown";
+}
+
+static const char *pick(const char *const *texts, size_t count, uint32_t number)
+{
+    return number < count ? texts[number] : "unknown";
+}
+
+#define TEXT_OF(name, text) text,
+#define PICK(list, number)  pick(list, sizeof(list) / sizeof(list[0]), number)
+
+const char *wire_cause_text(uint32_t cause)
+{
+    static const char *const texts[] = {WIRE_CAUSES(TEXT_OF)};
+    return PICK(texts, cause);
+}
+
+const char *wire_rank_state_text(uint32_t state)
+{
+    static const char *const texts[] = {WIRE_RANK_STATES(TEXT_OF)};
+    return PICK(texts, state);
+}
+
+const char *wire_barrier_text(uint32_t barrier)
+{
+    static const char *const texts[] = {WIRE_BARRIERS(TEXT_OF)};
+    return PICK(texts, barrier);
+}
+
+const char *wire_decision_text(uint32_t decision)
+{
+    static const char *const texts[] = {WIRE_DECISIONS(TEXT_OF)};
+    return PICK(texts, decision);
+}
+
+const char *wire_stop_text(uint32_t how)
+{
+    static const char *const texts[] = {WIRE_STOPS(TEXT_OF)};
+    return PICK(texts, how);
+}

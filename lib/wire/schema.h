@@ -1,0 +1,65 @@
+/* schema.h - the message table as data: what encoder, decoder and dump walk through.  Internal. */
+#ifndef WIRE_SCHEMA_H
+#define WIRE_SCHEMA_H
+
+#include "lib/wire/wire.h"
+
+#define WIRE_ENUM_RECORD_TYPE(name, fields) WIRE_TYPE_##name,
+
+enum wire_type {
+    WIRE_TYPE_u32,
+    WIRE_TYPE_u64,
+    WIRE_TYPE_i32,
+    WIRE_TYPE_flag,
+    WIRE_TYPE_f64,
+    WIRE_TYPE_text,
+    WIRE_TYPE_bytes,
+    WIRE_TYPE_texts,
+    WIRE_TYPE_numbers,
+    WIRE_TYPE_RECORDS, /* the record types follow */
+    WIRE_TYPE_BEFORE_RECORDS = WIRE_TYPE_RECORDS - 1,
+    WIRE_RECORDS(WIRE_ENUM_RECORD_TYPE) WIRE_TYPE_COUNT
+};
+
+struct wire_field {
+    const char *name;
+    enum wire_type type;
+    size_t offset; /* within the message's or record's struct */
+    uint64_t limit;
+};
+
+struct wire_schema {
+    const char *name;
+    const struct wire_field *fields;
+    uint32_t count;
+    size_t size; /* of the struct */
+};
+
+/* What every list looks like: wire_texts, wire_numbers and the lists of records. */
+struct wire_list {
+    const void *items;
+    uint32_t count;
+};
+
+/* Elements of a frame's outermost array before the fields: version, kind, job, term, superstep. */
+#define WIRE_ENVELOPE_COUNT 5u
+
+/* NULL outside of the table. */
+const struct wire_schema *wire_schema(uint32_t kind);
+/* type must be that of a record. */
+const struct wire_schema *wire_record_schema(enum wire_type type);
+
+/* Where the fields of a message lie: the start of the union. */
+void *wire_fields(struct wire_message *message);
+const void *wire_const_fields(const struct wire_message *message);
+
+/* Writes the text to error (unless NULL) and returns code. */
+int wire_fail(char *error, size_t error_size, int code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Walks the body as msgpack: one array with everything inside the given bytes, nested no deeper
+ * than a message is, only types that messages use, a bounded number of elements.  msgpack-c
+ * believes the counts it reads and allocates accordingly, so it never sees what fails here. */
+int wire_check(const void *body, size_t size, char *error, size_t error_size);
+
+#endif
