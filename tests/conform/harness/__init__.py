@@ -1,0 +1,1 @@
+"""What the conformance runner is made of."""

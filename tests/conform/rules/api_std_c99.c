@@ -1,0 +1,30 @@
+/* Header: bsp.h under -std=c99, without a warning.
+ *
+ * P: 1 2
+ * CC: -std=c99 -Wall -Wextra -Werror
+ * OUT-EACH: pid ${i}: 7
+ */
+#include <bsp.h>
+
+int main(void)
+{
+    int area = 0, seven = 7, tag_size = 0, packets, bytes, status;
+    void *tag, *payload;
+
+    bsp_begin(0);
+    bsp_push_reg(&area, sizeof area);
+    bsp_set_tagsize(&tag_size);
+    bsp_sync();
+    bsp_put(bsp_pid(), &seven, &area, 0, sizeof seven);
+    bsp_send(bsp_pid(), NULL, NULL, 0);
+    bsp_sync();
+    bsp_qsize(&packets, &bytes);
+    bsp_get_tag(&status, NULL);
+    if (packets != 1 || bytes != 0 || status != 0 || bsp_hpmove(&tag, &payload) != 0)
+        bsp_abort("wrong message");
+    bsp_pop_reg(&area);
+    bsp_sync();
+    printf("pid %d: %d\n", bsp_pid(), area);
+    bsp_end();
+    return 0;
+}
