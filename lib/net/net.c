@@ -1,0 +1,453 @@
+/* net.c - one connection: frames in, frames out, one end.
+ *
+ * Happy path:
+ *   net_open -> OPEN; on_read collects bytes; tick() hands out each complete frame as a message.
+ *   net_send encodes into `waiting`; one write at a time takes all that waits; on_write frees it
+ *   and ticks.  net_finish -> FLUSHING; when nothing is left to write -> CLOSING; on_closed calls
+ *   the `closed` handler and frees the connection.
+ *
+ * What can fail:
+ *   the stream ends or breaks (on_read)        -> what has arrived is handed out first, then
+ *                                                 NET_END_PEER or NET_END_BROKEN
+ *   a write fails (write_failed)               -> nothing is sent any more, but what the peer sent
+ *                                                 before it went is still read; it may be its last
+ *                                                 words.  When flushing: NET_END_BROKEN
+ *   a frame is too long or no message (hand_out) -> NET_END_PROTOCOL
+ *   no memory (on_read, hand_out)              -> NET_END_MEMORY
+ *   the queue is full (net_send)               -> -ENOBUFS, later `drained`
+ *
+ * Callbacks of libuv store what happened and call tick(); calls of the interface mark work and
+ * post a tick, so that no handler ever runs inside them.
+ */
+#include "lib/net/net.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room that is offered to a read at least. */
+#define READ_MIN          16384u
+/* A buffer larger than this is given back once it is empty. */
+#define BUFFER_KEEP       1048576u
+/* Messages handed out in one turn of the loop, so that one busy peer does not starve the rest. */
+#define MESSAGES_PER_TURN 64u
+
+enum stage { OPEN, FLUSHING, CLOSING, STAGE_COUNT };
+
+static const bool may_move[STAGE_COUNT][STAGE_COUNT] = {
+    [OPEN] = {[FLUSHING] = true, [CLOSING] = true},
+    [FLUSHING] = {[CLOSING] = true},
+};
+
+struct net_connection {
+    uv_pipe_t stream;
+    uv_timer_t posted; /* runs tick() in the next turn of the loop */
+    unsigned handles;  /* of these two: how many are not closed yet */
+    enum stage stage;
+    struct net_handlers handlers;
+    void *context;
+    size_t queue_max;
+    size_t frame_max;
+
+    /* Receiving: input[begin, end) is not yet handed out. */
+    unsigned char *input;
+    size_t begin, end, size;
+    bool reading; /* libuv is asked to read */
+    bool paused;  /* by the receiver */
+    bool backlog; /* complete frames are left over from this turn */
+    int read_end; /* 0, or why nothing more will come: UV_EOF or an error */
+
+    /* Sending. */
+    struct wire_buffer waiting; /* frames that libuv does not have yet */
+    struct wire_buffer writing; /* frames that libuv is writing */
+    uv_write_t write;
+    bool write_busy;
+    bool write_broken;
+    bool owes_drained;
+
+    enum net_end ended; /* from CLOSING on */
+    char text[WIRE_ERROR_SIZE];
+};
+
+static void tick(struct net_connection *connection);
+
+static void move(struct net_connection *connection, enum stage to)
+{
+    assert(may_move[connection->stage][to]);
+    connection->stage = to;
+}
+
+/* ---- The end ------------------------------------------------------------------------------ */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct net_connection *connection = handle->data;
+    if (--connection->handles > 0)
+        return;
+    if (connection->handlers.closed)
+        connection->handlers.closed(connection->context, connection->ended, connection->text);
+    wire_buffer_free(&connection->waiting);
+    wire_buffer_free(&connection->writing);
+    free(connection->input);
+    free(connection);
+}
+
+/* The first caller decides why the connection ends. */
+static void finish(struct net_connection *connection, enum net_end end, const char *text)
+{
+    if (connection->stage == CLOSING)
+        return;
+    move(connection, CLOSING);
+    connection->ended = end;
+    snprintf(connection->text, sizeof(connection->text), "%s", text);
+    uv_close((uv_handle_t *)&connection->stream, on_closed);
+    uv_close((uv_handle_t *)&connection->posted, on_closed);
+}
+
+/* ---- Sending ------------------------------------------------------------------------------ */
+
+static void empty_buffer(struct wire_buffer *buffer)
+{
+    buffer->size = 0;
+    if (buffer->capacity > BUFFER_KEEP)
+        wire_buffer_free(buffer);
+}
+
+static void write_failed(struct net_connection *connection)
+{
+    connection->write_broken = true;
+    empty_buffer(&connection->waiting);
+}
+
+static void on_write(uv_write_t *write, int status)
+{
+    struct net_connection *connection = write->data;
+    connection->write_busy = false;
+    empty_buffer(&connection->writing);
+    if (connection->stage == CLOSING)
+        return;
+    if (status < 0)
+        write_failed(connection);
+    tick(connection);
+}
+
+/* Gives everything that waits to libuv, unless it is still busy with what it has. */
+static void start_write(struct net_connection *connection)
+{
+    if (connection->write_busy || connection->write_broken || connection->waiting.size == 0)
+        return;
+    struct wire_buffer emptied = connection->writing;
+    connection->writing = connection->waiting;
+    connection->waiting = emptied;
+    uv_buf_t bytes =
+        uv_buf_init((char *)connection->writing.data, (unsigned)connection->writing.size);
+    connection->write.data = connection;
+    connection->write_busy = true;
+    int status =
+        uv_write(&connection->write, (uv_stream_t *)&connection->stream, &bytes, 1, on_write);
+    if (status < 0) {
+        connection->write_busy = false;
+        empty_buffer(&connection->writing);
+        write_failed(connection);
+    }
+}
+
+static void tell_drained(struct net_connection *connection)
+{
+    if (!connection->owes_drained || connection->write_broken ||
+        net_queued(connection) >= connection->queue_max / 4)
+        return;
+    connection->owes_drained = false;
+    if (connection->handlers.drained)
+        connection->handlers.drained(connection->context, connection);
+}
+
+/* ---- Receiving ---------------------------------------------------------------------------- */
+
+static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
+{
+    struct net_connection *connection = handle->data;
+    (void)suggested;
+    if (connection->begin > 0) {
+        memmove(connection->input, connection->input + connection->begin,
+                connection->end - connection->begin);
+        connection->end -= connection->begin;
+        connection->begin = 0;
+    }
+    if (connection->size - connection->end < READ_MIN) {
+        /* Grown by what has arrived, never by what a length promises. */
+        size_t size = connection->size ? connection->size * 2 : 2 * READ_MIN;
+        unsigned char *input = realloc(connection->input, size);
+        if (!input) {
+            *buffer = uv_buf_init(NULL, 0); /* on_read gets UV_ENOBUFS */
+            return;
+        }
+        connection->input = input;
+        connection->size = size;
+    }
+    *buffer = uv_buf_init((char *)connection->input + connection->end,
+                          (unsigned)(connection->size - connection->end));
+}
+
+static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
+{
+    struct net_connection *connection = stream->data;
+    (void)buffer;
+    if (connection->stage == CLOSING || count == 0)
+        return;
+    if (count < 0)
+        connection->read_end = (int)count;
+    else
+        connection->end += (size_t)count;
+    tick(connection);
+}
+
+/* The length of the first frame's body when all of it is there, else -1. */
+static int64_t complete_frame(const struct net_connection *connection)
+{
+    size_t available = connection->end - connection->begin;
+    if (available < WIRE_HEADER)
+        return -1;
+    uint32_t length = wire_frame_length(connection->input + connection->begin);
+    /* One that is too long counts as complete: it is refused without its bytes. */
+    if (length <= connection->frame_max && available - WIRE_HEADER < length)
+        return -1;
+    return length;
+}
+
+static void hand_out_frame(struct net_connection *connection, uint32_t length)
+{
+    char text[WIRE_ERROR_SIZE];
+    if (length > connection->frame_max) {
+        snprintf(text, sizeof(text), "a frame of %u bytes, %zu are allowed", length,
+                 connection->frame_max);
+        finish(connection, NET_END_PROTOCOL, text);
+        return;
+    }
+    const unsigned char *body = connection->input + connection->begin + WIRE_HEADER;
+    struct wire_message message;
+    int result = wire_decode(body, length, &message, text, sizeof(text));
+    if (result < 0) {
+        finish(connection, result == -ENOMEM ? NET_END_MEMORY : NET_END_PROTOCOL, text);
+        return;
+    }
+    connection->begin += WIRE_HEADER + length;
+    connection->handlers.message(connection->context, connection, &message);
+    wire_message_free(&message);
+}
+
+/* Hands out complete frames; leaves `backlog` set when there are more than one turn's share. */
+static void hand_out(struct net_connection *connection)
+{
+    connection->backlog = false;
+    for (unsigned i = 0; connection->stage != CLOSING && !connection->paused; i++) {
+        int64_t length = complete_frame(connection);
+        if (length < 0)
+            break;
+        if (i == MESSAGES_PER_TURN) {
+            connection->backlog = true;
+            return;
+        }
+        hand_out_frame(connection, (uint32_t)length);
+    }
+    if (connection->begin == connection->end) {
+        connection->begin = connection->end = 0;
+        if (connection->size > BUFFER_KEEP) {
+            free(connection->input);
+            connection->input = NULL;
+            connection->size = 0;
+        }
+    }
+}
+
+static void take_read_end(struct net_connection *connection)
+{
+    if (!connection->read_end || connection->paused || connection->backlog)
+        return;
+    if (connection->read_end == UV_ENOBUFS)
+        finish(connection, NET_END_MEMORY, "out of memory");
+    else if (connection->read_end != UV_EOF)
+        finish(connection, NET_END_BROKEN, uv_strerror(connection->read_end));
+    else if (connection->begin != connection->end)
+        finish(connection, NET_END_BROKEN, "the peer closed in the middle of a message");
+    else
+        finish(connection, NET_END_PEER, "the peer closed");
+}
+
+static void start_or_stop_reading(struct net_connection *connection)
+{
+    bool wanted = !connection->paused && !connection->backlog && !connection->read_end;
+    if (wanted == connection->reading)
+        return;
+    connection->reading = wanted;
+    if (!wanted) {
+        uv_read_stop((uv_stream_t *)&connection->stream);
+        return;
+    }
+    int status = uv_read_start((uv_stream_t *)&connection->stream, on_room, on_read);
+    if (status < 0)
+        finish(connection, NET_END_BROKEN, uv_strerror(status));
+}
+
+/* ---- The tick ----------------------------------------------------------------------------- */
+
+static void on_posted(uv_timer_t *timer)
+{
+    tick(timer->data);
+}
+
+static void post(struct net_connection *connection)
+{
+    uv_timer_start(&connection->posted, on_posted, 0, 0);
+}
+
+/* Does whatever the connection's state asks for.  Each step may end the connection through a
+ * handler, which is why the stage is looked at again after each. */
+static void tick(struct net_connection *connection)
+{
+    if (connection->stage == CLOSING)
+        return;
+    hand_out(connection);
+    if (connection->stage == CLOSING)
+        return;
+    take_read_end(connection);
+    if (connection->stage == CLOSING)
+        return;
+    start_write(connection);
+    tell_drained(connection);
+    if (connection->stage == FLUSHING && connection->write_broken) {
+        finish(connection, NET_END_BROKEN, "the peer does not take any more");
+    } else if (connection->stage == FLUSHING && net_queued(connection) == 0) {
+        finish(connection, NET_END_CLOSED, "closed");
+    } else if (connection->stage != CLOSING) {
+        start_or_stop_reading(connection);
+        if (connection->stage != CLOSING && connection->backlog)
+            post(connection);
+    }
+}
+
+/* ---- The interface ------------------------------------------------------------------------ */
+
+static void on_open_failed(uv_handle_t *handle)
+{
+    struct net_connection *connection = handle->data;
+    if (--connection->handles == 0)
+        free(connection);
+}
+
+static struct net_connection *make(const struct net_options *options,
+                                   const struct net_handlers *handlers, void *context)
+{
+    struct net_connection *connection = calloc(1, sizeof(*connection));
+    if (!connection)
+        return NULL;
+    connection->stage = OPEN;
+    connection->handlers = *handlers;
+    connection->context = context;
+    connection->queue_max = options && options->queue_max ? options->queue_max : NET_QUEUE_MAX;
+    connection->frame_max = WIRE_FRAME_MAX;
+    if (options && options->frame_max && options->frame_max < WIRE_FRAME_MAX)
+        connection->frame_max = options->frame_max;
+    return connection;
+}
+
+int net_open(uv_loop_t *loop, int fd, const struct net_options *options,
+             const struct net_handlers *handlers, void *context,
+             struct net_connection **connection_out)
+{
+    /* The seam: a connection that must prove itself would start in a stage of its own. */
+    if (options && options->trust != NET_TRUST_INHERITED)
+        return -EINVAL;
+    int flags = fcntl(fd, F_GETFD);
+    if (flags < 0 || fcntl(fd, F_SETFD, flags | FD_CLOEXEC) < 0)
+        return -errno;
+    struct net_connection *connection = make(options, handlers, context);
+    if (!connection)
+        return -ENOMEM;
+    int status = uv_pipe_init(loop, &connection->stream, 0);
+    if (status < 0) {
+        free(connection);
+        return status;
+    }
+    uv_timer_init(loop, &connection->posted);
+    connection->stream.data = connection;
+    connection->posted.data = connection;
+    connection->handles = 2;
+    status = uv_pipe_open(&connection->stream, fd);
+    if (status < 0) {
+        uv_close((uv_handle_t *)&connection->stream, on_open_failed);
+        uv_close((uv_handle_t *)&connection->posted, on_open_failed);
+        return status;
+    }
+    post(connection);
+    *connection_out = connection;
+    return 0;
+}
+
+int net_send(struct net_connection *connection, const struct wire_message *message)
+{
+    if (connection->stage != OPEN || connection->write_broken)
+        return -ENOTCONN;
+    size_t before = connection->waiting.size;
+    size_t queued = net_queued(connection);
+    int result = wire_encode(message, &connection->waiting, NULL, 0);
+    if (result < 0)
+        return result;
+    if (queued > 0 && net_queued(connection) > connection->queue_max) {
+        connection->waiting.size = before;
+        connection->owes_drained = true;
+        return -ENOBUFS;
+    }
+    start_write(connection);
+    if (connection->write_broken)
+        post(connection);
+    else if (net_queued(connection) > connection->queue_max / 2)
+        connection->owes_drained = true;
+    return 0;
+}
+
+size_t net_queued(const struct net_connection *connection)
+{
+    return connection->waiting.size + connection->writing.size;
+}
+
+void net_finish(struct net_connection *connection)
+{
+    if (connection->stage != OPEN)
+        return;
+    move(connection, FLUSHING);
+    post(connection);
+}
+
+void net_close(struct net_connection *connection)
+{
+    finish(connection, NET_END_CLOSED, "closed");
+}
+
+void net_pause(struct net_connection *connection)
+{
+    if (connection->stage == CLOSING)
+        return;
+    connection->paused = true;
+    post(connection);
+}
+
+void net_resume(struct net_connection *connection)
+{
+    if (connection->stage == CLOSING)
+        return;
+    connection->paused = false;
+    post(connection);
+}
+
+const char *net_end_name(enum net_end end)
+{
+    static const char *const names[] = {
+        [NET_END_CLOSED] = "closed",     [NET_END_PEER] = "peer",     [NET_END_BROKEN] = "broken",
+        [NET_END_PROTOCOL] = "protocol", [NET_END_MEMORY] = "memory",
+    };
+    return (unsigned)end < sizeof(names) / sizeof(names[0]) ? names[end] : "unknown";
+}
