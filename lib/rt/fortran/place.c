@@ -1,0 +1,41 @@
+/* Source positions and buffered output of Fortran programs. */
+#include <string.h>
+
+#include "lib/rt/fortran/fortran.h"
+
+#define FILE_NAMES      64
+#define FILE_NAME_BYTES 256
+
+/* Fortran's literals do not end in a null byte, but are the same memory at each call. */
+static struct {
+    const char *text;
+    size_t length;
+    char name[FILE_NAME_BYTES];
+} file_names[FILE_NAMES];
+
+const char *bspz_fortran_file(const char *text, size_t length)
+{
+    /* Character data among the arguments would bring the length of another one: no trust in it. */
+    size_t used = strnlen(text, length < FILE_NAME_BYTES ? length : FILE_NAME_BYTES - 1);
+
+    for (int i = 0; i < FILE_NAMES; i++) {
+        if (file_names[i].text == NULL) {
+            file_names[i].text = text;
+            file_names[i].length = used;
+            memcpy(file_names[i].name, text, used);
+        }
+        if (file_names[i].text == text && file_names[i].length == used &&
+            memcmp(file_names[i].name, text, used) == 0)
+            return file_names[i].name;
+    }
+    return "(other Fortran files)";
+}
+
+/* Of gfortran's run-time library, where the program has it; NULL means all units. */
+void _gfortran_flush_i4(int *unit) __attribute__((__weak__));
+
+void bspz_fortran_flush(void)
+{
+    if (_gfortran_flush_i4 != NULL)
+        _gfortran_flush_i4(NULL);
+}

@@ -1,0 +1,79 @@
+/* bsp_bcast: one superstep in which the root sends everything to everybody, or two in which it
+ * deals out pieces that the processes then exchange, whichever the cost model says is cheaper.
+ */
+#include <string.h>
+
+#include "include/bsp_level1.h"
+#include "lib/rt/level1/collective.h"
+
+static void one_phase(struct bspz_collective *call, const void *src, void *dst)
+{
+    if (bsp_pid() == call->root) {
+        for (int pid = 0; pid < bsp_nprocs(); pid++)
+            if (pid != call->root)
+                bsp_put_cpp(pid, src, dst, 0, call->n, call->line, call->file);
+        if (call->n > 0)
+            memmove(dst, src, (size_t)call->n);
+    }
+    bspz_collective_sync(call);
+}
+
+/* Piece i of p: [piece_start(i), piece_start(i + 1)). */
+static ptrdiff_t piece_start(ptrdiff_t n, int i)
+{
+    ptrdiff_t piece = (n + bsp_nprocs() - 1) / bsp_nprocs();
+
+    return i * piece < n ? i * piece : n;
+}
+
+static void two_phase(struct bspz_collective *call, const void *src, void *dst)
+{
+    int p = bsp_nprocs(), me = bsp_pid();
+    ptrdiff_t start = piece_start(call->n, me);
+    ptrdiff_t size = piece_start(call->n, me + 1) - start;
+
+    if (me == call->root) {
+        for (int pid = 0; pid < p; pid++) {
+            ptrdiff_t from = piece_start(call->n, pid), to = piece_start(call->n, pid + 1);
+            if (pid != me)
+                bsp_put_cpp(pid, (const char *)src + from, dst, from, to - from, call->line,
+                            call->file);
+        }
+        memmove(dst, src, (size_t)call->n);
+    }
+    bspz_collective_sync(call);
+
+    /* All processes are inside the call now, so nobody minds when the pieces arrive. */
+    for (int i = 1; i < p; i++) {
+        int pid = (me + i) % p;
+        if (pid != call->root)
+            bsp_hpput_cpp(pid, (char *)dst + start, dst, start, size, call->line, call->file);
+    }
+    bspz_collective_sync(call);
+}
+
+void bspz_bcast(struct bspz_collective *call, const void *src, void *dst)
+{
+    int p = bsp_nprocs();
+    double one = bspz_superstep_cost(p - 1, call->n);
+    double two = 2 * bspz_superstep_cost(p - 1, call->n / p);
+
+    bspz_collective_agree(call);
+    if (one <= two)
+        one_phase(call, src, dst);
+    else
+        two_phase(call, src, dst);
+}
+
+void bsp_bcast_cpp(int root, const void *src, void *dst, ptrdiff_t nbytes, int line,
+                   const char *file)
+{
+    struct bspz_collective call = {
+        .function = "bsp_bcast", .root = root, .n = nbytes, .line = line, .file = file};
+
+    bspz_collective_begin(&call);
+    if (bsp_pid() == root)
+        bspz_collective_pointer(&call, "src", src);
+    bspz_collective_pointer(&call, "dst", dst);
+    bspz_bcast(&call, src, dst);
+}

@@ -1,0 +1,194 @@
+/* What the collective operations share: the area all processes register, the check that they all
+ * make the same call, and work memory.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/rt/level1/collective.h"
+#include "lib/rt/rt.h"
+
+/* Enough for the scalar operations of a few thousand processes. */
+#define AREA_BYTES 32768
+
+/* What a process tells its right neighbour about the call it makes. */
+struct announcement {
+    int64_t n;
+    int32_t root;
+    int32_t line;
+    char function[32]; /* empty: nothing was announced */
+    char file[96];     /* the end of a longer name */
+};
+
+/* Registered once, by the first collective, and never popped. */
+static struct {
+    struct announcement left; /* the left neighbour's */
+    struct bspz_params params;
+    _Alignas(16) unsigned char bytes[AREA_BYTES];
+} area;
+
+static bool area_ready;
+
+static void prepare_area(const struct bspz_collective *call)
+{
+    bsp_push_reg_cpp(&area, sizeof(area), call->line, call->file);
+    bsp_sync_cpp(call->line, call->file);
+    if (bsp_pid() == 0) {
+        struct bspz_params params;
+        bspz_params_find(bsp_nprocs(), &params);
+        for (int pid = 0; pid < bsp_nprocs(); pid++)
+            bsp_put_cpp(pid, &params, &area, (char *)&area.params - (char *)&area, sizeof(params),
+                        call->line, call->file);
+    }
+    bsp_sync_cpp(call->line, call->file);
+    area_ready = true;
+}
+
+void bspz_collective_begin(const struct bspz_collective *call)
+{
+    if (bspz_rt.life != BSPZ_LIFE_SPMD)
+        bspz_fail_outside(call->function, call->line, call->file);
+    if (bspz_checks()) {
+        if (call->n < 0)
+            bspz_fail(call->function, call->line, call->file, "the size %td is negative", call->n);
+        if (call->root != BSPZ_NO_ROOT && (call->root < 0 || call->root >= bsp_nprocs()))
+            bspz_fail(call->function, call->line, call->file,
+                      "root %d is not a process number (0 to %d)", call->root, bsp_nprocs() - 1);
+    }
+    if (!area_ready)
+        prepare_area(call);
+}
+
+void bspz_collective_pointer(const struct bspz_collective *call, const char *name,
+                             const void *pointer)
+{
+    if (bspz_checks() && pointer == NULL && call->n > 0)
+        bspz_fail(call->function, call->line, call->file, "%s is NULL, but the size is %td", name,
+                  call->n);
+}
+
+void bspz_collective_operator(const struct bspz_collective *call, bool given)
+{
+    if (!given)
+        bspz_fail(call->function, call->line, call->file, "the operator is NULL");
+}
+
+void bspz_collective_int(const struct bspz_collective *call)
+{
+    if (call->n > INT32_MAX)
+        bspz_fail(call->function, call->line, call->file,
+                  "the size %td does not fit the int that the operator is given", call->n);
+}
+
+static void announce(const struct bspz_collective *call)
+{
+    struct announcement mine = {.n = call->n, .root = call->root, .line = call->line};
+    size_t length = strlen(call->file);
+    size_t skipped = length < sizeof(mine.file) ? 0 : length - (sizeof(mine.file) - 1);
+
+    memcpy(mine.file, call->file + skipped, length - skipped);
+    strncpy(mine.function, call->function, sizeof(mine.function) - 1);
+    /* The neighbour's is written over this at the end of the superstep. */
+    area.left.function[0] = '\0';
+    bsp_put_cpp((bsp_pid() + 1) % bsp_nprocs(), &mine, &area, (char *)&area.left - (char *)&area,
+                sizeof(mine), call->line, call->file);
+}
+
+static void compare_with_left(const struct bspz_collective *call)
+{
+    int left = (bsp_pid() + bsp_nprocs() - 1) % bsp_nprocs();
+    const struct announcement *other = &area.left;
+
+    if (other->function[0] == '\0')
+        bspz_fail(call->function, call->line, call->file,
+                  "process %d is in another call, not in %s", left, call->function);
+    if (strcmp(other->function, call->function) != 0)
+        bspz_fail(call->function, call->line, call->file,
+                  "process %d is in %s at %s:%d, this one in %s", left, other->function,
+                  other->file, other->line, call->function);
+    if (other->root != call->root)
+        bspz_fail(call->function, call->line, call->file,
+                  "the root is not the same on all processes: %d on process %d (%s:%d), %d here",
+                  other->root, left, other->file, other->line, call->root);
+    if (other->n != call->n)
+        bspz_fail(call->function, call->line, call->file,
+                  "the size is not the same on all processes: %td on process %d (%s:%d), %td here",
+                  (ptrdiff_t)other->n, left, other->file, other->line, call->n);
+}
+
+void bspz_collective_sync(struct bspz_collective *call)
+{
+    bool check = !call->agreed && bspz_checks() && bsp_nprocs() > 1;
+
+    if (check)
+        announce(call);
+    bsp_sync_cpp(call->line, call->file);
+    if (check)
+        compare_with_left(call);
+    call->agreed = true;
+}
+
+void bspz_collective_agree(struct bspz_collective *call)
+{
+    if (!call->agreed && bspz_checks() && bsp_nprocs() > 1)
+        bspz_collective_sync(call);
+}
+
+struct bspz_work bspz_work_open(struct bspz_collective *call, ptrdiff_t count, ptrdiff_t extra)
+{
+    struct bspz_work work = {
+        .registered = &area,
+        .offset = (char *)area.bytes - (char *)&area,
+        .bytes = area.bytes,
+    };
+    ptrdiff_t size;
+
+    if (__builtin_mul_overflow(count, call->n, &size) || __builtin_add_overflow(size, extra, &size))
+        size = PTRDIFF_MAX; /* which malloc refuses */
+    if (size <= AREA_BYTES)
+        return work;
+
+    /* Where n differs, some processes would register memory and others not. */
+    bspz_collective_agree(call);
+    work.temporary = true;
+    work.offset = 0;
+    work.bytes = work.registered = malloc((size_t)size);
+    if (work.bytes == NULL)
+        bspz_fail(call->function, call->line, call->file, "out of memory: %td bytes", size);
+    bsp_push_reg_cpp(work.registered, size, call->line, call->file);
+    bspz_collective_sync(call);
+    return work;
+}
+
+void bspz_work_close(const struct bspz_collective *call, struct bspz_work *work)
+{
+    if (!work->temporary)
+        return;
+    /* Nothing is on its way to it any more, and a pop never looks at the memory. */
+    bsp_pop_reg_cpp(work->registered, call->line, call->file);
+    free(work->registered);
+}
+
+void bspz_collect(struct bspz_collective *call, const struct bspz_work *work, const void *src)
+{
+    int p = bsp_nprocs(), me = bsp_pid();
+
+    for (int i = 0; i < p; i++) {
+        int pid = (me + i) % p; /* not everyone to process 0 first */
+        bsp_put_cpp(pid, src, work->registered, work->offset + me * call->n, call->n, call->line,
+                    call->file);
+    }
+    bspz_collective_sync(call);
+}
+
+const struct bspz_params *bspz_agreed_params(void)
+{
+    return &area.params;
+}
+
+double bspz_superstep_cost(ptrdiff_t messages, ptrdiff_t n)
+{
+    double words = (double)n / 4 + area.params.n_half;
+
+    return (double)messages * words * area.params.g + area.params.l;
+}

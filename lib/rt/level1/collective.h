@@ -1,0 +1,94 @@
+/* What the collective operations share: a description of the call, supersteps that check that all
+ * processes make the same call, memory that every process can put into, and the choice between
+ * algorithms.
+ *
+ * Everything here is built on the public primitives, entered with the line and file of the user's
+ * statement, and never through a level-1 name: those may belong to the program.
+ */
+#ifndef BSPZ_RT_LEVEL1_COLLECTIVE_H
+#define BSPZ_RT_LEVEL1_COLLECTIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "include/bsp.h"
+#include "lib/base/params.h"
+
+#pragma GCC visibility push(hidden)
+
+#define BSPZ_NO_ROOT -1
+
+/* One call of a collective operation. */
+struct bspz_collective {
+    const char *function;
+    int root; /* BSPZ_NO_ROOT for those without */
+    ptrdiff_t n;
+    int line;
+    const char *file;
+    bool agreed; /* all processes are known to make this call; set by the first superstep */
+};
+
+/* An operator in either of its two calling conventions; exactly one is set. */
+struct bspz_operator {
+    void (*by_reference)(void *, void *, void *, int *);
+    void (*by_value)(void *, void *, void *, int);
+};
+
+/* Memory for one call, the same size everywhere.  Put to it as (registered, offset + ...), read it
+ * at bytes.  It is aligned to 16 bytes. */
+struct bspz_work {
+    void *registered;
+    ptrdiff_t offset;
+    unsigned char *bytes;
+    bool temporary;
+};
+
+/* Checks root and n on this process and, in the first collective of all, prepares the shared area
+ * (two supersteps).  To be called before anything else. */
+void bspz_collective_begin(const struct bspz_collective *call);
+
+/* A bsp_sync.  The first one of a call also compares the call with that of the left neighbour,
+ * unless checks are off; where all p comparisons succeed, all calls are the same. */
+void bspz_collective_sync(struct bspz_collective *call);
+
+/* Spends a superstep on that comparison where it has not been made: before a put into the user's
+ * memory, whose bounds would otherwise be what is complained about. */
+void bspz_collective_agree(struct bspz_collective *call);
+
+/* Ends the job when n > 0 and the pointer is NULL. */
+void bspz_collective_pointer(const struct bspz_collective *call, const char *name,
+                             const void *pointer);
+
+/* Ends the job unless an operator or order was given. */
+void bspz_collective_operator(const struct bspz_collective *call, bool given);
+
+/* Ends the job unless n fits the int that operators are given. */
+void bspz_collective_int(const struct bspz_collective *call);
+
+/* Memory of count items of n bytes and extra bytes more.  What does not fit the shared area is
+ * allocated and registered, which costs a superstep. */
+struct bspz_work bspz_work_open(struct bspz_collective *call, ptrdiff_t count, ptrdiff_t extra);
+void bspz_work_close(const struct bspz_collective *call, struct bspz_work *work);
+
+/* One superstep that leaves process i's n bytes at i*n in everybody's work memory. */
+void bspz_collect(struct bspz_collective *call, const struct bspz_work *work, const void *src);
+
+/* The parameters of process 0's machine, by which all processes choose their algorithms. */
+const struct bspz_params *bspz_agreed_params(void);
+
+/* The modelled cost, in flops, of a superstep in which a process sends so many messages of n
+ * bytes. */
+double bspz_superstep_cost(ptrdiff_t messages, ptrdiff_t n);
+
+/* The bodies of the operations. */
+void bspz_bcast(struct bspz_collective *call, const void *src, void *dst);
+void bspz_fold(struct bspz_collective *call, const struct bspz_operator *op, const void *src,
+               void *dst);
+void bspz_scan(struct bspz_collective *call, const struct bspz_operator *op, const void *src,
+               void *dst);
+void bspz_sort(struct bspz_collective *call, int (*before)(void *, void *, int *), const void *src,
+               void *dst);
+
+#pragma GCC visibility pop
+
+#endif
