@@ -118,6 +118,8 @@ static double time_batch(const struct bench_world *world, bench_steps *steps, vo
     return bench_now() - start;
 }
 
+static const double TOO_SLOW_SECONDS = 0.25;
+
 /* How the supersteps of a batch were found. */
 struct calibration {
     long supersteps;
@@ -139,7 +141,7 @@ static struct calibration calibrate(const struct bench_world *world,
         enum verdict verdict = ENOUGH;
         if (ratio > 2)
             verdict = MORE;
-        else if (result.supersteps == 1 && ratio * BENCH_TOO_SLOW < 1)
+        else if (result.supersteps == 1 && result.last_seconds > TOO_SLOW_SECONDS)
             verdict = TOO_SLOW;
         verdict = (enum verdict)world->from_zero(verdict);
         if (verdict == TOO_SLOW)
@@ -154,25 +156,26 @@ static struct calibration calibrate(const struct bench_world *world,
     }
 }
 
-void bench_measure(const struct bench_world *world, const struct bench_options *options,
+bool bench_measure(const struct bench_world *world, const struct bench_options *options,
                    const char *line, const char *form, long size, bench_steps *steps, void *context)
 {
     static double seconds[BENCH_MAX_REPS];
     if (!bench_wants(options, line, form))
-        return;
+        return true;
     struct calibration found = calibrate(world, options, steps, context);
     int reps = found.too_slow ? 1 : options->reps;
     seconds[0] = found.last_seconds;
     for (int i = 0; i < reps && !found.too_slow; i++)
         seconds[i] = time_batch(world, steps, context, found.supersteps) / (double)found.supersteps;
     if (world->pid != 0)
-        return;
+        return !found.too_slow;
     printf("{\"line\":\"%s\",\"form\":\"%s\",\"size\":%ld,\"procs\":%d,\"batch\":%ld,\"seconds\":[",
            line, form, size, world->nprocs, found.supersteps);
     for (int i = 0; i < reps; i++)
         printf("%s%.4e", i > 0 ? "," : "", seconds[i]);
     printf("]}\n");
     fflush(stdout);
+    return !found.too_slow;
 }
 
 void bench_expect(bool right, const char *line, const char *form, long size)

@@ -16,7 +16,6 @@ enum {
     BENCH_MAX_SIZES = 64,
     BENCH_MAX_REPS = 1000,
     BENCH_MAX_PROCS = 64,
-    BENCH_TOO_SLOW = 6,
 };
 
 /* What to measure; the same on every process. */
@@ -50,9 +49,10 @@ long bench_largest(const struct bench_options *options, long minimum);
 /* Whether the options ask for this line in this form. */
 bool bench_wants(const struct bench_options *options, const char *line, const char *form);
 
-/* Measures one point and prints it; a point whose single superstep lasts more than BENCH_TOO_SLOW
- * batches gets one repetition only.  Collective. */
-void bench_measure(const struct bench_world *world, const struct bench_options *options,
+/* Measures one point and prints it.  A point whose single superstep lasts longer than a quarter
+ * of a second gets one repetition only, and the answer is false: larger sizes are not worth the
+ * time. Collective. */
+bool bench_measure(const struct bench_world *world, const struct bench_options *options,
                    const char *line, const char *form, long size, bench_steps *steps,
                    void *context);
 

@@ -113,34 +113,43 @@ static void pairs_alltoallv(void *context, long supersteps)
     }
 }
 
+struct form {
+    const char *name;
+    bench_steps *steps;
+    int64_t *array;
+    MPI_Win window;
+    bool given_up; /* a smaller size took too long already */
+};
+
 static void measure_form(const struct bench_world *world, const struct bench_options *options,
-                         const char *line, const char *form, struct context *c, bench_steps *steps)
+                         const char *line, struct form *form, struct context *c)
 {
-    if (!bench_wants(options, line, form))
+    if (form->given_up || !bench_wants(options, line, form->name))
         return;
+    c->array = form->array;
+    c->window = form->window;
     memset(c->array, 0, (size_t)c->pattern.words * 8);
     world->from_zero(0);
-    bench_measure(world, options, line, form, c->pattern.words, steps, c);
+    bool quick = bench_measure(world, options, line, form->name, c->pattern.words, form->steps, c);
+    form->given_up = !world->from_zero(quick);
+    bench_expect(pattern_arrived(&c->pattern, c->array), line, form->name, c->pattern.words);
     world->from_zero(0);
-    bench_expect(pattern_arrived(&c->pattern, c->array), line, form, c->pattern.words);
 }
 
-static void measure_all(const struct bench_world *world, const struct bench_options *options,
-                        const char *line, bool scattered, struct context *c, int64_t *allocated,
-                        MPI_Win allocated_window, int64_t *created, MPI_Win created_window)
+static struct context make_context(const struct bench_world *world, size_t most)
 {
-    for (int i = 0; i < options->nsizes; i++) {
-        c->pattern.words = options->sizes[i];
-        pattern_place(&c->pattern, scattered);
-        c->array = created;
-        measure_form(world, options, line, "pairs/isend", c, pairs_isend);
-        measure_form(world, options, line, "pairs/alltoallv", c, pairs_alltoallv);
-        c->window = created_window;
-        measure_form(world, options, line, "put/created", c, put_each);
-        c->array = allocated;
-        c->window = allocated_window;
-        measure_form(world, options, line, "put/allocated", c, put_each);
-    }
+    struct context context = {
+        .pattern = {.pid = world->pid, .nprocs = world->nprocs, .place = bench_alloc(most * 8)},
+        .source = bench_alloc(most * 8),
+        .out = bench_alloc(most * sizeof(struct pair)),
+        .in = bench_alloc(most * sizeof(struct pair)),
+        .requests = calloc(2 * (size_t)world->nprocs, sizeof(MPI_Request)),
+        .counts = calloc(4 * (size_t)world->nprocs, sizeof(int)),
+    };
+    pattern_fill_block(context.source, (long)most, world->pid);
+    MPI_Type_contiguous(2, MPI_INT64_T, &context.pair_type);
+    MPI_Type_commit(&context.pair_type);
+    return context;
 }
 
 int main(int argc, char **argv)
@@ -148,27 +157,30 @@ int main(int argc, char **argv)
     struct bench_world world = mpi_world(&argc, &argv);
     struct bench_options options = bench_parse(argc, argv);
     size_t most = (size_t)bench_largest(&options, 1);
-    struct context context = {.pattern = {.pid = world.pid, .nprocs = world.nprocs}};
+    struct context context = make_context(&world, most);
     int64_t *allocated, *created = bench_alloc(most * 8);
     MPI_Win allocated_window, created_window;
 
-    context.pattern.place = bench_alloc(most * 8);
-    context.source = bench_alloc(most * 8);
-    context.out = bench_alloc(most * sizeof(struct pair));
-    context.in = bench_alloc(most * sizeof(struct pair));
-    context.requests = calloc(2 * (size_t)world.nprocs, sizeof(MPI_Request));
-    context.counts = calloc(4 * (size_t)world.nprocs, sizeof(int));
-    pattern_fill_block(context.source, (long)most, world.pid);
-    MPI_Type_contiguous(2, MPI_INT64_T, &context.pair_type);
-    MPI_Type_commit(&context.pair_type);
     MPI_Win_allocate((MPI_Aint)most * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &allocated,
                      &allocated_window);
     MPI_Win_create(created, (MPI_Aint)most * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &created_window);
     MPI_Win_fence(0, allocated_window);
     MPI_Win_fence(0, created_window);
-    for (int scattered = 0; scattered < 2; scattered++) {
-        measure_all(&world, &options, scattered ? "words.scattered" : "words.consecutive",
-                    scattered, &context, allocated, allocated_window, created, created_window);
+    struct form forms[] = {
+        {"pairs/isend", pairs_isend, created, MPI_WIN_NULL, false},
+        {"pairs/alltoallv", pairs_alltoallv, created, MPI_WIN_NULL, false},
+        {"put/created", put_each, created, created_window, false},
+        {"put/allocated", put_each, allocated, allocated_window, false},
+    };
+    for (int i = 0; i < options.nsizes; i++) {
+        context.pattern.words = options.sizes[i];
+        for (int scattered = 0; scattered < 2; scattered++) {
+            pattern_place(&context.pattern, scattered);
+            for (size_t f = 0; f < sizeof(forms) / sizeof(forms[0]); f++) {
+                measure_form(&world, &options, scattered ? "words.scattered" : "words.consecutive",
+                             &forms[f], &context);
+            }
+        }
     }
     MPI_Win_free(&allocated_window);
     MPI_Win_free(&created_window);
