@@ -99,7 +99,8 @@ int main(int argc, char **argv)
     c.source = bench_alloc(most);
     c.counts = calloc(4 * (size_t)world.nprocs, sizeof(int));
     MPI_Win_create(areas[0], (MPI_Aint)most, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &windows[0]);
-    MPI_Win_allocate((MPI_Aint)most, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &areas[1], &windows[1]);
+    MPI_Win_allocate(mpi_whole_pages(most), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &areas[1],
+                     &windows[1]);
     for (int w = 0; w < 2; w++)
         MPI_Win_fence(0, windows[w]);
     for (int i = 0; i < options.nsizes; i++) {

@@ -161,7 +161,7 @@ int main(int argc, char **argv)
     int64_t *allocated, *created = bench_alloc(most * 8);
     MPI_Win allocated_window, created_window;
 
-    MPI_Win_allocate((MPI_Aint)most * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &allocated,
+    MPI_Win_allocate(mpi_whole_pages(most * 8), 8, MPI_INFO_NULL, MPI_COMM_WORLD, &allocated,
                      &allocated_window);
     MPI_Win_create(created, (MPI_Aint)most * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &created_window);
     MPI_Win_fence(0, allocated_window);
