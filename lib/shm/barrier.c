@@ -8,9 +8,12 @@
 #include "lib/shm/barrier.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,7 +35,14 @@ static inline _Atomic uint64_t *stamp_of(struct bspz_board *board, int pid, uint
 {
     struct bspz_line *line = &bspz_rank_of(board, pid)->line[superstep & 1];
 
-    return stage == BSPZ_STAGE_ARRIVED ? &line->stamp : &line->replied;
+    switch (stage) {
+    case BSPZ_STAGE_ARRIVED:
+        return &line->stamp;
+    case BSPZ_STAGE_MATCHED:
+        return &line->matched;
+    default:
+        return &line->replied;
+    }
 }
 
 /* Have all ranks from *next on reached it?  Moves *next past those that have. */
@@ -71,20 +81,42 @@ void bspz_barrier_arrive(struct bspz_board *board, int nprocs, int pid, uint64_t
         bspz_barrier_wake(board);
 }
 
-static bool agent_gone(const struct bspz_board *board)
+bool bspz_agent_gone(const struct bspz_board *board)
 {
-    return board->agent_pid > 0 && kill(board->agent_pid, 0) != 0 && errno == ESRCH;
+    char path[64], text[512];
+    ssize_t length;
+    char *state;
+    int fd;
+
+    if (board->agent_pid <= 0)
+        return false;
+    if (kill(board->agent_pid, 0) != 0)
+        return errno == ESRCH;
+    snprintf(path, sizeof path, "/proc/%d/stat", board->agent_pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    length = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (length <= 0)
+        return false;
+    text[length] = '\0';
+    state = strrchr(text, ')');
+    return state && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
 }
 
-/* Sleeps once, until somebody wakes the board; `reached` is asked again after joining sleepers. */
-#define SLEEP_UNLESS(board, reached)                                                               \
+/* Sleeps once, until somebody wakes the board; `reached` is asked again after joining sleepers.
+ * `timed_out` says that nobody did for a while: time to see whether the agent still lives. */
+#define SLEEP_UNLESS(board, reached, timed_out)                                                    \
     do {                                                                                           \
         const struct timespec bound = {0, AGENT_CHECK_MS * 1000000L};                              \
         uint32_t sequence = atomic_load(&(board)->wake_sequence);                                  \
                                                                                                    \
         atomic_fetch_add(&(board)->sleepers, 1);                                                   \
-        if (!(reached) && !atomic_load(&(board)->stop))                                            \
-            syscall(SYS_futex, &(board)->wake_sequence, FUTEX_WAIT, sequence, &bound, NULL, 0);    \
+        timed_out = !(reached) && !atomic_load(&(board)->stop) &&                                  \
+                    syscall(SYS_futex, &(board)->wake_sequence, FUTEX_WAIT, sequence, &bound,      \
+                            NULL, 0) != 0 &&                                                       \
+                    errno == ETIMEDOUT;                                                            \
         atomic_fetch_sub(&(board)->sleepers, 1);                                                   \
     } while (0)
 
@@ -115,6 +147,7 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
 {
     struct bspz_rank *self = bspz_rank_of(board, pid);
     enum bspz_wait result = BSPZ_WAIT_DONE;
+    bool timed_out = false;
     int next = 0;
 
     if (all_reached(board, nprocs, superstep, stage, &next))
@@ -126,11 +159,11 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
                 result = BSPZ_WAIT_STOPPED;
                 break;
             }
-            if (agent_gone(board)) {
+            if (timed_out && bspz_agent_gone(board)) {
                 result = BSPZ_WAIT_AGENT_GONE;
                 break;
             }
-            SLEEP_UNLESS(board, all_reached(board, nprocs, superstep, stage, &next));
+            SLEEP_UNLESS(board, all_reached(board, nprocs, superstep, stage, &next), timed_out);
         }
     }
     atomic_store_explicit(&self->in_barrier, 0, memory_order_relaxed);
@@ -139,12 +172,14 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
 
 enum bspz_wait bspz_answer_wait(struct bspz_board *board, uint64_t superstep)
 {
+    bool timed_out = false;
+
     while (atomic_load(&board->answered) <= superstep) {
         if (atomic_load(&board->stop))
             return BSPZ_WAIT_STOPPED;
-        if (agent_gone(board))
+        if (timed_out && bspz_agent_gone(board))
             return BSPZ_WAIT_AGENT_GONE;
-        SLEEP_UNLESS(board, atomic_load(&board->answered) > superstep);
+        SLEEP_UNLESS(board, atomic_load(&board->answered) > superstep, timed_out);
     }
     return BSPZ_WAIT_DONE;
 }

@@ -12,7 +12,7 @@
 enum bspz_wait { BSPZ_WAIT_DONE, BSPZ_WAIT_STOPPED, BSPZ_WAIT_AGENT_GONE };
 
 /* Which stamp of a line a barrier compares. */
-enum bspz_stage { BSPZ_STAGE_ARRIVED, BSPZ_STAGE_REPLIED };
+enum bspz_stage { BSPZ_STAGE_ARRIVED, BSPZ_STAGE_MATCHED, BSPZ_STAGE_REPLIED };
 
 /* Stores this rank's stamp for `superstep` and wakes sleepers if it was the last. */
 void bspz_barrier_arrive(struct bspz_board *board, int nprocs, int pid, uint64_t superstep,
@@ -25,6 +25,9 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
 
 /* Waits for the coordinator's answer to the consultation of `superstep`. */
 enum bspz_wait bspz_answer_wait(struct bspz_board *board, uint64_t superstep);
+
+/* Has the node agent died?  (An agent that is dead but not reaped counts as dead.) */
+bool bspz_agent_gone(const struct bspz_board *board);
 
 /* Wakes every sleeping rank; for whoever changed something they wait for. */
 void bspz_barrier_wake(struct bspz_board *board);

@@ -229,6 +229,7 @@ void bspz_board_stop(struct bspz_board *board, int nprocs, enum bspz_stop kind, 
     atomic_store(&board->stop_status, status);
     atomic_store(&board->stop, (uint32_t)kind);
     bspz_barrier_wake(board);
+    syscall(SYS_futex, &board->stop, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     syscall(SYS_futex, &board->phase, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     syscall(SYS_futex, &board->clones_free, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     for (int pid = 0; pid < nprocs; pid++)

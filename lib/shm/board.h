@@ -116,7 +116,8 @@ struct bspz_line {
     int64_t tag_size;
     uint64_t bytes_out;
     uint64_t trace_start_ns, trace_end_ns; /* local computation of this superstep (PROF.bsp) */
-    _Atomic uint64_t replied;              /* superstep + 1: gets asked of this rank are served */
+    _Atomic uint64_t matched; /* superstep + 1: has read the others' registrations */
+    _Atomic uint64_t replied; /* superstep + 1: gets asked of this rank are served */
 } __attribute__((aligned(BSPZ_LINE)));
 
 #define BSPZ_HAS_PUT 1u      /* somewhere in my outbox lies a put */

@@ -1,0 +1,373 @@
+/* bsmp.c - bulk synchronous message passing: bsp_send and the receive queue.
+ *
+ * Messages are read where their senders wrote them: the queue is a walk over the senders' outboxes,
+ * ascending by source, first in first out per source.
+ */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "include/bsp.h"
+#include "lib/rt/outbox.h"
+#include "lib/rt/registration.h"
+#include "lib/rt/rt.h"
+
+/* Sizes of tags: of the readable queue, of sends issued now, as last set. */
+static struct {
+    int64_t queued, sending, set;
+    bool set_this_superstep; /* a set that changed the value */
+    bool warned;
+} tag;
+
+/* The first message left; source = nprocs when the queue is empty. */
+static struct {
+    int source;
+    const struct bspz_chunk *chunk;
+    const char *at;
+    uint64_t superstep; /* whose sync made it readable */
+    uint64_t count, bytes;
+} queue;
+
+void bspz_queue_clear(void)
+{
+    queue.count = 0;
+    queue.bytes = 0;
+}
+
+int64_t bspz_tag_size_set(void)
+{
+    return tag.set;
+}
+
+void bspz_tag_shift(void)
+{
+    tag.queued = tag.sending;
+    tag.sending = tag.set;
+    tag.set_this_superstep = false;
+}
+
+/* Finds the next message at or behind the queue's place; there is one. */
+static void settle(void)
+{
+    while (!queue.chunk || queue.at >= (const char *)(queue.chunk + 1) + queue.chunk->used) {
+        const struct bspz_channel *messages = NULL;
+
+        if (queue.chunk)
+            queue.chunk = bspz_chunk_at(queue.source, queue.superstep, queue.chunk->next);
+        while (!queue.chunk) {
+            queue.source++;
+            messages = bspz_incoming(queue.source, bspz_rt.pid, queue.superstep, BSPZ_MESSAGES);
+            if (messages)
+                queue.chunk = bspz_chunk_at(queue.source, queue.superstep, messages->first);
+        }
+        queue.at = (const char *)(queue.chunk + 1);
+    }
+}
+
+void bspz_queue_swap(bool any_messages)
+{
+    bspz_queue_clear();
+    if (!any_messages)
+        return;
+    for (int source = 0; source < bspz_rt.nprocs; source++) {
+        const struct bspz_channel *messages =
+            bspz_incoming(source, bspz_rt.pid, bspz_rt.superstep, BSPZ_MESSAGES);
+
+        if (!messages)
+            continue;
+        queue.count += messages->count;
+        queue.bytes += messages->bytes;
+        if (source != bspz_rt.pid)
+            bspz_received_bytes += messages->bytes;
+    }
+    queue.source = -1;
+    queue.chunk = NULL;
+    queue.superstep = bspz_rt.superstep;
+    if (queue.count > 0)
+        settle();
+}
+
+static inline const struct bspz_message_record *first_message(void)
+{
+    return (const struct bspz_message_record *)queue.at;
+}
+
+static inline const char *payload_of(const struct bspz_message_record *message)
+{
+    return (const char *)(message + 1) + bspz_pad((uint64_t)tag.queued, 16);
+}
+
+static inline void drop_first(void)
+{
+    const struct bspz_message_record *message = first_message();
+
+    queue.count--;
+    queue.bytes -= message->bytes;
+    queue.at = payload_of(message) + bspz_pad(message->bytes, 16);
+    if (queue.count > 0)
+        settle();
+}
+
+/* ---- Tag size ----------------------------------------------------------------------------- */
+
+static int64_t set_tag_size(int64_t bytes, int line, const char *file)
+{
+    static const char function[] = "bsp_set_tagsize";
+    int64_t before = tag.set;
+    bspz_position position;
+
+    position = bspz_here(file, line);
+    bspz_note(BSPZ_CALL_SET_TAGSIZE, position);
+    if (bytes < 0)
+        bspz_fail(function, line, file, "negative tag size %lld", (long long)bytes);
+    bspz_sequence_add(BSPZ_OP_TAG_SIZE, 0, bytes, position, function, line, file);
+    tag.set = bytes;
+    if (bytes != before)
+        tag.set_this_superstep = true;
+    return before;
+}
+
+static void check_tag_pointer(const void *tag_nbytes, int line, const char *file)
+{
+    if (bspz_rt.life != BSPZ_LIFE_SPMD)
+        bspz_fail_outside("bsp_set_tagsize", line, file);
+    if (!tag_nbytes)
+        bspz_fail("bsp_set_tagsize", line, file, "NULL given as the tag size's address");
+}
+
+void bsp_set_tagsize_cpp(int *tag_nbytes, int line, const char *file)
+{
+    int64_t before;
+
+    check_tag_pointer(tag_nbytes, line, file);
+    before = set_tag_size(*tag_nbytes, line, file);
+    if (before > INT_MAX)
+        bspz_fail("bsp_set_tagsize", line, file,
+                  "the previous tag size %lld does not fit an int: use size_t", (long long)before);
+    *tag_nbytes = (int)before;
+}
+
+void bsp_set_tagsize_size_cpp(size_t *tag_nbytes, int line, const char *file)
+{
+    check_tag_pointer(tag_nbytes, line, file);
+    *tag_nbytes = (size_t)set_tag_size((int64_t)*tag_nbytes, line, file);
+}
+
+/* ---- Sending ------------------------------------------------------------------------------ */
+
+static BSPZ_COLD BSPZ_NORETURN void fail_send(int pid, const void *tag_at, const void *payload,
+                                              ptrdiff_t nbytes, uint64_t tag_bytes, int line,
+                                              const char *file)
+{
+    static const char function[] = "bsp_send";
+
+    if (pid < 0 || pid >= bspz_rt.nprocs)
+        bspz_fail(function, line, file, "process %d does not exist: numbers run from 0 to %d", pid,
+                  bspz_rt.nprocs - 1);
+    if (nbytes < 0)
+        bspz_fail(function, line, file, "negative payload size %td", nbytes);
+    if (!tag_at && tag_bytes > 0)
+        bspz_fail(function, line, file, "NULL given as the tag, but the tag size is %llu",
+                  (unsigned long long)tag_bytes);
+    bspz_fail(function, line, file, "NULL given as the payload of %td bytes%s", nbytes,
+              payload ? " (?)" : "");
+}
+
+static BSPZ_COLD void warn_tag_size(int line, const char *file)
+{
+    tag.warned = true;
+    bspz_warn("bsp_send", line, file,
+              "this message still has a tag of %lld bytes: the tag size %lld set in this superstep "
+              "applies after the next bsp_sync (BSP_COMPAT=oxford applies it at once)",
+              (long long)tag.sending, (long long)tag.set);
+}
+
+void bsp_send_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nbytes, int line,
+                  const char *file)
+{
+    struct bspz_cursor *cursor;
+    struct bspz_message_record *message;
+    uint64_t tag_bytes = (uint64_t)tag.sending;
+    bspz_position position;
+    uint64_t tag_room, room;
+    char *at;
+
+    if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
+        bspz_fail_outside("bsp_send", line, file);
+    position = bspz_here(file, line);
+    bspz_note(BSPZ_CALL_SEND, position);
+    if (bspz_unlikely(tag.set_this_superstep)) {
+        if (bspz_rt.oxford)
+            tag_bytes = (uint64_t)(tag.sending = tag.set);
+        else if (!tag.warned && bspz_rt.checks)
+            warn_tag_size(line, file);
+    }
+    if (bspz_unlikely(nbytes < 0 && bspz_rt.oxford))
+        return;
+    if (bspz_unlikely((unsigned)pid >= (unsigned)bspz_rt.nprocs || nbytes < 0 ||
+                      (!tag_at && tag_bytes > 0) || (!payload && nbytes > 0)))
+        fail_send(pid, tag_at, payload, nbytes, tag_bytes, line, file);
+    tag_room = bspz_pad(tag_bytes, 16);
+    room = sizeof *message + tag_room + bspz_pad((uint64_t)nbytes, 16);
+    cursor = &bspz_cursors[BSPZ_MESSAGES][pid];
+    at = cursor->tail;
+    if (bspz_unlikely(room > (uint64_t)(cursor->limit - at)))
+        at = bspz_outbox_room(BSPZ_MESSAGES, pid, room, "bsp_send", line, file);
+    message = (struct bspz_message_record *)at;
+    message->bytes = (uint64_t)nbytes;
+    at += sizeof *message;
+    if (tag_bytes > 0)
+        memcpy(at, tag_at, tag_bytes);
+    if (nbytes == 16)
+        memcpy(at + tag_room, payload, 16);
+    else if (nbytes > 0)
+        memcpy(at + tag_room, payload, (size_t)nbytes);
+    cursor->tail = (char *)message + room;
+    cursor->count++;
+    cursor->bytes += (uint64_t)nbytes;
+}
+
+void bsp_hpsend_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nbytes, int line,
+                    const char *file)
+{
+    bsp_send_cpp(pid, tag_at, payload, nbytes, line, file);
+}
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+static void enter(enum bspz_call call, const char *function, int line, const char *file)
+{
+    if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
+        bspz_fail_outside(function, line, file);
+    bspz_note(call, bspz_here(file, line));
+}
+
+static void check_qsize(const void *packets, const void *nbytes, bool fits, int line,
+                        const char *file)
+{
+    static const char function[] = "bsp_qsize";
+
+    enter(BSPZ_CALL_QSIZE, function, line, file);
+    if (!packets || !nbytes)
+        bspz_fail(function, line, file, "NULL given for the number of %s",
+                  packets ? "bytes" : "messages");
+    if (!fits)
+        bspz_fail(function, line, file,
+                  "%llu messages with %llu bytes do not fit the variables: use size_t",
+                  (unsigned long long)queue.count, (unsigned long long)queue.bytes);
+}
+
+void bsp_qsize_cpp(int *packets, int *nbytes, int line, const char *file)
+{
+    check_qsize(packets, nbytes, queue.count <= INT_MAX && queue.bytes <= INT_MAX, line, file);
+    *packets = (int)queue.count;
+    *nbytes = (int)queue.bytes;
+}
+
+void bsp_qsize_int_size_cpp(int *packets, size_t *nbytes, int line, const char *file)
+{
+    check_qsize(packets, nbytes, queue.count <= INT_MAX, line, file);
+    *packets = (int)queue.count;
+    *nbytes = queue.bytes;
+}
+
+void bsp_qsize_unsigned_size_cpp(unsigned *packets, size_t *nbytes, int line, const char *file)
+{
+    check_qsize(packets, nbytes, queue.count <= UINT_MAX, line, file);
+    *packets = (unsigned)queue.count;
+    *nbytes = queue.bytes;
+}
+
+void bsp_qsize_size_size_cpp(size_t *packets, size_t *nbytes, int line, const char *file)
+{
+    check_qsize(packets, nbytes, true, line, file);
+    *packets = queue.count;
+    *nbytes = queue.bytes;
+}
+
+/* Copies the first message's tag; its payload size, or -1 when the queue is empty. */
+static int64_t get_tag(const void *status, void *tag_at, int line, const char *file)
+{
+    static const char function[] = "bsp_get_tag";
+
+    enter(BSPZ_CALL_GET_TAG, function, line, file);
+    if (!status)
+        bspz_fail(function, line, file, "NULL given as the status");
+    if (queue.count == 0)
+        return -1;
+    if (!tag_at && tag.queued > 0)
+        bspz_fail(function, line, file, "NULL given as the tag, but tags have %lld bytes",
+                  (long long)tag.queued);
+    if (tag.queued > 0)
+        memcpy(tag_at, first_message() + 1, (size_t)tag.queued);
+    return (int64_t)first_message()->bytes;
+}
+
+static void check_int(int64_t bytes, const char *function, int line, const char *file)
+{
+    if (bytes > INT_MAX)
+        bspz_fail(function, line, file, "a payload of %lld bytes does not fit an int: use size_t",
+                  (long long)bytes);
+}
+
+void bsp_get_tag_cpp(int *status, void *tag_at, int line, const char *file)
+{
+    int64_t bytes = get_tag(status, tag_at, line, file);
+
+    check_int(bytes, "bsp_get_tag", line, file);
+    *status = (int)bytes;
+}
+
+void bsp_get_tag_size_cpp(size_t *status, void *tag_at, int line, const char *file)
+{
+    *status = (size_t)get_tag(status, tag_at, line, file);
+}
+
+void bsp_move_cpp(void *payload, ptrdiff_t reception_nbytes, int line, const char *file)
+{
+    static const char function[] = "bsp_move";
+    uint64_t bytes;
+
+    enter(BSPZ_CALL_MOVE, function, line, file);
+    if (reception_nbytes < 0) {
+        if (bspz_rt.oxford)
+            return;
+        bspz_fail(function, line, file, "negative size %td of the reception area",
+                  reception_nbytes);
+    }
+    if (queue.count == 0) {
+        if (bspz_rt.oxford)
+            return;
+        bspz_fail(function, line, file,
+                  "the queue is empty: bsp_qsize and bsp_get_tag tell how many messages there are");
+    }
+    if (!payload && reception_nbytes > 0)
+        bspz_fail(function, line, file, "NULL given as the reception area of %td bytes",
+                  reception_nbytes);
+    bytes = first_message()->bytes;
+    if (bytes > (uint64_t)reception_nbytes)
+        bytes = (uint64_t)reception_nbytes;
+    if (bytes == 16)
+        memcpy(payload, payload_of(first_message()), 16);
+    else if (bytes > 0)
+        memcpy(payload, payload_of(first_message()), bytes);
+    drop_first();
+}
+
+int bsp_hpmove_cpp(void **tag_at, void **payload, int line, const char *file)
+{
+    static const char function[] = "bsp_hpmove";
+    const struct bspz_message_record *message;
+
+    enter(BSPZ_CALL_HPMOVE, function, line, file);
+    if (!tag_at || !payload)
+        bspz_fail(function, line, file, "NULL given for the address of the %s",
+                  tag_at ? "payload" : "tag");
+    if (queue.count == 0)
+        return -1;
+    message = first_message();
+    check_int((int64_t)message->bytes, function, line, file);
+    *tag_at = (void *)(message + 1);
+    *payload = (void *)payload_of(message);
+    drop_first();
+    return (int)message->bytes;
+}

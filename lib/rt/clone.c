@@ -1,0 +1,340 @@
+/* clone.c - one process becomes p.
+ *
+ * The caller of bsp_begin stays pid 0.  The others are made by a double fork: an intermediate
+ * without exit signal forks them and ends, so that they are no children of the user's program: its
+ * wait(), its SIGCHLD handler and its process table never notice.  Under bsprun the agent, a child
+ * subreaper, becomes their parent.  Without bsprun the intermediate's child forks them and then
+ * becomes the agent itself.
+ *
+ * Happy path: LAYOUT -> every clone FORKED -> the agent holds all (HELD) -> intermediate reaped ->
+ * every rank sets itself up (READY) -> RUN.
+ * What can fail: no memory or process left (clone_error), no agent to start, the agent ends.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/rt/node_path.h"
+#include "lib/rt/outbox.h"
+#include "lib/rt/registration.h"
+#include "lib/rt/rt.h"
+
+#define AGENT_CHECK_MS 500
+
+/* Waits until *word has passed `value`; leaves when the job is stopped meanwhile. */
+static void wait_past(_Atomic uint32_t *word, uint32_t value)
+{
+    struct bspz_board *board = bspz_rt.board;
+
+    for (;;) {
+        uint32_t now = atomic_load(word);
+
+        if (now > value)
+            return;
+        if (atomic_load(&board->stop))
+            bspz_leave();
+        if (atomic_load(&board->clone_error) && bspz_rt.pid <= 0)
+            return;
+        bspz_word_wait(word, now, AGENT_CHECK_MS);
+        if (atomic_load(word) <= value && bspz_agent_gone(board))
+            bspz_leave();
+    }
+}
+
+/* A child that neither signals nor shows in wait(): clone without exit signal. */
+static pid_t fork_silently(void)
+{
+    return (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+}
+
+struct signal_state {
+    sigset_t mask;
+    struct sigaction child;
+};
+
+static void shut_signals(struct signal_state *saved)
+{
+    const struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigset_t all;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &saved->mask);
+    sigaction(SIGCHLD, &standard, &saved->child);
+}
+
+static void open_signals(const struct signal_state *saved)
+{
+    sigaction(SIGCHLD, &saved->child, NULL);
+    sigprocmask(SIG_SETMASK, &saved->mask, NULL);
+}
+
+static void register_process(int pid, pid_t ospid)
+{
+    struct bspz_rank *rank = bspz_rank_of(bspz_rt.board, pid);
+
+    atomic_store(&rank->ospid, ospid);
+    bspz_word_set(&rank->state, BSPZ_RANK_FORKED);
+}
+
+/* Forks ranks 1..p-1.  Returns true in each of them, false in the caller; a failure is noted on
+ * the board and the ranks made so far are ended. */
+static bool fork_ranks(void)
+{
+    int nprocs = bspz_rt.nprocs;
+
+    for (int pid = 1; pid < nprocs; pid++) {
+        pid_t child = fork();
+
+        if (child == 0) {
+            bspz_rt.pid = pid;
+            return true;
+        }
+        if (child < 0) {
+            atomic_store(&bspz_rt.board->clone_error, errno);
+            while (--pid > 0)
+                kill(atomic_load(&bspz_rank_of(bspz_rt.board, pid)->ospid), SIGKILL);
+            return false;
+        }
+        register_process(pid, child);
+    }
+    return false;
+}
+
+/* The intermediate ends only when the agent holds every clone: until then no process id of theirs
+ * can be given to another process. */
+static BSPZ_NORETURN void run_intermediate(void)
+{
+    struct bspz_board *board = bspz_rt.board;
+
+    bspz_board_ring(board);
+    for (int pid = 1; pid < bspz_rt.nprocs && !atomic_load(&board->clone_error); pid++) {
+        struct bspz_rank *rank = bspz_rank_of(board, pid);
+
+        while (atomic_load(&rank->state) == BSPZ_RANK_FORKED && !atomic_load(&board->stop) &&
+               !bspz_agent_gone(board))
+            bspz_word_wait(&rank->state, BSPZ_RANK_FORKED, AGENT_CHECK_MS);
+    }
+    _exit(0);
+}
+
+static void map_board(int nprocs)
+{
+    struct sysinfo memory;
+    uint64_t most = UINT64_C(16) << 30;
+    struct bspz_board *board;
+
+    /* No half can hold more than the machine has. */
+    if (sysinfo(&memory) == 0)
+        most = ((uint64_t)memory.totalram + memory.totalswap) * memory.mem_unit;
+    board = bspz_board_map_rank(bspz_rt.board_fd, nprocs, most);
+    if (!board)
+        bspz_fail("bsp_begin", 0, NULL,
+                  "no address space for the shared memory of %d processes (%s): see ulimit -v and "
+                  "ulimit -f",
+                  nprocs, strerror(errno));
+    bspz_rt.board = board;
+    bspz_rt.nprocs = nprocs;
+}
+
+static void fail_if_not_cloned(void)
+{
+    int error = atomic_load(&bspz_rt.board->clone_error);
+
+    if (error)
+        bspz_fail("bsp_begin", 0, NULL, "cannot make %d processes: %s", bspz_rt.nprocs,
+                  strerror(error));
+}
+
+void bspz_make_ranks(int maxprocs)
+{
+    struct bspz_board *board = bspz_rt.board;
+    struct signal_state saved;
+    pid_t intermediate;
+
+    atomic_store(&board->wanted, maxprocs);
+    bspz_word_set(&board->phase, BSPZ_PHASE_BEGIN);
+    bspz_board_ring(board);
+    wait_past(&board->phase, BSPZ_PHASE_BEGIN);
+    map_board(atomic_load(&board->nprocs));
+    board = bspz_rt.board;
+    shut_signals(&saved);
+    bspz_rt.pid = 0;
+    if (bspz_rt.nprocs > 1) {
+        intermediate = fork_silently();
+        if (intermediate == 0) {
+            if (!fork_ranks())
+                run_intermediate();
+        } else if (intermediate < 0) {
+            atomic_store(&board->clone_error, errno);
+        } else {
+            while (waitpid(intermediate, NULL, __WALL) < 0 && errno == EINTR)
+                continue;
+        }
+    }
+    if (bspz_rt.pid == 0) {
+        bspz_rt.self = bspz_rank_of(board, 0);
+        fail_if_not_cloned();
+        register_process(0, getpid());
+        bspz_word_set(&board->clones_free, 1);
+        bspz_board_ring(board);
+    } else {
+        wait_past(&board->clones_free, 0);
+    }
+    bspz_rank_setup();
+    open_signals(&saved);
+}
+
+/* ---- Without bsprun ------------------------------------------------------------------------ */
+
+static void random_token(char *text, size_t size)
+{
+    unsigned char bytes[16];
+
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        memset(bytes, 0, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes && 2 * i + 2 < size; i++)
+        snprintf(text + 2 * i, size - 2 * i, "%02x", bytes[i]);
+}
+
+/* The forked copy of pid 0 that has made the ranks becomes the agent. */
+static BSPZ_NORETURN void become_agent(pid_t first, const struct signal_state *saved)
+{
+    struct bspz_board *board = bspz_rt.board;
+    char fd_text[16], pid_text[16], path[4096];
+
+    if (!atomic_load(&board->clone_error)) {
+        snprintf(fd_text, sizeof fd_text, "%d", bspz_rt.board_fd);
+        snprintf(pid_text, sizeof pid_text, "%d", (int)first);
+        fcntl(bspz_rt.board_fd, F_SETFD, 0);
+        open_signals(saved);
+        if (bspz_node_path(path, sizeof path))
+            execl(path, "bspnode", "--bare", fd_text, pid_text, (char *)NULL);
+        atomic_store(&board->clone_error, errno ? errno : ENOENT);
+        for (int pid = 1; pid < bspz_rt.nprocs; pid++)
+            kill(atomic_load(&bspz_rank_of(board, pid)->ospid), SIGKILL);
+        dprintf(STDERR_FILENO, "bspzero: cannot start the node agent %s: %s\n", path,
+                strerror(atomic_load(&board->clone_error)));
+    }
+    bspz_word_set(&bspz_rank_of(board, 0)->state, BSPZ_RANK_FORKED);
+    _exit(127);
+}
+
+static void start_bare(pid_t first, const struct signal_state *saved)
+{
+    pid_t maker = fork();
+
+    if (maker != 0) {
+        if (maker < 0)
+            atomic_store(&bspz_rt.board->clone_error, errno);
+        _exit(0);
+    }
+    bspz_rt.board->agent_pid = getpid();
+    if (!fork_ranks())
+        become_agent(first, saved);
+}
+
+void bspz_make_ranks_bare(int maxprocs)
+{
+    char token[sizeof bspz_rt.board->token] = "";
+    int cores = bspz_usable_cores();
+    int limit = bspz_limit_from_environment();
+    int nprocs = bspz_decide_nprocs(maxprocs, limit, cores);
+    pid_t self = getpid();
+    struct signal_state saved;
+    pid_t intermediate;
+    int fd;
+
+    random_token(token, sizeof token);
+    fd = bspz_board_create(token, limit, cores, BSPZ_BOARD_BARE, &bspz_rt.board);
+    if (fd < 0)
+        bspz_fail("bsp_begin", 0, NULL, "cannot create the shared memory of the job: %s",
+                  strerror(-fd));
+    bspz_rt.board_fd = fd;
+    atomic_store(&bspz_rt.board->attached, 1);
+    atomic_store(&bspz_rt.board->wanted, maxprocs);
+    atomic_store(&bspz_rt.board->nprocs, nprocs);
+    map_board(nprocs);
+    bspz_word_set(&bspz_rt.board->phase, BSPZ_PHASE_LAYOUT);
+    shut_signals(&saved);
+    bspz_rt.pid = 0;
+    bspz_rt.self = bspz_rank_of(bspz_rt.board, 0);
+    register_process(0, self);
+    intermediate = fork_silently();
+    if (intermediate == 0)
+        start_bare(self, &saved);
+    else if (intermediate < 0)
+        atomic_store(&bspz_rt.board->clone_error, errno);
+    else
+        while (waitpid(intermediate, NULL, __WALL) < 0 && errno == EINTR)
+            continue;
+    bspz_rank_setup();
+    open_signals(&saved);
+}
+
+/* ---- Every rank, pid 0 included ------------------------------------------------------------ */
+
+/* A clone dies with its agent.  Asked for only now: while the intermediate was its parent, the
+ * intermediate's end would have killed it. */
+static void die_with_parent(void)
+{
+    pid_t parent = getppid();
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+}
+
+static void bind_to_core(int core)
+{
+    cpu_set_t *set;
+    size_t bytes;
+
+    if (core < 0)
+        return;
+    set = CPU_ALLOC((size_t)core + 1);
+    if (!set)
+        return;
+    bytes = CPU_ALLOC_SIZE((size_t)core + 1);
+    CPU_ZERO_S(bytes, set);
+    CPU_SET_S((size_t)core, bytes, set);
+    sched_setaffinity(0, bytes, set);
+    CPU_FREE(set);
+}
+
+void bspz_rank_setup(void)
+{
+    struct bspz_board *board = bspz_rt.board;
+
+    bspz_rt.self = bspz_rank_of(board, bspz_rt.pid);
+    wait_past(&bspz_rt.self->state, BSPZ_RANK_FORKED);
+    fail_if_not_cloned();
+    if (bspz_rt.pid > 0) {
+        die_with_parent();
+        setpgid(0, 0);
+        bspz_stdio_clone();
+    }
+    /* Where Yama restricts direct copies to descendants, the agent's are allowed: all ranks. */
+    prctl(PR_SET_PTRACER, board->agent_pid);
+    bind_to_core(atomic_load(&bspz_rt.self->core));
+    bspz_position_reset();
+    bspz_registration_begin();
+    bspz_outbox_begin();
+    bspz_drma_begin();
+    bspz_signals_begin();
+    bspz_stdio_begin();
+    bspz_note(BSPZ_CALL_BEGIN, bspz_here("unprofiled", 0));
+    bspz_word_set(&bspz_rt.self->state, BSPZ_RANK_READY);
+    bspz_board_ring(board);
+    wait_past(&board->phase, BSPZ_PHASE_LAYOUT);
+    atomic_store(&bspz_rt.self->state, BSPZ_RANK_RUNNING);
+}

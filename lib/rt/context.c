@@ -1,0 +1,109 @@
+/* context.c - the process context, and how a process finds out that it belongs to a job. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/rt/rt.h"
+
+struct bspz_runtime bspz_rt = {.life = BSPZ_LIFE_BEFORE, .pid = -1, .board_fd = -1};
+
+/* Defined by the object that bspcc adds to a program. */
+extern const struct bspz_link_options bspz_link_options __attribute__((weak));
+
+const struct bspz_link_options *bspz_options(void)
+{
+    static const struct bspz_link_options defaults = {.version = BSPZ_LINK_OPTIONS_VERSION};
+    const struct bspz_link_options *baked = &bspz_link_options;
+
+    if (!baked)
+        return &defaults;
+    if (baked->version != BSPZ_LINK_OPTIONS_VERSION) {
+        fprintf(stderr,
+                "bspzero: this program was linked by another version of bspcc (options version %u, "
+                "library %u): link it again with the bspcc of this library\n",
+                baked->version, BSPZ_LINK_OPTIONS_VERSION);
+        exit(1);
+    }
+    return baked;
+}
+
+uint64_t bspz_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t bspz_cpu_ns(void)
+{
+    struct timespec now;
+
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) != 0)
+        return bspz_now_ns();
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int bspz_limit_from_environment(void)
+{
+    const char *text = getenv("BSP_PROCS");
+    char *end;
+    long value;
+
+    if (!text || !*text)
+        return 0;
+    errno = 0;
+    value = strtol(text, &end, 10);
+    if (errno || *end || value < 1 || value > BSPZ_MAX_PROCS) {
+        fprintf(stderr,
+                "bspzero: BSP_PROCS=%s is not a number of processes: give 1 to %d, or unset it\n",
+                text, BSPZ_MAX_PROCS);
+        exit(1);
+    }
+    return (int)value;
+}
+
+/* A process forked by the user's program is not a rank: all it may do is leave in peace. */
+static void become_inert(void)
+{
+    if (bspz_rt.life == BSPZ_LIFE_SPMD || bspz_rt.life == BSPZ_LIFE_AFTER) {
+        bspz_rt.life = BSPZ_LIFE_INERT;
+        bspz_signals_end();
+    }
+}
+
+/* Before main: take the board from the environment, so that programs which this program starts are
+ * not mistaken for ranks. */
+__attribute__((constructor)) static void attach(void)
+{
+    const char *value = getenv(BSPZ_ENV_BOARD);
+    const char *compat = getenv("BSP_COMPAT");
+    int fd;
+
+    bspz_rt.oxford = bspz_options()->oxford || (compat && strcmp(compat, "oxford") == 0);
+    bspz_rt.checks = bspz_options()->library_level == 0;
+    bspz_rt.check_syncs = bspz_options()->check_syncs || bspz_rt.oxford;
+    bspz_rt.prof = bspz_options()->prof || bspz_options()->cgprof;
+    bspz_rt.stat = bspz_options()->stat;
+    bspz_rt.bare = true;
+    pthread_atfork(NULL, NULL, become_inert);
+    bspz_arm_exit_hook();
+    if (!value)
+        return;
+    fd = bspz_board_open(value, &bspz_rt.board);
+    if (fd < 0) {
+        fprintf(stderr,
+                "bspzero: cannot reach the memory of this job (%s): was the descriptor named in "
+                BSPZ_ENV_BOARD " closed and the variable kept?\n",
+                strerror(-fd));
+        exit(1);
+    }
+    unsetenv(BSPZ_ENV_BOARD);
+    bspz_rt.board_fd = fd;
+    bspz_rt.bare = false;
+    atomic_store(&bspz_rt.board->attached, 1);
+}

@@ -1,0 +1,509 @@
+/* drma.c - bsp_put, bsp_get and their unbuffered variants.
+ *
+ * Puts and get requests are written to the outbox; the owner of an area checks bounds and applies
+ * them in bsp_sync, ascending by source and in the order issued.  A large hpput or hpget is copied
+ * directly between the two processes instead, where the kernel permits, but only once the peer has
+ * applied the previous superstep: before that its memory still misses what others put there.
+ */
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "include/bsp.h"
+#include "lib/rt/outbox.h"
+#include "lib/rt/registration.h"
+#include "lib/rt/rt.h"
+
+#define DIRECT_MINIMUM (4u << 10)    /* below, the outbox is faster than a system call */
+#define DIRECT_MAXIMUM (16u << 20)   /* above, two streaming copies are */
+#define SCATTER_MAXIMUM 32           /* largest element of a scatter run */
+#define DISPLACED 0x20000000u        /* slot flag: no bounds, see Miller library */
+
+uint64_t bspz_received_bytes;
+
+static const void *miller_reference;
+
+void bspz_register_reference(const void *base)
+{
+    miller_reference = base;
+}
+
+void bspz_drma_begin(void)
+{
+    bspz_rt.direct = true;
+}
+
+static const char *function_of(uint32_t slot_flags, bool get)
+{
+    if (get)
+        return slot_flags & BSPZ_PUT_HP ? "bsp_hpget" : "bsp_get";
+    return slot_flags & BSPZ_PUT_HP ? "bsp_hpput" : "bsp_put";
+}
+
+/* ---- Checks at the call ------------------------------------------------------------------- */
+
+static BSPZ_COLD BSPZ_NORETURN void fail_pid(const char *function, int pid, int line,
+                                             const char *file)
+{
+    bspz_fail(function, line, file, "process %d does not exist: numbers run from 0 to %d", pid,
+              bspz_rt.nprocs - 1);
+}
+
+/* False when there is nothing to do (n = 0; or a negative size that Oxford ignored). */
+static BSPZ_COLD bool unusual_size(const char *function, ptrdiff_t nbytes, int line,
+                                   const char *file)
+{
+    if (nbytes < 0 && !bspz_rt.oxford)
+        bspz_fail(function, line, file, "negative size %td", nbytes);
+    return false;
+}
+
+static BSPZ_COLD BSPZ_NORETURN void fail_arguments(const char *function, int pid,
+                                                   const void *local, const char *local_name,
+                                                   ptrdiff_t offset, ptrdiff_t nbytes, int line,
+                                                   const char *file)
+{
+    if (pid < 0 || pid >= bspz_rt.nprocs)
+        fail_pid(function, pid, line, file);
+    if (!local)
+        bspz_fail(function, line, file, "NULL given as the %s of %td bytes", local_name, nbytes);
+    bspz_fail(function, line, file, "negative offset %td (for %td bytes)", offset, nbytes);
+}
+
+/* The checks all four calls share; true when there is something to do. */
+static inline bool check(const char *function, int pid, const void *local, const char *local_name,
+                         ptrdiff_t offset, ptrdiff_t nbytes, int line, const char *file)
+{
+    if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
+        bspz_fail_outside(function, line, file);
+    if (bspz_unlikely(nbytes <= 0))
+        return unusual_size(function, nbytes, line, file);
+    if (bspz_unlikely((unsigned)pid >= (unsigned)bspz_rt.nprocs || !local || offset < 0))
+        fail_arguments(function, pid, local, local_name, offset, nbytes, line, file);
+    return true;
+}
+
+static BSPZ_COLD BSPZ_NORETURN void fail_bounds(const char *function, int caller,
+                                                bspz_position position, int owner,
+                                                const struct bspz_area *area, uint64_t offset,
+                                                uint64_t bytes)
+{
+    char place[512];
+
+    bspz_place(owner, area->position, place, sizeof place);
+    bspz_fail_for(function, caller, position,
+                  "%llu bytes at offset %lld do not fit: process %d registered %llu bytes (at %s), "
+                  "%llu too few",
+                  (unsigned long long)bytes, (long long)offset, owner,
+                  (unsigned long long)area->bytes, place,
+                  (unsigned long long)(offset + bytes - area->bytes));
+}
+
+static inline bool fits(const struct bspz_area *area, uint64_t offset, uint64_t bytes)
+{
+    return bytes <= area->bytes && offset <= area->bytes - bytes;
+}
+
+/* ---- Writing to the outbox ---------------------------------------------------------------- */
+
+static inline void append_scatter(struct bspz_cursor *cursor, struct bspz_put_record *run,
+                                  const void *src, uint64_t offset, uint64_t bytes)
+{
+    char *at = cursor->tail;
+
+    memcpy(at, &offset, 8);
+    bspz_copy(at + 8, src, bytes);
+    cursor->tail = at + 8 + bspz_pad(bytes, 8);
+    run->bytes += 8 + bspz_pad(bytes, 8);
+}
+
+static void append_record(struct bspz_cursor *cursor, int pid, uint32_t slot_flags,
+                          bspz_position position, const void *src, uint64_t offset, uint64_t bytes,
+                          int line, const char *file)
+{
+    struct bspz_put_record *last = cursor->last;
+    /* A second small put from the same statement to another place: expect more of them. */
+    bool scatter = bytes <= SCATTER_MAXIMUM && last && last->slot_flags == slot_flags &&
+                   last->position == position && last->bytes == bytes;
+    uint64_t need = sizeof *last + (scatter ? 8 : 0) + bspz_pad(bytes, 8);
+    struct bspz_put_record *record = (struct bspz_put_record *)bspz_outbox_room(
+        BSPZ_PUTS, pid, need, function_of(slot_flags, false), line, file);
+
+    record->position = position;
+    if (scatter) {
+        record->slot_flags = slot_flags | BSPZ_PUT_SCATTER;
+        record->offset = bytes;
+        record->bytes = 0;
+        cursor->tail = (char *)(record + 1);
+        append_scatter(cursor, record, src, offset, bytes);
+    } else {
+        record->slot_flags = slot_flags;
+        record->offset = offset;
+        record->bytes = bytes;
+        bspz_copy(record + 1, src, bytes);
+        cursor->tail = (char *)(record + 1) + bytes;
+        cursor->next_offset = offset + bytes;
+    }
+    cursor->last = record;
+}
+
+static inline void put_to_outbox(int pid, uint32_t slot_flags, bspz_position position,
+                                 const void *src, uint64_t offset, uint64_t bytes, int line,
+                                 const char *file)
+{
+    struct bspz_cursor *cursor = &bspz_cursors[BSPZ_PUTS][pid];
+    struct bspz_put_record *last = cursor->last;
+
+    cursor->bytes += bytes;
+    if (last && last->position == position) {
+        if (last->slot_flags == slot_flags && cursor->next_offset == offset &&
+            bytes <= (uint64_t)(cursor->limit - cursor->tail)) {
+            bspz_copy(cursor->tail, src, bytes);
+            cursor->tail += bytes;
+            cursor->next_offset += bytes;
+            last->bytes += bytes;
+            return;
+        }
+        if (last->slot_flags == (slot_flags | BSPZ_PUT_SCATTER) && last->offset == bytes &&
+            8 + bspz_pad(bytes, 8) <= (uint64_t)(cursor->limit - cursor->tail)) {
+            append_scatter(cursor, last, src, offset, bytes);
+            return;
+        }
+    }
+    append_record(cursor, pid, slot_flags, position, src, offset, bytes, line, file);
+}
+
+static inline void get_to_outbox(int pid, uint32_t slot_flags, bspz_position position,
+                                 uint64_t offset, void *dst, uint64_t bytes, int line,
+                                 const char *file)
+{
+    struct bspz_cursor *cursor = &bspz_cursors[BSPZ_REQUESTS][pid];
+    struct bspz_request_record *last = cursor->last;
+
+    if (last && last->position == position && last->slot_flags == slot_flags &&
+        cursor->next_offset == offset && cursor->next_destination == (uint64_t)(uintptr_t)dst) {
+        last->bytes += bytes;
+    } else {
+        last = (struct bspz_request_record *)bspz_outbox_room(
+            BSPZ_REQUESTS, pid, sizeof *last, function_of(slot_flags, true), line, file);
+        *last = (struct bspz_request_record){slot_flags, position, offset, bytes,
+                                             (uint64_t)(uintptr_t)dst};
+        cursor->tail = (char *)(last + 1);
+        cursor->last = last;
+    }
+    cursor->next_offset = offset + bytes;
+    cursor->next_destination = (uint64_t)(uintptr_t)dst + bytes;
+}
+
+/* ---- The calls ---------------------------------------------------------------------------- */
+
+void bsp_put_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdiff_t nbytes, int line,
+                 const char *file)
+{
+    bspz_position position;
+    uint32_t slot;
+
+    if (!check("bsp_put", pid, src, "source", offset, nbytes, line, file))
+        return;
+    slot = bspz_lookup(dst, "bsp_put", line, file);
+    position = bspz_here(file, line);
+    bspz_note(BSPZ_CALL_PUT, position);
+    put_to_outbox(pid, slot, position, src, (uint64_t)offset, (uint64_t)nbytes, line, file);
+}
+
+void bsp_get_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdiff_t nbytes, int line,
+                 const char *file)
+{
+    bspz_position position;
+    uint32_t slot;
+
+    if (!check("bsp_get", pid, dst, "destination", offset, nbytes, line, file))
+        return;
+    slot = bspz_lookup(src, "bsp_get", line, file);
+    position = bspz_here(file, line);
+    bspz_note(BSPZ_CALL_GET, position);
+    get_to_outbox(pid, slot, position, (uint64_t)offset, dst, (uint64_t)nbytes, line, file);
+}
+
+/* May bytes go straight to or from the peer's memory now?  Its area is checked here, as nobody
+ * else will; NULL = take the outbox. */
+static const struct bspz_area *direct_area(int pid, uint32_t slot, uint64_t bytes)
+{
+    const struct bspz_rank *peer = bspz_rank_of(bspz_rt.board, pid);
+
+    if (!bspz_rt.direct || bytes < DIRECT_MINIMUM || bytes > DIRECT_MAXIMUM)
+        return NULL;
+    /* BSP_COMPAT=oxford: the peer may not have come to its own push yet. */
+    if (bspz_areas[slot].state == BSPZ_SLOT_PUSHED)
+        return NULL;
+    if (atomic_load_explicit(&peer->applied, memory_order_acquire) < bspz_rt.superstep)
+        return NULL;
+    return &bspz_areas_of(pid)[slot];
+}
+
+static bool copy_direct(bool write, int pid, void *local, uint64_t remote, uint64_t bytes)
+{
+    pid_t ospid = atomic_load_explicit(&bspz_rank_of(bspz_rt.board, pid)->ospid,
+                                       memory_order_relaxed);
+
+    while (bytes > 0) {
+        struct iovec here = {local, bytes};
+        struct iovec there = {(void *)(uintptr_t)remote, bytes};
+        ssize_t done = write ? process_vm_writev(ospid, &here, 1, &there, 1, 0)
+                             : process_vm_readv(ospid, &here, 1, &there, 1, 0);
+
+        if (done <= 0) {
+            /* Not permitted here (Yama, seccomp, containers): the outbox serves from now on. */
+            bspz_rt.direct = false;
+            return false;
+        }
+        local = (char *)local + done;
+        remote += (uint64_t)done;
+        bytes -= (uint64_t)done;
+    }
+    return true;
+}
+
+void bsp_hpput_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdiff_t nbytes,
+                   int line, const char *file)
+{
+    const struct bspz_area *area;
+    bspz_position position;
+    uint32_t slot;
+
+    if (!check("bsp_hpput", pid, src, "source", offset, nbytes, line, file))
+        return;
+    slot = bspz_lookup(dst, "bsp_hpput", line, file);
+    position = bspz_here(file, line);
+    bspz_note(BSPZ_CALL_HPPUT, position);
+    if (pid == bspz_rt.pid) {
+        area = &bspz_areas[slot];
+        if (!fits(area, (uint64_t)offset, (uint64_t)nbytes))
+            fail_bounds("bsp_hpput", pid, position, pid, area, (uint64_t)offset, (uint64_t)nbytes);
+        memmove((char *)(uintptr_t)area->base + offset, src, (size_t)nbytes);
+        return;
+    }
+    area = direct_area(pid, slot, (uint64_t)nbytes);
+    if (area) {
+        if (!fits(area, (uint64_t)offset, (uint64_t)nbytes))
+            fail_bounds("bsp_hpput", bspz_rt.pid, position, pid, area, (uint64_t)offset,
+                        (uint64_t)nbytes);
+        if (copy_direct(true, pid, (void *)(uintptr_t)src, area->base + (uint64_t)offset,
+                        (uint64_t)nbytes)) {
+            bspz_rt.self->counters.bytes_put += (uint64_t)nbytes;
+            return;
+        }
+    }
+    put_to_outbox(pid, slot | BSPZ_PUT_HP, position, src, (uint64_t)offset, (uint64_t)nbytes, line,
+                  file);
+}
+
+void bsp_hpget_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdiff_t nbytes,
+                   int line, const char *file)
+{
+    const struct bspz_area *area;
+    bspz_position position;
+    uint32_t slot;
+
+    if (!check("bsp_hpget", pid, dst, "destination", offset, nbytes, line, file))
+        return;
+    slot = bspz_lookup(src, "bsp_hpget", line, file);
+    position = bspz_here(file, line);
+    bspz_note(BSPZ_CALL_HPGET, position);
+    if (pid == bspz_rt.pid) {
+        area = &bspz_areas[slot];
+        if (!fits(area, (uint64_t)offset, (uint64_t)nbytes))
+            fail_bounds("bsp_hpget", pid, position, pid, area, (uint64_t)offset, (uint64_t)nbytes);
+        memmove(dst, (char *)(uintptr_t)area->base + offset, (size_t)nbytes);
+        return;
+    }
+    area = direct_area(pid, slot, (uint64_t)nbytes);
+    if (area) {
+        if (!fits(area, (uint64_t)offset, (uint64_t)nbytes))
+            fail_bounds("bsp_hpget", bspz_rt.pid, position, pid, area, (uint64_t)offset,
+                        (uint64_t)nbytes);
+        if (copy_direct(false, pid, dst, area->base + (uint64_t)offset, (uint64_t)nbytes)) {
+            bspz_rt.self->counters.bytes_got += (uint64_t)nbytes;
+            return;
+        }
+    }
+    get_to_outbox(pid, slot | BSPZ_PUT_HP, position, (uint64_t)offset, dst, (uint64_t)nbytes, line,
+                  file);
+}
+
+void bspz_put_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, int line,
+                        const char *file)
+{
+    bspz_position position;
+    uint32_t slot;
+
+    if (!check("bspstore", pid, src, "source", 0, nbytes, line, file))
+        return;
+    slot = bspz_lookup(miller_reference, "bspstore", line, file);
+    position = bspz_here(file, line);
+    bspz_note(BSPZ_CALL_PUT, position);
+    put_to_outbox(pid, slot | DISPLACED, position, src,
+                  (uint64_t)((const char *)dst - (const char *)miller_reference), (uint64_t)nbytes,
+                  line, file);
+}
+
+void bspz_get_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, int line,
+                        const char *file)
+{
+    bspz_position position;
+    uint32_t slot;
+
+    if (!check("bspfetch", pid, dst, "destination", 0, nbytes, line, file))
+        return;
+    slot = bspz_lookup(miller_reference, "bspfetch", line, file);
+    position = bspz_here(file, line);
+    bspz_note(BSPZ_CALL_GET, position);
+    get_to_outbox(pid, slot | DISPLACED, position,
+                  (uint64_t)((const char *)src - (const char *)miller_reference), dst,
+                  (uint64_t)nbytes, line, file);
+}
+
+/* ---- At the barrier ----------------------------------------------------------------------- */
+
+static void serve_reader(int reader, const struct bspz_channel *requests)
+{
+    uint64_t superstep = bspz_rt.superstep;
+    struct bspz_cursor *cursor = &bspz_cursors[BSPZ_REPLIES][reader];
+
+    for (const struct bspz_chunk *chunk = bspz_chunk_at(reader, superstep, requests->first); chunk;
+         chunk = bspz_chunk_at(reader, superstep, chunk->next)) {
+        const struct bspz_request_record *record = (const void *)(chunk + 1);
+        const struct bspz_request_record *end =
+            (const void *)((const char *)(chunk + 1) + chunk->used);
+
+        for (; record < end; record++) {
+            const struct bspz_area *area = &bspz_areas[record->slot_flags & BSPZ_SLOT_MASK];
+            char *reply;
+
+            if (!(record->slot_flags & DISPLACED) && !fits(area, record->offset, record->bytes))
+                fail_bounds(function_of(record->slot_flags, true), reader, record->position,
+                            bspz_rt.pid, area, record->offset, record->bytes);
+            reply = bspz_outbox_room(BSPZ_REPLIES, reader, 8 + bspz_pad(record->bytes, 8),
+                                     "bsp_sync", 0, NULL);
+            memcpy(reply, &record->bytes, 8);
+            bspz_copy(reply + 8, (const char *)(uintptr_t)(area->base + record->offset),
+                      record->bytes);
+            cursor->tail = reply + 8 + bspz_pad(record->bytes, 8);
+            cursor->bytes += record->bytes;
+        }
+    }
+}
+
+void bspz_serve_gets(void)
+{
+    for (int reader = 0; reader < bspz_rt.nprocs; reader++) {
+        const struct bspz_channel *requests =
+            bspz_incoming(reader, bspz_rt.pid, bspz_rt.superstep, BSPZ_REQUESTS);
+
+        if (requests)
+            serve_reader(reader, requests);
+    }
+    bspz_outbox_seal_replies(bspz_rt.superstep);
+}
+
+/* Walks this rank's requests to `owner` beside the owner's replies: same number, same order. */
+static void collect_from(int owner, const struct bspz_channel *requests,
+                         const struct bspz_channel *replies)
+{
+    uint64_t superstep = bspz_rt.superstep;
+    const struct bspz_chunk *reply_chunk = bspz_chunk_at(owner, superstep, replies->first);
+    const char *reply = (const char *)(reply_chunk + 1);
+
+    for (const struct bspz_chunk *chunk = bspz_chunk_at(bspz_rt.pid, superstep, requests->first);
+         chunk; chunk = bspz_chunk_at(bspz_rt.pid, superstep, chunk->next)) {
+        const struct bspz_request_record *record = (const void *)(chunk + 1);
+        const struct bspz_request_record *end =
+            (const void *)((const char *)(chunk + 1) + chunk->used);
+
+        for (; record < end; record++) {
+            if (reply == (const char *)(reply_chunk + 1) + reply_chunk->used) {
+                reply_chunk = bspz_chunk_at(owner, superstep, reply_chunk->next);
+                reply = (const char *)(reply_chunk + 1);
+            }
+            bspz_copy((void *)(uintptr_t)record->destination, reply + 8, record->bytes);
+            reply += 8 + bspz_pad(record->bytes, 8);
+            bspz_rt.self->counters.bytes_got += record->bytes;
+            if (owner != bspz_rt.pid)
+                bspz_received_bytes += record->bytes;
+        }
+    }
+}
+
+void bspz_collect_gets(void)
+{
+    uint64_t superstep = bspz_rt.superstep;
+
+    for (int owner = 0; owner < bspz_rt.nprocs; owner++) {
+        const struct bspz_channel *requests =
+            &bspz_half_of(bspz_rt.pid, superstep)->to[owner].channel[BSPZ_REQUESTS];
+
+        if (requests->stamp == superstep + 1)
+            collect_from(owner, requests,
+                         bspz_incoming(owner, bspz_rt.pid, superstep, BSPZ_REPLIES));
+    }
+}
+
+static void apply_scatter(int source, const struct bspz_put_record *record,
+                          const struct bspz_area *area)
+{
+    const char *at = (const char *)(record + 1);
+    const char *end = at + record->bytes;
+    const uint64_t bytes = record->offset;
+    const uint64_t stride = 8 + bspz_pad(bytes, 8);
+
+    for (; at < end; at += stride) {
+        uint64_t offset;
+
+        memcpy(&offset, at, 8);
+        if (bspz_unlikely(!(record->slot_flags & DISPLACED) && !fits(area, offset, bytes)))
+            fail_bounds(function_of(record->slot_flags, false), source, record->position,
+                        bspz_rt.pid, area, offset, bytes);
+        bspz_copy((char *)(uintptr_t)(area->base + offset), at + 8, bytes);
+    }
+}
+
+static void apply_chunk(int source, const struct bspz_chunk *chunk)
+{
+    const char *at = (const char *)(chunk + 1);
+    const char *end = at + chunk->used;
+
+    while (at < end) {
+        const struct bspz_put_record *record = (const void *)at;
+        const struct bspz_area *area = &bspz_areas[record->slot_flags & BSPZ_SLOT_MASK];
+
+        if (record->slot_flags & BSPZ_PUT_SCATTER) {
+            apply_scatter(source, record, area);
+        } else {
+            if (bspz_unlikely(!(record->slot_flags & DISPLACED) &&
+                              !fits(area, record->offset, record->bytes)))
+                fail_bounds(function_of(record->slot_flags, false), source, record->position,
+                            bspz_rt.pid, area, record->offset, record->bytes);
+            bspz_copy((char *)(uintptr_t)(area->base + record->offset), record + 1,
+                      record->bytes);
+        }
+        at = (const char *)(record + 1) + bspz_pad(record->bytes, 8);
+    }
+}
+
+void bspz_apply_puts(void)
+{
+    uint64_t superstep = bspz_rt.superstep;
+
+    for (int source = 0; source < bspz_rt.nprocs; source++) {
+        const struct bspz_channel *puts =
+            bspz_incoming(source, bspz_rt.pid, superstep, BSPZ_PUTS);
+
+        if (!puts)
+            continue;
+        if (source != bspz_rt.pid)
+            bspz_received_bytes += puts->bytes;
+        for (const struct bspz_chunk *chunk = bspz_chunk_at(source, superstep, puts->first); chunk;
+             chunk = bspz_chunk_at(source, superstep, chunk->next))
+            apply_chunk(source, chunk);
+    }
+}

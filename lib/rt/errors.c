@@ -1,0 +1,120 @@
+/* errors.c - the one shape of every message, and the end of a job that misuses the library. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/rt/rt.h"
+
+#define MESSAGE_BYTES 4096
+
+bool bspz_checks(void)
+{
+    return bspz_rt.checks;
+}
+
+void bspz_write_stderr(const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(STDERR_FILENO, text, length);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return;
+        text += written;
+        length -= (size_t)written;
+    }
+}
+
+static BSPZ_PRINTF(4, 0) void print_message(const char *place, const char *function, int pid,
+                                            const char *format, va_list arguments)
+{
+    char text[MESSAGE_BYTES];
+    const size_t room = sizeof text - 1;
+    size_t used;
+
+    used = (size_t)snprintf(text, room, "bspzero: %s: %s: pid %d", place, function, pid);
+    if (used < room && bspz_rt.nprocs > 0)
+        used += (size_t)snprintf(text + used, room - used, " of %d, superstep %llu", bspz_rt.nprocs,
+                                 (unsigned long long)bspz_rt.superstep);
+    if (used < room)
+        used += (size_t)snprintf(text + used, room - used, ": ");
+    if (used < room)
+        used += (size_t)vsnprintf(text + used, room - used, format, arguments);
+    if (used > room)
+        used = room;
+    text[used++] = '\n';
+    bspz_write_stderr(text, used);
+}
+
+/* The message is out: flush what the program printed and end. */
+static BSPZ_NORETURN void end_failed(void)
+{
+    bspz_rt.life = BSPZ_LIFE_LEAVING;
+    fflush(stdout);
+    bspz_announce(BSPZ_RANK_FAILED, 1);
+    _exit(1);
+}
+
+void bspz_fail(const char *function, int line, const char *file, const char *format, ...)
+{
+    char place[512];
+    va_list arguments;
+
+    snprintf(place, sizeof place, "%s:%d", file ? file : "unprofiled", line);
+    fflush(stdout);
+    va_start(arguments, format);
+    print_message(place, function, bspz_rt.pid, format, arguments);
+    va_end(arguments);
+    end_failed();
+}
+
+void bspz_fail_for(const char *function, int pid, bspz_position position, const char *format, ...)
+{
+    char place[512];
+    va_list arguments;
+
+    bspz_place(pid, position, place, sizeof place);
+    fflush(stdout);
+    va_start(arguments, format);
+    print_message(place, function, pid, format, arguments);
+    va_end(arguments);
+    end_failed();
+}
+
+void bspz_warn(const char *function, int line, const char *file, const char *format, ...)
+{
+    char place[512];
+    va_list arguments;
+
+    snprintf(place, sizeof place, "%s:%d", file ? file : "unprofiled", line);
+    va_start(arguments, format);
+    print_message(place, function, bspz_rt.pid, format, arguments);
+    va_end(arguments);
+}
+
+void bspz_fail_outside(const char *function, int line, const char *file)
+{
+    const char *when;
+
+    switch (bspz_rt.life) {
+    case BSPZ_LIFE_BEFORE:
+        when = "called before bsp_begin";
+        break;
+    case BSPZ_LIFE_AFTER:
+        when = "called after bsp_end";
+        break;
+    case BSPZ_LIFE_INERT:
+        when = "called in a process that the program forked itself; only processes made by "
+               "bsp_begin may call BSPlib";
+        break;
+    default:
+        when = "called while the process is ending (in an exit handler?)";
+        break;
+    }
+    bspz_fail(function, line, file, "%s%s", when,
+              bspz_rt.life == BSPZ_LIFE_INERT ? ""
+                                              : "; it is legal only between bsp_begin and bsp_end");
+}

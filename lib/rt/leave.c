@@ -1,0 +1,86 @@
+/* leave.c - the ways out of a job: asked to by the agent, or by the program's own doing. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/rt/rt.h"
+
+#define AGENT_CHECK_MS 500
+
+void bspz_announce(enum bspz_rank_state state, int status)
+{
+    if (!bspz_rt.self)
+        return;
+    atomic_store(&bspz_rt.self->exit_status, status);
+    bspz_word_set(&bspz_rt.self->state, (uint32_t)state);
+    bspz_board_ring(bspz_rt.board);
+}
+
+void bspz_leave(void)
+{
+    static const char orphaned[] = "bspzero: the node agent of this job has died; leaving\n";
+    const struct bspz_board *board = bspz_rt.board;
+    int status = atomic_load(&board->stop_status);
+
+    bspz_rt.life = BSPZ_LIFE_LEAVING;
+    switch (atomic_load(&board->stop)) {
+    case BSPZ_STOP_SIGNAL:
+        fflush(NULL);
+        signal(status, SIG_DFL);
+        raise(status);
+        _exit(128 + status);
+    case BSPZ_STOP_ABORT:
+        exit(status);
+    default:
+        bspz_write_stderr(orphaned, sizeof orphaned - 1);
+        exit(1);
+    }
+}
+
+void bspz_leave_when_stopped(void)
+{
+    struct bspz_board *board = bspz_rt.board;
+
+    fflush(stdout);
+    while (atomic_load(&board->stop) == BSPZ_STOP_NONE && !bspz_agent_gone(board))
+        bspz_word_wait(&board->stop, BSPZ_STOP_NONE, AGENT_CHECK_MS);
+    bspz_leave();
+}
+
+/* The program left without bsp_end.  Oxford's library took that for the end of the SPMD part. */
+static void left_inside(int status)
+{
+    if (bspz_rt.oxford && status == 0) {
+        bspz_sync_end_barrier(0, "unprofiled");
+        bspz_rt.life = BSPZ_LIFE_LEAVING;
+        bspz_announce(BSPZ_RANK_ENDED, 0);
+        return;
+    }
+    bspz_rt.life = BSPZ_LIFE_LEAVING;
+    fflush(NULL);
+    bspz_announce(BSPZ_RANK_EXITED, status);
+    _exit(status ? status : 1);
+}
+
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (bspz_rt.life == BSPZ_LIFE_SPMD) {
+        left_inside(status);
+    } else if (bspz_rt.life == BSPZ_LIFE_BEFORE && bspz_rt.spmd && status == 0) {
+        static const char text[] =
+            "bspzero: bsp_init announced an SPMD function, but the program ended without "
+            "bsp_begin\n";
+
+        fflush(NULL);
+        bspz_write_stderr(text, sizeof text - 1);
+        _exit(1);
+    }
+}
+
+void bspz_arm_exit_hook(void)
+{
+    on_exit(at_exit, NULL);
+}

@@ -1,0 +1,175 @@
+/* life.c - bsp_init, bsp_begin, bsp_end, bsp_abort and what may be asked at any time. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "include/bsp.h"
+#include "lib/rt/outbox.h"
+#include "lib/rt/rt.h"
+
+#define HERE 0, "unprofiled"
+
+
+void bsp_init_cpp(void (*spmd)(void), int argc, char **argv, int line, const char *file)
+{
+    (void)argc;
+    (void)argv;
+    if (!spmd)
+        bspz_fail("bsp_init", line, file, "NULL given as the SPMD function");
+    if (bspz_rt.spmd)
+        bspz_fail("bsp_init", line, file, "called twice");
+    if (bspz_rt.life == BSPZ_LIFE_SPMD || bspz_rt.life == BSPZ_LIFE_AFTER)
+        bspz_fail("bsp_init", line, file, "called after bsp_begin");
+    bspz_rt.spmd = spmd;
+}
+
+static void check_begin(int maxprocs)
+{
+    if (bspz_rt.life == BSPZ_LIFE_SPMD)
+        bspz_fail("bsp_begin", HERE, "already started: bsp_begin was called before");
+    if (bspz_rt.life == BSPZ_LIFE_AFTER)
+        bspz_fail("bsp_begin", HERE,
+                  "a program has one SPMD part: bsp_begin and bsp_end were called before");
+    if (bspz_rt.life != BSPZ_LIFE_BEFORE)
+        bspz_fail_outside("bsp_begin", HERE);
+    if (maxprocs < 0)
+        bspz_fail("bsp_begin", HERE, "negative number of processes %d", maxprocs);
+}
+
+/* The bound that bsprun or BSP_PROCS sets; 0 = none. */
+static int limit(void)
+{
+    return bspz_rt.board ? bspz_rt.board->limit : bspz_limit_from_environment();
+}
+
+static void check_most(int maxprocs)
+{
+    int wanted = bspz_decide_nprocs(maxprocs, limit(), bspz_usable_cores());
+
+    if (wanted > BSPZ_MAX_PROCS)
+        bspz_fail("bsp_begin", HERE, "%d processes asked for, at most %d are possible", wanted,
+                  BSPZ_MAX_PROCS);
+}
+
+void bsp_begin(int maxprocs)
+{
+    check_begin(maxprocs);
+    check_most(maxprocs);
+    bspz_stdio_flush_all();
+    if (bspz_rt.board)
+        bspz_make_ranks(maxprocs);
+    else
+        bspz_make_ranks_bare(maxprocs);
+    bspz_rt.timing = bspz_rt.board->flags & BSPZ_BOARD_TIMING;
+    bspz_rt.begin_ns = bspz_rt.dtime_ns = bspz_rt.left_sync_ns = bspz_now_ns();
+    bspz_rt.begin_cpu_ns = bspz_cpu_ns();
+    _Static_assert(sizeof(int) == 4, "the plain symbols pass int");
+    bspz_show_identity(bspz_rt.pid, bspz_rt.nprocs);
+    bspz_rt.life = BSPZ_LIFE_SPMD;
+    if (bspz_rt.prof || bspz_rt.stat)
+        bspz_trace_begin();
+    bsp_begin_end();
+}
+
+void bsp_end(void)
+{
+    if (bspz_rt.life == BSPZ_LIFE_AFTER)
+        bspz_fail("bsp_end", HERE, "called twice");
+    if (bspz_rt.life != BSPZ_LIFE_SPMD)
+        bspz_fail_outside("bsp_end", HERE);
+    bspz_stdio_flush_output();
+    bspz_sync_end_barrier(HERE);
+    bspz_count_memory();
+    if (bspz_rt.prof || bspz_rt.stat)
+        bspz_trace_end();
+    bspz_rt.life = BSPZ_LIFE_AFTER;
+    bspz_announce(BSPZ_RANK_ENDED, 0);
+    if (bspz_rt.pid > 0)
+        exit(0);
+    bspz_stdio_end();
+    bspz_signals_end();
+}
+
+/* "(pid  n)" as the toolset printed it, the text, a newline; whole in one write. */
+static void print_abort(const char *format, va_list arguments)
+{
+    char text[8192];
+    size_t used = (size_t)snprintf(text, sizeof text, "\nABORT(pid%3d):", bspz_rt.pid);
+    int length = vsnprintf(text + used, sizeof text - used - 1, format, arguments);
+
+    if (length > 0)
+        used += (size_t)length < sizeof text - used - 1 ? (size_t)length : sizeof text - used - 2;
+    text[used++] = '\n';
+    bspz_write_stderr(text, used);
+}
+
+void bsp_abort_va(const char *format, __builtin_va_list arguments)
+{
+    enum bspz_life life = bspz_rt.life;
+
+    bspz_rt.life = BSPZ_LIFE_LEAVING;
+    bspz_stdio_flush_output();
+    print_abort(format, arguments);
+    if (life == BSPZ_LIFE_SPMD)
+        bspz_announce(BSPZ_RANK_ABORTED, 1);
+    exit(1);
+}
+
+void bsp_vabort(const char *format, __builtin_va_list arguments)
+{
+    bsp_abort_va(format, arguments);
+}
+
+void bsp_abort(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    bsp_abort_va(format, arguments);
+}
+
+int bsp_nprocs(void)
+{
+    if (bspz_rt.nprocs > 0)
+        return bspz_rt.nprocs;
+    return bspz_decide_nprocs(0, limit(), bspz_rt.board ? bspz_rt.board->cores
+                                                        : bspz_usable_cores());
+}
+
+int bsp_pid(void)
+{
+    return bspz_rt.pid;
+}
+
+static bool has_begun(void)
+{
+    return bspz_rt.begin_ns != 0;
+}
+
+double bsp_time(void)
+{
+    return has_begun() ? (double)(bspz_now_ns() - bspz_rt.begin_ns) * 1e-9 : 0.0;
+}
+
+double bsp_dtime(void)
+{
+    uint64_t now = bspz_now_ns();
+    double elapsed = has_begun() ? (double)(now - bspz_rt.dtime_ns) * 1e-9 : 0.0;
+
+    bspz_rt.dtime_ns = now;
+    return elapsed;
+}
+
+double bsp_cputime(void)
+{
+    return has_begun() ? (double)(bspz_cpu_ns() - bspz_rt.begin_cpu_ns) * 1e-9 : 0.0;
+}
+
+void bsp_sync_end(void)
+{
+}
+
+void bsp_begin_end(void)
+{
+}

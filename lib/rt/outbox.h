@@ -1,0 +1,147 @@
+/* outbox.h - where a rank writes its communication, and how the others read it.
+ *
+ * Each rank has two outbox halves, used by parity of the superstep: what was written in superstep
+ * s is read during the sync of s and (messages, in place) during superstep s+1, and overwritten
+ * not before s+2, when everybody has arrived at barrier s+1.  So no barrier ends a superstep.
+ *
+ * A half is [directory: one struct bspz_channels per destination][chunks ...].  A channel is a
+ * chain of chunks with records in the order issued.  Offsets count from the start of the half.
+ * Memory behind a half is committed (fallocate) before it is touched: running out is an error
+ * message, never SIGBUS.
+ */
+#ifndef BSPZ_RT_OUTBOX_H
+#define BSPZ_RT_OUTBOX_H
+
+#include <string.h>
+
+#include "lib/rt/rt.h"
+
+#pragma GCC visibility push(hidden)
+
+enum bspz_kind { BSPZ_PUTS, BSPZ_REQUESTS, BSPZ_REPLIES, BSPZ_MESSAGES, BSPZ_KINDS };
+
+struct bspz_chunk {
+    uint64_t next; /* offset of the next chunk, 0 = last */
+    uint64_t used; /* bytes of records behind this header */
+};
+
+struct bspz_channel {
+    uint64_t stamp; /* superstep + 1 this content belongs to */
+    uint64_t first; /* offset of the first chunk */
+    uint64_t count; /* messages */
+    uint64_t bytes; /* payload */
+};
+
+struct bspz_channels {
+    struct bspz_channel channel[BSPZ_KINDS];
+} __attribute__((aligned(BSPZ_LINE)));
+
+/* The rank's push, pop and tag size calls of a superstep, for comparison by the others. */
+struct bspz_half {
+    uint64_t sequence_stamp;
+    uint64_t sequence_offset;
+    uint64_t sequence_count;
+    uint64_t reserved[13];
+    struct bspz_channels to[];
+};
+
+/* A put: header, data padded to 8.  SCATTER: `offset` is the size of one element and the data are
+ * pairs (offset, element padded to 8), `bytes` in all: runs of equal small puts to odd places. */
+struct bspz_put_record {
+    uint32_t slot_flags;
+    bspz_position position;
+    uint64_t offset;
+    uint64_t bytes;
+};
+#define BSPZ_SLOT_MASK 0x00ffffffu
+#define BSPZ_PUT_SCATTER 0x80000000u
+#define BSPZ_PUT_HP 0x40000000u
+
+/* A get: written by the reader, served by the owner of the area. */
+struct bspz_request_record {
+    uint32_t slot_flags;
+    bspz_position position;
+    uint64_t offset;
+    uint64_t bytes;
+    uint64_t destination; /* address in the reader */
+};
+
+/* A message: header, tag padded to 16, payload padded to 16. */
+struct bspz_message_record {
+    uint64_t bytes;
+    uint64_t reserved;
+};
+
+/* The writing end of one channel, private to the rank. */
+struct bspz_cursor {
+    char *tail;  /* next free byte */
+    char *limit; /* end of the chunk */
+    void *last;  /* last record, to be extended; NULL = none in this chunk */
+    uint64_t next_offset; /* what offset would continue it */
+    uint64_t next_destination;
+    struct bspz_chunk *chunk;
+    uint64_t count, bytes;
+    uint64_t first;
+    uint64_t next_room; /* size of the next chunk */
+};
+
+extern struct bspz_cursor *bspz_cursors[BSPZ_KINDS]; /* [kind][destination] */
+
+void bspz_outbox_begin(void);
+
+static inline struct bspz_half *bspz_half_of(int pid, uint64_t superstep)
+{
+    const struct bspz_board *board = bspz_rt.board;
+
+    return (struct bspz_half *)((char *)board + board->layout.outboxes +
+                                ((uint64_t)pid * 2 + (superstep & 1)) * board->layout.half_bytes);
+}
+
+/* Makes room for `bytes` at an address that is a multiple of 16 (`align16`) or 8, in the current
+ * chunk or a new one, and returns it; the caller moves tail.  Ends the job when memory is out. */
+char *bspz_outbox_room(enum bspz_kind kind, int to, uint64_t bytes, const char *function,
+                       int line, const char *file);
+
+/* Publishes what was written in `superstep` in this rank's half; returns BSPZ_HAS_* flags. */
+uint32_t bspz_outbox_seal(uint64_t superstep, int line, const char *file);
+/* Publishes the replies only. */
+void bspz_outbox_seal_replies(uint64_t superstep);
+/* Payload written for other ranks in this superstep so far. */
+uint64_t bspz_outbox_bytes_out(void);
+/* Adds the payload of this superstep's puts and messages, own ones included. */
+void bspz_outbox_count(struct bspz_counters *counters);
+/* Turns to the other half; gives memory back that was not needed for a while. */
+void bspz_outbox_flip(uint64_t next_superstep);
+
+/* The channel `from` wrote for this rank in `superstep`, or NULL when it is empty. */
+static inline const struct bspz_channel *bspz_incoming(int from, int to, uint64_t superstep,
+                                                       enum bspz_kind kind)
+{
+    const struct bspz_channel *channel = &bspz_half_of(from, superstep)->to[to].channel[kind];
+
+    return channel->stamp == superstep + 1 ? channel : NULL;
+}
+
+static inline const struct bspz_chunk *bspz_chunk_at(int from, uint64_t superstep, uint64_t offset)
+{
+    return offset ? (const struct bspz_chunk *)((char *)bspz_half_of(from, superstep) + offset)
+                  : NULL;
+}
+
+static inline uint64_t bspz_pad(uint64_t bytes, uint64_t unit)
+{
+    return (bytes + unit - 1) & ~(unit - 1);
+}
+
+/* memcpy whose commonest size is an element of a numerical array. */
+static inline void bspz_copy(void *to, const void *from, uint64_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, bytes);
+}
+
+#pragma GCC visibility pop
+
+#endif

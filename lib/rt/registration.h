@@ -1,0 +1,89 @@
+/* registration.h - slots: the k-th push of every process names one area per process.
+ *
+ * A slot number is the same on all ranks because all issue the same sequence of pushes and pops;
+ * sequence.c proves that at each barrier.  Every rank keeps its own areas in a table in shared
+ * memory (so that a peer can copy directly) and finds the slot of an address through a private
+ * hash table.  A popped address is never dereferenced.
+ */
+#ifndef BSPZ_RT_REGISTRATION_H
+#define BSPZ_RT_REGISTRATION_H
+
+#include "lib/rt/rt.h"
+
+#pragma GCC visibility push(hidden)
+
+/* One area, in shared memory; 32 bytes (board.c sizes the tables by it). */
+struct bspz_area {
+    uint64_t base;
+    uint64_t bytes;
+    bspz_position position;
+    uint32_t state; /* enum bspz_slot_state */
+    uint64_t age; /* number of the push, to tell the newest of several */
+};
+_Static_assert(sizeof(struct bspz_area) == 32, "the layout of the tables counts on it");
+
+enum bspz_slot_state {
+    BSPZ_SLOT_FREE,
+    BSPZ_SLOT_PUSHED,    /* this superstep: usable from the next */
+    BSPZ_SLOT_LIVE,
+    BSPZ_SLOT_POPPED,    /* this superstep: usable until its end */
+    BSPZ_SLOT_CANCELLED, /* pushed and popped in this superstep */
+};
+
+/* One call of the collective sequence (push, pop, tag size) of the running superstep. */
+enum bspz_operation_kind { BSPZ_OP_PUSH, BSPZ_OP_POP, BSPZ_OP_TAG_SIZE };
+struct bspz_operation {
+    uint32_t kind;
+    uint32_t slot; /* POP: BSPZ_SLOT_WILDCARD for NULL */
+    int64_t value; /* TAG_SIZE */
+    bspz_position position;
+    uint32_t reserved;
+};
+#define BSPZ_SLOT_WILDCARD UINT32_MAX
+
+struct bspz_sequence {
+    struct bspz_operation *operations;
+    size_t count, room;
+    uint64_t digest;
+    bool null_pop;
+};
+extern struct bspz_sequence bspz_sequence;
+
+extern struct bspz_area *bspz_areas; /* this rank's table */
+
+struct bspz_lookup_cache {
+    const void *base;
+    uint32_t slot;
+};
+extern struct bspz_lookup_cache bspz_last_lookup;
+
+void bspz_registration_begin(void);
+
+struct bspz_area *bspz_areas_of(int pid);
+
+/* The newest slot registered under base that is in effect; ends the job with the fitting message
+ * when there is none. */
+uint32_t bspz_lookup_slow(const void *base, const char *function, int line, const char *file);
+
+static inline uint32_t bspz_lookup(const void *base, const char *function, int line,
+                                   const char *file)
+{
+    if (bspz_likely(base == bspz_last_lookup.base && base))
+        return bspz_last_lookup.slot;
+    return bspz_lookup_slow(base, function, line, file);
+}
+
+/* Adds one call to the sequence. */
+void bspz_sequence_add(enum bspz_operation_kind kind, uint32_t slot, int64_t value,
+                       bspz_position position, const char *function, int line, const char *file);
+
+/* After all ranks' sequences were found equal: pushes and pops take effect, in program order. */
+void bspz_registration_apply(void);
+
+/* sequence.c: compares this superstep's sequences of all ranks (only called when a digest differs
+ * or somebody popped NULL); resolves NULL pops; ends the job when they cannot be matched. */
+void bspz_sequence_match(uint64_t superstep, int line, const char *file);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,213 @@
+/* rt.h - the one process context of libbsp and what its files offer each other.
+ *
+ * Everything here runs in the user's process, on the user's one thread, and touches memory only.
+ * Names start with bspz_ because the static library shares the user's name space.
+ */
+#ifndef BSPZ_RT_RT_H
+#define BSPZ_RT_RT_H
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/rt/link_options.h"
+#include "lib/shm/barrier.h"
+#include "lib/shm/board.h"
+
+#define bspz_likely(x) __builtin_expect(!!(x), 1)
+#define bspz_unlikely(x) __builtin_expect(!!(x), 0)
+#define BSPZ_COLD __attribute__((cold, noinline))
+#define BSPZ_NORETURN __attribute__((noreturn))
+#define BSPZ_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define BSPZ_HIDDEN __attribute__((visibility("hidden")))
+
+#pragma GCC visibility push(hidden)
+
+/* Where this process stands in the life of a BSP program. */
+enum bspz_life {
+    BSPZ_LIFE_BEFORE,  /* bsp_begin not called */
+    BSPZ_LIFE_SPMD,    /* between bsp_begin and bsp_end */
+    BSPZ_LIFE_AFTER,   /* pid 0 past bsp_end */
+    BSPZ_LIFE_INERT,   /* a process the user forked: not part of the job */
+    BSPZ_LIFE_LEAVING, /* on the way out because of a stop, an abort or an error */
+};
+
+/* The process context; one per process, written by the one thread that calls BSPlib. */
+struct bspz_runtime {
+    enum bspz_life life;
+    int pid;    /* BSP process number, -1 before bsp_begin */
+    int nprocs; /* p; before bsp_begin 0 */
+    uint64_t superstep;
+
+    bool bare;        /* no bsprun above us */
+    bool oxford;      /* BSP_COMPAT=oxford */
+    bool checks;      /* library level 0 */
+    bool check_syncs; /* syncs at different lines are an error */
+    bool timing;      /* keep the nanosecond counters */
+    bool prof, stat;  /* write PROF.bsp, STAT.bsp */
+    bool direct;      /* cross-process copies work so far */
+
+    int board_fd;
+    struct bspz_board *board;
+    struct bspz_rank *self;
+
+    void (*spmd)(void); /* as given to bsp_init */
+    bool init_called;
+
+    uint64_t begin_ns;       /* monotonic clock at bsp_begin */
+    uint64_t begin_cpu_ns;   /* process clock at bsp_begin */
+    uint64_t dtime_ns;       /* last bsp_dtime */
+    uint64_t left_sync_ns;   /* end of the last bsp_sync, with timing */
+};
+
+extern struct bspz_runtime bspz_rt;
+
+/* ---- errors.c ---- */
+
+/* Ends the job: one line on stderr naming the place, pid and superstep; status 1. */
+BSPZ_NORETURN BSPZ_COLD void bspz_fail(const char *function, int line, const char *file,
+                                       const char *format, ...) BSPZ_PRINTF(4, 5);
+/* The same for an error found by its victim: the place is another rank's. */
+BSPZ_NORETURN BSPZ_COLD void bspz_fail_for(const char *function, int pid, bspz_position position,
+                                           const char *format, ...) BSPZ_PRINTF(4, 5);
+/* One line on stderr, same shape, and the job goes on. */
+BSPZ_COLD void bspz_warn(const char *function, int line, const char *file, const char *format, ...)
+    BSPZ_PRINTF(4, 5);
+/* A text straight to stderr's descriptor, whole or not at all mixed with others'. */
+void bspz_write_stderr(const char *text, size_t length);
+/* The call is legal only in the SPMD part. */
+BSPZ_NORETURN BSPZ_COLD void bspz_fail_outside(const char *function, int line, const char *file);
+
+/* True while argument checks that cost more than a few instructions are on (library level 0). */
+bool bspz_checks(void);
+
+/* ---- context.c ---- */
+
+uint64_t bspz_now_ns(void);
+uint64_t bspz_cpu_ns(void);
+const struct bspz_link_options *bspz_options(void);
+/* What the environment variable BSP_PROCS says, 0 when unset; ends the program when it is bad. */
+int bspz_limit_from_environment(void);
+
+/* Sets the variables _bsp_pid and _bsp_nprocs. */
+void bspz_show_identity(int pid, int nprocs);
+
+/* ---- leave.c ---- */
+
+/* Leaves as the agent's stop request says; the board must carry one, or the agent be gone. */
+BSPZ_NORETURN void bspz_leave(void);
+/* Another rank reports the error: wait for the agent's stop, then leave. */
+BSPZ_NORETURN void bspz_leave_when_stopped(void);
+/* Tells the agent that this process ends the job by its own doing (ABORTED, FAILED, EXITED). */
+void bspz_announce(enum bspz_rank_state state, int status);
+/* Arms the hook that notices exit() inside the SPMD part. */
+void bspz_arm_exit_hook(void);
+
+/* ---- stdio.c ---- */
+
+/* Flushes every stream (Fortran units too): before processes are made. */
+void bspz_stdio_flush_all(void);
+/* Flushes stdout and stderr if anything is pending; at every sync at checking level. */
+void bspz_stdio_flush_output(void);
+/* Makes stdout keep lines whole while several processes write it; undone after bsp_end. */
+void bspz_stdio_begin(void);
+void bspz_stdio_end(void);
+/* In a clone: /dev/null as stdin, no inherited unread input, private offsets of read-only files. */
+void bspz_stdio_clone(void);
+
+/* ---- signals.c ---- */
+
+/* HUP, INT, TERM, USR1, USR2 at their default no longer end a rank by themselves: the agent acts
+ * on them.  Programs the rank starts have the default again. */
+void bspz_signals_begin(void);
+void bspz_signals_end(void);
+
+/* ---- clone.c ---- */
+
+/* Makes ranks 1..p-1; returns in every one of them and in the caller (as pid 0) with rt.pid set.
+ * Under bsprun the clones are adopted by the agent; bare, the agent is started here, too. */
+void bspz_make_ranks(int maxprocs);
+void bspz_make_ranks_bare(int maxprocs);
+/* The set-up every rank does itself once its agent holds it. */
+void bspz_rank_setup(void);
+
+/* ---- position.c ---- */
+
+bspz_position bspz_position_slow(const char *file, int line);
+void bspz_position_reset(void);
+
+struct bspz_position_cache {
+    const char *file;
+    uint32_t shifted_index;
+};
+extern struct bspz_position_cache bspz_last_file;
+
+/* The position of a statement as 32 bits; the name is stored once per rank and file. */
+static inline bspz_position bspz_here(const char *file, int line)
+{
+    if (bspz_likely(file == bspz_last_file.file))
+        return bspz_last_file.shifted_index | ((uint32_t)line & 0xffffffu);
+    return bspz_position_slow(file, line);
+}
+
+/* "file:line" of a position of rank pid, into buffer. */
+const char *bspz_place(int pid, bspz_position position, char *buffer, size_t size);
+
+/* Notes what this rank is doing, for the table of a job that hangs. */
+static inline void bspz_note(enum bspz_call call, bspz_position position)
+{
+    atomic_store_explicit(&bspz_rt.self->where, (uint64_t)call << 32 | position,
+                          memory_order_relaxed);
+}
+
+/* ---- registration.c: see registration.h; outbox.c: see outbox.h ---- */
+
+/* ---- drma.c ---- */
+
+/* Puts and gets addressed by a statics' displacement from the Miller reference byte. */
+void bspz_put_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, int line,
+                        const char *file);
+void bspz_get_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, int line,
+                        const char *file);
+/* Marks the registration of base as one that any displacement may be used with. */
+void bspz_register_reference(const void *base);
+
+/* Serves the gets asked of this rank; then, after everybody has, writes the gets it asked for. */
+void bspz_serve_gets(void);
+void bspz_collect_gets(void);
+/* Writes the puts of all ranks, ascending by source. */
+void bspz_apply_puts(void);
+/* Bytes received in the superstep being synchronised, from other ranks. */
+extern uint64_t bspz_received_bytes;
+void bspz_drma_begin(void);
+
+/* ---- bsmp.c ---- */
+
+void bspz_queue_swap(bool any_messages);
+void bspz_queue_clear(void);
+/* tag sizes: a := b, b := c */
+void bspz_tag_shift(void);
+int64_t bspz_tag_size_set(void);
+
+/* ---- sync.c ---- */
+
+/* The barrier of bsp_end. */
+void bspz_sync_end_barrier(int line, const char *file);
+/* A superstep ended by a Fortran program with a number (bspsync_number). */
+void bspz_sync_numbered(int number, int line, const char *file);
+
+/* Peak resident memory into the counters. */
+void bspz_count_memory(void);
+
+/* ---- trace.c ---- */
+
+void bspz_trace_begin(void);
+void bspz_trace_superstep(uint64_t superstep, int line, const char *file);
+void bspz_trace_end(void);
+
+#pragma GCC visibility pop
+
+#endif

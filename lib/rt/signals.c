@@ -1,0 +1,70 @@
+/* signals.c - terminal and batch systems signal whole process trees; only the agent acts on that.
+ *
+ * HUP, INT, TERM, USR1 and USR2 that are at their default get a handler which does nothing unless
+ * the agent has announced a stop on the board.  A handler, not SIG_IGN, because exec turns a
+ * handler back into the default: programs that a rank starts behave as ever.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "lib/rt/rt.h"
+
+static const int watched[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
+#define WATCHED (sizeof watched / sizeof watched[0])
+
+static bool replaced[WATCHED];
+
+/* A rank that waits in a barrier is woken by the board and leaves in good order; one that computes
+ * leaves here. */
+static void on_signal(int number)
+{
+    const struct bspz_board *board = bspz_rt.board;
+    uint32_t stop = atomic_load(&board->stop);
+
+    (void)number;
+    if (stop == BSPZ_STOP_NONE || bspz_rt.life == BSPZ_LIFE_LEAVING ||
+        (bspz_rt.self && atomic_load(&bspz_rt.self->in_barrier)))
+        return;
+    if (stop == BSPZ_STOP_SIGNAL) {
+        int fatal = atomic_load(&board->stop_status);
+        sigset_t set;
+
+        signal(fatal, SIG_DFL);
+        sigemptyset(&set);
+        sigaddset(&set, fatal);
+        raise(fatal);
+        sigprocmask(SIG_UNBLOCK, &set, NULL);
+    }
+    _exit(atomic_load(&board->stop_status));
+}
+
+void bspz_signals_begin(void)
+{
+    for (size_t i = 0; i < WATCHED; i++) {
+        struct sigaction now;
+        const struct sigaction quiet = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+        if (sigaction(watched[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
+            sigaction(watched[i], &quiet, NULL) == 0)
+            replaced[i] = true;
+    }
+    /* Groups of their own must not stop when the terminal says that only one may write. */
+    if (bspz_rt.pid > 0) {
+        struct sigaction now;
+
+        if (sigaction(SIGTTOU, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            signal(SIGTTOU, SIG_IGN);
+    }
+}
+
+void bspz_signals_end(void)
+{
+    for (size_t i = 0; i < WATCHED; i++) {
+        struct sigaction now;
+
+        if (replaced[i] && sigaction(watched[i], NULL, &now) == 0 && now.sa_handler == on_signal)
+            signal(watched[i], SIG_DFL);
+        replaced[i] = false;
+    }
+}

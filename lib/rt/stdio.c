@@ -1,0 +1,107 @@
+/* stdio.c - stdin belongs to pid 0, and what several processes print stays whole and in order. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/rt/rt.h"
+
+/* libgfortran's flush of all units, when the program is linked with it. */
+extern void _gfortran_flush_i4(const int *unit) __attribute__((weak));
+
+static bool made_line_buffered;
+
+void bspz_stdio_flush_all(void)
+{
+    if (_gfortran_flush_i4)
+        _gfortran_flush_i4(NULL);
+    fflush(NULL);
+}
+
+void bspz_stdio_flush_output(void)
+{
+    if (_gfortran_flush_i4)
+        _gfortran_flush_i4(NULL);
+    if (__fpending(stdout) > 0)
+        fflush(stdout);
+    if (__fpending(stderr) > 0)
+        fflush(stderr);
+}
+
+/* A fully buffered stdout would be cut in the middle of lines, between those of other ranks. */
+void bspz_stdio_begin(void)
+{
+    if (bspz_rt.nprocs > 1 && !__flbf(stdout) && __fbufsize(stdout) != 1) {
+        setvbuf(stdout, NULL, _IOLBF, 0);
+        made_line_buffered = true;
+    }
+}
+
+void bspz_stdio_end(void)
+{
+    if (!made_line_buffered)
+        return;
+    fflush(stdout);
+    setvbuf(stdout, NULL, _IOFBF, 0);
+    made_line_buffered = false;
+}
+
+static void empty_stdin(void)
+{
+    int null = open("/dev/null", O_RDONLY);
+
+    __fpurge(stdin);
+    if (null < 0)
+        return;
+    if (null != STDIN_FILENO) {
+        dup2(null, STDIN_FILENO);
+        close(null);
+    }
+}
+
+/* A description shared with pid 0 shares its offset: an exit() here would rewind it there. */
+static void reopen_privately(int fd)
+{
+    char path[64];
+    struct stat status;
+    int mode = fcntl(fd, F_GETFL);
+    int close_on_exec = fcntl(fd, F_GETFD);
+    off_t offset;
+    int own;
+
+    if (mode < 0 || (mode & O_ACCMODE) != O_RDONLY || mode & O_PATH || fstat(fd, &status) != 0 ||
+        !S_ISREG(status.st_mode))
+        return;
+    offset = lseek(fd, 0, SEEK_CUR);
+    if (offset < 0)
+        return;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    own = open(path, O_RDONLY | O_CLOEXEC | (mode & (O_NONBLOCK | O_DIRECT)));
+    if (own < 0)
+        return;
+    lseek(own, offset, SEEK_SET);
+    dup3(own, fd, close_on_exec & FD_CLOEXEC ? O_CLOEXEC : 0);
+    close(own);
+}
+
+void bspz_stdio_clone(void)
+{
+    DIR *folder;
+    struct dirent *entry;
+
+    empty_stdin();
+    folder = opendir("/proc/self/fd");
+    if (!folder)
+        return;
+    while ((entry = readdir(folder))) {
+        int fd = atoi(entry->d_name);
+
+        if (fd > STDIN_FILENO && fd != dirfd(folder) && fd != bspz_rt.board_fd)
+            reopen_privately(fd);
+    }
+    closedir(folder);
+}

@@ -1,0 +1,275 @@
+/* sync.c - the end of a superstep.
+ *
+ * Happy path: publish the outbox, arrive, wait for all; where somebody issued gets, serve them and
+ * wait again; write gets, then puts, swap the queue, apply registrations and tag sizes, and say so
+ * (`applied`).  No barrier at the end: see outbox.h.
+ * What can fail: a rank in bsp_end while others sync, registrations that do not match, an access
+ * beyond an area (found by its owner), the coordinator's decision to end the job here.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "include/bsp.h"
+#include "lib/rt/outbox.h"
+#include "lib/rt/registration.h"
+#include "lib/rt/rt.h"
+
+/* What the lines of all ranks say about this barrier. */
+struct summary {
+    uint32_t flags;      /* of all ranks together */
+    bool mixed_end;      /* some end, some synchronise */
+    bool digests_differ;
+    bool positions_differ;
+    int numbers_differ_at; /* first rank whose sync number differs from rank 0's, or -1 */
+};
+
+static struct bspz_line *line_of(int pid)
+{
+    return &bspz_rank_of(bspz_rt.board, pid)->line[bspz_rt.superstep & 1];
+}
+
+static void wait_or_leave(enum bspz_wait result)
+{
+    if (bspz_unlikely(result != BSPZ_WAIT_DONE))
+        bspz_leave();
+}
+
+static void pass(enum bspz_stage stage)
+{
+    bspz_barrier_arrive(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid, bspz_rt.superstep, stage);
+    wait_or_leave(bspz_barrier_wait(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid, bspz_rt.superstep,
+                                    stage));
+}
+
+static void publish(uint32_t flags, int number, bspz_position position)
+{
+    struct bspz_line *own = line_of(bspz_rt.pid);
+
+    own->flags = flags;
+    own->position = position;
+    own->digest = bspz_sequence.digest;
+    own->sync_number = (uint32_t)number;
+    own->tag_size = bspz_tag_size_set();
+    /* Read once, here, by the first rank: a word that the agent may set at any time would be seen
+     * differently by different ranks. */
+    if (bspz_rt.pid == 0)
+        own->decision = atomic_load_explicit(&bspz_rt.board->consult_from,
+                                             memory_order_relaxed) <= bspz_rt.superstep
+                            ? BSPZ_DECIDE_CONSULT
+                            : BSPZ_DECIDE_GO;
+}
+
+static struct summary summarise(void)
+{
+    const struct bspz_line *first = line_of(0);
+    struct summary all = {.flags = first->flags, .numbers_differ_at = -1};
+
+    for (int pid = 1; pid < bspz_rt.nprocs; pid++) {
+        const struct bspz_line *line = line_of(pid);
+
+        all.mixed_end |= (line->flags ^ first->flags) & BSPZ_HAS_END;
+        all.digests_differ |= line->digest != first->digest;
+        all.positions_differ |= line->position != first->position;
+        if (line->sync_number != first->sync_number && all.numbers_differ_at < 0)
+            all.numbers_differ_at = pid;
+        all.flags |= line->flags;
+    }
+    return all;
+}
+
+/* ---- Failures of the whole barrier; pid 0 speaks ------------------------------------------- */
+
+static void append_positions(char *text, size_t room, bool numbers)
+{
+    size_t used = strlen(text);
+
+    for (int pid = 0; pid < bspz_rt.nprocs && used + 64 < room; pid++) {
+        const struct bspz_line *line = line_of(pid);
+        char place[512];
+
+        bspz_place(pid, line->position, place, sizeof place);
+        if (numbers)
+            used += (size_t)snprintf(text + used, room - used, "\n  pid %d: number %d at %s", pid,
+                                     (int)line->sync_number, place);
+        else
+            used += (size_t)snprintf(text + used, room - used, "\n  pid %d: %s at %s", pid,
+                                     line->flags & BSPZ_HAS_END ? "bsp_end" : "bsp_sync", place);
+    }
+}
+
+static BSPZ_COLD BSPZ_NORETURN void fail_barrier(const char *what, bool numbers, int line,
+                                                 const char *file)
+{
+    char text[3072];
+
+    if (bspz_rt.pid != 0)
+        bspz_leave_when_stopped();
+    snprintf(text, sizeof text, "%s", what);
+    append_positions(text, sizeof text, numbers);
+    bspz_fail(line_of(0)->flags & BSPZ_HAS_END ? "bsp_end" : "bsp_sync", line, file, "%s", text);
+}
+
+static bool same_place(int pid)
+{
+    char first[512], other[512];
+
+    bspz_place(0, line_of(0)->position, first, sizeof first);
+    bspz_place(pid, line_of(pid)->position, other, sizeof other);
+    return strcmp(first, other) == 0;
+}
+
+/* Name indices are private to a rank, so numbers that differ may still mean the same place. */
+static void check_positions(int line, const char *file)
+{
+    for (int pid = 1; pid < bspz_rt.nprocs; pid++)
+        if (!same_place(pid))
+            fail_barrier("the processes synchronise at different lines (an error under "
+                         "-fcheck-syncs):",
+                         false, line, file);
+}
+
+static void check_summary(const struct summary *all, int line, const char *file)
+{
+    if (bspz_unlikely(all->mixed_end))
+        fail_barrier("some processes are in bsp_sync while others are in bsp_end:", false, line,
+                     file);
+    if (bspz_unlikely(all->numbers_differ_at >= 0))
+        fail_barrier("the processes synchronise with different numbers:", true, line, file);
+    if (bspz_unlikely(bspz_rt.check_syncs && all->positions_differ))
+        check_positions(line, file);
+}
+
+/* ---- The barrier --------------------------------------------------------------------------- */
+
+/* The coordinator decides this barrier: ask, once all have arrived, and obey. */
+static BSPZ_COLD void consult(void)
+{
+    struct bspz_board *board = bspz_rt.board;
+
+    if (bspz_rt.pid == 0) {
+        atomic_store(&board->consulted, bspz_rt.superstep + 1);
+        bspz_board_ring(board);
+    }
+    wait_or_leave(bspz_answer_wait(board, bspz_rt.superstep));
+    if (atomic_load(&board->answer) != BSPZ_DECIDE_GO)
+        bspz_leave_when_stopped();
+}
+
+/* Publishes, waits for all, checks; returns what all ranks issued together. */
+static struct summary meet(uint32_t end_flag, int number, int line, const char *file)
+{
+    bspz_position position = bspz_here(file, line);
+    struct summary all;
+
+    bspz_note(end_flag ? BSPZ_CALL_END : BSPZ_CALL_SYNC, position);
+    if (bspz_rt.checks)
+        bspz_stdio_flush_output();
+    publish(bspz_outbox_seal(bspz_rt.superstep, line, file) | end_flag, number, position);
+    pass(BSPZ_STAGE_ARRIVED);
+    all = summarise();
+    check_summary(&all, line, file);
+    if (bspz_unlikely(line_of(0)->decision == BSPZ_DECIDE_CONSULT))
+        consult();
+    return all;
+}
+
+static void communicate(const struct summary *all, int line, const char *file)
+{
+    if (all->flags & BSPZ_HAS_SEQUENCE &&
+        (all->digests_differ || all->flags & BSPZ_HAS_NULL_POP)) {
+        bspz_sequence_match(bspz_rt.superstep, line, file);
+        /* Nobody may push into the tables that others are still reading. */
+        pass(BSPZ_STAGE_MATCHED);
+    }
+    if (all->flags & BSPZ_HAS_GET) {
+        bspz_serve_gets();
+        pass(BSPZ_STAGE_REPLIED);
+        bspz_collect_gets();
+    }
+    if (all->flags & BSPZ_HAS_PUT)
+        bspz_apply_puts();
+    bspz_queue_swap(all->flags & BSPZ_HAS_MESSAGE);
+    if (all->flags & BSPZ_HAS_SEQUENCE)
+        bspz_registration_apply();
+    bspz_tag_shift();
+}
+
+static void count_superstep(const struct summary *all)
+{
+    struct bspz_counters *counters = &bspz_rt.self->counters;
+    uint64_t out;
+
+    counters->supersteps++;
+    if (!(all->flags & (BSPZ_HAS_PUT | BSPZ_HAS_GET | BSPZ_HAS_MESSAGE)))
+        return;
+    out = bspz_outbox_bytes_out();
+    bspz_outbox_count(counters);
+    counters->bytes_received += bspz_received_bytes;
+    if (out > counters->h_max)
+        counters->h_max = out;
+    if (bspz_received_bytes > counters->h_max)
+        counters->h_max = bspz_received_bytes;
+    bspz_received_bytes = 0;
+}
+
+static void synchronise(int number, int line, const char *file)
+{
+    struct bspz_counters *counters = &bspz_rt.self->counters;
+    uint64_t entered = 0, met = 0;
+    struct summary all;
+
+    if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
+        bspz_fail_outside("bsp_sync", line, file);
+    if (bspz_rt.timing) {
+        entered = bspz_now_ns();
+        counters->compute_ns += entered - bspz_rt.left_sync_ns;
+    }
+    all = meet(0, number, line, file);
+    if (bspz_rt.timing)
+        counters->wait_ns += (met = bspz_now_ns()) - entered;
+    communicate(&all, line, file);
+    count_superstep(&all);
+    if (bspz_unlikely(bspz_rt.prof || bspz_rt.stat))
+        bspz_trace_superstep(bspz_rt.superstep, line, file);
+    bspz_rt.superstep++;
+    bspz_outbox_flip(bspz_rt.superstep);
+    atomic_store_explicit(&bspz_rt.self->superstep, bspz_rt.superstep, memory_order_relaxed);
+    /* The last thing: from here on peers may copy directly into this rank. */
+    atomic_store_explicit(&bspz_rt.self->applied, bspz_rt.superstep, memory_order_release);
+    if (bspz_rt.timing) {
+        bspz_rt.left_sync_ns = bspz_now_ns();
+        counters->communicate_ns += bspz_rt.left_sync_ns - met;
+    }
+}
+
+void bspz_count_memory(void)
+{
+    struct rusage usage;
+
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        bspz_rt.self->counters.peak_memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
+}
+
+void bsp_sync_cpp(int line, const char *file)
+{
+    synchronise(0, line, file);
+}
+
+void bspz_sync_numbered(int number, int line, const char *file)
+{
+    synchronise(number, line, file);
+}
+
+void bspz_sync_end_barrier(int line, const char *file)
+{
+    struct bspz_counters *counters = &bspz_rt.self->counters;
+    uint64_t entered = bspz_rt.timing ? bspz_now_ns() : 0;
+
+    if (bspz_rt.timing)
+        counters->compute_ns += entered - bspz_rt.left_sync_ns;
+    bspz_queue_clear();
+    meet(BSPZ_HAS_END, 0, line, file);
+    if (bspz_rt.timing)
+        counters->wait_ns += bspz_now_ns() - entered;
+}
