@@ -56,18 +56,23 @@ static int log2_of(int64_t power_of_two)
     return __builtin_ctzll((unsigned long long)power_of_two);
 }
 
+static inline complex_t complex_of(double re, double im)
+{
+    return __builtin_complex(re, im); /* CMPLX, which not every compiler has */
+}
+
 static complex_t root_of_unity(int64_t k, int64_t n)
 {
     double angle = -2 * M_PI * ((double)k / (double)n);
 
-    return CMPLX(cos(angle), sin(angle));
+    return complex_of(cos(angle), sin(angle));
 }
 
 /* Plain multiplication: the language's own also looks after infinities, which takes longer. */
 static inline complex_t times(complex_t a, complex_t b)
 {
-    return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b),
-                 creal(a) * cimag(b) + cimag(a) * creal(b));
+    return complex_of(creal(a) * creal(b) - cimag(a) * cimag(b),
+                      creal(a) * cimag(b) + cimag(a) * creal(b));
 }
 
 static void roots_create(struct roots *roots, int64_t n)
@@ -266,7 +271,7 @@ static complex_t *load(struct shape *shape)
         const struct entry *entry = &entries.item[e];
         int64_t row = entry->row % shape->rows / bsp_nprocs(), col = entry->row / shape->rows;
 
-        x[row * shape->cols + col] += entry->col == 0 ? entry->value : CMPLX(0, entry->value);
+        x[row * shape->cols + col] += entry->col == 0 ? entry->value : complex_of(0, entry->value);
     }
     for (int64_t i = 0; i < shape->own && !options.file; i++)
         for (int64_t j = 0; j < shape->cols; j++) {
@@ -274,7 +279,7 @@ static complex_t *load(struct shape *shape)
 
             if (place(shape, i, j) < options.n)
                 x[i * shape->cols + j] =
-                    CMPLX(2 * random_unit(seed, 1, at) - 1, 2 * random_unit(seed, 2, at) - 1);
+                    complex_of(2 * random_unit(seed, 1, at) - 1, 2 * random_unit(seed, 2, at) - 1);
         }
     entries_free(&entries);
     return x;
@@ -319,7 +324,7 @@ static double error_by_definition(const struct shape *shape, const complex_t *x,
         if (k % other.rows % bsp_nprocs() == bsp_pid()) {
             complex_t got = y[k % other.rows / bsp_nprocs() * other.cols + k / other.rows];
 
-            worst = fmax(worst, cabs(got - CMPLX(sum_re, sum_im)));
+            worst = fmax(worst, cabs(got - complex_of(sum_re, sum_im)));
         }
     }
     return bsp_maxD(worst);
