@@ -20,7 +20,7 @@ struct coord_shell_calls {
     /* Starts (again) or stops the only timer, whose end is coord_shell_timer. */
     void (*set_timer)(void *context, uint64_t milliseconds);
     void (*cancel_timer)(void *context);
-    /* A host broke the protocol: drop its connection.  The shell has already counted it as lost. */
+    /* A host broke the protocol: drop its connection.  The shell counts it as lost by itself. */
     void (*drop_host)(void *context, uint32_t host, const char *complaint);
     /* The job is over.  Called once; outcome->text is valid while the shell lives. */
     void (*finish)(void *context, const struct coord_outcome *outcome);

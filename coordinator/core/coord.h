@@ -44,7 +44,7 @@
 #define COORD_EFFECTS_MAX 8u    /* effects of one step, at most */
 #define COORD_TEXT_MAX    4096u /* bytes of the text of an abort that are kept */
 #define COORD_COMPLAINT   160u
-#define COORD_SLOTS_MAX   WIRE_SLOTS_MAX
+#define COORD_HOSTS_MAX   1024u
 #define COORD_NOBODY      (-1) /* instead of a pid: no process is to blame */
 
 enum coord_phase {
@@ -61,13 +61,13 @@ enum coord_phase {
 /* ---- Events ------------------------------------------------------------------------------- */
 
 enum coord_event_kind {
-    COORD_EVENT_HOST_READY,    /* host, slots: its agent is connected; also the own host's */
-    COORD_EVENT_REGISTERED,    /* host, wanted: process 0 is in bsp_begin(wanted) there */
-    COORD_EVENT_RANKS_READY,   /* host, count: the processes placed there wait in bsp_begin */
-    COORD_EVENT_ARRIVED,       /* host, superstep, barrier, bytes_to, output */
-    COORD_EVENT_RANK_EXITED,   /* host, pid, status, signal */
-    COORD_EVENT_ABORT,         /* host, pid or COORD_NOBODY, cause, status, text */
-    COORD_EVENT_STOP,          /* how, signal, text: bsprun wants the end */
+    COORD_EVENT_HOST_READY,  /* host, slots: its agent is connected; also the own host's */
+    COORD_EVENT_REGISTERED,  /* host, wanted: process 0 is in bsp_begin(wanted); after HOST_READY */
+    COORD_EVENT_RANKS_READY, /* host, count: the processes placed there wait in bsp_begin */
+    COORD_EVENT_ARRIVED,     /* host, superstep, barrier, bytes_to, output */
+    COORD_EVENT_RANK_EXITED, /* host, pid, status, signal */
+    COORD_EVENT_ABORT,       /* host, pid or COORD_NOBODY, cause, status, text */
+    COORD_EVENT_STOP,        /* how, signal, text: bsprun wants the end */
     COORD_EVENT_RANKS_STOPPED, /* host: nothing of the job runs there any more */
     COORD_EVENT_HOST_LOST,     /* host: its agent is gone or broke a rule */
     COORD_EVENT_TIMER,         /* the timer set by SET_TIMER expired */
@@ -120,7 +120,8 @@ struct coord_event {
 /* ---- Effects ------------------------------------------------------------------------------ */
 
 /* In this order within a step: what must be durable first (nothing yet), then what is sent, then
- * timers, then FINISH.  Sends go to every host that is not lost, the own one included. */
+ * timers, then FINISH.  Sends go to every host for which coord_host_alive is true, the own one
+ * included: those that are ready and not lost. */
 enum coord_effect_kind {
     COORD_EFFECT_PLACE,        /* send: processes; coord_host_of tells the host of each pid */
     COORD_EFFECT_RUN,          /* send: processes, consult */
@@ -193,7 +194,7 @@ uint32_t coord_processes(const struct coord *state); /* 0 before PLACE */
 uint32_t coord_host_of(const struct coord *state, uint32_t pid);
 /* The pids of a host, which are consecutive: the first one and how many. */
 uint32_t coord_pids_of(const struct coord *state, uint32_t host, uint32_t *first);
-/* Bytes that host `from` sends to host `to` in the superstep that was just released. */
+/* Bytes that host `from` sends to host `to` in the superstep just released; until the next step. */
 uint64_t coord_expected(const struct coord *state, uint32_t from, uint32_t to);
 /* Whether sends still go to this host. */
 bool coord_host_alive(const struct coord *state, uint32_t host);

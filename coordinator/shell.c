@@ -1,0 +1,380 @@
+/* shell.c - Processor Zero inside an agent.
+ *
+ * Happy path: coord_shell_message makes an event of a message and queues it; the first caller
+ * works the queue off: step, trace, carry out each effect through the agent's functions.
+ *
+ * What can fail: a message breaks a rule, or there is no memory to queue it.  The host it came
+ * from is dropped and counted as lost; the machine then ends the job.
+ */
+#include "coordinator/shell.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An event that waits for its turn, with its own copy of everything it points to. */
+struct queued {
+    struct queued *next;
+    struct coord_event event;
+    uint64_t *bytes_to;
+    char text[];
+};
+
+struct coord_shell {
+    struct coord *state;
+    unsigned char job[WIRE_JOB_SIZE];
+    struct coord_shell_calls calls;
+    void *context;
+    uint32_t host_count;
+    uint32_t *hosts;   /* ids */
+    uint64_t *numbers; /* room for the lists of a message: a number per process or host */
+    struct queued *first, **last;
+    bool busy;
+};
+
+/* ---- Effects ------------------------------------------------------------------------------ */
+
+static void fill_place(struct coord_shell *shell, struct wire_message *message)
+{
+    uint32_t processes = coord_processes(shell->state);
+    for (uint32_t i = 0; i < shell->host_count; i++) {
+        uint32_t first;
+        uint32_t count = coord_pids_of(shell->state, shell->hosts[i], &first);
+        for (uint32_t k = 0; k < count; k++)
+            shell->numbers[first + k] = shell->hosts[i];
+    }
+    message->kind = WIRE_PLACE;
+    message->place.processes = processes;
+    message->place.host_of.items = shell->numbers;
+    message->place.host_of.count = processes;
+}
+
+static void fill_release(struct coord_shell *shell, const struct coord_effect *effect,
+                         uint32_t host, struct wire_message *message)
+{
+    message->kind = WIRE_RELEASE;
+    message->release.decision = effect->decision;
+    message->release.consult = effect->consult;
+    for (uint32_t i = 0; i < shell->host_count; i++)
+        shell->numbers[i] = coord_expected(shell->state, shell->hosts[i], host);
+    message->release.expect.items = shell->numbers;
+    message->release.expect.count = shell->host_count;
+}
+
+/* The message that tells a host of the effect. */
+static void make_message(struct coord_shell *shell, const struct coord_effect *effect,
+                         uint32_t host, struct wire_message *message)
+{
+    struct coord_outcome outcome = coord_outcome(shell->state);
+    *message = (struct wire_message){0};
+    memcpy(message->envelope.job, shell->job, WIRE_JOB_SIZE);
+    message->envelope.term = effect->term;
+    message->envelope.superstep = effect->superstep;
+    switch (effect->kind) {
+    case COORD_EFFECT_PLACE:
+        fill_place(shell, message);
+        break;
+    case COORD_EFFECT_RUN:
+        message->kind = WIRE_RUN;
+        message->run.processes = effect->processes;
+        message->run.consult = effect->consult;
+        break;
+    case COORD_EFFECT_RELEASE:
+        fill_release(shell, effect, host, message);
+        break;
+    case COORD_EFFECT_STOP_RANKS:
+        message->kind = WIRE_STOP_RANKS;
+        message->stop_ranks.cause = outcome.cause;
+        message->stop_ranks.pid = outcome.pid;
+        break;
+    default:
+        message->kind = WIRE_END;
+        message->end.status = outcome.status;
+        message->end.cause = outcome.cause;
+        break;
+    }
+}
+
+static void send_to_all(struct coord_shell *shell, const struct coord_effect *effect)
+{
+    for (uint32_t i = 0; i < shell->host_count; i++) {
+        if (!coord_host_alive(shell->state, shell->hosts[i]))
+            continue;
+        struct wire_message message;
+        make_message(shell, effect, shell->hosts[i], &message);
+        shell->calls.send(shell->context, shell->hosts[i], &message);
+    }
+}
+
+static void carry_out(struct coord_shell *shell, const struct coord_effect *effect)
+{
+    struct coord_outcome outcome;
+    switch (effect->kind) {
+    case COORD_EFFECT_SET_TIMER:
+        shell->calls.set_timer(shell->context, effect->milliseconds);
+        break;
+    case COORD_EFFECT_CANCEL_TIMER:
+        shell->calls.cancel_timer(shell->context);
+        break;
+    case COORD_EFFECT_FINISH:
+        outcome = coord_outcome(shell->state);
+        shell->calls.finish(shell->context, &outcome);
+        break;
+    default:
+        send_to_all(shell, effect);
+    }
+}
+
+/* ---- Events ------------------------------------------------------------------------------- */
+
+static void on_moved(void *context, enum coord_phase from, enum coord_phase to)
+{
+    struct coord_shell *shell = context;
+    if (!shell->calls.trace)
+        return;
+    char text[80];
+    snprintf(text, sizeof(text), "coord %s -> %s", coord_phase_name(from), coord_phase_name(to));
+    shell->calls.trace(shell->context, text);
+}
+
+static void step(struct coord_shell *shell, const struct coord_event *event)
+{
+    char text[256];
+    if (shell->calls.trace) {
+        coord_event_text(event, text, sizeof(text));
+        shell->calls.trace(shell->context, text);
+    }
+    struct coord_effects effects;
+    if (coord_step(shell->state, event, &effects) < 0) {
+        /* Its place in the job is given up first, so that the report finds it lost. */
+        char complaint[COORD_COMPLAINT];
+        memcpy(complaint, effects.complaint, sizeof(complaint));
+        coord_shell_host_lost(shell, event->host);
+        shell->calls.drop_host(shell->context, event->host, complaint);
+        return;
+    }
+    if (shell->calls.trace && effects.dropped)
+        shell->calls.trace(shell->context, "event dropped: too late");
+    for (uint32_t i = 0; i < effects.count; i++) {
+        if (shell->calls.trace) {
+            coord_effect_text(&effects.items[i], text, sizeof(text));
+            shell->calls.trace(shell->context, text);
+        }
+        carry_out(shell, &effects.items[i]);
+    }
+}
+
+/* A step's effects may bring new events; they wait until all effects are carried out. */
+static void work_off(struct coord_shell *shell)
+{
+    if (shell->busy)
+        return;
+    shell->busy = true;
+    while (shell->first) {
+        struct queued *queued = shell->first;
+        shell->first = queued->next;
+        if (!shell->first)
+            shell->last = &shell->first;
+        step(shell, &queued->event);
+        free(queued->bytes_to);
+        free(queued);
+    }
+    shell->busy = false;
+}
+
+static const char *text_of(const struct coord_event *event)
+{
+    const char *text = event->kind == COORD_EVENT_ABORT  ? event->abort.text
+                       : event->kind == COORD_EVENT_STOP ? event->stop.text
+                                                         : NULL;
+    return text ? text : "";
+}
+
+/* A copy that owns the text and the byte counts; NULL when memory is short. */
+static struct queued *copy_event(const struct coord_shell *shell, const struct coord_event *event)
+{
+    const char *text = text_of(event);
+    size_t length = strlen(text);
+    struct queued *queued = malloc(sizeof(*queued) + length + 1);
+    if (!queued)
+        return NULL;
+    *queued = (struct queued){.event = *event};
+    memcpy(queued->text, text, length + 1);
+    if (event->kind == COORD_EVENT_ABORT)
+        queued->event.abort.text = queued->text;
+    else if (event->kind == COORD_EVENT_STOP)
+        queued->event.stop.text = queued->text;
+    else if (event->kind == COORD_EVENT_ARRIVED && event->arrived.bytes_to) {
+        queued->bytes_to = malloc(shell->host_count * sizeof(*queued->bytes_to));
+        if (!queued->bytes_to) {
+            free(queued);
+            return NULL;
+        }
+        memcpy(queued->bytes_to, event->arrived.bytes_to,
+               shell->host_count * sizeof(*queued->bytes_to));
+        queued->event.arrived.bytes_to = queued->bytes_to;
+    }
+    return queued;
+}
+
+static void post(struct coord_shell *shell, const struct coord_event *event)
+{
+    struct queued *queued = copy_event(shell, event);
+    if (!queued) {
+        shell->calls.drop_host(shell->context, event->host, "out of memory");
+        return;
+    }
+    *shell->last = queued;
+    shell->last = &queued->next;
+    work_off(shell);
+}
+
+/* Fills the event from the message; says what is wrong when it cannot be one. */
+static const char *make_event(const struct coord_shell *shell, uint32_t host,
+                              const struct wire_message *message, struct coord_event *event)
+{
+    uint32_t named = host;
+    *event = (struct coord_event){.term = message->envelope.term, .host = host};
+    if (memcmp(message->envelope.job, shell->job, WIRE_JOB_SIZE) != 0)
+        return "a message of another job";
+    switch (message->kind) {
+    case WIRE_HOST_READY:
+        event->kind = COORD_EVENT_HOST_READY;
+        event->host_ready.slots = message->host_ready.slots;
+        named = message->host_ready.host;
+        break;
+    case WIRE_REGISTERED:
+        event->kind = COORD_EVENT_REGISTERED;
+        event->registered.wanted = message->registered.wanted;
+        named = message->registered.host;
+        break;
+    case WIRE_RANKS_READY:
+        event->kind = COORD_EVENT_RANKS_READY;
+        event->ranks_ready.count = message->ranks_ready.count;
+        named = message->ranks_ready.host;
+        break;
+    case WIRE_ARRIVE:
+        event->kind = COORD_EVENT_ARRIVED;
+        event->arrived.superstep = message->envelope.superstep;
+        event->arrived.barrier = (enum wire_barrier)message->arrive.barrier;
+        if (message->arrive.bytes_to.count == shell->host_count)
+            event->arrived.bytes_to = message->arrive.bytes_to.items;
+        else if (message->arrive.bytes_to.count > 0)
+            return "byte counts for another number of hosts";
+        for (uint32_t i = 0; i < message->arrive.output.count && i < 2; i++)
+            event->arrived.output[i] = message->arrive.output.items[i];
+        named = message->arrive.host;
+        break;
+    case WIRE_RANK_EXITED:
+        event->kind = COORD_EVENT_RANK_EXITED;
+        event->rank_exited.pid = message->rank_exited.pid;
+        event->rank_exited.status = message->rank_exited.status;
+        event->rank_exited.signal = message->rank_exited.signal;
+        named = message->rank_exited.host;
+        break;
+    case WIRE_ABORT:
+        event->kind = COORD_EVENT_ABORT;
+        event->abort.pid = message->abort.pid;
+        event->abort.cause = (enum wire_cause)message->abort.cause;
+        event->abort.status = message->abort.status;
+        event->abort.text = message->abort.text;
+        named = message->abort.host;
+        break;
+    case WIRE_RANKS_STOPPED:
+        event->kind = COORD_EVENT_RANKS_STOPPED;
+        named = message->ranks_stopped.host;
+        break;
+    default:
+        return "a message that is not for Processor Zero";
+    }
+    return named == host ? NULL : "a message in the name of another host";
+}
+
+void coord_shell_message(struct coord_shell *shell, uint32_t host,
+                         const struct wire_message *message)
+{
+    struct coord_event event;
+    const char *complaint = make_event(shell, host, message, &event);
+    if (!complaint) {
+        post(shell, &event);
+        return;
+    }
+    coord_shell_host_lost(shell, host);
+    shell->calls.drop_host(shell->context, host, complaint);
+}
+
+void coord_shell_stop(struct coord_shell *shell, enum wire_stop_how how, uint32_t signal,
+                      const char *text)
+{
+    struct coord_event event = {.kind = COORD_EVENT_STOP, .term = coord_term(shell->state)};
+    event.stop.how = how;
+    event.stop.signal = signal;
+    event.stop.text = text;
+    post(shell, &event);
+}
+
+void coord_shell_host_lost(struct coord_shell *shell, uint32_t host)
+{
+    struct coord_event event = {
+        .kind = COORD_EVENT_HOST_LOST, .term = coord_term(shell->state), .host = host};
+    post(shell, &event);
+}
+
+void coord_shell_timer(struct coord_shell *shell)
+{
+    struct coord_event event = {.kind = COORD_EVENT_TIMER, .term = coord_term(shell->state)};
+    post(shell, &event);
+}
+
+/* ---- Life --------------------------------------------------------------------------------- */
+
+struct coord_shell *coord_shell_new(const struct coord_config *config,
+                                    const unsigned char job[WIRE_JOB_SIZE],
+                                    const struct coord_shell_calls *calls, void *context)
+{
+    struct coord_shell *shell = calloc(1, sizeof(*shell));
+    if (!shell)
+        return NULL;
+    struct coord_config own = *config;
+    own.moved = on_moved;
+    own.context = shell;
+    shell->state = coord_new(&own);
+    uint32_t processes_max = config->processes_max ? config->processes_max : WIRE_RANKS_MAX;
+    uint32_t numbers = processes_max > config->host_count ? processes_max : config->host_count;
+    shell->hosts = calloc(config->host_count + 1u, sizeof(*shell->hosts));
+    shell->numbers = calloc(numbers, sizeof(*shell->numbers));
+    if (!shell->state || !shell->hosts || !shell->numbers) {
+        coord_shell_free(shell);
+        return NULL;
+    }
+    memcpy(shell->job, job, WIRE_JOB_SIZE);
+    shell->calls = *calls;
+    shell->context = context;
+    shell->host_count = config->host_count;
+    for (uint32_t i = 0; i < config->host_count; i++)
+        shell->hosts[i] = config->hosts[i].host;
+    shell->last = &shell->first;
+    return shell;
+}
+
+void coord_shell_free(struct coord_shell *shell)
+{
+    if (!shell)
+        return;
+    while (shell->first) {
+        struct queued *queued = shell->first;
+        shell->first = queued->next;
+        free(queued->bytes_to);
+        free(queued);
+    }
+    coord_free(shell->state);
+    free(shell->hosts);
+    free(shell->numbers);
+    free(shell);
+}
+
+const struct coord *coord_shell_state(const struct coord_shell *shell)
+{
+    return shell->state;
+}
