@@ -14,7 +14,7 @@ KEYS = {
     'OUT-RE', 'OUT-NOT', 'ERR', 'ERR-RE', 'ERR-NOT', 'ERROR', 'FACT', 'CC', 'SOURCES', 'NEEDS',
     'TIMEOUT', 'CASE',
 }
-LINE = re.compile(r'^[ ]*(?:/\*|\*)?[ ]*([A-Z][A-Z-]*):(?: (.*))?$')
+LINE = re.compile(r'^ \* ([A-Z][A-Z-]*):(?: (.*))?$')
 EXPRESSION = re.compile(r'\$\{([^{}]*)\}')
 
 
@@ -63,11 +63,9 @@ class Program:
 
     def expand(self, text, p, i=0, quote=lambda s: s):
         """Replaces each ${expression}; quote guards the result where text is a pattern."""
-        names = {'p': p, 'i': i, 'file': self.path, 'line': self.line}
-        return EXPRESSION.sub(
-            lambda m: quote(str(eval(m.group(1), {'__builtins__': {'min': min, 'max': max,
-                                                                   'sum': sum, 'range': range}},
-                                     names))), text)
+        names = {'__builtins__': {'min': min, 'max': max, 'sum': sum, 'range': range},
+                 'p': p, 'i': i, 'file': self.path, 'line': self.line}
+        return EXPRESSION.sub(lambda m: quote(str(eval(m.group(1), names))), text)
 
     def _cases(self):
         head = re.match(r'\s*/\*(.*?)\*/', self.text, re.S)

@@ -1,0 +1,32 @@
+/* Error 4: bsp_init announces a function that never begins, or that returns without bsp_end.
+ *
+ * STATUS: nonzero
+ *
+ * CASE: never began
+ * ARGS: never
+ * ERR-RE: bspzero: .*bsp_begin
+ *
+ * CASE: no end
+ * ARGS: noend
+ * ERR-RE: bspzero: .*pid (0|1|2|3|4|5|6) of ${p}, superstep 1: .*bsp_end
+ */
+#include <bsp.h>
+#include <string.h>
+
+static int begins;
+
+static void spmd(void)
+{
+    if (begins) {
+        bsp_begin(0);
+        bsp_sync();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    begins = argc > 1 && strcmp(argv[1], "noend") == 0;
+    bsp_init(spmd, argc, argv);
+    spmd();
+    return 0;
+}

@@ -1,0 +1,30 @@
+/* Error 11: the Fortran check of a number that must be equal on all processes.
+ *
+ * P: 2 3 4
+ *
+ * CASE: equal
+ * ARGS: equal
+ * OUT-EACH: ${i}
+ *
+ * CASE: different
+ * ARGS: different
+ * STATUS: nonzero
+ * ERR-RE: (?i)bspzero: .*sync_?number.* of ${p}, superstep
+ * ERR-RE: 40
+ * ERR-RE: 4${p-1}
+ */
+#include <bsp.h>
+#include <string.h>
+
+void bspsync_number_(int *number);
+
+int main(int argc, char **argv)
+{
+    bsp_begin(0);
+    int number = argc > 1 && strcmp(argv[1], "different") == 0 ? 40 + bsp_pid() : 5;
+
+    bspsync_number_(&number);
+    printf("%d\n", bsp_pid());
+    bsp_end();
+    return 0;
+}

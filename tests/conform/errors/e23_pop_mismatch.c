@@ -1,0 +1,40 @@
+/* Error 23: the processes pop different slots; the message has two processes and the lines of both
+ * registrations.
+ *
+ * P: 2 3 4 7
+ * STATUS: nonzero
+ *
+ * CASE: one slot
+ * ARGS: one
+ * ERROR: bsp_(pop_reg|sync) ? ? 1
+ * FACT: pid
+ * FACT: e23_pop_mismatch\.c:${line('first')}\b
+ * FACT: e23_pop_mismatch\.c:${line('second')}\b
+ *
+ * CASE: order of two
+ * ARGS: two
+ * ERROR: bsp_(pop_reg|sync) ? ? 1
+ * FACT: pid
+ * FACT: e23_pop_mismatch\.c:${line('first')}\b
+ * FACT: e23_pop_mismatch\.c:${line('second')}\b
+ */
+#include <bsp.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    int first = 0, second = 0;
+
+    bsp_begin(0);
+    int last = bsp_pid() == bsp_nprocs() - 1;
+
+    bsp_push_reg(&first, sizeof first);   /* @first */
+    bsp_push_reg(&second, sizeof second); /* @second */
+    bsp_sync();
+    bsp_pop_reg(last ? &first : &second);
+    if (argc > 1 && strcmp(argv[1], "two") == 0)
+        bsp_pop_reg(last ? &second : &first);
+    bsp_sync();
+    bsp_end();
+    return 0;
+}

@@ -1,0 +1,31 @@
+/* Error 30: bsp_set_tagsize with NULL or a negative size.
+ *
+ * P: 1 3
+ * STATUS: nonzero
+ *
+ * CASE: null
+ * ARGS: null
+ * ERROR: bsp_set_tagsize @null ? 0
+ * FACT: NULL
+ *
+ * CASE: negative
+ * ARGS: negative
+ * ERROR: bsp_set_tagsize @negative ? 0
+ * FACT: -5\b
+ */
+#include <bsp.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    int size = -5, *nothing = NULL;
+
+    bsp_begin(0);
+    if (argc > 1 && strcmp(argv[1], "null") == 0)
+        bsp_set_tagsize(nothing); /* @null */
+    else
+        bsp_set_tagsize(&size); /* @negative */
+    bsp_sync();
+    bsp_end();
+    return 0;
+}
