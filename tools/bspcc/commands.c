@@ -112,6 +112,7 @@ static bool is_selected(const struct item *item, const struct selection *selecti
 static bool add_items(struct arguments *command, const struct request *request,
                       const struct selection *selection)
 {
+    const struct item *language = NULL; /* not added before something comes that it holds for */
     bool language_forced = false;
     size_t compiled = 0;
 
@@ -119,6 +120,16 @@ static bool add_items(struct arguments *command, const struct request *request,
         const struct item *item = &request->items[i];
         if (!is_selected(item, selection))
             continue;
+        if (item->kind == ITEM_LANGUAGE) {
+            language = item;
+            continue;
+        }
+        if (language != NULL && (item->kind == ITEM_SOURCE || item->kind == ITEM_OBJECT)) {
+            arguments_add(command, language->text);
+            arguments_add(command, language->value);
+            language_forced = strcmp(language->value, "none") != 0;
+            language = NULL;
+        }
         if (item->kind == ITEM_SOURCE && selection->compiled != NULL) {
             arguments_add(command, selection->compiled->items[compiled++]);
             continue;
@@ -126,8 +137,6 @@ static bool add_items(struct arguments *command, const struct request *request,
         arguments_add(command, item->text);
         if (item->value != NULL)
             arguments_add(command, item->value);
-        if (item->kind == ITEM_LANGUAGE)
-            language_forced = strcmp(item->value, "none") != 0;
     }
     return language_forced;
 }

@@ -50,8 +50,6 @@ static void show_manual(const struct layout *layout)
 
     if (access(page, R_OK) == 0)
         execlp("man", "man", "-l", page, (char *)NULL);
-    else
-        execlp("man", "man", "bspcc", (char *)NULL);
     printf(help_text, program_name);
 }
 
