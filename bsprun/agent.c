@@ -1,0 +1,164 @@
+/* agent.c - set-up, bell, signals and end of a node agent; see agent.h. */
+#include "bsprun/agent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int watched_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+#define WATCHED_SIGNALS (int)(sizeof watched_signals / sizeof *watched_signals)
+
+uint64_t agent_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Waits on the doorbell and wakes the loop.  Touches only the first page and the bell. */
+static void *bell_main(void *argument)
+{
+    struct agent *agent = argument;
+    _Atomic uint32_t *doorbell = &agent->first_page->doorbell;
+    uint32_t seen = atomic_load(doorbell);
+
+    uv_async_send(&agent->bell); /* whatever was rung before the first look */
+    while (!atomic_load(&agent->bell_stop)) {
+        bspz_word_wait(doorbell, seen, -1);
+        seen = atomic_load(doorbell);
+        uv_async_send(&agent->bell);
+    }
+    return NULL;
+}
+
+static void on_bell(uv_async_t *handle)
+{
+    agent_scan(handle->data);
+}
+
+int agent_start_bell(struct agent *agent)
+{
+    sigset_t all, before;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&agent->bell_thread, NULL, bell_main, agent);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    agent->bell_running = error == 0;
+    return -error;
+}
+
+static void stop_bell(struct agent *agent)
+{
+    if (!agent->bell_running)
+        return;
+    atomic_store(&agent->bell_stop, true);
+    bspz_board_ring(agent->first_page);
+    pthread_join(agent->bell_thread, NULL);
+    agent->bell_running = false;
+}
+
+/* Terminals and batch systems signal whole trees: here it is a request to end the job. */
+static void on_signal(uv_signal_t *handle, int signal)
+{
+    struct agent *agent = handle->data;
+    bool again = agent->stop_signal != 0 && agent->bare;
+
+    if (agent->bare && agent->job == JOB_ENDING)
+        return; /* process 0 obeys signals by itself again */
+    agent_stop(agent, again ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL, signal, "");
+}
+
+static void catch_signals(struct agent *agent)
+{
+    for (int i = 0; i < WATCHED_SIGNALS; i++) {
+        uv_signal_init(&agent->loop, &agent->on_signal[i]);
+        agent->on_signal[i].data = agent;
+        if (!process_signal_ignored(&agent->signals, watched_signals[i]))
+            uv_signal_start(&agent->on_signal[i], on_signal, watched_signals[i]);
+    }
+}
+
+int agent_init(struct agent *agent, bool bare)
+{
+    int error;
+
+    memset(agent, 0, sizeof *agent);
+    agent->bare = bare;
+    agent->board_fd = -1;
+    agent->root.pidfd = -1;
+    agent->caller_group = getpgrp();
+    agent->order.consult_every = 0;
+    agent->order.abort_at = COORD_NEVER;
+    gethostname(agent->host_name, sizeof agent->host_name - 1);
+    process_signals_save(&agent->signals);
+    signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    error = uv_loop_init(&agent->loop);
+    if (error)
+        return error;
+    uv_async_init(&agent->loop, &agent->bell, on_bell);
+    uv_timer_init(&agent->loop, &agent->grace_timer);
+    uv_timer_init(&agent->loop, &agent->limit_timer);
+    uv_timer_init(&agent->loop, &agent->zero_timer);
+    uv_timer_init(&agent->loop, &agent->sweep_timer);
+    agent->bell.data = agent->grace_timer.data = agent->limit_timer.data = agent;
+    agent->zero_timer.data = agent->sweep_timer.data = agent;
+    catch_signals(agent);
+    return 0;
+}
+
+static void close_handle(uv_handle_t *handle)
+{
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+static void close_watched(struct watched *process)
+{
+    if (process->watching)
+        close_handle((uv_handle_t *)&process->poll);
+    process->watching = false;
+}
+
+void agent_close(struct agent *agent)
+{
+    stop_bell(agent);
+    close_handle((uv_handle_t *)&agent->bell);
+    close_handle((uv_handle_t *)&agent->grace_timer);
+    close_handle((uv_handle_t *)&agent->limit_timer);
+    close_handle((uv_handle_t *)&agent->zero_timer);
+    close_handle((uv_handle_t *)&agent->sweep_timer);
+    for (int i = 0; i < WATCHED_SIGNALS; i++)
+        close_handle((uv_handle_t *)&agent->on_signal[i]);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        close_watched(&agent->members[pid].process);
+    close_watched(&agent->root);
+    agent_relay_close(agent);
+    if (agent->control)
+        net_finish(agent->control);
+}
+
+int agent_run(struct agent *agent)
+{
+    uv_run(&agent->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&agent->loop);
+    coord_shell_free(agent->zero);
+    cores_release(&agent->cores);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].adopted)
+            close(agent->members[pid].process.pidfd);
+    free(agent->members);
+    free(agent->blame);
+    free(agent->blame_table);
+    free(agent->order.program);
+    free(agent->relay);
+    /* Zombies kept until now, so that no process id could come back while ranks copied. */
+    process_reap_all();
+    return agent->outcome.status;
+}

@@ -1,0 +1,261 @@
+/* control.c - the agent's connection to bsprun.
+ *
+ * Happy path: HELLO -> START -> (REGISTER, ELECT, ELECTED) -> STATUS when asked, NOTICE, TRACE,
+ * OUTPUT -> REPORT, ENDED -> EXIT.
+ *
+ * What can fail: bsprun dies or the stream breaks: everything is killed and the agent leaves.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "bsprun/agent.h"
+#include "bsprun/usage.h"
+
+void agent_send(struct agent *agent, struct wire_message *message)
+{
+    if (!agent->control)
+        return;
+    memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
+    message->envelope.term = agent->term;
+    net_send(agent->control, message);
+}
+
+void agent_notice(struct agent *agent, const char *format, ...)
+{
+    struct wire_message message = {.kind = WIRE_NOTICE};
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    message.notice.text = text;
+    if (agent->bare)
+        dprintf(STDERR_FILENO, "bspzero: %s\n", text);
+    agent_send(agent, &message);
+}
+
+static void send_report(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_REPORT};
+    struct wire_usage *rows = calloc((size_t)agent->nprocs, sizeof *rows);
+
+    if (!rows)
+        return;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        usage_read(agent->board, pid, agent->end_ns - agent->begin_ns, &rows[pid]);
+    message.report.ranks = (struct wire_usage_list){rows, (uint32_t)agent->nprocs};
+    agent_send(agent, &message);
+    free(rows);
+}
+
+void agent_send_end(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_ENDED};
+
+    if (agent->begin_ns && agent->end_ns < agent->begin_ns)
+        agent->end_ns = agent_now_ns();
+    if (agent->order.report && agent->begin_ns)
+        send_report(agent);
+    message.ended.status = agent->outcome.status;
+    message.ended.cause = agent->outcome.cause;
+    message.ended.pid = agent->outcome.pid;
+    message.ended.signal = agent->outcome.signal;
+    message.ended.text = agent->blame ? agent->blame : "";
+    message.ended.table = agent->blame_table ? agent->blame_table : "";
+    agent_send(agent, &message);
+}
+
+static void on_limit(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    char text[160];
+
+    snprintf(text, sizeof text,
+             "the job took longer than its time limit (--timeout %g) and was ended",
+             (double)agent->order.timeout_ns / 1e9);
+    agent_stop(agent, WIRE_STOP_TIMEOUT, 0, text);
+}
+
+static void take_order(struct agent *agent, const struct wire_start *start)
+{
+    struct agent_order *order = &agent->order;
+
+    order->program = strdup(start->program);
+    order->process_limit = (int)start->process_limit;
+    order->cores = start->cores ? (int)start->cores : bspz_usable_cores();
+    order->bind = start->bind;
+    order->stdio = start->stdio;
+    order->report = start->report;
+    order->core_dumps = start->core_dumps;
+    order->verbosity = start->verbosity;
+    order->timeout_ns = start->timeout_ns;
+    order->consult_every = start->consult_every;
+    order->abort_at = start->abort_at;
+}
+
+/* The board and what hangs on it.  0 or -errno. */
+static int make_board(struct agent *agent)
+{
+    unsigned char random[16];
+    char token[2 * sizeof random + 1];
+    int fd;
+
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return -errno;
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(token + 2 * i, 3, "%02x", random[i]);
+    fd = bspz_board_create(token, agent->order.process_limit, agent->order.cores,
+                           agent->order.report ? BSPZ_BOARD_TIMING : 0, &agent->first_page);
+    if (fd < 0)
+        return fd;
+    agent->board_fd = fd;
+    agent->board = agent->first_page;
+    agent->board->agent_pid = getpid();
+    return agent_start_bell(agent);
+}
+
+static void start(struct agent *agent, const struct wire_message *message)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
+    int error;
+
+    if (agent->job != JOB_NEW || agent->order.program)
+        return;
+    memcpy(agent->job_id, message->envelope.job, sizeof agent->job_id);
+    take_order(agent, &message->start);
+    error = make_board(agent);
+    if (error) {
+        snprintf(verdict.text, sizeof verdict.text, "no shared memory for the job: %s",
+                 strerror(-error));
+        agent_abort(agent, COORD_NOBODY, &verdict);
+        return;
+    }
+    if (agent->order.stdio != WIRE_STDIO_INHERIT && (error = agent_relay_open(agent)) != 0) {
+        snprintf(verdict.text, sizeof verdict.text, "no streams for the output: %s",
+                 strerror(-error));
+        agent_abort(agent, COORD_NOBODY, &verdict);
+        return;
+    }
+    if (!agent_start_program(agent, &message->start, &verdict)) {
+        agent_abort(agent, COORD_NOBODY, &verdict);
+        return;
+    }
+    agent_relay_started(agent);
+    job_move(&agent->job, JOB_SEQUENTIAL);
+    if (agent->order.timeout_ns)
+        uv_timer_start(&agent->limit_timer, on_limit, agent->order.timeout_ns / 1000000u + 1, 0);
+    agent_scan(agent);
+}
+
+static void elect(struct agent *agent, const struct wire_message *message)
+{
+    struct wire_message answer = {.kind = WIRE_ELECTED};
+    struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
+
+    if (agent->job != JOB_REGISTERED)
+        return;
+    if (agent_elect(agent, message->envelope.term) != 0) {
+        snprintf(verdict.text, sizeof verdict.text, "no memory for Processor Zero");
+        agent_abort(agent, COORD_NOBODY, &verdict);
+        return;
+    }
+    agent_send(agent, &answer);
+}
+
+static void answer_status(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_STATUS};
+    struct wire_where *rows = NULL;
+    struct whereabouts *places = NULL;
+
+    if (agent->nprocs > 0) {
+        rows = calloc((size_t)agent->nprocs, sizeof *rows);
+        places = calloc((size_t)agent->nprocs, sizeof *places);
+    }
+    message.status.processes = (uint32_t)agent->nprocs;
+    if (agent->begin_ns)
+        message.status.seconds = (double)(agent_now_ns() - agent->begin_ns) / 1e9;
+    if (rows && places) {
+        for (int pid = 0; pid < agent->nprocs; pid++) {
+            const struct whereabouts *at = &places[pid];
+
+            whereabouts_read(agent->board, agent->nprocs, pid, &places[pid]);
+            rows[pid] = (struct wire_where){(uint32_t)pid, at->state, at->superstep,
+                                            at->function,  at->file,  at->line};
+        }
+        message.status.ranks = (struct wire_where_list){rows, (uint32_t)agent->nprocs};
+    }
+    agent_send(agent, &message);
+    free(rows);
+    free(places);
+}
+
+static void on_message(void *context, struct net_connection *connection,
+                       const struct wire_message *message)
+{
+    struct agent *agent = context;
+
+    (void)connection;
+    switch (message->kind) {
+    case WIRE_START:
+        start(agent, message);
+        break;
+    case WIRE_ELECT:
+        elect(agent, message);
+        break;
+    case WIRE_STOP:
+        agent_stop(agent, (enum wire_stop_how)message->stop.how, (int)message->stop.signal,
+                   message->stop.text);
+        break;
+    case WIRE_QUERY_STATUS:
+        answer_status(agent);
+        break;
+    case WIRE_EXIT:
+        agent_close(agent);
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_drained(void *context, struct net_connection *connection)
+{
+    (void)connection;
+    agent_relay_resume(context);
+}
+
+static void on_closed(void *context, enum net_end end, const char *text)
+{
+    struct agent *agent = context;
+
+    (void)end;
+    (void)text;
+    agent->control = NULL;
+    if (agent->finished || agent->job == JOB_NEW)
+        agent_close(agent);
+    else
+        agent_stop(agent, WIRE_STOP_KILL, SIGKILL, "bsprun is gone");
+}
+
+int agent_control_open(struct agent *agent, int fd)
+{
+    static const struct net_handlers handlers = {
+        .message = on_message, .drained = on_drained, .closed = on_closed};
+    struct wire_message hello = {.kind = WIRE_HELLO};
+    int error = net_open(&agent->loop, fd, NULL, &handlers, agent, &agent->control);
+
+    if (error)
+        return error;
+    hello.hello.version = BSPZ_VERSION;
+    hello.hello.name = agent->host_name;
+    hello.hello.os_pid = (uint32_t)getpid();
+    hello.hello.cores = (uint32_t)bspz_usable_cores();
+    agent_send(agent, &hello);
+    return 0;
+}

@@ -1,0 +1,255 @@
+/* output.c - passes on what the ranks write when bsprun wants to tell their lines apart.
+ *
+ * One stream socket per output, shared by all ranks: the order of writes is kept, and the kernel
+ * says who wrote each piece.
+ *
+ * Happy path: readable -> a piece and its writer -> OUTPUT -> ... -> the job is over -> read until
+ * nothing is left -> agent_finish goes on.
+ *
+ * What can fail: bsprun takes it slower than it comes (reading pauses until `drained`); a writer
+ * is no rank (its parents are asked); bsprun is gone (everything is thrown away).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bsprun/agent.h"
+
+#define STREAMS       2
+#define QUEUE_HIGH    (NET_QUEUE_MAX / 2)
+#define ANCESTORS_MAX 64
+
+struct stream {
+    struct agent *agent;
+    int number; /* 1 or 2 */
+    int reader, writer;
+    uv_poll_t poll;
+    bool open; /* the poll handle is */
+    bool ended;
+};
+
+struct agent_relay {
+    struct stream streams[STREAMS];
+    bool paused;
+    bool finishing; /* agent_finish waits for us */
+    char chunk[WIRE_CHUNK_MAX];
+};
+
+static int member_of(const struct agent *agent, pid_t ospid)
+{
+    if (ospid == agent->root.ospid)
+        return 0;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].adopted && agent->members[pid].process.ospid == ospid)
+            return pid;
+    return -1;
+}
+
+static pid_t parent_of(pid_t ospid)
+{
+    char path[64], line[512];
+    char *end;
+    size_t got;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)ospid);
+    file = fopen(path, "re");
+    if (!file)
+        return 0;
+    got = fread(line, 1, sizeof line - 1, file);
+    fclose(file);
+    line[got] = '\0';
+    end = strrchr(line, ')');
+    return end && end[1] && end[2] ? atoi(end + 3) : 0;
+}
+
+/* The rank that wrote, or whose child did; -1 when that is not known any more. */
+static int writer_rank(const struct agent *agent, pid_t ospid)
+{
+    for (int i = 0; i < ANCESTORS_MAX && ospid > 1; i++) {
+        int pid = member_of(agent, ospid);
+
+        if (pid >= 0)
+            return pid;
+        ospid = parent_of(ospid);
+    }
+    return agent->nprocs <= 1 ? 0 : -1;
+}
+
+static pid_t sender_of(struct msghdr *header)
+{
+    for (struct cmsghdr *item = CMSG_FIRSTHDR(header); item; item = CMSG_NXTHDR(header, item)) {
+        if (item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred who;
+
+            memcpy(&who, CMSG_DATA(item), sizeof who);
+            return who.pid;
+        }
+    }
+    return 0;
+}
+
+/* Reads one piece; false when there is none now. */
+static bool read_piece(struct stream *stream)
+{
+    struct agent *agent = stream->agent;
+    struct wire_message message = {.kind = WIRE_OUTPUT};
+    char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(64 * sizeof(int))];
+    struct iovec room = {agent->relay->chunk, sizeof agent->relay->chunk};
+    struct msghdr header = {.msg_iov = &room,
+                            .msg_iovlen = 1,
+                            .msg_control = control,
+                            .msg_controllen = sizeof control};
+    ssize_t got;
+
+    do
+        got = recvmsg(stream->reader, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0) {
+        stream->ended |= got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+        return false;
+    }
+    message.output.pid = writer_rank(agent, sender_of(&header));
+    message.output.stream = (uint32_t)stream->number;
+    message.output.data = (struct wire_bytes){agent->relay->chunk, (uint32_t)got};
+    agent_send(agent, &message);
+    return true;
+}
+
+static bool queue_full(const struct agent *agent)
+{
+    return agent->control && net_queued(agent->control) > QUEUE_HIGH;
+}
+
+static void on_readable(uv_poll_t *handle, int status, int events);
+
+static void listen_on(struct stream *stream)
+{
+    if (!stream->ended && stream->open)
+        uv_poll_start(&stream->poll, UV_READABLE, on_readable);
+}
+
+static void on_readable(uv_poll_t *handle, int status, int events)
+{
+    struct stream *stream = handle->data;
+    struct agent *agent = stream->agent;
+
+    (void)status;
+    (void)events;
+    if (queue_full(agent)) {
+        agent->relay->paused = true;
+        for (int i = 0; i < STREAMS; i++)
+            uv_poll_stop(&agent->relay->streams[i].poll);
+        return;
+    }
+    read_piece(stream);
+    if (stream->ended)
+        uv_poll_stop(handle);
+}
+
+static int open_stream(struct agent *agent, struct stream *stream, int number)
+{
+    int ends[2];
+    const int on = 1;
+    int error;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return -errno;
+    stream->agent = agent;
+    stream->number = number;
+    stream->reader = ends[0];
+    stream->writer = ends[1];
+    if (setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0)
+        return -errno;
+    shutdown(ends[0], SHUT_WR);
+    error = uv_poll_init(&agent->loop, &stream->poll, ends[0]);
+    if (error)
+        return error;
+    stream->poll.data = stream;
+    stream->open = true;
+    listen_on(stream);
+    return 0;
+}
+
+int agent_relay_open(struct agent *agent)
+{
+    agent->relay = calloc(1, sizeof *agent->relay);
+    if (!agent->relay)
+        return -ENOMEM;
+    for (int i = 0; i < STREAMS; i++)
+        agent->relay->streams[i].reader = agent->relay->streams[i].writer = -1;
+    for (int i = 0; i < STREAMS; i++) {
+        int error = open_stream(agent, &agent->relay->streams[i], i + 1);
+
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+int agent_relay_writer(const struct agent_relay *relay, int stream)
+{
+    return relay->streams[stream - 1].writer;
+}
+
+void agent_relay_started(struct agent *agent)
+{
+    for (int i = 0; agent->relay && i < STREAMS; i++) {
+        close(agent->relay->streams[i].writer);
+        agent->relay->streams[i].writer = -1;
+    }
+}
+
+bool agent_relay_drained(struct agent *agent)
+{
+    if (!agent->relay)
+        return true;
+    for (int i = 0; i < STREAMS; i++) {
+        struct stream *stream = &agent->relay->streams[i];
+
+        while (!stream->ended) {
+            if (queue_full(agent)) {
+                agent->relay->paused = agent->relay->finishing = true;
+                return false;
+            }
+            if (!read_piece(stream))
+                break;
+        }
+    }
+    return true;
+}
+
+void agent_relay_resume(struct agent *agent)
+{
+    if (!agent->relay || !agent->relay->paused)
+        return;
+    agent->relay->paused = false;
+    if (agent->relay->finishing) {
+        agent_finish(agent, &agent->outcome);
+        return;
+    }
+    for (int i = 0; i < STREAMS; i++)
+        listen_on(&agent->relay->streams[i]);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct stream *stream = handle->data;
+
+    close(stream->reader);
+    stream->reader = -1;
+}
+
+void agent_relay_close(struct agent *agent)
+{
+    for (int i = 0; agent->relay && i < STREAMS; i++) {
+        struct stream *stream = &agent->relay->streams[i];
+
+        if (stream->open)
+            uv_close((uv_handle_t *)&stream->poll, on_closed);
+        stream->open = false;
+    }
+}

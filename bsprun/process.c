@@ -1,0 +1,177 @@
+/* process.c - small services around processes; see process.h. */
+#include "bsprun/process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int process_open_standard(void)
+{
+    for (;;) {
+        int fd = open("/dev/null", O_RDWR);
+
+        if (fd < 0)
+            return -errno;
+        if (fd > STDERR_FILENO) {
+            close(fd);
+            return 0;
+        }
+    }
+}
+
+int process_pidfd(pid_t pid)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0u);
+
+    return fd < 0 ? -errno : fd;
+}
+
+void process_signal(int pidfd, int signal)
+{
+    syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0u);
+}
+
+struct death process_death(int pidfd)
+{
+    struct death death = {0};
+    siginfo_t info;
+
+    memset(&info, 0, sizeof info);
+    if (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 ||
+        info.si_pid == 0)
+        return death;
+    death.known = true;
+    if (info.si_code == CLD_EXITED)
+        death.status = info.si_status;
+    else
+        death.signal = info.si_status;
+    return death;
+}
+
+struct relation {
+    pid_t pid, parent;
+    bool ours, dead;
+};
+
+/* Parent and state of a process, from the line of /proc/PID/stat: "pid (name) S parent ...". */
+static bool read_relation(const char *pid, struct relation *relation)
+{
+    char path[300], line[512];
+    char *end;
+    ssize_t got;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    got = read(fd, line, sizeof line - 1);
+    close(fd);
+    if (got <= 0)
+        return false;
+    line[got] = '\0';
+    end = strrchr(line, ')');
+    if (!end || end[1] != ' ' || !end[2])
+        return false;
+    relation->pid = atoi(pid);
+    relation->dead = end[2] == 'Z' || end[2] == 'X';
+    relation->parent = atoi(end + 3);
+    relation->ours = false;
+    return true;
+}
+
+static struct relation *read_relations(size_t *count)
+{
+    struct relation *list = NULL;
+    size_t used = 0, capacity = 0;
+    struct dirent *entry;
+    DIR *proc = opendir("/proc");
+
+    *count = 0;
+    if (!proc)
+        return NULL;
+    while ((entry = readdir(proc))) {
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        if (used == capacity) {
+            struct relation *more;
+
+            capacity = capacity ? 2 * capacity : 256;
+            more = realloc(list, capacity * sizeof *list);
+            if (!more)
+                break;
+            list = more;
+        }
+        if (read_relation(entry->d_name, &list[used]))
+            used++;
+    }
+    closedir(proc);
+    *count = used;
+    return list;
+}
+
+int process_kill_descendants(pid_t spared)
+{
+    size_t count;
+    struct relation *list = read_relations(&count);
+    pid_t self = getpid();
+    bool grown = true;
+    int killed = 0;
+
+    while (grown) {
+        grown = false;
+        for (size_t i = 0; i < count; i++) {
+            bool child = list[i].parent == self;
+
+            if (list[i].ours || list[i].pid == spared)
+                continue;
+            for (size_t j = 0; j < count && !child; j++)
+                child = list[j].ours && list[j].pid == list[i].parent;
+            if (child)
+                grown = list[i].ours = true;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        if (list[i].ours && !list[i].dead && kill(list[i].pid, SIGKILL) == 0)
+            killed++;
+    free(list);
+    return killed;
+}
+
+void process_reap_all(void)
+{
+    while (waitpid(-1, NULL, WNOHANG | __WALL) > 0)
+        ;
+}
+
+void process_signals_save(struct process_signals *saved)
+{
+    memset(saved, 0, sizeof *saved);
+    for (int signal = 1; signal < NSIG; signal++)
+        sigaction(signal, NULL, &saved->actions[signal]);
+    sigprocmask(SIG_BLOCK, NULL, &saved->mask);
+}
+
+void process_signals_restore(const struct process_signals *saved)
+{
+    struct sigaction plain;
+
+    memset(&plain, 0, sizeof plain);
+    for (int signal = 1; signal < NSIG; signal++) {
+        plain.sa_handler = saved->actions[signal].sa_handler == SIG_IGN ? SIG_IGN : SIG_DFL;
+        sigaction(signal, &plain, NULL); /* refused for KILL, STOP and libc's own */
+    }
+    sigprocmask(SIG_SETMASK, &saved->mask, NULL);
+}
+
+bool process_signal_ignored(const struct process_signals *saved, int signal)
+{
+    return saved->actions[signal].sa_handler == SIG_IGN;
+}

@@ -1,0 +1,41 @@
+/* process.h - small services around processes: pidfds, how one ended, ending a whole tree. */
+#ifndef BSPRUN_PROCESS_H
+#define BSPRUN_PROCESS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "bsprun/verdict.h"
+
+/* Opens /dev/null on each of the descriptors 0, 1, 2 that is closed.  0 or -errno. */
+int process_open_standard(void);
+
+/* A close-on-exec pidfd, or -errno (-ESRCH: no such process). */
+int process_pidfd(pid_t pid);
+
+/* Sends a signal through a pidfd; errors are of no consequence (it is gone). */
+void process_signal(int pidfd, int signal);
+
+/* How the process behind the pidfd ended, without reaping it.  Not known when it is nobody's zombie
+ * any more or not our child. */
+struct death process_death(int pidfd);
+
+/* SIGKILL to every living descendant of this process, except `spared` (0: none).  Returns how many
+ * there were.  Call again until 0: a tree that forks may outrun one pass. */
+int process_kill_descendants(pid_t spared);
+
+/* Reaps children that have ended. */
+void process_reap_all(void);
+
+/* Dispositions of the signals that launcher and agent take over, as they were when the process
+ * started, so that a started program gets them unchanged. */
+struct process_signals {
+    struct sigaction actions[NSIG];
+    sigset_t mask;
+};
+void process_signals_save(struct process_signals *saved);
+void process_signals_restore(const struct process_signals *saved); /* async-signal-safe */
+bool process_signal_ignored(const struct process_signals *saved, int signal);
+
+#endif

@@ -1,0 +1,288 @@
+/* ranks.c - adopting, watching and counting the processes of this host.
+ *
+ * Happy path: a slot says FORKED -> pidfd taken, core given, HELD -> READY, all of them: told to
+ * Processor Zero -> RUNNING -> ENDED, all of them: the barrier of bsp_end is reported -> the pidfd
+ * fires -> RANK_EXITED.
+ *
+ * What can fail: the process is gone before its pidfd is taken; it marks itself EXITED, ABORTED or
+ * FAILED; its pidfd fires while it runs.  Each ends the job through agent_abort, unless the job is
+ * being stopped already.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/agent.h"
+
+static void process_ended(struct watched *process)
+{
+    struct agent *agent = process->agent;
+
+    process->gone = true;
+    process->death = process_death(process->pidfd);
+    agent_scan(agent); /* its last marks come before its death */
+    agent_check_over(agent);
+}
+
+static void on_pidfd(uv_poll_t *handle, int status, int events)
+{
+    struct watched *process = handle->data;
+
+    (void)status;
+    (void)events;
+    uv_poll_stop(handle);
+    process_ended(process);
+}
+
+int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t ospid)
+{
+    int error;
+    int pidfd = process_pidfd(ospid);
+
+    if (pidfd < 0)
+        return pidfd;
+    process->agent = agent;
+    process->pid = pid;
+    process->ospid = ospid;
+    process->pidfd = pidfd;
+    error = uv_poll_init(&agent->loop, &process->poll, pidfd);
+    if (error)
+        return error;
+    process->watching = true;
+    process->poll.data = process;
+    return uv_poll_start(&process->poll, UV_READABLE, on_pidfd);
+}
+
+/* The death or last mark of a rank, judged. */
+static void judge_rank(struct agent *agent, int pid)
+{
+    const struct member *member = &agent->members[pid];
+    struct whereabouts where;
+    struct verdict verdict;
+
+    whereabouts_read(agent->board, agent->nprocs, pid, &where);
+    verdict_of_rank(&where, &member->process.death, &verdict);
+    agent_abort(agent, pid, &verdict);
+}
+
+static void adopt(struct agent *agent, int pid)
+{
+    struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    struct member *member = &agent->members[pid];
+    int core =
+        agent->cores.count > 0 && agent->order.bind != WIRE_BIND_NONE ? agent->cores.cpus[pid] : -1;
+
+    if (agent_watch(agent, &member->process, pid, atomic_load(&rank->ospid)) != 0) {
+        member->missed = true;
+        judge_rank(agent, pid);
+        return;
+    }
+    member->adopted = true;
+    agent->adopted++;
+    atomic_store(&rank->core, core);
+    if (atomic_load(&rank->state) == BSPZ_RANK_FORKED)
+        bspz_word_set(&rank->state, BSPZ_RANK_HELD);
+    /* A stop that began before this one was known reaches it all the same. */
+    if (agent->job == JOB_KILLING)
+        process_signal(member->process.pidfd, SIGKILL);
+}
+
+static void all_ready(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_RANKS_READY};
+
+    message.ranks_ready.count = (uint32_t)agent->nprocs;
+    agent_tell_zero(agent, &message);
+}
+
+static void all_ended(struct agent *agent)
+{
+    agent->end_ns = agent_now_ns();
+    if (agent->job != JOB_RUNNING)
+        return;
+    job_move(&agent->job, JOB_ENDING);
+    agent_arrived(agent, atomic_load(&bspz_rank_of(agent->board, 0)->superstep), WIRE_BARRIER_END);
+}
+
+/* Acts on one step of a rank's life; the counts make each "all" fire once. */
+static void scan_rank(struct agent *agent, int pid)
+{
+    struct member *member = &agent->members[pid];
+    enum bspz_rank_state state =
+        (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent->board, pid)->state);
+    enum bspz_rank_state seen = member->seen;
+
+    if (state != BSPZ_RANK_EMPTY && !member->adopted && !member->missed)
+        adopt(agent, pid);
+    if (state <= seen)
+        return;
+    member->seen = state;
+    if (seen < BSPZ_RANK_READY && state >= BSPZ_RANK_READY && ++agent->ready == agent->nprocs)
+        all_ready(agent);
+    if (state == BSPZ_RANK_ENDED && ++agent->ended == agent->nprocs)
+        all_ended(agent);
+    if (state > BSPZ_RANK_ENDED && !job_is_stopping(agent->job))
+        judge_rank(agent, pid);
+}
+
+static void registered(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_REGISTER};
+
+    job_move(&agent->job, JOB_REGISTERED);
+    agent->root.death.known = false;
+    message.registration.wanted = (uint32_t)atomic_load(&agent->board->wanted);
+    message.registration.os_pid = (uint32_t)agent->root.ospid;
+    agent_send(agent, &message);
+}
+
+static void scan_consultation(struct agent *agent)
+{
+    uint64_t consulted = atomic_load(&agent->board->consulted);
+
+    if (consulted <= agent->consulted)
+        return;
+    agent->consulted = consulted;
+    agent_arrived(agent, consulted - 1, WIRE_BARRIER_SYNC);
+}
+
+void agent_scan(struct agent *agent)
+{
+    if (!agent->board || agent->finished)
+        return;
+    if (agent->job == JOB_SEQUENTIAL && !agent->bare &&
+        atomic_load(&agent->board->phase) == BSPZ_PHASE_BEGIN)
+        registered(agent);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        scan_rank(agent, pid);
+    if (agent->nprocs > 0)
+        scan_consultation(agent);
+}
+
+/* Binding and spinning are for jobs that have their cores to themselves. */
+static void plan_cores(struct agent *agent, int nprocs)
+{
+    bool fits = nprocs > 1 && nprocs <= agent->order.cores;
+
+    if (fits && cores_claim(nprocs, &agent->cores) == nprocs)
+        atomic_store(&agent->board->spin_ns, AGENT_SPIN_NS);
+    else if (nprocs > 1 && agent->order.bind == WIRE_BIND_CORE)
+        agent_notice(agent,
+                     "--bind core: %d processes, but fewer than that many free cores of %d; "
+                     "nothing is bound",
+                     nprocs, agent->order.cores);
+}
+
+int agent_place(struct agent *agent, int nprocs)
+{
+    struct member *members = calloc((size_t)nprocs, sizeof *members);
+    struct bspz_board *board;
+
+    if (!members)
+        return -ENOMEM;
+    board = bspz_board_map_agent(agent->board_fd, nprocs);
+    if (!board) {
+        int error = -errno;
+
+        free(members);
+        return error;
+    }
+    for (int pid = 0; pid < nprocs; pid++)
+        members[pid].process.pidfd = -1;
+    agent->members = members;
+    agent->board = board;
+    agent->nprocs = nprocs;
+    plan_cores(agent, nprocs);
+    atomic_store(&board->nprocs, nprocs);
+    if (atomic_load(&board->phase) < BSPZ_PHASE_LAYOUT)
+        bspz_word_set(&board->phase, BSPZ_PHASE_LAYOUT);
+    return 0;
+}
+
+/* ---- Is it over? ---- */
+
+static bool everything_gone(const struct agent *agent)
+{
+    if (agent->root.watching && !agent->root.gone)
+        return false;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].adopted && !agent->members[pid].process.gone)
+            return false;
+    return true;
+}
+
+/* Process 0 may be wrapped (sh, timeout, strace): the status that counts is the outermost one. */
+static bool rank_has_left(const struct agent *agent, int pid, struct death *death)
+{
+    const struct watched *process = &agent->members[pid].process;
+
+    *death = process->death;
+    if (!process->gone)
+        return false;
+    if (pid > 0 || agent->bare)
+        return true;
+    *death = agent->root.death;
+    return agent->root.gone;
+}
+
+static void report_leavers(struct agent *agent)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        struct member *member = &agent->members[pid];
+        struct death death;
+
+        if (member->exit_reported || !rank_has_left(agent, pid, &death))
+            continue;
+        member->exit_reported = true;
+        if (death.known && death.signal && !agent->blame) {
+            struct whereabouts where;
+            struct verdict verdict;
+
+            whereabouts_read(agent->board, agent->nprocs, pid, &where);
+            verdict_of_rank(&where, &death, &verdict);
+            agent->blame = strdup(verdict.text);
+        }
+        agent_rank_exited(agent, pid, &death);
+    }
+}
+
+/* The first rank that is gone although it had more to do. */
+static int lost_rank(const struct agent *agent)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].process.gone && agent->members[pid].seen < BSPZ_RANK_ENDED)
+            return pid;
+    return -1;
+}
+
+static void program_ended(struct agent *agent)
+{
+    struct verdict verdict;
+
+    verdict_of_program(agent->order.program, atomic_load(&agent->board->attached) != 0,
+                       &agent->root.death, &verdict);
+    agent_abort(agent, COORD_NOBODY, &verdict);
+}
+
+void agent_check_over(struct agent *agent)
+{
+    int lost;
+
+    if (agent->finished)
+        return;
+    if (job_is_stopping(agent->job)) {
+        if (everything_gone(agent))
+            agent_sweep(agent);
+        return;
+    }
+    if (agent->job == JOB_ENDING) {
+        report_leavers(agent);
+        return;
+    }
+    lost = lost_rank(agent);
+    if (lost >= 0)
+        judge_rank(agent, lost);
+    else if (agent->root.gone && !(agent->nprocs > 0 && agent->members[0].adopted))
+        program_ended(agent);
+}

@@ -1,0 +1,34 @@
+/* show.h - what bsprun prints: relayed output line by line, and the live progress. */
+#ifndef BSPRUN_SHOW_H
+#define BSPRUN_SHOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/wire/wire.h"
+
+/* Takes bytes for stream 1 or 2; 0 or -errno. */
+typedef int show_writer(void *context, int stream, const char *data, size_t size);
+
+struct show;
+
+/* mode: WIRE_STDIO_TAG ("[pid] " before every line) or WIRE_STDIO_SPLIT (a banner before output of
+ * another process or stream).  NULL when memory is short. */
+struct show *show_new(enum wire_stdio mode, show_writer *write, void *context);
+void show_free(struct show *show); /* NULL is fine */
+
+/* A piece of output of process pid (-1: unknown).  Whole lines are written at once; the rest waits
+ * for its end.  0, or what the writer said. */
+int show_piece(struct show *show, int pid, int stream, const char *data, size_t size);
+
+/* Writes what waits for the end of its line.  0, or what the writer said. */
+int show_flush(struct show *show);
+
+/* "superstep 1200, 400/s, 3.0 s, p = 4" */
+void progress_text(const struct wire_status *status, uint64_t before, double seconds_before,
+                   char *text, size_t size);
+/* The superstep that all processes have reached. */
+uint64_t progress_superstep(const struct wire_status *status);
+
+#endif

@@ -1,0 +1,251 @@
+/* stop.c - every way a job is cut short, and the one way it is over.
+ *
+ * Happy path: someone asks for the end (agent_abort, agent_stop) -> Processor Zero answers
+ * STOP_RANKS -> ranks leave by themselves within a grace -> nothing watched runs -> the rest of the
+ * tree is swept -> RANKS_STOPPED -> Processor Zero finishes -> agent_finish.
+ *
+ * What can fail: there is no Processor Zero yet (then the agent decides alone); ranks do not leave
+ * (SIGKILL after the grace); something forks while it is swept (swept again); bsprun is gone
+ * (nobody is told).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/agent.h"
+
+#define SWEEP_AGAIN_MS   5u
+#define FORWARD_DELAY_MS 150u
+#define TIMEOUT_STATUS   124
+#define SIGNAL_STATUS    128
+
+/* Bare runs have no bsprun to speak for them; ranks wrote their own messages to the same place. */
+static void say_blame_bare(struct agent *agent)
+{
+    if (!agent->bare || !agent->blame || !agent->blame[0])
+        return;
+    dprintf(STDERR_FILENO, "bspzero: %s\n%s", agent->blame,
+            agent->blame_table ? agent->blame_table : "");
+    free(agent->blame);
+    agent->blame = strdup("");
+}
+
+static void take_table(struct agent *agent)
+{
+    bool *killed;
+
+    if (agent->nprocs == 0)
+        return;
+    killed = calloc((size_t)agent->nprocs, sizeof *killed);
+    for (int pid = 0; killed && pid < agent->nprocs; pid++)
+        killed[pid] = agent->members[pid].process.gone;
+    free(agent->blame_table);
+    agent->blame_table = whereabouts_table(agent->board, agent->nprocs, killed);
+    free(killed);
+}
+
+/* The first reason is the one that is reported. */
+static void set_blame(struct agent *agent, const char *text, bool with_table)
+{
+    if (agent->blame)
+        return;
+    agent->blame = strdup(text);
+    if (with_table)
+        take_table(agent);
+    say_blame_bare(agent);
+}
+
+static void set_outcome(struct agent *agent, enum wire_cause cause, int pid, int status, int signal)
+{
+    agent->outcome = (struct coord_outcome){
+        .status = status, .cause = cause, .pid = pid, .signal = (uint32_t)signal, .text = ""};
+}
+
+void agent_abort(struct agent *agent, int pid, const struct verdict *verdict)
+{
+    struct wire_message message = {.kind = WIRE_ABORT};
+
+    if (agent->finished || job_is_stopping(agent->job))
+        return;
+    set_blame(agent, verdict->text, verdict->with_table);
+    if (agent->zero) {
+        message.abort.pid = pid;
+        message.abort.cause = verdict->cause;
+        message.abort.status = verdict->status;
+        message.abort.text = verdict->text;
+        agent_tell_zero(agent, &message);
+        return;
+    }
+    set_outcome(agent, verdict->cause, pid, verdict->status, verdict->signal);
+    if (verdict->cause == WIRE_CAUSE_NONE)
+        agent_finish(agent, &agent->outcome);
+    else
+        agent_stop_ranks(agent, verdict->cause, verdict->status);
+}
+
+static uint64_t newest_superstep(const struct agent *agent)
+{
+    uint64_t newest = 0;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        uint64_t superstep = atomic_load(&bspz_rank_of(agent->board, pid)->superstep);
+
+        if (superstep > newest)
+            newest = superstep;
+    }
+    return newest;
+}
+
+static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
+{
+    char name[64], line[512], when[64] = "before bsp_begin";
+
+    if (agent->job == JOB_ENDING)
+        snprintf(when, sizeof when, "after bsp_end");
+    else if (agent->nprocs > 0)
+        snprintf(when, sizeof when, "in superstep %llu",
+                 (unsigned long long)newest_superstep(agent));
+    verdict_signal_text(signal, name, sizeof name);
+    if (text[0])
+        snprintf(line, sizeof line, "%s", text);
+    else
+        snprintf(line, sizeof line, "the job was ended by signal %s %s", name, when);
+    set_blame(agent, line, how == WIRE_STOP_TIMEOUT);
+}
+
+void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
+{
+    bool timeout = how == WIRE_STOP_TIMEOUT;
+
+    if (agent->finished)
+        return;
+    if (!job_is_stopping(agent->job)) {
+        agent->stop_signal = signal;
+        blame_stop(agent, how, signal, text);
+        if (agent->zero) {
+            coord_shell_stop(agent->zero, how, (uint32_t)signal, text);
+        } else {
+            int status = timeout ? TIMEOUT_STATUS : SIGNAL_STATUS + signal;
+            enum wire_cause cause = timeout ? WIRE_CAUSE_TIMEOUT : WIRE_CAUSE_STOPPED;
+
+            set_outcome(agent, cause, COORD_NOBODY, status, signal);
+            agent_stop_ranks(agent, cause, status);
+        }
+    }
+    if (how == WIRE_STOP_KILL)
+        agent_kill(agent);
+}
+
+static void on_grace_over(uv_timer_t *timer)
+{
+    agent_kill(timer->data);
+}
+
+/* A program outside its SPMD part obeys signals itself.  A terminal has sent its own already. */
+static void on_forward(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    int signal = agent->stop_signal ? agent->stop_signal : SIGTERM;
+
+    if (agent->root.watching && !agent->root.gone)
+        process_signal(agent->root.pidfd, signal);
+    uv_timer_start(&agent->grace_timer, on_grace_over, AGENT_GRACE_SEQUENTIAL_MS, 0);
+}
+
+/* Ranks that compute notice a stop by the signal; those that wait, by the board. */
+static void pass_signal_to_ranks(const struct agent *agent)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].adopted && !agent->members[pid].process.gone)
+            process_signal(agent->members[pid].process.pidfd, agent->stop_signal);
+}
+
+void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
+{
+    enum job_state before = agent->job;
+    bool by_signal = cause == WIRE_CAUSE_STOPPED && agent->stop_signal != 0;
+
+    if (job_is_stopping(before))
+        return;
+    job_move(&agent->job, JOB_STOPPING);
+    if (agent->board)
+        bspz_board_stop(agent->board, agent->nprocs, by_signal ? BSPZ_STOP_SIGNAL : BSPZ_STOP_ABORT,
+                        by_signal ? agent->stop_signal : status);
+    if (by_signal && before == JOB_RUNNING)
+        pass_signal_to_ranks(agent);
+    if (before == JOB_SEQUENTIAL || before == JOB_ENDING)
+        uv_timer_start(&agent->grace_timer, on_forward, FORWARD_DELAY_MS, 0);
+    else
+        uv_timer_start(&agent->grace_timer, on_grace_over, AGENT_GRACE_MS, 0);
+    agent_check_over(agent);
+}
+
+void agent_kill(struct agent *agent)
+{
+    if (agent->job == JOB_OVER)
+        return;
+    if (agent->job != JOB_KILLING)
+        job_move(&agent->job, JOB_KILLING);
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct member *member = &agent->members[pid];
+
+        if (!member->adopted || member->process.gone)
+            continue;
+        if (pid > 0 && getpgid(member->process.ospid) == member->process.ospid)
+            kill(-member->process.ospid, SIGKILL);
+        process_signal(member->process.pidfd, SIGKILL);
+    }
+    if (agent->root.watching && !agent->root.gone)
+        process_signal(agent->root.pidfd, SIGKILL);
+    process_kill_descendants(0);
+    agent_check_over(agent);
+}
+
+static void on_sweep_again(uv_timer_t *timer)
+{
+    agent_sweep(timer->data);
+}
+
+void agent_sweep(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_RANKS_STOPPED};
+
+    if (agent->finished || agent->job == JOB_OVER)
+        return;
+    uv_timer_stop(&agent->grace_timer);
+    if (process_kill_descendants(0) > 0) {
+        uv_timer_start(&agent->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
+        return;
+    }
+    uv_timer_stop(&agent->sweep_timer);
+    job_move(&agent->job, JOB_OVER);
+    if (agent->zero)
+        agent_tell_zero(agent, &message);
+    else
+        agent_finish(agent, &agent->outcome);
+}
+
+void agent_finish(struct agent *agent, const struct coord_outcome *outcome)
+{
+    if (agent->finished)
+        return;
+    if (outcome != &agent->outcome)
+        agent->outcome = *outcome;
+    if (agent->job != JOB_OVER)
+        job_move(&agent->job, JOB_OVER);
+    if (!agent_relay_drained(agent))
+        return; /* comes back from there */
+    agent->finished = true;
+    if (!agent->blame && agent->outcome.cause != WIRE_CAUSE_NONE)
+        set_blame(agent,
+                  agent->outcome.text && agent->outcome.text[0]
+                      ? agent->outcome.text
+                      : wire_cause_text(agent->outcome.cause),
+                  agent->nprocs > 0);
+    say_blame_bare(agent);
+    if (agent->control)
+        agent_send_end(agent);
+    else
+        agent_close(agent);
+}

@@ -1,0 +1,135 @@
+/* verdict.c - what the death of a process means for the job; see verdict.h. */
+#include "bsprun/verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SIGNAL_STATUS 128 /* as shells count: 128 + signal */
+
+void verdict_signal_text(int signal, char *text, size_t size)
+{
+    const char *name = sigdescr_np(signal);
+
+    if (name)
+        snprintf(text, size, "%d (%s)", signal, name);
+    else
+        snprintf(text, size, "%d", signal);
+}
+
+/* "in superstep 5, last call bsp_sync at a.c:12" */
+static void place_text(const struct whereabouts *where, char *text, size_t size)
+{
+    if (where->mark < BSPZ_RANK_RUNNING)
+        snprintf(text, size, "in bsp_begin");
+    else if (where->call == BSPZ_CALL_NONE)
+        snprintf(text, size, "in superstep %llu", (unsigned long long)where->superstep);
+    else
+        snprintf(text, size, "in superstep %llu, last call %s at %s:%u",
+                 (unsigned long long)where->superstep, where->function, where->file, where->line);
+}
+
+/* Dead without a mark: the kernel's word counts. */
+static void judge_silent_death(const struct whereabouts *where, const struct death *death,
+                               struct verdict *verdict)
+{
+    char place[BSPZ_NAME_BYTES + 96];
+    char signal[64];
+
+    place_text(where, place, sizeof place);
+    verdict->with_table = true;
+    if (death->known && death->signal) {
+        verdict->cause = WIRE_CAUSE_RANK_SIGNALLED;
+        verdict->signal = death->signal;
+        verdict->status = SIGNAL_STATUS + death->signal;
+        verdict_signal_text(death->signal, signal, sizeof signal);
+        snprintf(verdict->text, sizeof verdict->text, "pid %d was killed by signal %s %s",
+                 where->pid, signal, place);
+        return;
+    }
+    verdict->cause = WIRE_CAUSE_RANK_EXITED;
+    if (death->known) {
+        verdict->status = death->status ? death->status : 1;
+        snprintf(verdict->text, sizeof verdict->text,
+                 "pid %d ended with status %d without bsp_end %s", where->pid, death->status,
+                 place);
+        return;
+    }
+    verdict->status = 1;
+    snprintf(verdict->text, sizeof verdict->text, "pid %d has died without bsp_end %s", where->pid,
+             place);
+}
+
+static void judge_after_end(const struct whereabouts *where, const struct death *death,
+                            struct verdict *verdict)
+{
+    char signal[64];
+
+    verdict->cause = WIRE_CAUSE_NONE;
+    if (!death->known)
+        return;
+    verdict->status = death->status;
+    if (!death->signal)
+        return;
+    verdict->cause = WIRE_CAUSE_KILLED_AFTER_END;
+    verdict->signal = death->signal;
+    verdict->status = SIGNAL_STATUS + death->signal;
+    verdict_signal_text(death->signal, signal, sizeof signal);
+    snprintf(verdict->text, sizeof verdict->text, "pid %d was killed by signal %s after bsp_end",
+             where->pid, signal);
+}
+
+void verdict_of_rank(const struct whereabouts *where, const struct death *death,
+                     struct verdict *verdict)
+{
+    memset(verdict, 0, sizeof *verdict);
+    switch (where->mark) {
+    case BSPZ_RANK_EXITED:
+        verdict->cause = WIRE_CAUSE_RANK_EXITED;
+        verdict->status = where->exit_status & 0xff ? where->exit_status & 0xff : 1;
+        verdict->with_table = true;
+        snprintf(verdict->text, sizeof verdict->text,
+                 "pid %d called exit(%d) in superstep %llu before bsp_end", where->pid,
+                 where->exit_status, (unsigned long long)where->superstep);
+        break;
+    case BSPZ_RANK_ABORTED:
+        verdict->cause = WIRE_CAUSE_ABORT_CALLED;
+        verdict->status = 1;
+        break;
+    case BSPZ_RANK_FAILED:
+        verdict->cause = WIRE_CAUSE_RANK_ERROR;
+        verdict->status = 1;
+        break;
+    case BSPZ_RANK_ENDED:
+        judge_after_end(where, death, verdict);
+        break;
+    default:
+        judge_silent_death(where, death, verdict);
+        break;
+    }
+}
+
+void verdict_of_program(const char *program, bool attached, const struct death *death,
+                        struct verdict *verdict)
+{
+    char signal[64];
+
+    memset(verdict, 0, sizeof *verdict);
+    if (death->known && death->signal) {
+        verdict->cause = WIRE_CAUSE_RANK_SIGNALLED;
+        verdict->signal = death->signal;
+        verdict->status = SIGNAL_STATUS + death->signal;
+        verdict_signal_text(death->signal, signal, sizeof signal);
+        snprintf(verdict->text, sizeof verdict->text,
+                 "%.200s was killed by signal %s before bsp_begin", program, signal);
+        return;
+    }
+    verdict->status = death->known ? death->status : 1;
+    if (attached)
+        return; /* what it had to say, it has said */
+    verdict->cause = WIRE_CAUSE_RANK_EXITED;
+    if (verdict->status == 0)
+        verdict->status = 1;
+    snprintf(verdict->text, sizeof verdict->text,
+             "%.200s ended%s without calling bsp_begin: was it linked with bspcc?", program,
+             death->status ? " with an error and" : "");
+}

@@ -1,0 +1,36 @@
+/* verdict.h - what the death of a process means for the job: cause, exit status, message. */
+#ifndef BSPRUN_VERDICT_H
+#define BSPRUN_VERDICT_H
+
+#include <stdbool.h>
+
+#include "bsprun/whereabouts.h"
+#include "lib/wire/wire.h"
+
+/* How a process ended, as far as its agent could learn it. */
+struct death {
+    bool known; /* false: it is gone, and only its own marks tell more */
+    int signal; /* 0: it exited */
+    int status; /* with signal 0 */
+};
+
+struct verdict {
+    enum wire_cause cause; /* NONE: it may end like this */
+    int status;            /* exit status of the job because of it */
+    int signal;
+    bool with_table; /* the message is followed by where every process was */
+    char text[512];  /* "" when the process has said it itself */
+};
+
+/* A process that ended (or has announced its end: mark EXITED, ABORTED, FAILED). */
+void verdict_of_rank(const struct whereabouts *where, const struct death *death,
+                     struct verdict *verdict);
+
+/* The started program ended before any process reached bsp_begin.  attached: libbsp was in it. */
+void verdict_of_program(const char *program, bool attached, const struct death *death,
+                        struct verdict *verdict);
+
+/* "9 (Killed)" */
+void verdict_signal_text(int signal, char *text, size_t size);
+
+#endif

@@ -1,0 +1,100 @@
+/* whereabouts.c - where each process is; see whereabouts.h. */
+#include "bsprun/whereabouts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_MAX_BYTES (BSPZ_NAME_BYTES + 160)
+
+static enum wire_rank_state state_of(const struct bspz_rank *rank, enum bspz_rank_state mark,
+                                     unsigned call)
+{
+    switch (mark) {
+    case BSPZ_RANK_EMPTY:
+        return WIRE_RANK_STARTING;
+    case BSPZ_RANK_FORKED:
+    case BSPZ_RANK_HELD:
+    case BSPZ_RANK_READY:
+        return WIRE_RANK_IN_BEGIN;
+    case BSPZ_RANK_RUNNING:
+        if (call == BSPZ_CALL_END)
+            return WIRE_RANK_IN_END;
+        if (atomic_load(&rank->in_barrier))
+            return WIRE_RANK_WAITING;
+        return call == BSPZ_CALL_SYNC ? WIRE_RANK_COMMUNICATING : WIRE_RANK_COMPUTING;
+    case BSPZ_RANK_ENDED:
+        return WIRE_RANK_ENDED;
+    case BSPZ_RANK_EXITED:
+    case BSPZ_RANK_ABORTED:
+    case BSPZ_RANK_FAILED:
+        return WIRE_RANK_KILLED;
+    }
+    return WIRE_RANK_KILLED;
+}
+
+void whereabouts_read(const struct bspz_board *board, int nprocs, int pid,
+                      struct whereabouts *where)
+{
+    const struct bspz_rank *rank = bspz_rank_of(board, pid);
+    uint64_t last = atomic_load(&rank->where);
+    unsigned file = (unsigned)(last >> 24 & 0xff);
+
+    memset(where, 0, sizeof *where);
+    where->pid = pid;
+    where->mark = (enum bspz_rank_state)atomic_load(&rank->state);
+    where->exit_status = atomic_load(&rank->exit_status);
+    where->superstep = atomic_load(&rank->superstep);
+    where->call = (unsigned)(last >> 32);
+    where->function = bspz_call_name(where->call);
+    where->line = (unsigned)(last & 0xffffffu);
+    if (file < atomic_load(&rank->file_count) && file < BSPZ_NAME_COUNT)
+        snprintf(where->file, sizeof where->file, "%.*s", (int)BSPZ_NAME_BYTES - 1,
+                 bspz_name_of(board, nprocs, pid, file));
+    else
+        snprintf(where->file, sizeof where->file, "unprofiled");
+    where->state = state_of(rank, where->mark, where->call);
+}
+
+void whereabouts_line(const struct whereabouts *where, bool killed, char *text, size_t size)
+{
+    char state[64];
+
+    if (where->mark == BSPZ_RANK_EXITED)
+        snprintf(state, sizeof state, "called exit(%d)", where->exit_status);
+    else if (where->mark == BSPZ_RANK_ABORTED)
+        snprintf(state, sizeof state, "aborted");
+    else if (where->mark == BSPZ_RANK_FAILED)
+        snprintf(state, sizeof state, "failed");
+    else if (killed)
+        snprintf(state, sizeof state, "died");
+    else
+        snprintf(state, sizeof state, "%s", wire_rank_state_text(where->state));
+    if (where->call == BSPZ_CALL_NONE)
+        snprintf(text, size, "  pid %d: no call yet, superstep %llu, %s", where->pid,
+                 (unsigned long long)where->superstep, state);
+    else
+        snprintf(text, size, "  pid %d: last call %s at %s:%u, superstep %llu, %s", where->pid,
+                 where->function, where->file, where->line, (unsigned long long)where->superstep,
+                 state);
+}
+
+char *whereabouts_table(const struct bspz_board *board, int nprocs, const bool *killed)
+{
+    size_t capacity = (size_t)nprocs * LINE_MAX_BYTES + 1;
+    size_t used = 0;
+    char *table = malloc(capacity);
+
+    if (!table)
+        return NULL;
+    table[0] = '\0';
+    for (int pid = 0; pid < nprocs; pid++) {
+        struct whereabouts where;
+        char line[LINE_MAX_BYTES - 1];
+
+        whereabouts_read(board, nprocs, pid, &where);
+        whereabouts_line(&where, killed && killed[pid], line, sizeof line);
+        used += (size_t)snprintf(table + used, capacity - used, "%s\n", line);
+    }
+    return table;
+}

@@ -1,0 +1,35 @@
+/* whereabouts.h - where each process is, read from the board. */
+#ifndef BSPRUN_WHEREABOUTS_H
+#define BSPRUN_WHEREABOUTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/shm/board.h"
+#include "lib/wire/wire.h"
+
+struct whereabouts {
+    int pid;
+    enum wire_rank_state state;
+    enum bspz_rank_state mark; /* as the process wrote it */
+    int exit_status;           /* with mark EXITED */
+    uint64_t superstep;
+    unsigned call; /* enum bspz_call */
+    const char *function;
+    char file[BSPZ_NAME_BYTES];
+    unsigned line;
+};
+
+/* Reads the slot of process pid < nprocs; whatever is written there, the result is well formed. */
+void whereabouts_read(const struct bspz_board *board, int nprocs, int pid,
+                      struct whereabouts *where);
+
+/* One line without a newline: "  pid 1: last call bsp_sync at a.c:12, superstep 3, waiting".
+ * `killed`: this process is known to be dead without having said so. */
+void whereabouts_line(const struct whereabouts *where, bool killed, char *text, size_t size);
+
+/* The lines of all processes, each with its newline; free() it.  NULL when memory is short.
+ * killed[pid] as above. */
+char *whereabouts_table(const struct bspz_board *board, int nprocs, const bool *killed);
+
+#endif

@@ -1,0 +1,208 @@
+/* zero.c - Processor Zero in this agent: hands it events, carries out what it decides.
+ *
+ * Happy path: elected -> PLACE -> RUN -> (ARRIVE, RELEASE for every consulted superstep) -> the
+ * barrier of bsp_end -> RANK_EXITED of all -> END -> finish.
+ *
+ * What can fail: the placing (no memory), which becomes an ABORT; everything else is told to the
+ * state machine, which answers STOP_RANKS.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bsprun/agent.h"
+
+#define OWN_HOST 0u
+
+static void place(struct agent *agent, const struct wire_place *order)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
+    int error;
+
+    job_move(&agent->job, JOB_FORMING);
+    error = agent->nprocs > 0 ? 0 : agent_place(agent, (int)order->processes);
+    if (error == 0) {
+        agent_scan(agent);
+        return;
+    }
+    snprintf(verdict.text, sizeof verdict.text,
+             "no shared memory for %u processes: %s (the limits of this shell: ulimit -a)",
+             order->processes, strerror(-error));
+    agent_abort(agent, COORD_NOBODY, &verdict);
+}
+
+static void run(struct agent *agent, const struct wire_run *order)
+{
+    job_move(&agent->job, JOB_RUNNING);
+    agent->begin_ns = agent_now_ns();
+    atomic_store(&agent->board->consult_from, order->consult);
+    bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
+    if (agent->order.verbosity >= 1) {
+        struct wire_message status = {.kind = WIRE_NOTICE};
+        char text[WIRE_NAME_MAX + 80];
+
+        snprintf(text, sizeof text, "Processor Zero is host %s (term %u), p = %u", agent->host_name,
+                 agent->term, order->processes);
+        status.notice.text = text;
+        agent_send(agent, &status);
+    }
+}
+
+static enum bspz_decision decision_word(uint32_t decision)
+{
+    return decision == WIRE_DECISION_GO ? BSPZ_DECIDE_GO : BSPZ_DECIDE_ABORT;
+}
+
+static void release(struct agent *agent, const struct wire_message *message)
+{
+    struct bspz_board *board = agent->board;
+
+    if (agent->job != JOB_RUNNING && agent->job != JOB_STOPPING)
+        return; /* the barrier of bsp_end, which nobody waits at here */
+    atomic_store(&board->consult_from, message->release.consult);
+    atomic_store(&board->answer, (uint32_t)decision_word(message->release.decision));
+    atomic_store(&board->answered, message->envelope.superstep + 1);
+    bspz_barrier_wake(board);
+}
+
+static void carry_out(void *context, uint32_t host, const struct wire_message *message)
+{
+    struct agent *agent = context;
+
+    (void)host; /* there is only this one */
+    if (agent->finished)
+        return;
+    switch (message->kind) {
+    case WIRE_PLACE:
+        if (!job_is_stopping(agent->job))
+            place(agent, &message->place);
+        break;
+    case WIRE_RUN:
+        if (!job_is_stopping(agent->job))
+            run(agent, &message->run);
+        break;
+    case WIRE_RELEASE:
+        release(agent, message);
+        break;
+    case WIRE_STOP_RANKS:
+        agent_stop_ranks(agent, message->stop_ranks.cause,
+                         coord_outcome(coord_shell_state(agent->zero)).status);
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_zero_timer(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+
+    coord_shell_timer(agent->zero);
+}
+
+static void set_timer(void *context, uint64_t milliseconds)
+{
+    struct agent *agent = context;
+
+    uv_timer_start(&agent->zero_timer, on_zero_timer, milliseconds, 0);
+}
+
+static void cancel_timer(void *context)
+{
+    struct agent *agent = context;
+
+    uv_timer_stop(&agent->zero_timer);
+}
+
+/* The only host is this process: a broken rule is a defect of the agent itself. */
+static void drop_host(void *context, uint32_t host, const char *complaint)
+{
+    struct agent *agent = context;
+
+    (void)host;
+    agent_notice(agent, "internal error: %s", complaint);
+    agent_kill(agent);
+}
+
+static void finish(void *context, const struct coord_outcome *outcome)
+{
+    agent_finish(context, outcome);
+}
+
+static void trace(void *context, const char *text)
+{
+    struct wire_message message = {.kind = WIRE_TRACE};
+
+    message.trace.text = text;
+    agent_send(context, &message);
+}
+
+void agent_tell_zero(struct agent *agent, struct wire_message *message)
+{
+    if (!agent->zero)
+        return;
+    memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
+    message->envelope.term = agent->term;
+    coord_shell_message(agent->zero, OWN_HOST, message);
+}
+
+void agent_arrived(struct agent *agent, uint64_t superstep, enum wire_barrier barrier)
+{
+    struct wire_message message = {.kind = WIRE_ARRIVE};
+    static const uint64_t nothing[2];
+
+    message.envelope.superstep = superstep;
+    message.arrive.barrier = barrier;
+    message.arrive.bytes_to = (struct wire_numbers){nothing, 1};
+    message.arrive.output = (struct wire_numbers){nothing, 2};
+    agent_tell_zero(agent, &message);
+}
+
+void agent_rank_exited(struct agent *agent, int pid, const struct death *death)
+{
+    struct wire_message message = {.kind = WIRE_RANK_EXITED};
+
+    message.rank_exited.pid = (uint32_t)pid;
+    message.rank_exited.status = (uint32_t)death->status & 0xff;
+    message.rank_exited.signal = (uint32_t)death->signal;
+    agent_tell_zero(agent, &message);
+}
+
+int agent_elect(struct agent *agent, uint32_t term)
+{
+    struct wire_host host = {OWN_HOST, (uint32_t)agent->order.cores, agent->host_name};
+    struct coord_config config = {
+        .term = term,
+        .host_count = 1,
+        .hosts = &host,
+        .process_limit = (uint32_t)agent->order.process_limit,
+        .processes_max = BSPZ_MAX_PROCS,
+        .consult_every = agent->order.consult_every,
+        .abort_at = agent->order.abort_at,
+    };
+    struct coord_shell_calls calls = {
+        .send = carry_out,
+        .set_timer = set_timer,
+        .cancel_timer = cancel_timer,
+        .drop_host = drop_host,
+        .finish = finish,
+        .trace = agent->order.verbosity >= 2 ? trace : NULL,
+    };
+    struct wire_message ready = {.kind = WIRE_HOST_READY};
+    struct wire_message registered = {.kind = WIRE_REGISTERED};
+
+    if (agent->zero)
+        return -EALREADY;
+    agent->term = term;
+    agent->zero = coord_shell_new(&config, agent->job_id, &calls, agent);
+    if (!agent->zero)
+        return -ENOMEM;
+    agent->board->term = term;
+    ready.host_ready.slots = (uint32_t)agent->order.cores;
+    agent_tell_zero(agent, &ready);
+    registered.registered.wanted = (uint32_t)atomic_load(&agent->board->wanted);
+    if (agent->bare)
+        registered.registered.wanted = (uint32_t)agent->nprocs;
+    agent_tell_zero(agent, &registered);
+    return 0;
+}
