@@ -92,9 +92,24 @@ __attribute__((format(printf, 2, 3))) static bool wrong(struct options *options,
     return false;
 }
 
+__attribute__((format(printf, 2, 3))) static void add_note(struct options *options,
+                                                           const char *format, ...)
+{
+    size_t used = strlen(options->note);
+    va_list arguments;
+
+    if (used > 0)
+        used += (size_t)snprintf(options->note + used, sizeof options->note - used, "; ");
+    if (used >= sizeof options->note)
+        return;
+    va_start(arguments, format);
+    vsnprintf(options->note + used, sizeof options->note - used, format, arguments);
+    va_end(arguments);
+}
+
 /* ---- Values ---- */
 
-/* `source` names the option or variable in the message. */
+/* `source` is what stands before the value in the message: "-np " or "BSP_PROCS=". */
 static bool take_processes(struct options *options, const char *source, const char *text)
 {
     char *end;
@@ -103,11 +118,11 @@ static bool take_processes(struct options *options, const char *source, const ch
     errno = 0;
     value = strtol(text, &end, 10);
     if (end == text || *end)
-        return wrong(options, "%s %.80s is not a number of processes: give 1 to %d", source, text,
+        return wrong(options, "%s%.80s is not a number of processes: give 1 to %d", source, text,
                      BSPZ_MAX_PROCS);
     if (errno || value < 1 || value > BSPZ_MAX_PROCS)
-        return wrong(options, "%s %.80s: the number of processes must be from 1 to %d", source,
-                     text, BSPZ_MAX_PROCS);
+        return wrong(options, "%s%.80s: the number of processes must be from 1 to %d", source, text,
+                     BSPZ_MAX_PROCS);
     options->processes = (int)value;
     return true;
 }
@@ -231,7 +246,7 @@ static bool take_option(struct options *options, options_lookup *lookup, int cod
 {
     switch ((enum option_code)code) {
     case OPT_NP:
-        return take_processes(options, "-np", text);
+        return take_processes(options, "-np ", text);
     case OPT_VERBOSE:
         if (options->verbosity < 2)
             options->verbosity++;
@@ -266,12 +281,10 @@ static bool take_option(struct options *options, options_lookup *lookup, int cod
     case OPT_OLD_HARMLESS:
         return true;
     case OPT_OLD_HOSTLIST:
-        snprintf(options->note, sizeof options->note,
-                 "-hostlist %.80s is not read: all processes run on this host", text);
+        add_note(options, "-hostlist %.80s is not read: all processes run on this host", text);
         return true;
     case OPT_OLD_RESTART:
-        snprintf(options->note, sizeof options->note,
-                 "-restart: no saved state exists, the program starts from the beginning");
+        add_note(options, "-restart: no saved state exists, the program starts from the beginning");
         return true;
     }
     return true;
@@ -305,8 +318,7 @@ static bool take_environment(struct options *options, options_lookup *lookup)
     const char *limit = lookup("BSP_PROCS");
     const char *faults = lookup(FAULT_VARIABLE);
 
-    if (options->processes == 0 && limit && *limit &&
-        !take_processes(options, "BSP_PROCS =", limit))
+    if (options->processes == 0 && limit && *limit && !take_processes(options, "BSP_PROCS=", limit))
         return false;
     if (!faults_parse(faults, &options->faults))
         return wrong(options, "%s=%.80s is not understood", FAULT_VARIABLE, faults);

@@ -169,6 +169,8 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
     if (job_is_stopping(before))
         return;
     job_move(&agent->job, JOB_STOPPING);
+    if (!agent->blame && agent->zero)
+        set_blame(agent, coord_outcome(coord_shell_state(agent->zero)).text, true);
     if (agent->board)
         bspz_board_stop(agent->board, agent->nprocs, by_signal ? BSPZ_STOP_SIGNAL : BSPZ_STOP_ABORT,
                         by_signal ? agent->stop_signal : status);

@@ -90,6 +90,7 @@ char *usage_table(const struct wire_usage *rows, size_t count)
         snprintf(name, sizeof name, "%u", rows[i].pid);
         used += (size_t)print_row(table + used, capacity - used, name, &rows[i]);
     }
-    print_row(table + used, capacity - used, "all", &sum);
+    used += (size_t)print_row(table + used, capacity - used, "all", &sum);
+    table[used - 1] = '\0'; /* the last line break is the printer's */
     return table;
 }

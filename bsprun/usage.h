@@ -11,7 +11,8 @@
 /* The row of process pid; wall_ns as measured by the agent. */
 void usage_read(const struct bspz_board *board, int pid, uint64_t wall_ns, struct wire_usage *row);
 
-/* The table, with a line of totals; free() it.  NULL when memory is short. */
+/* The table, with a line of totals, without a line break at its end; free() it.  NULL when memory
+ * is short. */
 char *usage_table(const struct wire_usage *rows, size_t count);
 
 /* "1.2 MiB" and the like, for at most 4 digits. */

@@ -7,6 +7,14 @@
 
 #define LINE_MAX_BYTES (BSPZ_NAME_BYTES + 160)
 
+/* Past the barrier that ends its superstep, but not yet in the next one. */
+static bool has_arrived(const struct bspz_rank *rank)
+{
+    uint64_t superstep = atomic_load(&rank->superstep);
+
+    return atomic_load(&rank->line[superstep & 1].stamp) == superstep + 1;
+}
+
 static enum wire_rank_state state_of(const struct bspz_rank *rank, enum bspz_rank_state mark,
                                      unsigned call)
 {
@@ -22,7 +30,7 @@ static enum wire_rank_state state_of(const struct bspz_rank *rank, enum bspz_ran
             return WIRE_RANK_IN_END;
         if (atomic_load(&rank->in_barrier))
             return WIRE_RANK_WAITING;
-        return call == BSPZ_CALL_SYNC ? WIRE_RANK_COMMUNICATING : WIRE_RANK_COMPUTING;
+        return has_arrived(rank) ? WIRE_RANK_COMMUNICATING : WIRE_RANK_COMPUTING;
     case BSPZ_RANK_ENDED:
         return WIRE_RANK_ENDED;
     case BSPZ_RANK_EXITED:
