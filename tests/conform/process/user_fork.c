@@ -1,0 +1,58 @@
+/* Process model: in a process that the program forked inside the SPMD part the library is inert:
+ * it may print, exit with any status or run another program, and the job goes on.
+ *
+ * CASE: exit
+ * ARGS: exit
+ * OUT-EACH: pid ${i}: ok
+ *
+ * CASE: return from main
+ * ARGS: return
+ * OUT-EACH: pid ${i}: ok
+ *
+ * CASE: killed
+ * ARGS: killed
+ * OUT-EACH: pid ${i}: ok
+ *
+ * CASE: exec
+ * ARGS: exec
+ * OUT-EACH: pid ${i}: ok
+ */
+#include "../check.h"
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int child_says(const char *how)
+{
+    if (strcmp(how, "killed") == 0)
+        raise(SIGKILL);
+    if (strcmp(how, "exec") == 0)
+        execl("/bin/sh", "sh", "-c", "exit 9", (char *)NULL);
+    if (strcmp(how, "exit") == 0)
+        exit(9);
+    return 9;
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    int status;
+
+    bsp_begin(0);
+    bsp_sync();
+    fflush(stdout);
+    pid_t child = fork();
+
+    if (child == 0)
+        return child_says(how);
+    bsp_sync();
+    CHECK(waitpid(child, &status, 0) == child);
+    if (strcmp(how, "killed") == 0)
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    else
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 9);
+    bsp_sync();
+    conform_done();
+    bsp_end();
+    return 0;
+}
