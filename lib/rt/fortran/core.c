@@ -7,9 +7,9 @@
 /* Sizes and offsets are int in Fortran; what is passed on is wide enough for more. */
 
 FORTRAN_SUBROUTINE(init, (void (*spmd)(void)), bsp_init_cpp(spmd, 0, NULL, line, file))
-FORTRAN_SUBROUTINE(begin, (const int *maxprocs), bspz_fortran_flush(), bsp_begin(*maxprocs))
-FORTRAN_SUBROUTINE_0(end, bspz_fortran_flush(), bsp_end())
-FORTRAN_SUBROUTINE_0(sync, bspz_fortran_flush(), bsp_sync_cpp(line, file))
+FORTRAN_SUBROUTINE(begin, (const int *maxprocs), bsp_begin(*maxprocs))
+FORTRAN_SUBROUTINE_0(end, bsp_end())
+FORTRAN_SUBROUTINE_0(sync, bsp_sync_cpp(line, file))
 
 FORTRAN_SUBROUTINE(pushreg, (const void *ident, const int *n),
                    bsp_push_reg_cpp(ident, *n, line, file))
@@ -49,7 +49,6 @@ BSPZ_NORETURN static void abort_with(const char *text, size_t length)
 {
     while (length > 0 && text[length - 1] == ' ')
         length--;
-    bspz_fortran_flush();
     bsp_abort("%.*s", (int)length, text);
 }
 

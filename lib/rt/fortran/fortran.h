@@ -19,10 +19,6 @@
 /* The name as a C string that stays. */
 const char *bspz_fortran_file(const char *text, size_t length);
 
-/* Writes out what the Fortran run-time system holds back, so that it precedes what other processes
- * print in the next superstep. */
-void bspz_fortran_flush(void);
-
 #pragma GCC visibility pop
 
 #define FORTRAN_WEAK        __attribute__((__weak__))

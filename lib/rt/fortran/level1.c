@@ -31,8 +31,7 @@ FORTRAN_SUBROUTINE(get_common,
 FORTRAN_SUBROUTINE(hpget_common,
                    (const int *pid, const void *common, const void *src, void *dst, const int *n),
                    bsp_hpget_cpp(*pid, common, distance(common, src), dst, *n, line, file))
-FORTRAN_SUBROUTINE(sync_number, (const int *number), bspz_fortran_flush(),
-                   bspz_sync_numbered(*number, line, file))
+FORTRAN_SUBROUTINE(sync_number, (const int *number), bspz_sync_numbered(*number, line, file))
 
 #define BOTH_SPELLINGS(name)                                                                       \
     FORTRAN_TWO_UNDERSCORES(bsp##name)                                                             \

@@ -4,12 +4,11 @@
 #include "include/bsp_level1.h"
 #include "lib/rt/fortran/fortran.h"
 
-FORTRAN_SUBROUTINE(_start, (const int *maxprocs, int *nprocs, int *mypid), bspz_fortran_flush(),
+FORTRAN_SUBROUTINE(_start, (const int *maxprocs, int *nprocs, int *mypid),
                    bspstart(0, NULL, *maxprocs, nprocs, mypid))
-FORTRAN_SUBROUTINE_0(_finish, bspz_fortran_flush(), bspfinish())
+FORTRAN_SUBROUTINE_0(_finish, bspfinish())
 FORTRAN_SUBROUTINE(_sstep, (const int *id), (void)id)
-FORTRAN_SUBROUTINE(_sstep_end, (const int *id), (void)id, bspz_fortran_flush(),
-                   bsp_sync_cpp(line, file))
+FORTRAN_SUBROUTINE(_sstep_end, (const int *id), (void)id, bsp_sync_cpp(line, file))
 FORTRAN_SUBROUTINE(_store, (const int *pid, const void *src, void *dst, const int *n),
                    bspstore_cpp(*pid, src, dst, *n, line, file))
 FORTRAN_SUBROUTINE(_fetch, (const int *pid, const void *src, void *dst, const int *n),

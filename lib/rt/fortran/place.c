@@ -1,4 +1,4 @@
-/* Source positions and buffered output of Fortran programs. */
+/* Source positions of Fortran programs. */
 #include <string.h>
 
 #include "lib/rt/fortran/fortran.h"
@@ -29,13 +29,4 @@ const char *bspz_fortran_file(const char *text, size_t length)
             return file_names[i].name;
     }
     return "(other Fortran files)";
-}
-
-/* Of gfortran's run-time library, where the program has it; NULL means all units. */
-void _gfortran_flush_i4(int *unit) __attribute__((__weak__));
-
-void bspz_fortran_flush(void)
-{
-    if (_gfortran_flush_i4 != NULL)
-        _gfortran_flush_i4(NULL);
 }

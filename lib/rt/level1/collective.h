@@ -8,6 +8,7 @@
 #ifndef BSPZ_RT_LEVEL1_COLLECTIVE_H
 #define BSPZ_RT_LEVEL1_COLLECTIVE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -16,7 +17,7 @@
 
 #pragma GCC visibility push(hidden)
 
-#define BSPZ_NO_ROOT -1
+#define BSPZ_NO_ROOT INT_MIN
 
 /* One call of a collective operation. */
 struct bspz_collective {

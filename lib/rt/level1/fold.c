@@ -177,10 +177,12 @@ static int doublings(int p)
     return steps;
 }
 
-/* Whether so many supersteps with one item each cost less than one with all items. */
+/* Whether so many supersteps with one item each cost less than one with all items.  One there must
+ * be, also for a single process: it delivers what was sent before. */
 static bool in_steps(const struct bspz_collective *call, int steps)
 {
-    return steps * bspz_superstep_cost(1, call->n) < bspz_superstep_cost(bsp_nprocs() - 1, call->n);
+    return steps > 0 &&
+           steps * bspz_superstep_cost(1, call->n) < bspz_superstep_cost(bsp_nprocs() - 1, call->n);
 }
 
 /* Nothing to combine; the processes only agree on that. */
