@@ -128,13 +128,15 @@ struct calibration {
 };
 
 /* Doubles the number of supersteps until they last long enough to extrapolate.  What this runs is
- * the warm-up as well: never less than half a batch.  Process 0's clock decides for all. */
+ * the warm-up as well: two supersteps that are not timed at all, for buffers that alternate and
+ * grow, then never less than half a batch.  Process 0's clock decides for all. */
 static struct calibration calibrate(const struct bench_world *world,
                                     const struct bench_options *options, bench_steps *steps,
                                     void *context)
 {
     enum verdict { MORE, ENOUGH, TOO_SLOW };
     struct calibration result = {.supersteps = 1};
+    time_batch(world, steps, context, 2);
     for (;;) {
         result.last_seconds = time_batch(world, steps, context, result.supersteps);
         double ratio = options->batch_seconds / result.last_seconds;
