@@ -1,0 +1,206 @@
+"""How jobs end: exit statuses, messages and tables; every process gone afterwards."""
+import os
+import signal
+
+from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, run
+
+PLACE = r"prog\.c:\d+"
+
+
+def normal_end():
+    for p in (1, 2, 3, 4, 7):
+        expect(bsprun("-np", p, PROG), 0, out=rf"^p = {p}$", no_err=True)
+
+
+def status_of_pid_0():
+    for status in (0, 1, 7, 255):
+        expect(bsprun("-np", 3, PROG, "status", status), status, no_err=True)
+    expect(run([PROG, "status", "9"], env={"BSP_PROCS": "3"}), 9, out="^p = 3$", no_err=True)
+
+
+def exit_handlers_of_all_run():
+    result = expect(bsprun("-np", 4, PROG, "handlers"), 0)
+    check(sorted(line for line in result.out.splitlines() if "handler" in line) ==
+          [f"exit handler of {pid}" for pid in range(4)], result)
+
+
+def many_more_than_cores():
+    expect(bsprun("-np", 32, PROG, "count", 20), 0, out="^p = 32$", no_err=True)
+
+
+def table_names_all(result, p):
+    for pid in range(p):
+        check(f"\n  pid {pid}: last call bsp_" in "\n" + result.err, "no line of", pid, result)
+
+
+def early_exit():
+    for pid, status, expected in ((2, 3, 3), (0, 3, 3), (1, 0, 1)):
+        result = expect(bsprun("-np", 3, PROG, "exit", pid, status), expected,
+                        err=rf"^bsprun: pid {pid} called exit\({status}\) in superstep \d+ before "
+                        "bsp_end$")
+        table_names_all(result, 3)
+        check(f"called exit({status})" in result.err.split("\n", 1)[1], result)
+
+
+def early_quick_exit():
+    for pid in (0, 2):
+        result = expect(bsprun("-np", 3, PROG, "_exit", pid, 5), 5,
+                        err=rf"^bsprun: pid {pid} ended with status 5 without bsp_end in superstep "
+                        rf"\d+, last call bsp_sync at .*{PLACE}$")
+        table_names_all(result, 3)
+
+
+def abort_by_one():
+    for pid in (0, 3):
+        result = expect(bsprun("-np", 4, PROG, "abort", pid, "me"), 1)
+        check(f"\nABORT(pid{pid:3d}):as told by me\n" in result.err, result)
+        check("bsprun:" not in result.err, "it needs no second message", result)
+
+
+def misuse():
+    result = expect(bsprun("-np", 2, PROG, "misuse", 1), 1,
+                    err=rf"^bspzero: .*{PLACE}: bsp_put: pid 1 of 2, superstep \d+: ")
+    check("bsprun:" not in result.err, result)
+
+
+def killed_by_itself():
+    for pid in (0, 2):
+        result = expect(bsprun("-np", 3, PROG, "signal", pid, int(signal.SIGSEGV)), 139,
+                        err=rf"^bsprun: pid {pid} was killed by signal 11 \(Segmentation fault\) in "
+                        rf"superstep \d+, last call bsp_sync at .*{PLACE}$")
+        table_names_all(result, 3)
+
+
+def killed_from_outside():
+    for victim in (0, 1):
+        with Job([BSPRUN, "-np", "3", PROG, "loop"]) as job:
+            ranks = job.wait_ready(3)
+            os.kill(ranks[victim], signal.SIGKILL)
+            check(job.finish() == 137, job.status, job.text())
+            check(f"pid {victim} was killed by signal 9 (Killed) in superstep" in job.text(),
+                  job.text())
+            job.check_gone()
+
+
+def killed_while_others_compute():
+    """The others are not in a barrier, where they would notice: they are ended all the same."""
+    with Job([BSPRUN, "-np", "3", PROG, "compute"]) as job:
+        ranks = job.wait_ready(3)
+        os.kill(ranks[2], signal.SIGKILL)
+        check(job.finish() == 137, job.status, job.text())
+        job.check_gone()
+
+
+def some_end_early():
+    result = bsprun("-np", 3, PROG, "early-end", 1)
+    check(result.status != 0, result)
+    check("bsp_end" in result.err, result)
+
+
+def after_bsp_end():
+    expect(bsprun("-np", 3, PROG, "late-signal", int(signal.SIGTERM)), 143,
+           err=r"^bsprun: pid 0 was killed by signal 15 \(Terminated\) after bsp_end$")
+
+
+def before_bsp_begin():
+    expect(bsprun("-np", 3, PROG, "never", 5), 5, no_err=True)
+    expect(bsprun("-np", 3, PROG, "never", 0), 0, no_err=True)
+    expect(bsprun("-np", 3, PROG, "early-signal", int(signal.SIGFPE)), 136,
+           err=r"^bsprun: .*prog was killed by signal 8 \(Floating point exception\) before "
+           r"bsp_begin$|^bsprun: .* was killed by signal 8")
+
+
+def wrapped():
+    """A shell, env or nice in between: the outermost status counts."""
+    expect(bsprun("-np", 3, "sh", "-c", f"'{PROG}' count 3; echo then; exit 6"), 6,
+           out=r"^p = 3\n(.*\n)*then$", no_err=True)
+    expect(bsprun("-np", 3, "env", "nice", PROG, "status", 4), 4, out="^p = 3$", no_err=True)
+    expect(bsprun("-np", 2, "sh", "-c", f"'{PROG}' exit 1 3; echo not reached; sleep 60"), 3,
+           err=r"^bsprun: pid 1 called exit\(3\)")
+
+
+def wrapped_twice():
+    """Two programs one after the other in one script: the first takes the job."""
+    result = expect(bsprun("-np", 2, "sh", "-c", f"'{PROG}' && echo between"), 0)
+    check("between" in result.out, result)
+
+
+def bare():
+    env = {"BSP_PROCS": "3"}
+    expect(run([PROG], env=env), 0, out="^p = 3$", no_err=True)
+    expect(run([PROG, "exit", "1", "4"], env=env), 4, err=r"^bspzero: pid 1 called exit\(4\)")
+    result = expect(run([PROG, "signal", "2", "11"], env=env), 139,
+                    err=r"^bspzero: pid 2 was killed by signal 11")
+    table_names_all(result, 3)
+    expect(run([PROG, "abort", "1", "x"], env=env), 1, err=r"^ABORT\(pid  1\):as told by x$")
+
+
+def bare_killed():
+    for victim in (0, 1):
+        with Job([PROG, "loop"], env={"BSP_PROCS": "3"}) as job:
+            ranks = job.wait_ready(3)
+            os.kill(ranks[victim], signal.SIGKILL)
+            status = job.finish()
+            check(status == (-9 if victim == 0 else 137), status, job.text())
+            check(f"bspzero: pid {victim} " in job.text(), job.text())
+            job.check_gone(at_once=False)
+
+
+def bare_in_a_pipe():
+    """The reader of a pipe sees its end as soon as process 0 has ended."""
+    result = run(["sh", "-c", f"'{PROG}' talk 3 | sort | tail -1"], env={"BSP_PROCS": "2"})
+    expect(result, 0, out="^p = 2$")
+
+
+def agent_killed():
+    for command, env in (([BSPRUN, "-np", "3", PROG, "loop"], {}),
+                         ([BSPRUN, "-np", "3", PROG, "compute"], {}),
+                         ([BSPRUN, "-np", "3", "sh", "-c", f"'{PROG}' compute; sleep 60"], {})):
+        with Job(command, env=env) as job:
+            job.wait_ready(3)
+            os.kill(job.agent(), signal.SIGKILL)
+            check(job.finish() == 137, job.status, job.text())
+            check("the node agent (bspnode" in job.text(), job.text())
+            job.check_gone()
+
+
+def agent_killed_bare():
+    with Job([PROG, "loop"], env={"BSP_PROCS": "3"}) as job:
+        job.wait_ready(3)
+        os.kill(job.agent(), signal.SIGKILL)
+        check(job.finish() != 0, job.text())
+        job.check_gone(at_once=False)
+
+
+def launcher_killed():
+    for mode in ("loop", "compute", "late-sleep", "early-sleep"):
+        with Job([BSPRUN, "-np", "3", PROG, mode]) as job:
+            job.wait_ready(1 if "sleep" in mode else 3)
+            job.signal(signal.SIGKILL)
+            job.finish()
+            job.check_gone(at_once=False)
+
+
+def told_to_abort():
+    """Processor Zero's decision ends a real job at the superstep it names."""
+    for p in (1, 2, 4):
+        result = bsprun("-np", p, PROG, "loop", env={"BSPZERO_FAULT": "consult:1,abort-at:5"})
+        expect(result, 1, err=r"^bsprun: .*superstep 5")
+        for pid in range(p):
+            check(f"  pid {pid}: last call bsp_sync" in result.err, result)
+            check(", superstep 5, " in result.err, result)
+    expect(run([PROG, "loop"], env={"BSP_PROCS": "2", "BSPZERO_FAULT": "consult:1,abort-at:5"}), 1,
+           err=r"^bspzero: .*superstep 5")
+
+
+def consulted_and_let_go():
+    expect(bsprun("-np", 3, PROG, "count", 50, env={"BSPZERO_FAULT": "consult:1"}), 0, no_err=True)
+    expect(bsprun("-np", 3, PROG, "count", 50, env={"BSPZERO_FAULT": "consult:7"}), 0, no_err=True)
+
+
+if __name__ == "__main__":
+    main([normal_end, status_of_pid_0, exit_handlers_of_all_run, many_more_than_cores, early_exit,
+          early_quick_exit, abort_by_one, misuse, killed_by_itself, killed_from_outside,
+          killed_while_others_compute, some_end_early, after_bsp_end, before_bsp_begin, wrapped,
+          wrapped_twice, bare, bare_killed, bare_in_a_pipe, agent_killed, agent_killed_bare,
+          launcher_killed, told_to_abort, consulted_and_let_go])

@@ -1,0 +1,260 @@
+"""What the integration tests share: running jobs, counting what they leave behind, reporting.
+
+Every job carries a marker in its environment.  A process of it is found by that marker wherever it
+has got to, so "nothing is left" can be checked without knowing who should have ended it.
+"""
+import atexit
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+BIN = os.environ["INTEG_BIN"]  # where bsprun and bspnode are
+PROG = os.environ["INTEG_PROG"]  # prog.c, compiled
+BSPRUN = os.path.join(BIN, "bsprun")
+PATIENCE = 60.0  # seconds after which something that should happen never will
+
+MARK = "BSPZ_INTEG_MARK"
+CORES = len(os.sched_getaffinity(0))
+
+scratch = tempfile.mkdtemp(prefix="bspzero-integ-")
+atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+
+
+class Failed(Exception):
+    pass
+
+
+def check(truth, *what):
+    if not truth:
+        raise Failed(" ".join(str(part) for part in what))
+
+
+def fresh_mark():
+    return uuid.uuid4().hex
+
+
+def marked(mark):
+    """The living processes that carry the marker: {os pid: name}."""
+    found = {}
+    wanted = (MARK + "=" + mark).encode()
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                if wanted not in file.read().split(b"\0"):
+                    continue
+            with open(f"/proc/{entry}/comm") as file:
+                found[int(entry)] = file.read().strip()
+        except OSError:
+            continue
+    return found
+
+
+def kill_marked(mark):
+    for pid in marked(mark):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            pass
+
+
+def wait_until(condition, what):
+    """Polls a condition that must come true; a bound far above what it takes."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        value = condition()
+        if value:
+            return value
+        check(time.monotonic() < end, "waited in vain:", what)
+        time.sleep(0.01)
+
+
+def environment(mark, extra=None):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("BSP_", "BSPZERO_FAULT"))}
+    env[MARK] = mark
+    env.update(extra or {})
+    return {k: v for k, v in env.items() if v is not None}
+
+
+class Result:
+    def __init__(self, status, out, err, mark):
+        self.status, self.out, self.err, self.mark = status, out, err, mark
+
+    def __str__(self):
+        return f"status {self.status}\nstdout:\n{self.out}\nstderr:\n{self.err}"
+
+
+def run(command, env=None, stdin=subprocess.DEVNULL, stdin_data=None, cwd=None, left=0, **more):
+    """Runs a command to its end; nothing may be left then.  A negative status is a signal."""
+    mark = fresh_mark()
+    if stdin_data is not None:
+        stdin = subprocess.PIPE
+    process = subprocess.Popen(command, env=environment(mark, env), stdin=stdin, cwd=cwd,
+                               stdout=more.pop("stdout", subprocess.PIPE),
+                               stderr=more.pop("stderr", subprocess.PIPE), **more)
+    try:
+        out, err = process.communicate(stdin_data, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise Failed("never ended:", command, marked(mark))
+    finally:
+        survivors = marked(mark)
+        kill_marked(mark)
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+    result = Result(process.returncode, (out or b"").decode(errors="replace"),
+                    (err or b"").decode(errors="replace"), mark)
+    check(len(survivors) == left, "left behind by", command, survivors, result)
+    return result
+
+
+def bsprun(*words, **more):
+    return run([BSPRUN, *map(str, words)], **more)
+
+
+def expect(result, status, out=None, err=None, no_err=False):
+    """Compares status; out and err are regular expressions that must occur."""
+    check(result.status == status, "status should be", status, "\n", result)
+    if out is not None:
+        check(re.search(out, result.out, re.M), "stdout lacks", repr(out), "\n", result)
+    if err is not None:
+        check(re.search(err, result.err, re.M), "stderr lacks", repr(err), "\n", result)
+    if no_err:
+        check(result.err == "", "stderr is not empty\n", result)
+    return result
+
+
+class Job:
+    """A job that runs while the test acts.  Use as a context: leaving it cleans up."""
+
+    def __init__(self, command, env=None, terminal=False, **more):
+        self.mark = fresh_mark()
+        self.out = b""
+        self.terminal = terminal
+        self.command = [str(word) for word in command]
+        env = environment(self.mark, env)
+        if terminal:
+            self.os_pid, self.fd = pty.fork()
+            if self.os_pid == 0:
+                os.execve(self.command[0], self.command, env)
+            self.process = None
+        else:
+            self.process = subprocess.Popen(self.command, env=env, stdout=subprocess.PIPE,
+                                            stderr=subprocess.STDOUT,
+                                            stdin=more.pop("stdin", subprocess.DEVNULL), **more)
+            self.os_pid, self.fd = self.process.pid, self.process.stdout.fileno()
+        self.status = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        kill_marked(self.mark)
+        if self.status is None:
+            self.wait_status()
+        if self.process:
+            self.process.stdout.close()
+        else:
+            os.close(self.fd)
+
+    def wait_status(self):
+        _, status = os.waitpid(self.os_pid, 0)
+        self.status = os.waitstatus_to_exitcode(status)
+        if self.process:
+            self.process.returncode = self.status
+
+    def _read(self, seconds):
+        """More output; b"" at its end, None when the time is over."""
+        readable, _, _ = select.select([self.fd], [], [], max(0, seconds))
+        if not readable:
+            return None
+        try:
+            return os.read(self.fd, 65536)
+        except OSError:
+            return b""
+
+    def wait_for(self, pattern, count=1):
+        """Reads until the pattern has occurred `count` times; the matches."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            found = re.findall(pattern, self.text(), re.M)
+            if len(found) >= count:
+                return found
+            more = self._read(end - time.monotonic())
+            check(more, "no", count, "times", repr(pattern), "in\n", self.text())
+            self.out += more
+
+    def wait_ready(self, count):
+        """{BSP pid: os pid} of the `count` processes that said so."""
+        pairs = self.wait_for(r"^ready (-?\d+) (\d+)\r?$", count)
+        return {int(pid): int(os_pid) for pid, os_pid in pairs}
+
+    def finish(self):
+        """Reads all there is and waits for the end."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            more = self._read(end - time.monotonic())
+            check(more is not None, "never ended:", self.command, "\n", self.text())
+            if more == b"":
+                break
+            self.out += more
+        self.wait_status()
+        return self.status
+
+    def text(self):
+        return self.out.decode(errors="replace")
+
+    def signal(self, number):
+        os.kill(self.os_pid, number)
+
+    def members(self):
+        return marked(self.mark)
+
+    def agent(self):
+        agents = [pid for pid, name in self.members().items() if name == "bspnode"]
+        check(len(agents) == 1, "one agent expected:", self.members())
+        return agents[0]
+
+    def check_gone(self, at_once=True):
+        """Nothing of the job is left: now, or (for whoever could not wait) soon."""
+        if at_once:
+            check(not self.members(), "left behind:", self.members())
+        else:
+            wait_until(lambda: not self.members(), "the end of all processes of the job")
+
+
+def shared_memory():
+    """Names in /dev/shm that could be ours."""
+    return {name for name in os.listdir("/dev/shm") if "bsp" in name.lower()}
+
+
+def main(tests):
+    """Runs the tests (functions) given by name, or all; the names are printed for the log."""
+    wanted = sys.argv[1:]
+    before = shared_memory()
+    failures = 0
+    for test in tests:
+        if wanted and test.__name__ not in wanted:
+            continue
+        start = time.monotonic()
+        try:
+            test()
+            verdict = "ok"
+        except Failed as failure:
+            failures += 1
+            verdict = f"FAILED: {failure}"
+        print(f"{test.__name__} ({time.monotonic() - start:.2f} s): {verdict}", flush=True)
+    left = shared_memory() - before
+    if left:
+        failures += 1
+        print("left in /dev/shm:", left)
+    sys.exit(1 if failures else 0)
