@@ -89,6 +89,7 @@ struct agent {
     struct member *members;        /* nprocs of them */
     int adopted, ready, ended;     /* how many have got that far */
     uint64_t consulted;            /* newest consultation passed on */
+    bool end_reported;             /* ... which was the barrier of bsp_end */
     struct cores_claim cores;
     struct watched root;
     uint64_t begin_ns, end_ns; /* of the SPMD part */

@@ -102,7 +102,9 @@ static void all_ended(struct agent *agent)
     if (agent->job != JOB_RUNNING)
         return;
     job_move(&agent->job, JOB_ENDING);
-    agent_arrived(agent, atomic_load(&bspz_rank_of(agent->board, 0)->superstep), WIRE_BARRIER_END);
+    if (!agent->end_reported)
+        agent_arrived(agent, atomic_load(&bspz_rank_of(agent->board, 0)->superstep),
+                      WIRE_BARRIER_END);
 }
 
 /* Acts on one step of a rank's life; the counts make each "all" fire once. */
@@ -140,11 +142,14 @@ static void registered(struct agent *agent)
 static void scan_consultation(struct agent *agent)
 {
     uint64_t consulted = atomic_load(&agent->board->consulted);
+    const struct bspz_line *line;
 
     if (consulted <= agent->consulted)
         return;
     agent->consulted = consulted;
-    agent_arrived(agent, consulted - 1, WIRE_BARRIER_SYNC);
+    line = &bspz_rank_of(agent->board, 0)->line[(consulted - 1) & 1];
+    agent->end_reported = line->flags & BSPZ_HAS_END;
+    agent_arrived(agent, consulted - 1, agent->end_reported ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC);
 }
 
 void agent_scan(struct agent *agent)

@@ -50,15 +50,15 @@ static void run(struct agent *agent, const struct wire_run *order)
 
 static enum bspz_decision decision_word(uint32_t decision)
 {
-    return decision == WIRE_DECISION_GO ? BSPZ_DECIDE_GO : BSPZ_DECIDE_ABORT;
+    return decision == WIRE_DECISION_ABORT ? BSPZ_DECIDE_ABORT : BSPZ_DECIDE_GO;
 }
 
 static void release(struct agent *agent, const struct wire_message *message)
 {
     struct bspz_board *board = agent->board;
 
-    if (agent->job != JOB_RUNNING && agent->job != JOB_STOPPING)
-        return; /* the barrier of bsp_end, which nobody waits at here */
+    if (message->envelope.superstep + 1 != agent->consulted)
+        return; /* a barrier of bsp_end that nobody waits at here */
     atomic_store(&board->consult_from, message->release.consult);
     atomic_store(&board->answer, (uint32_t)decision_word(message->release.decision));
     atomic_store(&board->answered, message->envelope.superstep + 1);
