@@ -1,6 +1,7 @@
 /* bsp_fold and bsp_scan with an operator that does not commute, against the serial result; items
  * from a few bytes to more than the library keeps memory for; all algorithms.
  *
+ * @procs 1 2 3 4 5 7 8
  * @env BSP_SLG=100,1e9,1,1
  * @env BSP_SLG=100,1,1e6,1
  * @env BSP_SLG=100,3000,12,8

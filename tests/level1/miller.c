@@ -82,6 +82,22 @@ static void broadcast(int p, int me)
     }
 }
 
+/* The broadcast's own registration is gone, the program's counts again. */
+static void broadcast_to_registered(int p, int me)
+{
+    double first = 0.5, last = me;
+
+    bsp_push_reg(wide, sizeof(wide));
+    bsp_sync();
+    bspbroadcast(0, &first, wide, sizeof(first));
+    bsp_sync();
+    bsp_put((me + 1) % p, &last, wide, sizeof(wide) - sizeof(last), sizeof(last));
+    bsp_sync();
+    CHECK(wide[0] == 0.5 && wide[999] == (me + p - 1) % p);
+    bsp_pop_reg(wide);
+    bsp_sync();
+}
+
 int main(int argc, char **argv)
 {
     int p = -1, me = -1;
@@ -91,6 +107,7 @@ int main(int argc, char **argv)
     store_and_fetch(p, me);
     reduce(p, me);
     broadcast(p, me);
+    broadcast_to_registered(p, me);
     CHECK(bspdtime() >= 0);
     double before = bsptime();
     CHECK(before > 0 && bsptime() >= before);
