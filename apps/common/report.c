@@ -123,6 +123,11 @@ void report_real(const char *name, double value)
     number(name, value, 17);
 }
 
+void report_short(const char *name, double value)
+{
+    number(name, value, 8);
+}
+
 void report_rough(const char *name, double value)
 {
     number(name, value, 3);

@@ -17,6 +17,7 @@ void report_begin(const char *program);
 void report_integer(const char *name, int64_t value);
 void report_hex(const char *name, uint64_t value);
 void report_real(const char *name, double value);  /* 17 digits: reads back as the same number */
+void report_short(const char *name, double value); /* 8 digits */
 void report_rough(const char *name, double value); /* 3 digits: errors, rates */
 void report_text(const char *name, const char *value);
 
