@@ -94,7 +94,10 @@ class Result:
 
 
 def run(command, env=None, stdin=subprocess.DEVNULL, stdin_data=None, cwd=None, left=0, **more):
-    """Runs a command to its end; nothing may be left then.  A negative status is a signal."""
+    """Runs a command to its end; nothing may be left then.  A negative status is a signal.
+
+    Without bsprun nobody waits for the agent, which leaves a moment after process 0.
+    """
     mark = fresh_mark()
     if stdin_data is not None:
         stdin = subprocess.PIPE
@@ -106,6 +109,8 @@ def run(command, env=None, stdin=subprocess.DEVNULL, stdin_data=None, cwd=None, 
     except subprocess.TimeoutExpired:
         raise Failed("never ended:", command, marked(mark))
     finally:
+        if BSPRUN not in command and process.poll() is not None:
+            wait_until(lambda: not marked(mark), "the end of all processes of " + str(command))
         survivors = marked(mark)
         kill_marked(mark)
         if process.poll() is None:

@@ -1,0 +1,141 @@
+"""Wrong calls and hostile surroundings: one clear message, a status, nothing left behind."""
+import os
+import resource
+import stat
+
+from harness import BSPRUN, PROG, bsprun, check, expect, main, run, scratch
+
+
+def one_message(result, status, pattern):
+    """A single line, that says it and who says it."""
+    expect(result, status, err=pattern)
+    check(result.err.count("\n") == 1, "one line, please:", result)
+    check(result.err.startswith(("bsprun: ", "bspzero: ")), result)
+
+
+def number_of_processes():
+    for word in ("0", "-1", "4097", "100000", "99999999999999999999"):
+        one_message(bsprun("-np", word, PROG), 2,
+                    f"^bsprun: -np {word}: the number of processes must be from 1 to 4096$")
+    for word in ("abc", "2x", "", "1.5", " "):
+        one_message(bsprun("-np", word, PROG), 2,
+                    f"^bsprun: -np {word} is not a number of processes: give 1 to 4096$")
+    one_message(bsprun("-np"), 2, "^bsprun: -np needs a value after it")
+
+
+def variable_bsp_procs():
+    for word in ("abc", "0", "-3", "100000", "2 3"):
+        one_message(bsprun(PROG, env={"BSP_PROCS": word}), 2, f"^bsprun: BSP_PROCS={word}")
+        result = run([PROG], env={"BSP_PROCS": word})
+        check(result.status != 0, result)
+        one_message(result, result.status, f"^bspzero: .*BSP_PROCS={word}")
+    expect(bsprun("-np", 2, PROG, env={"BSP_PROCS": "abc"}), 0, out="^p = 2$")
+    expect(bsprun(PROG, env={"BSP_PROCS": "3"}), 0, out="^p = 3$", no_err=True)
+
+
+def unknown_options():
+    one_message(bsprun("--timout", 3, PROG), 2,
+                "^bsprun: unknown option --timout: did you mean --timeout")
+    one_message(bsprun("-spltio", PROG), 2, "did you mean --splitio")
+    one_message(bsprun("--frobnicate", PROG), 2,
+                "^bsprun: unknown option --frobnicate: bsprun --help")
+
+
+def bad_values():
+    for word in ("0", "-1", "soon", "nan", "inf", "1e300", ""):
+        one_message(bsprun("--timeout", word, PROG), 2, f"^bsprun: --timeout {word}: give a number")
+    one_message(bsprun("--bind", "socket", PROG), 2, "^bsprun: --bind socket: give core or none$")
+    one_message(bsprun("-x", "INTEG_NO_SUCH", PROG), 2,
+                "^bsprun: -x INTEG_NO_SUCH: no such variable")
+    one_message(bsprun("-x", "=3", PROG), 2, "^bsprun: -x =3: give a variable")
+    one_message(bsprun(PROG, env={"BSPZERO_FAULT": "explode:1"}), 2, "^bsprun: BSPZERO_FAULT")
+
+
+def no_program():
+    one_message(bsprun(), 2, "^bsprun: no program given")
+    one_message(bsprun("-np", 2), 2, "^bsprun: no program given")
+    one_message(bsprun("-np", 2, ""), 2, "^bsprun: the name of the program is empty$")
+
+
+def unknown_program():
+    one_message(bsprun("./no-such-program"), 127, r"^bsprun: \./no-such-program: no such program$")
+    one_message(bsprun("no-such-program-in-path"), 127,
+                "^bsprun: no-such-program-in-path: no such program, neither in PATH nor in")
+    one_message(bsprun(PROG + "/below"), 127, "no such program$")
+
+
+def not_a_program():
+    text = os.path.join(scratch, "text.c")
+    with open(text, "w") as file:
+        file.write("int main() { return 0; }\n")
+    one_message(bsprun(text), 126, f"^bsprun: {text}: is not executable: compile it with bspcc")
+    one_message(bsprun(scratch), 126, f"^bsprun: {scratch}: is a directory, not a program$")
+    os.chmod(text, 0o755)
+    one_message(bsprun(text), 126, f"^bsprun: {text}: is not a program that this machine can run$")
+    script = os.path.join(scratch, "script")
+    with open(script, "w") as file:
+        file.write("#!/no/such/interpreter\n")
+    os.chmod(script, os.stat(script).st_mode | stat.S_IXUSR)
+    one_message(bsprun(script), 126, "exists, but the interpreter or loader that it names does not$")
+
+
+def without_libbsp():
+    one_message(bsprun("true"), 1,
+                "^bsprun: true ended without calling bsp_begin: was it linked with bspcc\\?$")
+    one_message(bsprun("false"), 1, "^bsprun: false ended with an error and without calling")
+
+
+def program_from_here_and_path():
+    here, name = os.path.split(PROG)
+    expect(bsprun("-np", 2, name, cwd=here), 0, out="^p = 2$", no_err=True)
+    expect(bsprun("-np", 2, name, env={"PATH": here + ":" + os.environ["PATH"]}), 0, out="^p = 2$")
+
+
+def limits():
+    """No shared memory, no address space, no processes: said, and cleaned up."""
+    def at_most(kind, value):
+        return lambda: resource.setrlimit(kind, (value, value))
+
+    one_message(bsprun("-np", 2, PROG, preexec_fn=at_most(resource.RLIMIT_FSIZE, 4096)), 1,
+                "^bsprun: no shared memory for the job: File too large$")
+    # Room for the board, none for the ranks.
+    result = bsprun("-np", 40, PROG, preexec_fn=at_most(resource.RLIMIT_FSIZE, 131072))
+    one_message(result, 1, "^bsprun: no shared memory for 40 processes: File too large")
+    result = run([PROG], env={"BSP_PROCS": "2"},
+                 preexec_fn=at_most(resource.RLIMIT_FSIZE, 4096))
+    check(result.status != 0 and "bspzero: " in result.err, result)
+    if os.getuid() != 0:  # root is not bound by it
+        result = bsprun("-np", 2, PROG, preexec_fn=at_most(resource.RLIMIT_NPROC, 1))
+        check(result.status != 0 and result.err, result)
+
+
+def too_many_wanted():
+    """bsp_begin asks for more than there can be."""
+    result = bsprun(PROG, "want", 100000)
+    check(result.status != 0, result)
+    check("100000" in result.err or "4096" in result.err, result)
+
+
+def closed_standard_streams():
+    for redirection in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+        expect(run(["sh", "-c", f'exec "$0" "$@" {redirection}', BSPRUN, "-np", "2", PROG,
+                    "descriptors"]), 0)
+        result = run(["sh", "-c", f'exec "$0" "$@" {redirection}', BSPRUN, "./none"])
+        expect(result, 127)
+        result = run(["sh", "-c", f'exec "$0" "$@" {redirection}', PROG],
+                     env={"BSP_PROCS": "2"})
+        expect(result, 0)
+
+
+def full_disk():
+    with open("/dev/full", "wb") as full:
+        result = bsprun("--tag-output", "-np", 2, PROG, stdout=full)
+        check(result.status != 0, result)
+        check("No space left on device" in result.err, result)
+        expect(bsprun("--help", stdout=full), 1)
+
+
+if __name__ == "__main__":
+    main([number_of_processes, variable_bsp_procs, unknown_options, bad_values, no_program,
+          unknown_program, not_a_program, without_libbsp, program_from_here_and_path, limits,
+          too_many_wanted, closed_standard_streams, full_disk])

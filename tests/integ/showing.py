@@ -1,0 +1,131 @@
+"""What bsprun shows on request: election, trace, report, progress, time limit, help."""
+import os
+import re
+
+from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, run
+
+
+def elected():
+    host = os.uname().nodename
+    for p in (1, 4):
+        result = expect(bsprun("-v", "-np", p, PROG), 0)
+        check(result.err == f"bsprun: Processor Zero is host {host} (term 1), p = {p}\n", result)
+
+
+def traced():
+    """-vv: the events and effects of the state machine, in the order that makes sense."""
+    result = expect(bsprun("-vv", "-np", 2, PROG), 0)
+    order = ["event HOST_READY term 1", "event REGISTERED term 1", "effect PLACE term 1",
+             "event RANKS_READY term 1", "effect RUN term 1", "event ARRIVED term 1",
+             "effect RELEASE term 1", "event RANK_EXITED term 1", "effect END", "effect FINISH"]
+    at = 0
+    for words in order:
+        found = result.err.find("bsprun: " + words, at)
+        check(found >= 0, "no", repr(words), "in its place\n", result)
+        at = found
+    expect(bsprun("-v", "-v", "-np", 2, PROG), 0, err="event HOST_READY")
+
+
+def report():
+    result = expect(bsprun("--report", "-np", 3, PROG, "count", 10), 0, out="^p = 3$")
+    lines = result.err.splitlines()
+    supersteps = 3 + 10 + 1  # exchange, count, before the end
+    check(re.match(rf"bsprun: 3 processes, {supersteps} supersteps, \d+\.\d+ s wall time$",
+                   lines[0]), result)
+    for column in ("pid", "supersteps", "compute s", "comm s", "wait s", "bytes out", "bytes in",
+                   "h max", "peak mem"):
+        check(column in lines[1], column, result)
+    check([line.split()[0] for line in lines[2:]] == ["0", "1", "2", "all"], result)
+    for line in lines[2:5]:
+        words = line.split()
+        check(words[1] == str(supersteps), line)
+        check(words[5:11] == ["4", "B", "4", "B", "4", "B"], "one int out, one in", line)
+    check(all(len(line) <= 90 for line in lines), result)
+
+
+def report_of_a_failed_job():
+    result = expect(bsprun("--report", "-np", 2, PROG, "abort", 1, "x"), 1)
+    check("bsprun: 2 processes" in result.err, result)
+    # Without bsp_begin there is nothing to report.
+    result = expect(bsprun("--report", PROG, "never", 3), 3, no_err=True)
+
+
+def progress_in_plain_lines():
+    with Job([BSPRUN, "--progress", "-np", "2", PROG, "loop"]) as job:
+        first, second = job.wait_for(r"^bsprun: superstep (\d+), [\d.]+/s, [\d.]+ s, p = 2$", 2)[:2]
+        check(int(first) < int(second), job.text())
+        check("\r" not in job.text(), "plain lines, please", repr(job.text()))
+
+
+def progress_on_a_terminal():
+    with Job([BSPRUN, "--progress", "-np", "2", PROG, "loop"], terminal=True) as job:
+        job.wait_for(r"\r\033\[Kbsprun: superstep \d+, [\d.]+/s, [\d.]+ s, p = 2", 3)
+        os.write(job.fd, b"\x03")
+        check(job.finish() == 130, job.text())
+        live = job.text().rindex("superstep")
+        check("\r\033[K" in job.text()[live - 60:], "the live line is wiped", repr(job.text()))
+        job.check_gone()
+
+
+def progress_before_begin():
+    with Job([BSPRUN, "--progress", PROG, "early-sleep"]) as job:
+        job.wait_for("^bsprun: before bsp_begin$")
+
+
+def time_limit():
+    for mode, p in (("loop", 2), ("compute", 2), ("wait", 3)):
+        result = expect(bsprun("--timeout", 0.3, "-np", p, PROG, mode, 1), 124,
+                        err=r"^bsprun: the job took longer than its time limit \(--timeout 0\.3\)")
+        for pid in range(p):
+            check(f"\n  pid {pid}: last call bsp_" in result.err, result)
+        if mode == "wait":
+            check(re.search(r"pid 0: .*, waiting$", result.err, re.M), result)
+            check(re.search(r"pid 1: .*, computing$", result.err, re.M), result)
+    expect(bsprun("--timeout", 0.3, PROG, "early-sleep"), 124, err="^bsprun: the job took longer")
+    expect(bsprun("--timeout", 0.3, PROG, "late-sleep"), 124, err="^bsprun: the job took longer")
+    expect(bsprun("--timeout", 100, "-np", 2, PROG), 0, no_err=True)
+
+
+def help_fits_a_screen():
+    for option in ("--help", "-help", "-h"):
+        result = expect(bsprun(option), 0, no_err=True)
+        lines = result.out.splitlines()
+        check(len(lines) <= 24, len(lines))
+        check(all(len(line) <= 80 for line in lines), max(lines, key=len))
+    for word in ("-np", "-n", "-p", "-npes", "-x", "--bind", "--timeout", "--tag-output",
+                 "-splitio", "--report", "--progress", "-v", "-vv", "--core", "-local", "-nolocal",
+                 "-noload", "-hostlist", "-restart", "--version"):
+        check(word in result.out, word)
+    expect(bsprun("--version"), 0, out=r"^bsprun \(bspzero\) \d+\.\d+\.\d+$")
+
+
+def spellings_of_the_number():
+    for words in (["-np", 3], ["-n", 3], ["-p", 3], ["-npes", 3], ["--np", 3], ["-np=3"], ["-n3"]):
+        expect(bsprun(*words, PROG), 0, out="^p = 3$", no_err=True)
+
+
+def old_options():
+    expect(bsprun("-local", "-nolocal", "-noload", "-np", 2, PROG), 0, out="^p = 2$", no_err=True)
+    result = expect(bsprun("-hostlist", "hosts", "-np", 2, PROG), 0, err="^bsprun: -hostlist hosts")
+    check(result.err.count("\n") == 1, result)
+    result = expect(bsprun("-restart", "-np", 2, PROG), 0, err="^bsprun: -restart: ")
+    check(result.err.count("\n") == 1, result)
+
+
+def options_end_at_the_program():
+    result = expect(bsprun("-np", 2, PROG, "arguments", "-np", "7", "--help"), 0, out="^p = 2$")
+    check("[-np]\n[7]\n[--help]\n" in result.out, result)
+    expect(bsprun("-np", 2, "--", PROG), 0, out="^p = 2$")
+
+
+def core_dumps():
+    expect(bsprun(PROG, "limits"), 0, out="^core off$")
+    result = run(["sh", "-c", 'ulimit -Hc && exec "$0" --core "$1" limits', BSPRUN, PROG])
+    hard = result.out.splitlines()[0]
+    expect(result, 0, out="^core off$" if hard == "0" else "^core on$")
+
+
+if __name__ == "__main__":
+    main([elected, traced, report, report_of_a_failed_job, progress_in_plain_lines,
+          progress_on_a_terminal, progress_before_begin, time_limit, help_fits_a_screen,
+          spellings_of_the_number, old_options, options_end_at_the_program, core_dumps])
