@@ -2,6 +2,7 @@ C     The collective operations from Fortran, the COMMON addressing and
 C     the numbered syncs.
 C
 C     @flags -w
+C     @flags -w -fsecond-underscore
       PROGRAM LEVEL1
       INCLUDE 'fbsp.h'
       INCLUDE 'fbsp_level1.h'

@@ -1,4 +1,8 @@
-C     The Miller library from Fortran.
+C     The Miller library from Fortran, also as compilers do that append
+C     two underscores to a name with an underscore.
+C
+C     @flags -w
+C     @flags -w -fsecond-underscore
       PROGRAM MILLER
       EXTERNAL ADD
       INTEGER P, ME, RIGHT, LEFT, GOT, WORD, TOTAL

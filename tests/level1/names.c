@@ -1,5 +1,8 @@
 /* The program's own functions take the place of the library's of the same name, while the other
  * source file of the same program uses the library's: see names_library.c.
+ *
+ * @flags -O
+ * @flags -fshared-libbsp
  */
 #include <bsp.h>
 

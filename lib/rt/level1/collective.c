@@ -175,9 +175,12 @@ void bspz_collect(struct bspz_collective *call, const struct bspz_work *work, co
 
     for (int i = 0; i < p; i++) {
         int pid = (me + i) % p; /* not everyone to process 0 first */
-        bsp_put_cpp(pid, src, work->registered, work->offset + me * call->n, call->n, call->line,
-                    call->file);
+        if (pid != me)
+            bsp_put_cpp(pid, src, work->registered, work->offset + me * call->n, call->n,
+                        call->line, call->file);
     }
+    if (call->n > 0)
+        memcpy(work->bytes + me * call->n, src, (size_t)call->n);
     bspz_collective_sync(call);
 }
 
