@@ -72,10 +72,11 @@ static void begin_abort(struct coord *state, struct coord_effects *effects)
         state->config.stop_grace_ms;
 }
 
-static void note_exit(struct coord *state, uint32_t pid)
+static void note_exit(struct coord *state, struct coord_host *host, uint32_t pid)
 {
     state->exited[pid] = true;
     state->exited_count++;
+    host->exited++;
 }
 
 static void conclude_if_all_exited(struct coord *state, struct coord_effects *effects)
@@ -163,7 +164,7 @@ static int check_arrival(const struct coord *state, const struct coord_host *hos
                          const struct coord_event *event, struct coord_effects *effects)
 {
     uint64_t superstep = event->arrived.superstep;
-    if (host->count == 0)
+    if (host->exited == host->count)
         return coord_broken(effects, "host %u has no process that could arrive", host->id);
     if (host->arrived)
         return coord_broken(effects, "host %u arrives twice", host->id);
@@ -176,12 +177,44 @@ static int check_arrival(const struct coord *state, const struct coord_host *hos
     return 0;
 }
 
+/* Where exit() is accepted instead of bsp_end, a process that is gone counts as one in bsp_end; a
+ * bsp_sync would wait for it for ever. */
+static bool waits_for_the_gone(const struct coord *state)
+{
+    for (uint32_t i = 0; i < state->host_count && state->exited_count > 0; i++)
+        if (state->hosts[i].arrived && state->hosts[i].barrier == WIRE_BARRIER_SYNC)
+            return true;
+    return false;
+}
+
+static void abort_stuck(struct coord *state, struct coord_effects *effects)
+{
+    uint32_t pid = 0;
+    while (!state->exited[pid])
+        pid++;
+    blame(state, WIRE_CAUSE_RANKS_STUCK, (int32_t)pid, 1, 0,
+          "processes wait in bsp_sync for one that has exited");
+    begin_abort(state, effects);
+}
+
+static bool all_arrived(const struct coord *state)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        const struct coord_host *host = &state->hosts[i];
+        any = any || host->arrived;
+        if (!host->arrived && host->exited < host->count)
+            return false;
+    }
+    return any;
+}
+
 /* What happens at the barrier at which every host has arrived. */
 static enum wire_decision decide(struct coord *state)
 {
     uint32_t syncs = 0, ends = 0;
     for (uint32_t i = 0; i < state->host_count; i++) {
-        if (state->hosts[i].count == 0)
+        if (!state->hosts[i].arrived)
             continue;
         if (state->hosts[i].barrier == WIRE_BARRIER_END)
             ends++;
@@ -245,10 +278,10 @@ int coord_take_arrived(struct coord *state, struct coord_host *host,
             event->arrived.bytes_to ? event->arrived.bytes_to[to] : 0;
     state->superstep = event->arrived.superstep;
 
-    for (uint32_t i = 0; i < state->host_count; i++)
-        if (!state->hosts[i].arrived && state->hosts[i].count > 0)
-            return 0;
-    release(state, effects);
+    if (waits_for_the_gone(state))
+        abort_stuck(state, effects);
+    else if (all_arrived(state))
+        release(state, effects);
     return 0;
 }
 
@@ -261,8 +294,8 @@ bool coord_lives_on(const struct coord *state, uint32_t pid, const struct coord_
     return pid >= host->first && pid - host->first < host->count;
 }
 
-static void exited_while_running(struct coord *state, const struct coord_event *event,
-                                 struct coord_effects *effects)
+static void exited_while_running(struct coord *state, struct coord_host *host,
+                                 const struct coord_event *event, struct coord_effects *effects)
 {
     uint32_t pid = event->rank_exited.pid, signal = event->rank_exited.signal;
     int32_t status = (int32_t)event->rank_exited.status;
@@ -274,11 +307,15 @@ static void exited_while_running(struct coord *state, const struct coord_event *
         blame(state, WIRE_CAUSE_RANK_EXITED, (int32_t)pid, status, 0, NULL);
         begin_abort(state, effects);
     } else {
-        note_exit(state, pid);
+        note_exit(state, host, pid);
         if (pid == 0)
             state->outcome.status = status;
         if (state->exited_count == state->processes)
             coord_move(state, COORD_ENDING);
+        else if (waits_for_the_gone(state))
+            abort_stuck(state, effects);
+        else if (all_arrived(state))
+            release(state, effects);
     }
 }
 
@@ -293,10 +330,11 @@ static void blame_after_end(struct coord *state, enum wire_cause cause, int32_t 
 }
 
 /* Past bsp_end only process 0's status counts, but a death by signal must not pass for success. */
-static void exited_after_end(struct coord *state, const struct coord_event *event)
+static void exited_after_end(struct coord *state, struct coord_host *host,
+                             const struct coord_event *event)
 {
     uint32_t pid = event->rank_exited.pid, signal = event->rank_exited.signal;
-    note_exit(state, pid);
+    note_exit(state, host, pid);
     int32_t status =
         signal > 0 ? STATUS_SIGNAL + (int32_t)signal : (int32_t)event->rank_exited.status;
     if (signal > 0)
@@ -315,9 +353,9 @@ int coord_take_rank_exited(struct coord *state, struct coord_host *host,
     if (state->exited[pid])
         return coord_broken(effects, "host %u reports the end of process %u twice", host->id, pid);
     if (state->phase == COORD_ENDING)
-        exited_after_end(state, event);
+        exited_after_end(state, host, event);
     else
-        exited_while_running(state, event, effects);
+        exited_while_running(state, host, event, effects);
     if (state->phase == COORD_ENDING)
         conclude_if_all_exited(state, effects);
     return 0;
@@ -380,7 +418,7 @@ static void lost_after_end(struct coord *state, struct coord_host *host,
         uint32_t pid = host->first + i;
         if (state->exited[pid])
             continue;
-        note_exit(state, pid);
+        note_exit(state, host, pid);
         blame_after_end(state, WIRE_CAUSE_HOST_LOST, (int32_t)pid, 1, 0);
     }
     conclude_if_all_exited(state, effects);
