@@ -45,24 +45,23 @@ FORTRAN_FUNCTION(double, dtime, (void), bsp_dtime())
 
 /* Two character arguments: the text's length comes first. */
 
-BSPZ_NORETURN static void abort_with(const char *text, size_t length)
+BSPZ_NORETURN static void abort_with(const char *text, int length)
 {
     while (length > 0 && text[length - 1] == ' ')
         length--;
-    bsp_abort("%.*s", (int)length, text);
+    bsp_abort("%.*s", length, text);
 }
 
-FORTRAN_WEAK void bspabort_(const char *text, size_t length);
-FORTRAN_WEAK void cppabort_(const char *text, const int *line, const char *file, size_t length,
-                            size_t file_length);
+FORTRAN_WEAK void bspabort_(const char *text, int length);
+FORTRAN_WEAK void cppabort_(const char *text, const int *line, const char *file, int length,
+                            int file_length);
 
-void bspabort_(const char *text, size_t length)
+void bspabort_(const char *text, int length)
 {
     abort_with(text, length);
 }
 
-void cppabort_(const char *text, const int *line, const char *file, size_t length,
-               size_t file_length)
+void cppabort_(const char *text, const int *line, const char *file, int length, int file_length)
 {
     (void)line;
     (void)file;

@@ -1,7 +1,8 @@
 /* How a routine becomes callable from Fortran 77.
  *
  * Everything arrives by reference; the compiler appends an underscore to the name, older ones two
- * where the name has one already; lengths of character arguments follow the last argument.  Every
+ * where the name has one already; lengths of character arguments follow the last argument (an int
+ * or, with newer compilers, a size_t, of which the lower half is all that matters).  Every
  * subroutine exists as bspX and as cppX, which takes the line and file of the call behind the
  * other arguments (sources are rewritten to call it).
  *
@@ -17,7 +18,7 @@
 #pragma GCC visibility push(hidden)
 
 /* The name as a C string that stays. */
-const char *bspz_fortran_file(const char *text, size_t length);
+const char *bspz_fortran_file(const char *text, int length);
 
 #pragma GCC visibility pop
 
@@ -31,13 +32,13 @@ const char *bspz_fortran_file(const char *text, size_t length);
     FORTRAN_DEFINE(bsp##name##_, (FORTRAN_UNPACK parameters), 0, "unprofiled", __VA_ARGS__)        \
     FORTRAN_DEFINE(                                                                                \
         cpp##name##_,                                                                              \
-        (FORTRAN_UNPACK parameters, const int *cpp_line, const char *cpp_file, size_t cpp_length), \
+        (FORTRAN_UNPACK parameters, const int *cpp_line, const char *cpp_file, int cpp_length),    \
         *cpp_line, bspz_fortran_file(cpp_file, cpp_length), __VA_ARGS__)
 
 /* The same for a subroutine without arguments. */
 #define FORTRAN_SUBROUTINE_0(name, ...)                                                            \
     FORTRAN_DEFINE(bsp##name##_, (void), 0, "unprofiled", __VA_ARGS__)                             \
-    FORTRAN_DEFINE(cpp##name##_, (const int *cpp_line, const char *cpp_file, size_t cpp_length),   \
+    FORTRAN_DEFINE(cpp##name##_, (const int *cpp_line, const char *cpp_file, int cpp_length),      \
                    *cpp_line, bspz_fortran_file(cpp_file, cpp_length), __VA_ARGS__)
 
 #define FORTRAN_DEFINE(symbol, parameters, line_value, file_value, ...)                            \

@@ -13,10 +13,11 @@ static struct {
     char name[FILE_NAME_BYTES];
 } file_names[FILE_NAMES];
 
-const char *bspz_fortran_file(const char *text, size_t length)
+const char *bspz_fortran_file(const char *text, int length)
 {
     /* Character data among the arguments would bring the length of another one: no trust in it. */
-    size_t used = strnlen(text, length < FILE_NAME_BYTES ? length : FILE_NAME_BYTES - 1);
+    size_t limit = length < 0 ? 0 : length < FILE_NAME_BYTES ? length : FILE_NAME_BYTES - 1;
+    size_t used = strnlen(text, limit);
 
     for (int i = 0; i < FILE_NAMES; i++) {
         if (file_names[i].text == NULL) {

@@ -27,6 +27,7 @@ static struct {
     _Alignas(16) unsigned char bytes[AREA_BYTES];
 } area;
 
+/* True from the first collective to the end: there is one SPMD part in a process's life. */
 static bool area_ready;
 
 static void prepare_area(const struct bspz_collective *call)
