@@ -150,7 +150,7 @@ int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u has started its processes twice", host->id);
     host->ranks_ready = true;
     for (uint32_t i = 0; i < state->host_count; i++)
-        if (!state->hosts[i].ranks_ready && state->hosts[i].count > 0)
+        if (!state->hosts[i].ranks_ready)
             return 0;
     state->consult = coord_next_consult(0, state->config.consult_every, state->config.abort_at);
     coord_move(state, COORD_RUNNING);

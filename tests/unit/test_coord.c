@@ -750,6 +750,9 @@ START_TEST(idle_hosts)
     host_ready(3, 0);
     registered(0, 1);
     ranks_ready(0, 1);
+    ranks_ready(7, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_PLACING);
+    ranks_ready(3, 0);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
     expect_broken(arrived(7, 0, WIRE_BARRIER_SYNC));
     arrived(0, 0, WIRE_BARRIER_SYNC);

@@ -1,0 +1,272 @@
+/* world.c - the clock of the made-up world: what is planned happens in order of time. */
+#include "tests/sim/sim.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ACTIONS_MAX 200000u
+
+uint64_t sim_random(struct world *world, uint64_t below)
+{
+    /* splitmix64 */
+    world->random += 0x9e3779b97f4a7c15u;
+    uint64_t x = world->random;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (x ^ x >> 31) % below;
+}
+
+bool sim_chance(struct world *world, unsigned percent)
+{
+    return sim_random(world, 100) < percent;
+}
+
+void sim_log(struct world *world, const char *format, ...)
+{
+    if (!world->verbose)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    printf("%6llu  ", (unsigned long long)world->now);
+    vprintf(format, arguments);
+    printf("\n");
+    va_end(arguments);
+}
+
+void sim_fail(struct world *world, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fflush(stdout);
+    fprintf(stderr, "sim: seed %llu, time %llu: ", (unsigned long long)world->seed,
+            (unsigned long long)world->now);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n(see it happen: sim --seed %llu --verbose)\n",
+            (unsigned long long)world->seed);
+    va_end(arguments);
+    exit(1);
+}
+
+struct action *sim_plan(struct world *world, enum action_kind kind, uint64_t delay)
+{
+    if (world->action_count == world->action_room) {
+        world->action_room = world->action_room ? world->action_room * 2 : 64;
+        world->actions = realloc(world->actions, world->action_room * sizeof(*world->actions));
+        if (!world->actions)
+            sim_fail(world, "out of memory");
+    }
+    struct action *action = &world->actions[world->action_count++];
+    *action = (struct action){
+        .kind = kind, .when = world->now + delay, .order = world->order++, .term = world->term};
+    return action;
+}
+
+/* Removes the earliest action from the plan. */
+static struct action take_next(struct world *world)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 1; i < world->action_count; i++) {
+        const struct action *a = &world->actions[i], *b = &world->actions[next];
+        if (a->when < b->when || (a->when == b->when && a->order < b->order))
+            next = i;
+    }
+    struct action action = world->actions[next];
+    world->actions[next] = world->actions[--world->action_count];
+    return action;
+}
+
+static void plan_faults(struct world *world)
+{
+    if (sim_chance(world, 25))
+        return;
+    unsigned count = 1 + (unsigned)sim_random(world, 3);
+    for (unsigned i = 0; i < count; i++)
+        sim_plan(world, DO_FAULT, sim_random(world, 30 + 25 * world->supersteps))->number =
+            (uint32_t)sim_random(world, FAULT_KINDS);
+}
+
+void sim_make_world(struct world *world, uint64_t seed, bool verbose)
+{
+    *world = (struct world){.seed = seed, .random = seed, .verbose = verbose, .term = 1};
+    world->host_count = sim_chance(world, 40) ? 1 : 2 + (uint32_t)sim_random(world, HOSTS - 1);
+    uint32_t slots = 0;
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        /* Ids neither start at 0 nor are in order. */
+        world->agents[i].id = (i * 5 + 3) % 17;
+        world->agents[i].slots = 1 + (uint32_t)sim_random(world, 3);
+        slots += world->agents[i].slots;
+    }
+    world->registrar = (uint32_t)sim_random(world, world->host_count);
+    world->wanted = (uint32_t)sim_random(world, 2 * slots + 2);
+    world->limit = sim_chance(world, 50) ? 1 + (uint32_t)sim_random(world, 2 * slots) : 0;
+    world->supersteps = sim_random(world, 12);
+    world->early = sim_chance(world, 5) ? (uint32_t)sim_random(world, slots) : NOBODY;
+    world->consult_every = sim_random(world, 4);
+    world->abort_at = sim_chance(world, 10) ? sim_random(world, 6) : COORD_NEVER;
+    world->allow_exit = sim_chance(world, 10);
+    world->status = sim_chance(world, 30) ? (uint32_t)sim_random(world, 256) : 0;
+
+    bool members[HOSTS];
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        members[i] = true;
+        sim_plan(world, DO_START_AGENT, sim_random(world, 20))->host = i;
+    }
+    sim_open_zero(world, world->registrar, members);
+    plan_faults(world);
+}
+
+void sim_free_world(struct world *world)
+{
+    for (uint32_t term = 1; term <= TERMS; term++)
+        coord_shell_free(world->zeros[term].shell);
+    free(world->actions);
+}
+
+/* bsprun has lost the host of Processor Zero: the next term, on another agent. */
+static void open_term(struct world *world)
+{
+    bool members[HOSTS];
+    uint32_t living = 0;
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        members[i] = !world->agents[i].dead && !world->agents[i].cut_off;
+        living += members[i];
+    }
+    if (living == 0 || world->term == TERMS) {
+        world->job_over = true;
+        sim_plan(world, DO_SWEEP, 1);
+        return;
+    }
+    uint32_t pick = (uint32_t)sim_random(world, living), host = 0;
+    while (!members[host] || pick-- > 0)
+        host++;
+    world->term++;
+    sim_open_zero(world, host, members);
+    for (uint32_t i = 0; i < world->host_count; i++)
+        if (members[i]) {
+            struct action *action = sim_plan(world, DO_ELECT, 1 + sim_random(world, 20));
+            action->host = i;
+        }
+    /* Without snapshots the new term can only end the job. */
+    sim_plan(world, DO_STOP, 1 + sim_random(world, 60));
+}
+
+static void stop(struct world *world, const struct action *action)
+{
+    struct zero *zero = &world->zeros[action->term];
+    if (zero->gone || zero->finished)
+        return;
+    enum coord_phase before = coord_phase(coord_shell_state(zero->shell));
+    world->stop_asked = true;
+    world->possible |= 1u << WIRE_CAUSE_STOPPED;
+    coord_shell_stop(zero->shell, WIRE_STOP_SIGNAL, 15, "stopped");
+    sim_check_step(world, zero, before);
+}
+
+/* bsprun ends every agent that it can reach; the others end by themselves. */
+static void sweep(struct world *world)
+{
+    for (uint32_t i = 0; i < world->host_count; i++)
+        sim_agent_gone(world, i);
+}
+
+static void timer(struct world *world, const struct action *action)
+{
+    struct zero *zero = &world->zeros[action->term];
+    if (zero->gone || action->number != zero->timer)
+        return;
+    enum coord_phase before = coord_phase(coord_shell_state(zero->shell));
+    coord_shell_timer(zero->shell);
+    sim_check_step(world, zero, before);
+}
+
+static void notice_loss(struct world *world, const struct action *action)
+{
+    struct zero *zero = &world->zeros[action->term];
+    if (zero->gone || zero->finished)
+        return;
+    enum coord_phase before = coord_phase(coord_shell_state(zero->shell));
+    world->possible |= 1u << WIRE_CAUSE_HOST_LOST;
+    sim_log(world, "host %u is lost to term %u", world->agents[action->host].id, action->term);
+    coord_shell_host_lost(zero->shell, world->agents[action->host].id);
+    sim_check_step(world, zero, before);
+}
+
+static void deliver_to_agent(struct world *world, struct action *action)
+{
+    struct wire_message message;
+    char error[WIRE_ERROR_SIZE];
+    if (wire_decode(action->frame.data + WIRE_HEADER, action->frame.size - WIRE_HEADER, &message,
+                    error, sizeof(error)) < 0)
+        sim_fail(world, "Processor Zero sends what cannot be read: %s", error);
+    sim_agent_message(world, action->host, &message);
+    wire_message_free(&message);
+}
+
+static void happen(struct world *world, struct action *action)
+{
+    struct agent *agent = &world->agents[action->host];
+    switch (action->kind) {
+    case DO_START_AGENT:
+        sim_agent_start(world, action->host);
+        break;
+    case DO_DELIVER_TO_ZERO:
+        sim_deliver_to_zero(world, action);
+        break;
+    case DO_DELIVER_TO_AGENT:
+        deliver_to_agent(world, action);
+        break;
+    case DO_REPORT_READY:
+        sim_agent_ready(world, action->host);
+        break;
+    case DO_RANK_ARRIVES:
+        sim_rank_arrives(world, action->host, action->number);
+        break;
+    case DO_RANK_EXITS:
+        sim_rank_exits(world, action->host, action->number, action->number == 0 ? world->status : 0,
+                       0);
+        break;
+    case DO_RANKS_STOPPED:
+        sim_agent_stopped(world, action->host, action->term);
+        break;
+    case DO_NOTICE_LOSS:
+        notice_loss(world, action);
+        break;
+    case DO_CUT_AGENT:
+        if (!agent->over)
+            sim_agent_gone(world, action->host);
+        break;
+    case DO_TIMER:
+        timer(world, action);
+        break;
+    case DO_OPEN_TERM:
+        if (!world->job_over && action->term == world->term)
+            open_term(world);
+        break;
+    case DO_ELECT:
+        sim_agent_elect(world, action->host, action->term);
+        break;
+    case DO_STOP:
+        stop(world, action);
+        break;
+    case DO_SWEEP:
+        sweep(world);
+        break;
+    case DO_FAULT:
+        sim_fault(world, (enum fault_kind)action->number);
+        break;
+    }
+}
+
+void sim_run(struct world *world)
+{
+    for (unsigned count = 0; world->action_count > 0; count++) {
+        if (count > ACTIONS_MAX)
+            sim_fail(world, "the job does not come to an end");
+        struct action action = take_next(world);
+        world->now = action.when;
+        happen(world, &action);
+        wire_buffer_free(&action.frame);
+    }
+    sim_check_end(world);
+}
