@@ -452,9 +452,9 @@ int main(int argc, char **argv)
         "fft", "Transforms a signal to frequencies and back; zeros fill it up to a power of two.",
         "", 0, rows};
 
-    bsp_init(spmd, argc, argv);
     complain_as(program.name);
     options_parse(&program, argc, argv);
+    bsp_init(spmd, argc, argv);
     spmd();
     return status;
 }

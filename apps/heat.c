@@ -363,13 +363,13 @@ int main(int argc, char **argv)
     static const struct program program = {"heat", "Computes how heat spreads over a square plate.",
                                            "", 0, rows};
 
-    bsp_init(spmd, argc, argv);
     complain_as(program.name);
     options_parse(&program, argc, argv);
     if (!sine() && strcmp(options.plate, "edge") != 0) {
         complain("--plate is sine or edge, not \"%s\"; try heat --help", options.plate);
         return 2;
     }
+    bsp_init(spmd, argc, argv);
     spmd();
     return status;
 }

@@ -165,13 +165,13 @@ int main(int argc, char **argv)
     static const struct program program = {
         "innerprod", "Computes the inner product of two vectors, correctly rounded.", "", 0, rows};
 
-    bsp_init(spmd, argc, argv);
     complain_as(program.name);
     options_parse(&program, argc, argv);
     if (options.y_file && !options.x_file) {
         complain("--y needs --x; try innerprod --help");
         return 2;
     }
+    bsp_init(spmd, argc, argv);
     spmd();
     return status;
 }

@@ -396,9 +396,9 @@ int main(int argc, char **argv)
     static const struct program program = {
         "lu", "Solves A x = b by LU decomposition; b is 1, 2, .. 7, 1, 2, ...", "", 0, rows};
 
-    bsp_init(spmd, argc, argv);
     complain_as(program.name);
     options_parse(&program, argc, argv);
+    bsp_init(spmd, argc, argv);
     spmd();
     return status;
 }

@@ -315,13 +315,13 @@ int main(int argc, char **argv)
     static const struct program program = {
         "matmul", "Multiplies two dense matrices on a grid of processes.", "", 0, rows};
 
-    bsp_init(spmd, argc, argv);
     complain_as(program.name);
     options_parse(&program, argc, argv);
     if (options.b_file && !options.a_file) {
         complain("--b needs --a; try matmul --help");
         return 2;
     }
+    bsp_init(spmd, argc, argv);
     spmd();
     return status;
 }

@@ -391,9 +391,9 @@ int main(int argc, char **argv)
     static const struct program program = {
         "nbody", "Simulates bodies under gravity, computing the forces of all pairs.", "", 0, rows};
 
-    bsp_init(spmd, argc, argv);
     complain_as(program.name);
     options_parse(&program, argc, argv);
+    bsp_init(spmd, argc, argv);
     spmd();
     return status;
 }

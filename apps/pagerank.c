@@ -252,10 +252,10 @@ int main(int argc, char **argv)
         "[GRAPH]", 1, rows};
     int operand;
 
-    bsp_init(spmd, argc, argv);
     complain_as(program.name);
     operand = options_parse(&program, argc, argv);
     options.file = argv[operand];
+    bsp_init(spmd, argc, argv);
     spmd();
     return status;
 }

@@ -354,13 +354,13 @@ int main(int argc, char **argv)
         "replica", "Simulates the Ising model at many temperatures with replica exchange.", "", 0,
         rows};
 
-    bsp_init(spmd, argc, argv);
     complain_as(program.name);
     options_parse(&program, argc, argv);
     if (options.coldest > options.hottest) {
         complain("--coldest must not exceed --hottest; try replica --help");
         return 2;
     }
+    bsp_init(spmd, argc, argv);
     spmd();
     return status;
 }

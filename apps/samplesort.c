@@ -500,11 +500,11 @@ int main(int argc, char **argv)
         "[INPUT [OUTPUT]]", 2, rows};
     int operand;
 
-    bsp_init(spmd, argc, argv);
     complain_as(program.name);
     operand = options_parse(&program, argc, argv);
     options.input = argv[operand];
     options.output = options.input ? argv[operand + 1] : NULL;
+    bsp_init(spmd, argc, argv);
     spmd();
     return status;
 }
