@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -155,14 +156,30 @@ static void fail_if_not_cloned(void)
                   strerror(error));
 }
 
-void bspz_make_ranks(int maxprocs)
+bool bspz_take_job(int maxprocs)
+{
+    struct bspz_board *board = bspz_rt.board;
+    uint32_t idle = BSPZ_PHASE_IDLE;
+
+    if (atomic_load(&board->phase) == BSPZ_PHASE_IDLE) {
+        atomic_store(&board->wanted, maxprocs);
+        if (atomic_compare_exchange_strong(&board->phase, &idle, BSPZ_PHASE_BEGIN))
+            return true;
+    }
+    munmap(board, BSPZ_BOARD_BYTES);
+    close(bspz_rt.board_fd);
+    bspz_rt.board = NULL;
+    bspz_rt.board_fd = -1;
+    bspz_rt.bare = true;
+    return false;
+}
+
+void bspz_make_ranks(void)
 {
     struct bspz_board *board = bspz_rt.board;
     struct signal_state saved;
     pid_t intermediate;
 
-    atomic_store(&board->wanted, maxprocs);
-    bspz_word_set(&board->phase, BSPZ_PHASE_BEGIN);
     bspz_board_ring(board);
     wait_past(&board->phase, BSPZ_PHASE_BEGIN);
     map_board(atomic_load(&board->nprocs));

@@ -57,8 +57,8 @@ void bsp_begin(int maxprocs)
     check_begin(maxprocs);
     check_most(maxprocs);
     bspz_stdio_flush_all();
-    if (bspz_rt.board)
-        bspz_make_ranks(maxprocs);
+    if (bspz_rt.board && bspz_take_job(maxprocs))
+        bspz_make_ranks();
     else
         bspz_make_ranks_bare(maxprocs);
     bspz_rt.timing = bspz_rt.board->flags & BSPZ_BOARD_TIMING;

@@ -127,9 +127,12 @@ void bspz_signals_end(void);
 
 /* ---- clone.c ---- */
 
+/* One program per job: true for the first that comes to bsp_begin.  Another one, say the second of
+ * a script that bsprun started, is a job of its own: then rt is as without bsprun. */
+bool bspz_take_job(int maxprocs);
 /* Makes ranks 1..p-1; returns in every one of them and in the caller (as pid 0) with rt.pid set.
  * Under bsprun the clones are adopted by the agent; bare, the agent is started here, too. */
-void bspz_make_ranks(int maxprocs);
+void bspz_make_ranks(void);
 void bspz_make_ranks_bare(int maxprocs);
 /* The set-up every rank does itself once its agent holds it. */
 void bspz_rank_setup(void);

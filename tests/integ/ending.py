@@ -120,9 +120,12 @@ def wrapped():
 
 
 def wrapped_twice():
-    """Two programs one after the other in one script: the first takes the job."""
-    result = expect(bsprun("-np", 2, "sh", "-c", f"'{PROG}' && echo between"), 0)
-    check("between" in result.out, result)
+    """Two programs in one script: the first takes the job, the other is one of its own."""
+    result = expect(bsprun("-np", 2, "sh", "-c", f"'{PROG}' && echo between && '{PROG}' status 3"),
+                    3, no_err=True)
+    check(result.out == "p = 2\nbetween\np = 2\n", result)
+    result = expect(bsprun("-np", 2, "sh", "-c", f"'{PROG}' & '{PROG}'; wait"), 0, no_err=True)
+    check(result.out == "p = 2\np = 2\n", result)
 
 
 def bare():
