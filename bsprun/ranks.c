@@ -9,11 +9,15 @@
  * being stopped already.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bsprun/agent.h"
+
+#define DESCRIPTORS_SPARE 128u /* for everything but the ranks */
 
 static void process_ended(struct watched *process)
 {
@@ -66,16 +70,31 @@ static void judge_rank(struct agent *agent, int pid)
     agent_abort(agent, pid, &verdict);
 }
 
+static void cannot_watch(struct agent *agent, int pid, int error)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
+
+    snprintf(verdict.text, sizeof verdict.text, "%d processes are too many to watch: %s%s",
+             agent->nprocs, strerror(-error),
+             error == -EMFILE ? " (the limit of this shell: ulimit -n)" : "");
+    agent_abort(agent, pid, &verdict);
+}
+
 static void adopt(struct agent *agent, int pid)
 {
     struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
     struct member *member = &agent->members[pid];
     int core =
         agent->cores.count > 0 && agent->order.bind != WIRE_BIND_NONE ? agent->cores.cpus[pid] : -1;
+    int error;
 
-    if (agent_watch(agent, &member->process, pid, atomic_load(&rank->ospid)) != 0) {
+    error = agent_watch(agent, &member->process, pid, atomic_load(&rank->ospid));
+    if (error) {
         member->missed = true;
-        judge_rank(agent, pid);
+        if (error == -ESRCH)
+            judge_rank(agent, pid);
+        else
+            cannot_watch(agent, pid, error);
         return;
     }
     member->adopted = true;
@@ -179,6 +198,18 @@ static void plan_cores(struct agent *agent, int nprocs)
                      nprocs, agent->order.cores);
 }
 
+/* A pidfd for every rank, whatever the shell's limit is. */
+static void allow_descriptors(int nprocs)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_cur >= (rlim_t)nprocs + DESCRIPTORS_SPARE)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int agent_place(struct agent *agent, int nprocs)
 {
     struct member *members = calloc((size_t)nprocs, sizeof *members);
@@ -198,6 +229,7 @@ int agent_place(struct agent *agent, int nprocs)
     agent->members = members;
     agent->board = board;
     agent->nprocs = nprocs;
+    allow_descriptors(nprocs);
     plan_cores(agent, nprocs);
     atomic_store(&board->nprocs, nprocs);
     if (atomic_load(&board->phase) < BSPZ_PHASE_LAYOUT)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LINES_SINGLE   64 /* with more processes, neighbours at the same place share a line */
 #define LINE_MAX_BYTES (BSPZ_NAME_BYTES + 160)
 
 /* Past the barrier that ends its superstep, but not yet in the next one. */
@@ -87,22 +88,42 @@ void whereabouts_line(const struct whereabouts *where, bool killed, char *text, 
                  state);
 }
 
+/* Whether two processes are at the same place; files are compared by name. */
+static bool same_place(const struct whereabouts *a, const struct whereabouts *b)
+{
+    return a->state == b->state && a->mark == b->mark && a->exit_status == b->exit_status &&
+           a->superstep == b->superstep && a->call == b->call && a->line == b->line &&
+           strcmp(a->file, b->file) == 0;
+}
+
 char *whereabouts_table(const struct bspz_board *board, int nprocs, const bool *killed)
 {
     size_t capacity = (size_t)nprocs * LINE_MAX_BYTES + 1;
     size_t used = 0;
     char *table = malloc(capacity);
+    int next;
 
     if (!table)
         return NULL;
     table[0] = '\0';
-    for (int pid = 0; pid < nprocs; pid++) {
-        struct whereabouts where;
-        char line[LINE_MAX_BYTES - 1];
+    for (int pid = 0; pid < nprocs; pid = next) {
+        struct whereabouts where, other;
+        char line[LINE_MAX_BYTES - 32];
+        bool dead = killed && killed[pid];
 
         whereabouts_read(board, nprocs, pid, &where);
-        whereabouts_line(&where, killed && killed[pid], line, sizeof line);
-        used += (size_t)snprintf(table + used, capacity - used, "%s\n", line);
+        whereabouts_line(&where, dead, line, sizeof line);
+        /* Thousands of lines that say the same would hide the one that does not. */
+        for (next = pid + 1; nprocs > LINES_SINGLE && next < nprocs; next++) {
+            whereabouts_read(board, nprocs, next, &other);
+            if ((killed && killed[next] != dead) || !same_place(&where, &other))
+                break;
+        }
+        if (next == pid + 1)
+            used += (size_t)snprintf(table + used, capacity - used, "%s\n", line);
+        else
+            used += (size_t)snprintf(table + used, capacity - used, "  pids %d to %d%s\n", pid,
+                                     next - 1, strchr(line, ':'));
     }
     return table;
 }

@@ -28,7 +28,8 @@ void whereabouts_read(const struct bspz_board *board, int nprocs, int pid,
  * `killed`: this process is known to be dead without having said so. */
 void whereabouts_line(const struct whereabouts *where, bool killed, char *text, size_t size);
 
-/* The lines of all processes, each with its newline; free() it.  NULL when memory is short.
+/* The lines of all processes, each with its newline (with many processes, neighbours at the same
+ * place share one: "  pids 3 to 70: ..."); free() it.  NULL when memory is short.
  * killed[pid] as above. */
 char *whereabouts_table(const struct bspz_board *board, int nprocs, const bool *killed);
 

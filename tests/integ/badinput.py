@@ -104,6 +104,12 @@ def limits():
     result = run([PROG], env={"BSP_PROCS": "2"},
                  preexec_fn=at_most(resource.RLIMIT_FSIZE, 4096))
     check(result.status != 0 and "bspzero: " in result.err, result)
+    # An agent that may not watch as many processes as were made.
+    result = bsprun("-np", 60, PROG, preexec_fn=at_most(resource.RLIMIT_NOFILE, 40))
+    one_message(result, 1, "^bsprun: 60 processes are too many to watch: Too many open files")
+    soft = (40, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    expect(bsprun("-np", 60, PROG,
+                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, soft)), 0)
     if os.getuid() != 0:  # root is not bound by it
         result = bsprun("-np", 2, PROG, preexec_fn=at_most(resource.RLIMIT_NPROC, 1))
         check(result.status != 0 and result.err, result)
