@@ -138,6 +138,27 @@ static void on_moved(void *context, enum coord_phase from, enum coord_phase to)
     shell->calls.trace(shell->context, text);
 }
 
+static bool is_member(const struct coord_shell *shell, uint32_t host)
+{
+    for (uint32_t i = 0; i < shell->host_count; i++)
+        if (shell->hosts[i] == host)
+            return true;
+    return false;
+}
+
+/* The sender of a wrong event is dropped; its place in the job, if it has one, is given up. */
+static void complain(struct coord_shell *shell, const struct coord_event *event,
+                     const char *complaint)
+{
+    if (shell->calls.trace)
+        shell->calls.trace(shell->context, complaint);
+    if (event->kind == COORD_EVENT_STOP || event->kind == COORD_EVENT_TIMER)
+        return; /* from no host */
+    if (is_member(shell, event->host) && event->kind != COORD_EVENT_HOST_LOST)
+        coord_shell_host_lost(shell, event->host);
+    shell->calls.drop_host(shell->context, event->host, complaint);
+}
+
 static void step(struct coord_shell *shell, const struct coord_event *event)
 {
     char text[256];
@@ -147,11 +168,7 @@ static void step(struct coord_shell *shell, const struct coord_event *event)
     }
     struct coord_effects effects;
     if (coord_step(shell->state, event, &effects) < 0) {
-        /* Its place in the job is given up first, so that the report finds it lost. */
-        char complaint[COORD_COMPLAINT];
-        memcpy(complaint, effects.complaint, sizeof(complaint));
-        coord_shell_host_lost(shell, event->host);
-        shell->calls.drop_host(shell->context, event->host, complaint);
+        complain(shell, event, effects.complaint);
         return;
     }
     if (shell->calls.trace && effects.dropped)
@@ -300,8 +317,8 @@ void coord_shell_message(struct coord_shell *shell, uint32_t host,
         post(shell, &event);
         return;
     }
-    coord_shell_host_lost(shell, host);
-    shell->calls.drop_host(shell->context, host, complaint);
+    event.kind = COORD_EVENT_KIND_COUNT; /* none that the machine would know */
+    complain(shell, &event, complaint);
 }
 
 void coord_shell_stop(struct coord_shell *shell, enum wire_stop_how how, uint32_t signal,
