@@ -200,6 +200,8 @@ static void show_ended(struct launcher *launcher, const struct wire_ended *ended
         check_output(launcher, show_flush(launcher->show));
     launcher->ended = true;
     launcher->status = ended->status;
+    if (launcher->output_closed && launcher->status == 0)
+        launcher->status = 1; /* not all of it has reached the user */
     clear_progress(launcher);
     if (ended->text[0])
         say(launcher, "%s", ended->text);

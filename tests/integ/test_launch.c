@@ -1,0 +1,461 @@
+/* test_launch.c - the pure parts of bsprun and bspnode: options, states of a job, verdicts, faults,
+ * relayed lines, tables. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/fault.h"
+#include "bsprun/job.h"
+#include "bsprun/options.h"
+#include "bsprun/show.h"
+#include "bsprun/usage.h"
+#include "bsprun/verdict.h"
+#include "bsprun/whereabouts.h"
+
+/* ---- Options ---- */
+
+static const char *procs, *faults;
+
+static const char *lookup(const char *name)
+{
+    if (strcmp(name, "BSP_PROCS") == 0)
+        return procs;
+    if (strcmp(name, FAULT_VARIABLE) == 0)
+        return faults;
+    return strcmp(name, "HOME") == 0 ? "/home/me" : NULL;
+}
+
+#define PARSE(options, ...)                                                                        \
+    do {                                                                                           \
+        const char *words[] = {"bsprun", __VA_ARGS__, NULL};                                       \
+        options_parse((int)(sizeof words / sizeof *words) - 1, words, lookup, options);            \
+    } while (0)
+
+START_TEST(options_defaults)
+{
+    struct options options;
+
+    PARSE(&options, "prog");
+    ck_assert_int_eq(options.action, OPTIONS_RUN);
+    ck_assert_int_eq(options.processes, 0);
+    ck_assert_int_eq(options.verbosity, 0);
+    ck_assert_int_eq(options.stdio, WIRE_STDIO_INHERIT);
+    ck_assert_int_eq(options.bind, WIRE_BIND_DEFAULT);
+    ck_assert(options.timeout == 0 && !options.report && !options.progress && !options.core_dumps);
+    ck_assert_int_eq(options.command_length, 1);
+    ck_assert_str_eq(options.command[0], "prog");
+    ck_assert_ptr_null(options.command[1]);
+    ck_assert_uint_eq(options.faults.abort_at, UINT64_MAX);
+    options_free(&options);
+}
+END_TEST
+
+START_TEST(options_all)
+{
+    struct options options;
+
+    faults = "consult:2,abort-at:9";
+    PARSE(&options, "-np", "4", "-vv", "-splitio", "-x", "A=b=c", "-x", "HOME", "--bind", "none",
+          "--timeout", "2.5", "--report", "--progress", "--core", "prog", "-np", "7");
+    faults = NULL;
+    ck_assert_msg(options.action == OPTIONS_RUN, "%s", options.error);
+    ck_assert_int_eq(options.processes, 4);
+    ck_assert_int_eq(options.verbosity, 2);
+    ck_assert_int_eq(options.stdio, WIRE_STDIO_SPLIT);
+    ck_assert_int_eq(options.bind, WIRE_BIND_NONE);
+    ck_assert(options.timeout == 2.5 && options.report && options.progress && options.core_dumps);
+    ck_assert_int_eq(options.export_count, 2);
+    ck_assert_str_eq(options.exports[0], "A=b=c");
+    ck_assert_str_eq(options.exports[1], "HOME=/home/me");
+    ck_assert_int_eq(options.command_length, 3);
+    ck_assert_str_eq(options.command[2], "7");
+    ck_assert_uint_eq(options.faults.consult_every, 2);
+    ck_assert_uint_eq(options.faults.abort_at, 9);
+    options_free(&options);
+}
+END_TEST
+
+START_TEST(options_bound)
+{
+    struct options options;
+
+    procs = "3";
+    PARSE(&options, "prog");
+    ck_assert_int_eq(options.processes, 3);
+    options_free(&options);
+    PARSE(&options, "-np", "5", "prog");
+    ck_assert_int_eq(options.processes, 5);
+    options_free(&options);
+    procs = "";
+    PARSE(&options, "prog");
+    ck_assert_int_eq(options.processes, 0);
+    options_free(&options);
+    procs = NULL;
+    PARSE(&options, "-np", "4096", "prog");
+    ck_assert_int_eq(options.action, OPTIONS_RUN);
+    options_free(&options);
+    PARSE(&options, "-np", "4097", "prog");
+    ck_assert_int_eq(options.action, OPTIONS_ERROR);
+    options_free(&options);
+}
+END_TEST
+
+START_TEST(options_wrong)
+{
+    struct options options;
+
+    PARSE(&options, "--reprot", "prog");
+    ck_assert_int_eq(options.action, OPTIONS_ERROR);
+    ck_assert_ptr_nonnull(strstr(options.error, "did you mean --report?"));
+    options_free(&options);
+    PARSE(&options, "-x", "NOT_THERE", "prog");
+    ck_assert_int_eq(options.action, OPTIONS_ERROR);
+    options_free(&options);
+    PARSE(&options, "--timeout");
+    ck_assert_int_eq(options.action, OPTIONS_ERROR);
+    ck_assert_ptr_nonnull(strstr(options.error, "needs a value"));
+    options_free(&options);
+    PARSE(&options, "-help", "--nonsense");
+    ck_assert_int_eq(options.action, OPTIONS_HELP);
+    options_free(&options);
+}
+END_TEST
+
+START_TEST(faults_list)
+{
+    struct faults list;
+
+    ck_assert(faults_parse(NULL, &list) && list.consult_every == 0 && list.abort_at == UINT64_MAX);
+    ck_assert(faults_parse("abort-at:0", &list) && list.abort_at == 0);
+    ck_assert(faults_parse("consult:3,abort-at:4", &list));
+    ck_assert(list.consult_every == 3 && list.abort_at == 4);
+    ck_assert(!faults_parse("consult", &list));
+    ck_assert(!faults_parse("consult:", &list));
+    ck_assert(!faults_parse("consult:-1", &list));
+    ck_assert(!faults_parse("consult:1x", &list));
+    ck_assert(!faults_parse("consult:99999999999999999999", &list));
+    ck_assert(!faults_parse("other:1", &list));
+}
+END_TEST
+
+/* ---- States ---- */
+
+START_TEST(job_moves)
+{
+    static const enum job_state path[] = {JOB_NEW,     JOB_SEQUENTIAL, JOB_REGISTERED, JOB_FORMING,
+                                          JOB_RUNNING, JOB_ENDING,     JOB_OVER};
+    enum job_state state = JOB_NEW;
+
+    for (size_t i = 1; i < sizeof path / sizeof *path; i++) {
+        ck_assert(job_may_move(path[i - 1], path[i]));
+        ck_assert(!job_may_move(path[i], path[i - 1]));
+        job_move(&state, path[i]);
+    }
+    ck_assert_int_eq(state, JOB_OVER);
+    for (int from = 0; from < JOB_STATE_COUNT; from++) {
+        ck_assert_str_ne(job_state_name(from), "unknown");
+        ck_assert(!job_may_move(from, from));
+        ck_assert(job_may_move(from, JOB_OVER) == (from != JOB_OVER));
+        ck_assert(job_may_move(from, JOB_STOPPING) == (from <= JOB_ENDING));
+        ck_assert(job_is_stopping(from) == (from >= JOB_STOPPING));
+    }
+    ck_assert(!job_may_move(JOB_STATE_COUNT, JOB_OVER) && !job_may_move(JOB_NEW, JOB_STATE_COUNT));
+}
+END_TEST
+
+START_TEST(job_wrong_move)
+{
+    enum job_state state = JOB_ENDING;
+
+    job_move(&state, JOB_RUNNING);
+}
+END_TEST
+
+/* ---- Verdicts ---- */
+
+static struct whereabouts somewhere(enum bspz_rank_state mark)
+{
+    struct whereabouts where = {.pid = 2,
+                                .mark = mark,
+                                .exit_status = 3,
+                                .superstep = 5,
+                                .call = BSPZ_CALL_SYNC,
+                                .function = "bsp_sync",
+                                .file = "prog.c",
+                                .line = 12};
+
+    return where;
+}
+
+static void expect_verdict(enum bspz_rank_state mark, struct death death, enum wire_cause cause,
+                           int status, const char *text)
+{
+    struct whereabouts where = somewhere(mark);
+    struct verdict verdict;
+
+    verdict_of_rank(&where, &death, &verdict);
+    ck_assert_int_eq(verdict.cause, cause);
+    ck_assert_int_eq(verdict.status, status);
+    ck_assert_str_eq(verdict.text, text);
+}
+
+START_TEST(verdicts_of_ranks)
+{
+    static const struct death unknown, killed = {true, 9, 0}, left = {true, 0, 4},
+                                       quiet = {true, 0, 0};
+
+    expect_verdict(BSPZ_RANK_RUNNING, killed, WIRE_CAUSE_RANK_SIGNALLED, 137,
+                   "pid 2 was killed by signal 9 (Killed) in superstep 5, last call bsp_sync at "
+                   "prog.c:12");
+    expect_verdict(BSPZ_RANK_RUNNING, left, WIRE_CAUSE_RANK_EXITED, 4,
+                   "pid 2 ended with status 4 without bsp_end in superstep 5, last call bsp_sync "
+                   "at prog.c:12");
+    expect_verdict(BSPZ_RANK_RUNNING, quiet, WIRE_CAUSE_RANK_EXITED, 1,
+                   "pid 2 ended with status 0 without bsp_end in superstep 5, last call bsp_sync "
+                   "at prog.c:12");
+    expect_verdict(BSPZ_RANK_RUNNING, unknown, WIRE_CAUSE_RANK_EXITED, 1,
+                   "pid 2 has died without bsp_end in superstep 5, last call bsp_sync at "
+                   "prog.c:12");
+    expect_verdict(BSPZ_RANK_READY, killed, WIRE_CAUSE_RANK_SIGNALLED, 137,
+                   "pid 2 was killed by signal 9 (Killed) in bsp_begin");
+    expect_verdict(BSPZ_RANK_EXITED, unknown, WIRE_CAUSE_RANK_EXITED, 3,
+                   "pid 2 called exit(3) in superstep 5 before bsp_end");
+    expect_verdict(BSPZ_RANK_ABORTED, unknown, WIRE_CAUSE_ABORT_CALLED, 1, "");
+    expect_verdict(BSPZ_RANK_FAILED, killed, WIRE_CAUSE_RANK_ERROR, 1, "");
+    expect_verdict(BSPZ_RANK_ENDED, unknown, WIRE_CAUSE_NONE, 0, "");
+    expect_verdict(BSPZ_RANK_ENDED, left, WIRE_CAUSE_NONE, 4, "");
+    expect_verdict(BSPZ_RANK_ENDED, killed, WIRE_CAUSE_KILLED_AFTER_END, 137,
+                   "pid 2 was killed by signal 9 (Killed) after bsp_end");
+}
+END_TEST
+
+START_TEST(verdicts_of_programs)
+{
+    static const struct death killed = {true, 11, 0}, left = {true, 0, 4}, quiet = {true, 0, 0};
+    struct verdict verdict;
+
+    verdict_of_program("a", true, &quiet, &verdict);
+    ck_assert(verdict.cause == WIRE_CAUSE_NONE && verdict.status == 0 && !verdict.text[0]);
+    verdict_of_program("a", true, &left, &verdict);
+    ck_assert(verdict.cause == WIRE_CAUSE_NONE && verdict.status == 4 && !verdict.text[0]);
+    verdict_of_program("a", false, &quiet, &verdict);
+    ck_assert_int_eq(verdict.status, 1);
+    ck_assert_ptr_nonnull(strstr(verdict.text, "bspcc"));
+    verdict_of_program("a", false, &left, &verdict);
+    ck_assert_int_eq(verdict.status, 4);
+    verdict_of_program("a", true, &killed, &verdict);
+    ck_assert_int_eq(verdict.status, 139);
+    ck_assert_str_eq(verdict.text,
+                     "a was killed by signal 11 (Segmentation fault) before bsp_begin");
+}
+END_TEST
+
+/* ---- Tables ---- */
+
+#define MANY 100
+
+static struct bspz_board *made_board(int nprocs)
+{
+    struct bspz_board *board = calloc(1, bspz_agent_bytes(nprocs));
+
+    ck_assert_ptr_nonnull(board);
+    for (int pid = 0; pid < nprocs; pid++) {
+        struct bspz_rank *rank = bspz_rank_of(board, pid);
+
+        strcpy(bspz_name_of(board, nprocs, pid, 1), "prog.c");
+        atomic_store(&rank->file_count, 2);
+        atomic_store(&rank->state, BSPZ_RANK_RUNNING);
+        atomic_store(&rank->superstep, 7);
+        atomic_store(&rank->where, (uint64_t)BSPZ_CALL_PUT << 32 | BSPZ_POSITION(1, 33));
+    }
+    return board;
+}
+
+START_TEST(table_of_all)
+{
+    struct bspz_board *board = made_board(3);
+    bool killed[3] = {false, false, true};
+    char *table;
+
+    atomic_store(&bspz_rank_of(board, 0)->in_barrier, 1);
+    atomic_store(&bspz_rank_of(board, 1)->line[1].stamp, 8);
+    table = whereabouts_table(board, 3, killed);
+    ck_assert_str_eq(table, "  pid 0: last call bsp_put at prog.c:33, superstep 7, waiting\n"
+                            "  pid 1: last call bsp_put at prog.c:33, superstep 7, communicating\n"
+                            "  pid 2: last call bsp_put at prog.c:33, superstep 7, died\n");
+    free(table);
+    free(board);
+}
+END_TEST
+
+START_TEST(table_of_garbage)
+{
+    struct bspz_board *board = made_board(2);
+    struct bspz_rank *rank = bspz_rank_of(board, 1);
+    char *table;
+
+    memset(rank, 0xff, sizeof *rank);
+    memset(bspz_name_of(board, 2, 0, 0), 'x', BSPZ_NAMES_BYTES);
+    table = whereabouts_table(board, 2, NULL);
+    ck_assert_ptr_nonnull(table);
+    ck_assert_ptr_nonnull(strstr(table, "  pid 1: "));
+    free(table);
+    free(board);
+}
+END_TEST
+
+START_TEST(table_of_many)
+{
+    struct bspz_board *board = made_board(MANY);
+    char *table;
+
+    atomic_store(&bspz_rank_of(board, 50)->superstep, 8);
+    table = whereabouts_table(board, MANY, NULL);
+    ck_assert_str_eq(table,
+                     "  pids 0 to 49: last call bsp_put at prog.c:33, superstep 7, computing\n"
+                     "  pid 50: last call bsp_put at prog.c:33, superstep 8, computing\n"
+                     "  pids 51 to 99: last call bsp_put at prog.c:33, superstep 7, computing\n");
+    free(table);
+    free(board);
+}
+END_TEST
+
+START_TEST(usage_texts)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } rows[] = {
+        {0, "0 B"},        {999, "999 B"},        {1000, "1.0 KiB"},     {1024, "1.0 KiB"},
+        {10240, "10 KiB"}, {1023999, "1000 KiB"}, {1u << 20, "1.0 MiB"}, {UINT64_MAX, "16 EiB"}};
+    struct wire_usage ranks[2] = {
+        {.pid = 0, .supersteps = 9, .compute_ns = 1500000000u, .bytes_out = 100, .h_max = 7},
+        {.pid = 1, .supersteps = 9, .compute_ns = 500000000u, .bytes_in = 100, .h_max = 8}};
+    char text[32];
+    char *table;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        usage_bytes_text(rows[i].bytes, text, sizeof text);
+        ck_assert_str_eq(text, rows[i].text);
+    }
+    table = usage_table(ranks, 2);
+    ck_assert_ptr_nonnull(strstr(table, "2 processes, 9 supersteps"));
+    ck_assert_ptr_nonnull(strstr(table, "  all          9     2.000"));
+    ck_assert_int_ne(table[strlen(table) - 1], '\n');
+    free(table);
+}
+END_TEST
+
+/* ---- Relayed lines ---- */
+
+static char shown[1024];
+
+static int keep(void *context, int stream, const char *data, size_t size)
+{
+    size_t used = strlen(shown);
+
+    ck_assert_ptr_null(context);
+    snprintf(shown + used, sizeof shown - used, "%d<%.*s>", stream, (int)size, data);
+    return 0;
+}
+
+static int full(void *context, int stream, const char *data, size_t size)
+{
+    (void)context;
+    (void)stream;
+    (void)data;
+    (void)size;
+    return -28;
+}
+
+static void piece(struct show *show, int pid, int stream, const char *text)
+{
+    ck_assert_int_eq(show_piece(show, pid, stream, text, strlen(text)), 0);
+}
+
+START_TEST(show_tags)
+{
+    struct show *show = show_new(WIRE_STDIO_TAG, keep, NULL);
+
+    shown[0] = '\0';
+    piece(show, 0, 1, "be");
+    piece(show, 1, 1, "x\ny\nz");
+    piece(show, 0, 2, "err\n");
+    piece(show, 0, 1, "gin\n");
+    piece(show, -1, 1, "\n");
+    ck_assert_int_eq(show_flush(show), 0);
+    ck_assert_str_eq(shown, "1<[1] x\n>1<[1] y\n>2<[0] err\n>1<[0] begin\n>1<[?] \n>1<[1] z\n>");
+    ck_assert_int_eq(show_flush(show), 0);
+    show_free(show);
+    show_free(NULL);
+}
+END_TEST
+
+START_TEST(show_banners)
+{
+    struct show *show = show_new(WIRE_STDIO_SPLIT, keep, NULL);
+
+    shown[0] = '\0';
+    piece(show, 0, 1, "a\nb\n");
+    piece(show, 0, 2, "c\n");
+    piece(show, 3, 2, "d\n");
+    ck_assert_str_eq(shown, "1< --- host BSP pid 0 - stdout ---\na\n>1<b\n>"
+                            "2< --- host BSP pid 0 - stderr ---\nc\n>"
+                            "2< --- host BSP pid 3 - stderr ---\nd\n>");
+    show_free(show);
+}
+END_TEST
+
+START_TEST(show_long_line)
+{
+    struct show *show = show_new(WIRE_STDIO_TAG, full, NULL);
+    char block[4096];
+    int error = 0, pieces = 0;
+
+    memset(block, 'x', sizeof block);
+    while (error == 0 && pieces++ < 1000)
+        error = show_piece(show, 0, 1, block, sizeof block);
+    ck_assert_int_eq(error, -28); /* written before it is complete: memory is bounded */
+    ck_assert_int_le(pieces, 17);
+    show_free(show);
+}
+END_TEST
+
+START_TEST(progress_line)
+{
+    struct wire_where ranks[2] = {{.superstep = 120}, {.superstep = 121}};
+    struct wire_status status = {.processes = 2, .seconds = 3.0, .ranks = {ranks, 2}};
+    struct wire_status early = {.processes = 0};
+    char text[64];
+
+    ck_assert_uint_eq(progress_superstep(&status), 120);
+    progress_text(&status, 20, 2.0, text, sizeof text);
+    ck_assert_str_eq(text, "superstep 120, 100/s, 3.0 s, p = 2");
+    progress_text(&early, 0, 0, text, sizeof text);
+    ck_assert_str_eq(text, "before bsp_begin");
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        options_defaults, options_all,      options_bound,     options_wrong,
+        faults_list,      job_moves,        verdicts_of_ranks, verdicts_of_programs,
+        table_of_all,     table_of_garbage, table_of_many,     usage_texts,
+        show_tags,        show_banners,     show_long_line,    progress_line};
+    Suite *suite = suite_create("launch");
+    TCase *cases = tcase_create("pure");
+    SRunner *runner;
+    int failed;
+
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_test(cases, tests[i]);
+    tcase_add_test_raise_signal(cases, job_wrong_move, 6);
+    suite_add_tcase(suite, cases);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
