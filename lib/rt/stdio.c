@@ -13,6 +13,8 @@
 /* libgfortran's flush of all units, when the program is linked with it. */
 extern void _gfortran_flush_i4(const int *unit) __attribute__((weak));
 
+#define GLIBC_WRITING 0x0800 /* of FILE._flags: the buffer holds what is to be written */
+
 static bool made_line_buffered;
 
 void bspz_stdio_flush_all(void)
@@ -47,6 +49,12 @@ void bspz_stdio_end(void)
         return;
     fflush(stdout);
     setvbuf(stdout, NULL, _IOFBF, 0);
+#ifdef __GLIBC__
+    /* glibc takes the buffer for full until it is written next, which would cut the first line in
+     * two while other ranks still print from their exit handlers. */
+    if (stdout->_flags & GLIBC_WRITING && stdout->_IO_write_ptr == stdout->_IO_write_base)
+        stdout->_IO_write_end = stdout->_IO_buf_end;
+#endif
     made_line_buffered = false;
 }
 
