@@ -8,7 +8,7 @@
  *
  * CASE: no end
  * ARGS: noend
- * ERR-RE: bspzero: .*pid (0|1|2|3|4|5|6) of ${p}, superstep 1: .*bsp_end
+ * ERR-RE: (bsprun|bspzero): .*pid [0-6]\b.* superstep 1\b.*bsp_end
  */
 #include <bsp.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* Error 5: the program ends, by return or exit, without bsp_end.
  *
  * STATUS: nonzero
- * ERR-RE: bspzero: .*pid [0-9]+ of ${p}, superstep 2: .*bsp_end
+ * ERR-RE: (bsprun|bspzero): pid [0-9]+\b.* superstep 2\b.*bsp_end
+ * ERR-RE: ^  pid ${p-1}: last call bsp_sync at .*e05_no_end\.c:${line('last')}, superstep
  *
  * CASE: return
  * ARGS: return
@@ -20,7 +21,7 @@ int main(int argc, char **argv)
 {
     bsp_begin(0);
     bsp_sync();
-    bsp_sync();
+    bsp_sync(); /* @last */
     if (argc > 1 && strcmp(argv[1], "exit") == 0)
         exit(0);
     if (argc > 1 && strcmp(argv[1], "exit3") == 0)

@@ -6,13 +6,13 @@
  *
  * CASE: last is killed
  * ARGS: ${p-1} kill
- * ERR-RE: (?i)pid ${p-1}\b.*(signal 9|killed|SIGKILL)
- * ERR-RE: ^  pid 0: .*bsp_sync at .*e09_died\.c:${line('wait')}, superstep 1
+ * ERR-RE: (?i)pid ${p-1}\b.*(has died|signal 9|killed|SIGKILL)
+ * ERR-RE: ^  pid 0: .*bsp_sync at .*e09_died\.c:(${line('first')}|${line('wait')}), superstep [01]
  *
  * CASE: last crashes
  * ARGS: ${p-1} crash
- * ERR-RE: (?i)pid ${p-1}\b.*(signal 11|segmentation fault|SIGSEGV)
- * ERR-RE: ^  pid 0: .*bsp_sync at .*e09_died\.c:${line('wait')}, superstep 1
+ * ERR-RE: (?i)pid ${p-1}\b.*(has died|signal 11|segmentation fault|SIGSEGV)
+ * ERR-RE: ^  pid 0: .*bsp_sync at .*e09_died\.c:(${line('first')}|${line('wait')}), superstep [01]
  *
  * CASE: last exits
  * ARGS: ${p-1} exit
@@ -28,7 +28,7 @@
  *
  * CASE: process 0 is killed
  * ARGS: 0 kill
- * ERR-RE: (?i)pid 0\b.*(signal 9|killed|SIGKILL)
+ * ERR-RE: (?i)pid 0\b.*(has died|signal 9|killed|SIGKILL)
  *
  * CASE: the others compute
  * ARGS: 1 kill compute
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 99;
     bsp_begin(0);
-    bsp_sync();
+    bsp_sync(); /* @first */
     if (bsp_pid() == atoi(argv[1]))
         die(argv[2]);
     while (argc > 3)

@@ -9,7 +9,7 @@
  * CASE: different
  * ARGS: different
  * STATUS: nonzero
- * ERR-RE: (?i)bspzero: .*sync_?number.* of ${p}, superstep
+ * ERR-RE: bspzero: .*sync.*: pid [0-9] of ${p}, superstep 0: .*number
  * ERR-RE: 40
  * ERR-RE: 4${p-1}
  */

@@ -6,14 +6,14 @@
  * CASE: the last pushes once more
  * ARGS: 2 3
  * ERROR: bsp_(push_reg|sync) ? ? 1
- * FACT: bsp_push_reg
+ * FACT: (?i)regist
  * FACT: \b2\b
  * FACT: \b3\b
  *
  * CASE: the last does not push
  * ARGS: 2 0
  * ERROR: bsp_(push_reg|sync) ? ? 1
- * FACT: bsp_push_reg
+ * FACT: (?i)regist
  * FACT: \b2\b
  * FACT: \b0\b
  */

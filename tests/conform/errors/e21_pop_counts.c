@@ -6,14 +6,14 @@
  * CASE: the last pops once less
  * ARGS: 2 1
  * ERROR: bsp_(pop_reg|sync) ? ? 1
- * FACT: bsp_pop_reg
+ * FACT: (?i)pop
  * FACT: \b2\b
  * FACT: \b1\b
  *
  * CASE: only the last pops
  * ARGS: 0 3
  * ERROR: bsp_(pop_reg|sync) ? ? 1
- * FACT: bsp_pop_reg
+ * FACT: (?i)pop
  * FACT: \b0\b
  * FACT: \b3\b
  */

@@ -7,14 +7,16 @@
  * CASE: one slot
  * ARGS: one
  * ERROR: bsp_(pop_reg|sync) ? ? 1
- * FACT: pid
+ * FACT: process ${p-1}\b|process 1\b
+ * FACT: process 0\b
  * FACT: e23_pop_mismatch\.c:${line('first')}\b
  * FACT: e23_pop_mismatch\.c:${line('second')}\b
  *
  * CASE: order of two
  * ARGS: two
  * ERROR: bsp_(pop_reg|sync) ? ? 1
- * FACT: pid
+ * FACT: process ${p-1}\b|process 1\b
+ * FACT: process 0\b
  * FACT: e23_pop_mismatch\.c:${line('first')}\b
  * FACT: e23_pop_mismatch\.c:${line('second')}\b
  */

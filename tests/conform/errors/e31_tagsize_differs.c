@@ -13,7 +13,7 @@
  * CASE: number of calls
  * ARGS: calls
  * ERROR: bsp_(set_tagsize|sync) ? ? 1
- * FACT: bsp_set_tagsize
+ * FACT: tag size
  * FACT: \b1\b
  * FACT: \b2\b
  */

@@ -4,7 +4,7 @@
  * STATUS: nonzero
  * OUT-EACH: first ${i}
  * ERROR: bsp_begin ? 0 ?
- * FACT: (?i)second|already|once|again|twice
+ * FACT: (?i)second|already|again|twice|before
  */
 #include "bsp.h"
 

@@ -10,7 +10,7 @@
  * ARGS: default
  * P: 1 3
  * STATUS: failed
- * ERR-RE: (?i)pid 0\b.*(signal 14|alarm|SIGALRM)
+ * ERR-RE: (?i)pid 0\b.*(has died|signal 14|alarm|SIGALRM)
  */
 #include "../check.h"
 #include <signal.h>

@@ -19,7 +19,7 @@ int main(void)
         char mode[8];
         long number;
 
-        if (sscanf(line, "%*lx-%*lx %7s", mode) == 1 && strchr(mode, '-') && strlen(mode) == 4)
+        if (sscanf(line, "%*x-%*x %7s", mode) == 1 && strchr(mode, '-') && strlen(mode) == 4)
             ours = mode[3] == 's';
         if (strstr(line, "/dev/shm") || strstr(line, "/SYSV"))
             shown++;

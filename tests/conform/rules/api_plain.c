@@ -8,7 +8,7 @@
  * ARGS: wrong
  * STATUS: nonzero
  * ERROR: bsp_put unprofiled ? 1
- * FACT: 9
+ * FACT: \b${p+9}\b
  */
 #include "../check.h"
 

@@ -2,7 +2,7 @@
  * superstep, and a queue is read with the size its messages were sent with.
  *
  * OUT-EACH: pid ${i}: ok
- * ERR-RE: (?i)warning.*tag
+ * ERR-RE: bsmp_tagsize\.c:${line('early')}: bsp_send: .*tag size 8
  */
 #include "../check.h"
 
@@ -34,7 +34,7 @@ int main(void)
 
     CHECK_INT(set(4), 0);
     CHECK_INT(set(8), 4);                        /* twice in a superstep: the last one counts */
-    bsp_send((me + 1) % p, NULL, "untagged", 8); /* still without a tag */
+    bsp_send((me + 1) % p, NULL, "untagged", 8); /* @early */
     bsp_sync();
     bsp_send((me + 1) % p, "12345678", "tagged", 6);
     CHECK_INT(set(2), 8);

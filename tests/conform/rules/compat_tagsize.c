@@ -4,7 +4,7 @@
  * CASE: default
  * ARGS: 0
  * OUT-EACH: pid ${i}: ok
- * ERR-RE: (?i)compat_tagsize\.c:${line('first')}: bsp_send: .*warning.*tag
+ * ERR-RE: (?i)compat_tagsize\.c:${line('first')}: bsp_send: .*tag size 4
  * ERR-NOT: compat_tagsize\.c:${line('second')}
  *
  * CASE: oxford

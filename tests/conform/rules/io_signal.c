@@ -4,18 +4,18 @@
  * CASE: segmentation fault in the last
  * ARGS: ${p-1} 11
  * STATUS: failed
- * ERR-RE: (?i)pid ${p-1}\b.*(signal 11|segmentation fault|SIGSEGV)
+ * ERR-RE: (?i)pid ${p-1}\b.*(has died|signal 11|segmentation fault|SIGSEGV)
  *
  * CASE: killed
  * ARGS: ${p-1} 9
  * P: 2 4
  * STATUS: failed
- * ERR-RE: (?i)pid ${p-1}\b.*(signal 9|killed|SIGKILL)
+ * ERR-RE: (?i)pid ${p-1}\b.*(has died|signal 9|killed|SIGKILL)
  *
  * CASE: process 0 aborts
  * ARGS: 0 6
  * STATUS: failed
- * ERR-RE: (?i)pid 0\b.*(signal 6|aborted|SIGABRT)
+ * ERR-RE: (?i)pid 0\b.*(has died|signal 6|aborted|SIGABRT)
  *
  * CASE: floating point exception
  * P: 3

@@ -1,6 +1,7 @@
 /* Life cycle: bsp_nprocs() is the bound before bsp_begin, the actual number from there on and
  * still behind bsp_end.
  *
+ * CC: -D_GNU_SOURCE
  * CASE: all of them
  * OUT-EACH: pid ${i}: ok
  * OUT-ANY: end: ok
