@@ -5,6 +5,7 @@
  * way libFuzzer's -seed_inputs=@LIST wants them */
 #include "tests/fuzz/fuzz.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,13 +67,15 @@ static int run_file(const char *path)
 static int write_seeds(const char *list)
 {
     uint8_t bytes[FUZZ_SEED_MAX];
+    char full[PATH_MAX];
     FILE *names = fopen(list, "w");
-    if (!names)
+    /* Whole paths, since the reader may be started elsewhere. */
+    if (!names || !realpath(list, full))
         return -1;
     size_t size;
     for (unsigned i = 0; (size = fuzz_seed(i, bytes)) > 0; i++) {
-        char path[4096];
-        snprintf(path, sizeof(path), "%s.%u", list, i);
+        char path[PATH_MAX + 16];
+        snprintf(path, sizeof(path), "%s.%u", full, i);
         FILE *file = fopen(path, "wb");
         if (!file || fwrite(bytes, 1, size, file) != size || fclose(file) != 0)
             return -1;
