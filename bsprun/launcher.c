@@ -269,8 +269,9 @@ static void on_closed(void *context, enum net_end end, const char *text)
     (void)end;
     (void)text;
     launcher->agent = NULL;
+    /* Still caught, though no longer a reason to stay: one that comes now is too late to matter. */
     for (int i = 0; i < STOP_SIGNALS; i++)
-        uv_close((uv_handle_t *)&launcher->signals[i], NULL);
+        uv_unref((uv_handle_t *)&launcher->signals[i]);
     uv_close((uv_handle_t *)&launcher->progress_timer, NULL);
 }
 
@@ -390,10 +391,12 @@ static void clean_up_after_agent(struct launcher *launcher, int wait_status)
 int launcher_run(const struct options *options, const struct process_signals *signals)
 {
     static const struct net_handlers handlers = {.message = on_message, .closed = on_closed};
-    struct launcher launcher = {.options = options, .status = 1};
+    static struct launcher launcher; /* the loop's handles stay until the process ends */
     int wait_status = 0;
     int fd, error;
 
+    launcher.options = options;
+    launcher.status = 1;
     if (options->note[0])
         say(&launcher, "%s", options->note);
     if (getrandom(launcher.job, sizeof launcher.job, 0) != (ssize_t)sizeof launcher.job)
@@ -413,7 +416,6 @@ int launcher_run(const struct options *options, const struct process_signals *si
         on_closed(&launcher, NET_END_BROKEN, "");
     }
     uv_run(&launcher.loop, UV_RUN_DEFAULT);
-    uv_loop_close(&launcher.loop);
     show_free(launcher.show);
     while (waitpid(launcher.agent_pid, &wait_status, 0) < 0 && errno == EINTR)
         ;
