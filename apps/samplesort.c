@@ -325,7 +325,8 @@ static struct lines sort(const struct text *share, struct text *sorted)
     struct lines lines = find_lines(share);
     int64_t *run, runs, r = 0;
 
-    qsort(lines.item, (size_t)lines.count, sizeof *lines.item, compare_lines);
+    if (lines.count > 0)
+        qsort(lines.item, (size_t)lines.count, sizeof *lines.item, compare_lines);
     choose_pivots(&lines);
     runs = exchange(&lines, sorted, &run);
     free(lines.item);
@@ -382,13 +383,23 @@ static struct tally count_lines(const struct lines *lines)
     return all;
 }
 
+/* Whether a may stand before b; does not rely on what the sort compares by. */
+static bool may_precede(const struct line *a, const struct line *b)
+{
+    int order = memcmp(a->at, b->at, (size_t)(a->size < b->size ? a->size : b->size));
+
+    if (order == 0)
+        return options.reverse ? a->size >= b->size : a->size <= b->size;
+    return (order > 0) == options.reverse;
+}
+
 /* Whether the own lines are in order and none comes before those of a lower process. */
 static bool in_order(const struct lines *lines)
 {
     bool good = true;
 
     for (int64_t i = 1; i < lines->count; i++)
-        good = good && compare_lines(&lines->item[i - 1], &lines->item[i]) <= 0;
+        good = good && may_precede(&lines->item[i - 1], &lines->item[i]);
     for (int s = bsp_pid() + 1; s < bsp_nprocs() && lines->count > 0; s++)
         bsp_send(s, NULL, lines->item[lines->count - 1].at, lines->item[lines->count - 1].size);
     bsp_sync();
@@ -397,7 +408,7 @@ static bool in_order(const struct lines *lines)
         unsigned char *bytes = message_take(&size);
         struct line last = make_line(bytes, size);
 
-        good = good && (lines->count == 0 || compare_lines(&last, &lines->item[0]) <= 0);
+        good = good && (lines->count == 0 || may_precede(&last, &lines->item[0]));
         free(bytes);
     }
     return bsp_all(good);

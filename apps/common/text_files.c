@@ -62,7 +62,7 @@ static bool feed_fails(struct feed *feed, const char *why)
     return false;
 }
 
-/* Reads until a whole line is there beyond what a round deals out, or the input ends. */
+/* Reads what one round deals out, which is at least one whole line unless the input ends. */
 static void fill_feed(struct feed *feed)
 {
     static unsigned char block[TEXT_PIECE];
@@ -114,14 +114,13 @@ static void deal(struct feed *feed)
     for (int s = 0; s < p; s++) {
         int64_t end = next_begin(feed, block_first(size, p, s + 1), size);
 
-        if (s == p - 1)
-            end = size;
         if (end > begin)
             bsp_send(s, NULL, text->byte + begin, end - begin);
         begin = larger(begin, end);
     }
     text->size -= size;
-    memmove(text->byte, text->byte + size, (size_t)text->size);
+    if (text->size > 0)
+        memmove(text->byte, text->byte + size, (size_t)text->size);
 }
 
 enum progress { MORE, DONE, FAILED };
