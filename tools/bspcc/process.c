@@ -2,7 +2,8 @@
  *
  * No signal handlers: HUP, INT and TERM stay blocked from the moment the directory may exist and
  * are fetched with sigwaitinfo, together with the end of the command.  So no signal can fall
- * between a check and a wait, and cleaning up is ordinary code.
+ * between a check and a wait, and cleaning up is ordinary code.  Whoever reads our messages may
+ * have gone: SIGPIPE is ignored then.
  */
 #include "tools/bspcc/process.h"
 
@@ -23,6 +24,9 @@
 extern char **environ;
 
 static char *directory;
+
+/* SIGPIPE is ignored, but only by this process: the commands get the default back. */
+static bool pipe_ignored_here;
 
 static void print_command(const struct arguments *command)
 {
@@ -111,11 +115,16 @@ static void die_of(int number)
 static pid_t start(struct arguments *command, const sigset_t *mask)
 {
     posix_spawnattr_t attributes;
+    sigset_t defaults;
     pid_t child;
 
+    sigemptyset(&defaults);
+    if (pipe_ignored_here)
+        sigaddset(&defaults, SIGPIPE);
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attributes, mask);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
     int error = posix_spawnp(&child, command->items[0], NULL, &attributes, command->items, environ);
     posix_spawnattr_destroy(&attributes);
     if (error != 0)
@@ -166,6 +175,7 @@ char *temporary_path(const char *name)
         sigset_t wanted;
         wanted_signals(&wanted);
         sigprocmask(SIG_BLOCK, &wanted, NULL);
+        pipe_ignored_here = signal(SIGPIPE, SIG_IGN) == SIG_DFL || pipe_ignored_here;
 
         const char *parent = getenv("TMPDIR");
         if (parent == NULL || parent[0] == '\0')
