@@ -124,15 +124,14 @@ static struct lines find_lines(const struct text *text)
     return lines;
 }
 
-/* A key's bytes the other way round: its order in the file is that of a little-endian number. */
+/* Turns a little-endian number into bytes in the order of numbers, and back. */
 static void reverse_bytes(unsigned char *key)
 {
-    for (int i = 0; i < KEY / 2; i++) {
-        unsigned char byte = key[i];
+    uint64_t bits;
 
-        key[i] = key[KEY - 1 - i];
-        key[KEY - 1 - i] = byte;
-    }
+    memcpy(&bits, key, KEY);
+    bits = __builtin_bswap64(bits);
+    memcpy(key, &bits, KEY);
 }
 
 static void generate_share(struct text *share)

@@ -62,6 +62,16 @@ static bool feed_fails(struct feed *feed, const char *why)
     return false;
 }
 
+/* The number of bytes up to and with the last line end; 0 when there is none. */
+static int64_t whole_lines(const struct text *text)
+{
+    int64_t size = text->size;
+
+    while (size > 0 && text->byte[size - 1] != '\n')
+        size--;
+    return size;
+}
+
 /* Reads what one round deals out, which is at least one whole line unless the input ends. */
 static void fill_feed(struct feed *feed)
 {
@@ -69,8 +79,7 @@ static void fill_feed(struct feed *feed)
     int64_t enough = (int64_t)TEXT_PIECE * bsp_nprocs();
 
     while (!feed->ended && !feed->failed &&
-           (feed->waiting.size < enough ||
-            (!feed->record && !memrchr(feed->waiting.byte, '\n', (size_t)feed->waiting.size)))) {
+           (feed->waiting.size < enough || (!feed->record && whole_lines(&feed->waiting) == 0))) {
         size_t got = fread(block, 1, sizeof block, feed->file);
 
         text_add(&feed->waiting, block, (int64_t)got);
@@ -104,13 +113,10 @@ static int64_t next_begin(const struct feed *feed, int64_t at, int64_t size)
 static void deal(struct feed *feed)
 {
     struct text *text = &feed->waiting;
-    int64_t size = text->size, begin = 0;
+    int64_t record = feed->record, begin = 0;
+    int64_t size = record ? text->size - text->size % record : whole_lines(text);
     int p = bsp_nprocs();
 
-    if (!feed->record && size > 0)
-        size = (unsigned char *)memrchr(text->byte, '\n', (size_t)size) + 1 - text->byte;
-    if (feed->record)
-        size -= size % feed->record;
     for (int s = 0; s < p; s++) {
         int64_t end = next_begin(feed, block_first(size, p, s + 1), size);
 

@@ -53,7 +53,7 @@ def build(program, root, changed=None):
     with the others comes from the library, but for the changed file."""
     out = path(program)
     sources = {os.path.join(root, "apps", name) for name in (program + ".c", changed) if name}
-    result = subprocess.run([BSPCC, "-O1", "-D_GNU_SOURCE", "-I", root, *sources,
+    result = subprocess.run([BSPCC, "-O1", "-I", root, *sources,
                              os.path.join(APPS, "libapps_common.a"), "-lm", "-o", out],
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     check(result.returncode == 0, result.stdout.decode())
