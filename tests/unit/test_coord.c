@@ -440,6 +440,13 @@ START_TEST(after_bsp_end)
     expect_outcome(134, WIRE_CAUSE_KILLED_AFTER_END, 2);
     tear_down();
 
+    start_ending(3);
+    killed(0, 2, 6);
+    killed(0, 1, 11); /* the first one is blamed */
+    abort_job(0, 0, WIRE_CAUSE_ABORT_CALLED, 1);
+    expect_outcome(134, WIRE_CAUSE_KILLED_AFTER_END, 2);
+    tear_down();
+
     for (int order = 0; order < 2; order++) {
         start_ending(2);
         if (order)

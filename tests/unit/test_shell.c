@@ -301,6 +301,19 @@ START_TEST(offenders_are_dropped)
 }
 END_TEST
 
+/* Somebody who is none of the job's hosts is shown the door, and that is all. */
+START_TEST(strangers_change_nothing)
+{
+    start(2, false);
+    hand_in(4, make(WIRE_HOST_READY, 4));
+    hand_in(77, make(WIRE_HOST_READY, 77));
+    coord_shell_host_lost(shell, 78);
+    expect("drop 77: an event from host 77, which is none of this job\n"
+           "drop 78: an event from host 78, which is none of this job\n");
+    ck_assert_int_eq(coord_phase(coord_shell_state(shell)), COORD_WAITING);
+}
+END_TEST
+
 /* Whatever kind and content, from a host of the job or not: no crash, and at most a lost host. */
 START_TEST(any_message_is_survived)
 {
@@ -343,6 +356,7 @@ int main(void)
     tcase_add_test(messages, the_trace_shows_events_and_effects);
     tcase_add_test(messages, the_timer_ends_a_job_that_does_not_stop);
     tcase_add_loop_test(messages, offenders_are_dropped, 0, OFFENCES);
+    tcase_add_test(messages, strangers_change_nothing);
     tcase_add_loop_test(messages, any_message_is_survived, 0, WIRE_KIND_COUNT);
     tcase_add_test(messages, senseless_configurations);
     suite_add_tcase(suite, messages);
