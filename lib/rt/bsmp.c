@@ -11,9 +11,9 @@
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
 
-/* Sizes of tags: of the readable queue, of sends issued now, as last set. */
+/* Sizes of tags: of sends issued now, as last set.  A message carries the size of its own. */
 static struct {
-    int64_t queued, sending, set;
+    int64_t sending, set;
     bool set_this_superstep; /* a set that changed the value */
     bool warned;
 } tag;
@@ -40,7 +40,6 @@ int64_t bspz_tag_size_set(void)
 
 void bspz_tag_shift(void)
 {
-    tag.queued = tag.sending;
     tag.sending = tag.set;
     tag.set_this_superstep = false;
 }
@@ -93,7 +92,7 @@ static inline const struct bspz_message_record *first_message(void)
 
 static inline const char *payload_of(const struct bspz_message_record *message)
 {
-    return (const char *)(message + 1) + bspz_pad((uint64_t)tag.queued, 16);
+    return (const char *)(message + 1) + bspz_pad(message->tag_bytes, 16);
 }
 
 static inline void drop_first(void)
@@ -121,7 +120,9 @@ static int64_t set_tag_size(int64_t bytes, int line, const char *file)
         bspz_fail(function, line, file, "negative tag size %lld", (long long)bytes);
     bspz_sequence_add(BSPZ_OP_TAG_SIZE, 0, bytes, position, function, line, file);
     tag.set = bytes;
-    if (bytes != before)
+    if (bspz_rt.oxford)
+        tag.sending = bytes;
+    else if (bytes != before)
         tag.set_this_superstep = true;
     return before;
 }
@@ -195,12 +196,8 @@ void bsp_send_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nb
         bspz_fail_outside("bsp_send", line, file);
     position = bspz_here(file, line);
     bspz_note(BSPZ_CALL_SEND, position);
-    if (bspz_unlikely(tag.set_this_superstep)) {
-        if (bspz_rt.oxford)
-            tag_bytes = (uint64_t)(tag.sending = tag.set);
-        else if (!tag.warned && bspz_rt.checks)
-            warn_tag_size(line, file);
-    }
+    if (bspz_unlikely(tag.set_this_superstep && !tag.warned && bspz_rt.checks))
+        warn_tag_size(line, file);
     if (bspz_unlikely(nbytes < 0 && bspz_rt.oxford))
         return;
     if (bspz_unlikely((unsigned)pid >= (unsigned)bspz_rt.nprocs || nbytes < 0 ||
@@ -214,6 +211,7 @@ void bsp_send_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nb
         at = bspz_outbox_room(BSPZ_MESSAGES, pid, room, "bsp_send", line, file);
     message = (struct bspz_message_record *)at;
     message->bytes = (uint64_t)nbytes;
+    message->tag_bytes = tag_bytes;
     at += sizeof *message;
     if (tag_bytes > 0)
         memcpy(at, tag_at, tag_bytes);
@@ -288,17 +286,19 @@ void bsp_qsize_size_size_cpp(size_t *packets, size_t *nbytes, int line, const ch
 static int64_t get_tag(const void *status, void *tag_at, int line, const char *file)
 {
     static const char function[] = "bsp_get_tag";
+    uint64_t tag_bytes;
 
     enter(BSPZ_CALL_GET_TAG, function, line, file);
     if (!status)
         bspz_fail(function, line, file, "NULL given as the status");
     if (queue.count == 0)
         return -1;
-    if (!tag_at && tag.queued > 0)
-        bspz_fail(function, line, file, "NULL given as the tag, but tags have %lld bytes",
-                  (long long)tag.queued);
-    if (tag.queued > 0)
-        memcpy(tag_at, first_message() + 1, (size_t)tag.queued);
+    tag_bytes = first_message()->tag_bytes;
+    if (!tag_at && tag_bytes > 0)
+        bspz_fail(function, line, file, "NULL given as the tag, but tags have %llu bytes",
+                  (unsigned long long)tag_bytes);
+    if (tag_bytes > 0)
+        memcpy(tag_at, first_message() + 1, tag_bytes);
     return (int64_t)first_message()->bytes;
 }
 

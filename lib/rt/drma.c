@@ -78,7 +78,8 @@ static inline bool check(const char *function, int pid, const void *local, const
         bspz_fail_outside(function, line, file);
     if (bspz_unlikely(nbytes <= 0))
         return unusual_size(function, nbytes, line, file);
-    if (bspz_unlikely((unsigned)pid >= (unsigned)bspz_rt.nprocs || !local || offset < 0))
+    if (bspz_unlikely((unsigned)pid >= (unsigned)bspz_rt.nprocs || !local ||
+                      (offset < 0 && !bspz_rt.oxford)))
         fail_arguments(function, pid, local, local_name, offset, nbytes, line, file);
     return true;
 }
@@ -99,9 +100,29 @@ static BSPZ_COLD BSPZ_NORETURN void fail_bounds(const char *function, int caller
                   (unsigned long long)(offset + bytes - area->bytes));
 }
 
-static inline bool fits(const struct bspz_area *area, uint64_t offset, uint64_t bytes)
+/* BSP_COMPAT=oxford: a negative offset is good where it reaches another area of the owner. */
+static BSPZ_COLD bool reaches_other_area(int owner, const struct bspz_area *area, uint64_t offset,
+                                         uint64_t bytes)
 {
-    return bytes <= area->bytes && offset <= area->bytes - bytes;
+    const struct bspz_area *other = bspz_areas_of(owner);
+    const struct bspz_area *end =
+        other + atomic_load(&bspz_rank_of(bspz_rt.board, owner)->slot_count);
+    uint64_t start = area->base + offset;
+
+    if (!bspz_rt.oxford || (int64_t)offset >= 0)
+        return false;
+    for (; other < end; other++)
+        if ((other->state == BSPZ_SLOT_LIVE || other->state == BSPZ_SLOT_POPPED) &&
+            start >= other->base && bytes <= other->bytes &&
+            start - other->base <= other->bytes - bytes)
+            return true;
+    return false;
+}
+
+static inline bool fits(int owner, const struct bspz_area *area, uint64_t offset, uint64_t bytes)
+{
+    return bspz_likely(bytes <= area->bytes && offset <= area->bytes - bytes) ||
+           reaches_other_area(owner, area, offset, bytes);
 }
 
 /* ---- Writing to the outbox ---------------------------------------------------------------- */
@@ -278,14 +299,14 @@ void bsp_hpput_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdif
     bspz_note(BSPZ_CALL_HPPUT, position);
     if (pid == bspz_rt.pid) {
         area = &bspz_areas[slot];
-        if (!fits(area, (uint64_t)offset, (uint64_t)nbytes))
+        if (!fits(pid, area, (uint64_t)offset, (uint64_t)nbytes))
             fail_bounds("bsp_hpput", pid, position, pid, area, (uint64_t)offset, (uint64_t)nbytes);
         memmove((char *)(uintptr_t)area->base + offset, src, (size_t)nbytes);
         return;
     }
     area = direct_area(pid, slot, (uint64_t)nbytes);
     if (area) {
-        if (!fits(area, (uint64_t)offset, (uint64_t)nbytes))
+        if (!fits(pid, area, (uint64_t)offset, (uint64_t)nbytes))
             fail_bounds("bsp_hpput", bspz_rt.pid, position, pid, area, (uint64_t)offset,
                         (uint64_t)nbytes);
         if (copy_direct(true, pid, (void *)(uintptr_t)src, area->base + (uint64_t)offset,
@@ -312,14 +333,14 @@ void bsp_hpget_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdif
     bspz_note(BSPZ_CALL_HPGET, position);
     if (pid == bspz_rt.pid) {
         area = &bspz_areas[slot];
-        if (!fits(area, (uint64_t)offset, (uint64_t)nbytes))
+        if (!fits(pid, area, (uint64_t)offset, (uint64_t)nbytes))
             fail_bounds("bsp_hpget", pid, position, pid, area, (uint64_t)offset, (uint64_t)nbytes);
         memmove(dst, (char *)(uintptr_t)area->base + offset, (size_t)nbytes);
         return;
     }
     area = direct_area(pid, slot, (uint64_t)nbytes);
     if (area) {
-        if (!fits(area, (uint64_t)offset, (uint64_t)nbytes))
+        if (!fits(pid, area, (uint64_t)offset, (uint64_t)nbytes))
             fail_bounds("bsp_hpget", bspz_rt.pid, position, pid, area, (uint64_t)offset,
                         (uint64_t)nbytes);
         if (copy_direct(false, pid, dst, area->base + (uint64_t)offset, (uint64_t)nbytes)) {
@@ -380,7 +401,7 @@ static void serve_reader(int reader, const struct bspz_channel *requests)
             const struct bspz_area *area = &bspz_areas[record->slot_flags & BSPZ_SLOT_MASK];
             char *reply;
 
-            if (!(record->slot_flags & DISPLACED) && !fits(area, record->offset, record->bytes))
+            if (!(record->slot_flags & DISPLACED) && !fits(bspz_rt.pid, area, record->offset, record->bytes))
                 fail_bounds(function_of(record->slot_flags, true), reader, record->position,
                             bspz_rt.pid, area, record->offset, record->bytes);
             reply = bspz_outbox_room(BSPZ_REPLIES, reader, 8 + bspz_pad(record->bytes, 8),
@@ -460,7 +481,7 @@ static void apply_scatter(int source, const struct bspz_put_record *record,
         uint64_t offset;
 
         memcpy(&offset, at, 8);
-        if (bspz_unlikely(!(record->slot_flags & DISPLACED) && !fits(area, offset, bytes)))
+        if (bspz_unlikely(!(record->slot_flags & DISPLACED) && !fits(bspz_rt.pid, area, offset, bytes)))
             fail_bounds(function_of(record->slot_flags, false), source, record->position,
                         bspz_rt.pid, area, offset, bytes);
         bspz_copy((char *)(uintptr_t)(area->base + offset), at + 8, bytes);
@@ -480,7 +501,7 @@ static void apply_chunk(int source, const struct bspz_chunk *chunk)
             apply_scatter(source, record, area);
         } else {
             if (bspz_unlikely(!(record->slot_flags & DISPLACED) &&
-                              !fits(area, record->offset, record->bytes)))
+                              !fits(bspz_rt.pid, area, record->offset, record->bytes)))
                 fail_bounds(function_of(record->slot_flags, false), source, record->position,
                             bspz_rt.pid, area, record->offset, record->bytes);
             bspz_copy((char *)(uintptr_t)(area->base + record->offset), record + 1,

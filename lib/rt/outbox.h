@@ -69,7 +69,7 @@ struct bspz_request_record {
 /* A message: header, tag padded to 16, payload padded to 16. */
 struct bspz_message_record {
     uint64_t bytes;
-    uint64_t reserved;
+    uint64_t tag_bytes; /* BSP_COMPAT=oxford: may differ from message to message */
 };
 
 /* The writing end of one channel, private to the rank. */

@@ -6,7 +6,7 @@
  */
 #include "../check.h"
 
-enum { ROUNDS = 1500, BLOCK = 256 };
+enum { ROUNDS = 1000, BLOCK = 2048 };
 static int written[BLOCK], fresh[BLOCK], seen[BLOCK], source[BLOCK];
 
 /* Uneven work, so that the processes reach the barrier and leave it at different times. */
