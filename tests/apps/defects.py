@@ -76,19 +76,19 @@ def spoilt(file, old, new):
 
 @case
 def sound_programs_are_verified():
-    for program in sorted({row[0] for row in DEFECTS}):
-        sound = build(program, SOURCE)
-        for row in DEFECTS:
-            if row[0] == program:
-                verified(run(sound, *row[4], p=4))
+    for program, _, _, _, options in DEFECTS:
+        verified(run(program, *options, p=4))
 
 
 @case
-def a_program_runs_without_bsprun():
-    environment = dict(os.environ, BSP_PROCS="3")
-    result = subprocess.run([path("heat"), "-n", "9", "-i", "5"], env=environment, text=True,
+def a_program_built_with_bspcc_runs_with_and_without_bsprun():
+    build("heat", SOURCE)
+    expected = verified(run("heat", "-n", 9, "-i", 5))
+    check(verified(run(path("heat"), "-n", 9, "-i", 5, p=3)) == expected)
+    result = subprocess.run([path("heat"), "-n", "9", "-i", "5"],
+                            env=dict(os.environ, BSP_PROCS="3"), text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE)
-    check(result.stdout == verified(run("heat", "-n", 9, "-i", 5)), result)
+    check(result.stdout == expected, result)
 
 
 def defect_case(program, file, old, new, options):
