@@ -59,6 +59,17 @@ static pid_t fork_silently(void)
     return (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
 }
 
+/* Whoever kills the intermediate leaves the job half made: that is an error, not a hang. */
+static void reap_intermediate(pid_t intermediate)
+{
+    int status = 0;
+
+    while (waitpid(intermediate, &status, __WALL) < 0 && errno == EINTR)
+        continue;
+    if (status != 0 && !atomic_load(&bspz_rt.board->clone_error))
+        atomic_store(&bspz_rt.board->clone_error, EINTR);
+}
+
 struct signal_state {
     sigset_t mask;
     struct sigaction child;
@@ -208,8 +219,7 @@ void bspz_make_ranks(void)
         } else if (intermediate < 0) {
             atomic_store(&board->clone_error, errno);
         } else {
-            while (waitpid(intermediate, NULL, __WALL) < 0 && errno == EINTR)
-                continue;
+            reap_intermediate(intermediate);
         }
     }
     if (bspz_rt.pid == 0) {
@@ -267,6 +277,8 @@ static void start_bare(pid_t first, const struct signal_state *saved)
     if (maker != 0) {
         if (maker < 0)
             atomic_store(&bspz_rt.board->clone_error, errno);
+        else
+            bspz_rt.board->agent_pid = maker; /* known before anybody waits for it */
         _exit(0);
     }
     bspz_rt.board->agent_pid = getpid();
@@ -306,8 +318,7 @@ void bspz_make_ranks_bare(int maxprocs)
     else if (intermediate < 0)
         atomic_store(&bspz_rt.board->clone_error, errno);
     else
-        while (waitpid(intermediate, NULL, __WALL) < 0 && errno == EINTR)
-            continue;
+        reap_intermediate(intermediate);
     bspz_rank_setup();
     open_signals(&saved);
 }

@@ -22,7 +22,12 @@ static void on_signal(int number)
     const struct bspz_board *board = bspz_rt.board;
     uint32_t stop = atomic_load(&board->stop);
 
-    (void)number;
+    if (stop == BSPZ_STOP_NONE && bspz_agent_gone(board)) {
+        /* Nobody is left to act on it for us. */
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
     if (stop == BSPZ_STOP_NONE || bspz_rt.life == BSPZ_LIFE_LEAVING ||
         (bspz_rt.self && atomic_load(&bspz_rt.self->in_barrier)))
         return;
