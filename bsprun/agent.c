@@ -74,8 +74,32 @@ static void on_signal(uv_signal_t *handle, int signal)
     agent_stop(agent, again ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL, signal, "");
 }
 
+/* Ranks and the program stay zombies until the job is over; a clone that is not adopted yet is one
+ * that has just been made. */
+static bool is_of_the_job(const void *context, pid_t ospid)
+{
+    const struct agent *agent = context;
+
+    if (ospid == agent->root.ospid || agent->job == JOB_FORMING || agent->job == JOB_REGISTERED)
+        return true;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].process.ospid == ospid)
+            return true;
+    return false;
+}
+
+/* Orphans that the program left behind become our children; nobody else buries them. */
+static void on_child(uv_signal_t *handle, int signal)
+{
+    (void)signal;
+    process_reap_strangers(is_of_the_job, handle->data);
+}
+
 static void catch_signals(struct agent *agent)
 {
+    uv_signal_init(&agent->loop, &agent->on_child);
+    agent->on_child.data = agent;
+    uv_signal_start(&agent->on_child, on_child, SIGCHLD);
     for (int i = 0; i < WATCHED_SIGNALS; i++) {
         uv_signal_init(&agent->loop, &agent->on_signal[i]);
         agent->on_signal[i].data = agent;
@@ -134,6 +158,7 @@ void agent_close(struct agent *agent)
     close_handle((uv_handle_t *)&agent->limit_timer);
     close_handle((uv_handle_t *)&agent->zero_timer);
     close_handle((uv_handle_t *)&agent->sweep_timer);
+    close_handle((uv_handle_t *)&agent->on_child);
     for (int i = 0; i < WATCHED_SIGNALS; i++)
         close_handle((uv_handle_t *)&agent->on_signal[i]);
     for (int pid = 0; pid < agent->nprocs; pid++)

@@ -102,7 +102,7 @@ struct agent {
     pthread_t bell_thread;
     bool bell_running;
     atomic_bool bell_stop;
-    uv_signal_t on_signal[4];
+    uv_signal_t on_signal[4], on_child;
     uv_timer_t grace_timer, limit_timer, zero_timer, sweep_timer;
 
     /* How the job ended, as it is known. */

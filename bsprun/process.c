@@ -145,6 +145,23 @@ int process_kill_descendants(pid_t spared)
     return killed;
 }
 
+void process_reap_strangers(bool (*keep)(const void *context, pid_t pid), const void *context)
+{
+    char path[64];
+    FILE *file;
+    int pid;
+
+    /* Where the kernel has no such list, they stay zombies until the agent ends. */
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    file = fopen(path, "re");
+    if (!file)
+        return;
+    while (fscanf(file, "%d", &pid) == 1)
+        if (!keep(context, pid))
+            waitpid(pid, NULL, WNOHANG | __WALL);
+    fclose(file);
+}
+
 void process_reap_all(void)
 {
     while (waitpid(-1, NULL, WNOHANG | __WALL) > 0)

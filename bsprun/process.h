@@ -25,6 +25,9 @@ struct death process_death(int pidfd);
  * there were.  Call again until 0: a tree that forks may outrun one pass. */
 int process_kill_descendants(pid_t spared);
 
+/* Reaps the children that have ended and are not kept: keep(context, pid). */
+void process_reap_strangers(bool (*keep)(const void *context, pid_t pid), const void *context);
+
 /* Reaps children that have ended. */
 void process_reap_all(void);
 

@@ -59,6 +59,16 @@ def marked(mark):
     return found
 
 
+def process_stat(pid):
+    """State and parent of a process, or None."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return fields[0], int(fields[1])
+    except OSError:
+        return None
+
+
 def kill_marked(mark):
     for pid in marked(mark):
         try:
@@ -222,7 +232,12 @@ class Job:
         os.kill(self.os_pid, number)
 
     def members(self):
-        return marked(self.mark)
+        """Like marked(); the process we started also while exec has its environment in hand."""
+        members = marked(self.mark)
+        stat = process_stat(self.os_pid)
+        if self.status is None and self.os_pid not in members and stat and stat[0] not in "ZX":
+            members[self.os_pid] = "(starting)"
+        return members
 
     def agent(self):
         agents = [pid for pid, name in self.members().items() if name == "bspnode"]

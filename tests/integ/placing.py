@@ -3,7 +3,8 @@ import os
 import re
 import subprocess
 
-from harness import BSPRUN, CORES, PROG, Job, bsprun, check, expect, main, run
+from harness import (BSPRUN, CORES, PROG, Job, bsprun, check, expect, main, process_stat, run,
+                     wait_until)
 
 
 def command_line(pid):
@@ -146,6 +147,21 @@ def orphans_of_a_failed_job_are_not():
     expect(bsprun("-np", 2, "sh", "-c", script), 4, out="^daemon ")
 
 
+def dead_orphans_are_buried():
+    """Processes that the program orphaned do not stay zombies; nor are they taken for ranks."""
+    def zombies(parent):
+        stats = ((entry, process_stat(entry)) for entry in os.listdir("/proc") if entry.isdigit())
+        return [entry for entry, stat in stats if stat == ("Z", parent)]
+
+    with Job([BSPRUN, "-np", "2", PROG, "orphan"]) as job:
+        job.wait_ready(2)
+        agent = job.agent()
+        wait_until(lambda: not zombies(agent), "the burial of orphans")
+        job.signal(15)
+        check(job.finish() == 143, job.text())
+        job.check_gone()
+
+
 def memory_is_given_back():
     """The memory of a job has no name, and is gone with its processes."""
     with Job([BSPRUN, "-np", "2", PROG, "whoami", "0"], stdin=-1) as job:
@@ -169,4 +185,4 @@ if __name__ == "__main__":
     main([process_list, process_list_bare, agent_holds_nothing_of_the_user, binding,
           binding_that_does_not_fit, second_job_is_not_bound, several_jobs_at_once,
           job_inside_a_job, unknown_orphans_are_left_alone, orphans_of_a_failed_job_are_not,
-          memory_is_given_back])
+          dead_orphans_are_buried, memory_is_given_back])

@@ -97,6 +97,25 @@ static void in_spmd(const char *mode)
         ready();
         supersteps_for_ever(1);
     }
+    if (strcmp(mode, "orphan") == 0) {
+        int ends[2];
+        char byte;
+
+        /* The grandchild loses its parent, then ends; we see that by the end of the pipe. */
+        if (pipe(ends) != 0)
+            exit(1);
+        if (fork() == 0) {
+            if (fork() == 0)
+                pause_ms(20);
+            _exit(0);
+        }
+        wait(NULL);
+        close(ends[1]);
+        if (read(ends[0], &byte, 1) != 0)
+            exit(1);
+        ready();
+        supersteps_for_ever(1);
+    }
     if (strcmp(mode, "wait") == 0) {
         ready();
         if (me)
