@@ -271,8 +271,9 @@ static void measure_g_and_l(struct results *results)
         free(point[i].seconds);
     }
     fit = fit_line(x, y, H_POINTS);
-    results->g = fmax(fit.slope, 0);
-    results->l = fmax(fit.offset, 0);
+    /* On a disturbed machine the line may make no sense; then the ends must do. */
+    results->g = fit.slope > 0 ? fit.slope : y[H_POINTS - 1] / x[H_POINTS - 1];
+    results->l = fit.offset > 0 ? fit.offset : y[0];
     for (int i = 0; i < H_POINTS; i++)
         y[i] *= 1e6;
     report_points("h relations", point, y, H_POINTS, false);
@@ -317,15 +318,17 @@ static void report_results(const struct results *r)
     report_short("n half in words", r->half);
     /* s, l, g, n1/2 as the library understands them: words of 32 bits, half of those above. */
     snprintf(slg, sizeof slg, "%.6g,%.6g,%.6g,%.0f", 1e-6 * r->rate, r->l * r->rate,
-             r->g * r->rate / 2, ceil(2 * r->half));
+             r->g * r->rate / 2, fmax(ceil(2 * r->half), 1));
     report_text("BSP_SLG", slg);
 }
 
 static void spmd(void)
 {
     struct results results;
+    double start;
 
     bsp_begin(bsp_nprocs());
+    start = bsp_time();
     create_board();
     report_begin("bspprobe");
     report_integer("p", bsp_nprocs());
@@ -334,6 +337,7 @@ static void spmd(void)
     measure_g_and_l(&results);
     measure_message_sizes(&results);
     report_results(&results);
+    report_time("seconds", bsp_time() - start);
     status = report_end(bsp_all(board.intact));
     destroy_board();
     bsp_end();
