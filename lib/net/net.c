@@ -127,8 +127,6 @@ static void on_write(uv_write_t *write, int status)
     struct net_connection *connection = write->data;
     connection->write_busy = false;
     empty_buffer(&connection->writing);
-    if (connection->stage == CLOSING)
-        return;
     if (status < 0)
         write_failed(connection);
     tick(connection);

@@ -26,6 +26,7 @@ struct end {
     char why[WIRE_ERROR_SIZE];
     unsigned close_after, finish_after, pause_after; /* messages; 0: never */
     bool echo;
+    struct end *pauses; /* a message here pauses that one */
 };
 
 static uv_loop_t loop;
@@ -87,6 +88,8 @@ static void on_message(void *context, struct net_connection *connection,
         net_finish(connection);
     if (end->received == end->pause_after)
         net_pause(connection);
+    if (end->pauses)
+        net_pause(end->pauses->connection);
 }
 
 static void on_drained(void *context, struct net_connection *connection)
@@ -383,6 +386,65 @@ START_TEST(pause_holds_messages_and_the_end)
 }
 END_TEST
 
+/* The end of one connection comes in the same turn in which another one's message pauses it. */
+START_TEST(pause_from_elsewhere_holds_the_end)
+{
+    int others[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, others), 0);
+    open_end(&a, others[0], NULL);
+    open_end(&b, fds[1], NULL);
+    a.pauses = &b;
+    uv_run(&loop, UV_RUN_NOWAIT); /* both read */
+    struct wire_buffer frame = {0};
+    struct wire_message message = numbered(0, "stop him");
+    ck_assert_int_eq(wire_encode(&message, &frame, NULL, 0), 0);
+    ck_assert_int_eq(write(others[1], frame.data, frame.size), (ssize_t)frame.size);
+    wire_buffer_free(&frame);
+    close(fds[0]);
+    for (unsigned turn = 0; turn < 10; turn++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    ck_assert_uint_eq(a.received, 1);
+    ck_assert_uint_eq(b.closed, 0);
+    net_resume(b.connection);
+    close(others[1]);
+    run();
+    expect_end(&b, NET_END_PEER);
+    expect_end(&a, NET_END_PEER);
+}
+END_TEST
+
+START_TEST(refused_message_is_told_when_there_is_room)
+{
+    struct net_options options = {.queue_max = 400};
+    open_both(&options);
+    send_numbered(&a, 1); /* far from half of the queue */
+    char item[1000];
+    memset(item, 'l', sizeof(item));
+    item[sizeof(item) - 1] = '\0';
+    struct wire_message message = numbered(1, item);
+    ck_assert_int_eq(net_send(a.connection, &message), -ENOBUFS);
+    while (b.received == 0 || a.drained == 0)
+        ck_assert_int_ne(uv_run(&loop, UV_RUN_ONCE), 0);
+    ck_assert_int_eq(net_send(a.connection, &message), 0);
+    net_finish(a.connection);
+    run();
+    ck_assert_uint_eq(b.received, 2);
+}
+END_TEST
+
+/* The peer takes nothing any more but does not close: to finish must not take for ever. */
+START_TEST(finish_ends_when_nobody_listens)
+{
+    open_end(&a, fds[0], NULL);
+    ck_assert_int_eq(shutdown(fds[1], SHUT_RD), 0);
+    send_numbered(&a, 1);
+    net_finish(a.connection);
+    run();
+    expect_end(&a, NET_END_BROKEN);
+    close(fds[1]);
+}
+END_TEST
+
 START_TEST(bad_messages_and_descriptors_are_refused)
 {
     struct net_connection *connection = NULL;
@@ -423,6 +485,9 @@ int main(void)
     tcase_add_test(connections, full_queue_refuses_and_drains);
     tcase_add_test(connections, one_message_beyond_the_queue_is_taken);
     tcase_add_test(connections, pause_holds_messages_and_the_end);
+    tcase_add_test(connections, pause_from_elsewhere_holds_the_end);
+    tcase_add_test(connections, refused_message_is_told_when_there_is_room);
+    tcase_add_test(connections, finish_ends_when_nobody_listens);
     tcase_add_test(connections, bad_messages_and_descriptors_are_refused);
     suite_add_tcase(suite, connections);
     SRunner *runner = srunner_create(suite);
