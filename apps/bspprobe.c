@@ -355,7 +355,6 @@ int main(int argc, char **argv)
     static const struct program program = {
         "bspprobe", "Measures r, g, l and n1/2 of the BSP model.", "", 0, rows};
 
-    complain_as(program.name);
     options_parse(&program, argc, argv);
     bsp_init(spmd, argc, argv);
     spmd();

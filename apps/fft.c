@@ -456,7 +456,6 @@ int main(int argc, char **argv)
         "fft", "Transforms a signal to frequencies and back; zeros fill it up to a power of two.",
         "", 0, rows};
 
-    complain_as(program.name);
     options_parse(&program, argc, argv);
     bsp_init(spmd, argc, argv);
     spmd();

@@ -363,7 +363,6 @@ int main(int argc, char **argv)
     static const struct program program = {"heat", "Computes how heat spreads over a square plate.",
                                            "", 0, rows};
 
-    complain_as(program.name);
     options_parse(&program, argc, argv);
     if (!sine() && strcmp(options.plate, "edge") != 0) {
         complain("--plate is sine or edge, not \"%s\"; try heat --help", options.plate);

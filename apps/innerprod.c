@@ -31,12 +31,6 @@ struct vector {
     double *value;
 };
 
-static int owner_of_row(const struct entries *shape, int64_t row, int64_t col)
-{
-    (void)col;
-    return block_owner(shape->rows, bsp_nprocs(), row);
-}
-
 /* The i-th element is i + 1, so that the answer is known: the sum of the first n squares. */
 static void fill_by_formula(struct vector *v)
 {
@@ -56,7 +50,7 @@ static bool fill_from_file(struct vector *v, const char *path)
     struct entries entries;
     int64_t first;
 
-    if (!entries_read(path, owner_of_row, &entries))
+    if (!entries_read(path, entries_by_rows, &entries))
         return false;
     if (entries.cols != 1) {
         complain("%s: a vector has 1 column, this has %lld", path, (long long)entries.cols);
@@ -165,7 +159,6 @@ int main(int argc, char **argv)
     static const struct program program = {
         "innerprod", "Computes the inner product of two vectors, correctly rounded.", "", 0, rows};
 
-    complain_as(program.name);
     options_parse(&program, argc, argv);
     if (options.y_file && !options.x_file) {
         complain("--y needs --x; try innerprod --help");

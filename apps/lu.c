@@ -19,6 +19,7 @@
 #include <bsp_level1.h>
 
 #include "apps/common/exact.h"
+#include "apps/common/fold.h"
 #include "apps/common/layout.h"
 #include "apps/common/matrix_market.h"
 #include "apps/common/options.h"
@@ -281,12 +282,6 @@ static void substitute_back(double *x)
     bsp_sync();
 }
 
-static void add_vectors(double *result, double *left, double *right, int *nbytes)
-{
-    for (size_t i = 0; i < (size_t)*nbytes / sizeof(double); i++)
-        result[i] = left[i] + right[i];
-}
-
 /* The scaled residual |A x - b| / (|A| |x| n eps) in the infinity norm, which a stable solution
  * keeps well below 16 (the measure of the LINPACK benchmark). */
 static double residual(const double *x)
@@ -396,7 +391,6 @@ int main(int argc, char **argv)
     static const struct program program = {
         "lu", "Solves A x = b by LU decomposition; b is 1, 2, .. 7, 1, 2, ...", "", 0, rows};
 
-    complain_as(program.name);
     options_parse(&program, argc, argv);
     bsp_init(spmd, argc, argv);
     spmd();

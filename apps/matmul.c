@@ -17,6 +17,7 @@
 #include <bsp_level1.h>
 
 #include "apps/common/exact.h"
+#include "apps/common/fold.h"
 #include "apps/common/layout.h"
 #include "apps/common/matrix_market.h"
 #include "apps/common/options.h"
@@ -92,36 +93,26 @@ static bool fill_from_file(struct matrix *m, const char *path, enum storage stor
     return true;
 }
 
-/* Gets columns k0 .. k1-1 of this process's rows of A, stored by columns. */
-static void get_panel_of_a(const struct matrix *a, int64_t k0, int64_t k1, double *panel)
+/* How a dimension is shared out: process first + i * step owns part i of it. */
+struct axis {
+    int64_t size;
+    int parts, first, step;
+};
+
+/* Gets the lines k0 .. k1-1 along an axis, each of them length elements that lie together. */
+static void get_panel(double *value, struct axis axis, int64_t length, int64_t k0, int64_t k1,
+                      double *panel)
 {
     while (k0 < k1) {
-        int t = block_owner(a->cols, grid.cols, k0);
-        int64_t first = block_first(a->cols, grid.cols, t);
-        int64_t end = first + block_size(a->cols, grid.cols, t);
+        int part = block_owner(axis.size, axis.parts, k0);
+        int64_t first = block_first(axis.size, axis.parts, part);
+        int64_t end = first + block_size(axis.size, axis.parts, part);
         int64_t count = (end < k1 ? end : k1) - k0;
-        int64_t bytes = count * a->own_rows * (int64_t)sizeof(double);
 
-        bsp_get(grid.row * grid.cols + t, a->value,
-                (k0 - first) * a->own_rows * (int64_t)sizeof(double), panel, bytes);
-        panel += count * a->own_rows;
-        k0 += count;
-    }
-}
-
-/* Gets rows k0 .. k1-1 of this process's columns of B, stored by rows. */
-static void get_panel_of_b(const struct matrix *b, int64_t k0, int64_t k1, double *panel)
-{
-    while (k0 < k1) {
-        int s = block_owner(b->rows, grid.rows, k0);
-        int64_t first = block_first(b->rows, grid.rows, s);
-        int64_t end = first + block_size(b->rows, grid.rows, s);
-        int64_t count = (end < k1 ? end : k1) - k0;
-        int64_t bytes = count * b->own_cols * (int64_t)sizeof(double);
-
-        bsp_get(s * grid.cols + grid.col, b->value,
-                (k0 - first) * b->own_cols * (int64_t)sizeof(double), panel, bytes);
-        panel += count * b->own_cols;
+        bsp_get(axis.first + part * axis.step, value,
+                (k0 - first) * length * (int64_t)sizeof *value, panel,
+                count * length * (int64_t)sizeof *value);
+        panel += count * length;
         k0 += count;
     }
 }
@@ -152,6 +143,8 @@ static void multiply_panels(struct matrix *c, const double *a, const double *b, 
 /* A is stored by columns, B and C by rows. */
 static void multiply(const struct matrix *a, const struct matrix *b, struct matrix *c)
 {
+    const struct axis along_row = {a->cols, grid.cols, grid.row * grid.cols, 1};
+    const struct axis along_column = {b->rows, grid.rows, grid.col, grid.cols};
     int64_t depth = a->cols, width = options.panel < depth ? options.panel : depth;
     double *a_panel = allocate(a->own_rows * width, sizeof *a_panel);
     double *b_panel = allocate(b->own_cols * width, sizeof *b_panel);
@@ -163,8 +156,8 @@ static void multiply(const struct matrix *a, const struct matrix *b, struct matr
     for (int64_t k = 0; k < depth; k += width) {
         int64_t end = k + width < depth ? k + width : depth;
 
-        get_panel_of_a(a, k, end, a_panel);
-        get_panel_of_b(b, k, end, b_panel);
+        get_panel(a->value, along_row, a->own_rows, k, end, a_panel);
+        get_panel(b->value, along_column, b->own_cols, k, end, b_panel);
         bsp_sync();
         multiply_panels(c, a_panel, b_panel, end - k);
     }
@@ -173,12 +166,6 @@ static void multiply(const struct matrix *a, const struct matrix *b, struct matr
     bsp_sync();
     free(a_panel);
     free(b_panel);
-}
-
-static void add_vectors(double *result, double *left, double *right, int *nbytes)
-{
-    for (size_t i = 0; i < (size_t)*nbytes / sizeof(double); i++)
-        result[i] = left[i] + right[i];
 }
 
 /* y = M x (or |M| |x|) for vectors that every process holds whole. */
@@ -315,7 +302,6 @@ int main(int argc, char **argv)
     static const struct program program = {
         "matmul", "Multiplies two dense matrices on a grid of processes.", "", 0, rows};
 
-    complain_as(program.name);
     options_parse(&program, argc, argv);
     if (options.b_file && !options.a_file) {
         complain("--b needs --a; try matmul --help");

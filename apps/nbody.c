@@ -145,19 +145,13 @@ static bool fill_from_entries(const struct entries *entries)
     return true;
 }
 
-static int row_owner(const struct entries *shape, int64_t row, int64_t col)
-{
-    (void)col;
-    return block_owner(shape->rows, bsp_nprocs(), row);
-}
-
 static bool create(void)
 {
     struct entries entries = {.rows = options.n};
     int64_t most;
     bool good = true;
 
-    if (options.file && !entries_read(options.file, row_owner, &entries))
+    if (options.file && !entries_read(options.file, entries_by_rows, &entries))
         return false;
     if (options.file && entries.cols != COLUMNS) {
         complain("%s: a body is mass, x, y, z, vx, vy, vz: 7 columns, not %lld", options.file,
@@ -391,7 +385,6 @@ int main(int argc, char **argv)
     static const struct program program = {
         "nbody", "Simulates bodies under gravity, computing the forces of all pairs.", "", 0, rows};
 
-    complain_as(program.name);
     options_parse(&program, argc, argv);
     bsp_init(spmd, argc, argv);
     spmd();

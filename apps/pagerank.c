@@ -62,7 +62,7 @@ static bool load(struct entries *entries)
         generate_web(entries);
         return true;
     }
-    if (!entries_read(options.file, sparse_row_owner, entries))
+    if (!entries_read(options.file, entries_by_rows, entries))
         return false;
     if (entries->rows == entries->cols)
         return true;
@@ -106,7 +106,7 @@ static bool spread_links(struct entries *links, bool *dangling)
         complain("%s: a link cannot have a negative weight", options.file);
         return false;
     }
-    entries_redistribute(links, sparse_row_owner);
+    entries_redistribute(links, entries_by_rows);
     return true;
 }
 
@@ -252,7 +252,6 @@ int main(int argc, char **argv)
         "[GRAPH]", 1, rows};
     int operand;
 
-    complain_as(program.name);
     operand = options_parse(&program, argc, argv);
     options.file = argv[operand];
     bsp_init(spmd, argc, argv);

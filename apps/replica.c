@@ -354,7 +354,6 @@ int main(int argc, char **argv)
         "replica", "Simulates the Ising model at many temperatures with replica exchange.", "", 0,
         rows};
 
-    complain_as(program.name);
     options_parse(&program, argc, argv);
     if (options.coldest > options.hottest) {
         complain("--coldest must not exceed --hottest; try replica --help");

@@ -510,7 +510,6 @@ int main(int argc, char **argv)
         "[INPUT [OUTPUT]]", 2, rows};
     int operand;
 
-    complain_as(program.name);
     operand = options_parse(&program, argc, argv);
     options.input = argv[operand];
     options.output = options.input ? argv[operand + 1] : NULL;

@@ -189,7 +189,6 @@ int main(int argc, char **argv)
     static const struct program program = {
         "sieve", "Counts the primes up to N with a segmented sieve of Eratosthenes.", "", 0, rows};
 
-    complain_as(program.name);
     options_parse(&program, argc, argv);
     bsp_init(spmd, argc, argv);
     spmd();

@@ -59,7 +59,7 @@ static bool load_matrix(struct entries *entries)
         generate_laplacian(entries);
         return true;
     }
-    if (!entries_read(options.matrix_file, sparse_row_owner, entries))
+    if (!entries_read(options.matrix_file, entries_by_rows, entries))
         return false;
     if (options.iterations > 1 && entries->rows != entries->cols) {
         complain("%s: only a square matrix can be multiplied repeatedly", options.matrix_file);
@@ -79,7 +79,7 @@ static bool load_x(struct sparse *matrix)
         matrix->x[j] = options.x_file ? 0 : 1;
     if (!options.x_file)
         return true;
-    if (!entries_read(options.x_file, sparse_row_owner, &entries))
+    if (!entries_read(options.x_file, entries_by_rows, &entries))
         return false;
     fits = entries.rows == matrix->cols && entries.cols == 1;
     if (!fits)
@@ -241,7 +241,6 @@ int main(int argc, char **argv)
         "[MATRIX]", 1, rows};
     int operand;
 
-    complain_as(program.name);
     operand = options_parse(&program, argc, argv);
     options.matrix_file = argv[operand];
     bsp_init(spmd, argc, argv);

@@ -12,6 +12,7 @@
 
 #include <bsp.h>
 
+#include "apps/common/layout.h"
 #include "apps/common/report.h"
 
 enum { ENTRIES_PER_PIECE = 16384, ENTRIES_PER_MESSAGE = 1 << 20 };
@@ -250,6 +251,12 @@ static void close_file(struct reader *reader)
     if (reader->file && reader->file != stdin)
         fclose(reader->file);
     free(reader->line);
+}
+
+int entries_by_rows(const struct entries *shape, int64_t row, int64_t col)
+{
+    (void)col;
+    return block_owner(shape->rows, bsp_nprocs(), row);
 }
 
 void entries_add(struct entries *entries, struct entry entry)

@@ -27,6 +27,9 @@ struct entries {
 /* The process that is to hold an entry of the matrix. */
 typedef int (*entry_owner)(const struct entries *shape, int64_t row, int64_t col);
 
+/* The usual rule: blocks of rows. */
+int entries_by_rows(const struct entries *shape, int64_t row, int64_t col);
+
 /* Reads the file called path ("-": stdin).  Entries stored once for two places of a symmetric
  * matrix are delivered to both.  In the entries of a file that repeats a place both remain.
  * Returns false on every process, after one message with the line number from process 0, when the

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/report.h"
+
 enum { MAX_ROWS = 32, FIRST_LONG_ONLY = 256 };
 
 bool option_json, option_timing;
@@ -164,6 +166,7 @@ int options_parse(const struct program *program, int argc, char **argv)
     struct parser parser = {.shorts = ":"};
     int found;
 
+    complain_as(program->name);
     add_rows(&parser, program->options);
     add_rows(&parser, common_rows);
     parser.longs[parser.count] = (struct option){"help", no_argument, NULL, 'h' + 1024};

@@ -35,7 +35,8 @@ struct program {
     const struct option_row *options;
 };
 
-/* Fills the targets and returns the index in argv of the first operand.  Prints the help and
+/* Fills the targets, tells complain (report.h) the program's name, and returns the index in argv of
+ * the first operand.  Prints the help and
  * exits with 0, or one message and exits with 2, where the command line asks for it. */
 int options_parse(const struct program *program, int argc, char **argv);
 

@@ -37,7 +37,7 @@ int report_end(bool verified);
 /* One line on stderr, "program: text", from process 0 or from outside the SPMD part. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The name that complain puts in front; report_begin sets it too. */
+/* The name that complain puts in front. */
 void complain_as(const char *program);
 
 /* Memory for count items of size bytes, zeroed; never NULL, also for nothing.  Ends the job with

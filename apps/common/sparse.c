@@ -10,12 +10,6 @@
 #include "apps/common/layout.h"
 #include "apps/common/report.h"
 
-int sparse_row_owner(const struct entries *shape, int64_t row, int64_t col)
-{
-    (void)col;
-    return block_owner(shape->rows, bsp_nprocs(), row);
-}
-
 static int compare_numbers(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;

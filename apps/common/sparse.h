@@ -36,11 +36,8 @@ struct sparse {
     struct delivery *delivery;
 };
 
-/* The rule by which rows are owned. */
-int sparse_row_owner(const struct entries *shape, int64_t row, int64_t col);
-
-/* Takes the entries of the own rows, in any order; entries of the same place are added.
- * Collective; 4 supersteps. */
+/* Takes the entries of the own rows (by the rule entries_by_rows), in any order; entries of the
+ * same place are added. Collective; 4 supersteps. */
 void sparse_create(struct sparse *matrix, struct entries *entries);
 
 /* y = A x for the own rows; the own part of x is taken from matrix->x.  Each row is summed in the

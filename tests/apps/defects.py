@@ -14,7 +14,7 @@ DEFECTS = (
     ("innerprod", "common/exact.c", "pieces[2] = (int64_t)(high >> 32);", "pieces[2] = 0;",
      ("-n", 5000)),
     ("matmul", "matmul.c", "out[j] + a0 * b0[j]", "out[j] + a0 * b1[j]", ("-n", 20)),
-    ("matmul", "matmul.c", "panel += count * b->own_cols;", "panel += b->own_cols;",
+    ("matmul", "matmul.c", "panel += count * length;", "panel += length;",
      ("-n", 20, "--panel", 20)),
     ("lu", "lu.c", "out[j] -= m * in[j];", "out[j] -= 0.999 * m * in[j];", ("-n", 20)),
     ("lu", "lu.c", "-= column[i] * x[k];", "+= column[i] * x[k];", ("-n", 20)),
