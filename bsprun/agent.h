@@ -169,8 +169,8 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
 /* ---- control.c ---- */
 
 int agent_control_open(struct agent *agent, int fd);
-/* Sends to bsprun; nothing happens when there is none. */
-void agent_send(struct agent *agent, struct wire_message *message);
+/* Sends to bsprun; nothing happens when there is none.  0 or what net_send says. */
+int agent_send(struct agent *agent, struct wire_message *message);
 void agent_notice(struct agent *agent, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void agent_send_end(struct agent *agent);

@@ -16,13 +16,13 @@
 #include "bsprun/agent.h"
 #include "bsprun/usage.h"
 
-void agent_send(struct agent *agent, struct wire_message *message)
+int agent_send(struct agent *agent, struct wire_message *message)
 {
     if (!agent->control)
-        return;
+        return 0;
     memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
     message->envelope.term = agent->term;
-    net_send(agent->control, message);
+    return net_send(agent->control, message);
 }
 
 void agent_notice(struct agent *agent, const char *format, ...)
@@ -68,7 +68,11 @@ void agent_send_end(struct agent *agent)
     message.ended.signal = agent->outcome.signal;
     message.ended.text = agent->blame ? agent->blame : "";
     message.ended.table = agent->blame_table ? agent->blame_table : "";
-    agent_send(agent, &message);
+    if (agent_send(agent, &message) == 0)
+        return;
+    message.ended.text = message.ended.table = "";
+    if (agent_send(agent, &message) != 0)
+        agent_close(agent); /* bsprun sees that we are gone, and cleans up */
 }
 
 static void on_limit(uv_timer_t *timer)

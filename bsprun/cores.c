@@ -31,13 +31,15 @@ static int list_cpus(int *cpus, int most)
         return 0;
     hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
     if (hwloc_topology_load(topology) == 0) {
-        int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+        bool named = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0;
+        hwloc_obj_type_t type = named ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+        int cores = hwloc_get_nbobjs_by_type(topology, type);
         bool found = true;
 
         for (int round = 0; found && used < most; round++) {
             found = false;
             for (int i = 0; i < cores && used < most; i++) {
-                hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)i);
+                hwloc_obj_t core = hwloc_get_obj_by_type(topology, type, (unsigned)i);
                 int cpu = core && core->cpuset ? hwloc_bitmap_first(core->cpuset) : -1;
 
                 for (int skip = 0; skip < round && cpu >= 0; skip++)

@@ -299,6 +299,10 @@ static void program_ended(struct agent *agent)
 
     verdict_of_program(agent->order.program, atomic_load(&agent->board->attached) != 0,
                        &agent->root.death, &verdict);
+    if (agent->zero && verdict.cause == WIRE_CAUSE_NONE) {
+        verdict.cause = WIRE_CAUSE_RANK_ERROR; /* it gave up inside bsp_begin, and said why */
+        verdict.status = verdict.status ? verdict.status : 1;
+    }
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 

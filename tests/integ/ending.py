@@ -102,6 +102,15 @@ def after_bsp_end():
            err=r"^bsprun: pid 0 was killed by signal 15 \(Terminated\) after bsp_end$")
 
 
+def in_exit_handlers():
+    """Past bsp_end the answer is out: a death is reported, not more."""
+    for pid in (0, 2):
+        expect(bsprun("-np", 3, PROG, "handler-signal", pid, 11), 139, out="^p = 3$",
+               err=rf"^bsprun: pid {pid} was killed by signal 11 \(Segmentation fault\) after "
+               "bsp_end$")
+    expect(bsprun("-np", 3, PROG, "handler-status", 0, 5), 5, no_err=True)
+
+
 def before_bsp_begin():
     expect(bsprun("-np", 3, PROG, "never", 5), 5, no_err=True)
     expect(bsprun("-np", 3, PROG, "never", 0), 0, no_err=True)
@@ -204,6 +213,7 @@ def consulted_and_let_go():
 if __name__ == "__main__":
     main([normal_end, status_of_pid_0, exit_handlers_of_all_run, many_more_than_cores, early_exit,
           early_quick_exit, abort_by_one, misuse, killed_by_itself, killed_from_outside,
-          killed_while_others_compute, some_end_early, after_bsp_end, before_bsp_begin, wrapped,
+          killed_while_others_compute, some_end_early, after_bsp_end, in_exit_handlers,
+          before_bsp_begin, wrapped,
           wrapped_twice, bare, bare_killed, bare_in_a_pipe, agent_killed, agent_killed_bare,
           launcher_killed, told_to_abort, consulted_and_let_go])

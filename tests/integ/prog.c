@@ -180,6 +180,18 @@ static void late_words(void)
     printf("exit handler of %d\n", bsp_pid());
 }
 
+static void late_death(void)
+{
+    if (bsp_pid() == number(2))
+        raise(number(3));
+}
+
+static void late_quick_exit(void)
+{
+    if (bsp_pid() == number(2))
+        _exit(number(3));
+}
+
 /* ---- What happens before it ---- */
 
 static void before_begin(const char *mode)
@@ -194,6 +206,10 @@ static void before_begin(const char *mode)
     }
     if (strcmp(mode, "handlers") == 0)
         atexit(late_words);
+    if (strcmp(mode, "handler-signal") == 0)
+        atexit(late_death);
+    if (strcmp(mode, "handler-status") == 0)
+        atexit(late_quick_exit);
     if (strcmp(mode, "limits") == 0) {
         struct rlimit core;
 
