@@ -58,17 +58,18 @@ class Judge:
 
     def _stdout(self, out):
         case = self.case
-        exact = [self.expand(v) for v in case.all('OUT')]
-        anywhere = [self.expand(v) for v in case.all('OUT-ANY')]
+        exact = [line for v in case.all('OUT') for line in self.expand(v).split('\n')]
+        anywhere = [line for v in case.all('OUT-ANY') for line in self.expand(v).split('\n')]
         for value in case.all('OUT-EACH'):
-            anywhere += [self.expand(value, i) for i in range(self.p)]
+            for i in range(self.p):
+                anywhere += self.expand(value, i).split('\n')
         lines = plain_lines(out)
         if exact and lines != exact:
             self.complain(f'stdout is not {exact!r}')
         if anywhere and Counter(lines) != Counter(anywhere):
             missing = Counter(anywhere) - Counter(lines)
             surplus = Counter(lines) - Counter(anywhere)
-            self.complain(f'stdout lacks {dict(missing)!r}, has too much {dict(surplus)!r}')
+            self.complain(excerpt(f'stdout lacks {dict(missing)!r}, has too much {dict(surplus)!r}'))
         for value in case.all('OUT-RE'):
             if not re.search(self.pattern(value), out, re.M):
                 self.complain(f'stdout has nothing like {value}')

@@ -63,7 +63,8 @@ class Program:
 
     def expand(self, text, p, i=0, quote=lambda s: s):
         """Replaces each ${expression}; quote guards the result where text is a pattern."""
-        names = {'__builtins__': {'min': min, 'max': max, 'sum': sum, 'range': range},
+        names = {'__builtins__': {'min': min, 'max': max, 'sum': sum, 'range': range,
+                                  'str': str},
                  'p': p, 'i': i, 'file': self.path, 'line': self.line}
         return EXPRESSION.sub(lambda m: quote(str(eval(m.group(1), names))), text)
 

@@ -7,6 +7,7 @@
  * OUT-EACH: ${i} line 2 ............................................
  * OUT-EACH: ${i} line 3 ............................................
  * OUT-EACH: ${i} long ${'x' * 3000}
+ * OUT-EACH: ${'\n'.join('%d longer %d %s' % (i, k, 'x' * 3000) for k in range(40))}
  */
 #include <string.h>
 #include "bsp.h"
@@ -22,6 +23,8 @@ int main(int argc, char **argv)
     for (i = 0; i < 4; i++)
         printf("%d line %d ............................................\n", bsp_pid(), i);
     printf("%d long %s\n", bsp_pid(), text);
+    for (i = 0; i < 40; i++)
+        printf("%d longer %d %s\n", bsp_pid(), i, text);
     printf("%d says the last words\n", bsp_pid());
     bsp_end();
     return 0;

@@ -5,6 +5,10 @@
  * ARGS: exit
  * OUT-EACH: pid ${i}: ok
  *
+ * CASE: exit with success
+ * ARGS: exit0
+ * OUT-EACH: pid ${i}: ok
+ *
  * CASE: return from main
  * ARGS: return
  * OUT-EACH: pid ${i}: ok
@@ -30,6 +34,8 @@ static int child_says(const char *how)
         execl("/bin/sh", "sh", "-c", "exit 9", (char *)NULL);
     if (strcmp(how, "exit") == 0)
         exit(9);
+    if (strcmp(how, "exit0") == 0)
+        exit(0);
     return 9;
 }
 
@@ -50,7 +56,7 @@ int main(int argc, char **argv)
     if (strcmp(how, "killed") == 0)
         CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     else
-        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 9);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == (strcmp(how, "exit0") ? 9 : 0));
     bsp_sync();
     conform_done();
     bsp_end();
