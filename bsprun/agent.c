@@ -69,8 +69,11 @@ static void on_signal(uv_signal_t *handle, int signal)
     struct agent *agent = handle->data;
     bool again = agent->stop_signal != 0 && agent->bare;
 
+    /* Past bsp_end process 0 obeys signals by itself again; and when it was the leader of a
+     * session, its end is what sends us a hangup. */
+    agent_scan(agent);
     if (agent->bare && agent->job == JOB_ENDING)
-        return; /* process 0 obeys signals by itself again */
+        return;
     agent_stop(agent, again ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL, signal, "");
 }
 

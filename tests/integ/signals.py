@@ -130,6 +130,14 @@ def agent_alone_is_told():
         check("the job was ended by signal 15 (Terminated)" in job.text(), job.text())
 
 
+def end_of_a_session():
+    """The end of a session's leader sends a hangup to its group: no reason to say anything."""
+    for _ in range(20):
+        with Job([PROG, "count", "2"], env={"BSP_PROCS": "3"}, terminal=True) as job:
+            ended_by(job, 0, at_once=False)
+            check("bspzero" not in job.text(), job.text())
+
+
 def stopped_and_continued():
     """Ctrl-Z and fg: the job goes on where it was."""
     with Job([BSPRUN, "-np", "2", PROG, "talk", "3000"], start_new_session=True) as job:
@@ -144,4 +152,5 @@ if __name__ == "__main__":
     main([interrupt_key, interrupt_key_without_bsprun, interrupt_key_twice,
           interrupt_key_once_for_the_deaf, signals_to_bsprun, signal_to_the_whole_tree,
           ranks_ignore_signals_of_others, ignored_hangup, ignored_signals_reach_the_program,
-          timeout_command_around, agent_alone_is_told, stopped_and_continued])
+          timeout_command_around, agent_alone_is_told, end_of_a_session,
+          stopped_and_continued])
