@@ -37,7 +37,7 @@ struct sparse {
 };
 
 /* Takes the entries of the own rows (by the rule entries_by_rows), in any order; entries of the
- * same place are added. Collective; 4 supersteps. */
+ * same place are added.  Collective; 2 supersteps. */
 void sparse_create(struct sparse *matrix, struct entries *entries);
 
 /* y = A x for the own rows; the own part of x is taken from matrix->x.  Each row is summed in the

@@ -53,8 +53,11 @@ def build(program, root, changed=None):
     with the others comes from the library, but for the changed file."""
     out = path(program)
     sources = {os.path.join(root, "apps", name) for name in (program + ".c", changed) if name}
-    result = subprocess.run([BSPCC, "-O1", "-I", root, *sources,
+    flags = os.environ.get("APPS_FLAGS", "").split()
+    result = subprocess.run([BSPCC, "-O1", *flags, "-I", root, *sources,
                              os.path.join(APPS, "libapps_common.a"), "-lm", "-o", out],
+                            # A compiler driver may end without tidying up its memory.
+                            env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"),
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     check(result.returncode == 0, result.stdout.decode())
     return out

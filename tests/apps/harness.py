@@ -18,6 +18,7 @@ PATIENCE = 120  # seconds after which a job will never end
 
 scratch = tempfile.mkdtemp(prefix="bspzero-apps-")
 atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that atexit has its turn
 
 cases = []
 
@@ -66,11 +67,13 @@ def run(program, *arguments, p=2, stdin=None, stdout=subprocess.PIPE):
                            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL)
     try:
         out, err = job.communicate(stdin, timeout=PATIENCE)
-    except subprocess.TimeoutExpired:
+    except BaseException as error:
         job.kill()
         kill_marked(mark)
         job.communicate()
-        raise AssertionError(f"{command} does not end")
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise AssertionError(f"{command} does not end")
+        raise
     out = b"" if out is None else out
     return subprocess.CompletedProcess(command, job.returncode, out.decode("latin-1"),
                                        err.decode("latin-1"))
