@@ -63,16 +63,24 @@ static void stop_bell(struct agent *agent)
     agent->bell_running = false;
 }
 
+/* Past bsp_end process 0 obeys signals by itself again; and when it was the leader of a session,
+ * its end is what sends us a hangup. */
+static bool process_0_is_free(const struct agent *agent, int signal)
+{
+    const struct member *first = agent->members;
+
+    return agent->nprocs > 0 && first->seen == BSPZ_RANK_ENDED &&
+           (!first->process.gone || signal == SIGHUP);
+}
+
 /* Terminals and batch systems signal whole trees: here it is a request to end the job. */
 static void on_signal(uv_signal_t *handle, int signal)
 {
     struct agent *agent = handle->data;
     bool again = agent->stop_signal != 0 && agent->bare;
 
-    /* Past bsp_end process 0 obeys signals by itself again; and when it was the leader of a
-     * session, its end is what sends us a hangup. */
     agent_scan(agent);
-    if (agent->bare && agent->job == JOB_ENDING)
+    if (agent->bare && process_0_is_free(agent, signal))
         return;
     agent_stop(agent, again ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL, signal, "");
 }
