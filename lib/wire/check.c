@@ -127,9 +127,6 @@ int wire_check(const void *body, size_t size, char *error, size_t error_size)
         if (depth > 0)
             open[depth - 1]--;
         if (head.kind == ARRAY) {
-            /* Every element takes at least a byte. */
-            if (head.elements > (size_t)(walk.end - walk.at))
-                return wire_fail(error, error_size, -EPROTO, "an array longer than its frame");
             if (depth == DEPTH_MAX)
                 return wire_fail(error, error_size, -EPROTO, "arrays nested too deep");
             open[depth++] = head.elements;

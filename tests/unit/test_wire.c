@@ -113,7 +113,9 @@ enum wrong {
     NIL,
     OTHER_TYPE,
     LONG_ITEM, /* a list of one text that is too long */
-    WITH_NUL
+    WITH_NUL,
+    SHORT_RECORD, /* a list of one record that lacks its last field */
+    LONG_RECORD   /* ... or has one more */
 };
 
 static void pack_text(msgpack_packer *packer, size_t length)
@@ -203,6 +205,15 @@ static void pack_sized(msgpack_packer *packer, const struct wire_field *field, u
     }
 }
 
+static void pack_misshapen(msgpack_packer *packer, const struct wire_schema *record, bool longer)
+{
+    uint32_t count = longer ? record->count + 1 : record->count - 1;
+    msgpack_pack_array(packer, 1);
+    msgpack_pack_array(packer, count);
+    for (uint32_t k = 0; k < count; k++)
+        pack_right(packer, k < record->count ? record->fields[k].type : WIRE_TYPE_u32);
+}
+
 static void pack_wrong(msgpack_packer *packer, const struct wire_field *field, enum wrong wrong)
 {
     switch (wrong) {
@@ -232,26 +243,35 @@ static void pack_wrong(msgpack_packer *packer, const struct wire_field *field, e
         msgpack_pack_str(packer, 3);
         msgpack_pack_str_body(packer, "a\0b", 3);
         break;
+    case SHORT_RECORD:
+    case LONG_RECORD:
+        pack_misshapen(packer, wire_record_schema(field->type), wrong == LONG_RECORD);
+        break;
     }
 }
 
-/* A body of that kind in which one field is as said. */
-static int decode_with(uint32_t kind, uint32_t position, enum wrong wrong)
+/* A body of that kind with that many fields in which one is as said. */
+static int decode_made(uint32_t version, uint32_t kind, uint32_t count, uint32_t position,
+                       enum wrong wrong)
 {
     const struct wire_schema *schema = wire_schema(kind);
     msgpack_sbuffer body;
     msgpack_packer packer;
     msgpack_sbuffer_init(&body);
     msgpack_packer_init(&packer, &body, msgpack_sbuffer_write);
-    msgpack_pack_array(&packer, WIRE_ENVELOPE_COUNT + schema->count);
-    msgpack_pack_uint32(&packer, WIRE_VERSION);
+    msgpack_pack_array(&packer, WIRE_ENVELOPE_COUNT + count);
+    msgpack_pack_uint32(&packer, version);
     msgpack_pack_uint32(&packer, kind);
     msgpack_pack_bin(&packer, WIRE_JOB_SIZE);
     msgpack_pack_bin_body(&packer, "0123456789abcdef", WIRE_JOB_SIZE);
     msgpack_pack_uint32(&packer, 1);
     msgpack_pack_uint64(&packer, 7);
-    for (uint32_t i = 0; i < schema->count; i++)
-        pack_wrong(&packer, &schema->fields[i], i == position ? wrong : RIGHT);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i < schema->count)
+            pack_wrong(&packer, &schema->fields[i], i == position ? wrong : RIGHT);
+        else
+            msgpack_pack_uint32(&packer, 1);
+    }
     struct wire_message message;
     int result = wire_decode(body.data, body.size, &message, error, sizeof(error));
     if (result == 0)
@@ -259,6 +279,31 @@ static int decode_with(uint32_t kind, uint32_t position, enum wrong wrong)
     msgpack_sbuffer_destroy(&body);
     return result;
 }
+
+static int decode_with(uint32_t kind, uint32_t position, enum wrong wrong)
+{
+    return decode_made(WIRE_VERSION, kind, wire_schema(kind)->count, position, wrong);
+}
+
+START_TEST(shapes_hold)
+{
+    const struct wire_schema *schema = wire_schema((uint32_t)_i);
+    uint32_t kind = (uint32_t)_i, count = schema->count;
+    ck_assert_msg(decode_made(WIRE_VERSION, kind, count, 0, RIGHT) == 0, "%s", error);
+    ck_assert_int_eq(decode_made(WIRE_VERSION + 1, kind, count, 0, RIGHT), -EPROTO);
+    ck_assert_str_eq(error, "not version 1 of the protocol");
+    ck_assert_int_eq(decode_made(WIRE_VERSION - 1, kind, count, 0, RIGHT), -EPROTO);
+    ck_assert_int_eq(decode_made(WIRE_VERSION, kind, count + 1, 0, RIGHT), -EPROTO);
+    if (count > 0)
+        ck_assert_int_eq(decode_made(WIRE_VERSION, kind, count - 1, 0, RIGHT), -EPROTO);
+    for (uint32_t k = 0; k < count; k++) {
+        if (!wire_record_schema(schema->fields[k].type))
+            continue;
+        ck_assert_int_eq(decode_with(kind, k, SHORT_RECORD), -EPROTO);
+        ck_assert_int_eq(decode_with(kind, k, LONG_RECORD), -EPROTO);
+    }
+}
+END_TEST
 
 START_TEST(limits_hold)
 {
@@ -422,6 +467,14 @@ START_TEST(garbage_is_refused)
 }
 END_TEST
 
+START_TEST(depth_is_bounded)
+{
+    ck_assert_int_eq(wire_check("\x91\x91\x91\x01", 4, error, sizeof(error)), 0);
+    ck_assert_int_eq(wire_check("\x91\x91\x91\x90", 4, error, sizeof(error)), -EPROTO);
+    ck_assert_str_eq(error, "arrays nested too deep");
+}
+END_TEST
+
 START_TEST(too_long_is_refused)
 {
     struct wire_message message;
@@ -468,6 +521,7 @@ int main(void)
     tcase_set_timeout(messages, 120);
     tcase_add_loop_test(messages, every_message_survives, 0, WIRE_KIND_COUNT);
     tcase_add_loop_test(messages, dump_shows_every_field, 0, WIRE_KIND_COUNT);
+    tcase_add_loop_test(messages, shapes_hold, 0, WIRE_KIND_COUNT);
     tcase_add_loop_test(messages, limits_hold, 0, WIRE_KIND_COUNT);
     tcase_add_loop_test(messages, every_cut_is_refused, 0, WIRE_KIND_COUNT);
     tcase_add_loop_test(messages, damage_is_survived, 0, WIRE_KIND_COUNT);
@@ -476,6 +530,7 @@ int main(void)
     tcase_add_test(messages, encoder_keeps_the_limits);
     tcase_add_test(messages, longest_lists_of_records_pass);
     tcase_add_loop_test(messages, garbage_is_refused, 0, sizeof(garbage) / sizeof(garbage[0]));
+    tcase_add_test(messages, depth_is_bounded);
     tcase_add_test(messages, too_long_is_refused);
     suite_add_tcase(suite, messages);
     SRunner *runner = srunner_create(suite);
