@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define AGAIN_NS 200000000u
+
 static const int watched_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 #define WATCHED_SIGNALS (int)(sizeof watched_signals / sizeof *watched_signals)
 
@@ -77,7 +79,8 @@ static bool process_0_is_free(const struct agent *agent, int signal)
 static void on_signal(uv_signal_t *handle, int signal)
 {
     struct agent *agent = handle->data;
-    bool again = agent->stop_signal != 0 && agent->bare;
+    /* One that comes right behind the first is the same, by another way. */
+    bool again = agent->bare && agent->stop_ns != 0 && agent_now_ns() - agent->stop_ns > AGAIN_NS;
 
     agent_scan(agent);
     if (agent->bare && process_0_is_free(agent, signal))

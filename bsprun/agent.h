@@ -109,6 +109,7 @@ struct agent {
     struct coord_outcome outcome;
     char *blame;       /* message for the user, "" when none is due */
     char *blame_table; /* where every process was, or NULL */
+    uint64_t stop_ns;  /* when a stop was first asked for, 0 if never */
     int stop_signal;   /* the user's, 0 if none */
     bool finished;
 };

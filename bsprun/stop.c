@@ -122,6 +122,7 @@ void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const c
         return;
     if (!job_is_stopping(agent->job)) {
         agent->stop_signal = signal;
+        agent->stop_ns = agent_now_ns();
         blame_stop(agent, how, signal, text);
         if (agent->zero) {
             coord_shell_stop(agent->zero, how, (uint32_t)signal, text);

@@ -15,17 +15,35 @@ static const int watched[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 
 static bool replaced[WATCHED];
 
+/* Without bsprun, pid 0 is the process that users and shells know: what they send it, or a terminal
+ * that is closed tells it as the leader of the session, is meant for the job.  A terminal's keys
+ * reach the agent directly. */
+static bool is_for_the_job(int number, const siginfo_t *info)
+{
+    if (!bspz_rt.bare || bspz_rt.pid != 0 || bspz_rt.life == BSPZ_LIFE_LEAVING)
+        return false;
+    return number == SIGHUP || ((number == SIGINT || number == SIGTERM) && info->si_code <= 0);
+}
+
 /* A rank that waits in a barrier is woken by the board and leaves in good order; one that computes
  * leaves here. */
-static void on_signal(int number)
+static void on_signal(int number, siginfo_t *info, void *context)
 {
     const struct bspz_board *board = bspz_rt.board;
     uint32_t stop = atomic_load(&board->stop);
 
+    (void)context;
     if (stop == BSPZ_STOP_NONE && bspz_agent_gone(board)) {
         /* Nobody is left to act on it for us. */
         signal(number, SIG_DFL);
         raise(number);
+        return;
+    }
+    if (stop == BSPZ_STOP_NONE && is_for_the_job(number, info)) {
+        int before = errno;
+
+        kill(board->agent_pid, number);
+        errno = before;
         return;
     }
     if (stop == BSPZ_STOP_NONE || bspz_rt.life == BSPZ_LIFE_LEAVING ||
@@ -48,7 +66,8 @@ void bspz_signals_begin(void)
 {
     for (size_t i = 0; i < WATCHED; i++) {
         struct sigaction now;
-        const struct sigaction quiet = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+        const struct sigaction quiet = {.sa_sigaction = on_signal,
+                                        .sa_flags = SA_RESTART | SA_SIGINFO};
 
         if (sigaction(watched[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
             sigaction(watched[i], &quiet, NULL) == 0)
@@ -68,7 +87,7 @@ void bspz_signals_end(void)
     for (size_t i = 0; i < WATCHED; i++) {
         struct sigaction now;
 
-        if (replaced[i] && sigaction(watched[i], NULL, &now) == 0 && now.sa_handler == on_signal)
+        if (replaced[i] && sigaction(watched[i], NULL, &now) == 0 && now.sa_sigaction == on_signal)
             signal(watched[i], SIG_DFL);
         replaced[i] = false;
     }

@@ -107,7 +107,7 @@ def ignored_hangup():
 def ignored_signals_reach_the_program():
     show = "grep SigIgn /proc/self/status"
     for trap, bit in (("trap '' HUP", 1), ("trap '' INT", 2), ("true", 0)):
-        result = run(["sh", "-c", f'{trap}; exec "$0" sh -c "{show}"', BSPRUN])
+        result = run(["/bin/sh", "-c", f'{trap}; exec "$0" sh -c "{show}"', BSPRUN])
         ignored = int(result.out.split()[1], 16)
         check(ignored & 3 == bit, result)
         check(not ignored & 1 << (signal.SIGPIPE - 1), "SIGPIPE must be at its default", result)
@@ -128,6 +128,34 @@ def agent_alone_is_told():
         os.kill(job.agent(), signal.SIGTERM)
         ended_by(job, 143)
         check("the job was ended by signal 15 (Terminated)" in job.text(), job.text())
+
+
+def signals_to_a_bare_program():
+    """Process 0 is what the user knows: what is sent to it ends the job."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for mode in ("loop", "compute", "wait"):
+            with Job([PROG, mode, "1"], env={"BSP_PROCS": "3"}) as job:
+                job.wait_ready(3)
+                job.signal(number)
+                ended_by(job, -number, at_once=False)
+                check(f"bspzero: the job was ended by signal {int(number)} (" in job.text(),
+                      job.text())
+    with Job([PROG, "late-sleep"], env={"BSP_PROCS": "3"}) as job:
+        job.wait_ready(1)
+        job.signal(signal.SIGTERM)
+        ended_by(job, -signal.SIGTERM, at_once=False)
+
+
+def terminal_closed():
+    """The window is closed while the job runs: nothing of it stays."""
+    for command, env in (([BSPRUN, "-np", "3"], {}), ([], {"BSP_PROCS": "3"}),
+                         (["/bin/sh", "-c", '"$0" "$@"; true', BSPRUN, "-np", "3"], {})):
+        for mode in ("loop", "compute", "wait"):
+            with Job([*command, PROG, mode, "1"], env=env, terminal=True) as job:
+                job.wait_ready(3)
+                os.close(job.fd)
+                job.fd = os.open("/dev/null", os.O_RDONLY)
+                job.check_gone(at_once=False)
 
 
 def end_of_a_session():
@@ -152,5 +180,5 @@ if __name__ == "__main__":
     main([interrupt_key, interrupt_key_without_bsprun, interrupt_key_twice,
           interrupt_key_once_for_the_deaf, signals_to_bsprun, signal_to_the_whole_tree,
           ranks_ignore_signals_of_others, ignored_hangup, ignored_signals_reach_the_program,
-          timeout_command_around, agent_alone_is_told, end_of_a_session,
-          stopped_and_continued])
+          timeout_command_around, agent_alone_is_told, signals_to_a_bare_program,
+          terminal_closed, end_of_a_session, stopped_and_continued])
