@@ -43,19 +43,22 @@ static int limit(void)
     return bspz_rt.board ? bspz_rt.board->limit : bspz_limit_from_environment();
 }
 
-static void check_most(int maxprocs)
+/* The number of processes there will be. */
+static int check_most(int maxprocs)
 {
     int wanted = bspz_decide_nprocs(maxprocs, limit(), bspz_usable_cores());
 
     if (wanted > BSPZ_MAX_PROCS)
         bspz_fail("bsp_begin", HERE, "%d processes asked for, at most %d are possible", wanted,
                   BSPZ_MAX_PROCS);
+    return wanted;
 }
 
 void bsp_begin(int maxprocs)
 {
     check_begin(maxprocs);
-    check_most(maxprocs);
+    if (check_most(maxprocs) > 1)
+        bspz_release_threads(HERE);
     bspz_stdio_flush_all();
     if (bspz_rt.board && bspz_take_job(maxprocs))
         bspz_make_ranks();

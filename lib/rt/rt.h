@@ -125,6 +125,11 @@ void bspz_stdio_clone(void);
 void bspz_signals_begin(void);
 void bspz_signals_end(void);
 
+/* ---- threads.c ---- */
+
+/* Before clones are made: gives an OpenMP pool back; warns of other threads. */
+void bspz_release_threads(int line, const char *file);
+
 /* ---- clone.c ---- */
 
 /* One program per job: true for the first that comes to bsp_begin.  Another one, say the second of
