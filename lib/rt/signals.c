@@ -22,7 +22,11 @@ static bool is_for_the_job(int number, const siginfo_t *info)
 {
     if (!bspz_rt.bare || bspz_rt.pid != 0 || bspz_rt.life == BSPZ_LIFE_LEAVING)
         return false;
-    return number == SIGHUP || ((number == SIGINT || number == SIGTERM) && info->si_code <= 0);
+    if (number != SIGHUP && number != SIGINT && number != SIGTERM)
+        return false;
+    if (info->si_code <= 0) /* from a process; raise() is the program's own affair */
+        return info->si_pid != getpid();
+    return number == SIGHUP;
 }
 
 /* A rank that waits in a barrier is woken by the board and leaves in good order; one that computes
