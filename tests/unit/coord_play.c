@@ -1,0 +1,158 @@
+/* coord_play.c - hands events to a machine and writes down what comes of it. */
+#include "tests/unit/coord_play.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct coord *coord;
+struct coord_effects effects;
+static char trace[16384];
+size_t trace_used;
+
+__attribute__((format(printf, 1, 2))) static void add(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    trace_used +=
+        (size_t)vsnprintf(trace + trace_used, sizeof(trace) - trace_used, format, arguments);
+    va_end(arguments);
+    ck_assert_uint_lt(trace_used, sizeof(trace));
+}
+
+static void moved(void *context, enum coord_phase from, enum coord_phase to)
+{
+    ck_assert_ptr_eq(context, &coord);
+    add("  %s -> %s\n", coord_phase_name(from), coord_phase_name(to));
+}
+
+int take(struct coord_event event)
+{
+    char text[256];
+    coord_event_text(&event, text, sizeof(text));
+    add("%s\n", text);
+    int result = coord_step(coord, &event, &effects);
+    if (result < 0)
+        add("  broken: %s\n", effects.complaint);
+    if (effects.dropped)
+        add("  dropped\n");
+    for (uint32_t i = 0; i < effects.count; i++) {
+        coord_effect_text(&effects.items[i], text, sizeof(text));
+        add("  %s\n", text);
+    }
+    return result;
+}
+
+void host_ready(uint32_t host, uint32_t slots)
+{
+    EVENT(HOST_READY, .host = host, .host_ready.slots = slots);
+}
+
+void registered(uint32_t host, uint32_t wanted)
+{
+    EVENT(REGISTERED, .host = host, .registered.wanted = wanted);
+}
+
+int ranks_ready(uint32_t host, uint32_t count)
+{
+    return EVENT(RANKS_READY, .host = host, .ranks_ready.count = count);
+}
+
+int arrived(uint32_t host, uint64_t superstep, enum wire_barrier barrier)
+{
+    return EVENT(ARRIVED, .host = host, .arrived = {.superstep = superstep, .barrier = barrier});
+}
+
+int exited(uint32_t host, uint32_t pid, uint32_t status)
+{
+    return EVENT(RANK_EXITED, .host = host, .rank_exited = {.pid = pid, .status = status});
+}
+
+int killed(uint32_t host, uint32_t pid, uint32_t signal)
+{
+    return EVENT(RANK_EXITED, .host = host, .rank_exited = {.pid = pid, .signal = signal});
+}
+
+int stopped(uint32_t host)
+{
+    return EVENT(RANKS_STOPPED, .host = host);
+}
+
+int lost(uint32_t host)
+{
+    return EVENT(HOST_LOST, .host = host);
+}
+
+int stop(enum wire_stop_how how, uint32_t signal)
+{
+    return EVENT(STOP, .stop = {.how = how, .signal = signal, .text = "why"});
+}
+
+int abort_job(uint32_t host, int32_t pid, enum wire_cause cause, int32_t status)
+{
+    return EVENT(ABORT, .host = host,
+                 .abort = {.pid = pid, .cause = cause, .status = status, .text = "a text"});
+}
+
+static const struct wire_host hosts[] = {{0, 2, "a"}, {7, 2, "b"}, {3, 4, "c"}};
+
+void start(uint32_t host_count, struct coord_config config)
+{
+    config.term = 3;
+    config.host_count = host_count;
+    config.hosts = hosts;
+    config.moved = moved;
+    config.context = &coord;
+    coord = coord_new(&config);
+    ck_assert_ptr_nonnull(coord);
+    trace_used = 0;
+    trace[0] = '\0';
+}
+
+void tear_down(void)
+{
+    coord_free(coord);
+    coord = NULL;
+}
+
+/* To where bsp_begin has returned; the trace begins after that. */
+void start_running(uint32_t processes, struct coord_config config)
+{
+    start(1, config);
+    host_ready(0, 2);
+    registered(0, processes);
+    ranks_ready(0, processes);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    trace_used = 0;
+}
+
+void expect_trace(const char *golden)
+{
+    ck_assert_msg(strcmp(trace, golden) == 0, "the trace is\n%sinstead of\n%s", trace, golden);
+}
+
+void expect_outcome(int32_t status, enum wire_cause cause, int32_t pid)
+{
+    struct coord_outcome outcome = coord_outcome(coord);
+    ck_assert_int_eq(outcome.cause, cause);
+    ck_assert_int_eq(outcome.status, status);
+    ck_assert_int_eq(outcome.pid, pid);
+}
+
+/* That the state is as before shows in the trace that goes on. */
+void expect_broken(int result)
+{
+    ck_assert_int_eq(result, -EPROTO);
+    ck_assert_str_ne(effects.complaint, "");
+    ck_assert_uint_eq(effects.count, 0);
+}
+
+bool has_effect(enum coord_effect_kind kind)
+{
+    for (uint32_t i = 0; i < effects.count; i++)
+        if (effects.items[i].kind == kind)
+            return true;
+    return false;
+}

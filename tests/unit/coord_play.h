@@ -1,0 +1,42 @@
+/* coord_play.h - what the tests of Processor Zero have in common: a machine, events for it in one
+ * call each, and the trace of what it did. */
+#ifndef COORD_PLAY_H
+#define COORD_PLAY_H
+
+#include "coordinator/core/state.h"
+
+extern struct coord *coord;
+extern struct coord_effects effects; /* of the last event */
+extern size_t trace_used;            /* 0 begins a new trace */
+
+/* The term is always 3. */
+#define EVENT(name, ...)                                                                           \
+    take((struct coord_event){.kind = COORD_EVENT_##name, .term = 3, __VA_ARGS__})
+#define CONFIG(...) ((struct coord_config){.abort_at = COORD_NEVER, __VA_ARGS__})
+
+/* On hosts 0, 7 and 3, with 2, 2 and 4 slots. */
+void start(uint32_t host_count, struct coord_config config);
+/* One host with so many processes, on the other side of bsp_begin. */
+void start_running(uint32_t processes, struct coord_config config);
+void tear_down(void);
+
+/* Events; they return what coord_step does. */
+int take(struct coord_event event);
+void host_ready(uint32_t host, uint32_t slots);
+void registered(uint32_t host, uint32_t wanted);
+int ranks_ready(uint32_t host, uint32_t count);
+int arrived(uint32_t host, uint64_t superstep, enum wire_barrier barrier);
+int exited(uint32_t host, uint32_t pid, uint32_t status);
+int killed(uint32_t host, uint32_t pid, uint32_t signal);
+int stopped(uint32_t host);
+int lost(uint32_t host);
+int stop(enum wire_stop_how how, uint32_t signal);
+int abort_job(uint32_t host, int32_t pid, enum wire_cause cause, int32_t status);
+
+void expect_trace(const char *golden);
+void expect_outcome(int32_t status, enum wire_cause cause, int32_t pid);
+/* The event was refused and had no effect. */
+void expect_broken(int result);
+bool has_effect(enum coord_effect_kind kind);
+
+#endif

@@ -1,0 +1,353 @@
+/* test_coord_rules.c - Processor Zero: the rules a peer may break, every event in every state, and
+ * the arithmetic of placing and consulting. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/coord_play.h"
+
+/* ---- Rules that peers break --------------------------------------------------------------- */
+
+START_TEST(broken_rules_change_nothing)
+{
+    start(2, CONFIG());
+    expect_broken(EVENT(REGISTERED, .host = 0)); /* before it is ready */
+    host_ready(0, 0);
+    expect_broken(EVENT(HOST_READY, .host = 0));
+    expect_broken(EVENT(HOST_READY, .host = 1)); /* not of this job */
+    expect_broken(ranks_ready(0, 0));
+    expect_broken(arrived(0, 0, WIRE_BARRIER_SYNC));
+    expect_broken(stopped(0));
+    expect_broken(exited(0, 0, 0)); /* nobody is registered */
+    registered(0, 3);
+    expect_broken(EVENT(REGISTERED, .host = 0));
+    host_ready(7, 0);
+    ck_assert_uint_eq(coord_processes(coord), 3);
+
+    expect_broken(ranks_ready(0, 3));
+    ranks_ready(0, 2);
+    expect_broken(ranks_ready(0, 2));
+    expect_broken(exited(0, 2, 0)); /* lives on host 7 */
+    ranks_ready(7, 1);
+
+    expect_broken(arrived(0, 1, WIRE_BARRIER_SYNC));
+    expect_broken(arrived(0, COORD_NEVER, WIRE_BARRIER_END));
+    expect_broken(arrived(0, 0, (enum wire_barrier)9));
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    expect_broken(arrived(0, 0, WIRE_BARRIER_SYNC));
+    arrived(7, 0, WIRE_BARRIER_SYNC);
+    expect_broken(arrived(7, 0, WIRE_BARRIER_SYNC));
+    expect_broken(abort_job(0, 3, WIRE_CAUSE_ABORT_CALLED, 1));
+    expect_broken(abort_job(0, -2, WIRE_CAUSE_ABORT_CALLED, 1));
+    expect_broken(abort_job(0, 0, WIRE_CAUSE_NONE, 1));
+    expect_broken(abort_job(0, 0, WIRE_CAUSE_COUNT, 1));
+    expect_broken(stop((enum wire_stop_how)9, 1));
+    expect_broken(take((struct coord_event){.kind = COORD_EVENT_KIND_COUNT, .term = 3}));
+
+    arrived(0, 1, WIRE_BARRIER_END);
+    arrived(7, 1, WIRE_BARRIER_END);
+    ck_assert_int_eq(coord_phase(coord), COORD_ENDING);
+    expect_broken(arrived(0, 2, WIRE_BARRIER_SYNC));
+    exited(0, 1, 0);
+    expect_broken(exited(0, 1, 0));
+    expect_broken(exited(7, 0, 0));
+    expect_broken(exited(7, 70000, 0));
+    exited(0, 0, 0);
+    exited(7, 2, 0);
+    expect_outcome(0, WIRE_CAUSE_NONE, COORD_NOBODY);
+}
+END_TEST
+
+START_TEST(old_terms_are_dropped_newer_ones_refused)
+{
+    start_running(2, CONFIG());
+    for (int kind = 0; kind < COORD_EVENT_KIND_COUNT; kind++) {
+        for (uint32_t term = 0; term < 3; term++) {
+            struct coord_event event = {.kind = (enum coord_event_kind)kind, .term = term};
+            ck_assert_int_eq(take(event), 0);
+            ck_assert(effects.dropped);
+            ck_assert_uint_eq(effects.count, 0);
+        }
+        expect_broken(take((struct coord_event){.kind = (enum coord_event_kind)kind, .term = 4}));
+        ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    }
+}
+END_TEST
+
+START_TEST(everything_is_dropped_after_the_end)
+{
+    start(1, CONFIG());
+    stop(WIRE_STOP_SIGNAL, 2);
+    ck_assert_int_eq(coord_phase(coord), COORD_ABORTED);
+    for (int kind = 0; kind < COORD_EVENT_KIND_COUNT; kind++) {
+        ck_assert_int_eq(take((struct coord_event){.kind = (enum coord_event_kind)kind, .term = 3}),
+                         0);
+        ck_assert(effects.dropped);
+        ck_assert_uint_eq(effects.count, 0);
+    }
+}
+END_TEST
+
+/* Runs the job to one of its states. */
+static void start_in(enum coord_phase phase)
+{
+    start(1, CONFIG());
+    if (phase == COORD_WAITING)
+        return;
+    host_ready(0, 2);
+    registered(0, 2);
+    if (phase == COORD_PLACING)
+        return;
+    ranks_ready(0, 2);
+    if (phase == COORD_RUNNING)
+        return;
+    if (phase == COORD_ABORTING || phase == COORD_ABORTED) {
+        stop(WIRE_STOP_KILL, 9);
+        if (phase == COORD_ABORTED)
+            stopped(0);
+        return;
+    }
+    arrived(0, 0, WIRE_BARRIER_END);
+    if (phase == COORD_ENDING)
+        return;
+    exited(0, 0, 0);
+    exited(0, 1, 0);
+}
+
+/* 'x' it is taken, '-' it comes too late and is dropped, '!' it is a broken rule. */
+static const char *const table[COORD_PHASE_COUNT] = {
+    /* In the order of the events: HOST_READY, REGISTERED, RANKS_READY, ARRIVED, RANK_EXITED,
+       ABORT, STOP, RANKS_STOPPED, HOST_LOST, TIMER. */
+    [COORD_WAITING] = "x!!!!xx!x-", /* REGISTERED needs HOST_READY first */
+    [COORD_PLACING] = "!!x!xxx!x-", [COORD_RUNNING] = "!!!xxxx!x-",  [COORD_ENDING] = "!!!!xxx!x-",
+    [COORD_ENDED] = "----------",   [COORD_ABORTING] = "-------xxx", [COORD_ABORTED] = "----------",
+};
+
+START_TEST(every_event_in_every_state)
+{
+    for (int kind = 0; kind < COORD_EVENT_KIND_COUNT; kind++) {
+        start_in((enum coord_phase)_i);
+        ck_assert_int_eq(coord_phase(coord), _i);
+        struct coord_event event = {.kind = (enum coord_event_kind)kind, .term = 3};
+        switch (event.kind) {
+        case COORD_EVENT_RANKS_READY:
+            event.ranks_ready.count = 2;
+            break;
+        case COORD_EVENT_ARRIVED:
+            event.arrived.barrier = WIRE_BARRIER_END;
+            break;
+        case COORD_EVENT_ABORT:
+            event.abort.pid = COORD_NOBODY;
+            event.abort.cause = WIRE_CAUSE_RANK_ERROR;
+            break;
+        default:
+            break;
+        }
+        int result = take(event);
+        char what = result < 0 ? '!' : effects.dropped ? '-' : 'x';
+        ck_assert_msg(what == table[_i][kind], "event %d in state %s: %c", kind,
+                      coord_phase_name((enum coord_phase)_i), what);
+        tear_down();
+    }
+}
+END_TEST
+
+/* ---- Arithmetic --------------------------------------------------------------------------- */
+
+START_TEST(number_of_processes)
+{
+    ck_assert_uint_eq(coord_decide_processes(0, 0, 6), 6);
+    ck_assert_uint_eq(coord_decide_processes(0, 3, 6), 3);
+    ck_assert_uint_eq(coord_decide_processes(0, 9, 6), 9);
+    ck_assert_uint_eq(coord_decide_processes(4, 0, 2), 4);
+    ck_assert_uint_eq(coord_decide_processes(100, 3, 2), 3);
+    ck_assert_uint_eq(coord_decide_processes(2, 3, 8), 2);
+    ck_assert_uint_eq(coord_decide_processes(UINT32_MAX, 0, 2), UINT32_MAX);
+}
+END_TEST
+
+START_TEST(too_many_processes)
+{
+    start(1, CONFIG(.processes_max = 8));
+    host_ready(0, 2);
+    registered(0, 9);
+    expect_outcome(1, WIRE_CAUSE_PLACEMENT, COORD_NOBODY);
+    ck_assert_str_eq(coord_outcome(coord).text, "9 processes are wanted, at most 8 are possible");
+    ck_assert(has_effect(COORD_EFFECT_STOP_RANKS));
+    tear_down();
+    start(1, CONFIG(.processes_max = 8));
+    host_ready(0, 2);
+    registered(0, 8);
+    ck_assert(has_effect(COORD_EFFECT_PLACE));
+}
+END_TEST
+
+/* p processes on slots 2, 2 and 4, process 0 on the middle host. */
+static const struct {
+    uint32_t processes;
+    uint32_t counts[3]; /* of hosts 7, 0, 3: the order of placement */
+} placements[] = {
+    {1, {1, 0, 0}},  {2, {2, 0, 0}},  {3, {2, 1, 0}},  {4, {2, 2, 0}},
+    {5, {2, 2, 1}},  {8, {2, 2, 4}},  {9, {3, 2, 4}},  {10, {3, 2, 5}},
+    {11, {3, 3, 5}}, {12, {3, 3, 6}}, {16, {4, 4, 8}}, {24, {6, 6, 12}},
+};
+
+START_TEST(placement)
+{
+    static const uint32_t order[] = {7, 0, 3};
+    start(3, CONFIG());
+    host_ready(0, 0);
+    host_ready(7, 0);
+    host_ready(3, 0);
+    registered(7, placements[_i].processes);
+    uint32_t next = 0;
+    for (unsigned k = 0; k < 3; k++) {
+        uint32_t first, count = coord_pids_of(coord, order[k], &first);
+        ck_assert_uint_eq(count, placements[_i].counts[k]);
+        ck_assert_uint_eq(first, next);
+        for (uint32_t i = 0; i < count; i++)
+            ck_assert_uint_eq(coord_host_of(coord, first + i), order[k]);
+        next += count;
+    }
+    ck_assert_uint_eq(next, placements[_i].processes);
+    ck_assert_uint_eq(coord_processes(coord), placements[_i].processes);
+}
+END_TEST
+
+/* A host without a process takes no part, except in stopping. */
+START_TEST(idle_hosts)
+{
+    start(3, CONFIG());
+    host_ready(0, 0);
+    host_ready(7, 0);
+    host_ready(3, 0);
+    registered(0, 1);
+    ranks_ready(0, 1);
+    ranks_ready(7, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_PLACING);
+    ranks_ready(3, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    expect_broken(arrived(7, 0, WIRE_BARRIER_SYNC));
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    ck_assert(has_effect(COORD_EFFECT_RELEASE));
+    stop(WIRE_STOP_SIGNAL, 2);
+    stopped(0);
+    stopped(7);
+    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+    stopped(3);
+    ck_assert_int_eq(coord_phase(coord), COORD_ABORTED);
+}
+END_TEST
+
+START_TEST(next_consultation)
+{
+    const uint64_t never = COORD_NEVER;
+    ck_assert_uint_eq(coord_next_consult(0, 0, never), never);
+    ck_assert_uint_eq(coord_next_consult(0, 1, never), 0);
+    ck_assert_uint_eq(coord_next_consult(5, 1, never), 5);
+    ck_assert_uint_eq(coord_next_consult(0, 10, never), 9);
+    ck_assert_uint_eq(coord_next_consult(9, 10, never), 9);
+    ck_assert_uint_eq(coord_next_consult(10, 10, never), 19);
+    ck_assert_uint_eq(coord_next_consult(0, 10, 3), 3);
+    ck_assert_uint_eq(coord_next_consult(4, 10, 3), 9);
+    ck_assert_uint_eq(coord_next_consult(3, 0, 3), 3);
+    ck_assert_uint_eq(coord_next_consult(never - 1, 10, never), never);
+    ck_assert_uint_eq(coord_next_consult(never, 1, never), never);
+    ck_assert_uint_eq(coord_next_consult(1, never, never), never - 1);
+}
+END_TEST
+
+START_TEST(consulted_every_third_barrier)
+{
+    start_running(2, CONFIG(.consult_every = 3));
+    expect_broken(arrived(0, 1, WIRE_BARRIER_SYNC));
+    arrived(0, 2, WIRE_BARRIER_SYNC);
+    ck_assert_uint_eq(effects.items[0].consult, 5);
+    ck_assert_int_eq(effects.items[0].decision, WIRE_DECISION_GO);
+    expect_broken(arrived(0, 2, WIRE_BARRIER_END)); /* gone by */
+    expect_broken(arrived(0, 6, WIRE_BARRIER_END)); /* 5 was to be asked first */
+    arrived(0, 4, WIRE_BARRIER_END);
+    ck_assert_int_eq(effects.items[0].decision, WIRE_DECISION_END);
+}
+END_TEST
+
+START_TEST(senseless_configurations)
+{
+    static const struct wire_host one = {0, 2, "a"};
+    struct coord_config config = CONFIG(.term = 1, .host_count = 1, .hosts = &one);
+    struct coord *state = coord_new(&config);
+    ck_assert_ptr_nonnull(state);
+    ck_assert_uint_eq(coord_term(state), 1);
+    coord_free(state);
+    coord_free(NULL);
+    config.term = 0;
+    ck_assert_ptr_null(coord_new(&config));
+    config.term = 1;
+    config.host_count = 0;
+    ck_assert_ptr_null(coord_new(&config));
+    config.host_count = COORD_HOSTS_MAX + 1;
+    ck_assert_ptr_null(coord_new(&config));
+    config.host_count = 1;
+    config.processes_max = WIRE_RANKS_MAX + 1;
+    ck_assert_ptr_null(coord_new(&config));
+    config.processes_max = 0;
+    const struct wire_host twice[] = {{1, 1, "a"}, {1, 1, "b"}}, wide = {1, WIRE_SLOTS_MAX + 1, ""};
+    config.hosts = twice;
+    config.host_count = 2;
+    ck_assert_ptr_null(coord_new(&config));
+    config.hosts = &wide;
+    config.host_count = 1;
+    ck_assert_ptr_null(coord_new(&config));
+}
+END_TEST
+
+START_TEST(texts_are_bounded)
+{
+    struct coord_event event = {.kind = COORD_EVENT_KIND_COUNT};
+    struct coord_effect effect = {.kind = COORD_EFFECT_KIND_COUNT};
+    for (size_t size = 0; size < 40; size++) {
+        char text[40];
+        memset(text, 'x', sizeof(text));
+        coord_event_text(&event, text, size);
+        ck_assert(size == 0 ? text[0] == 'x' : memchr(text, '\0', size) != NULL);
+        memset(text, 'x', sizeof(text));
+        coord_effect_text(&effect, text, size);
+        ck_assert(size == 0 ? text[0] == 'x' : memchr(text, '\0', size) != NULL);
+    }
+    ck_assert_str_eq(coord_phase_name(COORD_PHASE_COUNT), "unknown");
+
+    start_running(2, CONFIG());
+    char *text = malloc(3 * COORD_TEXT_MAX);
+    memset(text, 't', 3 * COORD_TEXT_MAX - 1);
+    text[3 * COORD_TEXT_MAX - 1] = '\0';
+    EVENT(ABORT, .abort = {.pid = 0, .cause = WIRE_CAUSE_RANK_ERROR, .text = text});
+    free(text);
+    ck_assert_uint_eq(strlen(coord_outcome(coord).text), COORD_TEXT_MAX - 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("coord rules");
+    TCase *jobs = tcase_create("jobs");
+    tcase_add_checked_fixture(jobs, NULL, tear_down);
+    tcase_add_test(jobs, broken_rules_change_nothing);
+    tcase_add_test(jobs, old_terms_are_dropped_newer_ones_refused);
+    tcase_add_test(jobs, everything_is_dropped_after_the_end);
+    tcase_add_loop_test(jobs, every_event_in_every_state, 0, COORD_PHASE_COUNT);
+    tcase_add_test(jobs, number_of_processes);
+    tcase_add_test(jobs, too_many_processes);
+    tcase_add_loop_test(jobs, placement, 0, sizeof(placements) / sizeof(placements[0]));
+    tcase_add_test(jobs, idle_hosts);
+    tcase_add_test(jobs, next_consultation);
+    tcase_add_test(jobs, consulted_every_third_barrier);
+    tcase_add_test(jobs, senseless_configurations);
+    tcase_add_test(jobs, texts_are_bounded);
+    suite_add_tcase(suite, jobs);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
