@@ -27,6 +27,7 @@
 #include <uv.h>
 
 #include "bsprun/show.h"
+#include "bsprun/sink.h"
 #include "bsprun/usage.h"
 #include "bsprun/verdict.h"
 #include "lib/net/net.h"
@@ -36,6 +37,9 @@
 #define SIGNAL_STATUS        128
 #define PROGRESS_TERMINAL_MS 250u
 #define PROGRESS_PLAIN_MS    1000u
+/* Output that waits for its reader: beyond HIGH no more is taken from the agent, until LOW. */
+#define WAITING_HIGH         (1u << 20)
+#define WAITING_LOW          (1u << 18)
 
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 #define STOP_SIGNALS (int)(sizeof stop_signals / sizeof *stop_signals)
@@ -48,6 +52,8 @@ struct launcher {
     uv_signal_t signals[STOP_SIGNALS];
     uv_timer_t progress_timer;
     struct show *show;
+    struct sink sinks[2]; /* our stdout and stderr, for relayed output */
+    bool paused;
     unsigned char job[WIRE_JOB_SIZE];
     uint32_t term;
     int signals_seen;
@@ -110,6 +116,80 @@ static void send_stop(struct launcher *launcher, enum wire_stop_how how, int sig
     send_message(launcher, &message);
 }
 
+/* ---- Relayed output ---- */
+
+static void check_output(struct launcher *launcher, int error)
+{
+    if (!error || launcher->output_closed)
+        return;
+    launcher->output_closed = true;
+    if (error != -EPIPE)
+        say(launcher, "cannot write the output: %s", strerror(-error));
+    send_stop(launcher, WIRE_STOP_SIGNAL, SIGPIPE);
+}
+
+/* Takes no more from the agent than the user's reader takes from us. */
+static void on_sink_changed(void *context)
+{
+    struct launcher *launcher = context;
+    size_t waiting = sink_waiting(&launcher->sinks[0]) + sink_waiting(&launcher->sinks[1]);
+
+    for (int i = 0; i < 2; i++)
+        check_output(launcher, launcher->sinks[i].error);
+    if (!launcher->agent)
+        return;
+    if (!launcher->paused && waiting > WAITING_HIGH) {
+        launcher->paused = true;
+        net_pause(launcher->agent);
+    } else if (launcher->paused && waiting < WAITING_LOW) {
+        launcher->paused = false;
+        net_resume(launcher->agent);
+    }
+}
+
+static int write_stream(void *context, int stream, const char *data, size_t size)
+{
+    struct launcher *launcher = context;
+
+    return sink_write(&launcher->sinks[stream == 2], data, size);
+}
+
+/* The user wants the end, not the rest of the output. */
+static void drop_output(struct launcher *launcher)
+{
+    for (int i = 0; launcher->show && i < 2; i++)
+        sink_drop(&launcher->sinks[i]);
+    if (launcher->show)
+        on_sink_changed(launcher);
+}
+
+static void show_output(struct launcher *launcher, const struct wire_output *output)
+{
+    clear_progress(launcher);
+    if (!launcher->show || launcher->output_closed)
+        return;
+    check_output(launcher, show_piece(launcher->show, output->pid, (int)output->stream,
+                                      output->data.data, output->data.size));
+    on_sink_changed(launcher);
+}
+
+/* All of it, before anything is said about the end.  The job is over: whoever does not want to wait
+ * for a slow reader may interrupt us without ado. */
+static void finish_output(struct launcher *launcher)
+{
+    if (!launcher->show || launcher->output_closed)
+        return;
+    check_output(launcher, show_flush(launcher->show));
+    for (int i = 0; i < STOP_SIGNALS; i++)
+        if (uv_is_active((uv_handle_t *)&launcher->signals[i]) &&
+            sink_waiting(&launcher->sinks[0]) + sink_waiting(&launcher->sinks[1]) > 0)
+            uv_signal_stop(&launcher->signals[i]);
+    for (int i = 0; i < 2; i++)
+        check_output(launcher, sink_flush(&launcher->sinks[i]));
+}
+
+/* ---- The user's signals ---- */
+
 static void on_stop_signal(uv_signal_t *handle, int signal)
 {
     struct launcher *launcher = handle->data;
@@ -118,6 +198,7 @@ static void on_stop_signal(uv_signal_t *handle, int signal)
         send_stop(launcher, WIRE_STOP_SIGNAL, signal);
     } else {
         send_stop(launcher, WIRE_STOP_KILL, signal);
+        drop_output(launcher);
         if (launcher->signals_seen > 2 && launcher->agent)
             kill(launcher->agent_pid, SIGKILL); /* not even the agent answers */
     }
@@ -182,22 +263,11 @@ static void show_status(struct launcher *launcher, const struct wire_status *sta
     launcher->line_shown = true;
 }
 
-static void check_output(struct launcher *launcher, int error)
-{
-    if (!error || launcher->output_closed)
-        return;
-    launcher->output_closed = true;
-    if (error != -EPIPE)
-        say(launcher, "cannot write the output: %s", strerror(-error));
-    send_stop(launcher, WIRE_STOP_SIGNAL, SIGPIPE);
-}
-
 static void show_ended(struct launcher *launcher, const struct wire_ended *ended)
 {
     struct wire_message farewell = {.kind = WIRE_EXIT};
 
-    if (launcher->show)
-        check_output(launcher, show_flush(launcher->show));
+    finish_output(launcher);
     launcher->ended = true;
     launcher->status = ended->status;
     if (launcher->output_closed && launcher->status == 0)
@@ -214,8 +284,7 @@ static void show_report(struct launcher *launcher, const struct wire_report *rep
 {
     char *table = usage_table(report->ranks.items, report->ranks.count);
 
-    if (launcher->show)
-        check_output(launcher, show_flush(launcher->show));
+    finish_output(launcher);
     if (!table)
         return;
     say(launcher, "%s", table);
@@ -226,7 +295,6 @@ static void on_message(void *context, struct net_connection *connection,
                        const struct wire_message *message)
 {
     struct launcher *launcher = context;
-    const struct wire_bytes *data = &message->output.data;
 
     (void)connection;
     switch (message->kind) {
@@ -246,10 +314,7 @@ static void on_message(void *context, struct net_connection *connection,
         show_status(launcher, &message->status);
         break;
     case WIRE_OUTPUT:
-        clear_progress(launcher);
-        if (launcher->show && !launcher->output_closed)
-            check_output(launcher, show_piece(launcher->show, message->output.pid,
-                                              (int)message->output.stream, data->data, data->size));
+        show_output(launcher, &message->output);
         break;
     case WIRE_REPORT:
         show_report(launcher, &message->report);
@@ -273,25 +338,11 @@ static void on_closed(void *context, enum net_end end, const char *text)
     for (int i = 0; i < STOP_SIGNALS; i++)
         uv_unref((uv_handle_t *)&launcher->signals[i]);
     uv_close((uv_handle_t *)&launcher->progress_timer, NULL);
+    for (int i = 0; i < 2; i++)
+        sink_close(&launcher->sinks[i]);
 }
 
 /* ---- Set-up and end ---- */
-
-static int write_stream(void *context, int stream, const char *data, size_t size)
-{
-    (void)context;
-    while (size > 0) {
-        ssize_t written = write(stream == 2 ? STDERR_FILENO : STDOUT_FILENO, data, size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return -errno;
-        data += written;
-        size -= (size_t)written;
-    }
-    return 0;
-}
 
 static void on_progress_timer(uv_timer_t *timer)
 {
@@ -352,6 +403,8 @@ static void prepare_loop(struct launcher *launcher, const struct process_signals
     unsigned interval;
 
     uv_loop_init(&launcher->loop);
+    sink_init(&launcher->sinks[0], &launcher->loop, STDOUT_FILENO, on_sink_changed, launcher);
+    sink_init(&launcher->sinks[1], &launcher->loop, STDERR_FILENO, on_sink_changed, launcher);
     for (int i = 0; i < STOP_SIGNALS; i++) {
         uv_signal_init(&launcher->loop, &launcher->signals[i]);
         launcher->signals[i].data = launcher;
@@ -406,9 +459,9 @@ int launcher_run(const struct options *options, const struct process_signals *si
     if (fd < 0)
         return 1;
     signal(SIGPIPE, SIG_IGN);
+    prepare_loop(&launcher, signals);
     if (options->stdio != WIRE_STDIO_INHERIT)
         launcher.show = show_new(options->stdio, write_stream, &launcher);
-    prepare_loop(&launcher, signals);
     error = net_open(&launcher.loop, fd, NULL, &handlers, &launcher, &launcher.agent);
     if (error) {
         say(&launcher, "cannot talk to the node agent: %s", strerror(-error));

@@ -133,6 +133,9 @@ static void in_spmd(const char *mode)
             printf("line %d of %d\n", i, bsp_pid());
             bsp_sync();
         }
+    if (strcmp(mode, "flood") == 0)
+        for (int i = 0; number(2) == 0 || i < number(2); i++)
+            printf("flood %d\n", i);
     if (strcmp(mode, "stderr") == 0)
         fprintf(stderr, "complaint of %d\n", bsp_pid());
     if (strcmp(mode, "affinity") == 0) {

@@ -1,8 +1,13 @@
 """Standard streams, arguments, environment: what the program sees and what the user sees."""
+import fcntl
 import os
+import re
+import signal
+import struct
 import subprocess
+import termios
 
-from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, run, scratch
+from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, run, scratch, wait_until
 
 NOBODY_ELSE_READS = r"(?m)^pid 1 reads nothing$"
 
@@ -109,6 +114,34 @@ def reader_goes_away():
             job.check_gone(at_once=False)
 
 
+def reader_does_not_read():
+    """Output that nobody takes stops nothing but itself: the first interrupt ends the ranks, the
+    second one does not wait for the reader either."""
+    with Job([BSPRUN, "--tag-output", "-np", "2", PROG, "flood"]) as job:
+        job.wait_for("flood")
+        wait_until(lambda: bytes_in_pipe(job.fd) > 60000, "a full pipe")
+        job.signal(signal.SIGINT)
+        wait_until(lambda: sorted(job.members().values()) == ["bspnode", "bsprun"],
+                   "the end of the ranks")
+        job.signal(signal.SIGINT)
+        wait_until(lambda: not job.members(), "the end of bsprun")
+        # What it says to a shell is 130 either way: it may have been waiting for the reader only.
+        check(job.finish() in (130, -signal.SIGINT), job.status, job.text()[-300:])
+
+
+def slow_reader_gets_all():
+    with Job([BSPRUN, "--tag-output", "-np", "2", PROG, "flood", "40000"]) as job:
+        wait_until(lambda: bytes_in_pipe(job.fd) > 60000, "a full pipe")
+        check(job.finish() == 0, job.text()[-300:])
+        for pid in (0, 1):
+            numbers = re.findall(rf"^\[{pid}\] flood (\d+)$", job.text(), re.M)
+            check(numbers == [str(i) for i in range(40000)], "lines lost", len(numbers))
+
+
+def bytes_in_pipe(fd):
+    return struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, b"\0" * 4))[0]
+
+
 def arguments_unchanged():
     words = ["", "two words", "'quote'", '"double"', "$HOME", "*", "\\", "-np", "--help", "ä\n"]
     result = expect(bsprun("-np", 2, PROG, "arguments", *words), 0)
@@ -143,4 +176,4 @@ if __name__ == "__main__":
     main([stdin_from_a_file, stdin_from_a_pipe, stdin_from_a_terminal, stdin_closed,
           writer_of_our_stdin_is_told, stdout_to_a_file_keeps_order, tagged_output, split_output,
           relayed_output_is_complete, children_of_ranks_are_attributed, reader_goes_away,
-          arguments_unchanged, name_as_given, variables, open_descriptors_are_inherited])
+          reader_does_not_read, slow_reader_gets_all, arguments_unchanged, name_as_given, variables, open_descriptors_are_inherited])
