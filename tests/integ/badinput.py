@@ -76,7 +76,8 @@ def not_a_program():
     with open(script, "w") as file:
         file.write("#!/no/such/interpreter\n")
     os.chmod(script, os.stat(script).st_mode | stat.S_IXUSR)
-    one_message(bsprun(script), 126, "exists, but the interpreter or loader that it names does not$")
+    one_message(bsprun(script), 126,
+                "exists, but the interpreter or loader that it names does not$")
 
 
 def without_libbsp():

@@ -66,7 +66,8 @@ def misuse():
 def killed_by_itself():
     for pid in (0, 2):
         result = expect(bsprun("-np", 3, PROG, "signal", pid, int(signal.SIGSEGV)), 139,
-                        err=rf"^bsprun: pid {pid} was killed by signal 11 \(Segmentation fault\) in "
+                        err=rf"^bsprun: pid {pid} was killed by signal 11 "
+                        r"\(Segmentation fault\) in "
                         rf"superstep \d+, last call bsp_sync at .*{PLACE}$")
         table_names_all(result, 3)
 

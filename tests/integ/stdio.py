@@ -176,4 +176,5 @@ if __name__ == "__main__":
     main([stdin_from_a_file, stdin_from_a_pipe, stdin_from_a_terminal, stdin_closed,
           writer_of_our_stdin_is_told, stdout_to_a_file_keeps_order, tagged_output, split_output,
           relayed_output_is_complete, children_of_ranks_are_attributed, reader_goes_away,
-          reader_does_not_read, slow_reader_gets_all, arguments_unchanged, name_as_given, variables, open_descriptors_are_inherited])
+          reader_does_not_read, slow_reader_gets_all, arguments_unchanged,
+          name_as_given, variables, open_descriptors_are_inherited])
