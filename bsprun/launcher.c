@@ -37,6 +37,7 @@
 #define SIGNAL_STATUS        128
 #define PROGRESS_TERMINAL_MS 250u
 #define PROGRESS_PLAIN_MS    1000u
+#define PROMPT_MS            100u
 /* Output that waits for its reader: beyond HIGH no more is taken from the agent, until LOW. */
 #define WAITING_HIGH         (1u << 20)
 #define WAITING_LOW          (1u << 18)
@@ -50,10 +51,11 @@ struct launcher {
     struct net_connection *agent; /* NULL once it is closed */
     pid_t agent_pid;
     uv_signal_t signals[STOP_SIGNALS];
-    uv_timer_t progress_timer;
+    uv_timer_t progress_timer, prompt_timer;
     struct show *show;
     struct sink sinks[2]; /* our stdout and stderr, for relayed output */
     bool paused;
+    bool prompts; /* somebody looks on: beginnings of lines are shown, too */
     unsigned char job[WIRE_JOB_SIZE];
     uint32_t term;
     int signals_seen;
@@ -163,6 +165,15 @@ static void drop_output(struct launcher *launcher)
         on_sink_changed(launcher);
 }
 
+/* Nothing more has come for a while: what looks like a prompt is one. */
+static void on_prompt_timer(uv_timer_t *timer)
+{
+    struct launcher *launcher = timer->data;
+
+    if (!launcher->output_closed)
+        check_output(launcher, show_release(launcher->show));
+}
+
 static void show_output(struct launcher *launcher, const struct wire_output *output)
 {
     clear_progress(launcher);
@@ -170,6 +181,8 @@ static void show_output(struct launcher *launcher, const struct wire_output *out
         return;
     check_output(launcher, show_piece(launcher->show, output->pid, (int)output->stream,
                                       output->data.data, output->data.size));
+    if (launcher->prompts)
+        uv_timer_start(&launcher->prompt_timer, on_prompt_timer, PROMPT_MS, 0);
     on_sink_changed(launcher);
 }
 
@@ -338,6 +351,7 @@ static void on_closed(void *context, enum net_end end, const char *text)
     for (int i = 0; i < STOP_SIGNALS; i++)
         uv_unref((uv_handle_t *)&launcher->signals[i]);
     uv_close((uv_handle_t *)&launcher->progress_timer, NULL);
+    uv_close((uv_handle_t *)&launcher->prompt_timer, NULL);
     for (int i = 0; i < 2; i++)
         sink_close(&launcher->sinks[i]);
 }
@@ -412,7 +426,9 @@ static void prepare_loop(struct launcher *launcher, const struct process_signals
             uv_signal_start(&launcher->signals[i], on_stop_signal, stop_signals[i]);
     }
     uv_timer_init(&launcher->loop, &launcher->progress_timer);
-    launcher->progress_timer.data = launcher;
+    uv_timer_init(&launcher->loop, &launcher->prompt_timer);
+    launcher->progress_timer.data = launcher->prompt_timer.data = launcher;
+    launcher->prompts = isatty(STDOUT_FILENO);
     launcher->terminal = isatty(STDERR_FILENO);
     interval = launcher->terminal ? PROGRESS_TERMINAL_MS : PROGRESS_PLAIN_MS;
     if (launcher->options->progress)

@@ -11,6 +11,7 @@
 /* The beginning of a line whose end has not come. */
 struct part {
     int pid, stream;
+    bool begun; /* the line's beginning is out already: a prompt */
     char *data;
     size_t size, capacity;
     struct part *next;
@@ -22,6 +23,7 @@ struct show {
     void *context;
     int last_pid, last_stream; /* whose banner was last */
     struct part *parts;
+    struct part *open; /* whose begun line is the last thing on the screen */
 };
 
 struct show *show_new(enum wire_stdio mode, show_writer *write, void *context)
@@ -89,6 +91,14 @@ static void prefix_text(struct show *show, const struct part *part, char *text, 
     char pid[16] = "?";
 
     text[0] = '\0';
+    if (part->begun)
+        return;
+    if (show->open && size > 1) {
+        *text++ = '\n';
+        *text = '\0';
+        size--;
+        show->open->begun = false;
+    }
     if (part->pid >= 0)
         snprintf(pid, sizeof pid, "%d", part->pid);
     if (show->mode == WIRE_STDIO_TAG) {
@@ -101,8 +111,9 @@ static void prefix_text(struct show *show, const struct part *part, char *text, 
     }
 }
 
-/* One line out, with what belongs before it, in one write so that it stays whole. */
-static int put_line(struct show *show, struct part *part)
+/* One line out, with what belongs before it, in one write so that it stays whole.  `whole_line`:
+ * with a line break at its end, whether it has one or not. */
+static int put_line(struct show *show, struct part *part, bool whole_line)
 {
     char prefix[80];
     size_t length, size = part->size;
@@ -116,9 +127,11 @@ static int put_line(struct show *show, struct part *part)
         return -ENOMEM;
     memcpy(whole, prefix, length);
     memcpy(whole + length, part->data, size);
-    if (size == 0 || part->data[size - 1] != '\n')
+    if (whole_line && (size == 0 || part->data[size - 1] != '\n'))
         whole[length + size++] = '\n';
     part->size = 0;
+    part->begun = !whole_line;
+    show->open = whole_line ? NULL : part;
     error = show->write(show->context, part->stream, whole, length + size);
     free(whole);
     return error;
@@ -136,7 +149,7 @@ int show_piece(struct show *show, int pid, int stream, const char *data, size_t 
         int error = append(part, data, length);
 
         if (!error && (newline || part->size >= LINE_LIMIT))
-            error = put_line(show, part);
+            error = put_line(show, part, true);
         if (error)
             return error;
         data += length;
@@ -145,10 +158,21 @@ int show_piece(struct show *show, int pid, int stream, const char *data, size_t 
     return 0;
 }
 
+int show_release(struct show *show)
+{
+    for (struct part *part = show->parts; part; part = part->next) {
+        int error = part->size > 0 ? put_line(show, part, false) : 0;
+
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
 int show_flush(struct show *show)
 {
     for (struct part *part = show->parts; part; part = part->next) {
-        int error = part->size > 0 ? put_line(show, part) : 0;
+        int error = part->size > 0 ? put_line(show, part, true) : 0;
 
         if (error)
             return error;

@@ -22,7 +22,11 @@ void show_free(struct show *show); /* NULL is fine */
  * for its end.  0, or what the writer said. */
 int show_piece(struct show *show, int pid, int stream, const char *data, size_t size);
 
-/* Writes what waits for the end of its line.  0, or what the writer said. */
+/* Writes the beginnings of lines as they are: for a person who waits for a prompt.  0, or what the
+ * writer said. */
+int show_release(struct show *show);
+
+/* Writes what waits for the end of its line, and ends it.  0, or what the writer said. */
 int show_flush(struct show *show);
 
 /* "superstep 1200, 400/s, 3.0 s, p = 4" */

@@ -207,6 +207,15 @@ static void before_begin(const char *mode)
         ready();
         pause_ms(60000);
     }
+    if (strcmp(mode, "prompt") == 0) {
+        int answer;
+
+        printf("number? ");
+        fflush(stdout);
+        if (scanf("%d", &answer) != 1)
+            exit(1);
+        printf("thanks for %d\n", answer);
+    }
     if (strcmp(mode, "handlers") == 0)
         atexit(late_words);
     if (strcmp(mode, "handler-signal") == 0)

@@ -74,6 +74,18 @@ def tagged_output():
     check(sorted(result.err.splitlines()) == ["[0] complaint of 0", "[1] complaint of 1"], result)
 
 
+def prompts_on_a_terminal():
+    """A question without an end of line is seen before it is answered, in every mode."""
+    for command, question in (([BSPRUN, "-np", "2"], r"^number\? $"), ([], r"^number\? $"),
+                              ([BSPRUN, "--tag-output", "-np", "2"], r"^\[0\] number\? $"),
+                              ([BSPRUN, "-splitio", "-np", "2"], r"stdout ---\r\nnumber\? $")):
+        with Job([*command, PROG, "prompt"], env={"BSP_PROCS": "2"}, terminal=True) as job:
+            job.wait_for(question)
+            os.write(job.fd, b"17\n")
+            check(job.finish() == 0, job.text())
+            check("thanks for 17" in job.text(), job.text())
+
+
 def split_output():
     result = expect(bsprun("-splitio", "-np", 2, PROG, "stderr"), 0)
     check(result.out == " --- host BSP pid 0 - stdout ---\np = 2\n", result)
@@ -174,7 +186,8 @@ def open_descriptors_are_inherited():
 
 if __name__ == "__main__":
     main([stdin_from_a_file, stdin_from_a_pipe, stdin_from_a_terminal, stdin_closed,
-          writer_of_our_stdin_is_told, stdout_to_a_file_keeps_order, tagged_output, split_output,
-          relayed_output_is_complete, children_of_ranks_are_attributed, reader_goes_away,
-          reader_does_not_read, slow_reader_gets_all, arguments_unchanged,
-          name_as_given, variables, open_descriptors_are_inherited])
+          writer_of_our_stdin_is_told, stdout_to_a_file_keeps_order, tagged_output,
+          prompts_on_a_terminal, split_output, relayed_output_is_complete,
+          children_of_ranks_are_attributed, reader_goes_away, reader_does_not_read,
+          slow_reader_gets_all, arguments_unchanged, name_as_given, variables,
+          open_descriptors_are_inherited])

@@ -392,6 +392,27 @@ START_TEST(show_tags)
 }
 END_TEST
 
+START_TEST(show_prompts)
+{
+    struct show *show = show_new(WIRE_STDIO_TAG, keep, NULL);
+
+    shown[0] = '\0';
+    piece(show, 0, 1, "name? ");
+    ck_assert_int_eq(show_release(show), 0);
+    ck_assert_int_eq(show_release(show), 0);
+    ck_assert_str_eq(shown, "1<[0] name? >");
+    piece(show, 0, 1, "hello\n"); /* goes on in the same line */
+    ck_assert_str_eq(shown, "1<[0] name? >1<hello\n>");
+    shown[0] = '\0';
+    piece(show, 0, 1, "age? ");
+    show_release(show);
+    piece(show, 1, 1, "meanwhile\n"); /* in a line of its own; what follows is a new line, too */
+    piece(show, 0, 1, "old\n");
+    ck_assert_str_eq(shown, "1<[0] age? >1<\n[1] meanwhile\n>1<[0] old\n>");
+    show_free(show);
+}
+END_TEST
+
 START_TEST(show_banners)
 {
     struct show *show = show_new(WIRE_STDIO_SPLIT, keep, NULL);
@@ -439,11 +460,12 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {
-        options_defaults, options_all,      options_bound,     options_wrong,
-        faults_list,      job_moves,        verdicts_of_ranks, verdicts_of_programs,
-        table_of_all,     table_of_garbage, table_of_many,     usage_texts,
-        show_tags,        show_banners,     show_long_line,    progress_line};
+    const TTest *const tests[] = {options_defaults,  options_all,          options_bound,
+                                  options_wrong,     faults_list,          job_moves,
+                                  verdicts_of_ranks, verdicts_of_programs, table_of_all,
+                                  table_of_garbage,  table_of_many,        usage_texts,
+                                  show_tags,         show_prompts,         show_banners,
+                                  show_long_line,    progress_line};
     Suite *suite = suite_create("launch");
     TCase *cases = tcase_create("pure");
     SRunner *runner;
