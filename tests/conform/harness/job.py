@@ -42,12 +42,18 @@ def marked_processes(mark):
     return found
 
 
+def of_other_check(name):
+    """What another copy of check_runner leaves on purpose, to see that its runner notices."""
+    return name.startswith('bsp-check-runner-') and name != os.environ.get('CHECK_RUNNER_NAME')
+
+
 def shared_names():
     """Names of this project in the places where a shared memory object can be forgotten."""
     names = set()
     for folder in ('/dev/shm', '/dev/mqueue'):
         try:
-            names |= {f'{folder}/{n}' for n in os.listdir(folder) if 'bsp' in n.lower()}
+            names |= {f'{folder}/{n}' for n in os.listdir(folder)
+                      if 'bsp' in n.lower() and not of_other_check(n)}
         except OSError:
             pass
     return names
