@@ -138,6 +138,10 @@ class Job:
             kill_marked(self.mark)
             process.kill()
             process.wait()
+        except BaseException:  # the runner itself is told to end
+            kill_marked(self.mark)
+            process.kill()
+            raise
         if not outcome.timed_out:
             outcome.left = [f'{p} {c}' for p, c in wait_until_gone(self.mark)]
             outcome.left += sorted(shared_names() - before)
