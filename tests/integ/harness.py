@@ -16,6 +16,14 @@ import tempfile
 import time
 import uuid
 
+# Signals that the caller ignored (nohup, a shell's background job) would be ignored by every
+# program started here, and the tests are about what signals do.
+for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGUSR1,
+                signal.SIGUSR2):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT
+                      else signal.SIG_DFL)
+
 BIN = os.environ["INTEG_BIN"]  # where bsprun and bspnode are
 PROG = os.environ["INTEG_PROG"]  # prog.c, compiled
 BSPRUN = os.path.join(BIN, "bsprun")
