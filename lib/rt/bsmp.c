@@ -23,6 +23,7 @@ static struct {
     int source;
     const struct bspz_chunk *chunk;
     const char *at;
+    const char *end;    /* of the chunk */
     uint64_t superstep; /* whose sync made it readable */
     uint64_t count, bytes;
 } queue;
@@ -59,6 +60,7 @@ static void settle(void)
                 queue.chunk = bspz_chunk_at(queue.source, queue.superstep, messages->first);
         }
         queue.at = (const char *)(queue.chunk + 1);
+        queue.end = queue.at + queue.chunk->used;
     }
 }
 
@@ -102,7 +104,7 @@ static inline void drop_first(void)
     queue.count--;
     queue.bytes -= message->bytes;
     queue.at = payload_of(message) + bspz_pad(message->bytes, 16);
-    if (queue.count > 0)
+    if (queue.at >= queue.end && queue.count > 0)
         settle();
 }
 
@@ -182,8 +184,27 @@ static BSPZ_COLD void warn_tag_size(int line, const char *file)
               (long long)tag.sending, (long long)tag.set);
 }
 
-void bsp_send_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nbytes, int line,
-                  const char *file)
+/* Copies up to SMALL bytes without a call. */
+#define SMALL 32u
+static inline void copy_small(char *to, const char *from, size_t bytes)
+{
+    if (bytes >= 16) {
+        memcpy(to, from, 16);
+        memcpy(to + bytes - 16, from + bytes - 16, 16);
+    } else if (bytes >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + bytes - 8, from + bytes - 8, 8);
+    } else if (bytes >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + bytes - 4, from + bytes - 4, 4);
+    } else {
+        for (; bytes > 0; bytes--)
+            *to++ = *from++;
+    }
+}
+
+static BSPZ_NOINLINE void send_any(int pid, const void *tag_at, const void *payload,
+                                   ptrdiff_t nbytes, int line, const char *file)
 {
     struct bspz_cursor *cursor;
     struct bspz_message_record *message;
@@ -218,10 +239,42 @@ void bsp_send_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nb
     if (nbytes == 16)
         memcpy(at + tag_room, payload, 16);
     else if (nbytes > 0)
-        memcpy(at + tag_room, payload, (size_t)nbytes);
+        bspz_copy_in(at + tag_room, payload, (uint64_t)nbytes);
     cursor->tail = (char *)message + room;
     cursor->count++;
     cursor->bytes += (uint64_t)nbytes;
+}
+
+/* Small messages, in lines that call nothing; all else elsewhere. */
+void bsp_send_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nbytes, int line,
+                  const char *file)
+{
+    uint64_t tag_bytes = (uint64_t)tag.sending;
+
+    if (bspz_likely((uint64_t)nbytes <= SMALL && tag_bytes <= SMALL &&
+                    (unsigned)pid < (unsigned)bspz_rt.nprocs && bspz_rt.life == BSPZ_LIFE_SPMD &&
+                    file == bspz_last_file.file && !tag.set_this_superstep &&
+                    (tag_at || tag_bytes == 0) && (payload || nbytes == 0))) {
+        struct bspz_cursor *cursor = &bspz_cursors[BSPZ_MESSAGES][pid];
+        struct bspz_message_record *message = (struct bspz_message_record *)cursor->tail;
+        uint64_t tag_room = bspz_pad(tag_bytes, 16);
+        uint64_t room = sizeof *message + tag_room + bspz_pad((uint64_t)nbytes, 16);
+
+        if (bspz_likely(room <= (uint64_t)(cursor->limit - cursor->tail))) {
+            char *at = (char *)(message + 1);
+
+            message->bytes = (uint64_t)nbytes;
+            message->tag_bytes = tag_bytes;
+            copy_small(at, tag_at, tag_bytes);
+            copy_small(at + tag_room, payload, (size_t)nbytes);
+            cursor->tail += room;
+            cursor->count++;
+            cursor->bytes += (uint64_t)nbytes;
+            bspz_note(BSPZ_CALL_SEND, bspz_last_file.shifted_index | ((uint32_t)line & 0xffffffu));
+            return;
+        }
+    }
+    send_any(pid, tag_at, payload, nbytes, line, file);
 }
 
 void bsp_hpsend_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nbytes, int line,
@@ -232,7 +285,7 @@ void bsp_hpsend_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t 
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
-static void enter(enum bspz_call call, const char *function, int line, const char *file)
+static inline void enter(enum bspz_call call, const char *function, int line, const char *file)
 {
     if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
         bspz_fail_outside(function, line, file);
@@ -322,7 +375,8 @@ void bsp_get_tag_size_cpp(size_t *status, void *tag_at, int line, const char *fi
     *status = (size_t)get_tag(status, tag_at, line, file);
 }
 
-void bsp_move_cpp(void *payload, ptrdiff_t reception_nbytes, int line, const char *file)
+static BSPZ_NOINLINE void move_any(void *payload, ptrdiff_t reception_nbytes, int line,
+                                   const char *file)
 {
     static const char function[] = "bsp_move";
     uint64_t bytes;
@@ -349,8 +403,29 @@ void bsp_move_cpp(void *payload, ptrdiff_t reception_nbytes, int line, const cha
     if (bytes == 16)
         memcpy(payload, payload_of(first_message()), 16);
     else if (bytes > 0)
-        memcpy(payload, payload_of(first_message()), bytes);
+        bspz_copy_out(payload, payload_of(first_message()), bytes);
     drop_first();
+}
+
+void bsp_move_cpp(void *payload, ptrdiff_t reception_nbytes, int line, const char *file)
+{
+    if (bspz_likely(queue.count > 0 && bspz_rt.life == BSPZ_LIFE_SPMD && payload &&
+                    file == bspz_last_file.file)) {
+        const struct bspz_message_record *message = first_message();
+        const char *at = payload_of(message);
+        const char *next = at + bspz_pad(message->bytes, 16);
+
+        if (bspz_likely(message->bytes <= SMALL && reception_nbytes >= (int64_t)message->bytes &&
+                        next < queue.end)) {
+            copy_small(payload, at, message->bytes);
+            queue.count--;
+            queue.bytes -= message->bytes;
+            queue.at = next;
+            bspz_note(BSPZ_CALL_MOVE, bspz_last_file.shifted_index | ((uint32_t)line & 0xffffffu));
+            return;
+        }
+    }
+    move_any(payload, reception_nbytes, line, file);
 }
 
 int bsp_hpmove_cpp(void **tag_at, void **payload, int line, const char *file)

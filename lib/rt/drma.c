@@ -14,10 +14,15 @@
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
 
-#define DIRECT_MINIMUM (4u << 10)    /* below, the outbox is faster than a system call */
-#define DIRECT_MAXIMUM (16u << 20)   /* above, two streaming copies are */
+#define DIRECT_MINIMUM  (4u << 10)  /* below, the outbox is faster than a system call */
+#define DIRECT_MAXIMUM  (16u << 20) /* above, two streaming copies are */
 #define SCATTER_MAXIMUM 32           /* largest element of a scatter run */
-#define DISPLACED 0x20000000u        /* slot flag: no bounds, see Miller library */
+#define DISPLACED       0x20000000u  /* slot flag: no bounds, see Miller library */
+
+/* Which call at a line opened a record; bsp_put, bsp_hpput and bspstore may stand in one line. */
+#define PUT_AT(line)    (line)
+#define HPPUT_AT(line)  (~(line))
+#define STORE_AT(line)  ((line) ^ 0x40000000)
 
 uint64_t bspz_received_bytes;
 
@@ -127,71 +132,76 @@ static inline bool fits(int owner, const struct bspz_area *area, uint64_t offset
 
 /* ---- Writing to the outbox ---------------------------------------------------------------- */
 
-static inline void append_scatter(struct bspz_cursor *cursor, struct bspz_put_record *run,
-                                  const void *src, uint64_t offset, uint64_t bytes)
+/* Adds one element to the open run; the caller saw that there is room. */
+static inline void append_scatter(struct bspz_cursor *cursor, const void *src, uint64_t offset,
+                                  uint64_t bytes)
 {
     char *at = cursor->tail;
 
     memcpy(at, &offset, 8);
     bspz_copy(at + 8, src, bytes);
     cursor->tail = at + 8 + bspz_pad(bytes, 8);
-    run->bytes += 8 + bspz_pad(bytes, 8);
 }
 
-static void append_record(struct bspz_cursor *cursor, int pid, uint32_t slot_flags,
-                          bspz_position position, const void *src, uint64_t offset, uint64_t bytes,
-                          int line, const char *file)
+/* Opens a record for this put. */
+static BSPZ_NOINLINE void append_record(int pid, uint32_t slot_flags, const void *base,
+                                        const void *src, uint64_t offset, uint64_t bytes,
+                                        int statement, int line, const char *file)
 {
-    struct bspz_put_record *last = cursor->last;
+    struct bspz_cursor *cursor = &bspz_cursors[BSPZ_PUTS][pid];
+    const struct bspz_put_record *last = cursor->last;
+    bspz_position position = bspz_here(file, line);
     /* A second small put from the same statement to another place: expect more of them. */
     bool scatter = bytes <= SCATTER_MAXIMUM && last && last->slot_flags == slot_flags &&
-                   last->position == position && last->bytes == bytes;
+                   last->position == position &&
+                   (uint64_t)(cursor->tail - (const char *)(last + 1)) == bytes;
     uint64_t need = sizeof *last + (scatter ? 8 : 0) + bspz_pad(bytes, 8);
     struct bspz_put_record *record = (struct bspz_put_record *)bspz_outbox_room(
         BSPZ_PUTS, pid, need, function_of(slot_flags, false), line, file);
 
     record->position = position;
+    cursor->last = record;
+    cursor->tail = (char *)(record + 1);
+    cursor->base = base;
+    cursor->file = file;
+    cursor->statement = statement;
+    cursor->where = (uint64_t)BSPZ_CALL_PUT << 32 | position;
     if (scatter) {
         record->slot_flags = slot_flags | BSPZ_PUT_SCATTER;
         record->offset = bytes;
-        record->bytes = 0;
-        cursor->tail = (char *)(record + 1);
-        append_scatter(cursor, record, src, offset, bytes);
+        cursor->element = (uint32_t)bytes;
+        append_scatter(cursor, src, offset, bytes);
     } else {
         record->slot_flags = slot_flags;
         record->offset = offset;
-        record->bytes = bytes;
-        bspz_copy(record + 1, src, bytes);
-        cursor->tail = (char *)(record + 1) + bytes;
-        cursor->next_offset = offset + bytes;
+        cursor->element = 0;
+        cursor->next_offset = offset - (uint64_t)(uintptr_t)cursor->tail;
+        bspz_copy_in(cursor->tail, src, bytes);
+        cursor->tail += bytes;
     }
-    cursor->last = record;
 }
 
-static inline void put_to_outbox(int pid, uint32_t slot_flags, bspz_position position,
-                                 const void *src, uint64_t offset, uint64_t bytes, int line,
-                                 const char *file)
+/* Extends the open record when this put comes from the statement that opened it and continues it
+ * or its run; false when it does not. */
+static inline bool extend(struct bspz_cursor *cursor, const void *base, const void *src,
+                          uint64_t offset, uint64_t bytes, int statement, const char *file)
 {
-    struct bspz_cursor *cursor = &bspz_cursors[BSPZ_PUTS][pid];
-    struct bspz_put_record *last = cursor->last;
+    char *at = cursor->tail;
+    uint64_t room = (uint64_t)(cursor->limit - at);
 
-    cursor->bytes += bytes;
-    if (last && last->position == position) {
-        if (last->slot_flags == slot_flags && cursor->next_offset == offset &&
-            bytes <= (uint64_t)(cursor->limit - cursor->tail)) {
-            bspz_copy(cursor->tail, src, bytes);
-            cursor->tail += bytes;
-            cursor->next_offset += bytes;
-            last->bytes += bytes;
-            return;
-        }
-        if (last->slot_flags == (slot_flags | BSPZ_PUT_SCATTER) && last->offset == bytes &&
-            8 + bspz_pad(bytes, 8) <= (uint64_t)(cursor->limit - cursor->tail)) {
-            append_scatter(cursor, last, src, offset, bytes);
-            return;
-        }
+    if (cursor->base != base || cursor->statement != statement || cursor->file != file)
+        return false;
+    if (cursor->element == 0) {
+        if (cursor->next_offset + (uint64_t)(uintptr_t)at != offset || bytes > room)
+            return false;
+        bspz_copy_in(at, src, bytes);
+        cursor->tail = at + bytes;
+    } else {
+        if (cursor->element != bytes || 8 + bspz_pad(bytes, 8) > room)
+            return false;
+        append_scatter(cursor, src, offset, bytes);
     }
-    append_record(cursor, pid, slot_flags, position, src, offset, bytes, line, file);
+    return true;
 }
 
 static inline void get_to_outbox(int pid, uint32_t slot_flags, bspz_position position,
@@ -205,7 +215,7 @@ static inline void get_to_outbox(int pid, uint32_t slot_flags, bspz_position pos
         cursor->next_offset == offset && cursor->next_destination == (uint64_t)(uintptr_t)dst) {
         last->bytes += bytes;
     } else {
-        last = (struct bspz_request_record *)bspz_outbox_room(
+        last = (struct bspz_request_record *)bspz_outbox_take(
             BSPZ_REQUESTS, pid, sizeof *last, function_of(slot_flags, true), line, file);
         *last = (struct bspz_request_record){slot_flags, position, offset, bytes,
                                              (uint64_t)(uintptr_t)dst};
@@ -218,18 +228,53 @@ static inline void get_to_outbox(int pid, uint32_t slot_flags, bspz_position pos
 
 /* ---- The calls ---------------------------------------------------------------------------- */
 
-void bsp_put_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdiff_t nbytes, int line,
-                 const char *file)
+/* Every put but those that the first lines of bsp_put_cpp deal with. */
+static BSPZ_NOINLINE void put_any(int pid, const void *src, void *dst, ptrdiff_t offset,
+                                  ptrdiff_t nbytes, int line, const char *file)
 {
-    bspz_position position;
     uint32_t slot;
 
     if (!check("bsp_put", pid, src, "source", offset, nbytes, line, file))
         return;
+    bspz_note(BSPZ_CALL_PUT, bspz_here(file, line));
+    if (extend(&bspz_cursors[BSPZ_PUTS][pid], dst, src, (uint64_t)offset, (uint64_t)nbytes,
+               PUT_AT(line), file))
+        return;
     slot = bspz_lookup(dst, "bsp_put", line, file);
-    position = bspz_here(file, line);
-    bspz_note(BSPZ_CALL_PUT, position);
-    put_to_outbox(pid, slot, position, src, (uint64_t)offset, (uint64_t)nbytes, line, file);
+    append_record(pid, slot, dst, src, (uint64_t)offset, (uint64_t)nbytes, PUT_AT(line), line,
+                  file);
+}
+
+/* The first lines are for the commonest put by far: 8 bytes, from the statement that issued the
+ * last one to this process, to the next place or as another element of a run to odd places.  They
+ * call nothing, so that the compiler saves no registers for them. */
+void bsp_put_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdiff_t nbytes, int line,
+                 const char *file)
+{
+    if (bspz_likely(nbytes == 8 && (unsigned)pid < (unsigned)bspz_rt.nprocs && src &&
+                    bspz_rt.life == BSPZ_LIFE_SPMD)) {
+        struct bspz_cursor *cursor = &bspz_cursors[BSPZ_PUTS][pid];
+        char *at = cursor->tail;
+
+        if (bspz_likely(cursor->base == dst && cursor->statement == PUT_AT(line) &&
+                        cursor->file == file && cursor->limit - at >= 16 && offset >= 0)) {
+            if (cursor->element == 0 &&
+                cursor->next_offset + (uint64_t)(uintptr_t)at == (uint64_t)offset) {
+                memcpy(at, src, 8);
+                cursor->tail = at + 8;
+                atomic_store_explicit(&bspz_rt.self->where, cursor->where, memory_order_relaxed);
+                return;
+            }
+            if (cursor->element == 8) {
+                memcpy(at, &offset, 8);
+                memcpy(at + 8, src, 8);
+                cursor->tail = at + 16;
+                atomic_store_explicit(&bspz_rt.self->where, cursor->where, memory_order_relaxed);
+                return;
+            }
+        }
+    }
+    put_any(pid, src, dst, offset, nbytes, line, file);
 }
 
 void bsp_get_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdiff_t nbytes, int line,
@@ -315,8 +360,10 @@ void bsp_hpput_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdif
             return;
         }
     }
-    put_to_outbox(pid, slot | BSPZ_PUT_HP, position, src, (uint64_t)offset, (uint64_t)nbytes, line,
-                  file);
+    if (!extend(&bspz_cursors[BSPZ_PUTS][pid], dst, src, (uint64_t)offset, (uint64_t)nbytes,
+                HPPUT_AT(line), file))
+        append_record(pid, slot | BSPZ_PUT_HP, dst, src, (uint64_t)offset, (uint64_t)nbytes,
+                      HPPUT_AT(line), line, file);
 }
 
 void bsp_hpget_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdiff_t nbytes,
@@ -356,6 +403,7 @@ void bspz_put_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, i
                         const char *file)
 {
     bspz_position position;
+    uint64_t displacement;
     uint32_t slot;
 
     if (!check("bspstore", pid, src, "source", 0, nbytes, line, file))
@@ -363,9 +411,11 @@ void bspz_put_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, i
     slot = bspz_lookup(miller_reference, "bspstore", line, file);
     position = bspz_here(file, line);
     bspz_note(BSPZ_CALL_PUT, position);
-    put_to_outbox(pid, slot | DISPLACED, position, src,
-                  (uint64_t)((const char *)dst - (const char *)miller_reference), (uint64_t)nbytes,
-                  line, file);
+    displacement = (uint64_t)((const char *)dst - (const char *)miller_reference);
+    if (!extend(&bspz_cursors[BSPZ_PUTS][pid], miller_reference, src, displacement,
+                (uint64_t)nbytes, STORE_AT(line), file))
+        append_record(pid, slot | DISPLACED, miller_reference, src, displacement, (uint64_t)nbytes,
+                      STORE_AT(line), line, file);
 }
 
 void bspz_get_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, int line,
@@ -404,11 +454,11 @@ static void serve_reader(int reader, const struct bspz_channel *requests)
             if (!(record->slot_flags & DISPLACED) && !fits(bspz_rt.pid, area, record->offset, record->bytes))
                 fail_bounds(function_of(record->slot_flags, true), reader, record->position,
                             bspz_rt.pid, area, record->offset, record->bytes);
-            reply = bspz_outbox_room(BSPZ_REPLIES, reader, 8 + bspz_pad(record->bytes, 8),
+            reply = bspz_outbox_take(BSPZ_REPLIES, reader, 8 + bspz_pad(record->bytes, 8),
                                      "bsp_sync", 0, NULL);
             memcpy(reply, &record->bytes, 8);
-            bspz_copy(reply + 8, (const char *)(uintptr_t)(area->base + record->offset),
-                      record->bytes);
+            bspz_copy_in(reply + 8, (const char *)(uintptr_t)(area->base + record->offset),
+                         record->bytes);
             cursor->tail = reply + 8 + bspz_pad(record->bytes, 8);
             cursor->bytes += record->bytes;
         }
@@ -446,7 +496,7 @@ static void collect_from(int owner, const struct bspz_channel *requests,
                 reply_chunk = bspz_chunk_at(owner, superstep, reply_chunk->next);
                 reply = (const char *)(reply_chunk + 1);
             }
-            bspz_copy((void *)(uintptr_t)record->destination, reply + 8, record->bytes);
+            bspz_copy_out((void *)(uintptr_t)record->destination, reply + 8, record->bytes);
             reply += 8 + bspz_pad(record->bytes, 8);
             bspz_rt.self->counters.bytes_got += record->bytes;
             if (owner != bspz_rt.pid)
@@ -504,8 +554,8 @@ static void apply_chunk(int source, const struct bspz_chunk *chunk)
                               !fits(bspz_rt.pid, area, record->offset, record->bytes)))
                 fail_bounds(function_of(record->slot_flags, false), source, record->position,
                             bspz_rt.pid, area, record->offset, record->bytes);
-            bspz_copy((char *)(uintptr_t)(area->base + record->offset), record + 1,
-                      record->bytes);
+            bspz_copy_out((char *)(uintptr_t)(area->base + record->offset), record + 1,
+                          record->bytes);
         }
         at = (const char *)(record + 1) + bspz_pad(record->bytes, 8);
     }

@@ -84,10 +84,18 @@ static BSPZ_NORETURN void out_of_memory(uint64_t bytes, int error, const char *f
               (unsigned long long)bytes, (unsigned long long)current->top, strerror(error));
 }
 
+static struct bspz_cursor *new_cursors(void)
+{
+    size_t bytes = (size_t)bspz_rt.nprocs * sizeof(struct bspz_cursor);
+    struct bspz_cursor *cursors = aligned_alloc(64, bytes);
+
+    return cursors ? memset(cursors, 0, bytes) : NULL;
+}
+
 void bspz_outbox_begin(void)
 {
     for (int kind = 0; kind < BSPZ_KINDS; kind++)
-        bspz_cursors[kind] = calloc((size_t)bspz_rt.nprocs, sizeof **bspz_cursors);
+        bspz_cursors[kind] = new_cursors();
     dirty = calloc((size_t)bspz_rt.nprocs, sizeof *dirty);
     is_dirty = calloc((size_t)bspz_rt.nprocs, sizeof *is_dirty);
     for (int kind = 0; kind < BSPZ_KINDS; kind++)
@@ -160,12 +168,34 @@ static void new_chunk(struct bspz_cursor *cursor, uint64_t room, const char *fun
     cursor->last = NULL;
 }
 
+void bspz_outbox_close(struct bspz_cursor *cursor)
+{
+    struct bspz_put_record *record = cursor->last;
+
+    if (!record)
+        return;
+    record->bytes = (uint64_t)(cursor->tail - (char *)(record + 1));
+    cursor->bytes += cursor->element == 0
+                         ? record->bytes
+                         : record->bytes / (8 + bspz_pad(cursor->element, 8)) * cursor->element;
+    cursor->last = NULL;
+    cursor->file = NULL;
+}
+
+void bspz_outbox_forget_statements(void)
+{
+    for (int i = 0; i < dirty_count; i++)
+        bspz_cursors[BSPZ_PUTS][dirty[i]].file = NULL;
+}
+
 char *bspz_outbox_room(enum bspz_kind kind, int to, uint64_t bytes, const char *function,
                        int line, const char *file)
 {
     struct bspz_cursor *cursor = &bspz_cursors[kind][to];
     const uint64_t unit = kind == BSPZ_MESSAGES ? 16 : 8;
 
+    if (kind == BSPZ_PUTS)
+        bspz_outbox_close(cursor);
     if (cursor->chunk) {
         cursor->tail = (char *)bspz_pad((uint64_t)(uintptr_t)cursor->tail, unit);
         if (bytes <= (uint64_t)(cursor->limit - cursor->tail) && cursor->tail <= cursor->limit)
@@ -233,6 +263,7 @@ uint32_t bspz_outbox_seal(uint64_t superstep, int line, const char *file)
         struct bspz_channel *channels = current->at->to[dirty[i]].channel;
         int to = dirty[i];
 
+        bspz_outbox_close(&bspz_cursors[BSPZ_PUTS][to]);
         flags |= seal_channel(&bspz_cursors[BSPZ_PUTS][to], &channels[BSPZ_PUTS], superstep + 1,
                               BSPZ_HAS_PUT);
         flags |= seal_channel(&bspz_cursors[BSPZ_REQUESTS][to], &channels[BSPZ_REQUESTS],

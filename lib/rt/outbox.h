@@ -53,9 +53,9 @@ struct bspz_put_record {
     uint64_t offset;
     uint64_t bytes;
 };
-#define BSPZ_SLOT_MASK 0x00ffffffu
+#define BSPZ_SLOT_MASK   0x00ffffffu
 #define BSPZ_PUT_SCATTER 0x80000000u
-#define BSPZ_PUT_HP 0x40000000u
+#define BSPZ_PUT_HP      0x40000000u
 
 /* A get: written by the reader, served by the owner of the area. */
 struct bspz_request_record {
@@ -72,18 +72,24 @@ struct bspz_message_record {
     uint64_t tag_bytes; /* BSP_COMPAT=oxford: may differ from message to message */
 };
 
-/* The writing end of one channel, private to the rank. */
+/* The writing end of one channel, private to the rank.  A put record that is being extended is
+ * *open*: its size, and with it the channel's, is written when it is closed. */
 struct bspz_cursor {
-    char *tail;  /* next free byte */
-    char *limit; /* end of the chunk */
-    void *last;  /* last record, to be extended; NULL = none in this chunk */
-    uint64_t next_offset; /* what offset would continue it */
+    char *tail;           /* next free byte */
+    char *limit;          /* end of the chunk */
+    uint64_t next_offset; /* what offset would continue it; of an open put: minus its tail */
+    const void *base;     /* of the statement that opened it: what it gave as the area, */
+    const char *file;     /* its file */
+    int statement;        /* and its line, see PUT_AT in drma.c; together slot and position */
+    uint32_t element;     /* size of the elements of an open scatter run, 0 = not one */
+    uint64_t where;       /* what the statement notes, see bspz_note */
+    void *last;           /* last record, to be extended; NULL = none in this chunk */
     uint64_t next_destination;
     struct bspz_chunk *chunk;
     uint64_t count, bytes;
     uint64_t first;
     uint64_t next_room; /* size of the next chunk */
-};
+} __attribute__((aligned(64)));
 
 extern struct bspz_cursor *bspz_cursors[BSPZ_KINDS]; /* [kind][destination] */
 
@@ -97,10 +103,26 @@ static inline struct bspz_half *bspz_half_of(int pid, uint64_t superstep)
                                 ((uint64_t)pid * 2 + (superstep & 1)) * board->layout.half_bytes);
 }
 
+/* Writes the size of the open put record, if there is one. */
+void bspz_outbox_close(struct bspz_cursor *cursor);
+/* No put may extend an open record by what its statement looked up before. */
+void bspz_outbox_forget_statements(void);
+
 /* Makes room for `bytes` at an address that is a multiple of 16 (`align16`) or 8, in the current
  * chunk or a new one, and returns it; the caller moves tail.  Ends the job when memory is out. */
-char *bspz_outbox_room(enum bspz_kind kind, int to, uint64_t bytes, const char *function,
-                       int line, const char *file);
+char *bspz_outbox_room(enum bspz_kind kind, int to, uint64_t bytes, const char *function, int line,
+                       const char *file);
+
+/* The same for kinds whose records keep the tail aligned, without a call while there is room. */
+static inline char *bspz_outbox_take(enum bspz_kind kind, int to, uint64_t bytes,
+                                     const char *function, int line, const char *file)
+{
+    struct bspz_cursor *cursor = &bspz_cursors[kind][to];
+
+    if (bspz_likely(bytes <= (uint64_t)(cursor->limit - cursor->tail)))
+        return cursor->tail;
+    return bspz_outbox_room(kind, to, bytes, function, line, file);
+}
 
 /* Publishes what was written in `superstep` in this rank's half; returns BSPZ_HAS_* flags. */
 uint32_t bspz_outbox_seal(uint64_t superstep, int line, const char *file);
@@ -140,6 +162,36 @@ static inline void bspz_copy(void *to, const void *from, uint64_t bytes)
         memcpy(to, from, 8);
     else
         memcpy(to, from, bytes);
+}
+
+/* copy.c: memcpy by stores that pass the cache, followed by a fence; and the choice between the
+ * two for a block that goes into an outbox. */
+void bspz_copy_streaming(void *to, const void *from, uint64_t bytes);
+void bspz_copy_block_in(void *to, const void *from, uint64_t bytes);
+
+#define BSPZ_BLOCK_MINIMUM (4u << 10)
+#define BSPZ_STREAM_ALWAYS (4u << 20)
+
+/* Copies into an outbox. */
+static inline void bspz_copy_in(void *to, const void *from, uint64_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes < BSPZ_BLOCK_MINIMUM)
+        memcpy(to, from, bytes);
+    else
+        bspz_copy_block_in(to, from, bytes);
+}
+
+/* Copies out of an outbox: what is large would leave the cache before it is used. */
+static inline void bspz_copy_out(void *to, const void *from, uint64_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes < BSPZ_STREAM_ALWAYS)
+        memcpy(to, from, bytes);
+    else
+        bspz_copy_streaming(to, from, bytes);
 }
 
 #pragma GCC visibility pop

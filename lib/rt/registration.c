@@ -1,4 +1,5 @@
 /* registration.c - bsp_push_reg and bsp_pop_reg. */
+#include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
 
 #include <stdlib.h>
@@ -183,8 +184,10 @@ void bsp_push_reg_cpp(const void *ident, ptrdiff_t size, int line, const char *f
                                           .state = BSPZ_SLOT_PUSHED,
                                           .age = ++pushes};
     bspz_sequence_add(BSPZ_OP_PUSH, slot, 0, position, function, line, file);
-    if (bspz_rt.oxford)
+    if (bspz_rt.oxford) {
         bspz_last_lookup.base = NULL;
+        bspz_outbox_forget_statements();
+    }
 }
 
 void bsp_pop_reg_cpp(const void *ident, int line, const char *file)

@@ -20,6 +20,7 @@
 #define bspz_likely(x) __builtin_expect(!!(x), 1)
 #define bspz_unlikely(x) __builtin_expect(!!(x), 0)
 #define BSPZ_COLD __attribute__((cold, noinline))
+#define BSPZ_NOINLINE __attribute__((noinline))
 #define BSPZ_NORETURN __attribute__((noreturn))
 #define BSPZ_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define BSPZ_HIDDEN __attribute__((visibility("hidden")))
@@ -49,6 +50,8 @@ struct bspz_runtime {
     bool timing;      /* keep the nanosecond counters */
     bool prof, stat;  /* write PROF.bsp, STAT.bsp */
     bool direct;      /* cross-process copies work so far */
+
+    unsigned stream_blocks; /* blocks to copy past the cache before the next look, see copy.c */
 
     int board_fd;
     struct bspz_board *board;

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AGENT_CHECK_MS 500
-#define SPINS_PER_CLOCK 64
+#define AGENT_CHECK_MS    500
+#define SPINS_PER_CLOCK   64
+#define YIELDS            8
+#define YIELD_TOO_LONG_NS 500000
+#define YIELD_PAUSE       1000
 
 static inline void relax(void)
 {
@@ -142,6 +146,36 @@ static bool spin(struct bspz_board *board, int nprocs, uint64_t superstep, enum 
     }
 }
 
+/* Gives the core away a few times: where ranks share cores, the one waited for may need only that,
+ * and waking a sleeper costs ten times as much.  But a core that is given to somebody else's busy
+ * process comes back only after its time slice, while a sleeper is put ahead of it: after a yield
+ * that took so long there are none for a while. */
+static bool yield(struct bspz_board *board, struct bspz_rank *self, int nprocs, uint64_t superstep,
+                  enum bspz_stage stage, int *next)
+{
+    uint64_t before;
+
+    if (self->yield_pause > 0) {
+        self->yield_pause--;
+        return false;
+    }
+    before = now_ns();
+    for (int turn = 0; turn < YIELDS; turn++) {
+        uint64_t after;
+
+        sched_yield();
+        after = now_ns();
+        if (after - before > YIELD_TOO_LONG_NS) {
+            self->yield_pause = YIELD_PAUSE;
+            break;
+        }
+        if (all_reached(board, nprocs, superstep, stage, next))
+            return true;
+        before = after;
+    }
+    return false;
+}
+
 enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, uint64_t superstep,
                                  enum bspz_stage stage)
 {
@@ -153,7 +187,8 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
     if (all_reached(board, nprocs, superstep, stage, &next))
         return result;
     atomic_store_explicit(&self->in_barrier, 1, memory_order_relaxed);
-    if (!spin(board, nprocs, superstep, stage, &next)) {
+    if (!spin(board, nprocs, superstep, stage, &next) &&
+        !yield(board, self, nprocs, superstep, stage, &next)) {
         while (!all_reached(board, nprocs, superstep, stage, &next)) {
             if (atomic_load(&board->stop)) {
                 result = BSPZ_WAIT_STOPPED;

@@ -152,6 +152,7 @@ struct bspz_rank {
     _Atomic int32_t exit_status; /* with EXITED */
     _Atomic int32_t core;        /* processor to bind to, -1 none; by the agent before HELD */
     _Atomic uint32_t in_barrier; /* 1 while waiting in bsp_sync or bsp_end */
+    uint32_t yield_pause;        /* barriers to go without yielding, see barrier.c */
     _Atomic uint32_t file_count; /* file names in use */
     _Atomic uint32_t slot_count; /* entries of the registration table ever used */
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
