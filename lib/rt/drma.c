@@ -10,21 +10,19 @@
 #include <unistd.h>
 
 #include "include/bsp.h"
+#include "lib/rt/drma.h"
 #include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
 
 #define DIRECT_MINIMUM  (4u << 10)  /* below, the outbox is faster than a system call */
 #define DIRECT_MAXIMUM  (16u << 20) /* above, two streaming copies are */
-#define SCATTER_MAXIMUM 32           /* largest element of a scatter run */
-#define DISPLACED       0x20000000u  /* slot flag: no bounds, see Miller library */
+#define SCATTER_MAXIMUM 32          /* largest element of a scatter run */
 
 /* Which call at a line opened a record; bsp_put, bsp_hpput and bspstore may stand in one line. */
 #define PUT_AT(line)    (line)
 #define HPPUT_AT(line)  (~(line))
 #define STORE_AT(line)  ((line) ^ 0x40000000)
-
-uint64_t bspz_received_bytes;
 
 static const void *miller_reference;
 
@@ -36,13 +34,6 @@ void bspz_register_reference(const void *base)
 void bspz_drma_begin(void)
 {
     bspz_rt.direct = true;
-}
-
-static const char *function_of(uint32_t slot_flags, bool get)
-{
-    if (get)
-        return slot_flags & BSPZ_PUT_HP ? "bsp_hpget" : "bsp_get";
-    return slot_flags & BSPZ_PUT_HP ? "bsp_hpput" : "bsp_put";
 }
 
 /* ---- Checks at the call ------------------------------------------------------------------- */
@@ -63,10 +54,9 @@ static BSPZ_COLD bool unusual_size(const char *function, ptrdiff_t nbytes, int l
     return false;
 }
 
-static BSPZ_COLD BSPZ_NORETURN void fail_arguments(const char *function, int pid,
-                                                   const void *local, const char *local_name,
-                                                   ptrdiff_t offset, ptrdiff_t nbytes, int line,
-                                                   const char *file)
+static BSPZ_COLD BSPZ_NORETURN void fail_arguments(const char *function, int pid, const void *local,
+                                                   const char *local_name, ptrdiff_t offset,
+                                                   ptrdiff_t nbytes, int line, const char *file)
 {
     if (pid < 0 || pid >= bspz_rt.nprocs)
         fail_pid(function, pid, line, file);
@@ -87,47 +77,6 @@ static inline bool check(const char *function, int pid, const void *local, const
                       (offset < 0 && !bspz_rt.oxford)))
         fail_arguments(function, pid, local, local_name, offset, nbytes, line, file);
     return true;
-}
-
-static BSPZ_COLD BSPZ_NORETURN void fail_bounds(const char *function, int caller,
-                                                bspz_position position, int owner,
-                                                const struct bspz_area *area, uint64_t offset,
-                                                uint64_t bytes)
-{
-    char place[512];
-
-    bspz_place(owner, area->position, place, sizeof place);
-    bspz_fail_for(function, caller, position,
-                  "%llu bytes at offset %lld do not fit: process %d registered %llu bytes (at %s), "
-                  "%llu too few",
-                  (unsigned long long)bytes, (long long)offset, owner,
-                  (unsigned long long)area->bytes, place,
-                  (unsigned long long)(offset + bytes - area->bytes));
-}
-
-/* BSP_COMPAT=oxford: a negative offset is good where it reaches another area of the owner. */
-static BSPZ_COLD bool reaches_other_area(int owner, const struct bspz_area *area, uint64_t offset,
-                                         uint64_t bytes)
-{
-    const struct bspz_area *other = bspz_areas_of(owner);
-    const struct bspz_area *end =
-        other + atomic_load(&bspz_rank_of(bspz_rt.board, owner)->slot_count);
-    uint64_t start = area->base + offset;
-
-    if (!bspz_rt.oxford || (int64_t)offset >= 0)
-        return false;
-    for (; other < end; other++)
-        if ((other->state == BSPZ_SLOT_LIVE || other->state == BSPZ_SLOT_POPPED) &&
-            start >= other->base && bytes <= other->bytes &&
-            start - other->base <= other->bytes - bytes)
-            return true;
-    return false;
-}
-
-static inline bool fits(int owner, const struct bspz_area *area, uint64_t offset, uint64_t bytes)
-{
-    return bspz_likely(bytes <= area->bytes && offset <= area->bytes - bytes) ||
-           reaches_other_area(owner, area, offset, bytes);
 }
 
 /* ---- Writing to the outbox ---------------------------------------------------------------- */
@@ -157,7 +106,7 @@ static BSPZ_NOINLINE void append_record(int pid, uint32_t slot_flags, const void
                    (uint64_t)(cursor->tail - (const char *)(last + 1)) == bytes;
     uint64_t need = sizeof *last + (scatter ? 8 : 0) + bspz_pad(bytes, 8);
     struct bspz_put_record *record = (struct bspz_put_record *)bspz_outbox_room(
-        BSPZ_PUTS, pid, need, function_of(slot_flags, false), line, file);
+        BSPZ_PUTS, pid, need, bspz_drma_function(slot_flags, false), line, file);
 
     record->position = position;
     cursor->last = record;
@@ -216,7 +165,7 @@ static inline void get_to_outbox(int pid, uint32_t slot_flags, bspz_position pos
         last->bytes += bytes;
     } else {
         last = (struct bspz_request_record *)bspz_outbox_take(
-            BSPZ_REQUESTS, pid, sizeof *last, function_of(slot_flags, true), line, file);
+            BSPZ_REQUESTS, pid, sizeof *last, bspz_drma_function(slot_flags, true), line, file);
         *last = (struct bspz_request_record){slot_flags, position, offset, bytes,
                                              (uint64_t)(uintptr_t)dst};
         cursor->tail = (char *)(last + 1);
@@ -309,8 +258,8 @@ static const struct bspz_area *direct_area(int pid, uint32_t slot, uint64_t byte
 
 static bool copy_direct(bool write, int pid, void *local, uint64_t remote, uint64_t bytes)
 {
-    pid_t ospid = atomic_load_explicit(&bspz_rank_of(bspz_rt.board, pid)->ospid,
-                                       memory_order_relaxed);
+    pid_t ospid =
+        atomic_load_explicit(&bspz_rank_of(bspz_rt.board, pid)->ospid, memory_order_relaxed);
 
     while (bytes > 0) {
         struct iovec here = {local, bytes};
@@ -330,10 +279,36 @@ static bool copy_direct(bool write, int pid, void *local, uint64_t remote, uint6
     return true;
 }
 
+/* An unbuffered copy of bytes at `offset` of area `slot` of process `pid`: done when this is the
+ * process itself or its memory can be reached now; false when the outbox must carry it. */
+static bool copied_at_once(bool write, const char *function, int pid, uint32_t slot, void *local,
+                           uint64_t offset, uint64_t bytes, bspz_position position)
+{
+    bool own = pid == bspz_rt.pid;
+    const struct bspz_area *area = own ? &bspz_areas[slot] : direct_area(pid, slot, bytes);
+
+    if (!area)
+        return false;
+    if (!bspz_fits(pid, area, offset, bytes))
+        bspz_fail_bounds(function, bspz_rt.pid, position, pid, area, offset, bytes);
+    if (own) {
+        void *remote = (void *)(uintptr_t)(area->base + offset);
+
+        memmove(write ? remote : local, write ? local : remote, bytes);
+        return true;
+    }
+    if (!copy_direct(write, pid, local, area->base + offset, bytes))
+        return false;
+    if (write)
+        bspz_rt.self->counters.bytes_put += bytes;
+    else
+        bspz_rt.self->counters.bytes_got += bytes;
+    return true;
+}
+
 void bsp_hpput_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdiff_t nbytes,
                    int line, const char *file)
 {
-    const struct bspz_area *area;
     bspz_position position;
     uint32_t slot;
 
@@ -342,24 +317,9 @@ void bsp_hpput_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdif
     slot = bspz_lookup(dst, "bsp_hpput", line, file);
     position = bspz_here(file, line);
     bspz_note(BSPZ_CALL_HPPUT, position);
-    if (pid == bspz_rt.pid) {
-        area = &bspz_areas[slot];
-        if (!fits(pid, area, (uint64_t)offset, (uint64_t)nbytes))
-            fail_bounds("bsp_hpput", pid, position, pid, area, (uint64_t)offset, (uint64_t)nbytes);
-        memmove((char *)(uintptr_t)area->base + offset, src, (size_t)nbytes);
+    if (copied_at_once(true, "bsp_hpput", pid, slot, (void *)(uintptr_t)src, (uint64_t)offset,
+                       (uint64_t)nbytes, position))
         return;
-    }
-    area = direct_area(pid, slot, (uint64_t)nbytes);
-    if (area) {
-        if (!fits(pid, area, (uint64_t)offset, (uint64_t)nbytes))
-            fail_bounds("bsp_hpput", bspz_rt.pid, position, pid, area, (uint64_t)offset,
-                        (uint64_t)nbytes);
-        if (copy_direct(true, pid, (void *)(uintptr_t)src, area->base + (uint64_t)offset,
-                        (uint64_t)nbytes)) {
-            bspz_rt.self->counters.bytes_put += (uint64_t)nbytes;
-            return;
-        }
-    }
     if (!extend(&bspz_cursors[BSPZ_PUTS][pid], dst, src, (uint64_t)offset, (uint64_t)nbytes,
                 HPPUT_AT(line), file))
         append_record(pid, slot | BSPZ_PUT_HP, dst, src, (uint64_t)offset, (uint64_t)nbytes,
@@ -369,7 +329,6 @@ void bsp_hpput_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdif
 void bsp_hpget_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdiff_t nbytes,
                    int line, const char *file)
 {
-    const struct bspz_area *area;
     bspz_position position;
     uint32_t slot;
 
@@ -378,23 +337,9 @@ void bsp_hpget_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdif
     slot = bspz_lookup(src, "bsp_hpget", line, file);
     position = bspz_here(file, line);
     bspz_note(BSPZ_CALL_HPGET, position);
-    if (pid == bspz_rt.pid) {
-        area = &bspz_areas[slot];
-        if (!fits(pid, area, (uint64_t)offset, (uint64_t)nbytes))
-            fail_bounds("bsp_hpget", pid, position, pid, area, (uint64_t)offset, (uint64_t)nbytes);
-        memmove(dst, (char *)(uintptr_t)area->base + offset, (size_t)nbytes);
+    if (copied_at_once(false, "bsp_hpget", pid, slot, dst, (uint64_t)offset, (uint64_t)nbytes,
+                       position))
         return;
-    }
-    area = direct_area(pid, slot, (uint64_t)nbytes);
-    if (area) {
-        if (!fits(pid, area, (uint64_t)offset, (uint64_t)nbytes))
-            fail_bounds("bsp_hpget", bspz_rt.pid, position, pid, area, (uint64_t)offset,
-                        (uint64_t)nbytes);
-        if (copy_direct(false, pid, dst, area->base + (uint64_t)offset, (uint64_t)nbytes)) {
-            bspz_rt.self->counters.bytes_got += (uint64_t)nbytes;
-            return;
-        }
-    }
     get_to_outbox(pid, slot | BSPZ_PUT_HP, position, (uint64_t)offset, dst, (uint64_t)nbytes, line,
                   file);
 }
@@ -414,8 +359,8 @@ void bspz_put_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, i
     displacement = (uint64_t)((const char *)dst - (const char *)miller_reference);
     if (!extend(&bspz_cursors[BSPZ_PUTS][pid], miller_reference, src, displacement,
                 (uint64_t)nbytes, STORE_AT(line), file))
-        append_record(pid, slot | DISPLACED, miller_reference, src, displacement, (uint64_t)nbytes,
-                      STORE_AT(line), line, file);
+        append_record(pid, slot | BSPZ_DISPLACED, miller_reference, src, displacement,
+                      (uint64_t)nbytes, STORE_AT(line), line, file);
 }
 
 void bspz_get_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, int line,
@@ -429,152 +374,7 @@ void bspz_get_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, i
     slot = bspz_lookup(miller_reference, "bspfetch", line, file);
     position = bspz_here(file, line);
     bspz_note(BSPZ_CALL_GET, position);
-    get_to_outbox(pid, slot | DISPLACED, position,
+    get_to_outbox(pid, slot | BSPZ_DISPLACED, position,
                   (uint64_t)((const char *)src - (const char *)miller_reference), dst,
                   (uint64_t)nbytes, line, file);
-}
-
-/* ---- At the barrier ----------------------------------------------------------------------- */
-
-static void serve_reader(int reader, const struct bspz_channel *requests)
-{
-    uint64_t superstep = bspz_rt.superstep;
-    struct bspz_cursor *cursor = &bspz_cursors[BSPZ_REPLIES][reader];
-
-    for (const struct bspz_chunk *chunk = bspz_chunk_at(reader, superstep, requests->first); chunk;
-         chunk = bspz_chunk_at(reader, superstep, chunk->next)) {
-        const struct bspz_request_record *record = (const void *)(chunk + 1);
-        const struct bspz_request_record *end =
-            (const void *)((const char *)(chunk + 1) + chunk->used);
-
-        for (; record < end; record++) {
-            const struct bspz_area *area = &bspz_areas[record->slot_flags & BSPZ_SLOT_MASK];
-            char *reply;
-
-            if (!(record->slot_flags & DISPLACED) && !fits(bspz_rt.pid, area, record->offset, record->bytes))
-                fail_bounds(function_of(record->slot_flags, true), reader, record->position,
-                            bspz_rt.pid, area, record->offset, record->bytes);
-            reply = bspz_outbox_take(BSPZ_REPLIES, reader, 8 + bspz_pad(record->bytes, 8),
-                                     "bsp_sync", 0, NULL);
-            memcpy(reply, &record->bytes, 8);
-            bspz_copy_in(reply + 8, (const char *)(uintptr_t)(area->base + record->offset),
-                         record->bytes);
-            cursor->tail = reply + 8 + bspz_pad(record->bytes, 8);
-            cursor->bytes += record->bytes;
-        }
-    }
-}
-
-void bspz_serve_gets(void)
-{
-    for (int reader = 0; reader < bspz_rt.nprocs; reader++) {
-        const struct bspz_channel *requests =
-            bspz_incoming(reader, bspz_rt.pid, bspz_rt.superstep, BSPZ_REQUESTS);
-
-        if (requests)
-            serve_reader(reader, requests);
-    }
-    bspz_outbox_seal_replies(bspz_rt.superstep);
-}
-
-/* Walks this rank's requests to `owner` beside the owner's replies: same number, same order. */
-static void collect_from(int owner, const struct bspz_channel *requests,
-                         const struct bspz_channel *replies)
-{
-    uint64_t superstep = bspz_rt.superstep;
-    const struct bspz_chunk *reply_chunk = bspz_chunk_at(owner, superstep, replies->first);
-    const char *reply = (const char *)(reply_chunk + 1);
-
-    for (const struct bspz_chunk *chunk = bspz_chunk_at(bspz_rt.pid, superstep, requests->first);
-         chunk; chunk = bspz_chunk_at(bspz_rt.pid, superstep, chunk->next)) {
-        const struct bspz_request_record *record = (const void *)(chunk + 1);
-        const struct bspz_request_record *end =
-            (const void *)((const char *)(chunk + 1) + chunk->used);
-
-        for (; record < end; record++) {
-            if (reply == (const char *)(reply_chunk + 1) + reply_chunk->used) {
-                reply_chunk = bspz_chunk_at(owner, superstep, reply_chunk->next);
-                reply = (const char *)(reply_chunk + 1);
-            }
-            bspz_copy_out((void *)(uintptr_t)record->destination, reply + 8, record->bytes);
-            reply += 8 + bspz_pad(record->bytes, 8);
-            bspz_rt.self->counters.bytes_got += record->bytes;
-            if (owner != bspz_rt.pid)
-                bspz_received_bytes += record->bytes;
-        }
-    }
-}
-
-void bspz_collect_gets(void)
-{
-    uint64_t superstep = bspz_rt.superstep;
-
-    for (int owner = 0; owner < bspz_rt.nprocs; owner++) {
-        const struct bspz_channel *requests =
-            &bspz_half_of(bspz_rt.pid, superstep)->to[owner].channel[BSPZ_REQUESTS];
-
-        if (requests->stamp == superstep + 1)
-            collect_from(owner, requests,
-                         bspz_incoming(owner, bspz_rt.pid, superstep, BSPZ_REPLIES));
-    }
-}
-
-static void apply_scatter(int source, const struct bspz_put_record *record,
-                          const struct bspz_area *area)
-{
-    const char *at = (const char *)(record + 1);
-    const char *end = at + record->bytes;
-    const uint64_t bytes = record->offset;
-    const uint64_t stride = 8 + bspz_pad(bytes, 8);
-
-    for (; at < end; at += stride) {
-        uint64_t offset;
-
-        memcpy(&offset, at, 8);
-        if (bspz_unlikely(!(record->slot_flags & DISPLACED) && !fits(bspz_rt.pid, area, offset, bytes)))
-            fail_bounds(function_of(record->slot_flags, false), source, record->position,
-                        bspz_rt.pid, area, offset, bytes);
-        bspz_copy((char *)(uintptr_t)(area->base + offset), at + 8, bytes);
-    }
-}
-
-static void apply_chunk(int source, const struct bspz_chunk *chunk)
-{
-    const char *at = (const char *)(chunk + 1);
-    const char *end = at + chunk->used;
-
-    while (at < end) {
-        const struct bspz_put_record *record = (const void *)at;
-        const struct bspz_area *area = &bspz_areas[record->slot_flags & BSPZ_SLOT_MASK];
-
-        if (record->slot_flags & BSPZ_PUT_SCATTER) {
-            apply_scatter(source, record, area);
-        } else {
-            if (bspz_unlikely(!(record->slot_flags & DISPLACED) &&
-                              !fits(bspz_rt.pid, area, record->offset, record->bytes)))
-                fail_bounds(function_of(record->slot_flags, false), source, record->position,
-                            bspz_rt.pid, area, record->offset, record->bytes);
-            bspz_copy_out((char *)(uintptr_t)(area->base + record->offset), record + 1,
-                          record->bytes);
-        }
-        at = (const char *)(record + 1) + bspz_pad(record->bytes, 8);
-    }
-}
-
-void bspz_apply_puts(void)
-{
-    uint64_t superstep = bspz_rt.superstep;
-
-    for (int source = 0; source < bspz_rt.nprocs; source++) {
-        const struct bspz_channel *puts =
-            bspz_incoming(source, bspz_rt.pid, superstep, BSPZ_PUTS);
-
-        if (!puts)
-            continue;
-        if (source != bspz_rt.pid)
-            bspz_received_bytes += puts->bytes;
-        for (const struct bspz_chunk *chunk = bspz_chunk_at(source, superstep, puts->first); chunk;
-             chunk = bspz_chunk_at(source, superstep, chunk->next))
-            apply_chunk(source, chunk);
-    }
 }

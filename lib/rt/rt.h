@@ -176,7 +176,7 @@ static inline void bspz_note(enum bspz_call call, bspz_position position)
 
 /* ---- registration.c: see registration.h; outbox.c: see outbox.h ---- */
 
-/* ---- drma.c ---- */
+/* ---- drma.c, drma_apply.c ---- */
 
 /* Puts and gets addressed by a statics' displacement from the Miller reference byte. */
 void bspz_put_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, int line,

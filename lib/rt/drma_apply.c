@@ -1,0 +1,196 @@
+/* drma_apply.c - puts and gets at the barrier: the owner of an area checks bounds and moves data.
+ *
+ * The order is part of the contract: replies are read from the areas before anything is written;
+ * get results are written before puts; both ascending by the other process, in the order issued.
+ */
+#include "lib/rt/drma.h"
+#include "lib/rt/outbox.h"
+
+uint64_t bspz_received_bytes;
+
+const char *bspz_drma_function(uint32_t slot_flags, bool get)
+{
+    if (get)
+        return slot_flags & BSPZ_PUT_HP ? "bsp_hpget" : "bsp_get";
+    return slot_flags & BSPZ_PUT_HP ? "bsp_hpput" : "bsp_put";
+}
+
+BSPZ_COLD BSPZ_NORETURN void bspz_fail_bounds(const char *function, int caller,
+                                              bspz_position position, int owner,
+                                              const struct bspz_area *area, uint64_t offset,
+                                              uint64_t bytes)
+{
+    char place[512];
+
+    bspz_place(owner, area->position, place, sizeof place);
+    bspz_fail_for(function, caller, position,
+                  "%llu bytes at offset %lld do not fit: process %d registered %llu bytes (at %s), "
+                  "%llu too few",
+                  (unsigned long long)bytes, (long long)offset, owner,
+                  (unsigned long long)area->bytes, place,
+                  (unsigned long long)(offset + bytes - area->bytes));
+}
+
+BSPZ_COLD bool bspz_reaches_other_area(int owner, const struct bspz_area *area, uint64_t offset,
+                                       uint64_t bytes)
+{
+    const struct bspz_area *other = bspz_areas_of(owner);
+    const struct bspz_area *end =
+        other + atomic_load(&bspz_rank_of(bspz_rt.board, owner)->slot_count);
+    uint64_t start = area->base + offset;
+
+    if (!bspz_rt.oxford || (int64_t)offset >= 0)
+        return false;
+    for (; other < end; other++)
+        if ((other->state == BSPZ_SLOT_LIVE || other->state == BSPZ_SLOT_POPPED) &&
+            start >= other->base && bytes <= other->bytes &&
+            start - other->base <= other->bytes - bytes)
+            return true;
+    return false;
+}
+
+static void serve_reader(int reader, const struct bspz_channel *requests)
+{
+    uint64_t superstep = bspz_rt.superstep;
+    struct bspz_cursor *cursor = &bspz_cursors[BSPZ_REPLIES][reader];
+
+    for (const struct bspz_chunk *chunk = bspz_chunk_at(reader, superstep, requests->first); chunk;
+         chunk = bspz_chunk_at(reader, superstep, chunk->next)) {
+        const struct bspz_request_record *record = (const void *)(chunk + 1);
+        const struct bspz_request_record *end =
+            (const void *)((const char *)(chunk + 1) + chunk->used);
+
+        for (; record < end; record++) {
+            const struct bspz_area *area = &bspz_areas[record->slot_flags & BSPZ_SLOT_MASK];
+            char *reply;
+
+            if (!(record->slot_flags & BSPZ_DISPLACED) &&
+                !bspz_fits(bspz_rt.pid, area, record->offset, record->bytes))
+                bspz_fail_bounds(bspz_drma_function(record->slot_flags, true), reader,
+                                 record->position, bspz_rt.pid, area, record->offset,
+                                 record->bytes);
+            reply = bspz_outbox_take(BSPZ_REPLIES, reader, 8 + bspz_pad(record->bytes, 8),
+                                     "bsp_sync", 0, NULL);
+            memcpy(reply, &record->bytes, 8);
+            bspz_copy_in(reply + 8, (const char *)(uintptr_t)(area->base + record->offset),
+                         record->bytes);
+            cursor->tail = reply + 8 + bspz_pad(record->bytes, 8);
+            cursor->bytes += record->bytes;
+        }
+    }
+}
+
+void bspz_serve_gets(void)
+{
+    for (int reader = 0; reader < bspz_rt.nprocs; reader++) {
+        const struct bspz_channel *requests =
+            bspz_incoming(reader, bspz_rt.pid, bspz_rt.superstep, BSPZ_REQUESTS);
+
+        if (requests)
+            serve_reader(reader, requests);
+    }
+    bspz_outbox_seal_replies(bspz_rt.superstep);
+}
+
+/* Walks this rank's requests to `owner` beside the owner's replies: same number, same order. */
+static void collect_from(int owner, const struct bspz_channel *requests,
+                         const struct bspz_channel *replies)
+{
+    uint64_t superstep = bspz_rt.superstep;
+    const struct bspz_chunk *reply_chunk = bspz_chunk_at(owner, superstep, replies->first);
+    const char *reply = (const char *)(reply_chunk + 1);
+
+    for (const struct bspz_chunk *chunk = bspz_chunk_at(bspz_rt.pid, superstep, requests->first);
+         chunk; chunk = bspz_chunk_at(bspz_rt.pid, superstep, chunk->next)) {
+        const struct bspz_request_record *record = (const void *)(chunk + 1);
+        const struct bspz_request_record *end =
+            (const void *)((const char *)(chunk + 1) + chunk->used);
+
+        for (; record < end; record++) {
+            if (reply == (const char *)(reply_chunk + 1) + reply_chunk->used) {
+                reply_chunk = bspz_chunk_at(owner, superstep, reply_chunk->next);
+                reply = (const char *)(reply_chunk + 1);
+            }
+            bspz_copy_out((void *)(uintptr_t)record->destination, reply + 8, record->bytes);
+            reply += 8 + bspz_pad(record->bytes, 8);
+            bspz_rt.self->counters.bytes_got += record->bytes;
+            if (owner != bspz_rt.pid)
+                bspz_received_bytes += record->bytes;
+        }
+    }
+}
+
+void bspz_collect_gets(void)
+{
+    uint64_t superstep = bspz_rt.superstep;
+
+    for (int owner = 0; owner < bspz_rt.nprocs; owner++) {
+        const struct bspz_channel *requests =
+            &bspz_half_of(bspz_rt.pid, superstep)->to[owner].channel[BSPZ_REQUESTS];
+
+        if (requests->stamp == superstep + 1)
+            collect_from(owner, requests,
+                         bspz_incoming(owner, bspz_rt.pid, superstep, BSPZ_REPLIES));
+    }
+}
+
+static void apply_scatter(int source, const struct bspz_put_record *record,
+                          const struct bspz_area *area)
+{
+    const char *at = (const char *)(record + 1);
+    const char *end = at + record->bytes;
+    const uint64_t bytes = record->offset;
+    const uint64_t stride = 8 + bspz_pad(bytes, 8);
+
+    for (; at < end; at += stride) {
+        uint64_t offset;
+
+        memcpy(&offset, at, 8);
+        if (bspz_unlikely(!(record->slot_flags & BSPZ_DISPLACED) &&
+                          !bspz_fits(bspz_rt.pid, area, offset, bytes)))
+            bspz_fail_bounds(bspz_drma_function(record->slot_flags, false), source,
+                             record->position, bspz_rt.pid, area, offset, bytes);
+        bspz_copy((char *)(uintptr_t)(area->base + offset), at + 8, bytes);
+    }
+}
+
+static void apply_chunk(int source, const struct bspz_chunk *chunk)
+{
+    const char *at = (const char *)(chunk + 1);
+    const char *end = at + chunk->used;
+
+    while (at < end) {
+        const struct bspz_put_record *record = (const void *)at;
+        const struct bspz_area *area = &bspz_areas[record->slot_flags & BSPZ_SLOT_MASK];
+
+        if (record->slot_flags & BSPZ_PUT_SCATTER) {
+            apply_scatter(source, record, area);
+        } else {
+            if (bspz_unlikely(!(record->slot_flags & BSPZ_DISPLACED) &&
+                              !bspz_fits(bspz_rt.pid, area, record->offset, record->bytes)))
+                bspz_fail_bounds(bspz_drma_function(record->slot_flags, false), source,
+                                 record->position, bspz_rt.pid, area, record->offset,
+                                 record->bytes);
+            bspz_copy_out((char *)(uintptr_t)(area->base + record->offset), record + 1,
+                          record->bytes);
+        }
+        at = (const char *)(record + 1) + bspz_pad(record->bytes, 8);
+    }
+}
+
+void bspz_apply_puts(void)
+{
+    uint64_t superstep = bspz_rt.superstep;
+
+    for (int source = 0; source < bspz_rt.nprocs; source++) {
+        const struct bspz_channel *puts = bspz_incoming(source, bspz_rt.pid, superstep, BSPZ_PUTS);
+
+        if (!puts)
+            continue;
+        if (source != bspz_rt.pid)
+            bspz_received_bytes += puts->bytes;
+        for (const struct bspz_chunk *chunk = bspz_chunk_at(source, superstep, puts->first); chunk;
+             chunk = bspz_chunk_at(source, superstep, chunk->next))
+            apply_chunk(source, chunk);
+    }
+}
