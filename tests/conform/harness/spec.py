@@ -12,7 +12,7 @@ import shlex
 KEYS = {
     'P', 'RUN', 'SHELL', 'ARGS', 'ENV', 'STDIN', 'STDOUT', 'STATUS', 'OUT', 'OUT-EACH', 'OUT-ANY',
     'OUT-RE', 'OUT-NOT', 'ERR', 'ERR-RE', 'ERR-NOT', 'ERROR', 'FACT', 'CC', 'NEEDS',
-    'TIMEOUT', 'CASE',
+    'MEMORY', 'TIMEOUT', 'CASE',
 }
 LINE = re.compile(r'^ \* ([A-Z][A-Z-]*):(?: (.*))?$')
 EXPRESSION = re.compile(r'\$\{([^{}]*)\}')
