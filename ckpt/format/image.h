@@ -1,0 +1,209 @@
+/* image.h - writing and reading the image of one process.
+ *
+ * Nothing here allocates or does I/O: memory and a function that writes or reads come from the
+ * caller.  Functions return 0 or a negative errno value.
+ *
+ * The writer runs inside a process that is being captured: it needs at most 16 KiB of stack and
+ * touches neither errno nor thread-local storage nor libc's stdio and malloc.
+ */
+#ifndef CKPT_FORMAT_IMAGE_H
+#define CKPT_FORMAT_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ckpt/format/layout.h"
+
+/* ---- The table of blocks, kept between snapshots ----------------------------------------------
+ *
+ * What an increment is compared with.  The caller provides the memory, one table for the image last
+ * committed and one for the image being written; where a forked writer fills it, the memory must be
+ * shared with it.  The blocks ascend. */
+struct bspz_image_table {
+    struct bspz_image_name image; /* which image it describes; set when the image is complete */
+    uint32_t generation;          /* of that image */
+    uint32_t usable; /* 1: complete; 0: unfinished, or there were more blocks than room */
+    uint64_t count;
+    uint64_t capacity;
+    struct bspz_image_block blocks[];
+};
+
+/* The bytes that a table for so many blocks takes. */
+static inline size_t bspz_image_table_size(uint64_t capacity)
+{
+    return sizeof(struct bspz_image_table) + capacity * sizeof(struct bspz_image_block);
+}
+
+/* The most blocks that a run of pages can touch: for sizing a table. */
+static inline uint64_t bspz_image_blocks_in(uint64_t address, uint64_t length)
+{
+    return length == 0 ? 0
+                       : (address + length - 1) / BSPZ_IMAGE_BLOCK - address / BSPZ_IMAGE_BLOCK + 1;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------
+ *
+ *   open; opaque (by ascending tag) ...; region (by ascending address) ...;
+ *   descriptor (by ascending number) ...; data (by ascending address) ...; close
+ *
+ * A call out of this order is -EINVAL.  After a failure every further call returns the same error.
+ */
+
+struct bspz_image_writer; /* lies in the scratch memory */
+
+#define BSPZ_IMAGE_WRITER_SCRATCH 1048576u
+
+/* Writes all the bytes: 0 or a negative errno value. */
+typedef int bspz_image_write_function(void *context, const void *bytes, size_t size);
+
+struct bspz_image_config {
+    bspz_image_write_function *write;
+    void *context;
+    /* magic, version, size, generation, base and hash are filled in by open. */
+    struct bspz_image_header header;
+    /* Of the image to be the base of an increment; NULL: write a full image.  -EINVAL when it is
+     * not usable or the chain would become too long (see bspz_image_may_extend). */
+    const struct bspz_image_table *base;
+    struct bspz_image_table
+        *next;     /* filled while writing, for the next increment; NULL: not needed */
+    bool compress; /* false: store everything as it is */
+};
+
+struct bspz_image_written {
+    struct bspz_image_name name; /* with the digest for the manifest */
+    uint64_t length;
+    uint64_t raw_bytes;   /* given to bspz_image_data and stored */
+    uint64_t data_bytes;  /* what they became */
+    uint64_t total_bytes; /* given to bspz_image_data */
+    uint64_t blocks;
+    uint64_t blocks_stored;
+};
+
+/* scratch: BSPZ_IMAGE_WRITER_SCRATCH bytes, aligned to 64; in use until the image is closed. */
+int bspz_image_writer_open(struct bspz_image_writer **writer, void *scratch,
+                           const struct bspz_image_config *config);
+
+/* For whatever capture must keep besides memory; tag 1 is the thread's state.  At most
+ * BSPZ_IMAGE_OPAQUE_MAX bytes; the version is the caller's. */
+#define BSPZ_IMAGE_TAG_THREAD 1u
+int bspz_image_opaque(struct bspz_image_writer *writer, uint32_t tag, uint32_t version,
+                      const void *bytes, size_t size);
+
+/* path may be NULL; region->path_size is set from path. */
+int bspz_image_region(struct bspz_image_writer *writer, const struct bspz_image_region *region,
+                      const char *path);
+int bspz_image_descriptor(struct bspz_image_writer *writer,
+                          const struct bspz_image_descriptor *descriptor, const char *path);
+
+/* Saves a run of whole pages that lies within one region (any length).  bytes is where they can be
+ * read now, address where they belong; they are not referred to after the call.  Pages that are not
+ * given are not part of the image: restoring leaves them as the region's mapping makes them. */
+int bspz_image_data(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
+                    size_t length);
+
+/* Ends the image; written may be NULL.  next is usable from now on. */
+int bspz_image_writer_close(struct bspz_image_writer *writer, struct bspz_image_written *written);
+
+/* Whether an increment on the image that this table describes is possible.  NULL: no. */
+bool bspz_image_may_extend(const struct bspz_image_table *table);
+
+/* ---- Reading ----------------------------------------------------------------------------------
+ *
+ * Runs in an ordinary process and may use libc.  Every byte is checked by a hash before it is
+ * believed, and every number against its limits. */
+
+/* Reads exactly size bytes at offset: 0 or a negative errno value. */
+typedef int bspz_image_read_function(void *context, uint64_t offset, void *bytes, size_t size);
+
+struct bspz_image_source {
+    bspz_image_read_function *read;
+    void *context;
+    uint64_t size;
+};
+
+/* What is wrong: bytes first to end - 1 of the image (both 0 when that is no matter of bytes), and
+ * one line without newline. */
+struct bspz_image_fault {
+    uint64_t first;
+    uint64_t end;
+    char text[256];
+};
+
+#define BSPZ_IMAGE_READER_SCRATCH 2097152u
+
+struct bspz_image {
+    struct bspz_image_source source;
+    struct bspz_image_header header;
+    struct bspz_image_end end;
+    struct bspz_image_name name;
+    void *scratch;
+    /* After bspz_image_load, in its memory: */
+    const struct bspz_image_region **regions; /* end.regions of them, ascending */
+    const struct bspz_image_descriptor **descriptors;
+    const struct bspz_image_block *blocks; /* end.blocks of them */
+    const void *opaque;                    /* sections one after the other: bspz_image_find */
+    size_t opaque_size;
+};
+
+/* What an image must be; members that are zero are not looked at. */
+struct bspz_image_expected {
+    const uint8_t *job; /* BSPZ_IMAGE_JOB_SIZE bytes, or NULL */
+    const struct bspz_image_name *name;
+    uint32_t nprocs;
+    uint32_t arch;
+    uint32_t page_size;
+    uint32_t build_id_size;
+    const uint8_t *build_id;
+};
+
+/* Reads header and end.  scratch: BSPZ_IMAGE_READER_SCRATCH bytes, aligned to 64; images may share
+ * it, as no function leaves anything in it.  -EBADMSG: damaged or no image; -EPROTO: of another
+ * version; else what read returned. */
+int bspz_image_open(struct bspz_image *image, const struct bspz_image_source *source, void *scratch,
+                    struct bspz_image_fault *fault);
+
+/* -ESTALE and a text that names the first difference when the image is not the expected one. */
+int bspz_image_expect(const struct bspz_image *image, const struct bspz_image_expected *expected,
+                      struct bspz_image_fault *fault);
+
+/* The bytes that bspz_image_load needs, aligned to 16. */
+size_t bspz_image_memory(const struct bspz_image *image);
+
+/* Reads and checks everything but the data: the tables and the structs of all sections. */
+int bspz_image_load(struct bspz_image *image, void *memory, struct bspz_image_fault *fault);
+
+/* NULL: none, or after the last one. */
+static inline const char *bspz_image_region_path(const struct bspz_image_region *region)
+{
+    return (const char *)(region + 1);
+}
+static inline const char *bspz_image_descriptor_path(const struct bspz_image_descriptor *descriptor)
+{
+    return (const char *)(descriptor + 1);
+}
+/* The bytes of an opaque section (aligned to 8), or NULL. */
+const void *bspz_image_find(const struct bspz_image *image, uint32_t tag, uint32_t *version,
+                            size_t *size);
+
+/* Checks a loaded image completely: every byte, every record decoded, every block's hash.  Does not
+ * need its base. */
+int bspz_image_verify(const struct bspz_image *image, struct bspz_image_fault *fault);
+
+/* Where the bytes for address are to be put; they lie within one region.  NULL: -EFAULT. */
+typedef void *bspz_image_place_function(void *context, uint64_t address, size_t length);
+
+/* Decodes the state that chain[0], which is loaded, describes; chain[1] is its base and so on up to
+ * the full image, all opened.  Every saved page is put in its place exactly once.  What is there
+ * may only be used when this returns 0: each record is checked before it is decoded, but that
+ * nothing is missing is known at the end.  fault_index tells which image of the chain was at fault;
+ * -ESTALE: the base is missing or another image. */
+int bspz_image_decode(struct bspz_image *const *chain, uint32_t count,
+                      bspz_image_place_function *place, void *context, uint32_t *fault_index,
+                      struct bspz_image_fault *fault);
+
+/* Fills a table from a loaded image: what a restored process goes on with.  usable is 0 when it has
+ * no room. */
+void bspz_image_table_from(struct bspz_image_table *table, const struct bspz_image *image);
+
+#endif
