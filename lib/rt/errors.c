@@ -7,7 +7,9 @@
 
 #include "lib/rt/rt.h"
 
-#define MESSAGE_BYTES 4096
+#define MESSAGE_BYTES       4096
+#define SPEAKER_PATIENCE_MS 1000 /* for a claimed message to come out */
+#define SPEAKER_LOOK_MS     20   /* how often to see whether the job is being stopped */
 
 bool bspz_checks(void)
 {
@@ -49,7 +51,38 @@ static BSPZ_PRINTF(4, 0) void print_message(const char *place, const char *funct
     bspz_write_stderr(text, used);
 }
 
-/* The message is out: flush what the program printed and end. */
+/* When all processes make the same mistake, one message says it: true for the process that is to
+ * print it.  A speaker that dies is reported by the agent; where that does not happen either, or
+ * the speaker is stuck, the next one speaks. */
+static bool take_the_word(void)
+{
+    struct bspz_board *board = bspz_rt.board;
+    uint32_t mine = (uint32_t)bspz_rt.pid + 1;
+    uint32_t holder = 0;
+    uint64_t patience = bspz_now_ns() + SPEAKER_PATIENCE_MS * UINT64_C(1000000);
+
+    if (!bspz_rt.self)
+        return true;
+    while (!atomic_compare_exchange_strong(&board->speaker, &holder, mine)) {
+        while (!(holder & BSPZ_SPOKEN) && bspz_now_ns() < patience) {
+            if (atomic_load(&board->stop) != BSPZ_STOP_NONE)
+                return false;
+            bspz_word_wait(&board->speaker, holder, SPEAKER_LOOK_MS);
+            holder = atomic_load(&board->speaker);
+        }
+        if (holder & BSPZ_SPOKEN)
+            return false;
+    }
+    return true;
+}
+
+void bspz_has_spoken(void)
+{
+    if (bspz_rt.self)
+        bspz_word_set(&bspz_rt.board->speaker, ((uint32_t)bspz_rt.pid + 1) | BSPZ_SPOKEN);
+}
+
+/* One message is out: flush what the program printed and end. */
 static BSPZ_NORETURN void end_failed(void)
 {
     bspz_rt.life = BSPZ_LIFE_LEAVING;
@@ -65,9 +98,12 @@ void bspz_fail(const char *function, int line, const char *file, const char *for
 
     snprintf(place, sizeof place, "%s:%d", file ? file : "unprofiled", line);
     fflush(stdout);
-    va_start(arguments, format);
-    print_message(place, function, bspz_rt.pid, format, arguments);
-    va_end(arguments);
+    if (take_the_word()) {
+        va_start(arguments, format);
+        print_message(place, function, bspz_rt.pid, format, arguments);
+        va_end(arguments);
+        bspz_has_spoken();
+    }
     end_failed();
 }
 
@@ -78,9 +114,12 @@ void bspz_fail_for(const char *function, int pid, bspz_position position, const 
 
     bspz_place(pid, position, place, sizeof place);
     fflush(stdout);
-    va_start(arguments, format);
-    print_message(place, function, pid, format, arguments);
-    va_end(arguments);
+    if (take_the_word()) {
+        va_start(arguments, format);
+        print_message(place, function, pid, format, arguments);
+        va_end(arguments);
+        bspz_has_spoken();
+    }
     end_failed();
 }
 

@@ -114,6 +114,7 @@ void bsp_abort_va(const char *format, __builtin_va_list arguments)
     bspz_rt.life = BSPZ_LIFE_LEAVING;
     bspz_stdio_flush_output();
     print_abort(format, arguments);
+    bspz_has_spoken();
     if (life == BSPZ_LIFE_SPMD)
         bspz_announce(BSPZ_RANK_ABORTED, 1);
     exit(1);

@@ -70,7 +70,8 @@ extern struct bspz_runtime bspz_rt;
 
 /* ---- errors.c ---- */
 
-/* Ends the job: one line on stderr naming the place, pid and superstep; status 1. */
+/* Ends the job: one line on stderr naming the place, pid and superstep; status 1.  Of several ranks
+ * that fail together one prints its line. */
 BSPZ_NORETURN BSPZ_COLD void bspz_fail(const char *function, int line, const char *file,
                                        const char *format, ...) BSPZ_PRINTF(4, 5);
 /* The same for an error found by its victim: the place is another rank's. */
@@ -79,6 +80,8 @@ BSPZ_NORETURN BSPZ_COLD void bspz_fail_for(const char *function, int pid, bspz_p
 /* One line on stderr, same shape, and the job goes on. */
 BSPZ_COLD void bspz_warn(const char *function, int line, const char *file, const char *format, ...)
     BSPZ_PRINTF(4, 5);
+/* What the user must know is on stderr: no error of another rank needs to be printed. */
+void bspz_has_spoken(void);
 /* A text straight to stderr's descriptor, whole or not at all mixed with others'. */
 void bspz_write_stderr(const char *text, size_t length);
 /* The call is legal only in the SPMD part. */

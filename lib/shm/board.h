@@ -163,6 +163,8 @@ struct bspz_rank {
 #define BSPZ_BOARD_BARE 2u   /* no bsprun: pid 0 is the user's own process */
 #define BSPZ_BOARD_CORES_KNOWN 4u
 
+#define BSPZ_SPOKEN 0x80000000u /* in board->speaker */
+
 struct bspz_layout {
     uint64_t tables;     /* offset of the registration tables */
     uint64_t outboxes;   /* offset of the outbox halves */
@@ -202,6 +204,10 @@ struct bspz_board {
     _Atomic uint64_t consulted;
     _Atomic uint32_t answer; /* enum bspz_decision */
     _Atomic uint64_t answered;
+
+    /* Whose error message stands for the job: pid + 1 from the claim on (by compare and exchange),
+     * with BSPZ_SPOKEN once the message is out; 0 = nobody's yet.  A futex word. */
+    _Atomic uint32_t speaker;
 
     /* Sleeping ranks: how many, and the word they sleep on. */
     _Atomic uint32_t sleepers __attribute__((aligned(BSPZ_LINE)));

@@ -3,6 +3,9 @@
 import re
 from collections import Counter
 
+# A message of libbsp that ends the job.
+MESSAGE = re.compile(r'bspzero: [^ ]+: [a-zA-Z_0-9]+: pid -?[0-9]+(?: of [0-9]+, superstep [0-9]+)?: ')
+
 
 def plain_lines(text):
     lines = text.split('\n')
@@ -95,6 +98,9 @@ class Judge:
 
     def _message(self, err):
         """ERROR: function place pid superstep, with the FACTs on the same line."""
+        said = [line for line in plain_lines(err) if MESSAGE.match(line)]
+        if len(said) > 1:
+            self.complain(f'{len(said)} messages, expected one')
         prefixes = [self._prefix(v.split()) for v in self.case.all('ERROR')]
         facts = [self.pattern(v) for v in self.case.all('FACT')]
         found = False
