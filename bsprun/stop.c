@@ -5,8 +5,8 @@
  * tree is swept -> RANKS_STOPPED -> Processor Zero finishes -> agent_finish.
  *
  * What can fail: there is no Processor Zero yet (then the agent decides alone); ranks do not leave
- * (SIGKILL after the grace); something forks while it is swept (swept again); bsprun is gone
- * (nobody is told).
+ * (in bare runs they are asked by a signal; then SIGKILL); something forks while it is swept (swept
+ * again); bsprun is gone (nobody is told).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,9 +138,31 @@ void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const c
         agent_kill(agent);
 }
 
-static void on_grace_over(uv_timer_t *timer)
+/* Ranks that compute notice a stop by the signal; those that wait, by the board. */
+static void pass_signal_to_ranks(const struct agent *agent, int signal)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].adopted && !agent->members[pid].process.gone)
+            process_signal(agent->members[pid].process.pidfd, signal);
+}
+
+static void on_last_grace_over(uv_timer_t *timer)
 {
     agent_kill(timer->data);
+}
+
+/* Without bsprun the user sees how process 0 itself ends: it shall not be killed, but leave with the
+ * status of the job, even from the middle of a computation. */
+static void on_grace_over(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+
+    if (!agent->bare) {
+        agent_kill(agent);
+        return;
+    }
+    pass_signal_to_ranks(agent, BSPZ_LEAVE_SIGNAL);
+    uv_timer_start(timer, on_last_grace_over, AGENT_GRACE_MS, 0);
 }
 
 /* A program outside its SPMD part obeys signals itself.  A terminal has sent its own already. */
@@ -152,14 +174,6 @@ static void on_forward(uv_timer_t *timer)
     if (agent->root.watching && !agent->root.gone)
         process_signal(agent->root.pidfd, signal);
     uv_timer_start(&agent->grace_timer, on_grace_over, AGENT_GRACE_SEQUENTIAL_MS, 0);
-}
-
-/* Ranks that compute notice a stop by the signal; those that wait, by the board. */
-static void pass_signal_to_ranks(const struct agent *agent)
-{
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].adopted && !agent->members[pid].process.gone)
-            process_signal(agent->members[pid].process.pidfd, agent->stop_signal);
 }
 
 void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
@@ -176,7 +190,7 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
         bspz_board_stop(agent->board, agent->nprocs, by_signal ? BSPZ_STOP_SIGNAL : BSPZ_STOP_ABORT,
                         by_signal ? agent->stop_signal : status);
     if (by_signal && before == JOB_RUNNING)
-        pass_signal_to_ranks(agent);
+        pass_signal_to_ranks(agent, agent->stop_signal);
     if (before == JOB_SEQUENTIAL || before == JOB_ENDING)
         uv_timer_start(&agent->grace_timer, on_forward, FORWARD_DELAY_MS, 0);
     else

@@ -2,7 +2,9 @@
  *
  * HUP, INT, TERM, USR1 and USR2 that are at their default get a handler which does nothing unless
  * the agent has announced a stop on the board.  A handler, not SIG_IGN, because exec turns a
- * handler back into the default: programs that a rank starts behave as ever.
+ * handler back into the default: programs that a rank starts behave as ever.  So does the signal by
+ * which the agent makes a rank that computes leave; few programs use it, and it is harmless in those
+ * that reset it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -10,7 +12,7 @@
 
 #include "lib/rt/rt.h"
 
-static const int watched[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
+static const int watched[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, BSPZ_LEAVE_SIGNAL};
 #define WATCHED (sizeof watched / sizeof watched[0])
 
 static bool replaced[WATCHED];

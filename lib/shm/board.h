@@ -67,6 +67,10 @@ enum bspz_stop {
     BSPZ_STOP_SIGNAL, /* die of signal stop_status, as the user's Ctrl-C asked for */
 };
 
+/* By this signal the agent asks ranks to look at board->stop that have not come to see it by
+ * themselves.  A program that handles it itself is killed, one that resets it never notices. */
+#define BSPZ_LEAVE_SIGNAL SIGURG
+
 /* What a barrier does (in the first rank's line, or answered by the coordinator). */
 enum bspz_decision {
     BSPZ_DECIDE_GO,
