@@ -57,12 +57,14 @@ def kill_marked(mark):
 
 
 def run(program, *arguments, p=2, stdin=None, stdout=subprocess.PIPE):
-    """Runs a program on p processes; the result's stdout and stderr are text."""
+    """Runs a program on p processes (0: without bsprun); the result's stdout and stderr are text."""
     mark = uuid.uuid4().hex
     environment = dict(os.environ, APPS_MARK=mark, LC_ALL="C")
     for name in ("BSP_PROCS", "BSP_COMPAT", "BSP_SLG"):
         environment.pop(name, None)
-    command = [BSPRUN, "-np", str(p), os.path.join(APPS, program), *map(str, arguments)]
+    command = [os.path.join(APPS, program), *map(str, arguments)]
+    if p:
+        command = [BSPRUN, "-np", str(p), *command]
     job = subprocess.Popen(command, env=environment, stdout=stdout, stderr=subprocess.PIPE,
                            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL)
     try:
