@@ -352,14 +352,16 @@ void bspbroadcast(int pid, void *src, void *dst, int nbytes);
 
 /* int * and size_t * callers both exist; the pointer's type decides. */
 #define bsp_set_tagsize(n)                                                                         \
-    _Generic((n), size_t *: bsp_set_tagsize_size_cpp, default: bsp_set_tagsize_cpp)((n), __LINE__, \
-                                                                                    __FILE__)
+    __extension__ _Generic((n),                                                                    \
+        size_t *: bsp_set_tagsize_size_cpp,                                                        \
+        default: bsp_set_tagsize_cpp)((n), __LINE__, __FILE__)
 #define bsp_set_tag_size(n) bsp_set_tagsize(n)
 #define bsp_get_tag(status, tag)                                                                   \
-    _Generic((status), size_t *: bsp_get_tag_size_cpp, default: bsp_get_tag_cpp)(                  \
-        (status), (tag), __LINE__, __FILE__)
+    __extension__ _Generic((status),                                                               \
+        size_t *: bsp_get_tag_size_cpp,                                                            \
+        default: bsp_get_tag_cpp)((status), (tag), __LINE__, __FILE__)
 #define bsp_qsize(packets, nbytes)                                                                 \
-    _Generic((nbytes),                                                                             \
+    __extension__ _Generic((nbytes),                                                               \
         size_t *: _Generic((packets),                                                              \
             size_t *: bsp_qsize_size_size_cpp,                                                     \
             unsigned *: bsp_qsize_unsigned_size_cpp,                                               \

@@ -101,13 +101,18 @@ static void append_positions(char *text, size_t room, bool numbers)
 static BSPZ_COLD BSPZ_NORETURN void fail_barrier(const char *what, bool numbers, int line,
                                                  const char *file)
 {
+    const char *function = "bsp_sync";
     char text[3072];
 
     if (bspz_rt.pid != 0)
         bspz_leave_when_stopped();
     snprintf(text, sizeof text, "%s", what);
     append_positions(text, sizeof text, numbers);
-    bspz_fail(line_of(0)->flags & BSPZ_HAS_END ? "bsp_end" : "bsp_sync", line, file, "%s", text);
+    if (numbers)
+        function = "bspsync_number";
+    else if (line_of(0)->flags & BSPZ_HAS_END)
+        function = "bsp_end";
+    bspz_fail(function, line, file, "%s", text);
 }
 
 static bool same_place(int pid)

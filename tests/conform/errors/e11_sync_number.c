@@ -9,7 +9,8 @@
  * CASE: different
  * ARGS: different
  * STATUS: nonzero
- * ERR-RE: bspzero: .*sync.*: pid [0-9] of ${p}, superstep 0: .*number
+ * ERROR: bspsync_number unprofiled 0 0
+ * FACT: numbers
  * ERR-RE: 40
  * ERR-RE: 4${p-1}
  */

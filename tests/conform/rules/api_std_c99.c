@@ -1,7 +1,7 @@
 /* Header: bsp.h under -std=c99, without a warning.
  *
  * P: 1 2
- * CC: -std=c99 -Wall -Wextra -Werror
+ * CC: -std=c99 -pedantic -Wall -Wextra -Werror
  * OUT-EACH: pid ${i}: 7
  */
 #include <bsp.h>
