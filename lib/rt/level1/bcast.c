@@ -5,6 +5,7 @@
 
 #include "include/bsp_level1.h"
 #include "lib/rt/level1/collective.h"
+#include "lib/rt/level1/costs.h"
 
 static void one_phase(struct bspz_collective *call, const void *src, void *dst)
 {
@@ -54,15 +55,11 @@ static void two_phase(struct bspz_collective *call, const void *src, void *dst)
 
 void bspz_bcast(struct bspz_collective *call, const void *src, void *dst)
 {
-    int p = bsp_nprocs();
-    double one = bspz_superstep_cost(p - 1, call->n);
-    double two = 2 * bspz_superstep_cost(p - 1, call->n / p);
-
     bspz_collective_agree(call);
-    if (one <= two)
-        one_phase(call, src, dst);
-    else
+    if (bspz_cost_bcast_in_two(bspz_agreed_params(), bsp_nprocs(), call->n))
         two_phase(call, src, dst);
+    else
+        one_phase(call, src, dst);
 }
 
 void bsp_bcast_cpp(int root, const void *src, void *dst, ptrdiff_t nbytes, int line,

@@ -189,10 +189,3 @@ const struct bspz_params *bspz_agreed_params(void)
 {
     return &area.params;
 }
-
-double bspz_superstep_cost(ptrdiff_t messages, ptrdiff_t n)
-{
-    double words = (double)n / 4 + area.params.n_half;
-
-    return (double)messages * words * area.params.g + area.params.l;
-}

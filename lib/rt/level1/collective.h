@@ -77,10 +77,6 @@ void bspz_collect(struct bspz_collective *call, const struct bspz_work *work, co
 /* The parameters of process 0's machine, by which all processes choose their algorithms. */
 const struct bspz_params *bspz_agreed_params(void);
 
-/* The modelled cost, in flops, of a superstep in which a process sends so many messages of n
- * bytes. */
-double bspz_superstep_cost(ptrdiff_t messages, ptrdiff_t n);
-
 /* The bodies of the operations. */
 void bspz_bcast(struct bspz_collective *call, const void *src, void *dst);
 void bspz_fold(struct bspz_collective *call, const struct bspz_operator *op, const void *src,

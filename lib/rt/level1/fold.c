@@ -6,6 +6,7 @@
 
 #include "include/bsp_level1.h"
 #include "lib/rt/level1/collective.h"
+#include "lib/rt/level1/costs.h"
 
 /* A running result.  It moves between two buffers, because an operator's result must not overlap
  * its operands. */
@@ -167,22 +168,9 @@ static void combine_all(struct bspz_collective *call, const struct bspz_operator
     bspz_work_close(call, &work);
 }
 
-/* The supersteps of an algorithm that needs log2 p of them, rounded up. */
-static int doublings(int p)
-{
-    int steps = 0;
-
-    for (int reach = 1; reach < p; reach *= 2)
-        steps++;
-    return steps;
-}
-
-/* Whether so many supersteps with one item each cost less than one with all items.  One there must
- * be, also for a single process: it delivers what was sent before. */
 static bool in_steps(const struct bspz_collective *call, int steps)
 {
-    return steps > 0 &&
-           steps * bspz_superstep_cost(1, call->n) < bspz_superstep_cost(bsp_nprocs() - 1, call->n);
+    return bspz_cost_in_steps(bspz_agreed_params(), bsp_nprocs(), steps, call->n);
 }
 
 /* Nothing to combine; the processes only agree on that. */
@@ -198,12 +186,10 @@ void bspz_fold(struct bspz_collective *call, const struct bspz_operator *op, con
                void *dst)
 {
     int p = bsp_nprocs();
-    /* Two more than log p where p is not a power of two. */
-    int steps = floor_power_of_two(p) == p ? doublings(p) : doublings(p) + 1;
 
     if (nothing(call))
         return;
-    if (in_steps(call, steps))
+    if (in_steps(call, bspz_cost_fold_steps(p)))
         fold_by_halves(call, op, src, dst);
     else
         combine_all(call, op, p, src, dst);
@@ -214,7 +200,7 @@ void bspz_scan(struct bspz_collective *call, const struct bspz_operator *op, con
 {
     if (nothing(call))
         return;
-    if (in_steps(call, doublings(bsp_nprocs())))
+    if (in_steps(call, bspz_cost_scan_steps(bsp_nprocs())))
         scan_by_doubling(call, op, src, dst);
     else
         combine_all(call, op, bsp_pid() + 1, src, dst);
