@@ -123,7 +123,7 @@ static BSPZ_NOINLINE void append_record(int pid, uint32_t slot_flags, const void
     } else {
         record->slot_flags = slot_flags;
         record->offset = offset;
-        cursor->element = 0;
+        cursor->element = BSPZ_RUN_OF(bytes);
         cursor->next_offset = offset - (uint64_t)(uintptr_t)cursor->tail;
         bspz_copy_in(cursor->tail, src, bytes);
         cursor->tail += bytes;
@@ -140,8 +140,9 @@ static inline bool extend(struct bspz_cursor *cursor, const void *base, const vo
 
     if (cursor->base != base || cursor->statement != statement || cursor->file != file)
         return false;
-    if (cursor->element == 0) {
-        if (cursor->next_offset + (uint64_t)(uintptr_t)at != offset || bytes > room)
+    if (!bspz_is_scatter(cursor->element)) {
+        if (cursor->next_offset + (uint64_t)(uintptr_t)at != offset || bytes > room ||
+            cursor->element != BSPZ_RUN_OF(bytes) || bytes >= BSPZ_EACH_LIMIT)
             return false;
         bspz_copy_in(at, src, bytes);
         cursor->tail = at + bytes;
@@ -153,6 +154,13 @@ static inline bool extend(struct bspz_cursor *cursor, const void *base, const vo
     return true;
 }
 
+static BSPZ_COLD BSPZ_NORETURN void fail_huge(uint32_t slot_flags, uint64_t bytes, int line,
+                                              const char *file)
+{
+    bspz_fail(bspz_drma_function(slot_flags, true), line, file,
+              "%llu bytes are more than the memory of a process can be", (unsigned long long)bytes);
+}
+
 static inline void get_to_outbox(int pid, uint32_t slot_flags, bspz_position position,
                                  uint64_t offset, void *dst, uint64_t bytes, int line,
                                  const char *file)
@@ -160,14 +168,17 @@ static inline void get_to_outbox(int pid, uint32_t slot_flags, bspz_position pos
     struct bspz_cursor *cursor = &bspz_cursors[BSPZ_REQUESTS][pid];
     struct bspz_request_record *last = cursor->last;
 
+    if (bspz_unlikely(bytes >> BSPZ_EACH_SHIFT))
+        fail_huge(slot_flags, bytes, line, file);
     if (last && last->position == position && last->slot_flags == slot_flags &&
-        cursor->next_offset == offset && cursor->next_destination == (uint64_t)(uintptr_t)dst) {
-        last->bytes += bytes;
+        last->size >> BSPZ_EACH_SHIFT == bytes && cursor->next_offset == offset &&
+        cursor->next_destination == (uint64_t)(uintptr_t)dst) {
+        last->size += bytes;
     } else {
         last = (struct bspz_request_record *)bspz_outbox_take(
             BSPZ_REQUESTS, pid, sizeof *last, bspz_drma_function(slot_flags, true), line, file);
-        *last = (struct bspz_request_record){slot_flags, position, offset, bytes,
-                                             (uint64_t)(uintptr_t)dst};
+        *last = (struct bspz_request_record){slot_flags, position, offset,
+                                             bspz_size(bytes, bytes), (uint64_t)(uintptr_t)dst};
         cursor->tail = (char *)(last + 1);
         cursor->last = last;
     }

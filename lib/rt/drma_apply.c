@@ -49,6 +49,22 @@ BSPZ_COLD bool bspz_reaches_other_area(int owner, const struct bspz_area *area, 
     return false;
 }
 
+/* A record does not lie inside the area.  Ends the job with the first of its calls that does not;
+ * returns if they all do, as with BSP_COMPAT=oxford, where together they may reach two areas. */
+static BSPZ_COLD void check_each(const char *function, int caller, bspz_position position,
+                                 const struct bspz_area *area, uint64_t offset, uint64_t size)
+{
+    uint64_t end = offset + bspz_bytes_of(size);
+    uint64_t each = size >> BSPZ_EACH_SHIFT;
+
+    if (each == 0)
+        bspz_fail_bounds(function, caller, position, bspz_rt.pid, area, offset,
+                         bspz_bytes_of(size));
+    for (; offset != end; offset += each)
+        if (!bspz_fits(bspz_rt.pid, area, offset, each))
+            bspz_fail_bounds(function, caller, position, bspz_rt.pid, area, offset, each);
+}
+
 static void serve_reader(int reader, const struct bspz_channel *requests)
 {
     uint64_t superstep = bspz_rt.superstep;
@@ -62,20 +78,19 @@ static void serve_reader(int reader, const struct bspz_channel *requests)
 
         for (; record < end; record++) {
             const struct bspz_area *area = &bspz_areas[record->slot_flags & BSPZ_SLOT_MASK];
+            const uint64_t bytes = bspz_bytes_of(record->size);
             char *reply;
 
             if (!(record->slot_flags & BSPZ_DISPLACED) &&
-                !bspz_fits(bspz_rt.pid, area, record->offset, record->bytes))
-                bspz_fail_bounds(bspz_drma_function(record->slot_flags, true), reader,
-                                 record->position, bspz_rt.pid, area, record->offset,
-                                 record->bytes);
-            reply = bspz_outbox_take(BSPZ_REPLIES, reader, 8 + bspz_pad(record->bytes, 8),
-                                     "bsp_sync", 0, NULL);
-            memcpy(reply, &record->bytes, 8);
-            bspz_copy_in(reply + 8, (const char *)(uintptr_t)(area->base + record->offset),
-                         record->bytes);
-            cursor->tail = reply + 8 + bspz_pad(record->bytes, 8);
-            cursor->bytes += record->bytes;
+                !bspz_fits(bspz_rt.pid, area, record->offset, bytes))
+                check_each(bspz_drma_function(record->slot_flags, true), reader, record->position,
+                           area, record->offset, record->size);
+            reply = bspz_outbox_take(BSPZ_REPLIES, reader, 8 + bspz_pad(bytes, 8), "bsp_sync", 0,
+                                     NULL);
+            memcpy(reply, &bytes, 8);
+            bspz_copy_in(reply + 8, (const char *)(uintptr_t)(area->base + record->offset), bytes);
+            cursor->tail = reply + 8 + bspz_pad(bytes, 8);
+            cursor->bytes += bytes;
         }
     }
 }
@@ -107,15 +122,17 @@ static void collect_from(int owner, const struct bspz_channel *requests,
             (const void *)((const char *)(chunk + 1) + chunk->used);
 
         for (; record < end; record++) {
+            const uint64_t bytes = bspz_bytes_of(record->size);
+
             if (reply == (const char *)(reply_chunk + 1) + reply_chunk->used) {
                 reply_chunk = bspz_chunk_at(owner, superstep, reply_chunk->next);
                 reply = (const char *)(reply_chunk + 1);
             }
-            bspz_copy_out((void *)(uintptr_t)record->destination, reply + 8, record->bytes);
-            reply += 8 + bspz_pad(record->bytes, 8);
-            bspz_rt.self->counters.bytes_got += record->bytes;
+            bspz_copy_out((void *)(uintptr_t)record->destination, reply + 8, bytes);
+            reply += 8 + bspz_pad(bytes, 8);
+            bspz_rt.self->counters.bytes_got += bytes;
             if (owner != bspz_rt.pid)
-                bspz_received_bytes += record->bytes;
+                bspz_received_bytes += bytes;
         }
     }
 }
@@ -138,7 +155,7 @@ static void apply_scatter(int source, const struct bspz_put_record *record,
                           const struct bspz_area *area)
 {
     const char *at = (const char *)(record + 1);
-    const char *end = at + record->bytes;
+    const char *end = at + record->size;
     const uint64_t bytes = record->offset;
     const uint64_t stride = 8 + bspz_pad(bytes, 8);
 
@@ -162,19 +179,18 @@ static void apply_chunk(int source, const struct bspz_chunk *chunk)
     while (at < end) {
         const struct bspz_put_record *record = (const void *)at;
         const struct bspz_area *area = &bspz_areas[record->slot_flags & BSPZ_SLOT_MASK];
+        const uint64_t bytes = bspz_bytes_of(record->size);
 
         if (record->slot_flags & BSPZ_PUT_SCATTER) {
             apply_scatter(source, record, area);
         } else {
             if (bspz_unlikely(!(record->slot_flags & BSPZ_DISPLACED) &&
-                              !bspz_fits(bspz_rt.pid, area, record->offset, record->bytes)))
-                bspz_fail_bounds(bspz_drma_function(record->slot_flags, false), source,
-                                 record->position, bspz_rt.pid, area, record->offset,
-                                 record->bytes);
-            bspz_copy_out((char *)(uintptr_t)(area->base + record->offset), record + 1,
-                          record->bytes);
+                              !bspz_fits(bspz_rt.pid, area, record->offset, bytes)))
+                check_each(bspz_drma_function(record->slot_flags, false), source, record->position,
+                           area, record->offset, record->size);
+            bspz_copy_out((char *)(uintptr_t)(area->base + record->offset), record + 1, bytes);
         }
-        at = (const char *)(record + 1) + bspz_pad(record->bytes, 8);
+        at = (const char *)(record + 1) + bspz_pad(bytes, 8);
     }
 }
 

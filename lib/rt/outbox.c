@@ -171,13 +171,19 @@ static void new_chunk(struct bspz_cursor *cursor, uint64_t room, const char *fun
 void bspz_outbox_close(struct bspz_cursor *cursor)
 {
     struct bspz_put_record *record = cursor->last;
+    uint32_t element = cursor->element;
+    uint64_t bytes;
 
     if (!record)
         return;
-    record->bytes = (uint64_t)(cursor->tail - (char *)(record + 1));
-    cursor->bytes += cursor->element == 0
-                         ? record->bytes
-                         : record->bytes / (8 + bspz_pad(cursor->element, 8)) * cursor->element;
+    bytes = (uint64_t)(cursor->tail - (char *)(record + 1));
+    if (bspz_is_scatter(element)) {
+        record->size = bytes;
+        cursor->bytes += bytes / (8 + bspz_pad(element, 8)) * element;
+    } else {
+        record->size = bspz_size(bytes, element == 0 ? 8 : element & 0x7fffffffu);
+        cursor->bytes += bytes;
+    }
     cursor->last = NULL;
     cursor->file = NULL;
 }

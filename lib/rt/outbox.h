@@ -45,26 +45,43 @@ struct bspz_half {
     struct bspz_channels to[];
 };
 
-/* A put: header, data padded to 8.  SCATTER: `offset` is the size of one element and the data are
- * pairs (offset, element padded to 8), `bytes` in all: runs of equal small puts to odd places. */
+/* A put: header, data padded to 8.  Puts of one size and statement that continue each other share a
+ * record: its data are theirs, `size` says how long each was.  SCATTER: `offset` is the size of one
+ * element and the data are pairs (offset, element padded to 8): runs of equal small puts to odd
+ * places. */
 struct bspz_put_record {
     uint32_t slot_flags;
     bspz_position position;
     uint64_t offset;
-    uint64_t bytes;
+    uint64_t size; /* of the data, and of each put, see bspz_size */
 };
 #define BSPZ_SLOT_MASK   0x00ffffffu
 #define BSPZ_PUT_SCATTER 0x80000000u
 #define BSPZ_PUT_HP      0x40000000u
 
-/* A get: written by the reader, served by the owner of the area. */
+/* A get, or several of one size that continue each other on both sides: written by the reader,
+ * served by the owner of the area. */
 struct bspz_request_record {
     uint32_t slot_flags;
     bspz_position position;
     uint64_t offset;
-    uint64_t bytes;
+    uint64_t size;
     uint64_t destination; /* address in the reader */
 };
+
+/* The bytes of a record together with those of each call in it; 0 = the record is one call. */
+#define BSPZ_EACH_SHIFT 48
+#define BSPZ_EACH_LIMIT (UINT64_C(1) << 16) /* calls of more bytes have a record each */
+
+static inline uint64_t bspz_size(uint64_t bytes, uint64_t each)
+{
+    return bytes | (each < BSPZ_EACH_LIMIT ? each << BSPZ_EACH_SHIFT : 0);
+}
+
+static inline uint64_t bspz_bytes_of(uint64_t size)
+{
+    return size & ((UINT64_C(1) << BSPZ_EACH_SHIFT) - 1);
+}
 
 /* A message: header, tag padded to 16, payload padded to 16. */
 struct bspz_message_record {
@@ -81,7 +98,7 @@ struct bspz_cursor {
     const void *base;     /* of the statement that opened it: what it gave as the area, */
     const char *file;     /* its file */
     int statement;        /* and its line, see PUT_AT in drma.c; together slot and position */
-    uint32_t element;     /* size of the elements of an open scatter run, 0 = not one */
+    uint32_t element;     /* size of the elements of an open scatter run, or BSPZ_RUN_OF */
     uint64_t where;       /* what the statement notes, see bspz_note */
     void *last;           /* last record, to be extended; NULL = none in this chunk */
     uint64_t next_destination;
@@ -90,6 +107,14 @@ struct bspz_cursor {
     uint64_t first;
     uint64_t next_room; /* size of the next chunk */
 } __attribute__((aligned(64)));
+
+/* cursor->element of puts of n bytes that continue each other: 0 for the commonest size, for which
+ * bsp_put has a short way. */
+#define BSPZ_RUN_OF(n) ((n) == 8 ? 0 : (n) < BSPZ_EACH_LIMIT ? 0x80000000u | (uint32_t)(n) : ~0u)
+static inline bool bspz_is_scatter(uint32_t element)
+{
+    return (int32_t)element > 0;
+}
 
 extern struct bspz_cursor *bspz_cursors[BSPZ_KINDS]; /* [kind][destination] */
 
