@@ -14,23 +14,24 @@
 #error "images are little-endian; writing them on this machine is not implemented"
 #endif
 
-#define BSPZ_IMAGE_MAGIC           "BSPZimg\n"
-#define BSPZ_IMAGE_VERSION         1u
-#define BSPZ_IMAGE_JOB_SIZE        16u
-#define BSPZ_IMAGE_DIGEST_SIZE     16u
-#define BSPZ_IMAGE_BUILD_ID_MAX    32u
-#define BSPZ_IMAGE_UNIT            4096u   /* what the bits of a block's mask stand for */
-#define BSPZ_IMAGE_BLOCK           65536u  /* what increments compare */
-#define BSPZ_IMAGE_RECORD_MAX      262144u /* raw bytes of one data record */
-#define BSPZ_IMAGE_TABLE_MAX       65536u /* bytes of one section of regions, descriptors or blocks */
-#define BSPZ_IMAGE_OPAQUE_MAX      1048576u
-#define BSPZ_IMAGE_PATH_MAX        4095u
-#define BSPZ_IMAGE_REGIONS_MAX     1048576u
-#define BSPZ_IMAGE_DESCRIPTORS_MAX 1048576u
-#define BSPZ_IMAGE_SECTION_MAGIC   0x7a707362u /* "bspz" */
+#define BSPZ_IMAGE_MAGIC            "BSPZimg\n"
+#define BSPZ_IMAGE_VERSION          1u
+#define BSPZ_IMAGE_JOB_SIZE         16u
+#define BSPZ_IMAGE_DIGEST_SIZE      16u
+#define BSPZ_IMAGE_BUILD_ID_MAX     32u
+#define BSPZ_IMAGE_UNIT             4096u   /* what the bits of a block's mask stand for */
+#define BSPZ_IMAGE_BLOCK            65536u  /* what increments compare */
+#define BSPZ_IMAGE_RECORD_MAX       262144u /* raw bytes of one data record */
+#define BSPZ_IMAGE_TABLE_MAX        65536u /* bytes of one section of regions, descriptors or blocks */
+#define BSPZ_IMAGE_OPAQUE_MAX       1048576u
+#define BSPZ_IMAGE_OPAQUE_COUNT_MAX 64u /* sections, and tags, of that kind */
+#define BSPZ_IMAGE_PATH_MAX         4095u
+#define BSPZ_IMAGE_REGIONS_MAX      1048576u
+#define BSPZ_IMAGE_DESCRIPTORS_MAX  1048576u
+#define BSPZ_IMAGE_SECTION_MAGIC    0x7a707362u /* "bspz" */
 /* Images in a chain, the full one included.  Longer chains make restores read more files and keep
  * more of them alive, shorter ones write unchanged memory more often. */
-#define BSPZ_IMAGE_CHAIN_MAX       16u
+#define BSPZ_IMAGE_CHAIN_MAX        16u
 
 enum bspz_image_arch { BSPZ_IMAGE_X86_64 = 1, BSPZ_IMAGE_AARCH64 = 2 };
 
@@ -77,8 +78,7 @@ enum bspz_image_kind {
 enum bspz_image_coding {
     BSPZ_IMAGE_RAW,
     BSPZ_IMAGE_LZ4,
-    BSPZ_IMAGE_LZ4_BY_8, /* the bytes of 64-bit words sorted by place, then lz4 */
-    BSPZ_IMAGE_LZ4_BY_4, /* of 32-bit words */
+    BSPZ_IMAGE_LZ4_SORTED, /* the bytes of 64-bit words sorted by their place, then lz4 */
     BSPZ_IMAGE_CODING_COUNT
 };
 

@@ -1,0 +1,139 @@
+/* walk.c - walking through the sections of an image; see reader.h. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ckpt/format/reader.h"
+
+int bspz_image_fail(struct bspz_image_fault *fault, int code, uint64_t first, uint64_t end,
+                    const char *format, ...)
+{
+    va_list arguments;
+
+    if (!fault)
+        return code;
+    fault->first = first;
+    fault->end = end;
+    va_start(arguments, format);
+    vsnprintf(fault->text, sizeof(fault->text), format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+void bspz_walk_start(struct bspz_walk *walk, const struct bspz_image *image)
+{
+    memset(walk, 0, sizeof(*walk));
+    walk->image = image;
+    walk->next = sizeof(image->header);
+    walk->kind = BSPZ_IMAGE_OPAQUE;
+    bspz_digest_start(&walk->digest, 0);
+    bspz_digest_add(&walk->digest, &image->header, sizeof(image->header));
+}
+
+static const char *data_complaint(struct bspz_walk *walk)
+{
+    const struct bspz_image_section *section = &walk->section;
+    uint32_t page = walk->image->header.page_size;
+
+    if (section->raw == 0 || section->raw > BSPZ_IMAGE_RECORD_MAX || section->raw % page != 0 ||
+        section->where % page != 0 || section->where + section->raw < section->where)
+        return "a record that is not made of whole pages";
+    if (walk->records > 0 && section->where < walk->end_of_data)
+        return "a record out of order";
+    if (section->coding >= BSPZ_IMAGE_CODING_COUNT)
+        return "a record of unknown coding";
+    if (section->coding == BSPZ_IMAGE_RAW ? section->stored != section->raw
+                                          : section->stored >= section->raw)
+        return "a record of impossible size";
+    walk->end_of_data = section->where + section->raw;
+    walk->records++;
+    return NULL;
+}
+
+/* Blocks and data mix; everything else comes in the order of the kinds. */
+static bool kind_may_follow(uint16_t before, uint16_t kind)
+{
+    if (kind < BSPZ_IMAGE_OPAQUE || kind > BSPZ_IMAGE_END)
+        return false;
+    return kind >= before || (before == BSPZ_IMAGE_BLOCKS && kind == BSPZ_IMAGE_DATA);
+}
+
+static const char *section_complaint(struct bspz_walk *walk)
+{
+    const struct bspz_image_section *section = &walk->section;
+    uint32_t limit =
+        section->kind == BSPZ_IMAGE_OPAQUE ? BSPZ_IMAGE_OPAQUE_MAX : BSPZ_IMAGE_TABLE_MAX;
+
+    if (section->sequence != walk->sequence)
+        return "a section out of order";
+    if (!kind_may_follow(walk->kind, section->kind))
+        return "a section of a kind that cannot be here";
+    if (section->kind == BSPZ_IMAGE_DATA)
+        return data_complaint(walk);
+    if (section->coding != BSPZ_IMAGE_RAW || section->stored != section->raw ||
+        section->stored > limit)
+        return "a table of impossible size";
+    return NULL;
+}
+
+/* The end was reached: is it what was met? */
+static int at_end(struct bspz_walk *walk, struct bspz_image_fault *fault)
+{
+    const struct bspz_image *image = walk->image;
+    uint64_t digest[2];
+
+    bspz_digest_get(&walk->digest, digest);
+    if (walk->next != image->source.size || walk->sequence != image->end.sections ||
+        walk->records != image->end.records ||
+        memcmp(digest, image->end.digest, sizeof(digest)) != 0)
+        return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
+                               "the end does not fit what comes before it");
+    return 0;
+}
+
+int bspz_walk_next(struct bspz_walk *walk, struct bspz_image_fault *fault)
+{
+    const struct bspz_image *image = walk->image;
+    struct bspz_image_section *section = &walk->section;
+    uint64_t start = walk->next, size = image->source.size;
+
+    if (start > size || size - start < sizeof(*section))
+        return bspz_image_fail(fault, -EBADMSG, start < size ? start : size, size,
+                               "the image is cut off");
+    int status = image->source.read(image->source.context, start, section, sizeof(*section));
+    if (status < 0)
+        return bspz_image_fail(fault, status, start, start + sizeof(*section), "cannot be read: %s",
+                               strerror(-status));
+    walk->offset = start + sizeof(*section);
+    if (section->magic != BSPZ_IMAGE_SECTION_MAGIC ||
+        section->check != bspz_section_check(section, image->header.hash))
+        return bspz_image_fail(fault, -EBADMSG, start, walk->offset, "damaged");
+    const char *complaint = section_complaint(walk);
+    if (complaint)
+        return bspz_image_fail(fault, -EBADMSG, start, walk->offset, "damaged: %s", complaint);
+    if (section->stored > size - walk->offset)
+        return bspz_image_fail(fault, -EBADMSG, start, size, "the image is cut off");
+    walk->next = walk->offset + section->stored;
+    walk->kind = section->kind;
+    if (section->kind == BSPZ_IMAGE_END)
+        return at_end(walk, fault);
+    walk->sequence++;
+    bspz_digest_add(&walk->digest, section, sizeof(*section));
+    return 1;
+}
+
+int bspz_walk_bytes(const struct bspz_walk *walk, void *bytes, struct bspz_image_fault *fault)
+{
+    const struct bspz_image *image = walk->image;
+    const struct bspz_image_section *section = &walk->section;
+
+    int status = image->source.read(image->source.context, walk->offset, bytes, section->stored);
+    if (status < 0)
+        return bspz_image_fail(fault, status, walk->offset, walk->next, "cannot be read: %s",
+                               strerror(-status));
+    uint64_t seed = bspz_section_seed(section, image->header.hash);
+    if (bspz_hash64(bytes, section->stored, seed) != section->hash)
+        return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next, "damaged");
+    return 0;
+}
