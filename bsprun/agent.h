@@ -162,7 +162,6 @@ void agent_finish(struct agent *agent, const struct coord_outcome *outcome);
 
 /* ---- root.c ---- */
 
-struct wire_start;
 /* Starts the program; on failure fills *verdict and returns false. */
 bool agent_start_program(struct agent *agent, const struct wire_start *start,
                          struct verdict *verdict);
@@ -178,13 +177,20 @@ void agent_send_end(struct agent *agent);
 
 /* ---- output.c ---- */
 
-/* Two streams that the ranks write to instead of bsprun's; 0 or -errno. */
-int agent_relay_open(struct agent *agent);
-int agent_relay_writer(const struct agent_relay *relay, int stream); /* the ranks' end */
+/* Streams that the program writes to instead of bsprun's; 0 or -errno. */
+int agent_relay_open(struct agent *agent, const struct wire_start *start);
+/* What the program has as stream 1 or 2. */
+int agent_relay_writer(const struct agent_relay *relay, int stream);
+/* What its ranks change to in bsp_begin, inherited under the same number; -1: nothing. */
+int agent_relay_writer_of_ranks(const struct agent_relay *relay, int stream);
 void agent_relay_started(struct agent *agent); /* the program has its ends: close ours */
 /* True once everything that was written has been passed on; otherwise agent_finish is repeated. */
 bool agent_relay_drained(struct agent *agent);
 void agent_relay_resume(struct agent *agent);
+/* The program waits in bsp_begin: what it printed before goes before what its ranks will print. */
+void agent_relay_begin(struct agent *agent);
+/* The user's terminal has another size. */
+void agent_relay_resize(struct agent *agent, unsigned rows, unsigned columns);
 void agent_relay_close(struct agent *agent);
 
 #endif

@@ -140,7 +140,8 @@ static void start(struct agent *agent, const struct wire_message *message)
         agent_abort(agent, COORD_NOBODY, &verdict);
         return;
     }
-    if (agent->order.stdio != WIRE_STDIO_INHERIT && (error = agent_relay_open(agent)) != 0) {
+    if (agent->order.stdio != WIRE_STDIO_INHERIT &&
+        (error = agent_relay_open(agent, &message->start)) != 0) {
         snprintf(verdict.text, sizeof verdict.text, "no streams for the output: %s",
                  strerror(-error));
         agent_abort(agent, COORD_NOBODY, &verdict);
@@ -200,6 +201,18 @@ static void answer_status(struct agent *agent)
     free(places);
 }
 
+/* The user's terminal told the program before its own was changed: it is told once more. */
+static void resize(struct agent *agent, unsigned rows, unsigned columns)
+{
+    const struct watched *first = agent->nprocs > 0 ? &agent->members[0].process : &agent->root;
+
+    agent_relay_resize(agent, rows, columns);
+    if (agent->root.watching && !agent->root.gone)
+        process_signal(agent->root.pidfd, SIGWINCH);
+    if (first->watching && !first->gone && first->ospid != agent->root.ospid)
+        process_signal(first->pidfd, SIGWINCH);
+}
+
 static void on_message(void *context, struct net_connection *connection,
                        const struct wire_message *message)
 {
@@ -219,6 +232,9 @@ static void on_message(void *context, struct net_connection *connection,
         break;
     case WIRE_QUERY_STATUS:
         answer_status(agent);
+        break;
+    case WIRE_RESIZE:
+        resize(agent, message->resize.rows, message->resize.columns);
         break;
     case WIRE_EXIT:
         agent_close(agent);

@@ -11,8 +11,6 @@
 #include "bsprun/launcher.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +18,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,12 +25,13 @@
 
 #include "bsprun/show.h"
 #include "bsprun/sink.h"
+#include "bsprun/start.h"
 #include "bsprun/usage.h"
 #include "bsprun/verdict.h"
+#include "bsprun/window.h"
 #include "lib/net/net.h"
 
 #define FIRST_TERM           1u
-#define AGENT_NAME           "bspnode"
 #define SIGNAL_STATUS        128
 #define PROGRESS_TERMINAL_MS 250u
 #define PROGRESS_PLAIN_MS    1000u
@@ -52,6 +50,7 @@ struct launcher {
     pid_t agent_pid;
     uv_signal_t signals[STOP_SIGNALS];
     uv_timer_t progress_timer, prompt_timer;
+    uv_signal_t window_signal;
     struct show *show;
     struct sink sinks[2]; /* our stdout and stderr, for relayed output */
     bool paused;
@@ -217,6 +216,17 @@ static void on_stop_signal(uv_signal_t *handle, int signal)
     }
 }
 
+static void on_window_signal(uv_signal_t *handle, int signal)
+{
+    struct wire_message message = {.kind = WIRE_RESIZE};
+    struct window window = window_look();
+
+    (void)signal;
+    message.resize.rows = window.rows;
+    message.resize.columns = window.columns;
+    send_message(handle->data, &message);
+}
+
 /* ---- What the agent sends ---- */
 
 static void send_start(struct launcher *launcher)
@@ -224,6 +234,7 @@ static void send_start(struct launcher *launcher)
     const struct options *options = launcher->options;
     struct wire_message message = {.kind = WIRE_START};
     struct wire_start *start = &message.start;
+    struct window window = window_look();
 
     start->program = options->command[0];
     start->arguments = (struct wire_texts){(const char *const *)options->command + 1,
@@ -233,6 +244,9 @@ static void send_start(struct launcher *launcher)
     start->process_limit = (uint32_t)options->processes;
     start->bind = options->bind;
     start->stdio = options->stdio;
+    start->terminals = window.terminals;
+    start->rows = window.rows;
+    start->columns = window.columns;
     start->report = options->report;
     start->core_dumps = options->core_dumps;
     start->verbosity = (uint32_t)options->verbosity;
@@ -352,6 +366,7 @@ static void on_closed(void *context, enum net_end end, const char *text)
         uv_unref((uv_handle_t *)&launcher->signals[i]);
     uv_close((uv_handle_t *)&launcher->progress_timer, NULL);
     uv_close((uv_handle_t *)&launcher->prompt_timer, NULL);
+    uv_close((uv_handle_t *)&launcher->window_signal, NULL);
     for (int i = 0; i < 2; i++)
         sink_close(&launcher->sinks[i]);
 }
@@ -363,53 +378,6 @@ static void on_progress_timer(uv_timer_t *timer)
     struct wire_message message = {.kind = WIRE_QUERY_STATUS};
 
     send_message(timer->data, &message);
-}
-
-/* The agent lies beside bsprun. */
-static bool agent_path(char *path, size_t size)
-{
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-
-    if (length <= 0)
-        return false;
-    self[length] = '\0';
-    return snprintf(path, size, "%s/" AGENT_NAME, dirname(self)) < (int)size;
-}
-
-/* Starts the agent with one end of a socket pair; returns the other, or -1 after a message. */
-static int start_agent(struct launcher *launcher)
-{
-    char path[PATH_MAX + 16], number[16];
-    int ends[2], errors[2];
-    int error = 0;
-
-    if (!agent_path(path, sizeof path) ||
-        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 ||
-        pipe2(errors, O_CLOEXEC) != 0) {
-        say(launcher, "cannot start the node agent: %s", strerror(errno));
-        return -1;
-    }
-    snprintf(number, sizeof number, "%d", ends[1]);
-    launcher->agent_pid = fork();
-    if (launcher->agent_pid == 0) {
-        fcntl(ends[1], F_SETFD, 0);
-        execl(path, AGENT_NAME, "--fd", number, (char *)NULL);
-        error = errno;
-        _exit(write(errors[1], &error, sizeof error) < 0);
-    }
-    if (launcher->agent_pid < 0)
-        error = errno;
-    close(ends[1]);
-    close(errors[1]);
-    while (launcher->agent_pid > 0 && read(errors[0], &error, sizeof error) < 0 && errno == EINTR)
-        ;
-    close(errors[0]);
-    if (!error)
-        return ends[0];
-    say(launcher, "cannot start the node agent %s: %s", path, strerror(error));
-    close(ends[0]);
-    return -1;
 }
 
 static void prepare_loop(struct launcher *launcher, const struct process_signals *signals)
@@ -425,6 +393,10 @@ static void prepare_loop(struct launcher *launcher, const struct process_signals
         if (!process_signal_ignored(signals, stop_signals[i]))
             uv_signal_start(&launcher->signals[i], on_stop_signal, stop_signals[i]);
     }
+    uv_signal_init(&launcher->loop, &launcher->window_signal);
+    launcher->window_signal.data = launcher;
+    if (launcher->show)
+        uv_signal_start(&launcher->window_signal, on_window_signal, SIGWINCH);
     uv_timer_init(&launcher->loop, &launcher->progress_timer);
     uv_timer_init(&launcher->loop, &launcher->prompt_timer);
     launcher->progress_timer.data = launcher->prompt_timer.data = launcher;
@@ -461,6 +433,7 @@ int launcher_run(const struct options *options, const struct process_signals *si
 {
     static const struct net_handlers handlers = {.message = on_message, .closed = on_closed};
     static struct launcher launcher; /* the loop's handles stay until the process ends */
+    char failure[PATH_MAX + 128];
     int wait_status = 0;
     int fd, error;
 
@@ -471,13 +444,15 @@ int launcher_run(const struct options *options, const struct process_signals *si
     if (getrandom(launcher.job, sizeof launcher.job, 0) != (ssize_t)sizeof launcher.job)
         say(&launcher, "no random numbers: %s", strerror(errno));
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    fd = start_agent(&launcher);
-    if (fd < 0)
+    fd = start_agent(&launcher.agent_pid, failure, sizeof failure);
+    if (fd < 0) {
+        say(&launcher, "%s", failure);
         return 1;
+    }
     signal(SIGPIPE, SIG_IGN);
-    prepare_loop(&launcher, signals);
     if (options->stdio != WIRE_STDIO_INHERIT)
         launcher.show = show_new(options->stdio, write_stream, &launcher);
+    prepare_loop(&launcher, signals);
     error = net_open(&launcher.loop, fd, NULL, &handlers, &launcher, &launcher.agent);
     if (error) {
         say(&launcher, "cannot talk to the node agent: %s", strerror(-error));

@@ -1,7 +1,8 @@
 /* output.c - passes on what the ranks write when bsprun wants to tell their lines apart.
  *
  * One stream socket per output, shared by all ranks: the order of writes is kept, and the kernel
- * says who wrote each piece.
+ * says who wrote each piece.  Where the user has a terminal, the program finds one too, outside its
+ * SPMD part: a pseudo terminal, which only process 0 and its children write to.
  *
  * Happy path: readable -> a piece and its writer -> OUTPUT -> ... -> the job is over -> read until
  * nothing is left -> agent_finish goes on.
@@ -17,15 +18,17 @@
 #include <unistd.h>
 
 #include "bsprun/agent.h"
+#include "bsprun/terminal.h"
 
-#define STREAMS       2
+#define SOCKETS       2
+#define STREAMS       4 /* two sockets, then two pseudo terminals */
 #define QUEUE_HIGH    (NET_QUEUE_MAX / 2)
 #define ANCESTORS_MAX 64
 
 struct stream {
     struct agent *agent;
-    int number; /* 1 or 2 */
-    int reader, writer;
+    int number;         /* 1 or 2 */
+    int reader, writer; /* -1: none */
     uv_poll_t poll;
     bool open; /* the poll handle is */
     bool ended;
@@ -92,11 +95,25 @@ static pid_t sender_of(struct msghdr *header)
     return 0;
 }
 
-/* Reads one piece; false when there is none now. */
-static bool read_piece(struct stream *stream)
+static bool is_terminal(const struct stream *stream)
+{
+    return stream - stream->agent->relay->streams >= SOCKETS;
+}
+
+static ssize_t read_terminal(struct stream *stream, int *pid)
+{
+    ssize_t got;
+
+    do
+        got = read(stream->reader, stream->agent->relay->chunk, sizeof stream->agent->relay->chunk);
+    while (got < 0 && errno == EINTR);
+    *pid = 0;
+    return got;
+}
+
+static ssize_t read_socket(struct stream *stream, int *pid)
 {
     struct agent *agent = stream->agent;
-    struct wire_message message = {.kind = WIRE_OUTPUT};
     char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(64 * sizeof(int))];
     struct iovec room = {agent->relay->chunk, sizeof agent->relay->chunk};
     struct msghdr header = {.msg_iov = &room,
@@ -108,11 +125,23 @@ static bool read_piece(struct stream *stream)
     do
         got = recvmsg(stream->reader, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
+    *pid = got > 0 ? writer_rank(agent, sender_of(&header)) : -1;
+    return got;
+}
+
+/* Reads one piece; false when there is none now. */
+static bool read_piece(struct stream *stream)
+{
+    struct agent *agent = stream->agent;
+    struct wire_message message = {.kind = WIRE_OUTPUT};
+    int pid;
+    ssize_t got = is_terminal(stream) ? read_terminal(stream, &pid) : read_socket(stream, &pid);
+
     if (got <= 0) {
         stream->ended |= got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
         return false;
     }
-    message.output.pid = writer_rank(agent, sender_of(&header));
+    message.output.pid = pid;
     message.output.stream = (uint32_t)stream->number;
     message.output.data = (struct wire_bytes){agent->relay->chunk, (uint32_t)got};
     agent_send(agent, &message);
@@ -132,6 +161,35 @@ static void listen_on(struct stream *stream)
         uv_poll_start(&stream->poll, UV_READABLE, on_readable);
 }
 
+static void pause_reading(struct agent *agent)
+{
+    agent->relay->paused = true;
+    for (int i = 0; i < STREAMS; i++)
+        if (agent->relay->streams[i].open)
+            uv_poll_stop(&agent->relay->streams[i].poll);
+}
+
+/* All that is there; false when bsprun must take some of it first. */
+static bool read_all(struct stream *stream)
+{
+    while (!stream->ended && stream->open) {
+        if (queue_full(stream->agent))
+            return false;
+        if (!read_piece(stream))
+            break;
+    }
+    return true;
+}
+
+/* Process 0 writes to its terminal before bsp_begin, when there is nothing else, and after bsp_end:
+ * what the ranks wrote until then comes first. */
+static bool read_sockets_first(const struct stream *stream)
+{
+    struct agent_relay *relay = stream->agent->relay;
+
+    return !is_terminal(stream) || (read_all(&relay->streams[0]) && read_all(&relay->streams[1]));
+}
+
 static void on_readable(uv_poll_t *handle, int status, int events)
 {
     struct stream *stream = handle->data;
@@ -139,10 +197,8 @@ static void on_readable(uv_poll_t *handle, int status, int events)
 
     (void)status;
     (void)events;
-    if (queue_full(agent)) {
-        agent->relay->paused = true;
-        for (int i = 0; i < STREAMS; i++)
-            uv_poll_stop(&agent->relay->streams[i].poll);
+    if (queue_full(agent) || !read_sockets_first(stream)) {
+        pause_reading(agent);
         return;
     }
     read_piece(stream);
@@ -150,11 +206,22 @@ static void on_readable(uv_poll_t *handle, int status, int events)
         uv_poll_stop(handle);
 }
 
-static int open_stream(struct agent *agent, struct stream *stream, int number)
+static int open_poll(struct stream *stream)
+{
+    int error = uv_poll_init(&stream->agent->loop, &stream->poll, stream->reader);
+
+    if (error)
+        return error;
+    stream->poll.data = stream;
+    stream->open = true;
+    listen_on(stream);
+    return 0;
+}
+
+static int open_socket(struct agent *agent, struct stream *stream, int number)
 {
     int ends[2];
     const int on = 1;
-    int error;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return -errno;
@@ -165,39 +232,60 @@ static int open_stream(struct agent *agent, struct stream *stream, int number)
     if (setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0)
         return -errno;
     shutdown(ends[0], SHUT_WR);
-    error = uv_poll_init(&agent->loop, &stream->poll, ends[0]);
-    if (error)
-        return error;
-    stream->poll.data = stream;
-    stream->open = true;
-    listen_on(stream);
-    return 0;
+    return open_poll(stream);
 }
 
-int agent_relay_open(struct agent *agent)
+/* Where there are no pseudo terminals the program does without. */
+static void open_terminal(struct agent *agent, struct stream *stream, int number,
+                          const struct wire_start *start)
+{
+    struct stream *socket = &agent->relay->streams[number - 1];
+
+    if (terminal_open(start->rows, start->columns, &stream->reader, &stream->writer) != 0)
+        return;
+    stream->agent = agent;
+    stream->number = number;
+    if (open_poll(stream) != 0)
+        return;
+    socket->writer = bspz_move_to_top(socket->writer);
+    agent->board->relay_terminal[number - 1] = terminal_device(stream->writer);
+    agent->board->relay_fd[number - 1] = socket->writer;
+}
+
+int agent_relay_open(struct agent *agent, const struct wire_start *start)
 {
     agent->relay = calloc(1, sizeof *agent->relay);
     if (!agent->relay)
         return -ENOMEM;
     for (int i = 0; i < STREAMS; i++)
         agent->relay->streams[i].reader = agent->relay->streams[i].writer = -1;
-    for (int i = 0; i < STREAMS; i++) {
-        int error = open_stream(agent, &agent->relay->streams[i], i + 1);
+    for (int i = 0; i < SOCKETS; i++) {
+        int error = open_socket(agent, &agent->relay->streams[i], i + 1);
 
         if (error)
             return error;
+        if (start->terminals & 1u << i)
+            open_terminal(agent, &agent->relay->streams[SOCKETS + i], i + 1, start);
     }
     return 0;
 }
 
 int agent_relay_writer(const struct agent_relay *relay, int stream)
 {
-    return relay->streams[stream - 1].writer;
+    const struct stream *terminal = &relay->streams[SOCKETS + stream - 1];
+
+    return terminal->open ? terminal->writer : relay->streams[stream - 1].writer;
 }
 
+int agent_relay_writer_of_ranks(const struct agent_relay *relay, int stream)
+{
+    return relay->streams[SOCKETS + stream - 1].open ? relay->streams[stream - 1].writer : -1;
+}
+
+/* A terminal's other end stays open: its reader would be told of an end whenever nobody has it. */
 void agent_relay_started(struct agent *agent)
 {
-    for (int i = 0; agent->relay && i < STREAMS; i++) {
+    for (int i = 0; agent->relay && i < SOCKETS; i++) {
         close(agent->relay->streams[i].writer);
         agent->relay->streams[i].writer = -1;
     }
@@ -208,18 +296,27 @@ bool agent_relay_drained(struct agent *agent)
     if (!agent->relay)
         return true;
     for (int i = 0; i < STREAMS; i++) {
-        struct stream *stream = &agent->relay->streams[i];
-
-        while (!stream->ended) {
-            if (queue_full(agent)) {
-                agent->relay->paused = agent->relay->finishing = true;
-                return false;
-            }
-            if (!read_piece(stream))
-                break;
+        if (!read_all(&agent->relay->streams[i])) {
+            agent->relay->paused = agent->relay->finishing = true;
+            return false;
         }
     }
     return true;
+}
+
+/* It is less than what the queue has room for: the kernel holds no more for a terminal. */
+void agent_relay_begin(struct agent *agent)
+{
+    for (int i = SOCKETS; agent->relay && i < STREAMS; i++)
+        while (agent->relay->streams[i].open && read_piece(&agent->relay->streams[i]))
+            continue;
+}
+
+void agent_relay_resize(struct agent *agent, unsigned rows, unsigned columns)
+{
+    for (int i = SOCKETS; agent->relay && i < STREAMS; i++)
+        if (agent->relay->streams[i].open)
+            terminal_resize(agent->relay->streams[i].reader, rows, columns);
 }
 
 void agent_relay_resume(struct agent *agent)
@@ -240,7 +337,9 @@ static void on_closed(uv_handle_t *handle)
     struct stream *stream = handle->data;
 
     close(stream->reader);
-    stream->reader = -1;
+    if (stream->writer >= 0)
+        close(stream->writer);
+    stream->reader = stream->writer = -1;
 }
 
 void agent_relay_close(struct agent *agent)

@@ -152,6 +152,7 @@ static void registered(struct agent *agent)
     struct wire_message message = {.kind = WIRE_REGISTER};
 
     job_move(&agent->job, JOB_REGISTERED);
+    agent_relay_begin(agent);
     agent->root.death.known = false;
     message.registration.wanted = (uint32_t)atomic_load(&agent->board->wanted);
     message.registration.os_pid = (uint32_t)agent->root.ospid;

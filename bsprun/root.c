@@ -176,6 +176,7 @@ struct launch {
     const char *directory;
     pid_t parent;
     int out, err; /* relayed output, -1 = inherit */
+    int kept[2];  /* handed on to the ranks under their numbers, -1 = none */
     int errors;   /* pipe for a failure */
 };
 
@@ -202,6 +203,9 @@ static void child(const struct launch *launch)
     if (launch->out >= 0 &&
         (dup2(launch->out, STDOUT_FILENO) < 0 || dup2(launch->err, STDERR_FILENO) < 0))
         goto failed;
+    for (int i = 0; i < 2; i++)
+        if (launch->kept[i] >= 0)
+            fcntl(launch->kept[i], F_SETFD, 0);
     if (launch->directory[0] && chdir(launch->directory) != 0)
         goto failed;
     /* Kept over this exec and, through a shell or the like, over the next ones. */
@@ -261,7 +265,7 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
 {
     struct environment environment;
     char path[PATH_MAX + 8];
-    struct launch launch = {.agent = agent, .path = path, .out = -1, .err = -1};
+    struct launch launch = {.agent = agent, .path = path, .out = -1, .err = -1, .kept = {-1, -1}};
     char **arguments = calloc((size_t)start->arguments.count + 2, sizeof *arguments);
     pid_t pid = -ENOMEM;
     bool good;
@@ -283,6 +287,8 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
         if (agent->relay) {
             launch.out = agent_relay_writer(agent->relay, STDOUT_FILENO);
             launch.err = agent_relay_writer(agent->relay, STDERR_FILENO);
+            for (int i = 0; i < 2; i++)
+                launch.kept[i] = agent_relay_writer_of_ranks(agent->relay, STDOUT_FILENO + i);
         }
         pid = fork_program(&launch);
         good = pid > 0 || refuse_exec(verdict, start->program, -pid);

@@ -1,5 +1,6 @@
 /* context.c - the process context, and how a process finds out that it belongs to a job. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,4 +107,7 @@ __attribute__((constructor)) static void attach(void)
     bspz_rt.board_fd = fd;
     bspz_rt.bare = false;
     atomic_store(&bspz_rt.board->attached, 1);
+    for (int i = 0; i < 2; i++)
+        if (bspz_rt.board->relay_fd[i] > 0)
+            fcntl(bspz_rt.board->relay_fd[i], F_SETFD, FD_CLOEXEC);
 }

@@ -16,6 +16,7 @@ extern void _gfortran_flush_i4(const int *unit) __attribute__((weak));
 #define GLIBC_WRITING 0x0800 /* of FILE._flags: the buffer holds what is to be written */
 
 static bool made_line_buffered;
+static int own_terminal[2] = {-1, -1}; /* process 0's stdout and stderr in its SPMD part */
 
 void bspz_stdio_flush_all(void)
 {
@@ -34,17 +35,71 @@ void bspz_stdio_flush_output(void)
         fflush(stderr);
 }
 
-/* A fully buffered stdout would be cut in the middle of lines, between those of other ranks. */
+static bool same_file(int one, int other)
+{
+    struct stat a, b;
+
+    return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/* Still the terminal that the agent gave us, or has the program put something else in its place? */
+static bool is_given_terminal(int fd, uint64_t device)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == device;
+}
+
+/* The agent's terminals are process 0's alone; what all ranks write to tells them apart and keeps
+ * their order. */
+static void write_to_relay(void)
+{
+    const struct bspz_board *board = bspz_rt.board;
+
+    for (int i = 0; i < 2; i++) {
+        int fd = STDOUT_FILENO + i, relay = board->relay_fd[i];
+        struct stat status;
+
+        if (relay <= 0 || fstat(relay, &status) != 0 || !S_ISSOCK(status.st_mode) ||
+            !is_given_terminal(fd, board->relay_terminal[i]))
+            continue;
+        if (bspz_rt.pid == 0 && (own_terminal[i] = fcntl(fd, F_DUPFD_CLOEXEC, relay)) < 0)
+            continue;
+        dup2(relay, fd);
+    }
+}
+
+static void write_to_terminal(void)
+{
+    for (int i = 0; i < 2; i++) {
+        if (own_terminal[i] < 0)
+            continue;
+        if (same_file(STDOUT_FILENO + i, bspz_rt.board->relay_fd[i]))
+            dup2(own_terminal[i], STDOUT_FILENO + i);
+        close(own_terminal[i]);
+        own_terminal[i] = -1;
+    }
+}
+
+/* A fully buffered stdout would be cut in the middle of lines, between those of other ranks.  On a
+ * terminal it would have been line-buffered anyway, had it been used. */
 void bspz_stdio_begin(void)
 {
-    if (bspz_rt.nprocs > 1 && !__flbf(stdout) && __fbufsize(stdout) != 1) {
+    bool terminal = isatty(STDOUT_FILENO);
+
+    if (bspz_rt.nprocs <= 1)
+        return;
+    write_to_relay();
+    if (!__flbf(stdout) && __fbufsize(stdout) != 1) {
         setvbuf(stdout, NULL, _IOLBF, 0);
-        made_line_buffered = true;
+        made_line_buffered = !terminal;
     }
 }
 
 void bspz_stdio_end(void)
 {
+    write_to_terminal();
     if (!made_line_buffered)
         return;
     fflush(stdout);

@@ -48,8 +48,7 @@ void bspz_board_ring(struct bspz_board *board)
     syscall(SYS_futex, &board->doorbell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Descriptors that programs count on start at 3: the board's stays out of their way. */
-static int move_to_top(int fd)
+int bspz_move_to_top(int fd)
 {
     struct rlimit limit;
     int top = 1000;
@@ -110,7 +109,7 @@ int bspz_board_create(const char *token, int limit, int cores, uint32_t flags,
 
     if (fd < 0)
         return -errno;
-    fd = move_to_top(fd);
+    fd = bspz_move_to_top(fd);
     error = grow(fd, BSPZ_BOARD_BYTES);
     if (error) {
         close(fd);
@@ -169,7 +168,7 @@ int bspz_board_open(const char *value, struct bspz_board **board)
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    fd = move_to_top(fd);
+    fd = bspz_move_to_top(fd);
     *board = checked_board(fd, token);
     if (*board)
         return fd;

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define BSPZ_BOARD_MAGIC 0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 1u
+#define BSPZ_BOARD_VERSION 2u
 #define BSPZ_BOARD_BYTES 65536u
 #define BSPZ_RANK_BYTES 4096u
 #define BSPZ_NAMES_BYTES 65536u
@@ -108,6 +108,16 @@ enum bspz_call {
 typedef uint32_t bspz_position;
 #define BSPZ_POSITION(file, line) ((bspz_position)((uint32_t)(file) << 24 | ((line) & 0xffffffu)))
 
+/* One superstep of one rank, for the profiles of -prof and -stat.  Published when the rank leaves the
+ * superstep's bsp_sync, in its line of the next superstep; read by pid 0 when all have arrived
+ * there.  Communication with itself does not count; times are of the monotonic clock. */
+struct bspz_trace {
+    _Atomic uint64_t stamp;                  /* superstep + 1; written last */
+    uint64_t began_ns, entered_ns, left_ns;  /* its computation, then its bsp_sync */
+    uint64_t calls_out, calls_in;            /* puts, gets and messages, by the way of their data */
+    uint64_t bytes_out, bytes_in;
+};
+
 /* What a rank publishes when it arrives at a barrier.  Two per rank, by parity of the superstep,
  * so that a fast rank cannot overwrite what a slow one has yet to read.  stamp is written last. */
 struct bspz_line {
@@ -118,8 +128,7 @@ struct bspz_line {
     uint32_t decision; /* enum bspz_decision; valid in the host's first rank's line */
     uint32_t sync_number;
     int64_t tag_size;
-    uint64_t bytes_out;
-    uint64_t trace_start_ns, trace_end_ns; /* local computation of this superstep (PROF.bsp) */
+    struct bspz_trace trace; /* of the previous superstep, while profiled */
     _Atomic uint64_t matched; /* superstep + 1: has read the others' registrations */
     _Atomic uint64_t replied; /* superstep + 1: gets asked of this rank are served */
 } __attribute__((aligned(BSPZ_LINE)));
@@ -187,6 +196,12 @@ struct bspz_board {
     int32_t agent_pid; /* os process id; by the agent */
     _Atomic uint32_t attached; /* 1 once a program with libbsp was loaded under this board */
 
+    /* When output is relayed to a terminal: process 0 starts with a pseudo terminal of its own as
+     * stdout [0] and stderr [1], and from bsp_begin to bsp_end all processes write to descriptors
+     * that it inherited, where their order is kept.  By the agent; 0 = not so. */
+    int32_t relay_fd[2];
+    uint64_t relay_terminal[2]; /* st_rdev of the pseudo terminal */
+
     /* Bell: ranks add 1 and wake; the agent's bell thread waits on it. */
     _Atomic uint32_t doorbell __attribute__((aligned(BSPZ_LINE)));
 
@@ -243,6 +258,10 @@ static inline uint64_t bspz_agent_bytes(int nprocs)
 {
     return bspz_names_offset(nprocs) + (uint64_t)nprocs * BSPZ_NAMES_BYTES;
 }
+
+/* Moves a descriptor near the top of their limit and makes it close-on-exec: those that programs
+ * count on start at 3.  The new one, or `fd` itself where that cannot be. */
+int bspz_move_to_top(int fd);
 
 /* Creates a memfd of BSPZ_BOARD_BYTES with an initialised board, close-on-exec, moved near the top
  * of the descriptor limit; maps it at *board.  Returns the descriptor or -errno.  limit and cores

@@ -31,6 +31,7 @@
 #define WIRE_TABLE_MAX  4194304u /* the table of where each process is */
 #define WIRE_CHUNK_MAX  65536u   /* output relayed at a time */
 #define WIRE_STATUS_MAX 65535    /* exit statuses and signal numbers */
+#define WIRE_WINDOW_MAX 65535    /* rows or columns of a terminal */
 #define WIRE_SLOTS_MAX  65536u   /* cores or slots of a host */
 #define WIRE_OS_PID_MAX 4194304u /* process ids of Linux */
 #define WIRE_U32_MAX    0xffffffffu
@@ -81,6 +82,7 @@
     M(STOP, stop, WIRE_FIELDS_STOP)                                                                \
     M(QUERY_STATUS, query_status, WIRE_FIELDS_QUERY_STATUS)                                        \
     M(EXIT, exit, WIRE_FIELDS_EXIT)                                                                \
+    M(RESIZE, resize, WIRE_FIELDS_RESIZE)                                                          \
     /* agent to bsprun */                                                                          \
     M(HELLO, hello, WIRE_FIELDS_HELLO)                                                             \
     M(REGISTER, registration, WIRE_FIELDS_REGISTER)                                                \
@@ -120,6 +122,9 @@
     F(u32, cores, WIRE_SLOTS_MAX)                                                                  \
     F(u32, bind, WIRE_BIND_LAST)                                                                   \
     F(u32, stdio, WIRE_STDIO_LAST)                                                                 \
+    F(u32, terminals, 3)                                                                           \
+    F(u32, rows, WIRE_WINDOW_MAX)                                                                  \
+    F(u32, columns, WIRE_WINDOW_MAX)                                                               \
     F(flag, report, 0)                                                                             \
     F(flag, core_dumps, 0)                                                                         \
     F(u32, verbosity, 9)                                                                           \
@@ -140,6 +145,11 @@
 
 #define WIRE_FIELDS_QUERY_STATUS(F)
 #define WIRE_FIELDS_EXIT(F)
+
+/* The user's terminal has another size now. */
+#define WIRE_FIELDS_RESIZE(F)                                                                      \
+    F(u32, rows, WIRE_WINDOW_MAX)                                                                  \
+    F(u32, columns, WIRE_WINDOW_MAX)
 
 #define WIRE_FIELDS_HELLO(F)                                                                       \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \

@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,6 +59,74 @@ static void exchange(void)
     if (got != (pid + p - 1) % p)
         bsp_abort("neighbour's number is %d", got);
     bsp_sync();
+}
+
+/* ---- What a terminal shows, in every part of the program: the second word says in which ---- */
+
+static void ask(void)
+{
+    int answer;
+
+    printf("number? "); /* not flushed: reading from a terminal does that */
+    if (scanf("%d", &answer) != 1)
+        exit(1);
+    printf("thanks for %d\n", answer);
+}
+
+static void show_terminals(void)
+{
+    struct winsize size = {0};
+
+    printf("terminals %d %d %d\n", isatty(0), isatty(1), isatty(2));
+    ioctl(1, TIOCGWINSZ, &size);
+    printf("window %d %d\n", size.ws_row, size.ws_col);
+    fflush(stdout);
+}
+
+static void on_window_change(int number)
+{
+    (void)number;
+}
+
+static void wait_for_windows(void)
+{
+    sigset_t window, before;
+
+    sigemptyset(&window);
+    sigaddset(&window, SIGWINCH);
+    sigprocmask(SIG_BLOCK, &window, &before); /* none is lost between looking and waiting */
+    signal(SIGWINCH, on_window_change);
+    for (;;) {
+        show_terminals();
+        sigsuspend(&before);
+    }
+}
+
+/* What is typed is not echoed, as for a password. */
+static void ask_secretly(void)
+{
+    struct termios before, now;
+
+    tcgetattr(0, &before);
+    now = before;
+    now.c_lflag &= ~(tcflag_t)ECHO;
+    tcsetattr(0, TCSAFLUSH, &now);
+    ask();
+    tcsetattr(0, TCSAFLUSH, &before);
+}
+
+static void on_terminal(const char *mode, const char *when)
+{
+    if (strcmp(word(2), when) != 0)
+        return;
+    if (strcmp(mode, "ask") == 0)
+        ask();
+    if (strcmp(mode, "secret") == 0)
+        ask_secretly();
+    if (strcmp(mode, "terminals") == 0)
+        show_terminals();
+    if (strcmp(mode, "windows") == 0)
+        wait_for_windows();
 }
 
 static void supersteps_for_ever(long rest_ms)
@@ -128,6 +198,23 @@ static void in_spmd(const char *mode)
     if (strcmp(mode, "count") == 0)
         for (int i = 0; i < number(2); i++)
             bsp_sync();
+    if (bsp_pid() == 0)
+        on_terminal(mode, "within");
+    if (strcmp(word(3), "wait") == 0) {
+        if (bsp_pid() == 0) {
+            ready();
+            getchar();
+        }
+        bsp_sync();
+    }
+    if (strcmp(mode, "redirect") == 0)
+        printf("line of %d\n", bsp_pid());
+    if (strcmp(mode, "turns") == 0 || strcmp(mode, "around") == 0)
+        for (int i = 0; i < number(2); i++) {
+            if (i % bsp_nprocs() == bsp_pid())
+                printf("turn %d\n", i);
+            bsp_sync();
+        }
     if (strcmp(mode, "talk") == 0)
         for (int i = 0; i < number(2); i++) {
             printf("line %d of %d\n", i, bsp_pid());
@@ -160,6 +247,9 @@ static void in_spmd(const char *mode)
 
 static int after_end(const char *mode)
 {
+    on_terminal(mode, "after");
+    if (strcmp(mode, "around") == 0)
+        printf("last\n");
     if (strcmp(mode, "status") == 0)
         return number(2);
     if (strcmp(mode, "late-signal") == 0)
@@ -199,6 +289,17 @@ static void late_quick_exit(void)
 
 static void before_begin(const char *mode)
 {
+    on_terminal(mode, "before");
+    if (strcmp(mode, "around") == 0) {
+        if (strcmp(word(3), "wait") == 0) {
+            printf("waits %d\n", (int)getpid());
+            getchar();
+        }
+        for (int i = 0; i < 600; i++)
+            printf("first %d\n", i);
+    }
+    if (strcmp(mode, "redirect") == 0 && !freopen(word(2), "w", stdout))
+        exit(1);
     if (strcmp(mode, "never") == 0)
         exit(number(2));
     if (strcmp(mode, "early-signal") == 0)

@@ -10,7 +10,7 @@ import sys
 
 from harness import BIN, PROG, scratch
 
-PARTS = ["badinput", "ending", "placing", "showing", "signals", "stdio"]
+PARTS = ["badinput", "ending", "placing", "showing", "signals", "stdio", "terminal"]
 
 
 def copy_tree(user):

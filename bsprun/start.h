@@ -1,0 +1,14 @@
+/* start.h - starting the node agent. */
+#ifndef BSPRUN_START_H
+#define BSPRUN_START_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define AGENT_NAME "bspnode"
+
+/* Starts the agent that lies beside this program, with one end of a socket pair; returns the other,
+ * or -1 with a message in `failure`. */
+int start_agent(pid_t *agent, char *failure, size_t size);
+
+#endif
