@@ -1,5 +1,6 @@
 /* decode.c - frames to messages.  Checks the shape first (check.c), then lets msgpack-c read the
  * body, then takes the values field by field against the schema, copying what has a length. */
+#include "lib/wire/document.h"
 #include "lib/wire/schema.h"
 
 #include <errno.h>
@@ -131,19 +132,19 @@ static int take_item(struct decoder *decoder, const struct wire_field *field,
         ((uint64_t *)items)[i] = object->via.u64;
         return 0;
     }
-    const struct wire_schema *record = wire_record_schema(field->type);
+    const struct wire_schema *record = wire_field_record(field);
     if (object->type != MSGPACK_OBJECT_ARRAY || object->via.array.size != record->count)
         return refuse(decoder, field, "has an element of another shape");
     return take_fields(decoder, record, object->via.array.ptr, (char *)items + i * record->size);
 }
 
-static size_t item_size(enum wire_type type)
+static size_t item_size(const struct wire_field *field)
 {
-    if (type == WIRE_TYPE_texts)
+    if (field->type == WIRE_TYPE_texts)
         return sizeof(const char *);
-    if (type == WIRE_TYPE_numbers)
+    if (field->type == WIRE_TYPE_numbers)
         return sizeof(uint64_t);
-    return wire_record_schema(type)->size;
+    return wire_field_record(field)->size;
 }
 
 static int take_list(struct decoder *decoder, const struct wire_field *field,
@@ -156,7 +157,7 @@ static int take_list(struct decoder *decoder, const struct wire_field *field,
         return refuse(decoder, field, "has too many elements");
     if (count == 0)
         return 0;
-    void *items = take_memory(decoder, count * item_size(field->type));
+    void *items = take_memory(decoder, count * item_size(field));
     if (!items)
         return no_memory(decoder);
     for (uint32_t i = 0; i < count; i++) {
@@ -261,6 +262,61 @@ static int take_message(struct decoder *decoder, const msgpack_object *body,
     return take_fields(decoder, schema, objects + WIRE_ENVELOPE_COUNT, wire_fields(message));
 }
 
+/* Lets msgpack-c read a body that wire_check has found to be harmless. */
+static int unpack(const void *body, size_t size, msgpack_unpacked *unpacked, char *error,
+                  size_t error_size)
+{
+    size_t offset = 0;
+
+    msgpack_unpacked_init(unpacked);
+    switch (msgpack_unpack_next(unpacked, body, size, &offset)) {
+    case MSGPACK_UNPACK_SUCCESS:
+        return 0;
+    case MSGPACK_UNPACK_NOMEM_ERROR:
+        msgpack_unpacked_destroy(unpacked);
+        return wire_fail(error, error_size, -ENOMEM, "out of memory");
+    default:
+        msgpack_unpacked_destroy(unpacked);
+        return wire_fail(error, error_size, -EPROTO, "not msgpack");
+    }
+}
+
+int wire_document_decode(const struct wire_schema *schema, const void *body, size_t size,
+                         void *fields, void **memory, char *error, size_t error_size)
+{
+    struct decoder decoder = {.block_size = size < 4096 ? 1024 : 65536,
+                              .kind = schema->name,
+                              .error = error,
+                              .error_size = error_size};
+    msgpack_unpacked unpacked;
+
+    if (size > WIRE_FRAME_MAX)
+        return wire_fail(error, error_size, -EMSGSIZE, "%s: longer than %u bytes", schema->name,
+                         WIRE_FRAME_MAX);
+    int result = wire_check(body, size, error, error_size);
+    if (result == 0)
+        result = unpack(body, size, &unpacked, error, error_size);
+    if (result < 0)
+        return result;
+    const msgpack_object_array *array = &unpacked.data.via.array;
+    if (array->size == schema->count)
+        result = take_fields(&decoder, schema, array->ptr, fields);
+    else
+        result = wire_fail(error, error_size, -EPROTO, "%s: %u fields instead of %u", schema->name,
+                           array->size, schema->count);
+    msgpack_unpacked_destroy(&unpacked);
+    if (result < 0)
+        free_blocks(decoder.blocks);
+    else
+        *memory = decoder.blocks;
+    return result;
+}
+
+void wire_document_free(void *memory)
+{
+    free_blocks(memory);
+}
+
 int wire_decode(const void *body, size_t size, struct wire_message *message, char *error,
                 size_t error_size)
 {
@@ -272,18 +328,9 @@ int wire_decode(const void *body, size_t size, struct wire_message *message, cha
         return result;
 
     msgpack_unpacked unpacked;
-    msgpack_unpacked_init(&unpacked);
-    size_t offset = 0;
-    switch (msgpack_unpack_next(&unpacked, body, size, &offset)) {
-    case MSGPACK_UNPACK_SUCCESS:
-        break;
-    case MSGPACK_UNPACK_NOMEM_ERROR:
-        msgpack_unpacked_destroy(&unpacked);
-        return wire_fail(error, error_size, -ENOMEM, "out of memory");
-    default:
-        msgpack_unpacked_destroy(&unpacked);
-        return wire_fail(error, error_size, -EPROTO, "not msgpack");
-    }
+    result = unpack(body, size, &unpacked, error, error_size);
+    if (result < 0)
+        return result;
 
     struct decoder decoder = {.block_size = size < 4096 ? 1024 : 65536,
                               .kind = "message",

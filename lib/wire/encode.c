@@ -1,4 +1,5 @@
 /* encode.c - messages to frames.  Walks the schema of the message's kind. */
+#include "lib/wire/document.h"
 #include "lib/wire/schema.h"
 
 #include <errno.h>
@@ -84,7 +85,7 @@ static int pack_list(struct encoder *encoder, msgpack_packer *packer,
                          "%s: %s has %u elements, %llu are allowed", encoder->kind, field->name,
                          list->count, (unsigned long long)field->limit);
     msgpack_pack_array(packer, list->count);
-    const struct wire_schema *record = wire_record_schema(field->type);
+    const struct wire_schema *record = wire_field_record(field);
     for (uint32_t i = 0; i < list->count; i++) {
         int result = 0;
         if (field->type == WIRE_TYPE_texts) {
@@ -188,6 +189,30 @@ static int pack_body(struct encoder *encoder, const struct wire_schema *schema,
                          WIRE_FRAME_MAX);
     if (encoder->failed)
         return wire_fail(encoder->error, encoder->error_size, encoder->failed, "out of memory");
+    return result;
+}
+
+int wire_document_encode(const struct wire_schema *schema, const void *fields,
+                         struct wire_buffer *buffer, char *error, size_t error_size)
+{
+    struct encoder encoder = {.buffer = buffer,
+                              .body = buffer->size,
+                              .kind = schema->name,
+                              .error = error,
+                              .error_size = error_size};
+    size_t before = buffer->size;
+    msgpack_packer packer;
+
+    msgpack_packer_init(&packer, &encoder, append);
+    msgpack_pack_array(&packer, schema->count);
+    int result = pack_fields(&encoder, &packer, schema, fields);
+    if (encoder.failed == -EMSGSIZE)
+        result = wire_fail(error, error_size, -EMSGSIZE, "%s: longer than %u bytes", schema->name,
+                           WIRE_FRAME_MAX);
+    else if (encoder.failed)
+        result = wire_fail(error, error_size, encoder.failed, "out of memory");
+    if (result < 0)
+        buffer->size = before;
     return result;
 }
 

@@ -18,13 +18,13 @@ _Static_assert(sizeof(struct wire_numbers) == sizeof(struct wire_list), "numbers
  * own, where the name `owner` stands for it.  An entry without a name ends each list, so that a
  * message without fields is no empty array. */
 #define FIELD(type, name, limit)                                                                   \
-    {#name, WIRE_TYPE_##type, offsetof(owner, name), (uint64_t)(limit)},
+    {#name, WIRE_TYPE_##type, offsetof(owner, name), (uint64_t)(limit), NULL},
 #define DEFINE_SCHEMA(label, member, fields)                                                       \
     static const struct wire_schema *schema_of_##member(void)                                      \
     {                                                                                              \
         typedef struct wire_##member owner;                                                        \
         static const struct wire_field list[] = {                                                  \
-            fields(FIELD){NULL, WIRE_TYPE_u32, sizeof(owner), 0}};                                 \
+            fields(FIELD){NULL, WIRE_TYPE_u32, sizeof(owner), 0, NULL}};                           \
         static const struct wire_schema schema = {label, list, sizeof(list) / sizeof(list[0]) - 1, \
                                                   sizeof(owner)};                                  \
         return &schema;                                                                            \

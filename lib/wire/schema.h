@@ -26,6 +26,7 @@ struct wire_field {
     enum wire_type type;
     size_t offset; /* within the message's or record's struct */
     uint64_t limit;
+    const struct wire_schema *record; /* of a list of a document's own records; else NULL */
 };
 
 struct wire_schema {
@@ -48,6 +49,12 @@ struct wire_list {
 const struct wire_schema *wire_schema(uint32_t kind);
 /* type must be that of a record. */
 const struct wire_schema *wire_record_schema(enum wire_type type);
+
+/* Of the records that the field is a list of; NULL for lists of other things. */
+static inline const struct wire_schema *wire_field_record(const struct wire_field *field)
+{
+    return field->record ? field->record : wire_record_schema(field->type);
+}
 
 /* Where the fields of a message lie: the start of the union. */
 void *wire_fields(struct wire_message *message);

@@ -1,0 +1,245 @@
+/* manifest.c - manifests, records of terms and of the end; see manifest.h. */
+#include "ckpt/manifest.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "ckpt/format/layout.h"
+#include "ckpt/sealed.h"
+#include "lib/wire/schema.h"
+
+static const struct sealed_kind manifest_kind = {"BSPZman\n", "manifest", MANIFEST_VERSION};
+static const struct sealed_kind terms_kind = {"BSPZtrm\n", "record of terms", 1};
+static const struct sealed_kind finish_kind = {"BSPZfin\n", "record of the end", 1};
+
+_Static_assert(MANIFEST_DIGEST == BSPZ_IMAGE_DIGEST_SIZE, "one digest");
+_Static_assert(WIRE_JOB_SIZE == BSPZ_IMAGE_JOB_SIZE, "one job id");
+
+/* ---- Schemas --------------------------------------------------------------------------------- */
+
+/* A table of fields does not know its struct: OWNER is redefined for each. */
+#define FIELD(type, name, limit)                                                                   \
+    {#name, WIRE_TYPE_##type, offsetof(OWNER, name), (uint64_t)(limit), NULL},
+#define LIST(record, name, limit)                                                                  \
+    {#name, WIRE_TYPE_RECORDS, offsetof(OWNER, name), (uint64_t)(limit), &record##_schema},
+#define SCHEMA(name, table)                                                                        \
+    static const struct wire_field name##_fields[] = {table(FIELD, LIST)};                         \
+    static const struct wire_schema name##_schema = {                                              \
+        #name, name##_fields, sizeof(name##_fields) / sizeof(name##_fields[0]), sizeof(OWNER)};
+
+#define OWNER struct manifest_image
+SCHEMA(image, MANIFEST_FIELDS_IMAGE)
+#undef OWNER
+#define OWNER struct manifest_stream
+SCHEMA(stream, MANIFEST_FIELDS_STREAM)
+#undef OWNER
+#define OWNER struct manifest_file
+SCHEMA(file, MANIFEST_FIELDS_FILE)
+#undef OWNER
+#define OWNER struct manifest_binary
+SCHEMA(binary, MANIFEST_FIELDS_BINARY)
+#undef OWNER
+#define OWNER struct manifest_term
+SCHEMA(term, MANIFEST_FIELDS_TERM)
+#undef OWNER
+#define OWNER struct manifest
+SCHEMA(snapshot, MANIFEST_FIELDS_MANIFEST)
+#undef OWNER
+#define OWNER struct manifest_terms
+SCHEMA(terms, MANIFEST_FIELDS_TERMS)
+#undef OWNER
+#define OWNER struct manifest_finish
+SCHEMA(finish, MANIFEST_FIELDS_FINISH)
+#undef OWNER
+
+const struct wire_schema *manifest_schema(void)
+{
+    return &snapshot_schema;
+}
+
+/* ---- What must fit together ------------------------------------------------------------------ */
+
+static bool all_zero(const struct wire_bytes *bytes)
+{
+    const unsigned char *at = bytes->data;
+
+    for (uint32_t i = 0; i < bytes->size; i++)
+        if (at[i] != 0)
+            return false;
+    return true;
+}
+
+static const char *image_complaint(const struct manifest *manifest, uint32_t i)
+{
+    const struct manifest_image *image = &manifest->images.items[i];
+
+    if (image->pid != i)
+        return "the images are not in the order of the processes";
+    if (image->image_pid >= manifest->nprocs || image->base_pid >= manifest->nprocs)
+        return "an image of a process that does not exist";
+    if (image->digest.size != MANIFEST_DIGEST)
+        return "an image without a digest";
+    if (image->generation >= BSPZ_IMAGE_CHAIN_MAX)
+        return "a chain of images that is too long";
+    if (image->generation == 0)
+        return image->base_digest.size != 0 || image->base_superstep != 0 ||
+                       image->base_term != 0 || image->base_pid != 0
+                   ? "a full image with a base"
+                   : NULL;
+    if (image->base_digest.size != MANIFEST_DIGEST || all_zero(&image->base_digest))
+        return "an image without its base";
+    bool older =
+        image->base_superstep < manifest->superstep ||
+        (image->base_superstep == manifest->superstep && image->base_term < manifest->term);
+    if (!older || image->base_term > manifest->term)
+        return "an image whose base is not older";
+    return NULL;
+}
+
+static const char *complaint(const struct manifest *manifest)
+{
+    if (manifest->job.size != WIRE_JOB_SIZE)
+        return "no job";
+    if (manifest->nprocs == 0 || manifest->images.count != manifest->nprocs ||
+        manifest->host_of.count != manifest->nprocs)
+        return "not as many images and places as processes";
+    if (manifest->term == 0)
+        return "no term";
+    for (uint32_t i = 0; i < manifest->nprocs; i++) {
+        const char *wrong = image_complaint(manifest, i);
+        if (wrong)
+            return wrong;
+        if (manifest->host_of.items[i] >= manifest->hosts.count)
+            return "a process on a host that does not exist";
+    }
+    for (uint32_t i = 0; i < manifest->streams.count; i++)
+        if (manifest->streams.items[i].pid >= manifest->nprocs)
+            return "a stream of a process that does not exist";
+    for (uint32_t i = 0; i < manifest->files.count; i++)
+        if (manifest->files.items[i].pid >= manifest->nprocs)
+            return "a file of a process that does not exist";
+    return NULL;
+}
+
+static const char *terms_complaint(const struct manifest_terms *terms)
+{
+    if (terms->job.size != WIRE_JOB_SIZE)
+        return "no job";
+    for (uint32_t i = 0; i < terms->terms.count; i++) {
+        const struct manifest_term *term = &terms->terms.items[i];
+        if (term->term == 0 || term->from_term >= term->term ||
+            (i > 0 && term->term <= term[-1].term))
+            return "terms out of order";
+    }
+    return NULL;
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+static int refuse(char *error, int code, const char *name, const char *text)
+{
+    return wire_fail(error, MANIFEST_ERROR_SIZE, code, "%s: %s", name, text);
+}
+
+int manifest_encode(const struct manifest *manifest, struct wire_buffer *buffer, char *error)
+{
+    const char *wrong = complaint(manifest);
+
+    if (wrong)
+        return refuse(error, -EINVAL, "manifest", wrong);
+    return sealed_encode(&manifest_kind, &snapshot_schema, manifest, buffer, error);
+}
+
+int manifest_decode(const void *bytes, size_t size, struct manifest *manifest, char *error)
+{
+    struct manifest decoded = {0};
+
+    int status = sealed_decode(&manifest_kind, &snapshot_schema, bytes, size, &decoded,
+                               &decoded.memory, error);
+    if (status < 0)
+        return status;
+    const char *wrong = complaint(&decoded);
+    if (wrong) {
+        manifest_free(&decoded);
+        return refuse(error, -EBADMSG, "manifest", wrong);
+    }
+    *manifest = decoded;
+    return 0;
+}
+
+int manifest_terms_encode(const struct manifest_terms *terms, struct wire_buffer *buffer,
+                          char *error)
+{
+    const char *wrong = terms_complaint(terms);
+
+    if (wrong)
+        return refuse(error, -EINVAL, terms_kind.name, wrong);
+    return sealed_encode(&terms_kind, &terms_schema, terms, buffer, error);
+}
+
+int manifest_terms_decode(const void *bytes, size_t size, struct manifest_terms *terms, char *error)
+{
+    struct manifest_terms decoded = {0};
+
+    int status =
+        sealed_decode(&terms_kind, &terms_schema, bytes, size, &decoded, &decoded.memory, error);
+    if (status < 0)
+        return status;
+    const char *wrong = terms_complaint(&decoded);
+    if (wrong) {
+        manifest_terms_free(&decoded);
+        return refuse(error, -EBADMSG, terms_kind.name, wrong);
+    }
+    *terms = decoded;
+    return 0;
+}
+
+int manifest_finish_encode(const struct manifest_finish *finish, struct wire_buffer *buffer,
+                           char *error)
+{
+    if (finish->job.size != WIRE_JOB_SIZE)
+        return refuse(error, -EINVAL, finish_kind.name, "no job");
+    return sealed_encode(&finish_kind, &finish_schema, finish, buffer, error);
+}
+
+int manifest_finish_decode(const void *bytes, size_t size, struct manifest_finish *finish,
+                           char *error)
+{
+    struct manifest_finish decoded = {0};
+
+    int status =
+        sealed_decode(&finish_kind, &finish_schema, bytes, size, &decoded, &decoded.memory, error);
+    if (status < 0)
+        return status;
+    if (decoded.job.size != WIRE_JOB_SIZE) {
+        manifest_finish_free(&decoded);
+        return refuse(error, -EBADMSG, finish_kind.name, "no job");
+    }
+    *finish = decoded;
+    return 0;
+}
+
+void manifest_free(struct manifest *manifest)
+{
+    if (!manifest)
+        return;
+    wire_document_free(manifest->memory);
+    manifest->memory = NULL;
+}
+
+void manifest_terms_free(struct manifest_terms *terms)
+{
+    if (!terms)
+        return;
+    wire_document_free(terms->memory);
+    terms->memory = NULL;
+}
+
+void manifest_finish_free(struct manifest_finish *finish)
+{
+    if (!finish)
+        return;
+    wire_document_free(finish->memory);
+    finish->memory = NULL;
+}

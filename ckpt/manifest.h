@@ -1,0 +1,165 @@
+/* manifest.h - what a job keeps in its directory besides images: the manifest of a snapshot, which
+ * terms began, how the job ended.
+ *
+ * Each is a file of its own: a mark, a version, a checksum, and a msgpack array of the fields below
+ * in their order (doc/formats.md).  Pointers in a struct that was filled by hand belong to whoever
+ * filled it; those in a decoded one last until it is freed.
+ *
+ * Functions return 0 or a negative errno value; then `error` (unless NULL) holds one line.
+ */
+#ifndef CKPT_MANIFEST_H
+#define CKPT_MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/wire/document.h"
+
+#define MANIFEST_VERSION    1u
+#define MANIFEST_FILES_MAX  262144u
+#define MANIFEST_DIGEST     16u /* bytes of an image's digest */
+#define MANIFEST_ERROR_SIZE 512u
+
+/* ---- Tables: F(type, name, limit) as in lib/wire/wire_table.h; L(record, name, limit): a list --
+ */
+
+/* The image of one process.  image_pid names the file, pid.img in the snapshot's own folder: more
+ * than one process may start from the same image (snapshot 0).  generation 0: a full image, and no
+ * base; else base_* name the image it adds to. */
+#define MANIFEST_FIELDS_IMAGE(F, L)                                                                \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, image_pid, WIRE_RANKS_MAX - 1)                                                          \
+    F(u64, size, WIRE_U64_MAX)                                                                     \
+    F(bytes, digest, MANIFEST_DIGEST)                                                              \
+    F(u32, generation, 255)                                                                        \
+    F(u64, base_superstep, WIRE_U64_MAX)                                                           \
+    F(u32, base_term, WIRE_U32_MAX)                                                                \
+    F(u32, base_pid, WIRE_RANKS_MAX - 1)                                                           \
+    F(bytes, base_digest, MANIFEST_DIGEST)
+
+/* How much process pid had written to stream 1 or 2, or read from 0, when the snapshot was taken.
+ */
+#define MANIFEST_FIELDS_STREAM(F, L)                                                               \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, number, 2)                                                                              \
+    F(u64, position, WIRE_U64_MAX)
+
+/* A file that was open.  A description that several processes share is in the table once, for the
+ * lowest of them. */
+#define MANIFEST_FIELDS_FILE(F, L)                                                                 \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, descriptor, WIRE_U32_MAX)                                                               \
+    F(text, path, WIRE_PATH_MAX)                                                                   \
+    F(u32, flags, WIRE_U32_MAX)                                                                    \
+    F(u64, offset, WIRE_U64_MAX)                                                                   \
+    F(u64, size, WIRE_U64_MAX)                                                                     \
+    F(u64, device, WIRE_U64_MAX)                                                                   \
+    F(u64, inode, WIRE_U64_MAX)                                                                    \
+    F(flag, shared, 0)
+
+/* The program (first) or a library, by its build id. */
+#define MANIFEST_FIELDS_BINARY(F, L)                                                               \
+    F(text, path, WIRE_PATH_MAX)                                                                   \
+    F(bytes, build_id, 64)
+
+/* host_of[pid] is an index into hosts.  created: nanoseconds since 1970. */
+#define MANIFEST_FIELDS_MANIFEST(F, L)                                                             \
+    F(bytes, job, WIRE_JOB_SIZE)                                                                   \
+    F(u64, superstep, WIRE_U64_MAX)                                                                \
+    F(u32, term, WIRE_U32_MAX)                                                                     \
+    F(u32, nprocs, WIRE_RANKS_MAX)                                                                 \
+    F(u64, created, WIRE_U64_MAX)                                                                  \
+    F(text, program, WIRE_PATH_MAX)                                                                \
+    F(texts, arguments, WIRE_ITEMS_MAX)                                                            \
+    F(texts, environment, WIRE_ITEMS_MAX)                                                          \
+    F(text, directory, WIRE_PATH_MAX)                                                              \
+    F(texts, options, WIRE_ITEMS_MAX)                                                              \
+    F(texts, hosts, WIRE_HOSTS_MAX)                                                                \
+    F(numbers, host_of, WIRE_RANKS_MAX)                                                            \
+    F(text, version, WIRE_NAME_MAX)                                                                \
+    L(image, images, WIRE_RANKS_MAX)                                                               \
+    L(stream, streams, 3 * WIRE_RANKS_MAX)                                                         \
+    L(file, files, MANIFEST_FILES_MAX)                                                             \
+    L(binary, binaries, WIRE_ITEMS_MAX)
+
+/* Term `term` went on from the snapshot (superstep, from_term); from_term 0: from the start. */
+#define MANIFEST_FIELDS_TERM(F, L)                                                                 \
+    F(u32, term, WIRE_U32_MAX)                                                                     \
+    F(u64, superstep, WIRE_U64_MAX)                                                                \
+    F(u32, from_term, WIRE_U32_MAX)                                                                \
+    F(u64, created, WIRE_U64_MAX)
+
+/* The terms of a job, ascending. */
+#define MANIFEST_FIELDS_TERMS(F, L)                                                                \
+    F(bytes, job, WIRE_JOB_SIZE)                                                                   \
+    L(term, terms, 1048576)
+
+/* The job ended: bsprun's exit status and what it had to say. */
+#define MANIFEST_FIELDS_FINISH(F, L)                                                               \
+    F(bytes, job, WIRE_JOB_SIZE)                                                                   \
+    F(u64, superstep, WIRE_U64_MAX)                                                                \
+    F(u32, term, WIRE_U32_MAX)                                                                     \
+    F(u64, created, WIRE_U64_MAX)                                                                  \
+    F(i32, status, WIRE_STATUS_MAX)                                                                \
+    F(text, text, WIRE_TEXT_MAX)
+
+/* ---- The structs ------------------------------------------------------------------------------
+ */
+
+#define MANIFEST_MEMBER(type, name, limit) wire_t_##type name;
+#define MANIFEST_LIST(record, name, limit) struct manifest_##record##_list name;
+#define MANIFEST_RECORD(name, fields)                                                              \
+    struct manifest_##name {                                                                       \
+        fields(MANIFEST_MEMBER, MANIFEST_LIST)                                                     \
+    };                                                                                             \
+    struct manifest_##name##_list {                                                                \
+        const struct manifest_##name *items;                                                       \
+        uint32_t count;                                                                            \
+    };
+
+MANIFEST_RECORD(image, MANIFEST_FIELDS_IMAGE)
+MANIFEST_RECORD(stream, MANIFEST_FIELDS_STREAM)
+MANIFEST_RECORD(file, MANIFEST_FIELDS_FILE)
+MANIFEST_RECORD(binary, MANIFEST_FIELDS_BINARY)
+MANIFEST_RECORD(term, MANIFEST_FIELDS_TERM)
+
+struct manifest {
+    MANIFEST_FIELDS_MANIFEST(MANIFEST_MEMBER, MANIFEST_LIST)
+    void *memory; /* set by decoding */
+};
+struct manifest_terms {
+    MANIFEST_FIELDS_TERMS(MANIFEST_MEMBER, MANIFEST_LIST)
+    void *memory;
+};
+struct manifest_finish {
+    MANIFEST_FIELDS_FINISH(MANIFEST_MEMBER, MANIFEST_LIST)
+    void *memory;
+};
+
+/* ---- Bytes ------------------------------------------------------------------------------------
+ *
+ * Encoding appends to the buffer; -EINVAL when a field breaks its limit or the fields do not fit
+ * together.  Decoding refuses with -EBADMSG what is damaged or does not fit together, with -EPROTO
+ * another version. */
+
+int manifest_encode(const struct manifest *manifest, struct wire_buffer *buffer, char *error);
+int manifest_decode(const void *bytes, size_t size, struct manifest *manifest, char *error);
+int manifest_terms_encode(const struct manifest_terms *terms, struct wire_buffer *buffer,
+                          char *error);
+int manifest_terms_decode(const void *bytes, size_t size, struct manifest_terms *terms,
+                          char *error);
+int manifest_finish_encode(const struct manifest_finish *finish, struct wire_buffer *buffer,
+                           char *error);
+int manifest_finish_decode(const void *bytes, size_t size, struct manifest_finish *finish,
+                           char *error);
+
+/* Harmless for NULL, for an all-zero struct and twice. */
+void manifest_free(struct manifest *manifest);
+void manifest_terms_free(struct manifest_terms *terms);
+void manifest_finish_free(struct manifest_finish *finish);
+
+/* How the fields of a manifest are called and lie: for showing them. */
+const struct wire_schema *manifest_schema(void);
+
+#endif

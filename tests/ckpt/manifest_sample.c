@@ -1,0 +1,80 @@
+/* manifest_sample.c - see manifest_sample.h. */
+#include "tests/ckpt/manifest_sample.h"
+
+#include <string.h>
+
+static const char *const arguments[] = {"./prog", "--size", "100", "", "two words"};
+static const char *const environment[] = {"HOME=/home/someone", "EMPTY=", "LANG=C.UTF-8"};
+static const char *const options[] = {"-np", "4", "--ckpt", "snapshots"};
+static const char *const hosts[] = {"here", "there"};
+
+static void lists(struct manifest_sample *sample, uint32_t nprocs, uint64_t superstep,
+                  uint32_t generation)
+{
+    for (uint32_t i = 0; i < nprocs; i++) {
+        memset(sample->digests[i], (int)(i + 1), MANIFEST_DIGEST);
+        sample->host_of[i] = i % 2;
+        sample->images[i] = (struct manifest_image){
+            .pid = i,
+            .image_pid = superstep == 0 ? 0 : i,
+            .size = 100000 + i,
+            .digest = {sample->digests[superstep == 0 ? 0 : i], MANIFEST_DIGEST},
+            .generation = generation,
+        };
+        if (generation > 0) {
+            sample->images[i].base_superstep = superstep - 1;
+            sample->images[i].base_term = 1;
+            sample->images[i].base_digest = sample->images[i].digest;
+        }
+        for (uint32_t k = 0; k < 3; k++)
+            sample->streams[3 * i + k] =
+                (struct manifest_stream){.pid = i, .number = k, .position = 1000 * k + i};
+    }
+    sample->files[0] = (struct manifest_file){.pid = 0,
+                                              .descriptor = 5,
+                                              .path = "/home/someone/result file",
+                                              .flags = 02001,
+                                              .offset = 77,
+                                              .size = 80,
+                                              .device = 64769,
+                                              .inode = 123456789,
+                                              .shared = true};
+    sample->files[1] = (struct manifest_file){.pid = nprocs - 1, .descriptor = 1000, .path = ""};
+    sample->binaries[0] = (struct manifest_binary){.path = "/home/someone/prog",
+                                                   .build_id = {"\1\2\3\4\5\6\7\10", 8}};
+    sample->binaries[1] = (struct manifest_binary){.path = "/lib/x86_64-linux-gnu/libc.so.6"};
+}
+
+void manifest_sample(struct manifest_sample *sample, uint32_t nprocs, uint64_t superstep,
+                     uint32_t term, uint32_t generation)
+{
+    struct wire_bytes job = {"job of a sample!", WIRE_JOB_SIZE};
+
+    memset(sample, 0, sizeof(*sample));
+    lists(sample, nprocs, superstep, generation);
+    sample->manifest = (struct manifest){
+        .job = job,
+        .superstep = superstep,
+        .term = term,
+        .nprocs = nprocs,
+        .created = 1700000000123456789u,
+        .program = "/home/someone/prog",
+        .arguments = {arguments, 5},
+        .environment = {environment, 3},
+        .directory = "/home/someone",
+        .options = {options, 4},
+        .hosts = {hosts, 2},
+        .host_of = {sample->host_of, nprocs},
+        .version = "0.1.0",
+        .images = {sample->images, nprocs},
+        .streams = {sample->streams, 3 * nprocs},
+        .files = {sample->files, 2},
+        .binaries = {sample->binaries, 2},
+    };
+    sample->term_list[0] = (struct manifest_term){.term = 1, .created = 1};
+    sample->term_list[1] = (struct manifest_term){.term = 2, .superstep = 5, .from_term = 1};
+    sample->term_list[2] = (struct manifest_term){.term = 7, .superstep = 9, .from_term = 2};
+    sample->terms = (struct manifest_terms){.job = job, .terms = {sample->term_list, 3}};
+    sample->finish = (struct manifest_finish){
+        .job = job, .superstep = superstep, .term = term, .status = 3, .text = "it is over"};
+}
