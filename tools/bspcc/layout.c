@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,8 +21,8 @@
 
 static char *own_folder(void)
 {
-    char *path = allocate(PATH_MAX);
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
     if (length <= 0)
         fail("cannot read /proc/self/exe: %s", strerror(errno));
@@ -32,7 +31,7 @@ static char *own_folder(void)
     if (slash == NULL || slash == path)
         fail("strange place for a compiler: %s", path);
     *slash = '\0';
-    return path;
+    return copy_text(path);
 }
 
 /* The prefix: as many steps up from the driver's folder as bindir has components. */
@@ -59,11 +58,7 @@ static char *place(const char *root, const char *folder)
 
 static bool holds(const char *folder, const char *name)
 {
-    char *path = format_text("%s/%s", folder, name);
-    bool there = access(path, R_OK) == 0;
-
-    free(path);
-    return there;
+    return access(format_text("%s/%s", folder, name), R_OK) == 0;
 }
 
 void layout_find(struct layout *layout)
