@@ -84,6 +84,9 @@ double bsp_cputime(void);
 
 /* ---- The entry points behind the macros --------------------------------------------------- */
 
+void bsp_begin_cpp(int maxprocs, int line, const char *file);
+void bsp_end_cpp(int line, const char *file);
+
 void bsp_init_cpp(void (*spmd)(void), int argc, char **argv, int line, const char *file);
 
 /* bsp_sync(): ends the superstep.  When it returns, gets have read the values from before any
@@ -184,6 +187,14 @@ extern char _bsp_miller_reference;
 extern const int _bsp_pid, _bsp_nprocs;
 
 #define bspsstep(id)
+
+/* In 1998 these two were functions only: a program that declares them itself behind this header,
+ * or has macros of these names, asks for that with BSP_PLAIN_BEGIN_END.  (bspcc does so by itself
+ * where it sees such a declaration.)  Their addresses can be taken in any case. */
+#ifndef BSP_PLAIN_BEGIN_END
+#define bsp_begin(...) bsp_begin_cpp(__VA_ARGS__, __LINE__, __FILE__)
+#define bsp_end() bsp_end_cpp(__LINE__, __FILE__)
+#endif
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -164,7 +164,7 @@ static void map_board(int nprocs)
     most = most_under_valgrind(nprocs, most);
     board = bspz_board_map_rank(bspz_rt.board_fd, nprocs, most);
     if (!board)
-        bspz_fail("bsp_begin", 0, NULL,
+        bspz_fail("bsp_begin", BSPZ_AT_BEGIN,
                   "no address space for the shared memory of %d processes (%s): see ulimit -v and "
                   "ulimit -f",
                   nprocs, strerror(errno));
@@ -177,7 +177,7 @@ static void fail_if_not_cloned(void)
     int error = atomic_load(&bspz_rt.board->clone_error);
 
     if (error)
-        bspz_fail("bsp_begin", 0, NULL, "cannot make %d processes: %s", bspz_rt.nprocs,
+        bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "cannot make %d processes: %s", bspz_rt.nprocs,
                   strerror(error));
 }
 
@@ -300,7 +300,7 @@ void bspz_make_ranks_bare(int maxprocs)
     random_token(token, sizeof token);
     fd = bspz_board_create(token, limit, cores, BSPZ_BOARD_BARE, &bspz_rt.board);
     if (fd < 0)
-        bspz_fail("bsp_begin", 0, NULL, "cannot create the shared memory of the job: %s",
+        bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "cannot create the shared memory of the job: %s",
                   strerror(-fd));
     bspz_rt.board_fd = fd;
     atomic_store(&bspz_rt.board->attached, 1);
@@ -374,7 +374,7 @@ void bspz_rank_setup(void)
     bspz_drma_begin();
     bspz_signals_begin();
     bspz_stdio_begin();
-    bspz_note(BSPZ_CALL_BEGIN, bspz_here("unprofiled", 0));
+    bspz_note(BSPZ_CALL_BEGIN, bspz_here(bspz_rt.begin_file, bspz_rt.begin_line));
     bspz_word_set(&bspz_rt.self->state, BSPZ_RANK_READY);
     bspz_board_ring(board);
     wait_past(&board->phase, BSPZ_PHASE_LAYOUT);

@@ -8,9 +8,6 @@
 #include "lib/rt/outbox.h"
 #include "lib/rt/rt.h"
 
-#define HERE 0, "unprofiled"
-
-
 void bsp_init_cpp(void (*spmd)(void), int argc, char **argv, int line, const char *file)
 {
     (void)argc;
@@ -24,17 +21,17 @@ void bsp_init_cpp(void (*spmd)(void), int argc, char **argv, int line, const cha
     bspz_rt.spmd = spmd;
 }
 
-static void check_begin(int maxprocs)
+static void check_begin(int maxprocs, int line, const char *file)
 {
     if (bspz_rt.life == BSPZ_LIFE_SPMD)
-        bspz_fail("bsp_begin", HERE, "already started: bsp_begin was called before");
+        bspz_fail("bsp_begin", line, file, "already started: bsp_begin was called before");
     if (bspz_rt.life == BSPZ_LIFE_AFTER)
-        bspz_fail("bsp_begin", HERE,
+        bspz_fail("bsp_begin", line, file,
                   "a program has one SPMD part: bsp_begin and bsp_end were called before");
     if (bspz_rt.life != BSPZ_LIFE_BEFORE)
-        bspz_fail_outside("bsp_begin", HERE);
+        bspz_fail_outside("bsp_begin", line, file);
     if (maxprocs < 0)
-        bspz_fail("bsp_begin", HERE, "negative number of processes %d", maxprocs);
+        bspz_fail("bsp_begin", line, file, "negative number of processes %d", maxprocs);
 }
 
 /* The bound that bsprun or BSP_PROCS sets; 0 = none. */
@@ -49,16 +46,18 @@ static int check_most(int maxprocs)
     int wanted = bspz_decide_nprocs(maxprocs, limit(), bspz_usable_cores());
 
     if (wanted > BSPZ_MAX_PROCS)
-        bspz_fail("bsp_begin", HERE, "%d processes asked for, at most %d are possible", wanted,
-                  BSPZ_MAX_PROCS);
+        bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "%d processes asked for, at most %d are possible",
+                  wanted, BSPZ_MAX_PROCS);
     return wanted;
 }
 
-void bsp_begin(int maxprocs)
+void bsp_begin_cpp(int maxprocs, int line, const char *file)
 {
-    check_begin(maxprocs);
+    check_begin(maxprocs, line, file);
+    bspz_rt.begin_line = line;
+    bspz_rt.begin_file = file;
     if (check_most(maxprocs) > 1)
-        bspz_release_threads(HERE);
+        bspz_release_threads(BSPZ_AT_BEGIN);
     bspz_stdio_flush_all();
     if (bspz_rt.board && bspz_take_job(maxprocs))
         bspz_make_ranks();
@@ -75,14 +74,14 @@ void bsp_begin(int maxprocs)
     bsp_begin_end();
 }
 
-void bsp_end(void)
+void bsp_end_cpp(int line, const char *file)
 {
     if (bspz_rt.life == BSPZ_LIFE_AFTER)
-        bspz_fail("bsp_end", HERE, "called twice");
+        bspz_fail("bsp_end", line, file, "called twice");
     if (bspz_rt.life != BSPZ_LIFE_SPMD)
-        bspz_fail_outside("bsp_end", HERE);
+        bspz_fail_outside("bsp_end", line, file);
     bspz_stdio_flush_output();
-    bspz_sync_end_barrier(HERE);
+    bspz_sync_end_barrier(line, file);
     bspz_count_memory();
     if (bspz_rt.prof || bspz_rt.stat)
         bspz_trace_end();

@@ -12,7 +12,7 @@ void bspstart(int argc, char **argv, int maxprocs, int *nprocs, int *mypid)
 {
     (void)argc;
     (void)argv;
-    bsp_begin(maxprocs);
+    bsp_begin_cpp(maxprocs, 0, "unprofiled");
     bsp_push_reg_cpp(&_bsp_miller_reference, sizeof(_bsp_miller_reference), 0, "unprofiled");
     bspz_register_reference(&_bsp_miller_reference);
     bsp_sync_cpp(0, "unprofiled");
@@ -22,7 +22,7 @@ void bspstart(int argc, char **argv, int maxprocs, int *nprocs, int *mypid)
 
 void bspfinish(void)
 {
-    bsp_end();
+    bsp_end_cpp(0, "unprofiled");
 }
 
 void bspstore_cpp(int pid, const void *src, void *dst, ptrdiff_t nbytes, int line, const char *file)

@@ -100,7 +100,7 @@ void bspz_outbox_begin(void)
     is_dirty = calloc((size_t)bspz_rt.nprocs, sizeof *is_dirty);
     for (int kind = 0; kind < BSPZ_KINDS; kind++)
         if (!bspz_cursors[kind] || !dirty || !is_dirty)
-            bspz_fail("bsp_begin", 0, NULL, "no memory for the outbox of %d processes",
+            bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "no memory for the outbox of %d processes",
                       bspz_rt.nprocs);
     dirty_count = 0;
     for (int parity = 0; parity < 2; parity++) {
@@ -112,7 +112,7 @@ void bspz_outbox_begin(void)
         half->top = directory_bytes();
         error = commit(half, half->top);
         if (error)
-            out_of_memory(half->top, error, "bsp_begin", 0, NULL);
+            out_of_memory(half->top, error, "bsp_begin", BSPZ_AT_BEGIN);
     }
     current = &halves[0];
 }

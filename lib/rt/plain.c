@@ -9,6 +9,16 @@ void(bsp_init)(void (*spmd)(void), int argc, char **argv)
     bsp_init_cpp(spmd, argc, argv, HERE);
 }
 
+void(bsp_begin)(int maxprocs)
+{
+    bsp_begin_cpp(maxprocs, HERE);
+}
+
+void(bsp_end)(void)
+{
+    bsp_end_cpp(HERE);
+}
+
 void(bsp_sync)(void)
 {
     bsp_sync_cpp(HERE);

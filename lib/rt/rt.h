@@ -57,6 +57,9 @@ struct bspz_runtime {
     struct bspz_board *board;
     struct bspz_rank *self;
 
+    int begin_line; /* where bsp_begin was called */
+    const char *begin_file;
+
     void (*spmd)(void); /* as given to bsp_init */
     bool init_called;
 
@@ -67,6 +70,9 @@ struct bspz_runtime {
 };
 
 extern struct bspz_runtime bspz_rt;
+
+/* The place that errors inside bsp_begin name. */
+#define BSPZ_AT_BEGIN bspz_rt.begin_line, bspz_rt.begin_file
 
 /* ---- errors.c ---- */
 

@@ -14,6 +14,7 @@
 
 #include "tools/bspcc/link_object.h"
 #include "tools/bspcc/literate.h"
+#include "tools/bspcc/plain_calls.h"
 #include "tools/bspcc/process.h"
 
 /* Which items a command gets. */
@@ -76,6 +77,20 @@ static void add_dialect(struct arguments *command, const struct request *request
     arguments_add(command, "-D_BSPFRONT_");
     arguments_add(command, "-DLINUX");
     arguments_add(command, "-DSHMEM_SYSV");
+}
+
+/* A prototype of bsp_begin in a source is no use of the macro of that name. */
+static void add_plain_calls(struct arguments *command, const struct request *request)
+{
+    for (size_t i = 0; i < request->item_count; i++) {
+        const struct item *item = &request->items[i];
+
+        if (item->kind != ITEM_SOURCE || item->language.tool == TOOL_FORTRAN ||
+            !declares_begin_or_end(item->original))
+            continue;
+        arguments_add(command, "-DBSP_PLAIN_BEGIN_END");
+        return;
+    }
 }
 
 static void add_include_path(struct arguments *command, const struct layout *layout, enum tool tool)
@@ -193,6 +208,8 @@ static void start_compile(struct arguments *command, const struct request *reque
 {
     arguments_add_all(command, &request->compiler[tool]);
     add_dialect(command, request, tool);
+    if (tool != TOOL_FORTRAN)
+        add_plain_calls(command, request);
     arguments_add_all(command, &request->flags[tool]);
     add_include_path(command, layout, tool);
 }

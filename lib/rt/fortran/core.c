@@ -7,8 +7,8 @@
 /* Sizes and offsets are int in Fortran; what is passed on is wide enough for more. */
 
 FORTRAN_SUBROUTINE(init, (void (*spmd)(void)), bsp_init_cpp(spmd, 0, NULL, line, file))
-FORTRAN_SUBROUTINE(begin, (const int *maxprocs), bsp_begin(*maxprocs))
-FORTRAN_SUBROUTINE_0(end, bsp_end())
+FORTRAN_SUBROUTINE(begin, (const int *maxprocs), bsp_begin_cpp(*maxprocs, line, file))
+FORTRAN_SUBROUTINE_0(end, bsp_end_cpp(line, file))
 FORTRAN_SUBROUTINE_0(sync, bsp_sync_cpp(line, file))
 
 FORTRAN_SUBROUTINE(pushreg, (const void *ident, const int *n),

@@ -4,12 +4,12 @@
  *
  * CASE: minus one
  * ARGS: -1
- * ERROR: bsp_begin ? -1 ?
+ * ERROR: bsp_begin @begin -1 ?
  * FACT: -1\b
  *
  * CASE: smallest
  * ARGS: -2147483648
- * ERROR: bsp_begin ? -1 ?
+ * ERROR: bsp_begin @begin -1 ?
  * FACT: -2147483648\b
  */
 #include <bsp.h>
@@ -17,7 +17,7 @@
 
 int main(int argc, char **argv)
 {
-    bsp_begin(argc > 1 ? atoi(argv[1]) : 0);
+    bsp_begin(argc > 1 ? atoi(argv[1]) : 0); /* @begin */
     bsp_end();
     return 0;
 }

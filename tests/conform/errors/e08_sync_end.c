@@ -7,14 +7,16 @@
  * ARGS: 0
  * ERR-RE: bsp_sync
  * ERR-RE: bsp_end
- * ERR-RE: e08_sync_end\.c:${line('sync')}
+ * ERR-RE: bsp_sync at .*e08_sync_end\.c:${line('sync')}
+ * ERR-RE: bsp_end at .*e08_sync_end\.c:${line('end')}
  * ERR-RE: superstep 1
  *
  * CASE: the last syncs
  * ARGS: ${p-1}
  * ERR-RE: bsp_sync
  * ERR-RE: bsp_end
- * ERR-RE: e08_sync_end\.c:${line('sync')}
+ * ERR-RE: bsp_sync at .*e08_sync_end\.c:${line('sync')}
+ * ERR-RE: bsp_end at .*e08_sync_end\.c:${line('end')}
  * ERR-RE: superstep 1
  */
 #include <bsp.h>
@@ -26,6 +28,6 @@ int main(int argc, char **argv)
     bsp_sync();
     if (argc > 1 && bsp_pid() == atoi(argv[1]))
         bsp_sync(); /* @sync */
-    bsp_end();
+    bsp_end(); /* @end */
     return 0;
 }
