@@ -88,6 +88,16 @@ def a_summary_that_cannot_be_written_is_a_failure():
 
 
 @case
+def they_run_without_bsprun():
+    for program, options in QUICK.items():
+        for p in (1, 3):
+            result = run(program, *options, "--json", bare=p)
+            check(result.returncode == 0 and result.stderr == "", result)
+            summary = json.loads(result.stdout)
+            check(summary["verified"] is True and summary.get("p", p) == p, summary)
+
+
+@case
 def probe_measures():
     for p in (1, 2, 3, 4):
         result = run("bspprobe", *QUICK["bspprobe"], "--json", p=p)

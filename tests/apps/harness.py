@@ -56,12 +56,16 @@ def kill_marked(mark):
             continue
 
 
-def run(program, *arguments, p=2, stdin=None, stdout=subprocess.PIPE):
-    """Runs a program on p processes (0: without bsprun); the result's stdout and stderr are text."""
+def run(program, *arguments, p=2, bare=None, stdin=None, stdout=subprocess.PIPE):
+    """Runs a program on p processes (0: without bsprun, on as many as it likes, or on `bare` many);
+    the result's stdout and stderr are text."""
     mark = uuid.uuid4().hex
     environment = dict(os.environ, APPS_MARK=mark, LC_ALL="C")
     for name in ("BSP_PROCS", "BSP_COMPAT", "BSP_SLG"):
         environment.pop(name, None)
+    if bare:
+        environment["BSP_PROCS"] = str(bare)
+        p = 0
     command = [os.path.join(APPS, program), *map(str, arguments)]
     if p:
         command = [BSPRUN, "-np", str(p), *command]

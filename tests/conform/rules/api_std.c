@@ -1,8 +1,23 @@
-/* Header: bsp.h under -std=gnu17, without a warning.
+/* Header: bsp.h under every standard from C90 with GNU extensions to C2x, without a warning.
  *
  * P: 1 2
- * CC: -std=gnu17 -Wall -Wextra -Werror
  * OUT-EACH: pid ${i}: 7
+ *
+ * CASE: gnu89
+ * CC: -std=gnu89 -Wall -Wextra -Werror
+ *
+ * CASE: c99
+ * CC: -std=c99 -pedantic -Wall -Wextra -Werror
+ *
+ * CASE: gnu17
+ * CC: -std=gnu17 -Wall -Wextra -Werror
+ *
+ * CASE: gnu2x
+ * CC: -std=gnu2x -Wall -Wextra -Werror
+ *
+ * CASE: clang, which knows _Generic as an extension in C99 and warns
+ * NEEDS: clang
+ * CC: -overridecc clang -std=c99 -pedantic -Wall -Wextra -Werror
  */
 #include <bsp.h>
 
