@@ -1,6 +1,7 @@
 /* agent.c - set-up, bell, signals and end of a node agent; see agent.h. */
 #include "bsprun/agent.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AGAIN_NS 200000000u
+#define AGAIN_NS         200000000u
+#define LOOP_DESCRIPTORS 10
 
 static const int watched_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 #define WATCHED_SIGNALS (int)(sizeof watched_signals / sizeof *watched_signals)
@@ -109,9 +111,12 @@ static void on_child(uv_signal_t *handle, int signal)
     process_reap_strangers(is_of_the_job, handle->data);
 }
 
-static void catch_signals(struct agent *agent)
+static int catch_signals(struct agent *agent)
 {
-    uv_signal_init(&agent->loop, &agent->on_child);
+    int error = uv_signal_init(&agent->loop, &agent->on_child); /* brings what the others need */
+
+    if (error)
+        return error;
     agent->on_child.data = agent;
     uv_signal_start(&agent->on_child, on_child, SIGCHLD);
     for (int i = 0; i < WATCHED_SIGNALS; i++) {
@@ -120,6 +125,7 @@ static void catch_signals(struct agent *agent)
         if (!process_signal_ignored(&agent->signals, watched_signals[i]))
             uv_signal_start(&agent->on_signal[i], on_signal, watched_signals[i]);
     }
+    return 0;
 }
 
 int agent_init(struct agent *agent, bool bare)
@@ -137,7 +143,9 @@ int agent_init(struct agent *agent, bool bare)
     process_signals_save(&agent->signals);
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    error = uv_loop_init(&agent->loop);
+    error = process_enough_descriptors(LOOP_DESCRIPTORS);
+    if (!error)
+        error = uv_loop_init(&agent->loop);
     if (error)
         return error;
     uv_async_init(&agent->loop, &agent->bell, on_bell);
@@ -147,8 +155,9 @@ int agent_init(struct agent *agent, bool bare)
     uv_timer_init(&agent->loop, &agent->sweep_timer);
     agent->bell.data = agent->grace_timer.data = agent->limit_timer.data = agent;
     agent->zero_timer.data = agent->sweep_timer.data = agent;
-    catch_signals(agent);
-    return 0;
+    for (int i = 0; i < AGENT_SPARE_DESCRIPTORS; i++)
+        agent->spare[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return catch_signals(agent);
 }
 
 static void close_handle(uv_handle_t *handle)

@@ -31,6 +31,7 @@
 
 #define AGENT_SPIN_NS             50000u
 #define AGENT_GRACE_MS            300u  /* from "leave" to SIGKILL */
+#define AGENT_SPARE_DESCRIPTORS   3     /* to look through /proc with when the job is stopped */
 #define AGENT_GRACE_SEQUENTIAL_MS 3000u /* the same for a program outside its SPMD part */
 
 struct agent;
@@ -82,6 +83,7 @@ struct agent {
     uint32_t term;
     char host_name[WIRE_NAME_MAX];
 
+    int spare[AGENT_SPARE_DESCRIPTORS];
     int board_fd;
     struct bspz_board *first_page; /* stays mapped: the bell thread waits in it */
     struct bspz_board *board;      /* the widest view so far */

@@ -135,15 +135,15 @@ static void start(struct agent *agent, const struct wire_message *message)
     take_order(agent, &message->start);
     error = make_board(agent);
     if (error) {
-        snprintf(verdict.text, sizeof verdict.text, "no shared memory for the job: %s",
-                 strerror(-error));
+        snprintf(verdict.text, sizeof verdict.text, "no shared memory for the job: %s%s",
+                 strerror(-error), verdict_limit_hint(-error));
         agent_abort(agent, COORD_NOBODY, &verdict);
         return;
     }
     if (agent->order.stdio != WIRE_STDIO_INHERIT &&
         (error = agent_relay_open(agent, &message->start)) != 0) {
-        snprintf(verdict.text, sizeof verdict.text, "no streams for the output: %s",
-                 strerror(-error));
+        snprintf(verdict.text, sizeof verdict.text, "no streams for the output: %s%s",
+                 strerror(-error), verdict_limit_hint(-error));
         agent_abort(agent, COORD_NOBODY, &verdict);
         return;
     }

@@ -33,6 +33,7 @@
 
 #define FIRST_TERM           1u
 #define SIGNAL_STATUS        128
+#define JOB_DESCRIPTORS      16 /* what bsprun opens, and no less than what the agent does */
 #define PROGRESS_TERMINAL_MS 250u
 #define PROGRESS_PLAIN_MS    1000u
 #define PROMPT_MS            100u
@@ -380,11 +381,21 @@ static void on_progress_timer(uv_timer_t *timer)
     send_message(timer->data, &message);
 }
 
+/* What there may be no descriptors for.  0 or the error. */
+static int open_loop(struct launcher *launcher)
+{
+    int error = process_enough_descriptors(JOB_DESCRIPTORS);
+
+    if (!error)
+        error = uv_loop_init(&launcher->loop);
+    return error ? error : uv_signal_init(&launcher->loop, &launcher->window_signal);
+}
+
+/* Only now are signals caught: a child that is not yet the agent would pass its own on to us. */
 static void prepare_loop(struct launcher *launcher, const struct process_signals *signals)
 {
     unsigned interval;
 
-    uv_loop_init(&launcher->loop);
     sink_init(&launcher->sinks[0], &launcher->loop, STDOUT_FILENO, on_sink_changed, launcher);
     sink_init(&launcher->sinks[1], &launcher->loop, STDERR_FILENO, on_sink_changed, launcher);
     for (int i = 0; i < STOP_SIGNALS; i++) {
@@ -393,7 +404,6 @@ static void prepare_loop(struct launcher *launcher, const struct process_signals
         if (!process_signal_ignored(signals, stop_signals[i]))
             uv_signal_start(&launcher->signals[i], on_stop_signal, stop_signals[i]);
     }
-    uv_signal_init(&launcher->loop, &launcher->window_signal);
     launcher->window_signal.data = launcher;
     if (launcher->show)
         uv_signal_start(&launcher->window_signal, on_window_signal, SIGWINCH);
@@ -444,6 +454,11 @@ int launcher_run(const struct options *options, const struct process_signals *si
     if (getrandom(launcher.job, sizeof launcher.job, 0) != (ssize_t)sizeof launcher.job)
         say(&launcher, "no random numbers: %s", strerror(errno));
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    error = open_loop(&launcher);
+    if (error) {
+        say(&launcher, "cannot start a job: %s%s", strerror(-error), verdict_limit_hint(-error));
+        return 1;
+    }
     fd = start_agent(&launcher.agent_pid, failure, sizeof failure);
     if (fd < 0) {
         say(&launcher, "%s", failure);

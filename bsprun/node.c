@@ -73,6 +73,15 @@ static int start_bare(struct agent *agent, int board_fd, pid_t root)
     return agent_elect(agent, FIRST_TERM);
 }
 
+/* The ranks shall leave without a word of their own: it has been said. */
+static void dismiss(const struct agent *agent, int board_fd)
+{
+    struct bspz_board *board = agent->board ? agent->board : bspz_board_map_agent(board_fd, 0);
+
+    if (board && board->magic == BSPZ_BOARD_MAGIC && board->version == BSPZ_BOARD_VERSION)
+        bspz_board_stop(board, agent->nprocs, BSPZ_STOP_ABORT, 1);
+}
+
 static int run_bare(int board_fd, pid_t root)
 {
     static struct agent agent;
@@ -84,7 +93,9 @@ static int run_bare(int board_fd, pid_t root)
         error = start_bare(&agent, board_fd, root);
     if (error) {
         if (error != -ESRCH) /* the caller is gone: nobody to tell */
-            dprintf(STDERR_FILENO, "bspzero: the node agent cannot start: %s\n", strerror(-error));
+            dprintf(STDERR_FILENO, "bspzero: the node agent cannot start: %s%s\n", strerror(-error),
+                    verdict_limit_hint(-error));
+        dismiss(&agent, board_fd);
         return 1; /* its children die with it, its caller sees that it is gone */
     }
     return agent_run(&agent);
@@ -100,7 +111,8 @@ static int run_managed(int fd)
         error = agent_control_open(&agent, fd);
     }
     if (error) {
-        dprintf(STDERR_FILENO, "bspnode: cannot start: %s\n", strerror(-error));
+        dprintf(STDERR_FILENO, "bspnode: cannot start: %s%s\n", strerror(-error),
+                verdict_limit_hint(-error));
         return 1;
     }
     return agent_run(&agent);

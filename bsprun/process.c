@@ -26,6 +26,23 @@ int process_open_standard(void)
     }
 }
 
+int process_enough_descriptors(int count)
+{
+    int fds[DESCRIPTORS_MOST];
+    int opened = 0, error = 0;
+
+    while (opened < count && opened < DESCRIPTORS_MOST && !error) {
+        fds[opened] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (fds[opened] < 0)
+            error = -errno;
+        else
+            opened++;
+    }
+    while (opened > 0)
+        close(fds[--opened]);
+    return error;
+}
+
 int process_pidfd(pid_t pid)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0u);

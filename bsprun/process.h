@@ -11,6 +11,11 @@
 /* Opens /dev/null on each of the descriptors 0, 1, 2 that is closed.  0 or -errno. */
 int process_open_standard(void);
 
+/* 0 when `count` more descriptors can be opened, else -errno.  To be asked before there is an event
+ * loop: libuv aborts when it finds too few. */
+#define DESCRIPTORS_MOST 32
+int process_enough_descriptors(int count);
+
 /* A close-on-exec pidfd, or -errno (-ESRCH: no such process). */
 int process_pidfd(pid_t pid);
 

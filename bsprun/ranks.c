@@ -65,6 +65,8 @@ static void judge_rank(struct agent *agent, int pid)
     struct whereabouts where;
     struct verdict verdict;
 
+    if (pid > 0 && atomic_load(&agent->board->clone_error))
+        return; /* not all could be made: process 0 knows, and will say so */
     whereabouts_read(agent->board, agent->nprocs, pid, &where);
     verdict_of_rank(&where, &member->process.death, &verdict);
     agent_abort(agent, pid, &verdict);
@@ -75,8 +77,7 @@ static void cannot_watch(struct agent *agent, int pid, int error)
     struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
 
     snprintf(verdict.text, sizeof verdict.text, "%d processes are too many to watch: %s%s",
-             agent->nprocs, strerror(-error),
-             error == -EMFILE ? " (the limit of this shell: ulimit -n)" : "");
+             agent->nprocs, strerror(-error), verdict_limit_hint(-error));
     agent_abort(agent, pid, &verdict);
 }
 
@@ -86,9 +87,10 @@ static void adopt(struct agent *agent, int pid)
     struct member *member = &agent->members[pid];
     int core =
         agent->cores.count > 0 && agent->order.bind != WIRE_BIND_NONE ? agent->cores.cpus[pid] : -1;
+    pid_t ospid = atomic_load(&rank->ospid); /* 0: it was never made, process 0 says why */
     int error;
 
-    error = agent_watch(agent, &member->process, pid, atomic_load(&rank->ospid));
+    error = ospid > 0 ? agent_watch(agent, &member->process, pid, ospid) : -ESRCH;
     if (error) {
         member->missed = true;
         if (error == -ESRCH)

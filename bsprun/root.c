@@ -157,13 +157,16 @@ static bool find_program(const char *program, const char *path, char *found, siz
 
 static bool refuse_exec(struct verdict *verdict, const char *program, int error)
 {
+    char why[160];
+
     if (error == ENOEXEC)
         return refuse(verdict, STATUS_NOT_RUNNABLE, program,
                       "is not a program that this machine can run");
     if (error == ENOENT)
         return refuse(verdict, STATUS_NOT_RUNNABLE, program,
                       "exists, but the interpreter or loader that it names does not");
-    return refuse(verdict, STATUS_NOT_RUNNABLE, program, strerror(error));
+    snprintf(why, sizeof why, "%s%s", strerror(error), verdict_limit_hint(error));
+    return refuse(verdict, STATUS_NOT_RUNNABLE, program, why);
 }
 
 /* ---- The child ---- */

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bsprun/verdict.h"
+
 /* The agent lies beside bsprun. */
 static bool agent_path(char *path, size_t size)
 {
@@ -63,7 +65,9 @@ int start_agent(pid_t *agent, char *failure, size_t size)
 
     if (!agent_path(path, sizeof path) ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        snprintf(failure, size, "cannot start the node agent: %s", strerror(errno));
+        error = errno;
+        snprintf(failure, size, "cannot start the node agent: %s%s", strerror(error),
+                 verdict_limit_hint(error));
         return -1;
     }
     error = fork_agent(path, ends[1], agent);
@@ -71,6 +75,7 @@ int start_agent(pid_t *agent, char *failure, size_t size)
     if (!error)
         return ends[0];
     close(ends[0]);
-    snprintf(failure, size, "cannot start the node agent %s: %s", path, strerror(error));
+    snprintf(failure, size, "cannot start the node agent %s: %s%s", path, strerror(error),
+             verdict_limit_hint(error));
     return -1;
 }

@@ -198,6 +198,16 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
     agent_check_over(agent);
 }
 
+/* Ranks that could not be watched for want of descriptors must be found all the same. */
+static void use_spare_descriptors(struct agent *agent)
+{
+    for (int i = 0; i < AGENT_SPARE_DESCRIPTORS; i++) {
+        if (agent->spare[i] >= 0)
+            close(agent->spare[i]);
+        agent->spare[i] = -1;
+    }
+}
+
 void agent_kill(struct agent *agent)
 {
     if (agent->job == JOB_OVER)
@@ -215,6 +225,7 @@ void agent_kill(struct agent *agent)
     }
     if (agent->root.watching && !agent->root.gone)
         process_signal(agent->root.pidfd, SIGKILL);
+    use_spare_descriptors(agent);
     process_kill_descendants(0);
     agent_check_over(agent);
 }
@@ -231,6 +242,7 @@ void agent_sweep(struct agent *agent)
     if (agent->finished || agent->job == JOB_OVER)
         return;
     uv_timer_stop(&agent->grace_timer);
+    use_spare_descriptors(agent);
     if (process_kill_descendants(0) > 0) {
         uv_timer_start(&agent->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
         return;

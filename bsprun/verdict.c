@@ -1,6 +1,7 @@
 /* verdict.c - what the death of a process means for the job; see verdict.h. */
 #include "bsprun/verdict.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -133,4 +134,11 @@ void verdict_of_program(const char *program, bool attached, const struct death *
     snprintf(verdict->text, sizeof verdict->text, "%.200s ended%s without calling bsp_begin%s",
              program, death->status ? " with an error and" : "",
              attached ? "" : ": was it linked with bspcc?");
+}
+
+const char *verdict_limit_hint(int error)
+{
+    if (error == EMFILE)
+        return " (the limit of this shell: ulimit -n)";
+    return error == EAGAIN || error == ENOMEM ? " (the limits of this shell: ulimit -u, -v)" : "";
 }

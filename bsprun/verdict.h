@@ -34,4 +34,7 @@ void verdict_of_program(const char *program, bool attached, const struct death *
 /* "9 (Killed)" */
 void verdict_signal_text(int signal, char *text, size_t size);
 
+/* Which limit of the shell an error speaks of: " (the limit ...)", or "". */
+const char *verdict_limit_hint(int error);
+
 #endif

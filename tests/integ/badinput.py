@@ -2,6 +2,7 @@
 import os
 import resource
 import stat
+import subprocess
 
 from harness import BSPRUN, PROG, bsprun, check, expect, main, run, scratch
 
@@ -92,11 +93,12 @@ def program_from_here_and_path():
     expect(bsprun("-np", 2, name, env={"PATH": here + ":" + os.environ["PATH"]}), 0, out="^p = 2$")
 
 
+def at_most(kind, value):
+    return lambda: resource.setrlimit(kind, (value, value))
+
+
 def limits():
     """No shared memory, no address space, no processes: said, and cleaned up."""
-    def at_most(kind, value):
-        return lambda: resource.setrlimit(kind, (value, value))
-
     one_message(bsprun("-np", 2, PROG, preexec_fn=at_most(resource.RLIMIT_FSIZE, 4096)), 1,
                 "^bsprun: no shared memory for the job: File too large$")
     # Room for the board, none for the ranks.
@@ -114,9 +116,32 @@ def limits():
     soft = (40, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     expect(bsprun("-np", 60, PROG,
                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, soft)), 0)
-    if os.getuid() != 0:  # root is not bound by it
-        result = bsprun("-np", 2, PROG, preexec_fn=at_most(resource.RLIMIT_NPROC, 1))
-        check(result.status != 0 and result.err, result)
+
+
+def few_processes():
+    """As few_descriptors.  How many there may be depends on what else this user runs."""
+    if os.getuid() == 0:  # not bound by it
+        return
+    others = subprocess.run(["ps", "-L", "-U", str(os.getuid()), "-o", "lwp="], text=True,
+                            stdout=subprocess.PIPE, check=True).stdout.count("\n") - 1
+    for more in range(12):
+        result = bsprun("-np", "4", PROG, preexec_fn=at_most(resource.RLIMIT_NPROC, others + more))
+        if result.status == 0:
+            expect(result, 0, out=r"p = 4$", no_err=True)
+        else:
+            one_message(result, result.status, "temporarily unavailable")
+
+
+def few_descriptors():
+    """However few there are: it works, or one line says why it does not, and nothing is left."""
+    for command in ([BSPRUN, "-np", "4"], [BSPRUN, "--tag-output", "-np", "4"], []):
+        for most in (*range(4, 20), 24, 32):
+            result = run([*command, PROG], env={"BSP_PROCS": "4"},
+                         preexec_fn=at_most(resource.RLIMIT_NOFILE, most))
+            if result.status == 0:
+                expect(result, 0, out=r"p = 4$", no_err=True)
+            elif "shared libraries" not in result.err:  # then it was not we who failed
+                one_message(result, result.status, "Too many open files .*ulimit -n|agent")
 
 
 def too_many_wanted():
@@ -147,5 +172,5 @@ def full_disk():
 
 if __name__ == "__main__":
     main([number_of_processes, variable_bsp_procs, unknown_options, bad_values, no_program,
-          unknown_program, not_a_program, without_libbsp, program_from_here_and_path, limits,
+          unknown_program, not_a_program, without_libbsp, program_from_here_and_path, limits, few_descriptors, few_processes,
           too_many_wanted, closed_standard_streams, full_disk])
