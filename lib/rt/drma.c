@@ -128,6 +128,10 @@ static BSPZ_NOINLINE void append_record(int pid, uint32_t slot_flags, const void
         bspz_copy_in(cursor->tail, src, bytes);
         cursor->tail += bytes;
     }
+    if (bspz_unlikely(bspz_rt.tracing)) {
+        cursor->count++;
+        cursor->file = NULL; /* no later put extends this record, so that each is counted */
+    }
 }
 
 /* Extends the open record when this put comes from the statement that opened it and continues it
@@ -181,6 +185,10 @@ static inline void get_to_outbox(int pid, uint32_t slot_flags, bspz_position pos
                                              bspz_size(bytes, bytes), (uint64_t)(uintptr_t)dst};
         cursor->tail = (char *)(last + 1);
         cursor->last = last;
+        if (bspz_unlikely(bspz_rt.tracing)) {
+            cursor->count++;
+            cursor->last = NULL; /* the same for gets */
+        }
     }
     cursor->next_offset = offset + bytes;
     cursor->next_destination = (uint64_t)(uintptr_t)dst + bytes;

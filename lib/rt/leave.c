@@ -25,6 +25,7 @@ void bspz_leave(void)
     int status = atomic_load(&board->stop_status);
 
     bspz_rt.life = BSPZ_LIFE_LEAVING;
+    bspz_trace_cut();
     switch (atomic_load(&board->stop)) {
     case BSPZ_STOP_SIGNAL:
         fflush(NULL);
@@ -54,12 +55,14 @@ static void left_inside(int status)
 {
     if (bspz_rt.oxford && status == 0) {
         bspz_sync_end_barrier(0, "unprofiled");
+        bspz_trace_end();
         bspz_rt.life = BSPZ_LIFE_LEAVING;
         bspz_announce(BSPZ_RANK_ENDED, 0);
         return;
     }
     bspz_rt.life = BSPZ_LIFE_LEAVING;
     fflush(NULL);
+    bspz_trace_cut();
     bspz_announce(BSPZ_RANK_EXITED, status);
     _exit(status ? status : 1);
 }

@@ -83,7 +83,7 @@ void bsp_end_cpp(int line, const char *file)
     bspz_stdio_flush_output();
     bspz_sync_end_barrier(line, file);
     bspz_count_memory();
-    if (bspz_rt.prof || bspz_rt.stat)
+    if (bspz_rt.tracing)
         bspz_trace_end();
     bspz_rt.life = BSPZ_LIFE_AFTER;
     bspz_announce(BSPZ_RANK_ENDED, 0);
@@ -114,6 +114,7 @@ void bsp_abort_va(const char *format, __builtin_va_list arguments)
     bspz_stdio_flush_output();
     print_abort(format, arguments);
     bspz_has_spoken();
+    bspz_trace_cut();
     if (life == BSPZ_LIFE_SPMD)
         bspz_announce(BSPZ_RANK_ABORTED, 1);
     exit(1);

@@ -49,6 +49,7 @@ struct bspz_runtime {
     bool check_syncs; /* syncs at different lines are an error */
     bool timing;      /* keep the nanosecond counters */
     bool prof, stat;  /* write PROF.bsp, STAT.bsp */
+    bool tracing;     /* one of them, in the SPMD part: calls are counted one by one */
     bool direct;      /* cross-process copies work so far */
 
     unsigned stream_blocks; /* blocks to copy past the cache before the next look, see copy.c */
@@ -225,8 +226,14 @@ void bspz_count_memory(void);
 /* ---- trace.c ---- */
 
 void bspz_trace_begin(void);
-void bspz_trace_superstep(uint64_t superstep, int line, const char *file);
+/* In bsp_sync, when all communication is done: counts it; pid 0 reads the previous superstep. */
+void bspz_trace_superstep(uint64_t entered_ns, int line, const char *file);
+/* As the last act in bsp_sync: shows the superstep just completed to pid 0. */
+void bspz_trace_publish(void);
+/* After the barrier of bsp_end: completes the files. */
 void bspz_trace_end(void);
+/* The process leaves early: completes them with what there is.  Also called by signal handlers. */
+void bspz_trace_cut(void);
 
 #pragma GCC visibility pop
 

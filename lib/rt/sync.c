@@ -218,7 +218,8 @@ static void count_superstep(const struct summary *all)
     bspz_received_bytes = 0;
 }
 
-static void synchronise(int number, int line, const char *file)
+/* Its name shows profiles where libbsp begins: bsp_sync_cpp leaves no frame. */
+static void bspz_synchronise(int number, int line, const char *file)
 {
     struct bspz_counters *counters = &bspz_rt.self->counters;
     uint64_t entered = 0, met = 0;
@@ -235,8 +236,8 @@ static void synchronise(int number, int line, const char *file)
         counters->wait_ns += (met = bspz_now_ns()) - entered;
     communicate(&all, line, file);
     count_superstep(&all);
-    if (bspz_unlikely(bspz_rt.prof || bspz_rt.stat))
-        bspz_trace_superstep(bspz_rt.superstep, line, file);
+    if (bspz_unlikely(bspz_rt.tracing))
+        bspz_trace_superstep(entered, line, file);
     bspz_rt.superstep++;
     bspz_outbox_flip(bspz_rt.superstep);
     atomic_store_explicit(&bspz_rt.self->superstep, bspz_rt.superstep, memory_order_relaxed);
@@ -245,6 +246,8 @@ static void synchronise(int number, int line, const char *file)
     if (bspz_rt.timing) {
         bspz_rt.left_sync_ns = bspz_now_ns();
         counters->communicate_ns += bspz_rt.left_sync_ns - met;
+        if (bspz_rt.tracing)
+            bspz_trace_publish();
     }
 }
 
@@ -258,12 +261,12 @@ void bspz_count_memory(void)
 
 void bsp_sync_cpp(int line, const char *file)
 {
-    synchronise(0, line, file);
+    bspz_synchronise(0, line, file);
 }
 
 void bspz_sync_numbered(int number, int line, const char *file)
 {
-    synchronise(number, line, file);
+    bspz_synchronise(number, line, file);
 }
 
 void bspz_sync_end_barrier(int line, const char *file)

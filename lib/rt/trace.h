@@ -1,0 +1,87 @@
+/* trace.h - what the files behind -prof, -cgprof and -stat share.
+ *
+ * All but bspz_trace_file_open and what the supersteps note may run in a signal handler, when a
+ * process that computes is told to leave: no memory is allocated there, no stream used, and numbers
+ * are integers.
+ */
+#ifndef BSPZ_RT_TRACE_H
+#define BSPZ_RT_TRACE_H
+
+#include "lib/rt/rt.h"
+
+#pragma GCC visibility push(hidden)
+
+/* ---- trace_file.c: a file that is written in whole lines, or given up with one message ---- */
+
+struct bspz_trace_file {
+    const char *name;
+    int fd;        /* -1: not to be written, or given up */
+    uint64_t good; /* bytes written so far */
+    size_t used;
+    char text[16384];
+};
+
+void bspz_trace_file_open(struct bspz_trace_file *file, const char *name);
+/* Adds at most BSPZ_TRACE_PIECE bytes. */
+#define BSPZ_TRACE_PIECE 1024
+void bspz_trace_file_add(struct bspz_trace_file *file, const char *format, ...) BSPZ_PRINTF(2, 3);
+void bspz_trace_file_flush(struct bspz_trace_file *file);
+void bspz_trace_file_close(struct bspz_trace_file *file);
+
+/* Seconds with nine decimals, as arguments for this format. */
+#define BSPZ_SECONDS "%llu.%09llu"
+#define BSPZ_SECONDS_OF(ns)                                                                        \
+    (unsigned long long)(ns) / 1000000000u, (unsigned long long)(ns) % 1000000000u
+
+/* "Sat Nov 21 05:30:07 2026"; now, by the local clock. */
+void bspz_trace_date(char *text, size_t size);
+
+/* ---- trace.c: what pid 0 knows of a superstep ---- */
+
+/* A number per process: the largest, the sum and the smallest of them. */
+struct bspz_spread {
+    uint64_t most, sum, least;
+};
+
+struct bspz_trace_step {
+    uint64_t start_ns, end_ns; /* communication: from the last arrival to the last return; since
+                                  bsp_begin */
+    struct bspz_spread compute_ns, wait_ns, communicate_ns;
+    struct bspz_spread h;         /* 32-bit words, in or out, whichever are more */
+    uint64_t words_in, words_out; /* the most of a process */
+};
+
+/* What process pid published about a superstep. */
+static inline struct bspz_trace *bspz_trace_of(int pid, uint64_t superstep)
+{
+    return &bspz_rank_of(bspz_rt.board, pid)->line[(superstep + 1) & 1].trace;
+}
+
+void bspz_spread_add(struct bspz_spread *sum, const struct bspz_spread *part);
+
+/* ---- trace_prof.c: PROF.bsp ---- */
+
+void bspz_prof_begin(bool call_stacks);
+/* The statement that ends this superstep, and where it was called from. */
+void bspz_prof_note(bspz_position position);
+/* The superstep that the statement noted last has ended. */
+void bspz_prof_superstep(uint64_t superstep, const struct bspz_trace_step *step);
+void bspz_prof_end(uint64_t total_ns);
+
+/* ---- trace_stack.c: the functions that a statement was called from ---- */
+
+#define BSPZ_STACK_MOST 48
+/* Return addresses of the callers; their number. */
+int bspz_stack_take(void **frames);
+/* Their names, innermost first, each followed by ", "; those of libbsp are left out. */
+void bspz_stack_name(void *const *frames, int count, char *text, size_t size);
+
+/* ---- trace_stat.c: STAT.bsp ---- */
+
+void bspz_stat_begin(void);
+void bspz_stat_superstep(uint64_t superstep, const struct bspz_trace_step *step);
+void bspz_stat_end(uint64_t total_ns, bool early);
+
+#pragma GCC visibility pop
+
+#endif
