@@ -298,10 +298,11 @@ static int lost_rank(const struct agent *agent)
 
 static void program_ended(struct agent *agent)
 {
+    bool has_libbsp =
+        atomic_load(&agent->board->attached) || agent->board->flags & BSPZ_BOARD_REFUSED;
     struct verdict verdict;
 
-    verdict_of_program(agent->order.program, atomic_load(&agent->board->attached) != 0,
-                       &agent->root.death, &verdict);
+    verdict_of_program(agent->order.program, has_libbsp, &agent->root.death, &verdict);
     if (agent->zero && verdict.cause == WIRE_CAUSE_NONE) {
         verdict.cause = WIRE_CAUSE_RANK_ERROR; /* it gave up inside bsp_begin, and said why */
         verdict.status = verdict.status ? verdict.status : 1;

@@ -77,6 +77,21 @@ static void become_inert(void)
     }
 }
 
+static BSPZ_NORETURN void cannot_attach(int error)
+{
+    if (error == EPROTO)
+        fprintf(stderr,
+                "bspzero: bsprun and the library in this program are of different versions (the "
+                "library: board %u): link the program again with the bspcc of this bsprun\n",
+                BSPZ_BOARD_VERSION);
+    else
+        fprintf(stderr,
+                "bspzero: cannot reach the memory of this job (%s): was the descriptor named in "
+                BSPZ_ENV_BOARD " closed and the variable kept?\n",
+                strerror(error));
+    exit(1);
+}
+
 /* Before main: take the board from the environment, so that programs which this program starts are
  * not mistaken for ranks. */
 __attribute__((constructor)) static void attach(void)
@@ -96,13 +111,8 @@ __attribute__((constructor)) static void attach(void)
     if (!value)
         return;
     fd = bspz_board_open(value, &bspz_rt.board);
-    if (fd < 0) {
-        fprintf(stderr,
-                "bspzero: cannot reach the memory of this job (%s): was the descriptor named in "
-                BSPZ_ENV_BOARD " closed and the variable kept?\n",
-                strerror(-fd));
-        exit(1);
-    }
+    if (fd < 0)
+        cannot_attach(-fd);
     unsetenv(BSPZ_ENV_BOARD);
     bspz_rt.board_fd = fd;
     bspz_rt.bare = false;

@@ -132,8 +132,9 @@ int bspz_board_create(const char *token, int limit, int cores, uint32_t flags,
     return fd;
 }
 
-/* The board behind fd if it is one of ours with the right token, else NULL. */
-static struct bspz_board *checked_board(int fd, const char *token)
+/* The board behind fd if it is one of ours with the right token, else NULL.  A board of another
+ * version is marked as refused. */
+static struct bspz_board *checked_board(int fd, const char *token, bool *refused)
 {
     struct stat status;
     struct bspz_board *board;
@@ -147,6 +148,10 @@ static struct bspz_board *checked_board(int fd, const char *token)
     if (board->magic == BSPZ_BOARD_MAGIC && board->version == BSPZ_BOARD_VERSION &&
         strncmp(board->token, token, sizeof board->token) == 0)
         return board;
+    if (board->magic == BSPZ_BOARD_MAGIC && board->version != BSPZ_BOARD_VERSION) {
+        board->flags |= BSPZ_BOARD_REFUSED;
+        *refused = true;
+    }
     munmap(board, BSPZ_BOARD_BYTES);
     return NULL;
 }
@@ -156,24 +161,27 @@ int bspz_board_open(const char *value, struct bspz_board **board)
     int inherited, agent_pid, agent_fd, fd;
     char token[sizeof (*board)->token];
     char path[64];
+    bool refused = false;
 
     if (sscanf(value, "%d:%d:%d:%39s", &inherited, &agent_pid, &agent_fd, token) != 4)
         return -EINVAL;
-    *board = checked_board(inherited, token);
+    *board = checked_board(inherited, token, &refused);
     if (*board) {
         fcntl(inherited, F_SETFD, FD_CLOEXEC);
         return inherited;
     }
+    if (refused)
+        return -EPROTO;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", agent_pid, agent_fd);
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return -errno;
     fd = bspz_move_to_top(fd);
-    *board = checked_board(fd, token);
+    *board = checked_board(fd, token, &refused);
     if (*board)
         return fd;
     close(fd);
-    return -ESTALE;
+    return refused ? -EPROTO : -ESTALE;
 }
 
 struct bspz_board *bspz_board_map_agent(int fd, int nprocs)

@@ -175,6 +175,7 @@ struct bspz_rank {
 #define BSPZ_BOARD_TIMING 1u /* ranks keep the *_ns counters */
 #define BSPZ_BOARD_BARE 2u   /* no bsprun: pid 0 is the user's own process */
 #define BSPZ_BOARD_CORES_KNOWN 4u
+#define BSPZ_BOARD_REFUSED 8u /* set by a libbsp of another version, which has told the user */
 
 #define BSPZ_SPOKEN 0x80000000u /* in board->speaker */
 
@@ -188,7 +189,7 @@ struct bspz_layout {
 struct bspz_board {
     uint64_t magic;
     uint32_t version;
-    uint32_t flags;
+    uint32_t flags; /* in the same place in every version */
     char token[40]; /* job id: hexadecimal, NUL-terminated; by the creator */
     uint32_t term;
     int32_t limit;     /* -np or BSP_PROCS; 0 = none */
@@ -271,7 +272,8 @@ int bspz_board_create(const char *token, int limit, int cores, uint32_t flags,
 
 /* Opens the board named by a BSPZ_ENV_BOARD value: the inherited descriptor, or, where a wrapper
  * closed it, the agent's own through /proc.  Returns a close-on-exec descriptor, with the first
- * BSPZ_BOARD_BYTES mapped at *board, or -errno. */
+ * BSPZ_BOARD_BYTES mapped at *board, or -errno; -EPROTO: the board is of another version, and marked
+ * as refused. */
 int bspz_board_open(const char *value, struct bspz_board **board);
 
 /* Grows the memfd for nprocs agents' view and maps bspz_agent_bytes(nprocs); NULL with errno on
