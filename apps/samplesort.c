@@ -20,12 +20,11 @@
 #include <bsp_level1.h>
 
 #include "apps/common/layout.h"
+#include "apps/common/lines.h"
 #include "apps/common/options.h"
 #include "apps/common/random.h"
 #include "apps/common/report.h"
 #include "apps/common/text_files.h"
-
-enum { KEY = 8 }; /* bytes of a key */
 
 static struct {
     const char *input, *output;
@@ -34,19 +33,6 @@ static struct {
 } options = {.generate = 100000, .seed = 1, .iterations = 1};
 
 static int status;
-
-/* A line without its end, or a key with the most significant byte first: either way the order is
- * that of the bytes. */
-struct line {
-    const unsigned char *at;
-    int64_t size;
-    uint64_t head; /* the first 8 bytes as a number, which settles most comparisons */
-};
-
-struct lines {
-    struct line *item;
-    int64_t count;
-};
 
 /* In front of the bytes of a sample or pivot on its way. */
 struct origin {
@@ -58,28 +44,11 @@ struct sample {
     struct origin origin;
 };
 
-static struct line make_line(const unsigned char *at, int64_t size)
-{
-    struct line line = {at, size, 0};
-
-    for (int i = 0; i < 8; i++)
-        line.head = line.head << 8 | (i < size ? at[i] : 0);
-    return line;
-}
-
 /* The order of the file. */
 static int compare_lines(const void *left, const void *right)
 {
-    const struct line *a = left, *b = right;
-    int order;
+    int order = line_compare(left, right);
 
-    if (a->head != b->head) {
-        order = a->head < b->head ? -1 : 1;
-    } else {
-        order = memcmp(a->at, b->at, (size_t)(a->size < b->size ? a->size : b->size));
-        if (order == 0)
-            order = (a->size > b->size) - (a->size < b->size);
-    }
     return options.reverse ? -order : order;
 }
 
@@ -96,42 +65,9 @@ static int compare_samples(const void *left, const void *right)
     return order;
 }
 
-/* The lines of a text in which every line has its end, or its keys. */
-static struct lines find_lines(const struct text *text)
+static struct lines lines_of(const struct text *text)
 {
-    struct lines lines = {NULL, 0};
-    int64_t capacity = 0;
-
-    for (int64_t at = 0; at < text->size;) {
-        const unsigned char *begin = text->byte + at;
-        int64_t size = KEY, step = KEY;
-
-        if (!options.binary) {
-            const unsigned char *end = memchr(begin, '\n', (size_t)(text->size - at));
-
-            size = end - begin;
-            step = size + 1;
-        }
-        if (lines.count == capacity) {
-            capacity = capacity ? 2 * capacity : 1024;
-            lines.item = realloc(lines.item, (size_t)capacity * sizeof *lines.item);
-            if (!lines.item)
-                bsp_abort("samplesort: no memory for %lld lines\n", (long long)capacity);
-        }
-        lines.item[lines.count++] = make_line(begin, size);
-        at += step;
-    }
-    return lines;
-}
-
-/* Turns a little-endian number into bytes in the order of numbers, and back. */
-static void reverse_bytes(unsigned char *key)
-{
-    uint64_t bits;
-
-    memcpy(&bits, key, KEY);
-    bits = __builtin_bswap64(bits);
-    memcpy(key, &bits, KEY);
+    return lines_find(text, options.binary ? KEY : 0);
 }
 
 static void generate_share(struct text *share)
@@ -175,7 +111,7 @@ static struct sample *take_samples(int64_t *count, unsigned char ***memory)
         unsigned char *bytes = message_take(&size);
 
         memcpy(&samples[i].origin, bytes, (size_t)head);
-        samples[i].line = make_line(bytes + head, size - head);
+        samples[i].line = line_make(bytes + head, size - head);
         (*memory)[i] = bytes;
     }
     qsort(samples, (size_t)*count, sizeof *samples, compare_samples);
@@ -321,7 +257,7 @@ static void merge_runs(struct lines *lines, int64_t *end, int64_t runs)
  * none comes before those of a lower process.  Collective. */
 static struct lines sort(const struct text *share, struct text *sorted)
 {
-    struct lines lines = find_lines(share);
+    struct lines lines = lines_of(share);
     int64_t *run, runs, r = 0;
 
     if (lines.count > 0)
@@ -329,7 +265,7 @@ static struct lines sort(const struct text *share, struct text *sorted)
     choose_pivots(&lines);
     runs = exchange(&lines, sorted, &run);
     free(lines.item);
-    lines = find_lines(sorted);
+    lines = lines_of(sorted);
     for (int64_t i = 0; i < lines.count; i++)
         if (lines.item[i].at + lines.item[i].size + !options.binary == sorted->byte + run[r])
             run[r++] = i + 1;
@@ -345,15 +281,6 @@ struct tally {
     uint64_t content;           /* does not depend on the order */
     uint64_t order;             /* depends on it */
 };
-
-static uint64_t hash_line(const struct line *line)
-{
-    uint64_t hash = 0xCBF29CE484222325; /* FNV-1a */
-
-    for (int64_t i = 0; i < line->size; i++)
-        hash = (hash ^ line->at[i]) * 0x100000001B3;
-    return mix_bits((uint64_t)line->size, hash);
-}
 
 static void merge_tallies(struct tally *result, struct tally *a, struct tally *b, int *nbytes)
 {
@@ -372,7 +299,7 @@ static struct tally count_lines(const struct lines *lines)
 
     bsp_scan(merge_tallies, &own, &upto, sizeof own);
     for (int64_t i = 0; i < lines->count; i++) {
-        uint64_t hash = hash_line(&lines->item[i]);
+        uint64_t hash = line_hash(&lines->item[i]);
 
         own.bytes += lines->item[i].size + !options.binary;
         own.content += hash;
@@ -405,7 +332,7 @@ static bool in_order(const struct lines *lines)
     for (size_t left = messages_waiting(); left > 0; left--) {
         int64_t size;
         unsigned char *bytes = message_take(&size);
-        struct line last = make_line(bytes, size);
+        struct line last = line_make(bytes, size);
 
         good = good && (lines->count == 0 || may_precede(&last, &lines->item[0]));
         free(bytes);
@@ -421,7 +348,7 @@ static bool next_piece(void *context, struct text *piece)
     for (; left->count > 0 && piece->size < TEXT_PIECE; left->item++, left->count--) {
         append_line(piece, left->item);
         if (options.binary)
-            reverse_bytes(piece->byte + piece->size - KEY);
+            key_reverse(piece->byte + piece->size - KEY);
     }
     return left->count > 0;
 }
@@ -446,7 +373,7 @@ static int report(const struct tally *tally, double seconds, bool good)
 
 static void run(const struct text *share)
 {
-    struct lines lines = find_lines(share);
+    struct lines lines = lines_of(share);
     struct tally before = count_lines(&lines), after;
     struct text sorted = {NULL, 0, 0};
     double start = bsp_time(), seconds;
@@ -484,7 +411,7 @@ static void spmd(void)
     else
         generate_share(&share);
     for (int64_t i = 0; options.binary && i < share.size; i += KEY)
-        reverse_bytes(share.byte + i);
+        key_reverse(share.byte + i);
     status = 1;
     if (loaded)
         run(&share);
