@@ -27,7 +27,7 @@ static bool parse_positive(const char *text, char **end, double *value)
 
 static bool to_count(double value, int maximum, int *count)
 {
-    if (value < 1 || value > maximum || value != floor(value))
+    if (value < 1 || value > maximum || value != (int)value)
         return false;
     *count = (int)value;
     return true;
