@@ -1,6 +1,6 @@
-/* I/O: bsp_abort, or an error, ends processes that compute and never reach another BSPlib call.  The
- * status is the same without bsprun, where process 0 itself is what the shell waits for, whatever
- * the program does with signals; only one that keeps all of them out is killed.
+/* I/O: bsp_abort, an error or a death ends processes that compute and never reach another BSPlib
+ * call.  The status is the same without bsprun, where process 0 itself is what the shell waits for,
+ * whatever the program does with signals; only one that keeps all of them out is killed.
  *
  * P: 2 3
  * STATUS: 1
@@ -31,6 +31,11 @@
  * CASE: an error instead
  * ARGS: compute error
  * ERR-RE: bsp_put: pid 1 of ${p}
+ *
+ * CASE: a death instead
+ * ARGS: compute death
+ * STATUS: 139
+ * ERR-RE: pid 1 was killed by signal 11
  */
 #include <bsp.h>
 #include <signal.h>
@@ -59,13 +64,16 @@ static void prepare(const char *what)
 int main(int argc, char **argv)
 {
     static volatile unsigned turns;
+    static char area[1];
     const char *how = argc > 1 ? argv[1] : "", *what = argc > 2 ? argv[2] : "";
 
     prepare(what);
     bsp_begin(0);
     bsp_sync();
     if (bsp_pid() == 1 && strcmp(what, "error") == 0)
-        bsp_put(0, NULL, &turns, 0, 1);
+        bsp_put(0, NULL, area, 0, 1);
+    if (bsp_pid() == 1 && strcmp(what, "death") == 0)
+        raise(SIGSEGV);
     if (bsp_pid() == 1)
         bsp_abort("enough");
     while (strcmp(how, "compute") == 0)
