@@ -27,7 +27,7 @@ static const char help_text[] =
     "  -flibrary-level N        0 all checks (default), 1 none, 2 none\n"
     "  -fcheck-syncs            all processes must call bsp_sync at the same line\n"
     "  -fcompat=oxford          where they differ, do as the Oxford toolset 1.4 did\n"
-    "  -prof -cgprof -stat      accepted; profiles are planned, not written yet\n"
+    "  -prof -cgprof -stat      write PROF.bsp, also with call stacks; write STAT.bsp\n"
     "  -fcheckpointing S        take a snapshot every S seconds\n"
     "  -fprocessmigration S     consider moving processes every S seconds\n"
     "  -fshared-libbsp          link the shared library instead of the static one\n"
