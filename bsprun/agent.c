@@ -156,7 +156,7 @@ int agent_init(struct agent *agent, bool bare)
     agent->bell.data = agent->grace_timer.data = agent->limit_timer.data = agent;
     agent->zero_timer.data = agent->sweep_timer.data = agent;
     for (int i = 0; i < AGENT_SPARE_DESCRIPTORS; i++)
-        agent->spare[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        agent->spare[i] = open("/", O_PATH | O_CLOEXEC);
     return catch_signals(agent);
 }
 

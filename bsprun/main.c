@@ -18,8 +18,10 @@ int main(int argc, char **argv)
     int status;
 
     /* Closed standard descriptors would be taken by something else and written to. */
-    if (process_open_standard() != 0)
+    if (process_open_standard() != 0) {
+        perror("bsprun: /dev/null, in place of a closed standard stream");
         return 1;
+    }
     process_signals_save(&signals);
     options_parse(argc, (const char **)argv, variable, &options);
     switch (options.action) {

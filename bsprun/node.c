@@ -140,7 +140,7 @@ int main(int argc, char **argv)
     prctl(PR_SET_NAME, "bspnode", 0, 0, 0);
     if (argc == 3 && strcmp(argv[1], "--fd") == 0 && number(argv[2], &fd))
         return run_managed(fd);
-    if (argc >= 4 && strcmp(argv[1], "--bare") == 0 && number(argv[2], &fd) &&
+    if (argc >= 4 && strcmp(argv[1], "--bare") == 0 && number(argv[2], &fd) && fd > STDERR_FILENO &&
         number(argv[3], &root))
         return run_bare(fd, root);
     fprintf(stderr, "bspnode: this is a part of bspzero that bsprun starts; run `bsprun --help`\n");

@@ -162,6 +162,20 @@ def closed_standard_streams():
         expect(result, 0)
 
 
+def without_devices():
+    """No /dev/null: a job does without, unless a closed stream needs it."""
+    private = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
+    hide = "mount -t tmpfs none /dev && "
+    if subprocess.run([*private, "sh", "-c", hide + "true"], stderr=subprocess.DEVNULL,
+                      check=False).returncode != 0:
+        return  # such name spaces are not for everybody
+    for command in ('"$0" -np 2 "$1"', '"$0" --tag-output -np 2 "$1"', '"$1"'):
+        result = run([*private, "sh", "-c", hide + command, BSPRUN, PROG], env={"BSP_PROCS": "2"})
+        expect(result, 0, out="p = 2$", no_err=True)
+    result = run([*private, "sh", "-c", hide + '"$0" -np 2 "$1" <&-', BSPRUN, PROG])
+    one_message(result, 1, "^bsprun: /dev/null, .*: No such file")
+
+
 def full_disk():
     with open("/dev/full", "wb") as full:
         result = bsprun("--tag-output", "-np", 2, PROG, stdout=full)
@@ -173,4 +187,4 @@ def full_disk():
 if __name__ == "__main__":
     main([number_of_processes, variable_bsp_procs, unknown_options, bad_values, no_program,
           unknown_program, not_a_program, without_libbsp, program_from_here_and_path, limits, few_descriptors, few_processes,
-          too_many_wanted, closed_standard_streams, full_disk])
+          too_many_wanted, closed_standard_streams, without_devices, full_disk])
