@@ -132,7 +132,7 @@ void sample_process_make(struct sample_process *process, uint32_t pages, uint64_
 {
     uint64_t random = seed, share = pages / 3 + 9, anon = 0x7f0000003000;
 
-    *process = (struct sample_process){.pid = 2, .superstep = 7};
+    *process = (struct sample_process){.pid = 2, .nprocs = 4, .term = 1, .superstep = 7};
     add_region(process, 0x555555554000, share * PAGE, BSPZ_REGION_FILE, "/usr/bin/a program");
     /* Two that touch: a run of pages must not be stored across the seam. */
     add_region(process, anon, share * PAGE, BSPZ_REGION_ANON, NULL);
@@ -176,9 +176,9 @@ static void describe(const struct sample_process *process, struct bspz_image_hea
 {
     memcpy(header->job, "job of a sample!", sizeof(header->job));
     header->superstep = process->superstep;
-    header->term = 1;
+    header->term = process->term;
     header->pid = process->pid;
-    header->nprocs = 4;
+    header->nprocs = process->nprocs;
     header->arch = BSPZ_IMAGE_X86_64;
     header->page_size = PAGE;
     header->created = 1700000000000000000u;

@@ -30,7 +30,7 @@ struct sample_process {
     unsigned char *bytes[SAMPLE_REGIONS_MAX];
     unsigned char *present[SAMPLE_REGIONS_MAX]; /* one per page */
     uint64_t pages;                             /* of its own */
-    uint32_t pid;
+    uint32_t pid, nprocs, term;
     uint64_t superstep;
 };
 

@@ -1,0 +1,49 @@
+/* io.h - the system calls by which the store changes and reads its files, in one table, so that a
+ * test can make any of them fail and can see the order in which they happen.
+ *
+ * All return 0 (or what is said) or a negative errno value.  Blocking. */
+#ifndef CKPT_IO_H
+#define CKPT_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct store_io {
+    void *context;
+    /* A descriptor; O_CLOEXEC and O_NOFOLLOW are added to the flags. */
+    int (*open)(void *context, int directory, const char *name, int flags, mode_t mode);
+    int (*close)(void *context, int descriptor);
+    /* How many bytes, perhaps fewer than asked for. */
+    ssize_t (*write)(void *context, int descriptor, const void *bytes, size_t size);
+    ssize_t (*read)(void *context, int descriptor, void *bytes, size_t size, uint64_t offset);
+    int (*sync)(void *context, int descriptor); /* of a file or a directory */
+    int (*rename)(void *context, int directory, const char *from, const char *to);
+    int (*unlink)(void *context, int directory, const char *name, int flags);
+    int (*make_directory)(void *context, int directory, const char *name, mode_t mode);
+};
+
+/* The system's own. */
+extern const struct store_io store_io_system;
+
+/* Writes all of it. */
+int store_io_write(const struct store_io *io, int descriptor, const void *bytes, size_t size);
+/* Reads all of it; -EIO when the file ends before. */
+int store_io_read(const struct store_io *io, int descriptor, uint64_t offset, void *bytes,
+                  size_t size);
+
+/* Gives the file new contents at once: under another name, made durable, renamed, the directory
+ * made durable.  After a failure the old contents are there, or (when only the last step failed)
+ * perhaps the new ones. */
+int store_io_replace(const struct store_io *io, int directory, const char *name, const void *bytes,
+                     size_t size);
+
+/* Reads a whole file into memory of malloc.  -EFBIG beyond limit; -EPERM when it is no regular
+ * file, is not the caller's, or others may write to it. */
+int store_io_load(const struct store_io *io, int directory, const char *name, size_t limit,
+                  void **bytes, size_t *size);
+
+/* Opens a file for reading under the same conditions; *size may be NULL. */
+int store_io_open(const struct store_io *io, int directory, const char *name, uint64_t *size);
+
+#endif

@@ -1,0 +1,200 @@
+/* snapshot.c - writing a snapshot: its folder, its images, its manifest; see store.h.
+ *
+ * What is durable before what: the folder's name before anything in it counts, each image before
+ * its name, all names before the manifest.  So a manifest that is there refers to what is there. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ckpt/inside.h"
+
+struct store_snapshot {
+    struct store *store;
+    uint64_t superstep;
+    uint32_t term;
+    int folder;
+    char name[SNAPSHOT_NAME];
+};
+
+static int fail(const struct store_snapshot *snapshot, int status, char *error, const char *what)
+{
+    return store_fail_system(snapshot->store, status, error, "snapshot %s: %s", snapshot->name,
+                             what);
+}
+
+/* Removes everything from a folder that an interrupted snapshot left. */
+static int clear_folder(const struct store_snapshot *snapshot)
+{
+    const struct store_io *io = &snapshot->store->io;
+    char **names;
+    size_t count;
+
+    int status = store_names(snapshot->folder, &names, &count);
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < count && status == 0; i++)
+        if (strcmp(names[i], MANIFEST_NAME) == 0)
+            status = -EEXIST;
+    for (size_t i = 0; i < count && status == 0; i++)
+        status = io->unlink(io->context, snapshot->folder, names[i], 0);
+    store_names_free(names, count);
+    return status;
+}
+
+int store_snapshot_begin(struct store *store, uint64_t superstep, uint32_t term,
+                         struct store_snapshot **result, char *error)
+{
+    const struct store_io *io = &store->io;
+    struct store_snapshot *snapshot = calloc(1, sizeof(*snapshot));
+
+    if (!snapshot)
+        return store_fail_system(store, -ENOMEM, error, "no snapshot");
+    snapshot->store = store;
+    snapshot->superstep = superstep;
+    snapshot->term = term;
+    snapshot->folder = -1;
+    store_snapshot_name(snapshot->name, superstep, term);
+    int status = io->make_directory(io->context, store->job, snapshot->name, 0700);
+    if (status == 0 || status == -EEXIST)
+        status = snapshot->folder = store_open_folder(store, store->job, snapshot->name);
+    if (status >= 0)
+        status = clear_folder(snapshot);
+    if (status == 0)
+        status = io->sync(io->context, store->job);
+    if (status < 0) {
+        fail(snapshot, status, error, "cannot be begun");
+        if (snapshot->folder >= 0)
+            io->close(io->context, snapshot->folder);
+        free(snapshot);
+        return status;
+    }
+    *result = snapshot;
+    return 0;
+}
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+static void temporary_name(char name[IMAGE_NAME + 8], uint32_t pid)
+{
+    char image[IMAGE_NAME];
+
+    store_image_name(image, pid);
+    snprintf(name, IMAGE_NAME + 8, "%s%s", image, TEMPORARY);
+}
+
+int store_image_create(struct store_snapshot *snapshot, uint32_t pid, char *error)
+{
+    const struct store_io *io = &snapshot->store->io;
+    char name[IMAGE_NAME + 8];
+
+    temporary_name(name, pid);
+    io->unlink(io->context, snapshot->folder, name, 0);
+    int file = io->open(io->context, snapshot->folder, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    return file < 0 ? fail(snapshot, file, error, name) : file;
+}
+
+int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descriptor, char *error)
+{
+    const struct store_io *io = &snapshot->store->io;
+    char temporary[IMAGE_NAME + 8], name[IMAGE_NAME];
+
+    temporary_name(temporary, pid);
+    store_image_name(name, pid);
+    int status = io->sync(io->context, descriptor);
+    int closed = io->close(io->context, descriptor);
+    if (status == 0)
+        status = closed;
+    if (status == 0)
+        status = io->rename(io->context, snapshot->folder, temporary, name);
+    return status < 0 ? fail(snapshot, status, error, name) : 0;
+}
+
+/* ---- The manifest ---------------------------------------------------------------------------- */
+
+static int check_own_image(const struct store_snapshot *snapshot,
+                           const struct manifest_image *image, char *error)
+{
+    char name[IMAGE_NAME];
+    struct stat about;
+
+    store_image_name(name, image->image_pid);
+    if (fstatat(snapshot->folder, name, &about, AT_SYMLINK_NOFOLLOW) < 0)
+        return fail(snapshot, -errno, error, name);
+    if ((uint64_t)about.st_size != image->size)
+        return store_fail(snapshot->store, -EINVAL, error,
+                          "snapshot %s: %s has %jd bytes, and the manifest says %" PRIu64,
+                          snapshot->name, name, (intmax_t)about.st_size, image->size);
+    return 0;
+}
+
+static int check_base(const struct store_snapshot *snapshot, const struct manifest_image *image,
+                      char *error)
+{
+    char path[SNAPSHOT_NAME + sizeof("/" MANIFEST_NAME)], name[SNAPSHOT_NAME];
+    struct stat about;
+
+    if (image->generation == 0)
+        return 0;
+    store_snapshot_name(name, image->base_superstep, image->base_term);
+    snprintf(path, sizeof(path), "%s/%s", name, MANIFEST_NAME);
+    if (fstatat(snapshot->store->job, path, &about, AT_SYMLINK_NOFOLLOW) < 0)
+        return store_fail(snapshot->store, -EINVAL, error,
+                          "snapshot %s: its base %s is not committed", snapshot->name, name);
+    return 0;
+}
+
+static int check_images(const struct store_snapshot *snapshot, const struct manifest *manifest,
+                        char *error)
+{
+    if (manifest->superstep != snapshot->superstep || manifest->term != snapshot->term)
+        return store_fail(snapshot->store, -EINVAL, error,
+                          "snapshot %s: the manifest of another one", snapshot->name);
+    for (uint32_t i = 0; i < manifest->images.count; i++) {
+        int status = check_own_image(snapshot, &manifest->images.items[i], error);
+        if (status == 0)
+            status = check_base(snapshot, &manifest->images.items[i], error);
+        if (status < 0)
+            return status;
+    }
+    return 0;
+}
+
+int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest *manifest,
+                          char *error)
+{
+    const struct store_io *io = &snapshot->store->io;
+    struct wire_buffer buffer = {0};
+
+    int status = manifest_encode(manifest, &buffer, error);
+    if (status < 0)
+        return status;
+    status = check_images(snapshot, manifest, error);
+    if (status == 0) {
+        status = io->sync(io->context, snapshot->folder);
+        if (status == 0)
+            status =
+                store_io_replace(io, snapshot->folder, MANIFEST_NAME, buffer.data, buffer.size);
+        if (status < 0)
+            fail(snapshot, status, error, "the manifest");
+    }
+    wire_buffer_free(&buffer);
+    if (status < 0)
+        return status;
+    io->close(io->context, snapshot->folder);
+    free(snapshot);
+    return 0;
+}
+
+void store_snapshot_abandon(struct store_snapshot *snapshot)
+{
+    if (!snapshot)
+        return;
+    const struct store_io *io = &snapshot->store->io;
+    io->close(io->context, snapshot->folder);
+    store_remove_folder(snapshot->store, snapshot->store->job, snapshot->name);
+    free(snapshot);
+}

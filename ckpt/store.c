@@ -1,0 +1,450 @@
+/* store.c - opening the directory of snapshots, its lock, its jobs; see store.h. */
+#include "ckpt/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ckpt/inside.h"
+#include "lib/wire/schema.h"
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+const char *store_error_text(int code)
+{
+    return code == -EPERM ? "it is not yours, or others may write to it" : strerror(-code);
+}
+
+static void compose(const struct store *store, char *error, const char *ending, const char *format,
+                    va_list arguments)
+{
+    char text[MANIFEST_ERROR_SIZE];
+
+    if (!error)
+        return;
+    vsnprintf(text, sizeof(text), format, arguments);
+    /* Long paths lose their beginning rather than the message its end. */
+    int room = (int)(MANIFEST_ERROR_SIZE - 8 - strlen(ending) - strnlen(text, 400));
+    int path = (int)strlen(store->path), shown = room < 0 ? 0 : room < path ? room : path;
+    snprintf(error, MANIFEST_ERROR_SIZE, "%s%.*s: %.400s%s%s", shown < path ? "..." : "", shown,
+             store->path + (path - shown), text, ending[0] ? ": " : "", ending);
+}
+
+int store_fail(const struct store *store, int code, char *error, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    compose(store, error, "", format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+int store_fail_system(const struct store *store, int code, char *error, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    compose(store, error, store_error_text(code), format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static int check_folder(int folder)
+{
+    struct stat about;
+
+    if (fstat(folder, &about) < 0)
+        return -errno;
+    if (!S_ISDIR(about.st_mode))
+        return -ENOTDIR;
+    if (about.st_uid != geteuid() || (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return -EPERM;
+    return 0;
+}
+
+int store_open_folder(const struct store *store, int parent, const char *name)
+{
+    const struct store_io *io = &store->io;
+
+    int folder = io->open(io->context, parent, name, O_RDONLY | O_DIRECTORY, 0);
+    if (folder < 0)
+        return folder == -ELOOP ? -EPERM : folder;
+    int status = check_folder(folder);
+    if (status < 0) {
+        io->close(io->context, folder);
+        return status;
+    }
+    return folder;
+}
+
+/* Makes the directory, and its entry in the parent durable. */
+static int make_base(struct store *store, const char *path)
+{
+    const struct store_io *io = &store->io;
+    char parent[PATH_MAX];
+
+    int status = io->make_directory(io->context, AT_FDCWD, path, 0700);
+    if (status < 0)
+        return status == -EEXIST ? 0 : status;
+    snprintf(parent, sizeof(parent), "%s/..", path);
+    int folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return -errno;
+    status = io->sync(io->context, folder);
+    io->close(io->context, folder);
+    return status;
+}
+
+/* The user may have put a symbolic link there, or root; nobody else. */
+static int open_base(struct store *store, const char *path)
+{
+    struct stat about;
+
+    if (lstat(path, &about) < 0)
+        return -errno;
+    if (S_ISLNK(about.st_mode) && about.st_uid != geteuid() && about.st_uid != 0)
+        return -EPERM;
+    store->base = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (store->base < 0)
+        return -errno;
+    return check_folder(store->base);
+}
+
+static int take_lock(struct store *store, char *error)
+{
+    const struct store_io *io = &store->io;
+    char holder[128] = "";
+
+    store->lock = io->open(io->context, store->base, LOCK_NAME, O_RDWR | O_CREAT, 0600);
+    if (store->lock < 0)
+        return store_fail_system(store, store->lock, error, "cannot be locked");
+    if (flock(store->lock, LOCK_EX | LOCK_NB) < 0) {
+        int status = errno == EWOULDBLOCK ? -EBUSY : -errno;
+        if (status != -EBUSY)
+            return store_fail_system(store, status, error, "cannot be locked");
+        ssize_t size = pread(store->lock, holder, sizeof(holder) - 1, 0);
+        holder[size > 0 ? size : 0] = '\0';
+        holder[strcspn(holder, "\n")] = '\0';
+        return store_fail(store, status, error, "in use by %s",
+                          holder[0] ? holder : "another bsprun");
+    }
+    /* Only for the message above, so it does not matter when it cannot be written. */
+    char host[65] = "";
+    gethostname(host, sizeof(host) - 1);
+    int size = snprintf(holder, sizeof(holder), "process %ld on %s\n", (long)getpid(), host);
+    if (ftruncate(store->lock, 0) == 0)
+        (void)!pwrite(store->lock, holder, (size_t)size, 0);
+    return 0;
+}
+
+static bool job_name_possible(const char *name)
+{
+    size_t length = strlen(name);
+
+    return length > 0 && length <= STORE_NAME_MAX && name[0] != '.' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+               length;
+}
+
+/* path without slashes at its end; DIR/JOB is divided when JOB has a record of terms. */
+static int divide(struct store *store, const char *path, enum store_mode mode)
+{
+    char terms[PATH_MAX + 8];
+    size_t length = strlen(path);
+    struct stat about;
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    if (length == 0)
+        return -ENOENT;
+    if (length >= sizeof(store->path))
+        return -ENAMETOOLONG;
+    memcpy(store->path, path, length);
+    store->path[length] = '\0';
+    snprintf(terms, sizeof(terms), "%s/%s", store->path, TERM_NAME);
+    if (mode == STORE_CREATE || lstat(terms, &about) < 0 || !S_ISREG(about.st_mode))
+        return 0;
+    char full[PATH_MAX];
+    if (!realpath(store->path, full))
+        return -errno;
+    char *slash = strrchr(full, '/');
+    if (!job_name_possible(slash + 1))
+        return 0;
+    strcpy(store->wanted, slash + 1);
+    *slash = '\0';
+    strcpy(store->path, full[0] ? full : "/");
+    return 0;
+}
+
+int store_open(struct store **result, const char *path, enum store_mode mode,
+               const struct store_io *io, char *error)
+{
+    struct store *store = calloc(1, sizeof(*store));
+
+    if (!store)
+        return wire_fail(error, MANIFEST_ERROR_SIZE, -ENOMEM, "out of memory");
+    store->io = io ? *io : store_io_system;
+    store->mode = mode;
+    store->base = store->lock = store->job = -1;
+    snprintf(store->path, sizeof(store->path), "%s", path);
+    int status = divide(store, path, mode);
+    if (status == 0 && mode == STORE_CREATE)
+        status = make_base(store, store->path);
+    if (status == 0)
+        status = open_base(store, store->path);
+    if (status < 0)
+        store_fail_system(store, status, error, "cannot be used for snapshots");
+    else if (mode != STORE_READ)
+        status = take_lock(store, error);
+    if (status < 0) {
+        store_close(store);
+        return status;
+    }
+    *result = store;
+    return 0;
+}
+
+void store_close(struct store *store)
+{
+    if (!store)
+        return;
+    int descriptors[] = {store->job, store->base, store->lock};
+    for (size_t i = 0; i < sizeof(descriptors) / sizeof(descriptors[0]); i++)
+        if (descriptors[i] >= 0)
+            store->io.close(store->io.context, descriptors[i]);
+    free(store);
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static int load_terms(const struct store *store, int job, struct manifest_terms *terms, char *error)
+{
+    void *bytes;
+    size_t size;
+
+    int status = store_io_load(&store->io, job, TERM_NAME, SEALED_FILE_MAX, &bytes, &size);
+    if (status < 0)
+        return wire_fail(error, MANIFEST_ERROR_SIZE, status, "%s: %s", TERM_NAME,
+                         store_error_text(status));
+    status = manifest_terms_decode(bytes, size, terms, error);
+    free(bytes);
+    return status;
+}
+
+static int by_age(const void *a, const void *b)
+{
+    const struct store_job *left = a, *right = b;
+
+    if (left->started != right->started)
+        return left->started < right->started ? -1 : 1;
+    return strcmp(left->name, right->name);
+}
+
+/* Whether the folder is a job's; fills it in. */
+static bool look_at_job(const struct store *store, const char *name, struct store_job *job)
+{
+    struct manifest_terms terms;
+
+    if (!job_name_possible(name))
+        return false;
+    int folder = store_open_folder(store, store->base, name);
+    if (folder < 0)
+        return false;
+    bool is_one = faccessat(folder, TERM_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    *job = (struct store_job){.started = 0};
+    strcpy(job->name, name);
+    if (is_one && load_terms(store, folder, &terms, NULL) == 0) {
+        if (terms.terms.count > 0)
+            job->started = terms.terms.items[terms.terms.count - 1].created;
+        manifest_terms_free(&terms);
+    }
+    store->io.close(store->io.context, folder);
+    return is_one;
+}
+
+int store_jobs(struct store *store, struct store_job **jobs, size_t *count, char *error)
+{
+    char **names;
+    size_t name_count, found = 0;
+
+    int status = store_names(store->base, &names, &name_count);
+    struct store_job *list = status == 0 ? calloc(name_count + 1, sizeof(*list)) : NULL;
+    if (status == 0 && !list) {
+        store_names_free(names, name_count);
+        status = -ENOMEM;
+    }
+    if (status < 0)
+        return store_fail_system(store, status, error, "cannot be read");
+    for (size_t i = 0; i < name_count; i++)
+        found += look_at_job(store, names[i], &list[found]);
+    store_names_free(names, name_count);
+    qsort(list, found, sizeof(*list), by_age);
+    *jobs = list;
+    *count = found;
+    return 0;
+}
+
+static void choose(struct store *store, int folder, const char *name)
+{
+    if (store->job >= 0)
+        store->io.close(store->io.context, store->job);
+    store->job = folder;
+    snprintf(store->job_name, sizeof(store->job_name), "%s", name);
+}
+
+static int save_terms(struct store *store, const struct manifest_terms *terms, char *error)
+{
+    struct wire_buffer buffer = {0};
+
+    int status = manifest_terms_encode(terms, &buffer, error);
+    if (status < 0)
+        return status;
+    status = store_io_replace(&store->io, store->job, TERM_NAME, buffer.data, buffer.size);
+    wire_buffer_free(&buffer);
+    return status < 0 ? store_fail_system(store, status, error, "cannot note the term") : 0;
+}
+
+int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint64_t now,
+                     char *error)
+{
+    const struct store_io *io = &store->io;
+    struct manifest_term first = {.term = 1, .created = now};
+    struct manifest_terms terms = {.job = {job, WIRE_JOB_SIZE}, .terms = {&first, 1}};
+    char name[2 * WIRE_JOB_SIZE + 1];
+
+    for (size_t i = 0; i < WIRE_JOB_SIZE; i++)
+        snprintf(name + 2 * i, 3, "%02x", job[i]);
+    name[12] = '\0'; /* enough to tell jobs apart, short enough to type */
+    int status = io->make_directory(io->context, store->base, name, 0700);
+    if (status == 0)
+        status = store_open_folder(store, store->base, name);
+    if (status < 0)
+        return store_fail_system(store, status, error, "no folder for job %s", name);
+    choose(store, status, name);
+    status = save_terms(store, &terms, error);
+    if (status < 0)
+        return status;
+    status = io->sync(io->context, store->base);
+    return status < 0 ? store_fail_system(store, status, error, "no folder for job %s", name) : 0;
+}
+
+int store_job_open(struct store *store, const char *name, char *error)
+{
+    struct store_job *jobs = NULL;
+    size_t count;
+
+    if (!name && store->wanted[0])
+        name = store->wanted;
+    if (name && !job_name_possible(name))
+        return store_fail(store, -ENOENT, error, "%.64s is not the name of a job", name);
+    if (!name) {
+        int status = store_jobs(store, &jobs, &count, error);
+        if (status < 0)
+            return status;
+        if (count == 0) {
+            free(jobs);
+            return store_fail(store, -ENOENT, error, "no job has snapshots here");
+        }
+        name = jobs[count - 1].name;
+    }
+    int folder = store_open_folder(store, store->base, name);
+    if (folder < 0)
+        store_fail_system(store, folder, error, "job %s", name);
+    else
+        choose(store, folder, name);
+    free(jobs);
+    return folder < 0 ? folder : 0;
+}
+
+const char *store_job_name(const struct store *store)
+{
+    return store->job_name;
+}
+
+/* ---- Terms and the end ----------------------------------------------------------------------- */
+
+int store_terms(struct store *store, struct manifest_terms *terms, char *error)
+{
+    char text[MANIFEST_ERROR_SIZE];
+
+    int status = load_terms(store, store->job, terms, text);
+    return status < 0 ? store_fail(store, status, error, "job %s: %.300s", store->job_name, text)
+                      : 0;
+}
+
+int store_term_begin(struct store *store, uint32_t term, uint64_t superstep, uint32_t from_term,
+                     uint64_t now, char *error)
+{
+    struct manifest_terms terms, more;
+
+    int status = store_terms(store, &terms, error);
+    if (status < 0)
+        return status;
+    uint32_t count = terms.terms.count;
+    struct manifest_term *list = calloc(count + 1, sizeof(*list));
+    if (list) {
+        if (count > 0)
+            memcpy(list, terms.terms.items, count * sizeof(*list));
+        list[count] = (struct manifest_term){
+            .term = term, .superstep = superstep, .from_term = from_term, .created = now};
+        more = (struct manifest_terms){.job = terms.job, .terms = {list, count + 1}};
+        status = save_terms(store, &more, error);
+    } else {
+        status = store_fail_system(store, -ENOMEM, error, "cannot note the term");
+    }
+    free(list);
+    manifest_terms_free(&terms);
+    return status;
+}
+
+int store_finish(struct store *store, const struct manifest_finish *finish, char *error)
+{
+    struct wire_buffer buffer = {0};
+
+    int status = manifest_finish_encode(finish, &buffer, error);
+    if (status < 0)
+        return status;
+    status = store_io_replace(&store->io, store->job, FINISH_NAME, buffer.data, buffer.size);
+    wire_buffer_free(&buffer);
+    return status < 0 ? store_fail_system(store, status, error, "cannot note the end of the job")
+                      : 0;
+}
+
+int store_finished(struct store *store, struct manifest_finish *finish, char *error)
+{
+    char text[MANIFEST_ERROR_SIZE];
+    void *bytes;
+    size_t size;
+
+    int status = store_io_load(&store->io, store->job, FINISH_NAME, SEALED_FILE_MAX, &bytes, &size);
+    if (status < 0)
+        return store_fail_system(store, status, error, "job %s: %s", store->job_name, FINISH_NAME);
+    status = manifest_finish_decode(bytes, size, finish, text);
+    free(bytes);
+    return status < 0 ? store_fail(store, status, error, "job %s: %.300s", store->job_name, text)
+                      : 0;
+}
+
+int store_unfinish(struct store *store, char *error)
+{
+    const struct store_io *io = &store->io;
+
+    int status = io->unlink(io->context, store->job, FINISH_NAME, 0);
+    if (status == -ENOENT)
+        return 0;
+    if (status == 0)
+        status = io->sync(io->context, store->job);
+    return status < 0
+               ? store_fail_system(store, status, error, "job %s: %s", store->job_name, FINISH_NAME)
+               : 0;
+}

@@ -1,0 +1,161 @@
+/* store.h - the directory in which jobs keep their snapshots.
+ *
+ *   DIR/lock                              held by the one bsprun that writes
+ *   DIR/<job>/term                        which terms began, and from which snapshot
+ *   DIR/<job>/finished                    how the job ended
+ *   DIR/<job>/<superstep>.<term>/manifest what makes the snapshot one: written last
+ *   DIR/<job>/<superstep>.<term>/<pid>.img
+ *
+ * Everything is written under a temporary name, made durable and renamed.  A snapshot exists from
+ * the moment its manifest is renamed, and by then all that it refers to is durable.  At whatever
+ * point the machine stops, a reader finds the snapshot before or the new one.
+ *
+ * Plain blocking functions; one thread at a time per store.  They return 0 or a negative errno
+ * value, and then `error` (MANIFEST_ERROR_SIZE bytes, or NULL) holds one line.
+ */
+#ifndef CKPT_STORE_H
+#define CKPT_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ckpt/format/image.h"
+#include "ckpt/io.h"
+#include "ckpt/manifest.h"
+
+#define STORE_NAME_MAX 64u /* of a job */
+
+struct store;
+
+enum store_mode {
+    STORE_READ,   /* looks only; no lock */
+    STORE_WRITE,  /* an existing directory, locked */
+    STORE_CREATE, /* made if missing, locked */
+};
+
+/* Opens DIR, or DIR/JOB.  -EPERM: it is not the caller's, or others may write to it, or the path is
+ * somebody else's symbolic link; -EBUSY: another one writes there.  io: NULL for the system's. */
+int store_open(struct store **store, const char *path, enum store_mode mode,
+               const struct store_io *io, char *error);
+
+/* Releases the lock; harmless for NULL. */
+void store_close(struct store *store);
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+struct store_job {
+    char name[STORE_NAME_MAX + 1];
+    uint64_t started; /* when the last term began, nanoseconds since 1970; 0: unknown */
+};
+
+/* All jobs, the newest last; *jobs is for free(). */
+int store_jobs(struct store *store, struct store_job **jobs, size_t *count, char *error);
+
+/* Makes a new job and its first term, and chooses it. */
+int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint64_t now,
+                     char *error);
+/* Chooses a job; NULL: the one named when the store was opened, else the newest.  -ENOENT. */
+int store_job_open(struct store *store, const char *name, char *error);
+/* The chosen job's name. */
+const char *store_job_name(const struct store *store);
+
+/* All that follows is about the chosen job. */
+
+/* Notes that the term goes on from that snapshot (superstep 0, from_term 0: from the start). Before
+ * the term begins: afterwards newer snapshots of older terms count no more. */
+int store_term_begin(struct store *store, uint32_t term, uint64_t superstep, uint32_t from_term,
+                     uint64_t now, char *error);
+/* The terms so far; give back with manifest_terms_free. */
+int store_terms(struct store *store, struct manifest_terms *terms, char *error);
+
+int store_finish(struct store *store, const struct manifest_finish *finish, char *error);
+/* -ENOENT: not finished. */
+int store_finished(struct store *store, struct manifest_finish *finish, char *error);
+/* The job goes on after all (from an older snapshot). */
+int store_unfinish(struct store *store, char *error);
+
+/* ---- Writing a snapshot ---------------------------------------------------------------------- */
+
+struct store_snapshot;
+
+/* Makes its folder, or takes over what an interrupted one left.  -EEXIST: it is committed. */
+int store_snapshot_begin(struct store *store, uint64_t superstep, uint32_t term,
+                         struct store_snapshot **snapshot, char *error);
+/* A descriptor to write the image of process pid to, close-on-exec. */
+int store_image_create(struct store_snapshot *snapshot, uint32_t pid, char *error);
+/* Makes the image durable under its name and closes the descriptor, also on failure. */
+int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descriptor, char *error);
+/* Writes the manifest, which must be that of this snapshot: all its images are there in their
+ * sizes, all bases are committed.  Frees the snapshot on success. */
+int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest *manifest,
+                          char *error);
+/* Removes what was written; frees the snapshot.  Harmless for NULL. */
+void store_snapshot_abandon(struct store_snapshot *snapshot);
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+enum store_state {
+    STORE_COMMITTED,
+    STORE_RETIRED,    /* committed, but a later term began before it */
+    STORE_DAMAGED,    /* the manifest cannot be believed; why says more */
+    STORE_UNFINISHED, /* no manifest: being written, or left over */
+};
+
+struct store_entry {
+    uint64_t superstep;
+    uint32_t term;
+    enum store_state state;
+    uint32_t nprocs;     /* of a committed or retired one */
+    uint32_t generation; /* the greatest of its images */
+    uint64_t created;
+    uint64_t bytes; /* of all its files */
+    int status;     /* why it is damaged: a negative errno value and a text */
+    char why[MANIFEST_ERROR_SIZE];
+};
+
+/* All snapshots, the newest last; *entries is for free(). */
+int store_list(struct store *store, struct store_entry **entries, size_t *count, char *error);
+
+/* The manifest of one snapshot, in whatever state. */
+int store_manifest(struct store *store, uint64_t superstep, uint32_t term,
+                   struct manifest *manifest, char *error);
+
+/* Opens an image for reading: the descriptor and its size.  -EPERM as for store_io_load. */
+int store_image_open(struct store *store, uint64_t superstep, uint32_t term, uint32_t pid,
+                     uint64_t *size, char *error);
+
+/* What is wrong with a file of a snapshot. */
+struct store_fault {
+    uint64_t superstep;
+    uint32_t term;
+    int64_t pid; /* of the image; -1: the manifest */
+    int status;
+    struct bspz_image_fault fault;
+};
+typedef void store_fault_function(void *context, const struct store_fault *fault);
+
+/* Whether the manifest's images and all their bases are there and the ones it names; deep: also
+ * checks every byte of the snapshot's own images.  Each fault is told; 0, or the first one's
+ * status.
+ */
+int store_check(struct store *store, const struct manifest *manifest, bool deep,
+                store_fault_function *tell, void *context);
+
+/* The newest snapshot that counts and is intact as far as store_check (not deep) sees; superstep:
+ * only that one, WIRE_NEVER: any; before: only older ones than that superstep, WIRE_NEVER: any.
+ * Where newer ones had to be passed over, note (MANIFEST_ERROR_SIZE bytes) says which and why, else
+ * it is empty.  -ENOENT: there is none. */
+int store_newest(struct store *store, uint64_t superstep, uint64_t before,
+                 struct manifest *manifest, char *note, char *error);
+
+/* ---- Tidying --------------------------------------------------------------------------------- */
+
+/* Removes temporary files and unfinished snapshots.  No snapshot may be in the making. */
+int store_sweep(struct store *store, size_t *removed, char *error);
+
+/* Removes all but the newest `keep` committed snapshots and the bases they need, and what is
+ * retired or damaged.  keep is at least 1. */
+int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error);
+
+#endif

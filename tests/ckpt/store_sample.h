@@ -1,0 +1,33 @@
+/* store_sample.h - jobs with small real images in a store. */
+#ifndef TESTS_CKPT_STORE_SAMPLE_H
+#define TESTS_CKPT_STORE_SAMPLE_H
+
+#include "ckpt/store.h"
+#include "tests/ckpt/image_sample.h"
+
+#define STORE_SAMPLE_PROCS 2u
+
+extern const uint8_t store_sample_job[WIRE_JOB_SIZE];
+
+/* The processes of a job that runs, and what increments need. */
+struct store_sample {
+    struct sample_process processes[STORE_SAMPLE_PROCS];
+    struct bspz_image_table *tables[STORE_SAMPLE_PROCS][2];
+    unsigned turn;
+    struct bspz_image_written written[STORE_SAMPLE_PROCS];
+};
+
+void store_sample_make(struct store_sample *sample);
+void store_sample_free(struct store_sample *sample);
+
+/* Goes on to that superstep and writes a snapshot: full images, or increments on the last one.
+ * Writes through the store's table.  0 or what failed; after a failure the snapshot is abandoned,
+ * unless it must look as if the machine had stopped. */
+int store_sample_snapshot(struct store_sample *sample, struct store *store, uint64_t superstep,
+                          uint32_t term, bool full, bool abandon, char *error);
+
+/* A directory of its own below $TMPDIR, and its end with everything in it. */
+void store_sample_directory(char path[256]);
+void store_sample_remove(const char *path);
+
+#endif
