@@ -32,6 +32,21 @@ static void check_resolution(void)
     CHECK(least < 0.9e-6);
 }
 
+/* Processor time is what the process used, not what passed. */
+static void check_cputime(void)
+{
+    clock_t start = clock();
+    double before = bsp_cputime(), used;
+
+    while (clock() - start < CLOCKS_PER_SEC / 25)
+        ;
+    used = bsp_cputime() - before;
+    CHECK(used >= 0.035 && used <= 0.05 + (double)(clock() - start) / CLOCKS_PER_SEC);
+    before = bsp_cputime();
+    usleep(200000);
+    CHECK(bsp_cputime() - before < 0.1);
+}
+
 int main(void)
 {
     CHECK(bsp_time() == 0.0);
@@ -48,6 +63,7 @@ int main(void)
     second = bsp_dtime();
     CHECK(second >= 0.02 && second <= wall() - earliest);
     CHECK(bsp_cputime() >= 0 && bsp_cputime() < bsp_time() + 0.5);
+    check_cputime();
     check_resolution();
     conform_done();
     double before_end = bsp_time();
