@@ -171,7 +171,6 @@ struct coord_config {
     uint32_t processes_max;        /* more than this is refused; 0: WIRE_RANKS_MAX */
     uint64_t consult_every;        /* decide every n-th barrier; 0: none (one host only) */
     uint64_t abort_at;             /* for tests: abort at the end of this superstep; COORD_NEVER */
-    bool allow_exit;               /* BSP_COMPAT=oxford: exit(s) instead of bsp_end is accepted */
     uint64_t stop_grace_ms;        /* from STOP_RANKS to giving up on hosts; 0: 10 seconds */
     /* Called with every change of state, for a trace; may be NULL. */
     void (*moved)(void *context, enum coord_phase from, enum coord_phase to);

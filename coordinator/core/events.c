@@ -72,11 +72,10 @@ static void begin_abort(struct coord *state, struct coord_effects *effects)
         state->config.stop_grace_ms;
 }
 
-static void note_exit(struct coord *state, struct coord_host *host, uint32_t pid)
+static void note_exit(struct coord *state, uint32_t pid)
 {
     state->exited[pid] = true;
     state->exited_count++;
-    host->exited++;
 }
 
 static void conclude_if_all_exited(struct coord *state, struct coord_effects *effects)
@@ -164,7 +163,7 @@ static int check_arrival(const struct coord *state, const struct coord_host *hos
                          const struct coord_event *event, struct coord_effects *effects)
 {
     uint64_t superstep = event->arrived.superstep;
-    if (host->exited == host->count)
+    if (host->count == 0)
         return coord_broken(effects, "host %u has no process that could arrive", host->id);
     if (host->arrived)
         return coord_broken(effects, "host %u arrives twice", host->id);
@@ -177,33 +176,13 @@ static int check_arrival(const struct coord *state, const struct coord_host *hos
     return 0;
 }
 
-/* Where exit() is accepted instead of bsp_end, a process that is gone counts as one in bsp_end; a
- * bsp_sync would wait for it for ever. */
-static bool waits_for_the_gone(const struct coord *state)
-{
-    for (uint32_t i = 0; i < state->host_count && state->exited_count > 0; i++)
-        if (state->hosts[i].arrived && state->hosts[i].barrier == WIRE_BARRIER_SYNC)
-            return true;
-    return false;
-}
-
-static void abort_stuck(struct coord *state, struct coord_effects *effects)
-{
-    uint32_t pid = 0;
-    while (!state->exited[pid])
-        pid++;
-    blame(state, WIRE_CAUSE_RANKS_STUCK, (int32_t)pid, 1, 0,
-          "processes wait in bsp_sync for one that has exited");
-    begin_abort(state, effects);
-}
-
 static bool all_arrived(const struct coord *state)
 {
     bool any = false;
     for (uint32_t i = 0; i < state->host_count; i++) {
         const struct coord_host *host = &state->hosts[i];
         any = any || host->arrived;
-        if (!host->arrived && host->exited < host->count)
+        if (!host->arrived && host->count > 0)
             return false;
     }
     return any;
@@ -278,9 +257,7 @@ int coord_take_arrived(struct coord *state, struct coord_host *host,
             event->arrived.bytes_to ? event->arrived.bytes_to[to] : 0;
     state->superstep = event->arrived.superstep;
 
-    if (waits_for_the_gone(state))
-        abort_stuck(state, effects);
-    else if (all_arrived(state))
+    if (all_arrived(state))
         release(state, effects);
     return 0;
 }
@@ -294,29 +271,17 @@ bool coord_lives_on(const struct coord *state, uint32_t pid, const struct coord_
     return pid >= host->first && pid - host->first < host->count;
 }
 
-static void exited_while_running(struct coord *state, struct coord_host *host,
-                                 const struct coord_event *event, struct coord_effects *effects)
+static void exited_while_running(struct coord *state, const struct coord_event *event,
+                                 struct coord_effects *effects)
 {
     uint32_t pid = event->rank_exited.pid, signal = event->rank_exited.signal;
-    int32_t status = (int32_t)event->rank_exited.status;
-    if (signal > 0) {
+    if (signal > 0)
         blame(state, WIRE_CAUSE_RANK_SIGNALLED, (int32_t)pid, STATUS_SIGNAL + (int32_t)signal,
               signal, NULL);
-        begin_abort(state, effects);
-    } else if (!state->config.allow_exit || state->phase != COORD_RUNNING) {
-        blame(state, WIRE_CAUSE_RANK_EXITED, (int32_t)pid, status, 0, NULL);
-        begin_abort(state, effects);
-    } else {
-        note_exit(state, host, pid);
-        if (pid == 0)
-            state->outcome.status = status;
-        if (state->exited_count == state->processes)
-            coord_move(state, COORD_ENDING);
-        else if (waits_for_the_gone(state))
-            abort_stuck(state, effects);
-        else if (all_arrived(state))
-            release(state, effects);
-    }
+    else
+        blame(state, WIRE_CAUSE_RANK_EXITED, (int32_t)pid, (int32_t)event->rank_exited.status, 0,
+              NULL);
+    begin_abort(state, effects);
 }
 
 /* A status of process 0 that tells of failure stays the job's. */
@@ -330,11 +295,10 @@ static void blame_after_end(struct coord *state, enum wire_cause cause, int32_t 
 }
 
 /* Past bsp_end only process 0's status counts, but a death by signal must not pass for success. */
-static void exited_after_end(struct coord *state, struct coord_host *host,
-                             const struct coord_event *event)
+static void exited_after_end(struct coord *state, const struct coord_event *event)
 {
     uint32_t pid = event->rank_exited.pid, signal = event->rank_exited.signal;
-    note_exit(state, host, pid);
+    note_exit(state, pid);
     int32_t status =
         signal > 0 ? STATUS_SIGNAL + (int32_t)signal : (int32_t)event->rank_exited.status;
     if (signal > 0)
@@ -353,9 +317,9 @@ int coord_take_rank_exited(struct coord *state, struct coord_host *host,
     if (state->exited[pid])
         return coord_broken(effects, "host %u reports the end of process %u twice", host->id, pid);
     if (state->phase == COORD_ENDING)
-        exited_after_end(state, host, event);
+        exited_after_end(state, event);
     else
-        exited_while_running(state, host, event, effects);
+        exited_while_running(state, event, effects);
     if (state->phase == COORD_ENDING)
         conclude_if_all_exited(state, effects);
     return 0;
@@ -418,7 +382,7 @@ static void lost_after_end(struct coord *state, struct coord_host *host,
         uint32_t pid = host->first + i;
         if (state->exited[pid])
             continue;
-        note_exit(state, host, pid);
+        note_exit(state, pid);
         blame_after_end(state, WIRE_CAUSE_HOST_LOST, (int32_t)pid, 1, 0);
     }
     conclude_if_all_exited(state, effects);

@@ -15,7 +15,6 @@ struct coord_host {
     enum wire_barrier barrier;
     uint64_t output[2];
     uint32_t first, count; /* its pids, from PLACE on */
-    uint32_t exited;       /* how many of them have */
 };
 
 struct coord {

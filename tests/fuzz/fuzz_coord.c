@@ -1,7 +1,7 @@
 /* fuzz_coord.c - any sequence of events: Processor Zero keeps its promises.
  *
  * The input is a configuration of 8 bytes and events of 6 bytes:
- *   hosts, limit, largest number of processes, consult_every, abort_at, allow_exit, 2 unused
+ *   hosts, limit, largest number of processes, consult_every, abort_at, 3 unused
  *   kind, term, host, and three numbers whose meaning depends on the kind */
 #include "tests/fuzz/fuzz.h"
 
@@ -36,8 +36,7 @@ static struct coord *configure(const uint8_t *bytes, uint32_t *host_count)
                                   .process_limit = bytes[1] % (RANKS + 2),
                                   .processes_max = 1 + bytes[2] % RANKS,
                                   .consult_every = bytes[3] % 5,
-                                  .abort_at = bytes[4] < 8 ? bytes[4] : COORD_NEVER,
-                                  .allow_exit = bytes[5] % 2};
+                                  .abort_at = bytes[4] < 8 ? bytes[4] : COORD_NEVER};
     *host_count = config.host_count;
     return coord_new(&config);
 }
@@ -82,18 +81,18 @@ static struct coord_event make_event(const uint8_t *bytes)
     return event;
 }
 
-static void check_release(struct watch *watch, const struct coord_effect *effect, bool allow_exit)
+static void check_release(struct watch *watch, const struct coord_effect *effect)
 {
     for (uint32_t i = 0; i < watch->host_count; i++) {
         uint32_t first;
-        if (coord_pids_of(watch->coord, i, &first) > 0 && !allow_exit)
+        if (coord_pids_of(watch->coord, i, &first) > 0)
             FUZZ_CHECK(watch->arrived[i]);
         watch->arrived[i] = false;
     }
     FUZZ_CHECK(effect->consult > effect->superstep);
 }
 
-static void check_effects(struct watch *watch, const struct coord_effects *effects, bool allow_exit)
+static void check_effects(struct watch *watch, const struct coord_effects *effects)
 {
     FUZZ_CHECK(effects->count <= COORD_EFFECTS_MAX);
     for (uint32_t i = 0; i < effects->count; i++) {
@@ -110,13 +109,13 @@ static void check_effects(struct watch *watch, const struct coord_effects *effec
             for (uint32_t pid = 0; pid < effect->processes; pid++)
                 FUZZ_CHECK(coord_host_of(watch->coord, pid) < watch->host_count);
         if (effect->kind == COORD_EFFECT_RELEASE)
-            check_release(watch, effect, allow_exit);
+            check_release(watch, effect);
         watch->stopping = watch->stopping || effect->kind == COORD_EFFECT_STOP_RANKS;
         watch->finished += effect->kind == COORD_EFFECT_FINISH;
     }
 }
 
-static void step(struct watch *watch, const struct coord_event *event, bool allow_exit)
+static void step(struct watch *watch, const struct coord_event *event)
 {
     struct coord_effects effects;
     char text[256];
@@ -135,7 +134,7 @@ static void step(struct watch *watch, const struct coord_event *event, bool allo
         FUZZ_CHECK(effects.count == 0);
         return;
     }
-    check_effects(watch, &effects, allow_exit);
+    check_effects(watch, &effects);
     enum coord_phase phase = coord_phase(watch->coord);
     FUZZ_CHECK((phase == COORD_ENDED || phase == COORD_ABORTED) == (watch->finished == 1));
     struct coord_outcome outcome = coord_outcome(watch->coord);
@@ -150,18 +149,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (size < CONFIG_SIZE)
         return 0;
     struct watch watch = {0};
-    bool allow_exit = bytes[5] % 2;
     watch.coord = configure(bytes, &watch.host_count);
     FUZZ_CHECK(watch.coord);
     for (size_t at = CONFIG_SIZE; at + EVENT_SIZE <= size; at += EVENT_SIZE) {
         struct coord_event event = make_event(bytes + at);
-        step(&watch, &event, allow_exit);
+        step(&watch, &event);
     }
     /* Whatever came before: asked to stop, and the timer run out, it ends. */
     struct coord_event stop = {.kind = COORD_EVENT_STOP, .term = TERM};
     struct coord_event timer = {.kind = COORD_EVENT_TIMER, .term = TERM};
-    step(&watch, &stop, allow_exit);
-    step(&watch, &timer, allow_exit);
+    step(&watch, &stop);
+    step(&watch, &timer);
     FUZZ_CHECK(watch.finished == 1);
     coord_free(watch.coord);
     return 0;

@@ -170,40 +170,13 @@ static void all_arrived(struct world *world, uint32_t host)
         leave_the_end(world, host, superstep);
 }
 
-/* Where exit() stands for bsp_end: somebody waits in bsp_sync for one that has left. */
-static void tell_if_stuck(struct world *world, uint32_t host)
-{
-    struct agent *agent = &world->agents[host];
-    bool waits = false;
-    uint32_t gone = NOBODY;
-    for (uint32_t i = 0; i < agent->count; i++) {
-        const struct rank *rank = &world->ranks[agent->first + i];
-        if (!rank->alive && gone == NOBODY)
-            gone = agent->first + i;
-        waits = waits || (rank->alive && rank->at_barrier);
-    }
-    if (!world->allow_exit || agent->stopping || !waits || gone == NOBODY)
-        return;
-    struct wire_message message = {.kind = WIRE_ABORT};
-    message.abort.host = agent->id;
-    message.abort.pid = (int32_t)gone;
-    message.abort.cause = WIRE_CAUSE_RANKS_STUCK;
-    message.abort.status = 1;
-    sim_send_to_zero(world, host, &message);
-}
-
 void sim_rank_arrives(struct world *world, uint32_t host, uint32_t pid)
 {
     struct agent *agent = &world->agents[host];
     struct rank *rank = &world->ranks[pid];
     if (!acts(agent) || !rank->alive || agent->stopping)
         return;
-    if (world->allow_exit && rank->superstep == last_superstep(world, pid)) {
-        plan_exit(world, host, pid);
-        return;
-    }
     rank->at_barrier = true;
-    tell_if_stuck(world, host);
     for (uint32_t i = 0; i < agent->count; i++) {
         const struct rank *other = &world->ranks[agent->first + i];
         if (!other->alive || !other->at_barrier || other->superstep != rank->superstep)
@@ -222,8 +195,6 @@ void sim_rank_exits(struct world *world, uint32_t host, uint32_t pid, uint32_t s
     rank->alive = false;
     if (!rank->past_end)
         world->possible |= 1u << WIRE_CAUSE_RANK_EXITED;
-    if (!rank->past_end && world->allow_exit)
-        world->possible |= 1u << WIRE_CAUSE_RANKS_STUCK;
     if (pid == 0)
         world->status = status;
     struct wire_message message = {.kind = WIRE_RANK_EXITED};
@@ -232,8 +203,6 @@ void sim_rank_exits(struct world *world, uint32_t host, uint32_t pid, uint32_t s
     message.rank_exited.status = status;
     message.rank_exited.signal = signal;
     sim_send_to_zero(world, host, &message);
-    if (signal == 0)
-        tell_if_stuck(world, host);
 }
 
 /* ---- Messages of Processor Zero ------------------------------------------------------------ */

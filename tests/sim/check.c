@@ -41,8 +41,6 @@ void sim_check_leave(struct world *world, uint32_t host, uint64_t superstep)
             return; /* it may have told lies about its processes */
         for (uint32_t k = 0; k < agent->count; k++) {
             const struct rank *rank = &world->ranks[agent->first + k];
-            if (!rank->alive && world->allow_exit)
-                continue;
             bool there = rank->superstep == superstep && (rank->at_barrier || rank->past_end);
             if (!there && rank->superstep <= superstep)
                 sim_fail(world,
@@ -115,7 +113,7 @@ static void check_outcome(struct world *world, const struct coord_outcome *outco
         sim_fail(world, "status %d instead of %u", outcome->status, world->status);
     if (outcome->cause == WIRE_CAUSE_NONE)
         for (uint32_t pid = 0; pid < world->processes; pid++)
-            if (!world->ranks[pid].past_end && !world->allow_exit)
+            if (!world->ranks[pid].past_end)
                 sim_fail(world, "the job has ended well, but process %u never ended", pid);
 }
 

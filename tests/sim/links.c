@@ -153,7 +153,6 @@ void sim_open_zero(struct world *world, uint32_t host, const bool *members)
                                   .processes_max = RANKS_MAX,
                                   .consult_every = world->consult_every,
                                   .abort_at = world->abort_at,
-                                  .allow_exit = world->allow_exit,
                                   .stop_grace_ms = 1 + sim_random(world, 400)};
     struct coord_shell_calls calls = {.send = on_send,
                                       .set_timer = on_set_timer,

@@ -122,7 +122,6 @@ struct world {
     uint64_t supersteps; /* that the program has */
     uint32_t early;      /* a process that calls bsp_end one superstep early, or NOBODY */
     uint64_t consult_every, abort_at;
-    bool allow_exit;
     uint32_t status; /* of process 0 */
 
     struct zero zeros[TERMS + 1]; /* by term */

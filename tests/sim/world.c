@@ -104,7 +104,6 @@ void sim_make_world(struct world *world, uint64_t seed, bool verbose)
     world->early = sim_chance(world, 5) ? (uint32_t)sim_random(world, slots) : NOBODY;
     world->consult_every = sim_random(world, 4);
     world->abort_at = sim_chance(world, 10) ? sim_random(world, 6) : COORD_NEVER;
-    world->allow_exit = sim_chance(world, 10);
     world->status = sim_chance(world, 30) ? (uint32_t)sim_random(world, 256) : 0;
 
     bool members[HOSTS];

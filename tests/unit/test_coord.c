@@ -320,68 +320,6 @@ START_TEST(after_bsp_end)
 }
 END_TEST
 
-/* Two hosts with a process each. */
-static void start_on_two(struct coord_config config)
-{
-    start(2, config);
-    host_ready(0, 0);
-    host_ready(7, 0);
-    coord->hosts[0].slots = 1;
-    registered(0, 2);
-    ranks_ready(0, 1);
-    ranks_ready(7, 1);
-    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
-}
-
-START_TEST(exit_instead_of_bsp_end_where_allowed)
-{
-    start_running(3, CONFIG(.allow_exit = true));
-    exited(0, 2, 0);
-    exited(0, 0, 4);
-    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
-    exited(0, 1, 0);
-    ck_assert_int_eq(coord_phase(coord), COORD_ENDED);
-    expect_outcome(4, WIRE_CAUSE_NONE, COORD_NOBODY);
-    tear_down();
-
-    start_running(3, CONFIG(.allow_exit = true));
-    exited(0, 2, 0);
-    killed(0, 1, 9);
-    expect_outcome(137, WIRE_CAUSE_RANK_SIGNALLED, 1);
-    tear_down();
-
-    /* One that has exited counts as one in bsp_end ... */
-    for (int order = 0; order < 2; order++) {
-        start_on_two(CONFIG(.allow_exit = true));
-        if (order)
-            arrived(0, 0, WIRE_BARRIER_END);
-        exited(7, 1, 0);
-        ck_assert_int_eq(coord_phase(coord), order ? COORD_ENDING : COORD_RUNNING);
-        if (!order) {
-            expect_broken(arrived(7, 0, WIRE_BARRIER_END));
-            arrived(0, 0, WIRE_BARRIER_END);
-        }
-        exited(0, 0, 3);
-        ck_assert_int_eq(coord_phase(coord), COORD_ENDED);
-        expect_outcome(3, WIRE_CAUSE_NONE, COORD_NOBODY);
-        tear_down();
-    }
-
-    /* ... and is waited for in vain in bsp_sync. */
-    for (int order = 0; order < 2; order++) {
-        start_on_two(CONFIG(.allow_exit = true));
-        if (order)
-            arrived(0, 0, WIRE_BARRIER_SYNC);
-        exited(7, 1, 0);
-        if (!order)
-            arrived(0, 0, WIRE_BARRIER_SYNC);
-        expect_outcome(1, WIRE_CAUSE_RANKS_STUCK, 1);
-        tear_down();
-    }
-    start(1, CONFIG());
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("coord");
@@ -397,7 +335,6 @@ int main(void)
     tcase_add_test(jobs, stop_works_in_every_state);
     tcase_add_test(jobs, timer_gives_up);
     tcase_add_test(jobs, after_bsp_end);
-    tcase_add_test(jobs, exit_instead_of_bsp_end_where_allowed);
     suite_add_tcase(suite, jobs);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
