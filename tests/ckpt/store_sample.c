@@ -54,8 +54,10 @@ static int write_image(struct store_sample *sample, struct store *store,
         status = store_io_write(&store->io, descriptor, file.bytes, file.size);
     if (status == 0)
         status = store_image_finish(snapshot, pid, descriptor, error);
-    else if (descriptor >= 0)
+    else if (descriptor >= 0) {
+        snprintf(error, MANIFEST_ERROR_SIZE, "writing an image: %s", strerror(-status));
         store->io.close(store->io.context, descriptor);
+    }
     sample_file_free(&file);
     return status;
 }

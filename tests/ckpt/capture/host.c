@@ -1,0 +1,189 @@
+/* host.c - starts restores and writes images, for stand-alone test programs. */
+#include "tests/ckpt/capture/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ckpt/capture/capture.h"
+#include "tests/ckpt/capture/host_copy.h"
+
+#define TABLE_BLOCKS 65536
+#define RULES        8
+
+static char handover[4096];
+static const int job[] = {0, 1, 2};
+static const char *rules[RULES];
+static uint32_t rule_count;
+static uint64_t superstep;
+/* Shared with forked writers, and no part of the image. */
+static struct bspz_image_table *tables[2];
+static int newest;
+
+static struct bspz_range excluded[2];
+
+static void exclude_tables(void)
+{
+    size_t bytes = (bspz_image_table_size(TABLE_BLOCKS) + 4095) & ~(size_t)4095;
+
+    for (int i = 0; i < 2; i++) {
+        void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+        tables[i] = at == MAP_FAILED ? NULL : at;
+        tables[i]->capacity = TABLE_BLOCKS;
+        excluded[i].start = (uint64_t)(uintptr_t)at;
+        excluded[i].end = excluded[i].start + bytes;
+    }
+}
+
+static int write_all(void *context, const void *bytes, size_t size)
+{
+    int fd = *(int *)context;
+
+    while (size > 0) {
+        ssize_t written = write(fd, bytes, size);
+
+        if (written < 0)
+            return -errno;
+        bytes = (const char *)bytes + written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+void host_options(struct bspz_capture_options *options)
+{
+    if (!tables[0])
+        exclude_tables();
+    *options = (struct bspz_capture_options){
+        .excluded = excluded,
+        .excluded_count = 2,
+        .job_descriptors = job,
+        .job_count = 3,
+        .rules = rules,
+        .rule_count = rule_count,
+    };
+}
+
+static _Noreturn void refuse(const char *why)
+{
+    fprintf(stderr, "refused: %s\n", why);
+    exit(3);
+}
+
+static int snapshot(const char *path, struct host_agent *agent, int increment)
+{
+    struct bspz_capture_plan plan = {0};
+    struct bspz_copy_hooks hooks;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 900), with_image[4] = {0, 1, 2, high};
+    int result;
+
+    if (high < 0) {
+        perror(path);
+        exit(4);
+    }
+    close(fd);
+    host_options(&plan.options);
+    plan.options.job_descriptors = with_image;
+    plan.options.job_count = 4;
+    plan.image.write = write_all;
+    plan.image.context = &high;
+    plan.image.compress = true;
+    plan.image.header.superstep = ++superstep;
+    plan.image.header.nprocs = 1;
+    plan.image.next = tables[!newest];
+    if (increment)
+        plan.image.base = tables[newest];
+    plan.handover = handover;
+    plan.handover_room = sizeof handover;
+    if (agent) {
+        host_agent_hooks(agent, &hooks);
+        plan.forked = &hooks;
+    }
+    result = bspz_capture_write(&plan);
+    if (result < 0)
+        refuse(plan.why);
+    if (result == 1) {
+        exclude_tables();
+        newest = 0;
+        return 1;
+    }
+    newest = !newest;
+    close(high);
+    return 0;
+}
+
+int host_snapshot(const char *path)
+{
+    return snapshot(path, NULL, 0);
+}
+
+int host_snapshot_increment(const char *path)
+{
+    return snapshot(path, NULL, 1);
+}
+
+int host_snapshot_forked(const char *path)
+{
+    struct host_agent *agent = host_agent_start();
+    int result = snapshot(path, agent, 0);
+
+    if (result == 0 && host_agent_wait(agent) != 0)
+        refuse("the forked writer failed");
+    return result;
+}
+
+const char *host_refusal(void)
+{
+    static char why[BSPZ_WHY_SIZE];
+    struct bspz_capture_options options;
+
+    host_options(&options);
+    return bspz_capture_check(&options, why) == 0 ? NULL : why;
+}
+
+void host_rule(const char *rule)
+{
+    if (!bspz_capture_rule_valid(rule) || rule_count == RULES)
+        refuse("a rule that is none");
+    rules[rule_count++] = rule;
+}
+
+const char *host_handover(void)
+{
+    return handover;
+}
+
+__attribute__((constructor)) static void restore_if_asked(void)
+{
+    const char *chain = getenv("CAPTURE_RESTORE"), *text = getenv("CAPTURE_HANDOVER");
+    struct bspz_image_source sources[BSPZ_IMAGE_CHAIN_MAX];
+    struct bspz_restore_plan plan = {.chain = sources, .job_descriptors = job, .job_count = 3};
+    char *paths, *save = NULL;
+
+    if (!chain)
+        return;
+    paths = strdup(chain);
+    for (char *path = strtok_r(paths, ":", &save); path; path = strtok_r(NULL, ":", &save)) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+        if (fd < 0 || bspz_restore_source(&sources[plan.chain_count++], fd) != 0) {
+            perror(path);
+            exit(4);
+        }
+    }
+    plan.handover = text ? text : "";
+    plan.handover_size = strlen(plan.handover) + 1;
+    plan.other_kernel = getenv("CAPTURE_OTHER") != NULL;
+    bspz_restore_main(&plan);
+    fprintf(stderr, "not restored: %s\n", plan.why);
+    exit(5);
+}

@@ -1,0 +1,59 @@
+/* host_copy.c - a test process that adopts its own copies. */
+#include "tests/ckpt/capture/host_copy.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct host_agent {
+    _Atomic int copy;
+    _Atomic uint32_t word;
+};
+
+static int announce(void *context, int32_t ospid)
+{
+    struct host_agent *agent = context;
+
+    atomic_store(&agent->copy, ospid);
+    return 0;
+}
+
+static int enter(void *context)
+{
+    (void)context;
+    return 0;
+}
+
+static _Atomic uint32_t *word(void *context)
+{
+    struct host_agent *agent = context;
+
+    return &agent->word;
+}
+
+struct host_agent *host_agent_start(void)
+{
+    struct host_agent *agent =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (agent == MAP_FAILED || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        exit(4);
+    return agent;
+}
+
+void host_agent_hooks(struct host_agent *agent, struct bspz_copy_hooks *hooks)
+{
+    *hooks = (struct bspz_copy_hooks){
+        .context = agent, .announce = announce, .enter = enter, .word = word};
+}
+
+int host_agent_wait(struct host_agent *agent)
+{
+    int status = 0;
+
+    if (waitpid(atomic_load(&agent->copy), &status, __WALL) < 0)
+        return 255;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

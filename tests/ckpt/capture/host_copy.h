@@ -1,0 +1,17 @@
+/* host_copy.h - a child subreaper as the agent of a test program: copies are adopted by it. */
+#ifndef TESTS_CKPT_CAPTURE_HOST_COPY_H
+#define TESTS_CKPT_CAPTURE_HOST_COPY_H
+
+#include "ckpt/capture/capture.h"
+
+struct host_agent;
+
+/* The test process is its own agent: a child subreaper. */
+struct host_agent *host_agent_start(void);
+void host_agent_hooks(struct host_agent *agent, struct bspz_copy_hooks *hooks);
+/* Waits for the copy made last; its exit status, or 128 and its signal. */
+int host_agent_wait(struct host_agent *agent);
+
+void host_options(struct bspz_capture_options *options);
+
+#endif
