@@ -21,7 +21,7 @@ void bspz_announce(enum bspz_rank_state state, int status)
 void bspz_leave(void)
 {
     static const char orphaned[] = "bspzero: the node agent of this job has died; leaving\n";
-    const struct bspz_board *board = bspz_rt.board;
+    struct bspz_board *board = bspz_rt.board;
     int status = atomic_load(&board->stop_status);
 
     bspz_rt.life = BSPZ_LIFE_LEAVING;
@@ -35,7 +35,8 @@ void bspz_leave(void)
     case BSPZ_STOP_ABORT:
         exit(status);
     default:
-        bspz_write_stderr(orphaned, sizeof orphaned - 1);
+        if (!atomic_exchange(&board->orphaned, 1))
+            bspz_write_stderr(orphaned, sizeof orphaned - 1);
         exit(1);
     }
 }

@@ -196,6 +196,7 @@ struct bspz_board {
     int32_t cores;     /* usable cores of this host */
     int32_t agent_pid; /* os process id; by the agent */
     _Atomic uint32_t attached; /* 1 once a program with libbsp was loaded under this board */
+    _Atomic uint32_t orphaned; /* 1 once a rank has said that the agent is dead */
 
     /* When output is relayed to a terminal: process 0 starts with a pseudo terminal of its own as
      * stdout [0] and stderr [1], and from bsp_begin to bsp_end all processes write to descriptors

@@ -27,7 +27,7 @@ def some_job(chance):
         command = [BSPRUN, *options, "-np", p, *command]
     else:
         env["BSP_PROCS"] = p
-    return command, env
+    return command, env, chance.random() < 0.3
 
 
 def kill_one(job, chance):
@@ -61,8 +61,8 @@ def left(job):
 
 
 def one(chance):
-    command, env = some_job(chance)
-    with Job(command, env=env) as job:
+    command, env, terminal = some_job(chance)
+    with Job(command, env=env, terminal=terminal) as job:
         time.sleep(chance.random() ** 3 * 0.1)  # the beginning is the interesting part
         victim = kill_one(job, chance)
         if may_go_on(job, victim):

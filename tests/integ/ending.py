@@ -188,6 +188,13 @@ def agent_killed_bare():
         job.check_gone(at_once=False)
 
 
+def agent_does_not_start():
+    """Every rank notices; one of them says it."""
+    result = run([PROG], env={"BSP_PROCS": "4", "BSPZERO_NODE": "/bin/false"})
+    check(result.status == 1 and result.err.count("\n") == 1, result)
+    expect(result, 1, err="^bspzero: the node agent of this job has died; leaving$")
+
+
 def launcher_killed():
     for mode in ("loop", "compute", "late-sleep", "early-sleep"):
         with Job([BSPRUN, "-np", "3", PROG, mode]) as job:
@@ -220,4 +227,4 @@ if __name__ == "__main__":
           killed_while_others_compute, some_end_early, after_bsp_end, in_exit_handlers,
           before_bsp_begin, wrapped,
           wrapped_twice, bare, bare_killed, bare_in_a_pipe, agent_killed, agent_killed_bare,
-          launcher_killed, told_to_abort, consulted_and_let_go])
+          agent_does_not_start, launcher_killed, told_to_abort, consulted_and_let_go])
