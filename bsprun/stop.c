@@ -5,8 +5,8 @@
  * tree is swept -> RANKS_STOPPED -> Processor Zero finishes -> agent_finish.
  *
  * What can fail: there is no Processor Zero yet (then the agent decides alone); ranks do not leave
- * (in bare runs they are asked by a signal; then SIGKILL); something forks while it is swept (swept
- * again); bsprun is gone (nobody is told).
+ * (they are asked by a signal; then SIGKILL); something forks while it is swept (swept again);
+ * bsprun is gone (nobody is told).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,16 +151,12 @@ static void on_last_grace_over(uv_timer_t *timer)
     agent_kill(timer->data);
 }
 
-/* Without bsprun the user sees how process 0 itself ends: it shall not be killed, but leave with the
- * status of the job, even from the middle of a computation. */
+/* Ranks in the middle of a computation are asked before they are killed: process 0 may have a
+ * profile to complete, and without bsprun its status is what the user sees of the job. */
 static void on_grace_over(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    if (!agent->bare) {
-        agent_kill(agent);
-        return;
-    }
     pass_signal_to_ranks(agent, BSPZ_LEAVE_SIGNAL);
     uv_timer_start(timer, on_last_grace_over, AGENT_GRACE_MS, 0);
 }

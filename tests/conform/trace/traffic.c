@@ -14,19 +14,19 @@
  * CASE: bare
  * CC: -prof
  * SHELL: BSP_PROCS=$P "$PROG" && python3 "$(dirname '${file}')/check_files" traffic.c prof
- * CASE: call stacks
+ * CASE: call-stacks
  * SHELL: "$BIN/bspcc" -cgprof -stat -g '${file}' -o it && "$BSPRUN" -np $P ./it && python3 "$(dirname '${file}')/check_files" traffic.c cgprof stat
- * CASE: optimised, checks off
+ * CASE: optimised-checks-off
  * SHELL: "$BIN/bspcc" -prof -stat -O2 -flibrary-level 2 '${file}' -o it && "$BSPRUN" -np $P ./it && python3 "$(dirname '${file}')/check_files" traffic.c prof stat
- * CASE: shared library
+ * CASE: shared-library
  * SHELL: "$BIN/bspcc" -cgprof -g -fshared-libbsp '${file}' -o it && "$BSPRUN" -np $P ./it && python3 "$(dirname '${file}')/check_files" traffic.c cgprof
  * CASE: stripped
  * SHELL: "$BIN/bspcc" -cgprof -s '${file}' -o it && "$BSPRUN" -np $P ./it && python3 "$(dirname '${file}')/check_files" traffic.c stripped
- * CASE: only statistics
+ * CASE: only-statistics
  * SHELL: "$BIN/bspcc" -stat '${file}' -o it && "$BSPRUN" -np $P ./it && test ! -e PROF.bsp && python3 "$(dirname '${file}')/check_files" traffic.c stat
  * CASE: without
  * SHELL: "$BIN/bspcc" '${file}' -o it && "$BSPRUN" -np $P ./it && test ! -e PROF.bsp && test ! -e STAT.bsp
- * CASE: as Oxford
+ * CASE: as-Oxford
  * SHELL: "$BIN/bspcc" -prof -fcompat=oxford '${file}' -o it && "$BSPRUN" -np $P ./it && python3 "$(dirname '${file}')/check_files" traffic.c prof
  */
 #include "../check.h"
