@@ -128,9 +128,9 @@ struct bspz_line {
     uint32_t decision; /* enum bspz_decision; valid in the host's first rank's line */
     uint32_t sync_number;
     int64_t tag_size;
-    struct bspz_trace trace; /* of the previous superstep, while profiled */
     _Atomic uint64_t matched; /* superstep + 1: has read the others' registrations */
     _Atomic uint64_t replied; /* superstep + 1: gets asked of this rank are served */
+    struct bspz_trace trace;  /* of the previous superstep, while profiled */
 } __attribute__((aligned(BSPZ_LINE)));
 
 #define BSPZ_HAS_PUT 1u      /* somewhere in my outbox lies a put */
