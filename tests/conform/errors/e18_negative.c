@@ -1,7 +1,8 @@
-/* Error 18: a negative offset or a negative number of bytes.
+/* Error 18: a negative offset or a negative number of bytes, found at the call.
  *
  * P: 1 3
  * STATUS: nonzero
+ * OUT-NOT: behind
  *
  * CASE: put offset
  * ARGS: put -8 4
@@ -67,6 +68,7 @@ int main(int argc, char **argv)
         bsp_get(0, area, offset, value, size); /* @get */
     if (strcmp(name, "hpget") == 0)
         bsp_hpget(0, area, offset, value, size); /* @hpget */
+    printf("behind the call\n");
     bsp_sync();
     bsp_end();
     return 0;
