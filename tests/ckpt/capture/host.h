@@ -1,5 +1,5 @@
-/* host.h - what libbsp does for a rank, done for a stand-alone test program: it starts restores from
- * a constructor and writes images to files.
+/* host.h - what libbsp does for a rank, done for a stand-alone test program: it starts restores
+ * from a constructor and writes images to files.
  *
  * Environment: CAPTURE_RESTORE  images to restore from, newest first, separated by ':'
  *              CAPTURE_HANDOVER a text for the restored process

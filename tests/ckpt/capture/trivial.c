@@ -1,5 +1,5 @@
-/* trivial.c - the smallest program that is saved and goes on: a counter, a string, a file of text on
- * stdout that is only partly written.
+/* trivial.c - the smallest program that is saved and goes on: a counter, a string, a file of text
+ * on stdout that is only partly written.
  *
  *   trivial IMAGE   writes the image and ends with status 10; restored, it prints what it kept. */
 #include <stdio.h>

@@ -1,0 +1,144 @@
+/* capture.h - freezing one process, and thawing it here or elsewhere.
+ *
+ * A process with one thread is a set of mappings, a set of descriptors and a few hundred bytes that
+ * the kernel keeps for it.  bspz_capture_write puts all of that into an image (ckpt/format) with
+ * system calls only, from a stack of its own, so that writing does not change what is written.
+ * bspz_restore_main, in a fresh process of the same program, puts it back; the call of
+ * bspz_capture_write then returns a second time.
+ *
+ * Functions return 0 or a negative errno value unless they say otherwise, and then `why`, one line
+ * without newline, says what was in the way.  Nothing here allocates from libc.
+ */
+#ifndef CKPT_CAPTURE_CAPTURE_H
+#define CKPT_CAPTURE_CAPTURE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ckpt/format/image.h"
+
+#define BSPZ_WHY_SIZE        512
+#define BSPZ_HANDOVER_MAX    65536
+#define BSPZ_JOB_DESCRIPTORS 16
+
+struct bspz_range {
+    uint64_t start; /* multiples of the page size */
+    uint64_t end;
+};
+
+/* What is no part of the process's state. */
+struct bspz_capture_options {
+    const struct bspz_range *excluded; /* address ranges: the job's shared memory and the like */
+    uint32_t excluded_count;
+    const int *job_descriptors; /* attached again by whoever restores */
+    uint32_t job_count;
+    const char *const *rules; /* the user's: "fd:N", "path:GLOB" (* and ?, * passes slashes) */
+    uint32_t rule_count;
+};
+
+/* 0: a snapshot is possible now.  -EBUSY: the process has something that cannot be captured (more
+ * than one thread, POSIX timers, file locks, a socket, pipe or deleted file, memory shared with
+ * others ...).  Cost: a fraction of a millisecond, and 20 ns per page in memory. */
+int bspz_capture_check(const struct bspz_capture_options *options, char why[BSPZ_WHY_SIZE]);
+
+/* Whether a rule can be understood. */
+bool bspz_capture_rule_valid(const char *rule);
+
+/* ---- Copies of this process -------------------------------------------------------------------
+ *
+ * A copy is a grandchild whose parent has ended, so that the program never notices it: its parent
+ * is the nearest subreaper. */
+struct bspz_copy_hooks {
+    void *context;
+    /* In the intermediate: the copy's process id; returns when somebody watches the copy.  An
+     * error (errno value) ends the copy and is the result of the call that wanted it. */
+    int (*announce)(void *context, int32_t ospid);
+    /* In the copy, first of all: waits for its new parent and asks for its own end with it.  An
+     * error ends the copy.  All hooks run with all signals blocked. */
+    int (*enter)(void *context);
+    /* For a frozen copy that is to be made, in the process that makes it: the word in shared memory
+     * that it will wait on, BSPZ_COPY_FROZEN at first; NULL: no copy is wanted. */
+    _Atomic uint32_t *(*word)(void *context);
+};
+
+/* ---- Images -----------------------------------------------------------------------------------*/
+
+struct bspz_capture_plan {
+    struct bspz_capture_options options;
+    /* Of the header, job, superstep, term, pid, nprocs, created and libbsp_version are the
+     * caller's. The write function may run in a forked process and must make do with 64 KiB of
+     * stack. */
+    struct bspz_image_config image;
+    /* NULL: the process itself writes, and waits meanwhile.  Else a forked copy writes. */
+    const struct bspz_copy_hooks *forked;
+    /* In the writer, when it has finished; a forked one ends afterwards.  May be NULL. */
+    void (*finished)(void *context, int error, const struct bspz_image_written *written,
+                     const char *why);
+    void *finished_context;
+    const uint64_t *cores; /* that a forked writer may use, as for sched_setaffinity; NULL: all */
+    size_t cores_bytes;
+
+    char why[BSPZ_WHY_SIZE];
+    /* In a restored process: what bspz_restore_main was given, at most `handover_room` bytes. */
+    void *handover;
+    size_t handover_room;
+    size_t handover_size;
+    int job_descriptors[BSPZ_JOB_DESCRIPTORS]; /* where the restoring process's own are now */
+    uint32_t job_count;
+};
+
+/* 0: the image is written, or the forked writer is at it.  1: this is the restored process;
+ * handover and job descriptors in the plan are set.  -EBUSY: refused, see bspz_capture_check.  All
+ * data are recorded when the call returns; what must not change before everybody has recorded (file
+ * offsets shared with others) is the caller's to keep. */
+int bspz_capture_write(struct bspz_capture_plan *plan);
+
+/* ---- Frozen copies ----------------------------------------------------------------------------*/
+
+enum { BSPZ_COPY_FROZEN, BSPZ_COPY_THAW, BSPZ_COPY_DISCARD };
+
+struct bspz_freeze_plan {
+    struct bspz_capture_options options;
+    struct bspz_copy_hooks hooks;
+    char why[BSPZ_WHY_SIZE];
+    bool replaced; /* in a thawed copy: it has made another frozen copy of itself */
+};
+
+/* Makes a copy that waits on its word.  0 in the caller.  1 in the copy when it has been thawed: it
+ * is the process as it was, with its file offsets, flags, lengths and timers put back, and has made
+ * its own replacement where the hook gave it a word.  The original must have ended before. */
+int bspz_copy_freeze(struct bspz_freeze_plan *plan);
+
+/* ---- Restoring --------------------------------------------------------------------------------*/
+
+struct bspz_restore_plan {
+    const struct bspz_image_source *chain; /* newest first, down to the full image */
+    uint32_t chain_count;
+    struct bspz_image_expected expected; /* program and processor are checked in any case */
+    /* Everything is in memory and checked, nothing is touched yet.  Returns when all processes of
+     * the job have got so far; an error (errno value) gives the restore up. */
+    int (*staged)(void *context);
+    /* Opens what a descriptor was: the new descriptor, -1 to have it opened by its path, or a
+     * negative errno below -1.  May be NULL. */
+    int (*open_file)(void *context, const struct bspz_image_descriptor *descriptor,
+                     const char *path);
+    void *context;
+    bool keep_lengths;          /* do not truncate files */
+    bool other_kernel;          /* treat the kernel as another one than the image's: for tests */
+    const int *job_descriptors; /* stay open; 0 to 2 where they are, others out of the way */
+    uint32_t job_count;
+    const void *handover; /* for the restored process */
+    size_t handover_size;
+    char why[BSPZ_WHY_SIZE];
+};
+
+/* Becomes the process in the image.  To be called before main, from a constructor.  Returns only
+ * upon an error, and then nothing outside of this process has been touched. */
+int bspz_restore_main(struct bspz_restore_plan *plan);
+
+/* A source that reads from a descriptor (context: the number). */
+int bspz_restore_source(struct bspz_image_source *source, int fd);
+
+#endif

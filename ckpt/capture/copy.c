@@ -1,0 +1,251 @@
+/* copy.c - frozen copies: a rank that waits, to become the rank again.
+ *
+ * Happy path: the rank records what a fork loses -> a copy is made, which waits on its word -> the
+ * rank is lost or rolled back and ends -> the word says THAW -> the copy puts back what the process
+ * had (files, lost memory, timers), makes its own replacement and returns as the rank.
+ * What can fail: no memory or no process for the copy (there is none then), the copy of a copy
+ * (the thawed rank goes on without one). */
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ckpt/capture/linux.h"
+#include "ckpt/capture/snapshot.h"
+
+/* ---- Waiting ----------------------------------------------------------------------------------
+ */
+
+/* The kernel may end a frozen copy before it ends a rank. */
+static void volunteer_for_oom(void)
+{
+    static const char most[] = "1000";
+    int file = bspz_sys_open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (file < 0)
+        return;
+    bspz_sys3(SYS_write, file, most, sizeof most - 1);
+    bspz_sys_close(file);
+}
+
+/* What it was before the copy volunteered; lowering it again needs no privilege as long as it is
+ * not below what the process once started with. */
+static void withdraw_from_oom(const char *before)
+{
+    int file = bspz_sys_open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (file < 0)
+        return;
+    bspz_sys3(SYS_write, file, before, strlen(before));
+    bspz_sys_close(file);
+}
+
+static void wait_frozen(_Atomic uint32_t *word)
+{
+    uint32_t now;
+
+    while ((now = atomic_load(word)) == BSPZ_COPY_FROZEN)
+        bspz_sys6(SYS_futex, word, FUTEX_WAIT, BSPZ_COPY_FROZEN, 0, 0, 0);
+    if (now != BSPZ_COPY_THAW)
+        bspz_sys1(SYS_exit_group, 0);
+}
+
+/* ---- Putting back -----------------------------------------------------------------------------
+ */
+
+/* What arrived while the copy was frozen was not meant for it. */
+static void drop_pending_signals(void)
+{
+    const uint64_t all = ~UINT64_C(0);
+    const struct {
+        int64_t seconds, nanoseconds;
+    } now = {0, 0};
+
+    while (bspz_sys4(SYS_rt_sigtimedwait, &all, 0, &now, sizeof all) > 0)
+        continue;
+}
+
+/* Offsets and flags belong to the description, which the original went on using. */
+static int put_back_files(struct bspz_snapshot *snapshot)
+{
+    for (uint32_t i = 0; i < snapshot->descriptors.count; i++) {
+        const struct bspz_descriptor *one = &snapshot->descriptors.descriptor[i];
+        int access = one->flags & O_ACCMODE;
+        struct stat now;
+        long error = 0;
+
+        if (bspz_is_job_descriptor(snapshot->options, one->number) ||
+            bspz_is_job_descriptor(snapshot->options, one->same_as) ||
+            bspz_rules_name(snapshot->options, one->number, one->path) || one->flags & O_PATH)
+            continue;
+        bspz_sys3(SYS_fcntl, one->number, F_SETFL, one->flags);
+        if (one->kind == BSPZ_FD_DIRECTORY)
+            bspz_sys3(SYS_lseek, one->number, one->offset, 0);
+        if (one->kind != BSPZ_FD_FILE)
+            continue;
+        error = bspz_sys2(SYS_fstat, one->number, &now);
+        if (!error && (uint64_t)now.st_size < one->size)
+            error = -ENODATA;
+        if (!error && access != O_RDONLY && (uint64_t)now.st_size > one->size)
+            error = bspz_sys2(SYS_ftruncate, one->number, one->size);
+        if (!error && bspz_sys3(SYS_lseek, one->number, one->offset, 0) < 0)
+            error = -EIO;
+        if (error)
+            return bspz_snapshot_fail(snapshot, one->path, error);
+    }
+    return 0;
+}
+
+struct writing {
+    const struct bspz_piece *piece;
+};
+
+static int write_back_run(void *context, uint64_t start, uint64_t end)
+{
+    const struct bspz_piece *piece = ((const struct writing *)context)->piece;
+
+    memcpy((void *)(piece->start + (start - piece->now_at)), (const void *)start, end - start);
+    return 0;
+}
+
+static int make_place(const struct bspz_piece *piece)
+{
+    const struct bspz_map *map = piece->map;
+    uint64_t length = piece->end - piece->start;
+    int file = -1, flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE;
+    long at;
+
+    if (piece->kind == BSPZ_REGION_SHARED) {
+        /* What was zero then is zero now. */
+        bspz_sys3(SYS_mprotect, piece->start, length, PROT_READ | PROT_WRITE);
+        return (int)bspz_sys3(SYS_madvise, piece->start, length, MADV_REMOVE);
+    }
+    if (!(map->flags & BSPZ_MAP_DONT_FORK))
+        return (int)bspz_sys3(SYS_mprotect, piece->start, length, PROT_READ | PROT_WRITE);
+    if (piece->kind == BSPZ_REGION_FILE) {
+        file = bspz_sys_open(map->path, O_RDONLY | O_CLOEXEC);
+        if (file < 0)
+            return file;
+    } else {
+        flags |= MAP_ANONYMOUS | MAP_NORESERVE;
+    }
+    at = bspz_sys_map(piece->start, length, PROT_READ | PROT_WRITE, flags, file,
+                      file < 0 ? 0 : map->offset + (piece->start - map->start));
+    if (file >= 0)
+        bspz_sys_close(file);
+    return at == (long)piece->start ? 0 : bspz_failed(at) ? (int)at : -EEXIST;
+}
+
+/* The copies stay: a replacement needs them again. */
+static int put_back_memory(struct bspz_snapshot *snapshot)
+{
+    int pagemap = bspz_sys_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    int error = pagemap < 0 ? pagemap : 0;
+
+    for (uint32_t i = 0; i < snapshot->piece_count && !error; i++) {
+        const struct bspz_piece *piece = &snapshot->piece[i];
+        struct writing writing = {piece};
+
+        if (piece->now_at == piece->start)
+            continue;
+        error = make_place(piece);
+        if (!error)
+            error = bspz_own_pages(piece, &snapshot->arena, pagemap, write_back_run, &writing);
+        if (error)
+            break;
+        bspz_sys3(SYS_mprotect, piece->start, piece->end - piece->start, piece->map->prot);
+        if (piece->map->flags & BSPZ_MAP_DONT_FORK)
+            bspz_sys3(SYS_madvise, piece->start, piece->end - piece->start, MADV_DONTFORK);
+    }
+    if (pagemap >= 0)
+        bspz_sys_close(pagemap);
+    return error ? bspz_snapshot_fail(snapshot, "memory that a forked process lacks", error) : 0;
+}
+
+static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
+{
+    struct bspz_thread *thread = &snapshot->thread;
+    int error;
+
+    drop_pending_signals();
+    withdraw_from_oom(oom_before);
+    bspz_set_name(thread->name);
+    bspz_set_layout(&thread->layout, thread->auxv, thread->auxv_size);
+    bspz_sys2(SYS_set_robust_list, thread->robust_list, thread->robust_size);
+    error = put_back_files(snapshot);
+    if (!error)
+        error = put_back_memory(snapshot);
+    if (!error)
+        bspz_thread_put_timers(thread);
+    return error;
+}
+
+/* ---- Freezing ---------------------------------------------------------------------------------
+ */
+
+/* 0: the copy is made, or none was wanted (*made false); 1 in the copy when it is thawed. */
+static int make_copy(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *plan, bool *made)
+{
+    _Atomic uint32_t *word = plan->hooks.word(plan->hooks.context);
+    int side;
+
+    *made = word != NULL;
+    if (!word)
+        return 0;
+    side = bspz_fork_twice(&plan->hooks, snapshot->thread.tid_address);
+    if (side <= 0) {
+        *made = side == 0;
+        return side;
+    }
+    bspz_show_as_copy(snapshot);
+    volunteer_for_oom();
+    wait_frozen(word);
+    return 1;
+}
+
+static int freeze(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *plan)
+{
+    char oom_before[16];
+    bool made;
+    int side;
+
+    if (bspz_sys_slurp("/proc/self/oom_score_adj", oom_before, sizeof oom_before) < 0)
+        strcpy(oom_before, "0");
+    side = make_copy(snapshot, plan, &made);
+    if (side < 0)
+        return bspz_snapshot_fail(snapshot, "a copy of the process", side);
+    if (side == 0)
+        return 0;
+    /* Copies of copies arrive here too: each goes on as the rank. */
+    for (;;) {
+        side = make_copy(snapshot, plan, &made);
+        if (side != 1)
+            break;
+    }
+    plan->replaced = made;
+    side = become_rank(snapshot, oom_before);
+    return side ? side : 1;
+}
+
+int bspz_copy_freeze(struct bspz_freeze_plan *plan)
+{
+    struct bspz_snapshot *snapshot = bspz_snapshot_begin(&plan->options, plan->why);
+    uint64_t mask;
+    int result;
+
+    if (!snapshot) {
+        strcpy(plan->why, "no address space for the tables of a snapshot");
+        return -ENOMEM;
+    }
+    mask = bspz_signals_block();
+    snapshot->mask = mask;
+    plan->replaced = false;
+    result = bspz_snapshot_read(snapshot);
+    if (!result)
+        result = bspz_snapshot_copy_lost(snapshot);
+    if (!result)
+        result = freeze(snapshot, plan);
+    bspz_snapshot_drop_copies(snapshot);
+    bspz_signals_set(mask);
+    return result;
+}

@@ -1,0 +1,225 @@
+/* descriptors.c - /proc/self/fd and /proc/self/fdinfo. */
+#include "ckpt/capture/descriptors.h"
+
+#include <errno.h>
+#include <linux/kcmp.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "ckpt/capture/linux.h"
+
+#define LIST_BUFFER (16 * 1024)
+#define INFO_BUFFER (16 * 1024)
+#define PATH_BUFFER 4200
+
+struct kernel_entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+static void name_of(char *to, size_t room, const char *folder, int number)
+{
+    struct bspz_text text;
+
+    bspz_text_begin(&text, to, room);
+    bspz_text_add(&text, folder);
+    bspz_text_decimal(&text, number);
+}
+
+static uint64_t number_after(const char *info, const char *name, unsigned base)
+{
+    const char *at = strstr(info, name);
+    uint64_t value = 0;
+
+    if (!at)
+        return 0;
+    for (at += strlen(name); *at == ' ' || *at == '\t'; at++)
+        continue;
+    for (; *at >= '0' && *at < (char)('0' + base); at++)
+        value = value * base + (uint64_t)(*at - '0');
+    return value;
+}
+
+/* Offset, flags and locks in one read. */
+static int take_info(struct bspz_descriptor *one, char *buffer)
+{
+    char name[64];
+    long bytes;
+
+    name_of(name, sizeof name, "/proc/self/fdinfo/", one->number);
+    bytes = bspz_sys_slurp(name, buffer, INFO_BUFFER);
+    if (bytes == -EFBIG)
+        buffer[INFO_BUFFER - 1] = '\0'; /* of a kind that is refused anyway */
+    else if (bytes < 0)
+        return (int)bytes;
+    one->offset = number_after(buffer, "pos:", 10);
+    one->flags = (int32_t)number_after(buffer, "flags:", 8);
+    one->close_on_exec = one->flags & O_CLOEXEC;
+    one->flags &= ~O_CLOEXEC;
+    one->locked = strstr(buffer, "\nlock:") != NULL;
+    return 0;
+}
+
+/* Devices that give everybody the same, wherever they are opened. */
+static bool is_common_device(const struct stat *status)
+{
+    if (!S_ISCHR(status->st_mode))
+        return false;
+    /* null, zero, full, random, urandom */
+    if (major(status->st_rdev) == 1) {
+        unsigned which = minor(status->st_rdev);
+
+        return which == 3 || which == 5 || which == 7 || which == 8 || which == 9;
+    }
+    return major(status->st_rdev) == 5 && minor(status->st_rdev) == 0; /* tty */
+}
+
+static enum bspz_descriptor_kind kind_of(const struct stat *status, const char *path)
+{
+    struct stat named;
+
+    if (is_common_device(status))
+        return BSPZ_FD_DEVICE;
+    if (!S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode))
+        return BSPZ_FD_OTHER;
+    if (bspz_sys4(SYS_newfstatat, AT_FDCWD, path, &named, 0) != 0 ||
+        named.st_dev != status->st_dev || named.st_ino != status->st_ino)
+        return BSPZ_FD_DELETED;
+    return S_ISDIR(status->st_mode) ? BSPZ_FD_DIRECTORY : BSPZ_FD_FILE;
+}
+
+static int describe(struct bspz_descriptor *one, char *buffer, struct bspz_arena *arena)
+{
+    struct stat status;
+    char name[64];
+    int error = take_info(one, buffer);
+    long length;
+
+    if (error)
+        return error;
+    name_of(name, sizeof name, "/proc/self/fd/", one->number);
+    length = bspz_sys4(SYS_readlinkat, AT_FDCWD, name, buffer, PATH_BUFFER - 1);
+    if (length < 0)
+        return (int)length;
+    buffer[length] = '\0';
+    one->path = bspz_arena_string(arena, buffer);
+    if (!one->path)
+        return -ENOMEM;
+    error = (int)bspz_sys2(SYS_fstat, one->number, &status);
+    if (error)
+        return error;
+    one->size = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+    one->device = status.st_dev;
+    one->inode = status.st_ino;
+    one->modified = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+    one->mode = status.st_mode;
+    one->kind = kind_of(&status, one->path);
+    return 0;
+}
+
+/* The offset belongs to what dup copies, the description.  Where the kernel does not compare
+ * descriptors for us, a flag tells them apart: it means nothing to files and is put back at once.
+ */
+static bool same_description(const struct bspz_descriptor *a, const struct bspz_descriptor *b)
+{
+    long self, order, flags, seen;
+
+    if (a->device != b->device || a->inode != b->inode || a->flags != b->flags ||
+        a->offset != b->offset)
+        return false;
+    self = bspz_sys0(SYS_getpid);
+    order = bspz_sys5(SYS_kcmp, self, self, KCMP_FILE, a->number, b->number);
+    if (order >= 0)
+        return order == 0;
+    if (a->kind != BSPZ_FD_FILE && a->kind != BSPZ_FD_DIRECTORY)
+        return false;
+    flags = bspz_sys3(SYS_fcntl, a->number, F_GETFL, 0);
+    bspz_sys3(SYS_fcntl, a->number, F_SETFL, flags ^ O_NONBLOCK);
+    seen = bspz_sys3(SYS_fcntl, b->number, F_GETFL, 0);
+    bspz_sys3(SYS_fcntl, a->number, F_SETFL, flags);
+    return seen == (flags ^ O_NONBLOCK);
+}
+
+static void find_same(struct bspz_descriptors *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct bspz_descriptor *one = &all->descriptor[i];
+
+        one->same_as = one->number;
+        for (uint32_t before = 0; before < i; before++) {
+            if (same_description(&all->descriptor[before], one)) {
+                one->same_as = all->descriptor[before].same_as;
+                break;
+            }
+        }
+    }
+}
+
+_Static_assert(sizeof(struct bspz_descriptor) % 8 == 0, "an array of these has no holes");
+
+/* Only the numbers, ascending as the kernel lists them, so that the table is contiguous. */
+static int list_numbers(struct bspz_descriptors *all, int folder, char *buffer,
+                        struct bspz_arena *arena)
+{
+    size_t room;
+
+    all->descriptor = bspz_arena_rest(arena, &room);
+    for (;;) {
+        long bytes = bspz_sys3(SYS_getdents64, folder, buffer, LIST_BUFFER);
+
+        if (bytes <= 0)
+            return (int)bytes;
+        for (long at = 0; at < bytes;) {
+            const struct kernel_entry *entry = (const void *)(buffer + at);
+            int number = 0;
+
+            at += entry->length;
+            if (entry->name[0] < '0' || entry->name[0] > '9')
+                continue;
+            for (const char *digit = entry->name; *digit; digit++)
+                number = number * 10 + (*digit - '0');
+            if (number == folder)
+                continue;
+            if ((all->count + 1) * sizeof *all->descriptor > room)
+                return -ENOMEM;
+            all->descriptor[all->count++] = (struct bspz_descriptor){.number = number};
+        }
+    }
+}
+
+int bspz_descriptors_read(struct bspz_descriptors *all, struct bspz_arena *arena)
+{
+    char *buffer = bspz_arena_take(arena, LIST_BUFFER);
+    int folder, error;
+
+    if (!buffer)
+        return -ENOMEM;
+    all->count = 0;
+    folder = bspz_sys_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return folder;
+    error = list_numbers(all, folder, buffer, arena);
+    bspz_sys_close(folder);
+    if (error)
+        return error;
+    if (!bspz_arena_take(arena, all->count * sizeof *all->descriptor))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < all->count; i++) {
+        error = describe(&all->descriptor[i], buffer, arena);
+        if (error)
+            return error;
+    }
+    find_same(all);
+    return 0;
+}
+
+const struct bspz_descriptor *bspz_descriptors_find(const struct bspz_descriptors *all, int number)
+{
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->descriptor[i].number == number)
+            return &all->descriptor[i];
+    return NULL;
+}

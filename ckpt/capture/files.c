@@ -1,0 +1,259 @@
+/* files.c - the program's descriptors, in the process that becomes it.
+ *
+ * Opened and checked first, far above all numbers in use.  When every process of the job is ready,
+ * files are cut to their lengths, everything of this process is closed, and the descriptors go to
+ * their numbers. */
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "ckpt/capture/linux.h"
+#include "ckpt/capture/restore.h"
+
+#define OPENED_ONLY_ONCE (O_CREAT | O_EXCL | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_ASYNC)
+
+static uint32_t count_of(const struct bspz_restore *restore)
+{
+    return (uint32_t)restore->image->end.descriptors;
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------
+ */
+
+/* Above every number that the program, the job or this process uses. */
+static int first_free(const struct bspz_restore *restore)
+{
+    int highest = 2;
+
+    for (uint32_t i = 0; i < count_of(restore); i++)
+        if ((int)restore->image->descriptors[i]->number > highest)
+            highest = (int)restore->image->descriptors[i]->number;
+    for (uint32_t i = 0; i < restore->plan->job_count; i++)
+        if (restore->job_descriptors[i] > highest)
+            highest = restore->job_descriptors[i];
+    return highest + 1;
+}
+
+static void allow_many(void)
+{
+    struct rlimit limit;
+
+    if (bspz_sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, &limit) == 0 &&
+        limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        bspz_sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, 0);
+    }
+}
+
+/* The same descriptor, out of the way. */
+static int lift(int fd, int lowest)
+{
+    int lifted = (int)bspz_sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+
+    bspz_sys_close(fd);
+    return lifted;
+}
+
+static int check_opened(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
+                        const char *path, int fd)
+{
+    struct stat now;
+
+    if (bspz_sys2(SYS_fstat, fd, &now) != 0 || (now.st_mode & S_IFMT) != (saved->mode & S_IFMT))
+        return bspz_restore_fail(restore, -ESTALE, "the program has open", path,
+                                 "it is not that kind of file any more");
+    if (saved->kind == BSPZ_DESCRIPTOR_FILE && (uint64_t)now.st_size < saved->size)
+        return bspz_restore_fail(restore, -ESTALE, "the program has open", path,
+                                 "it is shorter than it was");
+    return 0;
+}
+
+static int open_one(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
+                    int lowest, int *opened)
+{
+    const char *path = bspz_image_descriptor_path(saved);
+    int fd = -1, error;
+
+    if (restore->plan->open_file)
+        fd = restore->plan->open_file(restore->plan->context, saved, path);
+    if (fd == -1)
+        fd = bspz_sys_open(path, ((int)saved->flags & ~OPENED_ONLY_ONCE) | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0 && saved->kind == BSPZ_DESCRIPTOR_EXCLUDED)
+        return 0;
+    if (fd < 0)
+        return bspz_restore_fail(restore, fd, "the program has open", path,
+                                 "it cannot be opened again");
+    fd = lift(fd, lowest);
+    if (fd < 0)
+        return bspz_restore_fail(restore, fd, "no descriptor for", path, "see ulimit -n");
+    *opened = fd;
+    error = check_opened(restore, saved, path, fd);
+    if (error && saved->kind == BSPZ_DESCRIPTOR_EXCLUDED) {
+        restore->plan->why[0] = '\0';
+        bspz_sys_close(fd);
+        *opened = -1;
+        return 0;
+    }
+    return error;
+}
+
+int bspz_files_open(struct bspz_restore *restore)
+{
+    int lowest = first_free(restore);
+
+    allow_many();
+    restore->opened = bspz_arena_take(&restore->self->arena, count_of(restore) * sizeof(int) + 1);
+    if (!restore->opened)
+        return bspz_restore_fail(restore, -ENOMEM, "too many descriptors", NULL, NULL);
+    for (uint32_t i = 0; i < count_of(restore); i++) {
+        const struct bspz_image_descriptor *saved = restore->image->descriptors[i];
+        int error;
+
+        restore->opened[i] = -1;
+        if (saved->kind == BSPZ_DESCRIPTOR_JOB || saved->same_as != saved->number)
+            continue;
+        error = open_one(restore, saved, lowest, &restore->opened[i]);
+        if (error)
+            return error;
+    }
+    restore->folder = bspz_sys_open(restore->thread->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (restore->folder < 0)
+        return bspz_restore_fail(restore, restore->folder, "the program's current directory",
+                                 restore->thread->cwd, "it cannot be entered");
+    restore->folder = lift(restore->folder, lowest);
+    return restore->folder < 0 ? bspz_restore_fail(restore, restore->folder, "no descriptor for",
+                                                   restore->thread->cwd, "see ulimit -n")
+                               : 0;
+}
+
+/* ---- Placing ----------------------------------------------------------------------------------
+ */
+
+static int put_back(struct bspz_restore *restore, uint32_t index)
+{
+    const struct bspz_image_descriptor *saved = restore->image->descriptors[index];
+    int fd = restore->opened[index];
+    bool written = ((int)saved->flags & O_ACCMODE) != O_RDONLY;
+    long error = 0;
+
+    if (fd < 0 || saved->kind == BSPZ_DESCRIPTOR_DEVICE || (int)saved->flags & O_PATH)
+        return 0;
+    if (saved->kind == BSPZ_DESCRIPTOR_FILE && written && !restore->plan->keep_lengths)
+        error = bspz_sys2(SYS_ftruncate, fd, saved->size);
+    if (!error && bspz_sys3(SYS_lseek, fd, saved->offset, 0) < 0 &&
+        saved->kind != BSPZ_DESCRIPTOR_EXCLUDED)
+        error = -EIO;
+    return error ? bspz_restore_fail(restore, (int)error, "cannot put back",
+                                     bspz_image_descriptor_path(saved), NULL)
+                 : 0;
+}
+
+static bool is_jobs(const struct bspz_restore *restore, int fd)
+{
+    for (uint32_t i = 0; i < restore->plan->job_count; i++)
+        if (restore->job_descriptors[i] == fd)
+            return true;
+    return false;
+}
+
+static bool stays(const struct bspz_restore *restore, int fd)
+{
+    if (fd == restore->folder || is_jobs(restore, fd))
+        return true;
+    for (uint32_t i = 0; i < count_of(restore); i++)
+        if (restore->opened[i] == fd)
+            return true;
+    return false;
+}
+
+static const struct bspz_image_descriptor *saved_number(const struct bspz_restore *restore, int fd)
+{
+    for (uint32_t i = 0; i < count_of(restore); i++)
+        if ((int)restore->image->descriptors[i]->number == fd)
+            return restore->image->descriptors[i];
+    return NULL;
+}
+
+/* Those that are neither stdin, stdout nor stderr make room for the program's. */
+static int move_jobs(struct bspz_restore *restore)
+{
+    int lowest = first_free(restore);
+
+    for (uint32_t i = 0; i < restore->plan->job_count; i++) {
+        int fd = restore->job_descriptors[i];
+        const struct bspz_image_descriptor *saved = saved_number(restore, fd);
+
+        if (fd <= 2 || !saved ||
+            (saved->kind == BSPZ_DESCRIPTOR_JOB && saved->same_as == saved->number))
+            continue;
+        fd = lift(fd, lowest);
+        if (fd < 0)
+            return bspz_restore_fail(restore, fd, "no descriptor for the job's own", NULL, NULL);
+        restore->job_descriptors[i] = fd;
+    }
+    return 0;
+}
+
+static int close_rest(struct bspz_restore *restore)
+{
+    struct bspz_descriptors now;
+    int error = bspz_descriptors_read(&now, &restore->self->arena);
+
+    if (error)
+        return bspz_restore_fail(restore, error, "/proc/self/fd", NULL, NULL);
+    for (uint32_t i = 0; i < now.count; i++)
+        if (now.descriptor[i].number > 2 && !stays(restore, now.descriptor[i].number))
+            bspz_sys_close(now.descriptor[i].number);
+    /* What the program had closed is closed; what it had elsewhere is put there next. */
+    for (int fd = 0; fd <= 2; fd++)
+        if (!saved_number(restore, fd))
+            bspz_sys_close(fd);
+    return 0;
+}
+
+static int place_one(struct bspz_restore *restore, uint32_t index)
+{
+    const struct bspz_image_descriptor *saved = restore->image->descriptors[index];
+    int number = (int)saved->number, from = restore->opened[index];
+    int flags = saved->descriptor_flags & FD_CLOEXEC ? O_CLOEXEC : 0;
+    long result;
+
+    if (saved->same_as != saved->number) {
+        from = (int)saved->same_as;
+        if (saved->kind == BSPZ_DESCRIPTOR_EXCLUDED && bspz_sys3(SYS_fcntl, from, F_GETFD, 0) < 0)
+            return 0;
+    } else if (from < 0) {
+        if (saved->kind == BSPZ_DESCRIPTOR_JOB && number <= 2)
+            bspz_sys3(SYS_fcntl, number, F_SETFD, flags ? FD_CLOEXEC : 0);
+        else if (saved->kind == BSPZ_DESCRIPTOR_EXCLUDED && number <= 2)
+            bspz_sys_close(number);
+        return 0;
+    }
+    result = bspz_sys3(SYS_dup3, from, number, flags);
+    if (result < 0)
+        return bspz_restore_fail(restore, (int)result, "cannot put back the descriptor of",
+                                 bspz_image_descriptor_path(saved), NULL);
+    if (saved->same_as == saved->number)
+        bspz_sys_close(from);
+    return 0;
+}
+
+int bspz_files_place(struct bspz_restore *restore)
+{
+    int error = 0;
+
+    for (uint32_t i = 0; i < count_of(restore) && !error; i++)
+        error = put_back(restore, i);
+    if (!error)
+        error = move_jobs(restore);
+    if (!error)
+        error = close_rest(restore);
+    for (uint32_t i = 0; i < count_of(restore) && !error; i++)
+        error = place_one(restore, i);
+    if (error)
+        return error;
+    bspz_sys1(SYS_fchdir, restore->folder);
+    bspz_sys_close(restore->folder);
+    bspz_sys1(SYS_umask, restore->thread->umask);
+    return 0;
+}

@@ -1,0 +1,148 @@
+/* fork.c - a copy of this process that the program does not notice.
+ *
+ * An intermediate without exit signal makes the copy and ends when somebody else watches it; the
+ * copy's parent is then the nearest subreaper.  No handler of pthread_atfork runs: a copy either
+ * never returns to the program, or it is the program as it was. */
+#include <errno.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ckpt/capture/linux.h"
+#include "ckpt/capture/snapshot.h"
+
+#define SIGNAL_KILL 9
+
+static const char copy_name[] = "bspzero-copy";
+
+static long wait_for(long process, int *status)
+{
+    long result;
+
+    do
+        result = bspz_sys4(SYS_wait4, process, status, __WALL, 0);
+    while (result == -EINTR);
+    return result;
+}
+
+static __attribute__((noreturn)) void leave(int status)
+{
+    bspz_sys1(SYS_exit_group, status);
+    __builtin_unreachable();
+}
+
+/* Its exit status is an errno value, 0 when all is well. */
+static __attribute__((noreturn)) void watch_over(const struct bspz_copy_hooks *hooks, long copy)
+{
+    int error, status;
+
+    if (copy < 0)
+        leave((int)-copy);
+    error = hooks->announce(hooks->context, (int32_t)copy);
+    if (error) {
+        bspz_sys2(SYS_kill, copy, SIGNAL_KILL);
+        wait_for(copy, &status);
+    }
+    leave(error);
+}
+
+int bspz_fork_twice(const struct bspz_copy_hooks *hooks, uint64_t tid_address)
+{
+    long intermediate = bspz_raw_fork(0);
+    int status = 0;
+
+    if (intermediate == 0) {
+        long copy = bspz_raw_fork(tid_address);
+
+        if (copy != 0)
+            watch_over(hooks, copy);
+        if (hooks->enter(hooks->context) != 0)
+            leave(1);
+        return 1;
+    }
+    if (intermediate < 0)
+        return (int)intermediate;
+    if (wait_for(intermediate, &status) < 0 || (status & 0x7f) != 0)
+        return -ECHILD;
+    return -(status >> 8 & 0xff);
+}
+
+void bspz_show_as_copy(struct bspz_snapshot *snapshot)
+{
+    struct bspz_layout layout = snapshot->thread.layout;
+    const char *name = bspz_arena_string(&snapshot->arena, copy_name);
+
+    bspz_set_name(copy_name);
+    if (!name)
+        return;
+    layout.arg_start = (uint64_t)(uintptr_t)name;
+    layout.arg_end = layout.arg_start + sizeof copy_name;
+    bspz_set_layout(&layout, snapshot->thread.auxv, snapshot->thread.auxv_size);
+}
+
+/* ---- Memory that does not survive a fork as it is ----------------------------------------------
+ */
+
+static bool is_lost(const struct bspz_piece *piece)
+{
+    if (piece->excluded || piece->kind == BSPZ_REGION_VDSO)
+        return false;
+    return piece->map->flags & (BSPZ_MAP_DONT_FORK | BSPZ_MAP_WIPE_FORK) ||
+           piece->kind == BSPZ_REGION_SHARED;
+}
+
+struct copying {
+    const struct bspz_piece *piece;
+    uint64_t to;
+};
+
+static int copy_run(void *context, uint64_t start, uint64_t end)
+{
+    const struct copying *copying = context;
+
+    memcpy((void *)(copying->to + (start - copying->piece->start)), (const void *)start,
+           end - start);
+    return 0;
+}
+
+int bspz_snapshot_copy_lost(struct bspz_snapshot *snapshot)
+{
+    int pagemap = bspz_sys_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    int error = pagemap < 0 ? pagemap : 0;
+
+    for (uint32_t i = 0; i < snapshot->piece_count && !error; i++) {
+        struct bspz_piece *piece = &snapshot->piece[i];
+        struct copying copying = {piece, 0};
+        long at;
+
+        if (!is_lost(piece))
+            continue;
+        at = bspz_sys_map(0, piece->end - piece->start, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (bspz_failed(at)) {
+            error = (int)at;
+            break;
+        }
+        copying.to = (uint64_t)at;
+        error = bspz_own_pages(piece, &snapshot->arena, pagemap, copy_run, &copying);
+        piece->now_at = (uint64_t)at;
+    }
+    if (pagemap >= 0)
+        bspz_sys_close(pagemap);
+    if (error)
+        bspz_snapshot_drop_copies(snapshot);
+    return error;
+}
+
+void bspz_snapshot_drop_copies(struct bspz_snapshot *snapshot)
+{
+    for (uint32_t i = 0; i < snapshot->piece_count; i++) {
+        struct bspz_piece *piece = &snapshot->piece[i];
+
+        if (piece->now_at == piece->start)
+            continue;
+        bspz_sys2(SYS_munmap, piece->now_at, piece->end - piece->start);
+        piece->now_at = piece->start;
+    }
+}

@@ -1,0 +1,28 @@
+/* identity.h - what program, library and processor this is. */
+#ifndef CKPT_CAPTURE_IDENTITY_H
+#define CKPT_CAPTURE_IDENTITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ckpt/format/layout.h"
+
+struct bspz_build_id {
+    uint32_t size; /* 0: none */
+    uint8_t bytes[BSPZ_IMAGE_BUILD_ID_MAX];
+};
+
+/* The build id in the beginning of an ELF file, `size` bytes of it. */
+void bspz_build_id_find(struct bspz_build_id *id, const void *elf, size_t size);
+
+/* Two hashes of some bytes: to tell kernels' pages apart, not against malice. */
+void bspz_hash_bytes(uint64_t hash[2], const void *bytes, size_t size);
+
+/* What this processor offers to programs; asked once per process, since asking is slow in virtual
+ * machines. */
+void bspz_cpu_features(uint64_t features[8]);
+
+/* The name of a feature that `needed` has and `offered` lacks; NULL when there is none. */
+const char *bspz_cpu_lacks(const uint64_t needed[8], const uint64_t offered[8]);
+
+#endif

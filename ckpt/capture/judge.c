@@ -1,0 +1,268 @@
+/* judge.c - what cannot be captured, and how it is named to the user. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ckpt/capture/linux.h"
+#include "ckpt/capture/snapshot.h"
+
+#define THREAD_PATIENCE_MS 100 /* a joined thread may linger in the list for a moment */
+#define LIST_BUFFER        4096
+
+/* ---- The user's rules -------------------------------------------------------------------------
+ */
+
+static bool glob(const char *pattern, const char *text)
+{
+    const char *star = NULL, *resume = NULL;
+
+    while (*text) {
+        if (*pattern == '*') {
+            star = pattern++;
+            resume = text;
+        } else if (*pattern == '?' || *pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star) {
+            pattern = star + 1;
+            text = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return !*pattern;
+}
+
+static bool decimal(const char *text, int *value)
+{
+    if (!*text)
+        return false;
+    for (*value = 0; *text; text++) {
+        if (*text < '0' || *text > '9' || *value > 100000000)
+            return false;
+        *value = *value * 10 + (*text - '0');
+    }
+    return true;
+}
+
+bool bspz_capture_rule_valid(const char *rule)
+{
+    int number;
+
+    return strncmp(rule, "fd:", 3) == 0 ? decimal(rule + 3, &number)
+                                        : strncmp(rule, "path:", 5) == 0 && rule[5];
+}
+
+bool bspz_rules_name(const struct bspz_capture_options *options, int number, const char *path)
+{
+    for (uint32_t i = 0; i < options->rule_count; i++) {
+        const char *rule = options->rules[i];
+        int named;
+
+        if (strncmp(rule, "fd:", 3) == 0 && decimal(rule + 3, &named) && named == number)
+            return true;
+        if (strncmp(rule, "path:", 5) == 0 && glob(rule + 5, path))
+            return true;
+    }
+    return false;
+}
+
+bool bspz_is_job_descriptor(const struct bspz_capture_options *options, int number)
+{
+    for (uint32_t i = 0; i < options->job_count; i++)
+        if (options->job_descriptors[i] == number)
+            return true;
+    return false;
+}
+
+/* ---- Threads and timers -----------------------------------------------------------------------
+ */
+
+static int count_threads(void)
+{
+    struct entry {
+        uint64_t inode;
+        int64_t offset;
+        uint16_t length;
+        uint8_t type;
+        char name[];
+    };
+    char buffer[LIST_BUFFER] __attribute__((aligned(8)));
+    int folder = bspz_sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int threads = 0;
+    long bytes;
+
+    if (folder < 0)
+        return folder;
+    while ((bytes = bspz_sys3(SYS_getdents64, folder, buffer, sizeof buffer)) > 0) {
+        for (long at = 0; at < bytes;) {
+            const struct entry *entry = (const void *)(buffer + at);
+
+            threads += entry->name[0] != '.';
+            at += entry->length;
+        }
+    }
+    bspz_sys_close(folder);
+    return bytes < 0 ? (int)bytes : threads;
+}
+
+int bspz_snapshot_one_thread(struct bspz_snapshot *snapshot)
+{
+    const struct {
+        int64_t seconds, nanoseconds;
+    } moment = {0, 1000000};
+    struct bspz_text why;
+    int threads = count_threads();
+
+    for (int waited = 0; threads > 1 && waited < THREAD_PATIENCE_MS; waited++) {
+        bspz_sys2(SYS_nanosleep, &moment, 0);
+        threads = count_threads();
+    }
+    if (threads == 1)
+        return 0;
+    if (threads < 0)
+        return bspz_snapshot_fail(snapshot, "/proc/self/task", threads);
+    bspz_text_begin(&why, snapshot->why, BSPZ_WHY_SIZE);
+    bspz_text_add(&why, "the process has ");
+    bspz_text_decimal(&why, threads);
+    bspz_text_add(&why, " threads; only a process with one thread can be saved");
+    return -EBUSY;
+}
+
+/* Timers of timer_create: the list is empty when there are none, and missing in some kernels. */
+static int judge_timers(struct bspz_snapshot *snapshot)
+{
+    char line[64];
+    int file = bspz_sys_open("/proc/self/timers", O_RDONLY | O_CLOEXEC);
+    struct bspz_text why;
+    long bytes;
+
+    if (file < 0)
+        return 0;
+    bytes = bspz_sys_read_all(file, line, sizeof line);
+    bspz_sys_close(file);
+    if (bytes <= 0)
+        return 0;
+    bspz_text_begin(&why, snapshot->why, BSPZ_WHY_SIZE);
+    bspz_text_add(&why, "the process has a POSIX timer (timer_create); only those of setitimer and "
+                        "alarm can be saved");
+    return -EBUSY;
+}
+
+/* ---- Mappings ---------------------------------------------------------------------------------
+ */
+
+static bool starts(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* NULL: can be captured. */
+static const char *map_complaint(const struct bspz_piece *piece)
+{
+    const struct bspz_map *map = piece->map;
+
+    if (map->flags & BSPZ_MAP_USERFAULT)
+        return "watched through userfaultfd";
+    if (map->flags & BSPZ_MAP_SHADOW_STACK)
+        return "a shadow stack";
+    if (piece->kind == BSPZ_REGION_VDSO)
+        return NULL;
+    if (map->flags & BSPZ_MAP_DEVICE)
+        return "memory of a device";
+    if (map->flags & BSPZ_MAP_HUGETLB)
+        return map->flags & BSPZ_MAP_SHARED ? "shared huge pages" : NULL;
+    if (piece->kind == BSPZ_REGION_SHARED)
+        return map->path[0] == '[' && !starts(map->path, "[anon_shmem:")
+                   ? "a kernel object that cannot be saved"
+               : map->path[0] && map->path[0] != '[' && map->path[0] != '/'
+                   ? "a kernel object that cannot be saved"
+                   : NULL;
+    if (map->path[0] != '/')
+        return NULL;
+    if (starts(map->path, "/SYSV") || starts(map->path, "/memfd:") ||
+        starts(map->path, "/dev/shm/") || starts(map->path, "/[aio]"))
+        return map->flags & BSPZ_MAP_SHARED ? "memory shared with others" : "of no ordinary file";
+    if (map->flags & BSPZ_MAP_DELETED)
+        return "a file that has been deleted or replaced";
+    if (piece->kind == BSPZ_REGION_SHARED_FILE)
+        return "a file mapped shared and writable: what is written there cannot be taken back";
+    return NULL;
+}
+
+static int judge_maps(struct bspz_snapshot *snapshot)
+{
+    for (uint32_t i = 0; i < snapshot->piece_count; i++) {
+        const struct bspz_piece *piece = &snapshot->piece[i];
+        const char *complaint = piece->excluded ? NULL : map_complaint(piece);
+        struct bspz_text why;
+
+        if (!complaint)
+            continue;
+        bspz_text_begin(&why, snapshot->why, BSPZ_WHY_SIZE);
+        bspz_text_add(&why, "the mapping at ");
+        bspz_text_hex(&why, piece->start);
+        if (piece->map->path[0]) {
+            bspz_text_add(&why, " (");
+            bspz_text_add(&why, piece->map->path);
+            bspz_text_add(&why, ")");
+        }
+        bspz_text_add(&why, " is ");
+        bspz_text_add(&why, complaint);
+        return -EBUSY;
+    }
+    return 0;
+}
+
+/* ---- Descriptors ------------------------------------------------------------------------------
+ */
+
+static const char *descriptor_complaint(const struct bspz_descriptor *one)
+{
+    if (one->kind == BSPZ_FD_DELETED)
+        return "whose file has been deleted, renamed or replaced";
+    if (one->locked)
+        return "which holds a lock (fcntl or flock)";
+    if (one->kind != BSPZ_FD_OTHER)
+        return NULL;
+    if (starts(one->path, "socket:"))
+        return "which cannot be saved";
+    if (starts(one->path, "pipe:"))
+        return "whose other end is not part of this process";
+    return "of a kind that cannot be saved";
+}
+
+static int judge_descriptors(struct bspz_snapshot *snapshot)
+{
+    for (uint32_t i = 0; i < snapshot->descriptors.count; i++) {
+        const struct bspz_descriptor *one = &snapshot->descriptors.descriptor[i];
+        const char *complaint = descriptor_complaint(one);
+        struct bspz_text why;
+
+        /* A duplicate of one of the job's own comes back with it. */
+        if (!complaint || bspz_is_job_descriptor(snapshot->options, one->number) ||
+            bspz_is_job_descriptor(snapshot->options, one->same_as) ||
+            bspz_rules_name(snapshot->options, one->number, one->path))
+            continue;
+        bspz_text_begin(&why, snapshot->why, BSPZ_WHY_SIZE);
+        bspz_text_add(&why, "descriptor ");
+        bspz_text_decimal(&why, one->number);
+        bspz_text_add(&why, " is ");
+        bspz_text_add(&why, one->path);
+        bspz_text_add(&why, ", ");
+        bspz_text_add(&why, complaint);
+        return -EBUSY;
+    }
+    return 0;
+}
+
+int bspz_snapshot_judge(struct bspz_snapshot *snapshot)
+{
+    int error = judge_timers(snapshot);
+
+    if (!error)
+        error = judge_maps(snapshot);
+    return error ? error : judge_descriptors(snapshot);
+}

@@ -1,0 +1,39 @@
+/* linux.c - system calls that take more than one step. */
+#include "ckpt/capture/linux.h"
+
+#include <errno.h>
+
+long bspz_sys_read_all(int fd, void *to, size_t bytes)
+{
+    size_t got = 0;
+
+    while (got < bytes) {
+        long more = bspz_sys3(SYS_read, fd, (char *)to + got, bytes - got);
+
+        if (more == -EINTR)
+            continue;
+        if (more < 0)
+            return more;
+        if (more == 0)
+            break;
+        got += (size_t)more;
+    }
+    return (long)got;
+}
+
+long bspz_sys_slurp(const char *path, char *to, size_t room)
+{
+    int fd = bspz_sys_open(path, O_RDONLY | O_CLOEXEC);
+    long bytes;
+
+    if (fd < 0)
+        return fd;
+    bytes = bspz_sys_read_all(fd, to, room);
+    bspz_sys_close(fd);
+    if (bytes < 0)
+        return bytes;
+    if ((size_t)bytes >= room)
+        return -EFBIG;
+    to[bytes] = '\0';
+    return bytes;
+}

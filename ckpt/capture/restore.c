@@ -1,0 +1,334 @@
+/* restore.c - a fresh process of the program becomes the one in the image.
+ *
+ * Happy path: images opened, their tables checked -> this processor, program and files are the
+ * right ones -> memory put together and every byte checked -> files opened -> STAGED by everybody
+ * -> files cut and placed -> the restorer takes over and does not return. What can fail: anything
+ * up to STAGED, with a line that says what; nothing has been touched then. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ckpt/capture/linux.h"
+#include "ckpt/capture/restore.h"
+
+int bspz_restore_fail(struct bspz_restore *restore, int error, const char *text, const char *name,
+                      const char *what)
+{
+    struct bspz_text why;
+
+    if (restore->plan->why[0])
+        return error;
+    bspz_text_begin(&why, restore->plan->why, BSPZ_WHY_SIZE);
+    bspz_text_add(&why, text);
+    if (name && *name) {
+        bspz_text_add(&why, " ");
+        bspz_text_add(&why, name);
+    }
+    if (what) {
+        bspz_text_add(&why, ": ");
+        bspz_text_add(&why, what);
+    }
+    if (error != -ESTALE && error != -EBADMSG) {
+        bspz_text_add(&why, " (error ");
+        bspz_text_decimal(&why, -error);
+        bspz_text_add(&why, ")");
+    }
+    return error;
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------
+ */
+
+static int read_descriptor(void *context, uint64_t offset, void *bytes, size_t size)
+{
+    int fd = (int)(intptr_t)context;
+
+    while (size > 0) {
+        long got = bspz_sys4(SYS_pread64, fd, bytes, size, offset);
+
+        if (got == -EINTR)
+            continue;
+        if (got <= 0)
+            return got ? (int)got : -EIO;
+        bytes = (char *)bytes + got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return 0;
+}
+
+int bspz_restore_source(struct bspz_image_source *source, int fd)
+{
+    struct stat status;
+    long error = bspz_sys2(SYS_fstat, fd, &status);
+
+    if (error)
+        return (int)error;
+    *source = (struct bspz_image_source){
+        .read = read_descriptor,
+        .context = (void *)(intptr_t)fd,
+        .size = (uint64_t)status.st_size,
+    };
+    return 0;
+}
+
+static void *fresh_memory(size_t bytes)
+{
+    long at = bspz_sys_map(0, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return bspz_failed(at) ? NULL : (void *)at;
+}
+
+static int open_images(struct bspz_restore *restore, struct bspz_image *images,
+                       struct bspz_image **chain)
+{
+    struct bspz_restore_plan *plan = restore->plan;
+    void *scratch = fresh_memory(BSPZ_IMAGE_READER_SCRATCH), *tables;
+    struct bspz_image_fault fault = {0};
+    int error = scratch ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; i < plan->chain_count && !error; i++) {
+        chain[i] = &images[i];
+        error = bspz_image_open(&images[i], &plan->chain[i], scratch, &fault);
+    }
+    if (!error)
+        error = bspz_image_expect(&images[0], &plan->expected, &fault);
+    if (error)
+        return bspz_restore_fail(restore, error, fault.text, NULL, NULL);
+    tables = fresh_memory(bspz_image_memory(&images[0]));
+    error = tables ? bspz_image_load(&images[0], tables, &fault) : -ENOMEM;
+    return error ? bspz_restore_fail(restore, error, fault.text, NULL, NULL) : 0;
+}
+
+static int read_thread(struct bspz_restore *restore)
+{
+    uint32_t version = 0;
+    size_t size = 0;
+
+    restore->thread = bspz_image_find(restore->image, BSPZ_IMAGE_TAG_THREAD, &version, &size);
+    if (!restore->thread || version != BSPZ_THREAD_VERSION || size != sizeof *restore->thread ||
+        restore->thread->auxv_size > sizeof restore->thread->auxv)
+        return bspz_restore_fail(
+            restore, -EPROTO, "the image was made by another version of the library", NULL, NULL);
+    return 0;
+}
+
+/* ---- Taking over ------------------------------------------------------------------------------
+ */
+
+static void *take(uint64_t *at, size_t bytes)
+{
+    void *result = (void *)*at;
+
+    *at += (bytes + 15) & ~(uint64_t)15;
+    return result;
+}
+
+static void list_moves(struct bspz_restore *restore, struct bspz_restorer *restorer, uint64_t *at)
+{
+    struct bspz_move *home = take(at, restore->staged_count * sizeof *home);
+    uint64_t vdso = restore->same_kernel ? restore->thread->vdso_address : 0;
+
+    restorer->home = home;
+    for (uint32_t i = 0; i < restore->staged_count; i++) {
+        const struct bspz_staged *staged = &restore->staged[i];
+
+        /* Of the same kernel: the living pages go there instead. */
+        if (!staged->at || (vdso && staged->home == vdso))
+            continue;
+        home[restorer->home_count++] = (struct bspz_move){staged->at, staged->home, staged->bytes};
+    }
+}
+
+/* Each of the kernel's mappings moves by itself, and all keep their distances. */
+static void list_kernel_pages(struct bspz_restore *restore, struct bspz_restorer *restorer,
+                              const struct bspz_maps *maps, uint64_t *at)
+{
+    uint64_t length = restore->kernel.end - restore->kernel.start;
+    uint64_t home = restore->thread->vdso_address - (restore->vdso - restore->kernel.start);
+    struct bspz_move *park = take(at, 16 * sizeof *park);
+    struct bspz_move *settle = take(at, 16 * sizeof *settle);
+
+    restorer->park = park;
+    restorer->settle = settle;
+    for (uint32_t i = 0; i < maps->count && restorer->park_count < 16; i++) {
+        const struct bspz_map *map = &maps->map[i];
+        uint64_t offset = map->start - restore->kernel.start;
+
+        if (map->start < restore->kernel.start || offset >= length)
+            continue;
+        park[restorer->park_count++] =
+            (struct bspz_move){map->start, restore->park + offset, map->end - map->start};
+        if (restore->same_kernel)
+            settle[restorer->settle_count++] =
+                (struct bspz_move){restore->park + offset, home + offset, map->end - map->start};
+    }
+}
+
+static void list_unmaps(struct bspz_restore *restore, struct bspz_restorer *restorer,
+                        const struct bspz_maps *maps, uint64_t *at)
+{
+    struct bspz_range *unmap = (struct bspz_range *)*at;
+
+    restorer->unmap = unmap;
+    for (uint32_t i = 0; i < maps->count; i++) {
+        const struct bspz_map *map = &maps->map[i];
+
+        if (strcmp(map->path, "[vsyscall]") == 0 || strcmp(map->path, "[uprobes]") == 0 ||
+            (map->start >= restore->place.start && map->end <= restore->place.end))
+            continue;
+        if (restorer->unmap_count && unmap[restorer->unmap_count - 1].end == map->start)
+            unmap[restorer->unmap_count - 1].end = map->end;
+        else
+            unmap[restorer->unmap_count++] = (struct bspz_range){map->start, map->end};
+    }
+    take(at, restorer->unmap_count * sizeof *unmap);
+}
+
+static void fill_thread(struct bspz_restore *restore, struct bspz_restorer *restorer)
+{
+    struct bspz_thread *thread = &restorer->thread;
+    const struct bspz_layout *layout = &restore->thread->layout;
+    uint64_t sizes[4] = {0}, fs, rseq;
+
+    memcpy(thread, restore->thread, sizeof *thread);
+    restorer->layout = (struct prctl_mm_map){
+        .start_code = layout->start_code,
+        .end_code = layout->end_code,
+        .start_data = layout->start_data,
+        .end_data = layout->end_data,
+        .start_brk = layout->start_brk,
+        .brk = layout->brk,
+        .start_stack = layout->start_stack,
+        .arg_start = layout->arg_start,
+        .arg_end = layout->arg_end,
+        .env_start = layout->env_start,
+        .env_end = layout->env_end,
+        .auxv = (void *)thread->auxv,
+        .auxv_size = (uint32_t)thread->auxv_size,
+        .exe_fd = ~0u,
+    };
+    bspz_sys2(SYS_arch_prctl, 0x1003 /* ARCH_GET_FS */, &fs);
+    rseq = bspz_rseq_area(fs, sizes);
+    for (int i = 0; rseq && sizes[i] && !restorer->old_rseq_address; i++) {
+        if (!bspz_rseq_registered(rseq, sizes[i]))
+            continue;
+        restorer->old_rseq_address = rseq;
+        restorer->old_rseq_size = sizes[i];
+    }
+}
+
+static void fill_restored(struct bspz_restore *restore, struct bspz_restorer *restorer,
+                          uint64_t *at)
+{
+    static const char text[] = "bspzero: restoring a process failed at step ?\n";
+    const struct bspz_restore_plan *plan = restore->plan;
+    struct bspz_restored *restored = &restorer->restored;
+    void *handover = take(at, plan->handover_size);
+
+    memcpy(handover, plan->handover, plan->handover_size);
+    restored->block = (void *)restore->block;
+    restored->block_size = restore->block_bytes + BSPZ_PAGE; /* with the page that guards it */
+    restored->handover = handover;
+    restored->handover_size = plan->handover_size;
+    restored->job_count = plan->job_count;
+    memcpy(restored->job_descriptors, restore->job_descriptors, sizeof restored->job_descriptors);
+    memcpy(restorer->failure, text, sizeof text);
+    restorer->failure_length = sizeof text - 1;
+    restorer->failure_at = sizeof text - 3;
+}
+
+static int take_over(struct bspz_restore *restore)
+{
+    uint64_t code_bytes, entry, at = restore->block, stack_top;
+    const void *code = bspz_restorer_code(&code_bytes, &entry);
+    struct bspz_restorer *restorer;
+    struct bspz_maps maps;
+    int error;
+
+    memcpy((void *)at, code, code_bytes);
+    at += (code_bytes + BSPZ_PAGE - 1) & ~(uint64_t)(BSPZ_PAGE - 1);
+    error =
+        (int)bspz_sys3(SYS_mprotect, restore->block, at - restore->block, PROT_READ | PROT_EXEC);
+    if (!error)
+        error = bspz_maps_read(&maps, false, &restore->self->arena);
+    if (error)
+        return bspz_restore_fail(restore, error, "the restorer", NULL, NULL);
+    restorer = take(&at, sizeof *restorer);
+    memset(restorer, 0, sizeof *restorer);
+    fill_thread(restore, restorer);
+    fill_restored(restore, restorer, &at);
+    list_moves(restore, restorer, &at);
+    list_kernel_pages(restore, restorer, &maps, &at);
+    list_unmaps(restore, restorer, &maps, &at);
+    stack_top = restore->block + restore->block_bytes;
+    if (at + 16384 > stack_top)
+        return bspz_restore_fail(restore, -ENOMEM, "the restorer", NULL, NULL);
+    /* Living pages of another kernel stay where they were parked. */
+    restorer->leftovers.start = restore->park;
+    if (!restore->same_kernel)
+        restorer->leftovers.start += restore->kernel.end - restore->kernel.start;
+    restorer->leftovers.end = restore->place.end;
+    bspz_leave_for((void *)stack_top, (void (*)(void *))(restore->block + entry), restorer);
+}
+
+/* ---- All of it --------------------------------------------------------------------------------
+ */
+
+static int prepare(struct bspz_restore *restore, struct bspz_image *images,
+                   struct bspz_image **chain)
+{
+    uint32_t size;
+    int error = bspz_snapshot_one_thread(restore->self);
+
+    if (!error && bspz_sys5(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP_SIZE, &size, 0, 0) != 0)
+        error = bspz_restore_fail(restore, -ENOSYS,
+                                  "this kernel was built without CONFIG_CHECKPOINT_RESTORE", NULL,
+                                  NULL);
+    if (!error)
+        error = open_images(restore, images, chain);
+    if (error)
+        return error;
+    restore->image = chain[0];
+    error = read_thread(restore);
+    if (!error)
+        error = bspz_restore_trust(restore);
+    if (!error)
+        error = bspz_files_open(restore);
+    if (error)
+        return error;
+    error = bspz_maps_read(&restore->self->maps, false, &restore->self->arena);
+    if (error)
+        return bspz_restore_fail(restore, error, "/proc/self/maps", NULL, NULL);
+    return bspz_stage(restore, chain);
+}
+
+int bspz_restore_main(struct bspz_restore_plan *plan)
+{
+    static const struct bspz_capture_options none;
+    struct bspz_restore restore = {.plan = plan, .folder = -1};
+    struct bspz_image images[BSPZ_IMAGE_CHAIN_MAX], *chain[BSPZ_IMAGE_CHAIN_MAX];
+    int error;
+
+    plan->why[0] = '\0';
+    if (plan->chain_count == 0 || plan->chain_count > BSPZ_IMAGE_CHAIN_MAX ||
+        plan->job_count > BSPZ_JOB_DESCRIPTORS || plan->handover_size > BSPZ_HANDOVER_MAX)
+        return bspz_restore_fail(&restore, -EINVAL, "the restore was asked for wrongly", NULL,
+                                 NULL);
+    restore.self = bspz_snapshot_begin(&none, plan->why);
+    if (!restore.self)
+        return bspz_restore_fail(&restore, -ENOMEM, "no address space for tables", NULL, NULL);
+    memcpy(restore.job_descriptors, plan->job_descriptors, plan->job_count * sizeof(int));
+    error = prepare(&restore, images, chain);
+    if (!error && plan->staged) {
+        error = -plan->staged(plan->context);
+        if (error)
+            bspz_restore_fail(&restore, error, "the restore was given up", NULL, NULL);
+    }
+    if (error)
+        return error;
+    bspz_signals_block();
+    error = bspz_files_place(&restore);
+    return error ? error : take_over(&restore);
+}

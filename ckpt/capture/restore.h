@@ -1,0 +1,52 @@
+/* restore.h - the parts of a restore; private to this folder.
+ *
+ * Until `staged` nothing is changed but the memory and the descriptors of this fresh process. */
+#ifndef CKPT_CAPTURE_RESTORE_H
+#define CKPT_CAPTURE_RESTORE_H
+
+#include "ckpt/capture/restorer.h"
+#include "ckpt/capture/snapshot.h"
+
+/* A saved region: where it is put together, and where it belongs. */
+struct bspz_staged {
+    const struct bspz_image_region *region;
+    uint64_t home;
+    uint64_t bytes; /* of a stack more than was saved: it cannot grow any more */
+    uint64_t at;    /* 0: not mapped */
+    bool writable;  /* for now: opened for what is decoded into it */
+};
+
+struct bspz_restore {
+    struct bspz_restore_plan *plan;
+    struct bspz_snapshot *self; /* this process: mappings, descriptors, arena */
+    struct bspz_image *image;   /* the newest */
+    const struct bspz_thread *thread;
+    struct bspz_staged *staged; /* ascending, as the image's regions */
+    uint32_t staged_count;
+    struct bspz_range place; /* where all is staged */
+    uint64_t block;          /* the restorer's memory, at the beginning of the place */
+    uint64_t block_bytes;
+    uint64_t park;            /* where the kernel's pages wait */
+    struct bspz_range kernel; /* where they are now */
+    uint64_t vdso;            /* address of the vdso itself now; 0: there is none */
+    bool same_kernel;
+    int *opened; /* for each descriptor of the image: its new number, or -1 */
+    int folder;  /* the current directory */
+    int job_descriptors[BSPZ_JOB_DESCRIPTORS];
+};
+
+/* Writes "TEXT NAME: WHAT" into why, parts may be NULL; returns the error. */
+int bspz_restore_fail(struct bspz_restore *restore, int error, const char *text, const char *name,
+                      const char *what);
+
+/* stage.c: finds the place, maps and fills it. */
+int bspz_stage(struct bspz_restore *restore, struct bspz_image *const *chain);
+
+/* trust.c: processor, program, libraries and files are those of the image. */
+int bspz_restore_trust(struct bspz_restore *restore);
+
+/* files.c: opened and checked; later, with everybody's consent, cut and put in their places. */
+int bspz_files_open(struct bspz_restore *restore);
+int bspz_files_place(struct bspz_restore *restore);
+
+#endif

@@ -1,0 +1,19 @@
+/* restored.h - what the restorer leaves for the process that it has brought back. */
+#ifndef CKPT_CAPTURE_RESTORED_H
+#define CKPT_CAPTURE_RESTORED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ckpt/capture/capture.h"
+
+struct bspz_restored {
+    void *block; /* the restorer's own memory, to be unmapped */
+    size_t block_size;
+    const void *handover;
+    size_t handover_size;
+    int job_descriptors[BSPZ_JOB_DESCRIPTORS];
+    uint32_t job_count;
+};
+
+#endif

@@ -1,0 +1,78 @@
+/* snapshot.h - what is known about this process while it is captured; private to this folder. */
+#ifndef CKPT_CAPTURE_SNAPSHOT_H
+#define CKPT_CAPTURE_SNAPSHOT_H
+
+#include "ckpt/capture/arena.h"
+#include "ckpt/capture/capture.h"
+#include "ckpt/capture/descriptors.h"
+#include "ckpt/capture/maps.h"
+#include "ckpt/capture/thread.h"
+
+#define BSPZ_PAGE 4096u
+
+/* A mapping, or the part of one that is to be saved. */
+struct bspz_piece {
+    const struct bspz_map *map;
+    uint64_t start;
+    uint64_t end;
+    uint64_t save_from; /* below it only leftovers: the unused part of a stack */
+    uint64_t now_at;    /* where its bytes can be read: start, or a copy made before a fork */
+    uint32_t kind;      /* BSPZ_REGION_* */
+    bool excluded;      /* by a rule of the user: mapped again, but not saved */
+};
+
+struct bspz_snapshot {
+    const struct bspz_capture_options *options;
+    struct bspz_arena arena;
+    struct bspz_thread thread;
+    struct bspz_maps maps;
+    struct bspz_descriptors descriptors;
+    struct bspz_piece *piece; /* ascending */
+    uint32_t piece_count;
+    void *writer_scratch;
+    void *stack_top;
+    uint64_t mask; /* signals blocked before */
+    char *why;     /* BSPZ_WHY_SIZE bytes */
+};
+
+/* The scratch memory of this process, made upon first use, with an empty snapshot in it.  NULL when
+ * there is no memory.  Contents of an earlier one are gone. */
+struct bspz_snapshot *bspz_snapshot_begin(const struct bspz_capture_options *options, char *why);
+/* After a restore the scratch memory is not there any more. */
+void bspz_snapshot_forget(void);
+struct bspz_range bspz_snapshot_memory(void);
+
+/* Reads everything and judges it; signals must be blocked.  -EBUSY: refused. */
+int bspz_snapshot_read(struct bspz_snapshot *snapshot);
+
+/* -EBUSY and `why` when something cannot be captured. */
+int bspz_snapshot_judge(struct bspz_snapshot *snapshot);
+int bspz_snapshot_one_thread(struct bspz_snapshot *snapshot);
+
+/* Whether the user's rules name this descriptor or path. */
+bool bspz_rules_name(const struct bspz_capture_options *options, int number, const char *path);
+bool bspz_is_job_descriptor(const struct bspz_capture_options *options, int number);
+
+/* Says what failed: "TEXT: error N"; returns the error. */
+int bspz_snapshot_fail(struct bspz_snapshot *snapshot, const char *text, long error);
+
+/* Regions that a forked process lacks or shares get a copy of their bytes; drop removes those. */
+int bspz_snapshot_copy_lost(struct bspz_snapshot *snapshot);
+void bspz_snapshot_drop_copies(struct bspz_snapshot *snapshot);
+
+/* Writes the image of what was read. */
+int bspz_snapshot_write(struct bspz_snapshot *snapshot, const struct bspz_image_config *config,
+                        struct bspz_image_written *written);
+
+/* Visits the pages of a piece that must be saved, in runs, ascending. */
+typedef int bspz_run_function(void *context, uint64_t start, uint64_t end);
+int bspz_own_pages(const struct bspz_piece *piece, struct bspz_arena *arena, int pagemap,
+                   bspz_run_function *visit, void *context);
+
+/* 0 in the caller, 1 in the copy, or a negative errno.  With tid_address the kernel keeps the
+ * copy's thread id there. */
+int bspz_fork_twice(const struct bspz_copy_hooks *hooks, uint64_t tid_address);
+/* "bspzero-copy" in process lists, without changing the memory that holds the arguments. */
+void bspz_show_as_copy(struct bspz_snapshot *snapshot);
+
+#endif

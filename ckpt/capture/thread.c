@@ -1,0 +1,224 @@
+/* thread.c - reading what the kernel keeps for this process. */
+#include "ckpt/capture/thread.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <linux/prctl.h>
+#include <linux/rseq.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+
+#include "ckpt/capture/arena.h"
+#include "ckpt/capture/linux.h"
+
+#define STAT_BUFFER 2048
+
+#ifndef AT_RSEQ_FEATURE_SIZE
+#define AT_RSEQ_FEATURE_SIZE 27
+#endif
+
+/* Of libc 2.35 and later: where its area lies relative to the thread pointer, and its size. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+uint64_t bspz_signals_block(void)
+{
+    uint64_t all = ~UINT64_C(0), before = 0;
+
+    bspz_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, sizeof all);
+    return before;
+}
+
+void bspz_signals_set(uint64_t mask)
+{
+    bspz_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &mask, 0, sizeof mask);
+}
+
+/* Field n of /proc/self/stat, counted from 1; the second may contain anything but ends with the
+ * last parenthesis. */
+static uint64_t stat_field(const char *after_name, int n)
+{
+    const char *at = after_name;
+    uint64_t value = 0;
+
+    for (int field = 3; field < n && *at; at++)
+        field += *at == ' ';
+    for (; *at >= '0' && *at <= '9'; at++)
+        value = value * 10 + (uint64_t)(*at - '0');
+    return value;
+}
+
+static int read_layout(struct bspz_layout *layout)
+{
+    char buffer[STAT_BUFFER];
+    long bytes = bspz_sys_slurp("/proc/self/stat", buffer, sizeof buffer);
+    const char *at;
+
+    if (bytes < 0)
+        return (int)bytes;
+    at = strrchr(buffer, ')');
+    if (!at)
+        return -EIO;
+    at += 2;
+    layout->start_code = stat_field(at, 26);
+    layout->end_code = stat_field(at, 27);
+    layout->start_stack = stat_field(at, 28);
+    layout->start_data = stat_field(at, 45);
+    layout->end_data = stat_field(at, 46);
+    layout->start_brk = stat_field(at, 47);
+    layout->arg_start = stat_field(at, 48);
+    layout->arg_end = stat_field(at, 49);
+    layout->env_start = stat_field(at, 50);
+    layout->env_end = stat_field(at, 51);
+    layout->brk = (uint64_t)bspz_sys1(SYS_brk, 0);
+    /* A kernel that hides these shows zeros. */
+    return layout->start_code && layout->env_end ? 0 : -EPERM;
+}
+
+uint64_t bspz_rseq_area(uint64_t fs_base, uint64_t sizes[4])
+{
+    uint64_t known = &__rseq_size ? __rseq_size : 0;
+    int n = 0;
+
+    if (!&__rseq_offset || known == 0)
+        return 0;
+    sizes[n++] = sizeof(struct rseq) < 32 ? 32 : sizeof(struct rseq);
+    if (known > 32)
+        sizes[n++] = (known + 31) & ~UINT64_C(31);
+    if (getauxval(AT_RSEQ_FEATURE_SIZE) > 32)
+        sizes[n++] = (getauxval(AT_RSEQ_FEATURE_SIZE) + 31) & ~UINT64_C(31);
+    sizes[n] = 0;
+    return fs_base + (uint64_t)__rseq_offset;
+}
+
+int bspz_rseq_registered(uint64_t address, uint64_t size)
+{
+    long result = bspz_sys4(SYS_rseq, address, size, 0, BSPZ_RSEQ_SIGNATURE);
+
+    if (result == 0) /* it was not, until now */
+        bspz_sys4(SYS_rseq, address, size, 1 /* unregister */, BSPZ_RSEQ_SIGNATURE);
+    return result == -EBUSY;
+}
+
+static void read_rseq(struct bspz_thread *thread)
+{
+    uint64_t sizes[4] = {0};
+    uint64_t address = bspz_rseq_area(thread->pointers.fs_base, sizes);
+
+    for (int i = 0; address && sizes[i]; i++) {
+        if (!bspz_rseq_registered(address, sizes[i]))
+            continue;
+        thread->rseq_address = address;
+        thread->rseq_size = sizes[i];
+        thread->rseq_signature = BSPZ_RSEQ_SIGNATURE;
+        return;
+    }
+}
+
+static void read_signals(struct bspz_thread *thread)
+{
+    struct {
+        uint64_t address;
+        int32_t flags;
+        int32_t unused;
+        uint64_t size;
+    } stack = {0};
+
+    for (int i = 0; i < BSPZ_SIGNALS; i++)
+        bspz_sys4(SYS_rt_sigaction, i + 1, 0, &thread->action[i], sizeof(uint64_t));
+    bspz_sys2(SYS_sigaltstack, 0, &stack);
+    thread->stack_address = stack.address;
+    thread->stack_flags = (uint64_t)(uint32_t)stack.flags;
+    thread->stack_size = stack.size;
+    for (int i = 0; i < 3; i++)
+        bspz_sys2(SYS_getitimer, i, &thread->timer[i]);
+}
+
+static int read_folder(struct bspz_thread *thread)
+{
+    /* The kernel's result counts the zero byte. */
+    long bytes = bspz_sys2(SYS_getcwd, thread->cwd, sizeof thread->cwd);
+
+    if (bytes < 0)
+        return (int)bytes;
+    thread->umask = (uint32_t)bspz_sys1(SYS_umask, 077);
+    bspz_sys1(SYS_umask, thread->umask);
+    return thread->cwd[0] == '/' ? 0 : -ENOENT; /* "(unreachable)" */
+}
+
+int bspz_thread_read(struct bspz_thread *thread, uint64_t mask, const char **what)
+{
+    struct rlimit limit;
+    long error;
+
+    memset(thread, 0, sizeof *thread);
+    thread->mask = mask;
+    thread->tid = (int32_t)bspz_sys0(SYS_gettid);
+    *what = "the thread pointer";
+    error = bspz_sys2(SYS_arch_prctl, ARCH_GET_FS, &thread->pointers.fs_base);
+    if (!error)
+        error = bspz_sys2(SYS_arch_prctl, ARCH_GET_GS, &thread->pointers.gs_base);
+    if (error)
+        return (int)error;
+    *what = "the layout of the address space (/proc/self/stat)";
+    error = read_layout(&thread->layout);
+    if (error)
+        return (int)error;
+    *what = "the address of the thread id (prctl PR_GET_TID_ADDRESS)";
+    error = bspz_sys2(SYS_prctl, PR_GET_TID_ADDRESS, &thread->tid_address);
+    if (error)
+        return (int)error;
+    *what = "the list of robust mutexes";
+    error = bspz_sys3(SYS_get_robust_list, 0, &thread->robust_list, &thread->robust_size);
+    if (error)
+        return (int)error;
+    *what = "the auxiliary vector (/proc/self/auxv)";
+    error = bspz_sys_slurp("/proc/self/auxv", (char *)thread->auxv, sizeof thread->auxv);
+    if (error < 0)
+        return (int)error;
+    thread->auxv_size = (uint64_t)error;
+    *what = "the current directory";
+    error = read_folder(thread);
+    if (error)
+        return (int)error;
+    read_rseq(thread);
+    read_signals(thread);
+    bspz_sys4(SYS_prlimit64, 0, RLIMIT_STACK, 0, &limit);
+    thread->stack_limit = limit.rlim_cur;
+    bspz_sys2(SYS_prctl, PR_GET_NAME, thread->name);
+    return 0;
+}
+
+void bspz_thread_put_timers(const struct bspz_thread *thread)
+{
+    for (int i = 0; i < 3; i++)
+        bspz_sys3(SYS_setitimer, i, &thread->timer[i], 0);
+}
+
+void bspz_set_name(const char *name)
+{
+    bspz_sys2(SYS_prctl, PR_SET_NAME, name);
+}
+
+int bspz_set_layout(const struct bspz_layout *layout, const uint64_t *auxv, uint64_t auxv_size)
+{
+    struct prctl_mm_map map = {
+        .start_code = layout->start_code,
+        .end_code = layout->end_code,
+        .start_data = layout->start_data,
+        .end_data = layout->end_data,
+        .start_brk = layout->start_brk,
+        .brk = layout->brk,
+        .start_stack = layout->start_stack,
+        .arg_start = layout->arg_start,
+        .arg_end = layout->arg_end,
+        .env_start = layout->env_start,
+        .env_end = layout->env_end,
+        .auxv = (void *)(uintptr_t)auxv,
+        .auxv_size = (uint32_t)auxv_size,
+        .exe_fd = ~0u,
+    };
+
+    return (int)bspz_sys5(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, &map, sizeof map, 0);
+}

@@ -1,0 +1,84 @@
+/* thread.h - what the kernel keeps for a process besides memory and descriptors.
+ *
+ * The struct is part of images as it is: every member is aligned by itself, and a change of it is a
+ * new BSPZ_THREAD_VERSION. */
+#ifndef CKPT_CAPTURE_THREAD_H
+#define CKPT_CAPTURE_THREAD_H
+
+#include <stdint.h>
+
+#include "ckpt/capture/arch.h"
+
+#define BSPZ_THREAD_VERSION 1u
+#define BSPZ_SIGNALS        64
+#define BSPZ_AUXV_WORDS     96
+#define BSPZ_NAME_SIZE      16
+#define BSPZ_CWD_SIZE       4096
+#define BSPZ_RSEQ_SIGNATURE 0x53053053u /* of x86: what libc registers */
+
+/* As the kernel's rt_sigaction has it. */
+struct bspz_action {
+    uint64_t handler;
+    uint64_t flags;
+    uint64_t restorer;
+    uint64_t mask;
+};
+
+struct bspz_timer {
+    int64_t interval_seconds, interval_microseconds;
+    int64_t seconds, microseconds;
+};
+
+/* What the kernel believes about the address space. */
+struct bspz_layout {
+    uint64_t start_code, end_code, start_data, end_data;
+    uint64_t start_brk, brk, start_stack;
+    uint64_t arg_start, arg_end, env_start, env_end;
+};
+
+struct bspz_thread {
+    struct bspz_context context;
+    struct bspz_thread_pointers pointers;
+    struct bspz_layout layout;
+    uint64_t tid_address; /* where the kernel clears the thread id; 0: unknown */
+    uint64_t robust_list, robust_size;
+    uint64_t rseq_address, rseq_size, rseq_signature; /* address 0: not registered */
+    uint64_t stack_address, stack_flags, stack_size;  /* alternate signal stack */
+    uint64_t mask;                                    /* blocked signals */
+    struct bspz_action action[BSPZ_SIGNALS];          /* of signal i + 1 */
+    struct bspz_timer timer[3];                       /* real, virtual, profiling */
+    uint64_t stack_limit;                             /* bytes; ~0 unlimited */
+    uint64_t vdso_address;                            /* where libc believes it is */
+    uint64_t vdso_size;                               /* 0: those pages are stand-ins already */
+    uint64_t vvar_address, vvar_size; /* the kernel's data beside it, all mappings together */
+    uint64_t auxv[BSPZ_AUXV_WORDS];
+    uint64_t auxv_size; /* bytes */
+    uint32_t umask;
+    int32_t tid;
+    char name[BSPZ_NAME_SIZE];
+    char cwd[BSPZ_CWD_SIZE];
+};
+
+/* Fills in all but context and vdso; signals must be blocked already and `mask` is what it was
+ * before.  0, or a negative errno and *what says which part it was. */
+int bspz_thread_read(struct bspz_thread *thread, uint64_t mask, const char **what);
+
+/* Blocks all signals; returns what was blocked before. */
+uint64_t bspz_signals_block(void);
+void bspz_signals_set(uint64_t mask);
+
+/* Whether libc has registered an area for restartable sequences at `address` with that size. */
+int bspz_rseq_registered(uint64_t address, uint64_t size);
+
+/* Where libc keeps that area and the sizes worth trying, 0 ended; 0 when libc has none. */
+uint64_t bspz_rseq_area(uint64_t fs_base, uint64_t sizes[4]);
+
+/* The areas in image order, set again: robust list, timers.  Used by a thawed copy. */
+void bspz_thread_put_timers(const struct bspz_thread *thread);
+
+/* The name in process lists, and the command line that they show.  The latter stays where it is
+ * when the kernel does not let us. */
+void bspz_set_name(const char *name);
+int bspz_set_layout(const struct bspz_layout *layout, const uint64_t *auxv, uint64_t auxv_size);
+
+#endif
