@@ -366,6 +366,11 @@ int store_job_open(struct store *store, const char *name, char *error)
     return folder < 0 ? folder : 0;
 }
 
+bool store_names_job(const struct store *store)
+{
+    return store->wanted[0] != '\0';
+}
+
 const char *store_job_name(const struct store *store)
 {
     return store->job_name;

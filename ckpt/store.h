@@ -57,6 +57,8 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
                      char *error);
 /* Chooses a job; NULL: the one named when the store was opened, else the newest.  -ENOENT. */
 int store_job_open(struct store *store, const char *name, char *error);
+/* Whether the path given to store_open was DIR/JOB. */
+bool store_names_job(const struct store *store);
 /* The chosen job's name. */
 const char *store_job_name(const struct store *store);
 

@@ -1,0 +1,76 @@
+/* command.h - bspckpt's commands and what they share. */
+#ifndef CKPT_BSPCKPT_COMMAND_H
+#define CKPT_BSPCKPT_COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ckpt/store.h"
+
+/* What the command line asks for. */
+struct request {
+    bool json;
+    int64_t pid;          /* --pid; -1: all */
+    uint32_t keep;        /* --keep; 0: not given */
+    uint64_t now;         /* nanoseconds since 1970 */
+    const char *words[4]; /* after the command */
+    int word_count;
+};
+
+/* DIR[/JOB][@SUPERSTEP[.TERM]], opened. */
+struct target {
+    struct store *store;
+    bool has_job;       /* the path named one */
+    uint64_t superstep; /* WIRE_NEVER: none given */
+    uint32_t term;      /* 0: none given */
+};
+
+/* Exit statuses. */
+#define STATUS_OK    0
+#define STATUS_BAD   1 /* damaged, not there, cannot be read */
+#define STATUS_WRONG 2 /* a wrong call */
+
+int command_ls(const struct request *request);
+int command_show(const struct request *request);
+int command_verify(const struct request *request);
+int command_prune(const struct request *request);
+int command_diff(const struct request *request);
+
+/* Opens the target and chooses its job (the newest when none is named, unless all_jobs).  On
+ * failure prints why and returns an exit status. */
+int target_open(struct target *target, const char *text, enum store_mode mode, bool all_jobs);
+void target_close(struct target *target);
+
+/* The snapshot meant: the named one, else the newest that can be used.  Prints what it had to pass
+ * over. */
+int target_manifest(struct target *target, struct manifest *manifest);
+
+/* "SUPERSTEP[.TERM]"; false when it is none. */
+bool parse_snapshot(const char *text, uint64_t *superstep, uint32_t *term);
+
+/* Prints "bspckpt: TEXT" to stderr and returns STATUS_BAD. */
+int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "12.5 MiB", "3 s", in memory of the caller's. */
+const char *size_text(uint64_t bytes, char text[24]);
+const char *age_text(uint64_t from, uint64_t now, char text[24]);
+
+/* An image, loaded; its memory. */
+struct loaded {
+    struct bspz_image image;
+    struct store *store;
+    int file;
+    void *scratch;
+    void *memory;
+};
+/* status 0, or a negative errno value and a text in fault->text. */
+int loaded_open(struct loaded *loaded, struct store *store, uint64_t superstep, uint32_t term,
+                uint32_t pid, struct bspz_image_fault *fault);
+void loaded_close(struct loaded *loaded);
+
+/* The names of the tables in ckpt/format/layout.h. */
+const char *region_kind_text(uint32_t kind);
+const char *descriptor_kind_text(uint32_t kind);
+const char *protection_text(const struct bspz_image_region *region, char text[5]);
+
+#endif

@@ -1,0 +1,149 @@
+/* bspckpt: looks at the snapshots of BSP jobs, checks them and removes old ones. */
+#include <errno.h>
+#include <popt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ckpt/bspckpt/command.h"
+
+static const char help_text[] =
+    "Usage: bspckpt COMMAND DIR [OPTION...]\n"
+    "Looks at the snapshots of BSP jobs in a directory.\n"
+    "\n"
+    "  ls DIR              jobs and their snapshots: superstep, age, size, state\n"
+    "  show DIR            what a snapshot holds: program, processes, memory, files\n"
+    "  verify DIR          checks every byte of every snapshot\n"
+    "  prune DIR --keep N  removes all but the newest N snapshots of a job\n"
+    "  diff DIR S1 S2      what changed in memory between two snapshots, by region\n"
+    "\n"
+    "DIR may be DIR/JOB (else it is the newest job, for ls and verify all of them),\n"
+    "and for show and verify DIR@SUPERSTEP or DIR@SUPERSTEP.TERM (else the newest\n"
+    "snapshot, for verify all).\n"
+    "\n"
+    "  --pid N             show, diff: only process N\n"
+    "  --json              for programs\n"
+    "  --help, --version\n"
+    "\n"
+    "The exit status is 0, 1 when something is damaged or missing, 2 for a wrong call.\n";
+
+static const struct {
+    const char *name;
+    int words; /* after it */
+    int (*run)(const struct request *request);
+} commands[] = {
+    {"ls", 1, command_ls},       {"show", 1, command_show}, {"verify", 1, command_verify},
+    {"prune", 1, command_prune}, {"diff", 3, command_diff},
+};
+
+enum { OPT_PID = 1, OPT_KEEP, OPT_JSON, OPT_HELP, OPT_VERSION };
+
+static const struct poptOption table[] = {
+    {"pid", '\0', POPT_ARG_STRING, NULL, OPT_PID, NULL, NULL},
+    {"keep", '\0', POPT_ARG_STRING, NULL, OPT_KEEP, NULL, NULL},
+    {"json", '\0', POPT_ARG_NONE, NULL, OPT_JSON, NULL, NULL},
+    {"help", 'h', POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, NULL, OPT_HELP, NULL, NULL},
+    {"version", '\0', POPT_ARG_NONE, NULL, OPT_VERSION, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+static int wrong(const char *text, const char *word)
+{
+    fprintf(stderr, "bspckpt: %s%s%.80s; bspckpt --help lists the commands\n", text,
+            word ? ": " : "", word ? word : "");
+    return STATUS_WRONG;
+}
+
+/* A whole number from least to most; false when it is none. */
+static bool take_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number >= least &&
+           *number <= most;
+}
+
+/* -1: go on; else the exit status. */
+static int take_option(struct request *request, int code, const char *value)
+{
+    uint64_t number;
+
+    switch (code) {
+    case OPT_PID:
+        if (!take_number(value, 0, WIRE_RANKS_MAX - 1, &number))
+            return wrong("--pid: not the number of a process", value);
+        request->pid = (int64_t)number;
+        return -1;
+    case OPT_KEEP:
+        if (!take_number(value, 1, 1000000, &number))
+            return wrong("--keep: not a number of snapshots", value);
+        request->keep = (uint32_t)number;
+        return -1;
+    case OPT_JSON:
+        request->json = true;
+        return -1;
+    case OPT_HELP:
+        fputs(help_text, stdout);
+        return STATUS_OK;
+    default:
+        puts("bspckpt (bspzero) " BSPZ_VERSION);
+        return STATUS_OK;
+    }
+}
+
+static int take_options(struct request *request, poptContext context)
+{
+    int code, status = -1;
+
+    while (status < 0 && (code = poptGetNextOpt(context)) > 0) {
+        char *value = poptGetOptArg(context);
+        status = take_option(request, code, value);
+        free(value);
+    }
+    if (status < 0 && code < -1)
+        return wrong(code == POPT_ERROR_NOARG ? "a value is missing behind" : poptStrerror(code),
+                     poptBadOption(context, POPT_BADOPTION_NOALIAS));
+    return status;
+}
+
+static int dispatch(struct request *request, const char **words)
+{
+    if (!words || !words[0])
+        return wrong("no command given", NULL);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (strcmp(commands[i].name, words[0]) != 0)
+            continue;
+        while (words[1 + request->word_count] && request->word_count < 4) {
+            request->words[request->word_count] = words[1 + request->word_count];
+            request->word_count++;
+        }
+        if (request->word_count != commands[i].words)
+            return wrong(commands[i].words == 1 ? "give one directory after"
+                                                : "give a directory and two supersteps after",
+                         words[0]);
+        return commands[i].run(request);
+    }
+    return wrong("there is no command", words[0]);
+}
+
+int main(int argc, const char **argv)
+{
+    struct request request = {.pid = -1};
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    request.now = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    poptContext context = poptGetContext("bspckpt", argc, argv, table, 0);
+    int status = take_options(&request, context);
+    if (status < 0)
+        status = dispatch(&request, poptGetArgs(context));
+    poptFreeContext(context);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        perror("bspckpt: standard output");
+        return STATUS_BAD;
+    }
+    return status;
+}

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Tests bspckpt on a directory made for it: bspckpt.py BSPCKPT MAKE_STORE."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+bspckpt, make_store = sys.argv[1:]
+failures = 0
+
+
+def check(what, condition, shown=""):
+    global failures
+    if not condition:
+        failures += 1
+        print(f"FAILED: {what}\n{shown}")
+
+
+def run(*words, status=0):
+    result = subprocess.run([bspckpt, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, check=False)
+    shown = f"{' '.join(words)}: status {result.returncode}\n{result.stdout}{result.stderr}"
+    check(f"status {status}", result.returncode == status, shown)
+    check("stderr only when something is wrong", status != 0 or result.stderr == "", shown)
+    if status == 2 or (status == 1 and not result.stdout):
+        lines = result.stderr.splitlines()
+        check("one message", len(lines) == 1 and lines[0].startswith("bspckpt: "), shown)
+    return result.stdout, result.stderr
+
+
+def as_json(*words, status=0):
+    return json.loads(run(*words, "--json", status=status)[0])
+
+
+def flip(path, at):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ 1]))
+
+
+def test_ls(directory, job):
+    out, _ = run("ls", directory)
+    lines = out.splitlines()
+    check("a head and six snapshots", len(lines) == 7, out)
+    check("the head", lines[0].split() == "JOB SNAPSHOT AGE PROCS SIZE KIND STATE".split(), out)
+    check("full", "0.1" in lines[1] and " full " in lines[1] and "committed" in lines[1], out)
+    check("an increment", " +1 " in lines[2], out)
+    check("retired", "5.1" in lines[6] and "retired" in lines[6], out)
+    check("the job by name", run("ls", f"{directory}/{job}")[0] == out)
+    (found,) = as_json("ls", directory)
+    check("json: the job", found["job"] == job, str(found))
+    check("json: supersteps", [s["superstep"] for s in found["snapshots"]] == list(range(6)))
+    check("json: state", found["snapshots"][5]["state"] == "retired")
+    sizes = [sum(os.path.getsize(os.path.join(directory, job, f"{s}.1", name))
+                 for name in os.listdir(os.path.join(directory, job, f"{s}.1")))
+             for s in range(6)]
+    check("json: sizes", [s["bytes"] for s in found["snapshots"]] == sizes, str(found))
+
+
+def test_show(directory, job):
+    out, _ = run("show", directory)
+    check("the newest that counts", "superstep   4, term 1" in out, out)
+    check("on its base", "on the image of process 0 in 3.1" in out, out)
+    check("regions", "/usr/bin/a program" in out and "[stack]" in out and "anon" in out, out)
+    check("descriptors", "descriptor 5: file /home/someone/results of today.txt" in out, out)
+    check("compression", "records lz4" in out, out)
+    found = as_json("show", f"{directory}@3.1", "--pid", "1")
+    check("json: the manifest", found["manifest"]["superstep"] == 3 and found["name"] == job)
+    check("json: bytes are digits", len(found["manifest"]["images"][0]["digest"]) == 32)
+    (process,) = found["processes"]
+    check("json: one process", process["pid"] == 1)
+    check("json: full", process["generation"] == 0 and process["blocks_here"] == process["blocks"])
+    saved = sum(region["saved"] for region in process["regions"])
+    raw = sum(coding["raw"] for coding in process["codings"])
+    check("json: all that is saved belongs to a region", saved == raw > 0, str(process))
+    check("json: smaller than it was", process["length"] < raw)
+    increment = as_json("show", f"{directory}/{job}@4", "--pid", "1")["processes"][0]
+    check("json: an increment", increment["generation"] == 1
+          and 0 < increment["blocks_here"] < increment["blocks"], str(increment))
+    run("show", directory, "--pid", "2", status=1)
+    run("show", f"{directory}@17", status=1)
+    check("named", "superstep 17" in run("show", f"{directory}@17", status=1)[1])
+
+
+def test_diff(directory):
+    out, _ = run("diff", directory, "3", "4")
+    check("both processes", out.count("process ") == 2 and "changed" in out, out)
+    changes = as_json("diff", directory, "3", "5.1", "--pid", "0")
+    check("json: one process", [p["pid"] for p in changes] == [0])
+    regions = changes[0]["regions"]
+    check("json: regions", len(regions) == 4 and any(r["changed"] > 0 for r in regions)
+          and all(0 <= r["changed"] <= r["blocks"] for r in regions), str(regions))
+    same = as_json("diff", directory, "3", "3")
+    check("json: nothing changed", all(r["changed"] == 0 and r["what"] == "same"
+                                       for p in same for r in p["regions"]), str(same))
+    check("nothing changed", run("diff", directory, "3", "3")[0] == "process 0\nprocess 1\n")
+    run("diff", directory, "3", status=2)
+    run("diff", directory, "3", "four", status=2)
+    run("diff", directory, "3", "44", status=1)
+
+
+def test_verify(directory, job):
+    out, _ = run("verify", directory)
+    check("all is well", out == "6 snapshots, 0 damaged files\n", out)
+    image = os.path.join(directory, job, "3.1", "1.img")
+    at = os.path.getsize(image) // 2
+    flip(image, at)
+    out, _ = run("verify", directory, status=1)
+    line = out.splitlines()[0]
+    check("the file", line.startswith(f"{job}/3.1/1.img: bytes "), out)
+    first, last = (int(word) for word in line.split("bytes ")[1].split(":")[0].split(" to "))
+    check("the range", first <= at <= last, out)
+    check("one file", out.splitlines()[-1] == "6 snapshots, 1 damaged file", out)
+    found = as_json("verify", directory, status=1)
+    check("json", found["snapshots"] == 6 and len(found["faults"]) == 1
+          and found["faults"][0]["first"] == first and found["faults"][0]["last"] == last)
+    check("the others are well", run("verify", f"{directory}@2")[0]
+          == "1 snapshot, 0 damaged files\n")
+    run("verify", f"{directory}@3", status=1)
+    flip(image, at)
+    flip(os.path.join(directory, job, "0.1", "manifest"), 50)
+    out, _ = run("verify", directory, status=1)
+    check("a manifest", f"{job}/0.1/manifest: manifest damaged: wrong checksum" in out, out)
+    check("listed as damaged", "damaged: manifest damaged" in run("ls", directory)[0])
+    flip(os.path.join(directory, job, "0.1", "manifest"), 50)
+    run("verify", directory)
+    run("verify", f"{directory}@9", status=1)
+
+
+def test_prune(directory, job):
+    run("prune", directory, status=2)
+    run("prune", directory, "--keep", "0", status=2)
+    run("prune", f"{directory}@3", "--keep", "1", status=2)
+    out, _ = run("prune", directory, "--keep", "1")
+    check("what is needed stays", out == f"job {job}: 4 snapshots removed\n", out)
+    check("on the disk", sorted(os.listdir(os.path.join(directory, job))) == ["3.1", "4.1", "term"])
+    run("verify", directory)
+    check("json", as_json("prune", directory, "--keep", "1") == {"job": job, "removed": 0})
+
+
+def test_wrong_calls(directory):
+    run(status=2)
+    run("colour", status=2)
+    run("ls", status=2)
+    run("ls", "a", "b", status=2)
+    run("ls", directory, "--colour", status=2)
+    run("show", directory, "--pid", status=2)
+    run("show", directory, "--pid", "x", status=2)
+    run("show", directory, "--pid", "-1", status=2)
+    run("show", f"{directory}@", status=2)
+    run("show", f"{directory}@x", status=2)
+    run("ls", f"{directory}/missing", status=1)
+    check("help", run("--help")[0].startswith("Usage: bspckpt"))
+    check("help with one dash", run("-help")[0].startswith("Usage: bspckpt"))
+    check("version", run("--version")[0].startswith("bspckpt (bspzero) "))
+    empty = os.path.join(directory, "empty@dir")
+    os.mkdir(empty, 0o700)
+    check("no jobs", as_json("ls", empty) == [])
+    run("show", empty, status=1)
+    os.chmod(empty, 0o777)
+    check("open to others", "others may write to it" in run("ls", empty, status=1)[1])
+    os.rmdir(empty)
+
+
+def main():
+    scratch = tempfile.mkdtemp(prefix="bspckpt-")
+    try:
+        directory = os.path.join(scratch, "snapshots")
+        job = subprocess.run([make_store, directory], stdout=subprocess.PIPE, text=True,
+                             check=True).stdout.strip()
+        test_ls(directory, job)
+        test_show(directory, job)
+        test_diff(directory)
+        test_verify(directory, job)
+        test_wrong_calls(directory)
+        test_prune(directory, job)
+    finally:
+        shutil.rmtree(scratch)
+    print(f"{failures} failures")
+    sys.exit(1 if failures else 0)
+
+
+main()
