@@ -49,16 +49,10 @@ void bspz_tag_shift(void)
 static void settle(void)
 {
     while (!queue.chunk || queue.at >= (const char *)(queue.chunk + 1) + queue.chunk->used) {
-        const struct bspz_channel *messages = NULL;
-
         if (queue.chunk)
-            queue.chunk = bspz_chunk_at(queue.source, queue.superstep, queue.chunk->next);
-        while (!queue.chunk) {
-            queue.source++;
-            messages = bspz_incoming(queue.source, bspz_rt.pid, queue.superstep, BSPZ_MESSAGES);
-            if (messages)
-                queue.chunk = bspz_chunk_at(queue.source, queue.superstep, messages->first);
-        }
+            queue.chunk = bspz_next_chunk(queue.chunk);
+        while (!queue.chunk)
+            queue.chunk = bspz_incoming(++queue.source, queue.superstep, BSPZ_MESSAGES);
         queue.at = (const char *)(queue.chunk + 1);
         queue.end = queue.at + queue.chunk->used;
     }
@@ -70,8 +64,8 @@ void bspz_queue_swap(bool any_messages)
     if (!any_messages)
         return;
     for (int source = 0; source < bspz_rt.nprocs; source++) {
-        const struct bspz_channel *messages =
-            bspz_incoming(source, bspz_rt.pid, bspz_rt.superstep, BSPZ_MESSAGES);
+        const struct bspz_chunk *messages =
+            bspz_incoming(source, bspz_rt.superstep, BSPZ_MESSAGES);
 
         if (!messages)
             continue;

@@ -65,13 +65,11 @@ static BSPZ_COLD void check_each(const char *function, int caller, bspz_position
             bspz_fail_bounds(function, caller, position, bspz_rt.pid, area, offset, each);
 }
 
-static void serve_reader(int reader, const struct bspz_channel *requests)
+static void serve_reader(int reader, const struct bspz_chunk *chunk)
 {
-    uint64_t superstep = bspz_rt.superstep;
     struct bspz_cursor *cursor = &bspz_cursors[BSPZ_REPLIES][reader];
 
-    for (const struct bspz_chunk *chunk = bspz_chunk_at(reader, superstep, requests->first); chunk;
-         chunk = bspz_chunk_at(reader, superstep, chunk->next)) {
+    for (; chunk; chunk = bspz_next_chunk(chunk)) {
         const struct bspz_request_record *record = (const void *)(chunk + 1);
         const struct bspz_request_record *end =
             (const void *)((const char *)(chunk + 1) + chunk->used);
@@ -98,8 +96,8 @@ static void serve_reader(int reader, const struct bspz_channel *requests)
 void bspz_serve_gets(void)
 {
     for (int reader = 0; reader < bspz_rt.nprocs; reader++) {
-        const struct bspz_channel *requests =
-            bspz_incoming(reader, bspz_rt.pid, bspz_rt.superstep, BSPZ_REQUESTS);
+        const struct bspz_chunk *requests =
+            bspz_incoming(reader, bspz_rt.superstep, BSPZ_REQUESTS);
 
         if (requests)
             serve_reader(reader, requests);
@@ -108,15 +106,12 @@ void bspz_serve_gets(void)
 }
 
 /* Walks this rank's requests to `owner` beside the owner's replies: same number, same order. */
-static void collect_from(int owner, const struct bspz_channel *requests,
-                         const struct bspz_channel *replies)
+static void collect_from(int owner, const struct bspz_chunk *chunk,
+                         const struct bspz_chunk *reply_chunk)
 {
-    uint64_t superstep = bspz_rt.superstep;
-    const struct bspz_chunk *reply_chunk = bspz_chunk_at(owner, superstep, replies->first);
     const char *reply = (const char *)(reply_chunk + 1);
 
-    for (const struct bspz_chunk *chunk = bspz_chunk_at(bspz_rt.pid, superstep, requests->first);
-         chunk; chunk = bspz_chunk_at(bspz_rt.pid, superstep, chunk->next)) {
+    for (; chunk; chunk = bspz_next_chunk(chunk)) {
         const struct bspz_request_record *record = (const void *)(chunk + 1);
         const struct bspz_request_record *end =
             (const void *)((const char *)(chunk + 1) + chunk->used);
@@ -125,7 +120,7 @@ static void collect_from(int owner, const struct bspz_channel *requests,
             const uint64_t bytes = bspz_bytes_of(record->size);
 
             if (reply == (const char *)(reply_chunk + 1) + reply_chunk->used) {
-                reply_chunk = bspz_chunk_at(owner, superstep, reply_chunk->next);
+                reply_chunk = bspz_next_chunk(reply_chunk);
                 reply = (const char *)(reply_chunk + 1);
             }
             bspz_copy_out((void *)(uintptr_t)record->destination, reply + 8, bytes);
@@ -139,15 +134,11 @@ static void collect_from(int owner, const struct bspz_channel *requests,
 
 void bspz_collect_gets(void)
 {
-    uint64_t superstep = bspz_rt.superstep;
-
     for (int owner = 0; owner < bspz_rt.nprocs; owner++) {
-        const struct bspz_channel *requests =
-            &bspz_half_of(bspz_rt.pid, superstep)->to[owner].channel[BSPZ_REQUESTS];
+        const struct bspz_chunk *requests = bspz_outbox_first(BSPZ_REQUESTS, owner);
 
-        if (requests->stamp == superstep + 1)
-            collect_from(owner, requests,
-                         bspz_incoming(owner, bspz_rt.pid, superstep, BSPZ_REPLIES));
+        if (requests)
+            collect_from(owner, requests, bspz_incoming(owner, bspz_rt.superstep, BSPZ_REPLIES));
     }
 }
 
@@ -199,14 +190,13 @@ void bspz_apply_puts(void)
     uint64_t superstep = bspz_rt.superstep;
 
     for (int source = 0; source < bspz_rt.nprocs; source++) {
-        const struct bspz_channel *puts = bspz_incoming(source, bspz_rt.pid, superstep, BSPZ_PUTS);
+        const struct bspz_chunk *chunk = bspz_incoming(source, superstep, BSPZ_PUTS);
 
-        if (!puts)
+        if (!chunk)
             continue;
         if (source != bspz_rt.pid)
-            bspz_received_bytes += puts->bytes;
-        for (const struct bspz_chunk *chunk = bspz_chunk_at(source, superstep, puts->first); chunk;
-             chunk = bspz_chunk_at(source, superstep, chunk->next))
+            bspz_received_bytes += chunk->bytes;
+        for (; chunk; chunk = bspz_next_chunk(chunk))
             apply_chunk(source, chunk);
     }
 }

@@ -1,79 +1,24 @@
-/* outbox.c - committing memory of a half, chaining chunks, publishing channels. */
+/* outbox.c - chaining chunks and entering them in the directory; see outbox.h. */
 #include "lib/rt/outbox.h"
+#include "lib/rt/half.h"
 #include "lib/rt/registration.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#define FIRST_COMMIT (UINT64_C(64) << 10)
-#define COMMIT_STEP_MAXIMUM (UINT64_C(64) << 20)
-#define FIRST_ROOM UINT64_C(1008) /* with the header 1 KiB */
+#define FIRST_ROOM UINT64_C(1024) /* of a chain's first chunk, with its header */
+#define FIRST_ROOM_LEAST UINT64_C(64) /* a message of 16 bytes with a tag */
 #define ROOM_MAXIMUM (UINT64_C(256) << 10)
-#define CALM_SUPERSTEPS 64 /* a half that stays below a quarter so long gives memory back */
-
-/* This rank's two halves; [superstep & 1]. */
-struct half_state {
-    struct bspz_half *at;
-    uint64_t top;       /* first free byte */
-    uint64_t committed; /* bytes backed by memory */
-    uint64_t peak;      /* largest top since `calm` began */
-    unsigned calm;      /* supersteps since top was above a quarter of committed */
-};
 
 struct bspz_cursor *bspz_cursors[BSPZ_KINDS];
 
-static struct half_state halves[2];
-static struct half_state *current;
+static struct bspz_half halves[2]; /* this rank's two; [superstep & 1] */
+static struct bspz_half *current;
+static uint64_t first_room; /* so that a little for everybody fits the first stretch */
 static int *dirty; /* destinations written to in this superstep */
 static int dirty_count;
 static bool *is_dirty;
-
-static uint64_t directory_bytes(void)
-{
-    return bspz_pad(sizeof(struct bspz_half) +
-                        (uint64_t)bspz_rt.nprocs * sizeof(struct bspz_channels),
-                    4096);
-}
-
-/* Backs the half with memory up to `end`.  0 or an errno. */
-static int commit(struct half_state *half, uint64_t end)
-{
-    uint64_t offset = (uint64_t)((char *)half->at - (char *)bspz_rt.board);
-    uint64_t step = half->committed < COMMIT_STEP_MAXIMUM ? half->committed : COMMIT_STEP_MAXIMUM;
-    uint64_t target = half->committed + (step > FIRST_COMMIT ? step : FIRST_COMMIT);
-    int error;
-
-    if (end > bspz_rt.board->layout.half_bytes)
-        return ENOMEM;
-    if (target < end)
-        target = bspz_pad(end, 4096);
-    if (target > bspz_rt.board->layout.half_bytes)
-        target = bspz_rt.board->layout.half_bytes;
-    do {
-        error = fallocate(bspz_rt.board_fd, 0, (off_t)(offset + half->committed),
-                          (off_t)(target - half->committed)) == 0
-                    ? 0
-                    : errno;
-    } while (error == EINTR);
-    if (error && target > bspz_pad(end, 4096)) {
-        target = bspz_pad(end, 4096);
-        error = fallocate(bspz_rt.board_fd, 0, (off_t)(offset + half->committed),
-                          (off_t)(target - half->committed)) == 0
-                    ? 0
-                    : errno;
-    }
-    if (error)
-        return error;
-#ifdef MADV_POPULATE_WRITE
-    /* One call is cheaper than a fault per page; where the kernel lacks it, faults do. */
-    madvise((char *)half->at + half->committed, target - half->committed, MADV_POPULATE_WRITE);
-#endif
-    half->committed = target;
-    return 0;
-}
 
 static BSPZ_NORETURN void out_of_memory(uint64_t bytes, int error, const char *function, int line,
                                         const char *file)
@@ -84,37 +29,49 @@ static BSPZ_NORETURN void out_of_memory(uint64_t bytes, int error, const char *f
               (unsigned long long)bytes, (unsigned long long)current->top, strerror(error));
 }
 
-static struct bspz_cursor *new_cursors(void)
+/* Pages of cursors that are never used stay unbacked: no memset, no huge pages. */
+static bool make_cursors(void)
 {
-    size_t bytes = (size_t)bspz_rt.nprocs * sizeof(struct bspz_cursor);
-    struct bspz_cursor *cursors = aligned_alloc(64, bytes);
+    size_t count = (size_t)bspz_rt.nprocs;
+    size_t bytes = BSPZ_KINDS * count * sizeof(struct bspz_cursor);
+    struct bspz_cursor *cursors =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    return cursors ? memset(cursors, 0, bytes) : NULL;
+    if (cursors == MAP_FAILED)
+        return false;
+    madvise(cursors, bytes, MADV_NOHUGEPAGE);
+    for (size_t kind = 0; kind < BSPZ_KINDS; kind++)
+        bspz_cursors[kind] = cursors + kind * count;
+    return true;
 }
 
 void bspz_outbox_begin(void)
 {
-    for (int kind = 0; kind < BSPZ_KINDS; kind++)
-        bspz_cursors[kind] = new_cursors();
-    dirty = calloc((size_t)bspz_rt.nprocs, sizeof *dirty);
-    is_dirty = calloc((size_t)bspz_rt.nprocs, sizeof *is_dirty);
-    for (int kind = 0; kind < BSPZ_KINDS; kind++)
-        if (!bspz_cursors[kind] || !dirty || !is_dirty)
-            bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "no memory for the outbox of %d processes",
-                      bspz_rt.nprocs);
-    dirty_count = 0;
-    for (int parity = 0; parity < 2; parity++) {
-        struct half_state *half = &halves[parity];
-        int error;
+    const struct bspz_layout *layout = &bspz_rt.board->layout;
+    uint64_t nprocs = (uint64_t)bspz_rt.nprocs;
+    int error;
 
-        *half = (struct half_state){.at = bspz_half_of(bspz_rt.pid, (uint64_t)parity)};
-        current = half;
-        half->top = directory_bytes();
-        error = commit(half, half->top);
-        if (error)
-            out_of_memory(half->top, error, "bsp_begin", BSPZ_AT_BEGIN);
-    }
+    dirty = calloc(nprocs, sizeof *dirty);
+    is_dirty = calloc(nprocs, sizeof *is_dirty);
+    if (!dirty || !is_dirty || !make_cursors())
+        bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "no memory for the outbox of %d processes",
+                  bspz_rt.nprocs);
+    dirty_count = 0;
+    first_room = bspz_stretch_bytes(layout, 0) / nprocs & ~UINT64_C(15);
+    if (first_room > FIRST_ROOM)
+        first_room = FIRST_ROOM;
+    if (first_room < FIRST_ROOM_LEAST)
+        first_room = FIRST_ROOM_LEAST;
+    first_room -= sizeof(struct bspz_chunk);
     current = &halves[0];
+    error = bspz_half_begin(&halves[0], 0);
+    if (!error)
+        error = bspz_half_begin(&halves[1], 1);
+    /* Where the others will enter what they wrote for this rank. */
+    if (!error)
+        error = bspz_commit(bspz_entry_of(0, bspz_rt.pid, 0), 2 * nprocs * layout->entry_bytes);
+    if (error)
+        out_of_memory(2 * nprocs * layout->entry_bytes, error, "bsp_begin", BSPZ_AT_BEGIN);
 }
 
 static void touch(int to)
@@ -125,46 +82,51 @@ static void touch(int to)
     }
 }
 
-/* The chunk at the end of the used part can simply become longer. */
-static bool extend_in_place(struct bspz_cursor *cursor, uint64_t bytes)
+static uint64_t offset_of(const void *at)
 {
-    char *top = (char *)current->at + current->top;
-
-    if (!cursor->chunk || cursor->limit != top)
-        return false;
-    if (current->top + bytes > current->committed && commit(current, current->top + bytes) != 0)
-        return false;
-    cursor->limit += bytes;
-    current->top += bytes;
-    return true;
+    return (uint64_t)((const char *)at - (const char *)bspz_rt.board);
 }
 
-static void new_chunk(struct bspz_cursor *cursor, uint64_t room, const char *function, int line,
-                      const char *file)
+static void *take(uint64_t least, uint64_t *bytes, const char *function, int line,
+                  const char *file)
 {
-    uint64_t at = current->top;
-    uint64_t end = at + sizeof(struct bspz_chunk) + room;
-    struct bspz_chunk *chunk;
+    int error = 0;
+    void *taken = bspz_half_take(current, least, bytes, &error);
 
-    if (end > current->committed) {
-        int error = commit(current, end);
+    if (!taken)
+        out_of_memory(least, error, function, line, file);
+    return taken;
+}
 
-        if (error)
-            out_of_memory(room, error, function, line, file);
-    }
-    current->top = end;
-    chunk = (struct bspz_chunk *)((char *)current->at + at);
+/* The chunk at the end of the used part can simply become longer. */
+static bool extend_in_place(struct bspz_cursor *cursor, uint64_t least, uint64_t most)
+{
+    uint64_t bytes =
+        cursor->chunk ? bspz_half_extend(current, cursor->limit, least, most) : 0;
+
+    cursor->limit += bytes;
+    return bytes > 0;
+}
+
+/* Behind the header there will be room for `least` and, if there is, for `most`. */
+static void new_chunk(struct bspz_cursor *cursor, uint64_t least, uint64_t most,
+                      const char *function, int line, const char *file)
+{
+    uint64_t bytes = sizeof(struct bspz_chunk) + most;
+    struct bspz_chunk *chunk =
+        take(sizeof(struct bspz_chunk) + least, &bytes, function, line, file);
+
     chunk->next = 0;
     chunk->used = 0;
     if (cursor->chunk) {
         cursor->chunk->used = (uint64_t)(cursor->tail - (char *)(cursor->chunk + 1));
-        cursor->chunk->next = at;
+        cursor->chunk->next = offset_of(chunk);
     } else {
-        cursor->first = at;
+        cursor->first = offset_of(chunk);
     }
     cursor->chunk = chunk;
     cursor->tail = (char *)(chunk + 1);
-    cursor->limit = (char *)current->at + end;
+    cursor->limit = (char *)chunk + bytes;
     cursor->last = NULL;
 }
 
@@ -199,6 +161,7 @@ char *bspz_outbox_room(enum bspz_kind kind, int to, uint64_t bytes, const char *
 {
     struct bspz_cursor *cursor = &bspz_cursors[kind][to];
     const uint64_t unit = kind == BSPZ_MESSAGES ? 16 : 8;
+    uint64_t most;
 
     if (kind == BSPZ_PUTS)
         bspz_outbox_close(cursor);
@@ -208,33 +171,31 @@ char *bspz_outbox_room(enum bspz_kind kind, int to, uint64_t bytes, const char *
             return cursor->tail;
     } else {
         touch(to);
-        cursor->next_room = FIRST_ROOM;
+        cursor->next_room = first_room;
     }
     if (bytes > bspz_rt.board->layout.half_bytes)
         out_of_memory(bytes, ENOMEM, function, line, file);
     bytes = bspz_pad(bytes, 16);
-    if (extend_in_place(cursor, bytes > cursor->next_room ? bytes : cursor->next_room) ||
-        extend_in_place(cursor, bytes)) {
-        if (cursor->next_room < ROOM_MAXIMUM)
-            cursor->next_room = 2 * cursor->next_room + sizeof(struct bspz_chunk);
-        return cursor->tail;
-    }
-    new_chunk(cursor, bytes > cursor->next_room ? bytes : cursor->next_room, function, line, file);
+    most = bytes > cursor->next_room ? bytes : cursor->next_room;
+    if (!extend_in_place(cursor, bytes, most))
+        new_chunk(cursor, bytes, most, function, line, file);
     if (cursor->next_room < ROOM_MAXIMUM)
         cursor->next_room = 2 * cursor->next_room + sizeof(struct bspz_chunk);
     return cursor->tail;
 }
 
-static uint32_t seal_channel(struct bspz_cursor *cursor, struct bspz_channel *channel,
-                             uint64_t stamp, uint32_t flag)
+/* Closes the chain and enters where it begins; returns the flag if there is one. */
+static uint32_t seal_chain(const struct bspz_cursor *cursor, uint64_t *first, uint32_t flag)
 {
+    struct bspz_chunk *head;
+
+    *first = cursor->first;
     if (!cursor->chunk)
         return 0;
     cursor->chunk->used = (uint64_t)(cursor->tail - (char *)(cursor->chunk + 1));
-    channel->first = cursor->first;
-    channel->count = cursor->count;
-    channel->bytes = cursor->bytes;
-    channel->stamp = stamp;
+    head = bspz_chunk_at(cursor->first);
+    head->count = cursor->count;
+    head->bytes = cursor->bytes;
     return flag;
 }
 
@@ -243,21 +204,16 @@ static uint32_t seal_sequence(uint64_t superstep, int line, const char *file)
 {
     const struct bspz_sequence *sequence = &bspz_sequence;
     uint64_t bytes = sequence->count * sizeof *sequence->operations;
-    uint64_t at = current->top;
+    uint64_t room = bspz_pad(sizeof(struct bspz_calls) + bytes, 16);
+    struct bspz_line *own = &bspz_rt.self->line[superstep & 1];
+    struct bspz_calls *calls;
 
     if (sequence->count == 0)
         return 0;
-    if (at + bytes > current->committed) {
-        int error = commit(current, at + bytes);
-
-        if (error)
-            out_of_memory(bytes, error, "bsp_sync", line, file);
-    }
-    memcpy((char *)current->at + at, sequence->operations, bytes);
-    current->top = bspz_pad(at + bytes, 16);
-    current->at->sequence_offset = at;
-    current->at->sequence_count = sequence->count;
-    current->at->sequence_stamp = superstep + 1;
+    calls = take(room, &room, "bsp_sync", line, file);
+    calls->count = sequence->count;
+    memcpy(calls->operations, sequence->operations, bytes);
+    own->sequence = offset_of(calls);
     return BSPZ_HAS_SEQUENCE | (sequence->null_pop ? BSPZ_HAS_NULL_POP : 0);
 }
 
@@ -266,25 +222,42 @@ uint32_t bspz_outbox_seal(uint64_t superstep, int line, const char *file)
     uint32_t flags = seal_sequence(superstep, line, file);
 
     for (int i = 0; i < dirty_count; i++) {
-        struct bspz_channel *channels = current->at->to[dirty[i]].channel;
         int to = dirty[i];
+        struct bspz_entry *entry = bspz_entry_of(bspz_rt.pid, to, superstep);
 
         bspz_outbox_close(&bspz_cursors[BSPZ_PUTS][to]);
-        flags |= seal_channel(&bspz_cursors[BSPZ_PUTS][to], &channels[BSPZ_PUTS], superstep + 1,
-                              BSPZ_HAS_PUT);
-        flags |= seal_channel(&bspz_cursors[BSPZ_REQUESTS][to], &channels[BSPZ_REQUESTS],
-                              superstep + 1, BSPZ_HAS_GET);
-        flags |= seal_channel(&bspz_cursors[BSPZ_MESSAGES][to], &channels[BSPZ_MESSAGES],
-                              superstep + 1, BSPZ_HAS_MESSAGE);
+        flags |= seal_chain(&bspz_cursors[BSPZ_PUTS][to], &entry->first[BSPZ_PUTS], BSPZ_HAS_PUT);
+        flags |= seal_chain(&bspz_cursors[BSPZ_REQUESTS][to], &entry->first[BSPZ_REQUESTS],
+                            BSPZ_HAS_GET);
+        flags |= seal_chain(&bspz_cursors[BSPZ_MESSAGES][to], &entry->first[BSPZ_MESSAGES],
+                            BSPZ_HAS_MESSAGE);
+        entry->first[BSPZ_REPLIES] = 0;
+        atomic_store_explicit(&entry->stamp, superstep + 1, memory_order_release);
     }
     return flags;
 }
 
 void bspz_outbox_seal_replies(uint64_t superstep)
 {
-    for (int i = 0; i < dirty_count; i++)
-        seal_channel(&bspz_cursors[BSPZ_REPLIES][dirty[i]],
-                     &current->at->to[dirty[i]].channel[BSPZ_REPLIES], superstep + 1, 0);
+    for (int i = 0; i < dirty_count; i++) {
+        int to = dirty[i];
+        struct bspz_entry *entry = bspz_entry_of(bspz_rt.pid, to, superstep);
+
+        if (!bspz_cursors[BSPZ_REPLIES][to].chunk)
+            continue;
+        /* The reader may be looking here for requests at this moment. */
+        if (atomic_load_explicit(&entry->stamp, memory_order_relaxed) != superstep + 1)
+            memset(entry->first, 0, sizeof entry->first);
+        seal_chain(&bspz_cursors[BSPZ_REPLIES][to], &entry->first[BSPZ_REPLIES], 0);
+        atomic_store_explicit(&entry->stamp, superstep + 1, memory_order_release);
+    }
+}
+
+const struct bspz_chunk *bspz_outbox_first(enum bspz_kind kind, int to)
+{
+    const struct bspz_cursor *cursor = &bspz_cursors[kind][to];
+
+    return is_dirty[to] && cursor->chunk ? bspz_chunk_at(cursor->first) : NULL;
 }
 
 uint64_t bspz_outbox_bytes_out(void)
@@ -307,31 +280,6 @@ void bspz_outbox_count(struct bspz_counters *counters)
     }
 }
 
-/* Memory of an unusually large superstep goes back to the system once it was not needed for
- * CALM_SUPERSTEPS.  Nobody reads this half now: its content is two supersteps old. */
-static void give_back(struct half_state *half)
-{
-    uint64_t offset = (uint64_t)((char *)half->at - (char *)bspz_rt.board);
-    uint64_t keep;
-
-    if (half->top > half->peak)
-        half->peak = half->top;
-    if (half->top >= half->committed / 4 || half->committed <= 4 * FIRST_COMMIT) {
-        half->calm = 0;
-        half->peak = 0;
-        return;
-    }
-    if (++half->calm < CALM_SUPERSTEPS / 2) /* each half sees every second superstep */
-        return;
-    keep = bspz_pad(half->peak > FIRST_COMMIT ? half->peak : FIRST_COMMIT, 4096);
-    if (keep < half->committed &&
-        fallocate(bspz_rt.board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                  (off_t)(offset + keep), (off_t)(half->committed - keep)) == 0)
-        half->committed = keep;
-    half->calm = 0;
-    half->peak = 0;
-}
-
 void bspz_outbox_flip(uint64_t next_superstep)
 {
     for (int i = 0; i < dirty_count; i++) {
@@ -342,7 +290,5 @@ void bspz_outbox_flip(uint64_t next_superstep)
     }
     dirty_count = 0;
     current = &halves[next_superstep & 1];
-    if (current->committed > 4 * FIRST_COMMIT)
-        give_back(current);
-    current->top = directory_bytes();
+    bspz_half_reset(current);
 }

@@ -4,16 +4,16 @@
  * s is read during the sync of s and (messages, in place) during superstep s+1, and overwritten
  * not before s+2, when everybody has arrived at barrier s+1.  So no barrier ends a superstep.
  *
- * A half is [directory: one struct bspz_channels per destination][chunks ...].  A channel is a
- * chain of chunks with records in the order issued.  Offsets count from the start of the half.
- * Memory behind a half is committed (fallocate) before it is touched: running out is an error
- * message, never SIGBUS.
+ * A half holds chunks.  What is for one destination and of one kind is a chain of them with records
+ * in the order issued; the directory, sorted by destination, has an entry for every pair of ranks
+ * that says where the chains begin.  Offsets count from the start of the board.
  */
 #ifndef BSPZ_RT_OUTBOX_H
 #define BSPZ_RT_OUTBOX_H
 
 #include <string.h>
 
+#include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
 
 #pragma GCC visibility push(hidden)
@@ -21,28 +21,24 @@
 enum bspz_kind { BSPZ_PUTS, BSPZ_REQUESTS, BSPZ_REPLIES, BSPZ_MESSAGES, BSPZ_KINDS };
 
 struct bspz_chunk {
-    uint64_t next; /* offset of the next chunk, 0 = last */
+    uint64_t next; /* offset of the next chunk from the start of the board, 0 = last */
     uint64_t used; /* bytes of records behind this header */
-};
-
-struct bspz_channel {
-    uint64_t stamp; /* superstep + 1 this content belongs to */
-    uint64_t first; /* offset of the first chunk */
-    uint64_t count; /* messages */
+    /* Of the whole chain; in its first chunk. */
+    uint64_t count; /* messages, as for cursors */
     uint64_t bytes; /* payload */
 };
 
-struct bspz_channels {
-    struct bspz_channel channel[BSPZ_KINDS];
-} __attribute__((aligned(BSPZ_LINE)));
+/* What one rank wrote for another; layout.entry_bytes from one to the next. */
+struct bspz_entry {
+    _Atomic uint64_t stamp;     /* superstep + 1 this content belongs to */
+    uint64_t first[BSPZ_KINDS]; /* offset of the first chunk, 0 = nothing of this kind */
+};
+_Static_assert(sizeof(struct bspz_entry) == BSPZ_ENTRY_BYTES, "the directory is laid out for it");
 
 /* The rank's push, pop and tag size calls of a superstep, for comparison by the others. */
-struct bspz_half {
-    uint64_t sequence_stamp;
-    uint64_t sequence_offset;
-    uint64_t sequence_count;
-    uint64_t reserved[13];
-    struct bspz_channels to[];
+struct bspz_calls {
+    uint64_t count;
+    struct bspz_operation operations[];
 };
 
 /* A put: header, data padded to 8.  Puts of one size and statement that continue each other share a
@@ -120,12 +116,15 @@ extern struct bspz_cursor *bspz_cursors[BSPZ_KINDS]; /* [kind][destination] */
 
 void bspz_outbox_begin(void);
 
-static inline struct bspz_half *bspz_half_of(int pid, uint64_t superstep)
+/* All entries for one destination lie side by side: that is how they are read. */
+static inline struct bspz_entry *bspz_entry_of(int from, int to, uint64_t superstep)
 {
     const struct bspz_board *board = bspz_rt.board;
+    uint64_t row = (uint64_t)to * 2 + (superstep & 1);
 
-    return (struct bspz_half *)((char *)board + board->layout.outboxes +
-                                ((uint64_t)pid * 2 + (superstep & 1)) * board->layout.half_bytes);
+    return (struct bspz_entry *)((char *)board + board->layout.directory +
+                                 (row * (uint64_t)bspz_rt.nprocs + (uint64_t)from) *
+                                     board->layout.entry_bytes);
 }
 
 /* Writes the size of the open put record, if there is one. */
@@ -153,6 +152,8 @@ static inline char *bspz_outbox_take(enum bspz_kind kind, int to, uint64_t bytes
 uint32_t bspz_outbox_seal(uint64_t superstep, int line, const char *file);
 /* Publishes the replies only. */
 void bspz_outbox_seal_replies(uint64_t superstep);
+/* The first chunk that this rank wrote for `to` in this superstep, NULL when there is none. */
+const struct bspz_chunk *bspz_outbox_first(enum bspz_kind kind, int to);
 /* Payload written for other ranks in this superstep so far. */
 uint64_t bspz_outbox_bytes_out(void);
 /* Adds the payload of this superstep's puts and messages, own ones included. */
@@ -160,19 +161,26 @@ void bspz_outbox_count(struct bspz_counters *counters);
 /* Turns to the other half; gives memory back that was not needed for a while. */
 void bspz_outbox_flip(uint64_t next_superstep);
 
-/* The channel `from` wrote for this rank in `superstep`, or NULL when it is empty. */
-static inline const struct bspz_channel *bspz_incoming(int from, int to, uint64_t superstep,
-                                                       enum bspz_kind kind)
+static inline struct bspz_chunk *bspz_chunk_at(uint64_t offset)
 {
-    const struct bspz_channel *channel = &bspz_half_of(from, superstep)->to[to].channel[kind];
-
-    return channel->stamp == superstep + 1 ? channel : NULL;
+    return offset ? (struct bspz_chunk *)((char *)bspz_rt.board + offset) : NULL;
 }
 
-static inline const struct bspz_chunk *bspz_chunk_at(int from, uint64_t superstep, uint64_t offset)
+static inline const struct bspz_chunk *bspz_next_chunk(const struct bspz_chunk *chunk)
 {
-    return offset ? (const struct bspz_chunk *)((char *)bspz_half_of(from, superstep) + offset)
-                  : NULL;
+    return bspz_chunk_at(chunk->next);
+}
+
+/* The chain that `from` wrote for this rank in `superstep`, NULL when it wrote none of this kind.
+ * Acquire: an owner of areas may enter its replies while its own requests are looked for. */
+static inline const struct bspz_chunk *bspz_incoming(int from, uint64_t superstep,
+                                                     enum bspz_kind kind)
+{
+    const struct bspz_entry *entry = bspz_entry_of(from, bspz_rt.pid, superstep);
+
+    if (atomic_load_explicit(&entry->stamp, memory_order_acquire) != superstep + 1)
+        return NULL;
+    return bspz_chunk_at(entry->first[kind]);
 }
 
 static inline uint64_t bspz_pad(uint64_t bytes, uint64_t unit)
@@ -189,8 +197,9 @@ static inline void bspz_copy(void *to, const void *from, uint64_t bytes)
         memcpy(to, from, bytes);
 }
 
-/* copy.c: memcpy by stores that pass the cache, followed by a fence; and the choice between the
- * two for a block that goes into an outbox. */
+/* copy.c: memcpy that is fast for any two addresses; memcpy by stores that pass the cache, followed
+ * by a fence; and the choice between the two for a block that goes into an outbox. */
+void bspz_copy_cached(void *to, const void *from, uint64_t bytes);
 void bspz_copy_streaming(void *to, const void *from, uint64_t bytes);
 void bspz_copy_block_in(void *to, const void *from, uint64_t bytes);
 
@@ -213,8 +222,10 @@ static inline void bspz_copy_out(void *to, const void *from, uint64_t bytes)
 {
     if (bytes == 8)
         memcpy(to, from, 8);
-    else if (bytes < BSPZ_STREAM_ALWAYS)
+    else if (bytes < BSPZ_BLOCK_MINIMUM)
         memcpy(to, from, bytes);
+    else if (bytes < BSPZ_STREAM_ALWAYS)
+        bspz_copy_cached(to, from, bytes);
     else
         bspz_copy_streaming(to, from, bytes);
 }

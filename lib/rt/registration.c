@@ -8,7 +8,7 @@
 #include "include/bsp.h"
 
 #define NO_SLOT UINT32_MAX
-#define SLOTS_MAXIMUM (1u << 20)
+#define SLOTS_MAXIMUM ((uint32_t)(BSPZ_TABLE_BYTES / sizeof(struct bspz_area)))
 
 /* Private view of a slot; `older` chains the slots of one address, newest first. */
 struct slot {
@@ -37,9 +37,9 @@ static uint64_t pushes;
 struct bspz_area *bspz_areas_of(int pid)
 {
     const struct bspz_board *board = bspz_rt.board;
-    uint64_t bytes = (board->layout.outboxes - board->layout.tables) / (uint64_t)bspz_rt.nprocs;
 
-    return (struct bspz_area *)((char *)board + board->layout.tables + (uint64_t)pid * bytes);
+    return (struct bspz_area *)((char *)board + board->layout.tables +
+                                (uint64_t)pid * BSPZ_TABLE_BYTES);
 }
 
 void bspz_registration_begin(void)

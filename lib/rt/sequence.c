@@ -16,13 +16,13 @@ struct view {
 
 static struct view view_of(int pid, uint64_t superstep)
 {
-    const struct bspz_half *half = bspz_half_of(pid, superstep);
+    const struct bspz_line *line = &bspz_rank_of(bspz_rt.board, pid)->line[superstep & 1];
+    const struct bspz_calls *calls;
 
-    if (half->sequence_stamp != superstep + 1)
+    if (!(line->flags & BSPZ_HAS_SEQUENCE))
         return (struct view){NULL, 0};
-    return (struct view){
-        (const struct bspz_operation *)((const char *)half + half->sequence_offset),
-        half->sequence_count};
+    calls = (const void *)((const char *)bspz_rt.board + line->sequence);
+    return (struct view){calls->operations, calls->count};
 }
 
 static size_t count_kind(struct view view, enum bspz_operation_kind kind)

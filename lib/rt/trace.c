@@ -41,21 +41,21 @@ void bspz_trace_begin(void)
 static void count_with(int other, struct bspz_trace *own)
 {
     static const enum bspz_kind forward[] = {BSPZ_PUTS, BSPZ_MESSAGES};
-    const struct bspz_channel *in;
+    const struct bspz_chunk *in;
 
     for (size_t i = 0; i < sizeof forward / sizeof forward[0]; i++) {
         const struct bspz_cursor *out = &bspz_cursors[forward[i]][other];
 
         own->calls_out += out->count;
         own->bytes_out += out->bytes;
-        in = bspz_incoming(other, bspz_rt.pid, bspz_rt.superstep, forward[i]);
+        in = bspz_incoming(other, bspz_rt.superstep, forward[i]);
         own->calls_in += in ? in->count : 0;
         own->bytes_in += in ? in->bytes : 0;
     }
     own->calls_in += bspz_cursors[BSPZ_REQUESTS][other].count;
-    in = bspz_incoming(other, bspz_rt.pid, bspz_rt.superstep, BSPZ_REPLIES);
+    in = bspz_incoming(other, bspz_rt.superstep, BSPZ_REPLIES);
     own->bytes_in += in ? in->bytes : 0;
-    in = bspz_incoming(other, bspz_rt.pid, bspz_rt.superstep, BSPZ_REQUESTS);
+    in = bspz_incoming(other, bspz_rt.superstep, BSPZ_REQUESTS);
     own->calls_out += in ? in->count : 0;
     own->bytes_out += bspz_cursors[BSPZ_REPLIES][other].bytes;
 }

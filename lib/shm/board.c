@@ -18,9 +18,8 @@
 
 #include "lib/shm/barrier.h"
 
-#define SLOTS_PER_TABLE (1u << 20)
-#define TABLE_BYTES ((uint64_t)SLOTS_PER_TABLE * 32)
 #define HALF_MINIMUM (UINT64_C(16) << 20)
+#define ENTRIES_APART_MOST 64 /* so many ranks may have two cache lines for each entry */
 #define ADDRESS_SPACE_BUDGET (UINT64_C(1) << 45)
 
 static uint64_t round_up(uint64_t value, uint64_t unit)
@@ -198,12 +197,18 @@ struct bspz_board *bspz_board_map_agent(int fd, int nprocs)
 
 static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes)
 {
+    const uint64_t p = (uint64_t)nprocs;
     struct bspz_layout layout;
 
     layout.tables = round_up(bspz_agent_bytes(nprocs), 4096);
-    layout.outboxes = layout.tables + (uint64_t)nprocs * TABLE_BYTES;
+    layout.directory = layout.tables + p * BSPZ_TABLE_BYTES;
+    layout.entry_bytes = nprocs <= ENTRIES_APART_MOST ? BSPZ_LINE : BSPZ_ENTRY_BYTES;
     layout.half_bytes = half_bytes;
-    layout.total = layout.outboxes + (uint64_t)nprocs * 2 * half_bytes;
+    layout.total = layout.directory + 2 * p * p * layout.entry_bytes;
+    for (unsigned k = 0; k < BSPZ_STRETCHES; k++) {
+        layout.stretch[k] = round_up(layout.total, 2u << 20);
+        layout.total = layout.stretch[k] + 2 * p * bspz_stretch_bytes(&layout, k);
+    }
     return layout;
 }
 

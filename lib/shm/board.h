@@ -8,7 +8,12 @@
  *   BSPZ_BOARD_BYTES      struct bspz_rank [p]         BSPZ_RANK_BYTES each
  *   bspz_names_offset(p)  file names [p]               BSPZ_NAMES_BYTES each
  *   layout.tables         registration tables [p]      BSPZ_TABLE_BYTES each
- *   layout.outboxes       outbox halves [p][2]         layout.half_bytes each
+ *   layout.directory      entries [p to][2][p from]    layout.entry_bytes each
+ *   layout.stretch[k]     k-th stretch of halves [2][p] bspz_stretch_bytes(k) each
+ *
+ * With many ranks the costs are page tables and first touches, not bytes.  So what everybody reads
+ * of everybody lies close together: slots, directory, and the first stretches of the outbox halves,
+ * which are short; the others grow, so that much data is in few pieces.
  *
  * Rules.  Every word has one writer unless its comment says otherwise.  Ranks never block on the
  * agent except where a comment says so; the agent never blocks on a rank.  The agent only ever
@@ -24,12 +29,13 @@
 #include <stdint.h>
 
 #define BSPZ_BOARD_MAGIC 0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 2u
+#define BSPZ_BOARD_VERSION 3u
 #define BSPZ_BOARD_BYTES 65536u
-#define BSPZ_RANK_BYTES 4096u
+#define BSPZ_RANK_BYTES 1024u
 #define BSPZ_NAMES_BYTES 65536u
 #define BSPZ_NAME_BYTES 256u /* one file name, NUL-terminated */
 #define BSPZ_NAME_COUNT (BSPZ_NAMES_BYTES / BSPZ_NAME_BYTES)
+#define BSPZ_TABLE_BYTES (UINT64_C(32) << 20)
 #define BSPZ_MAX_PROCS 4096
 #define BSPZ_LINE 128 /* two cache lines: the hardware prefetches in pairs */
 
@@ -128,6 +134,7 @@ struct bspz_line {
     uint32_t decision; /* enum bspz_decision; valid in the host's first rank's line */
     uint32_t sync_number;
     int64_t tag_size;
+    uint64_t sequence;        /* offset of those calls, valid with BSPZ_HAS_SEQUENCE */
     _Atomic uint64_t matched; /* superstep + 1: has read the others' registrations */
     _Atomic uint64_t replied; /* superstep + 1: gets asked of this rank are served */
     struct bspz_trace trace;  /* of the previous superstep, while profiled */
@@ -179,10 +186,15 @@ struct bspz_rank {
 
 #define BSPZ_SPOKEN 0x80000000u /* in board->speaker */
 
+#define BSPZ_ENTRY_BYTES 40
+#define BSPZ_STRETCHES 4
+
 struct bspz_layout {
-    uint64_t tables;     /* offset of the registration tables */
-    uint64_t outboxes;   /* offset of the outbox halves */
-    uint64_t half_bytes; /* address space of one half; memory is committed as it is used */
+    uint64_t tables;    /* offset of the registration tables */
+    uint64_t directory; /* offset of the entries that say what is in the outboxes */
+    uint64_t entry_bytes; /* from one entry to the next */
+    uint64_t stretch[BSPZ_STRETCHES];
+    uint64_t half_bytes; /* address space of the last stretch of a half; committed as it is used */
     uint64_t total;      /* size of the memfd */
 };
 
@@ -236,7 +248,8 @@ struct bspz_board {
 };
 
 _Static_assert(sizeof(struct bspz_board) <= BSPZ_BOARD_BYTES, "board fits its pages");
-_Static_assert(sizeof(struct bspz_rank) <= BSPZ_RANK_BYTES, "rank slot fits its page");
+_Static_assert(sizeof(struct bspz_line) == BSPZ_LINE, "a line is read by one transfer");
+_Static_assert(sizeof(struct bspz_rank) <= BSPZ_RANK_BYTES, "rank slot fits its place");
 
 static inline struct bspz_rank *bspz_rank_of(const struct bspz_board *board, int pid)
 {
@@ -253,6 +266,19 @@ static inline char *bspz_name_of(const struct bspz_board *board, int nprocs, int
 {
     return (char *)board + bspz_names_offset(nprocs) + (size_t)pid * BSPZ_NAMES_BYTES +
            (size_t)index * BSPZ_NAME_BYTES;
+}
+
+/* The places of an outbox half are counted through its stretches, which begin at 0, 64 KiB, 256 KiB
+ * and 1 MiB. */
+static inline uint64_t bspz_stretch_start(unsigned k)
+{
+    return k == 0 ? 0 : UINT64_C(16384) << 2 * k;
+}
+
+static inline uint64_t bspz_stretch_bytes(const struct bspz_layout *layout, unsigned k)
+{
+    return k == BSPZ_STRETCHES - 1 ? layout->half_bytes
+                                   : bspz_stretch_start(k + 1) - bspz_stretch_start(k);
 }
 
 /* Bytes that an agent maps: board, rank slots and file names. */
