@@ -1,0 +1,182 @@
+/* fuzz_image.c - the reader of images: whatever the bytes are, it comes back; what it verifies, it
+ * decodes to the places it names and nowhere else.
+ *
+ * Random bytes seldom have the right hashes, so each input is also tried with its hashes put right:
+ * then everything behind them has to hold by itself. */
+#include "tests/fuzz/fuzz.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ckpt/format/codec.h"
+#include "ckpt/format/section.h"
+#include "tests/ckpt/image_sample.h"
+
+#define INPUT_MAX 65536u
+
+static unsigned char record[BSPZ_IMAGE_RECORD_MAX];
+
+static void *place(void *context, uint64_t address, size_t length)
+{
+    const struct bspz_image *image = context;
+    uint64_t i = 0;
+
+    FUZZ_CHECK(length > 0 && length <= sizeof(record));
+    while (i < image->end.regions &&
+           image->regions[i]->address + image->regions[i]->length <= address)
+        i++;
+    FUZZ_CHECK(i < image->end.regions && image->regions[i]->address <= address &&
+               address + length <= image->regions[i]->address + image->regions[i]->length);
+    return record;
+}
+
+static void look(const struct bspz_image *image)
+{
+    uint32_t version;
+    size_t size;
+
+    for (uint32_t tag = 0; tag < 70; tag++) {
+        const char *bytes = bspz_image_find(image, tag, &version, &size);
+        for (size_t i = 0; bytes && i < size; i += 64)
+            record[i % 64] = (unsigned char)bytes[i];
+    }
+    for (uint64_t i = 0; i < image->end.regions; i++)
+        FUZZ_CHECK(strlen(bspz_image_region_path(image->regions[i])) ==
+                   image->regions[i]->path_size);
+    for (uint64_t i = 0; i < image->end.descriptors; i++)
+        FUZZ_CHECK(strlen(bspz_image_descriptor_path(image->descriptors[i])) ==
+                   image->descriptors[i]->path_size);
+}
+
+static void read_image(const uint8_t *bytes, size_t size)
+{
+    struct sample_file file = {.bytes = (unsigned char *)bytes, .size = size};
+    struct bspz_image_fault fault = {.text = ""};
+    struct sample_reader reader;
+    uint32_t index;
+
+    int status = sample_open(&reader, &file, &fault);
+    if (status == 0)
+        status = sample_load(&reader, &fault);
+    if (status == 0) {
+        look(&reader.image);
+        status = bspz_image_verify(&reader.image, &fault);
+        struct bspz_image *chain[1] = {&reader.image};
+        struct bspz_image_fault other;
+        int decoded = bspz_image_decode(chain, 1, place, &reader.image, &index, &other);
+        if (reader.image.header.generation == 0)
+            FUZZ_CHECK(status < 0 || decoded == 0);
+        else
+            FUZZ_CHECK(decoded == -ESTALE);
+    }
+    FUZZ_CHECK(status == 0 || (fault.text[0] != '\0' && fault.first <= fault.end));
+    sample_reader_free(&reader);
+}
+
+/* What the end has to say follows from what comes before it. */
+static void put_end_right(struct bspz_image_end *end, size_t size, uint32_t sections,
+                          uint64_t records, const struct bspz_digest *digest)
+{
+    uint64_t hash[2];
+
+    end->length = size;
+    end->sections = sections;
+    end->records = records;
+    bspz_digest_get(digest, hash);
+    memcpy(end->digest, hash, sizeof(hash));
+}
+
+static void put_right(uint8_t *bytes, size_t size)
+{
+    struct bspz_image_header header;
+    struct bspz_digest digest;
+    uint64_t records = 0;
+    uint32_t sequence = 0;
+    size_t at = sizeof(header);
+
+    if (size < at)
+        return;
+    memcpy(&header, bytes, sizeof(header));
+    memcpy(header.magic, BSPZ_IMAGE_MAGIC, 8);
+    header.version = BSPZ_IMAGE_VERSION;
+    header.size = sizeof(header);
+    header.hash = bspz_hash64(&header, offsetof(struct bspz_image_header, hash), 0);
+    memcpy(bytes, &header, sizeof(header));
+    bspz_digest_start(&digest, 0);
+    bspz_digest_add(&digest, &header, sizeof(header));
+    while (size - at >= sizeof(struct bspz_image_section)) {
+        struct bspz_image_section section;
+        uint8_t *body = bytes + at + sizeof(section);
+        memcpy(&section, bytes + at, sizeof(section));
+        if (section.stored > size - at - sizeof(section))
+            return;
+        section.magic = BSPZ_IMAGE_SECTION_MAGIC;
+        section.sequence = sequence;
+        if (section.kind == BSPZ_IMAGE_END && section.stored == sizeof(struct bspz_image_end)) {
+            struct bspz_image_end end;
+            memcpy(&end, body, sizeof(end));
+            put_end_right(&end, size, sequence, records, &digest);
+            memcpy(body, &end, sizeof(end));
+        }
+        section.hash = bspz_hash64(body, section.stored, bspz_section_seed(&section, header.hash));
+        section.check = bspz_section_check(&section, header.hash);
+        memcpy(bytes + at, &section, sizeof(section));
+        bspz_digest_add(&digest, &section, sizeof(section));
+        records += section.kind == BSPZ_IMAGE_DATA;
+        sequence++;
+        at += sizeof(section) + section.stored;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    if (size > INPUT_MAX)
+        return 0;
+    read_image(bytes, size);
+    uint8_t *copy = malloc(size + 1);
+    FUZZ_CHECK(copy);
+    if (size > 0)
+        memcpy(copy, bytes, size);
+    put_right(copy, size);
+    read_image(copy, size);
+    free(copy);
+    return 0;
+}
+
+/* Small images: with what compresses well, without memory, as an increment. */
+size_t fuzz_seed(unsigned number, uint8_t *bytes)
+{
+    struct sample_process process;
+    struct sample_file file = {0};
+    struct bspz_image_table *table = calloc(1, bspz_image_table_size(64));
+    struct sample_options options = {.compress = true, .next = table};
+
+    if (number >= 4) {
+        free(table);
+        return 0;
+    }
+    table->capacity = 64;
+    sample_process_make(&process, 1, number);
+    for (uint32_t r = 0; r < process.region_count; r++) {
+        uint64_t count = process.regions[r].length / 4096;
+        memset(process.bytes[r], (int)(7 * r), process.regions[r].length);
+        for (uint64_t i = 0; i < count; i++)
+            process.present[r][i] = number > 0 && (i % 3 == number % 3 || i + 1 == count);
+    }
+    FUZZ_CHECK(sample_image(&process, &options, &file, NULL) == 0);
+    if (number == 3) {
+        sample_file_free(&file);
+        process.bytes[1][5] ^= 1;
+        options = (struct sample_options){.compress = true, .base = table};
+        FUZZ_CHECK(sample_image(&process, &options, &file, NULL) == 0);
+    }
+    FUZZ_CHECK(file.size <= FUZZ_SEED_MAX);
+    memcpy(bytes, file.bytes, file.size);
+    size_t size = file.size;
+    sample_file_free(&file);
+    sample_process_free(&process);
+    free(table);
+    return size;
+}
