@@ -68,11 +68,13 @@ int bspz_limit_from_environment(void)
     return (int)value;
 }
 
-/* A process forked by the user's program is not a rank: all it may do is leave in peace. */
+/* A process forked by the user's program is not a rank: all it may do is leave in peace.  Without a
+ * slot on the board, its mistakes are nobody else's. */
 static void become_inert(void)
 {
     if (bspz_rt.life == BSPZ_LIFE_SPMD || bspz_rt.life == BSPZ_LIFE_AFTER) {
         bspz_rt.life = BSPZ_LIFE_INERT;
+        bspz_rt.self = NULL;
         bspz_signals_end();
     }
 }

@@ -20,6 +20,16 @@
  * CASE: exec
  * ARGS: exec
  * OUT-EACH: pid ${i}: ok
+ *
+ * CASE: misuse
+ * ARGS: misuse
+ * OUT-EACH: pid ${i}: ok
+ * ERR-RE: bsp_sync: .*forked
+ *
+ * CASE: abort
+ * ARGS: abort
+ * OUT-EACH: pid ${i}: ok
+ * ERR-RE: ABORT.*not a process of the job
  */
 #include "../check.h"
 #include <signal.h>
@@ -32,11 +42,22 @@ static int child_says(const char *how)
         raise(SIGKILL);
     if (strcmp(how, "exec") == 0)
         execl("/bin/sh", "sh", "-c", "exit 9", (char *)NULL);
+    if (strcmp(how, "misuse") == 0)
+        bsp_sync(); /* ends with status 1 and a message, and is nobody else's mistake */
+    if (strcmp(how, "abort") == 0)
+        bsp_abort("not a process of the job");
     if (strcmp(how, "exit") == 0)
         exit(9);
     if (strcmp(how, "exit0") == 0)
         exit(0);
     return 9;
+}
+
+static int expected_status(const char *how)
+{
+    if (strcmp(how, "exit0") == 0)
+        return 0;
+    return strcmp(how, "misuse") == 0 || strcmp(how, "abort") == 0 ? 1 : 9;
 }
 
 int main(int argc, char **argv)
@@ -56,7 +77,7 @@ int main(int argc, char **argv)
     if (strcmp(how, "killed") == 0)
         CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     else
-        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == (strcmp(how, "exit0") ? 9 : 0));
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == expected_status(how));
     bsp_sync();
     conform_done();
     bsp_end();
