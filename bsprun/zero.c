@@ -97,20 +97,23 @@ static void on_zero_timer(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    coord_shell_timer(agent->zero);
+    coord_shell_timer(agent->zero, COORD_TIMER_STOP);
 }
 
-static void set_timer(void *context, uint64_t milliseconds)
+/* Without snapshots there is only one timer. */
+static void set_timer(void *context, enum coord_timer timer, uint64_t milliseconds)
 {
     struct agent *agent = context;
 
+    (void)timer;
     uv_timer_start(&agent->zero_timer, on_zero_timer, milliseconds, 0);
 }
 
-static void cancel_timer(void *context)
+static void cancel_timer(void *context, enum coord_timer timer)
 {
     struct agent *agent = context;
 
+    (void)timer;
     uv_timer_stop(&agent->zero_timer);
 }
 

@@ -17,7 +17,7 @@
 struct queued {
     struct queued *next;
     struct coord_event event;
-    uint64_t *bytes_to;
+    uint64_t *lists;
     char text[];
 };
 
@@ -28,26 +28,63 @@ struct coord_shell {
     void *context;
     uint32_t host_count;
     uint32_t *hosts;   /* ids */
-    uint64_t *numbers; /* room for the lists of a message: a number per process or host */
+    uint64_t *numbers; /* room for the lists of a message: two numbers per process or host */
+    struct wire_image *images; /* with snapshots: one per process */
     struct queued *first, **last;
     bool busy;
 };
 
 /* ---- Effects ------------------------------------------------------------------------------ */
 
-static void fill_place(struct coord_shell *shell, struct wire_message *message)
+static void list_homes(struct coord_shell *shell)
 {
     uint32_t processes = coord_processes(shell->state);
-    for (uint32_t i = 0; i < shell->host_count; i++) {
-        uint32_t first;
-        uint32_t count = coord_pids_of(shell->state, shell->hosts[i], &first);
-        for (uint32_t k = 0; k < count; k++)
-            shell->numbers[first + k] = shell->hosts[i];
-    }
+    for (uint32_t pid = 0; pid < processes; pid++)
+        shell->numbers[pid] = coord_host_of(shell->state, pid);
+}
+
+static void fill_place(struct coord_shell *shell, const struct coord_effect *effect,
+                       struct wire_message *message)
+{
+    list_homes(shell);
     message->kind = WIRE_PLACE;
-    message->place.processes = processes;
-    message->place.host_of.items = shell->numbers;
-    message->place.host_of.count = processes;
+    message->place.processes = effect->processes;
+    message->place.host_of = (struct wire_numbers){shell->numbers, effect->processes};
+    message->place.snapshot = effect->flag;
+}
+
+/* The pids with a frozen copy are listed behind the hosts. */
+static void fill_restore(struct coord_shell *shell, const struct coord_effect *effect,
+                         struct wire_message *message)
+{
+    uint64_t *copies = shell->numbers + effect->processes;
+    uint32_t count = 0;
+    list_homes(shell);
+    for (uint32_t pid = 0; pid < effect->processes; pid++)
+        if (coord_from_copy(shell->state, pid))
+            copies[count++] = pid;
+    message->kind = WIRE_RESTORE;
+    message->restore.from = effect->name.term;
+    message->restore.processes = effect->processes;
+    message->restore.host_of = (struct wire_numbers){shell->numbers, effect->processes};
+    message->restore.copy = (struct wire_numbers){copies, count};
+}
+
+static void fill_persist(struct coord_shell *shell, const struct coord_effect *effect,
+                         struct wire_message *message)
+{
+    for (uint32_t pid = 0; pid < effect->processes; pid++) {
+        const struct coord_image *image = coord_image(shell->state, pid);
+        shell->images[pid] =
+            (struct wire_image){pid, image->size, {image->digest, image->digest_size}};
+    }
+    for (uint32_t i = 0; i < 2 * shell->host_count; i++)
+        shell->numbers[i] = coord_position(shell->state, shell->hosts[i / 2], i % 2);
+    message->kind = WIRE_PERSIST;
+    message->persist.processes = effect->processes;
+    message->persist.images = (struct wire_image_list){shell->images, effect->processes};
+    message->persist.output = (struct wire_numbers){shell->numbers, 2 * shell->host_count};
+    message->persist.input = coord_input(shell->state);
 }
 
 static void fill_release(struct coord_shell *shell, const struct coord_effect *effect,
@@ -62,6 +99,36 @@ static void fill_release(struct coord_shell *shell, const struct coord_effect *e
     message->release.expect.count = shell->host_count;
 }
 
+/* The message that tells a host of what happens to a snapshot.  False: it is of another kind. */
+static bool make_snapshot_message(struct coord_shell *shell, const struct coord_effect *effect,
+                                  struct wire_message *message)
+{
+    uint64_t barrier = message->envelope.superstep;
+    message->envelope.superstep = effect->name.superstep;
+    switch (effect->kind) {
+    case COORD_EFFECT_PERSIST:
+        fill_persist(shell, effect, message);
+        return true;
+    case COORD_EFFECT_COMMITTED:
+        message->kind = WIRE_COMMITTED;
+        message->committed.from = effect->name.term;
+        return true;
+    case COORD_EFFECT_RETIRE:
+        message->kind = WIRE_RETIRE;
+        message->retire.from = effect->name.term;
+        return true;
+    case COORD_EFFECT_ABANDON:
+        message->kind = WIRE_ABANDON;
+        return true;
+    case COORD_EFFECT_RESTORE:
+        fill_restore(shell, effect, message);
+        return true;
+    default:
+        message->envelope.superstep = barrier;
+        return false;
+    }
+}
+
 /* The message that tells a host of the effect. */
 static void make_message(struct coord_shell *shell, const struct coord_effect *effect,
                          uint32_t host, struct wire_message *message)
@@ -71,9 +138,21 @@ static void make_message(struct coord_shell *shell, const struct coord_effect *e
     memcpy(message->envelope.job, shell->job, WIRE_JOB_SIZE);
     message->envelope.term = effect->term;
     message->envelope.superstep = effect->superstep;
+    if (make_snapshot_message(shell, effect, message))
+        return;
     switch (effect->kind) {
     case COORD_EFFECT_PLACE:
-        fill_place(shell, message);
+        fill_place(shell, effect, message);
+        break;
+    case COORD_EFFECT_PASS:
+        message->kind = WIRE_PASS;
+        break;
+    case COORD_EFFECT_RESUME:
+        message->kind = WIRE_RESUME;
+        message->resume.consult = effect->consult;
+        break;
+    case COORD_EFFECT_CONSULT:
+        message->kind = WIRE_CONSULT;
         break;
     case COORD_EFFECT_RUN:
         message->kind = WIRE_RUN;
@@ -87,6 +166,7 @@ static void make_message(struct coord_shell *shell, const struct coord_effect *e
         message->kind = WIRE_STOP_RANKS;
         message->stop_ranks.cause = outcome.cause;
         message->stop_ranks.pid = outcome.pid;
+        message->stop_ranks.again = effect->flag;
         break;
     default:
         message->kind = WIRE_END;
@@ -99,7 +179,9 @@ static void make_message(struct coord_shell *shell, const struct coord_effect *e
 static void send_to_all(struct coord_shell *shell, const struct coord_effect *effect)
 {
     for (uint32_t i = 0; i < shell->host_count; i++) {
-        if (!coord_host_alive(shell->state, shell->hosts[i]))
+        if (!coord_host_alive(shell->state, shell->hosts[i]) ||
+            (effect->kind == COORD_EFFECT_PERSIST &&
+             !coord_host_persists(shell->state, shell->hosts[i])))
             continue;
         struct wire_message message;
         make_message(shell, effect, shell->hosts[i], &message);
@@ -112,10 +194,19 @@ static void carry_out(struct coord_shell *shell, const struct coord_effect *effe
     struct coord_outcome outcome;
     switch (effect->kind) {
     case COORD_EFFECT_SET_TIMER:
-        shell->calls.set_timer(shell->context, effect->milliseconds);
+        shell->calls.set_timer(shell->context, effect->timer, effect->milliseconds);
         break;
     case COORD_EFFECT_CANCEL_TIMER:
-        shell->calls.cancel_timer(shell->context);
+        shell->calls.cancel_timer(shell->context, effect->timer);
+        break;
+    case COORD_EFFECT_CHOOSE:
+    case COORD_EFFECT_CLOSE:
+        shell->calls.tell(shell->context, effect);
+        break;
+    case COORD_EFFECT_COMMITTED:
+    case COORD_EFFECT_RETIRE:
+        shell->calls.tell(shell->context, effect);
+        send_to_all(shell, effect);
         break;
     case COORD_EFFECT_FINISH:
         outcome = coord_outcome(shell->state);
@@ -152,7 +243,9 @@ static void complain(struct coord_shell *shell, const struct coord_event *event,
 {
     if (shell->calls.trace)
         shell->calls.trace(shell->context, complaint);
-    if (event->kind == COORD_EVENT_STOP || event->kind == COORD_EVENT_TIMER)
+    if (event->kind == COORD_EVENT_STOP || event->kind == COORD_EVENT_TIMER ||
+        event->kind == COORD_EVENT_SAVE || event->kind == COORD_EVENT_CLOSED ||
+        event->kind == COORD_EVENT_TERM_RECORDED)
         return; /* from no host */
     if (is_member(shell, event->host) && event->kind != COORD_EVENT_HOST_LOST)
         coord_shell_host_lost(shell, event->host);
@@ -167,7 +260,9 @@ static void step(struct coord_shell *shell, const struct coord_event *event)
         shell->calls.trace(shell->context, text);
     }
     struct coord_effects effects;
-    if (coord_step(shell->state, event, &effects) < 0) {
+    struct coord_event timed = *event;
+    timed.now_ns = shell->calls.now_ns ? shell->calls.now_ns(shell->context) : 0;
+    if (coord_step(shell->state, &timed, &effects) < 0) {
         complain(shell, event, effects.complaint);
         return;
     }
@@ -194,7 +289,7 @@ static void work_off(struct coord_shell *shell)
         if (!shell->first)
             shell->last = &shell->first;
         step(shell, &queued->event);
-        free(queued->bytes_to);
+        free(queued->lists);
         free(queued);
     }
     shell->busy = false;
@@ -202,35 +297,57 @@ static void work_off(struct coord_shell *shell)
 
 static const char *text_of(const struct coord_event *event)
 {
-    const char *text = event->kind == COORD_EVENT_ABORT  ? event->abort.text
-                       : event->kind == COORD_EVENT_STOP ? event->stop.text
-                                                         : NULL;
+    const char *text = event->kind == COORD_EVENT_ABORT          ? event->abort.text
+                       : event->kind == COORD_EVENT_STOP         ? event->stop.text
+                       : event->kind == COORD_EVENT_IMAGE_FAILED ? event->image_failed.text
+                                                                 : NULL;
     return text ? text : "";
 }
 
-/* A copy that owns the text and the byte counts; NULL when memory is short. */
+/* Copies a list into `at` and makes `list` point there. */
+static uint64_t *copy_numbers(struct wire_numbers *list, uint64_t *at)
+{
+    if (list->count > 0)
+        memcpy(at, list->items, list->count * sizeof(*at));
+    list->items = at;
+    return at + list->count;
+}
+
+/* A copy that owns the text and the lists; NULL when memory is short. */
 static struct queued *copy_event(const struct coord_shell *shell, const struct coord_event *event)
 {
     const char *text = text_of(event);
-    size_t length = strlen(text);
+    size_t length = strlen(text), count = 0;
+    if (event->kind == COORD_EVENT_ARRIVED && event->arrived.bytes_to)
+        count = shell->host_count;
+    else if (event->kind == COORD_EVENT_HELD)
+        count = (size_t)event->held.images.count + event->held.copies.count;
+    else if (event->kind == COORD_EVENT_IMAGE_DURABLE)
+        count = WIRE_DIGEST_MAX / sizeof(uint64_t);
     struct queued *queued = malloc(sizeof(*queued) + length + 1);
-    if (!queued)
+    uint64_t *lists = count > 0 ? malloc(count * sizeof(*lists)) : NULL;
+    if (!queued || (count > 0 && !lists)) {
+        free(queued);
+        free(lists);
         return NULL;
-    *queued = (struct queued){.event = *event};
+    }
+    *queued = (struct queued){.event = *event, .lists = lists};
     memcpy(queued->text, text, length + 1);
-    if (event->kind == COORD_EVENT_ABORT)
+    if (event->kind == COORD_EVENT_ABORT) {
         queued->event.abort.text = queued->text;
-    else if (event->kind == COORD_EVENT_STOP)
+    } else if (event->kind == COORD_EVENT_STOP) {
         queued->event.stop.text = queued->text;
-    else if (event->kind == COORD_EVENT_ARRIVED && event->arrived.bytes_to) {
-        queued->bytes_to = malloc(shell->host_count * sizeof(*queued->bytes_to));
-        if (!queued->bytes_to) {
-            free(queued);
-            return NULL;
-        }
-        memcpy(queued->bytes_to, event->arrived.bytes_to,
-               shell->host_count * sizeof(*queued->bytes_to));
-        queued->event.arrived.bytes_to = queued->bytes_to;
+    } else if (event->kind == COORD_EVENT_IMAGE_FAILED) {
+        queued->event.image_failed.text = queued->text;
+    } else if (event->kind == COORD_EVENT_HELD) {
+        copy_numbers(&queued->event.held.copies, copy_numbers(&queued->event.held.images, lists));
+    } else if (event->kind == COORD_EVENT_IMAGE_DURABLE) {
+        if (event->image_durable.digest.size > 0)
+            memcpy(lists, event->image_durable.digest.data, event->image_durable.digest.size);
+        queued->event.image_durable.digest.data = lists;
+    } else if (count > 0) {
+        memcpy(lists, event->arrived.bytes_to, count * sizeof(*lists));
+        queued->event.arrived.bytes_to = lists;
     }
     return queued;
 }
@@ -247,6 +364,62 @@ static void post(struct coord_shell *shell, const struct coord_event *event)
     work_off(shell);
 }
 
+/* The messages about snapshots.  False: it is of another kind. */
+static bool make_snapshot_event(const struct wire_message *message, struct coord_event *event,
+                                uint32_t *named)
+{
+    uint64_t superstep = message->envelope.superstep;
+    *named = message->held.host; /* the first field of all of these */
+    switch (message->kind) {
+    case WIRE_HELD:
+        event->kind = COORD_EVENT_HELD;
+        event->held.name = (struct coord_name){message->held.superstep, message->held.from};
+        event->held.processes = message->held.processes;
+        event->held.all = message->held.all;
+        event->held.images = message->held.images;
+        event->held.copies = message->held.copies;
+        return true;
+    case WIRE_STAGED:
+        event->kind = COORD_EVENT_STAGED;
+        event->staged.count = message->staged.count;
+        return true;
+    case WIRE_CAPTURED:
+        event->kind = COORD_EVENT_CAPTURED;
+        event->captured.superstep = superstep;
+        event->captured.pause_ns = message->captured.pause_ns;
+        for (uint32_t i = 0; i < message->captured.output.count && i < 2; i++)
+            event->captured.output[i] = message->captured.output.items[i];
+        event->captured.input = message->captured.input;
+        return true;
+    case WIRE_IMAGE_DURABLE:
+        event->kind = COORD_EVENT_IMAGE_DURABLE;
+        event->image_durable.superstep = superstep;
+        event->image_durable.pid = message->image_durable.pid;
+        event->image_durable.size = message->image_durable.size;
+        event->image_durable.changed = message->image_durable.changed;
+        event->image_durable.digest = message->image_durable.digest;
+        return true;
+    case WIRE_IMAGE_FAILED:
+        event->kind = COORD_EVENT_IMAGE_FAILED;
+        event->image_failed.superstep = superstep;
+        event->image_failed.pid = message->image_failed.pid;
+        event->image_failed.cause = (enum wire_cause)message->image_failed.cause;
+        event->image_failed.text = message->image_failed.text;
+        return true;
+    case WIRE_PERSISTED:
+        event->kind = COORD_EVENT_PERSISTED;
+        event->persisted.superstep = superstep;
+        event->persisted.error = message->persisted.error;
+        return true;
+    case WIRE_KNOWN:
+        event->kind = COORD_EVENT_KNOWN;
+        event->known.superstep = superstep;
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Fills the event from the message; says what is wrong when it cannot be one. */
 static const char *make_event(const struct coord_shell *shell, uint32_t host,
                               const struct wire_message *message, struct coord_event *event)
@@ -255,6 +428,9 @@ static const char *make_event(const struct coord_shell *shell, uint32_t host,
     *event = (struct coord_event){.term = message->envelope.term, .host = host};
     if (memcmp(message->envelope.job, shell->job, WIRE_JOB_SIZE) != 0)
         return "a message of another job";
+    if (make_snapshot_event(message, event, &named))
+        return named == host ? NULL : "a message in the name of another host";
+    named = host;
     switch (message->kind) {
     case WIRE_HOST_READY:
         event->kind = COORD_EVENT_HOST_READY;
@@ -338,9 +514,31 @@ void coord_shell_host_lost(struct coord_shell *shell, uint32_t host)
     post(shell, &event);
 }
 
-void coord_shell_timer(struct coord_shell *shell)
+void coord_shell_timer(struct coord_shell *shell, enum coord_timer timer)
 {
     struct coord_event event = {.kind = COORD_EVENT_TIMER, .term = coord_term(shell->state)};
+    event.timer.timer = timer;
+    post(shell, &event);
+}
+
+void coord_shell_save(struct coord_shell *shell, bool stop, uint32_t signal, uint64_t grace_ms)
+{
+    struct coord_event event = {.kind = COORD_EVENT_SAVE, .term = coord_term(shell->state)};
+    event.save.stop = stop;
+    event.save.signal = signal;
+    event.save.grace_ms = grace_ms;
+    post(shell, &event);
+}
+
+void coord_shell_term_recorded(struct coord_shell *shell, uint32_t term)
+{
+    struct coord_event event = {.kind = COORD_EVENT_TERM_RECORDED, .term = term};
+    post(shell, &event);
+}
+
+void coord_shell_closed(struct coord_shell *shell, uint32_t term)
+{
+    struct coord_event event = {.kind = COORD_EVENT_CLOSED, .term = term};
     post(shell, &event);
 }
 
@@ -360,8 +558,9 @@ struct coord_shell *coord_shell_new(const struct coord_config *config,
     uint32_t processes_max = config->processes_max ? config->processes_max : WIRE_RANKS_MAX;
     uint32_t numbers = processes_max > config->host_count ? processes_max : config->host_count;
     shell->hosts = calloc(config->host_count + 1u, sizeof(*shell->hosts));
-    shell->numbers = calloc(numbers, sizeof(*shell->numbers));
-    if (!shell->state || !shell->hosts || !shell->numbers) {
+    shell->numbers = calloc(2 * (size_t)numbers, sizeof(*shell->numbers));
+    shell->images = calloc(config->snapshots ? processes_max : 1, sizeof(*shell->images));
+    if (!shell->state || !shell->hosts || !shell->numbers || !shell->images) {
         coord_shell_free(shell);
         return NULL;
     }
@@ -382,12 +581,13 @@ void coord_shell_free(struct coord_shell *shell)
     while (shell->first) {
         struct queued *queued = shell->first;
         shell->first = queued->next;
-        free(queued->bytes_to);
+        free(queued->lists);
         free(queued);
     }
     coord_free(shell->state);
     free(shell->hosts);
     free(shell->numbers);
+    free(shell->images);
     free(shell);
 }
 

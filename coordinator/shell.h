@@ -17,15 +17,20 @@ struct coord_shell_calls {
     /* Sends to the agent of a host (the own one included).  The message is valid during the call.
      * A failure is reported later as coord_shell_host_lost. */
     void (*send)(void *context, uint32_t host, const struct wire_message *message);
-    /* Starts (again) or stops the only timer, whose end is coord_shell_timer. */
-    void (*set_timer)(void *context, uint64_t milliseconds);
-    void (*cancel_timer)(void *context);
+    /* Starts (again) or stops a timer, whose end is coord_shell_timer. */
+    void (*set_timer)(void *context, enum coord_timer timer, uint64_t milliseconds);
+    void (*cancel_timer)(void *context, enum coord_timer timer);
     /* A host broke the protocol: drop its connection.  The shell counts it as lost by itself. */
     void (*drop_host)(void *context, uint32_t host, const char *complaint);
-    /* The job is over.  Called once; outcome->text is valid while the shell lives. */
+    /* The term is over; the job too unless outcome->again.  Called once; outcome->text is valid
+     * while the shell lives. */
     void (*finish)(void *context, const struct coord_outcome *outcome);
     /* A line of the -vv trace, or NULL when nobody wants it. */
     void (*trace)(void *context, const char *text);
+    /* Tells bsprun of CHOOSE, CLOSE, COMMITTED or RETIRE.  Only called for jobs with snapshots. */
+    void (*tell)(void *context, const struct coord_effect *effect);
+    /* A clock that does not go back; NULL: it always shows 0. */
+    uint64_t (*now_ns)(void *context);
 };
 
 struct coord_shell;
@@ -46,7 +51,12 @@ void coord_shell_message(struct coord_shell *shell, uint32_t host,
 void coord_shell_stop(struct coord_shell *shell, enum wire_stop_how how, uint32_t signal,
                       const char *text);
 void coord_shell_host_lost(struct coord_shell *shell, uint32_t host);
-void coord_shell_timer(struct coord_shell *shell);
+void coord_shell_timer(struct coord_shell *shell, enum coord_timer timer);
+
+/* bsprun asks for a snapshot (its SAVE message), and answers what it was told. */
+void coord_shell_save(struct coord_shell *shell, bool stop, uint32_t signal, uint64_t grace_ms);
+void coord_shell_term_recorded(struct coord_shell *shell, uint32_t term);
+void coord_shell_closed(struct coord_shell *shell, uint32_t term);
 
 /* The machine, for looking at it. */
 const struct coord *coord_shell_state(const struct coord_shell *shell);

@@ -15,6 +15,7 @@
 #define DEFAULT_GRACE_MS 10000u
 
 #define IN(phase)        (1u << (phase))
+#define CUT_SHORT        (IN(COORD_ABORTING) | IN(COORD_FAILED))
 
 /* ---- States ------------------------------------------------------------------------------- */
 
@@ -22,13 +23,22 @@ static const struct phase {
     const char *name;
     unsigned next; /* the states that may follow */
 } phases[COORD_PHASE_COUNT] = {
-    [COORD_WAITING] = {"WAITING", IN(COORD_PLACING) | IN(COORD_ABORTING)},
-    [COORD_PLACING] = {"PLACING", IN(COORD_RUNNING) | IN(COORD_ABORTING)},
-    [COORD_RUNNING] = {"RUNNING", IN(COORD_ENDING) | IN(COORD_ABORTING)},
+    [COORD_WAITING] = {"WAITING", IN(COORD_PLACING) | IN(COORD_CHOOSING) | CUT_SHORT},
+    [COORD_PLACING] = {"PLACING", IN(COORD_RUNNING) | CUT_SHORT},
+    [COORD_CHOOSING] = {"CHOOSING", IN(COORD_RESTORING) | CUT_SHORT},
+    [COORD_RESTORING] = {"RESTORING", IN(COORD_PASSING) | CUT_SHORT},
+    [COORD_PASSING] = {"PASSING", IN(COORD_RUNNING) | CUT_SHORT},
+    [COORD_RUNNING] = {"RUNNING", IN(COORD_HELD_BACK) | IN(COORD_CAPTURING) | IN(COORD_CLOSING) |
+                                      IN(COORD_ENDING) | CUT_SHORT},
+    [COORD_HELD_BACK] = {"HELD_BACK", IN(COORD_RUNNING) | IN(COORD_CAPTURING) | CUT_SHORT},
+    [COORD_CAPTURING] = {"CAPTURING", IN(COORD_RUNNING) | IN(COORD_SAVING) | CUT_SHORT},
+    [COORD_SAVING] = {"SAVING", CUT_SHORT},
+    [COORD_CLOSING] = {"CLOSING", IN(COORD_ENDING) | CUT_SHORT},
     [COORD_ENDING] = {"ENDING", IN(COORD_ENDED) | IN(COORD_ABORTING)},
     [COORD_ENDED] = {"ENDED", 0},
     [COORD_ABORTING] = {"ABORTING", IN(COORD_ABORTED)},
     [COORD_ABORTED] = {"ABORTED", 0},
+    [COORD_FAILED] = {"FAILED", 0},
 };
 
 /* The only way from one state to another. */
@@ -46,6 +56,17 @@ const char *coord_phase_name(enum coord_phase phase)
     return (unsigned)phase < COORD_PHASE_COUNT ? phases[phase].name : "unknown";
 }
 
+const char *coord_ticket_name(enum coord_ticket_state state)
+{
+    static const char *const names[COORD_TICKET_STATE_COUNT] = {
+        [COORD_TICKET_NONE] = "NONE",
+        [COORD_TICKET_OPEN] = "OPEN",
+        [COORD_TICKET_PERSISTING] = "PERSISTING",
+        [COORD_TICKET_ANNOUNCED] = "ANNOUNCED",
+    };
+    return (unsigned)state < COORD_TICKET_STATE_COUNT ? names[state] : "unknown";
+}
+
 /* ---- Effects and complaints --------------------------------------------------------------- */
 
 struct coord_effect *coord_add_effect(struct coord *state, struct coord_effects *effects,
@@ -59,6 +80,7 @@ struct coord_effect *coord_add_effect(struct coord *state, struct coord_effects 
                                     .term = state->config.term,
                                     .processes = state->processes,
                                     .superstep = state->superstep,
+                                    .name = state->ticket.name,
                                     .consult = state->consult};
     return effect;
 }
@@ -74,8 +96,14 @@ int coord_broken(struct coord_effects *effects, const char *format, ...)
 
 /* ---- The step ----------------------------------------------------------------------------- */
 
-#define OVER    (IN(COORD_ENDED) | IN(COORD_ABORTED))
-#define STARTED (IN(COORD_WAITING) | IN(COORD_PLACING) | IN(COORD_RUNNING) | IN(COORD_ENDING))
+#define OVER (IN(COORD_ENDED) | IN(COORD_ABORTED) | IN(COORD_FAILED))
+#define GOING                                                                                      \
+    (IN(COORD_RUNNING) | IN(COORD_HELD_BACK) | IN(COORD_CAPTURING) | IN(COORD_SAVING) |            \
+     IN(COORD_CLOSING) | IN(COORD_ENDING))
+#define RESTORE (IN(COORD_CHOOSING) | IN(COORD_RESTORING) | IN(COORD_PASSING))
+#define STARTED (IN(COORD_WAITING) | IN(COORD_PLACING) | RESTORE | GOING)
+#define WRITING (IN(COORD_PLACING) | GOING)
+#define LATE    IN(COORD_ABORTING)
 
 static const struct rule {
     unsigned legal; /* in these states it is taken */
@@ -83,17 +111,28 @@ static const struct rule {
     bool of_host;   /* `host` must be one of the job's */
     coord_take *take;
 } rules[COORD_EVENT_KIND_COUNT] = {
-    [COORD_EVENT_HOST_READY] = {IN(COORD_WAITING), IN(COORD_ABORTING), true, coord_take_host_ready},
-    [COORD_EVENT_REGISTERED] = {IN(COORD_WAITING), IN(COORD_ABORTING), true, coord_take_registered},
-    [COORD_EVENT_RANKS_READY] = {IN(COORD_PLACING), IN(COORD_ABORTING), true,
+    [COORD_EVENT_HOST_READY] = {IN(COORD_WAITING), LATE, true, coord_take_host_ready},
+    [COORD_EVENT_REGISTERED] = {IN(COORD_WAITING), LATE, true, coord_take_registered},
+    [COORD_EVENT_RANKS_READY] = {IN(COORD_PLACING) | IN(COORD_PASSING), LATE, true,
                                  coord_take_ranks_ready},
-    [COORD_EVENT_ARRIVED] = {IN(COORD_RUNNING), IN(COORD_ABORTING), true, coord_take_arrived},
-    [COORD_EVENT_RANK_EXITED] = {STARTED, IN(COORD_ABORTING), true, coord_take_rank_exited},
-    [COORD_EVENT_ABORT] = {STARTED, IN(COORD_ABORTING), true, coord_take_abort},
-    [COORD_EVENT_STOP] = {STARTED, IN(COORD_ABORTING), false, coord_take_stop},
+    [COORD_EVENT_ARRIVED] = {IN(COORD_RUNNING), LATE, true, coord_take_arrived},
+    [COORD_EVENT_RANK_EXITED] = {STARTED, LATE, true, coord_take_rank_exited},
+    [COORD_EVENT_ABORT] = {STARTED, LATE, true, coord_take_abort},
+    [COORD_EVENT_STOP] = {STARTED, LATE, false, coord_take_stop},
     [COORD_EVENT_RANKS_STOPPED] = {IN(COORD_ABORTING), 0, true, coord_take_ranks_stopped},
     [COORD_EVENT_HOST_LOST] = {STARTED | IN(COORD_ABORTING), 0, true, coord_take_host_lost},
-    [COORD_EVENT_TIMER] = {IN(COORD_ABORTING), STARTED, false, coord_take_timer},
+    [COORD_EVENT_TIMER] = {STARTED | IN(COORD_ABORTING), 0, false, coord_take_timer},
+    [COORD_EVENT_HELD] = {IN(COORD_WAITING), LATE, true, coord_take_held},
+    [COORD_EVENT_TERM_RECORDED] = {IN(COORD_CHOOSING), LATE, false, coord_take_term_recorded},
+    [COORD_EVENT_STAGED] = {IN(COORD_RESTORING), LATE, true, coord_take_staged},
+    [COORD_EVENT_CAPTURED] = {IN(COORD_CAPTURING), LATE, true, coord_take_captured},
+    [COORD_EVENT_IMAGE_DURABLE] = {WRITING, LATE, true, coord_take_image_durable},
+    [COORD_EVENT_IMAGE_FAILED] = {WRITING | IN(COORD_RESTORING) | IN(COORD_PASSING), LATE, true,
+                                  coord_take_image_failed},
+    [COORD_EVENT_PERSISTED] = {WRITING, LATE, true, coord_take_persisted},
+    [COORD_EVENT_KNOWN] = {WRITING, LATE, true, coord_take_known},
+    [COORD_EVENT_SAVE] = {STARTED, LATE, false, coord_take_save},
+    [COORD_EVENT_CLOSED] = {IN(COORD_CLOSING), LATE, false, coord_take_closed},
 };
 
 static struct coord_host *find_host(const struct coord *state, uint32_t id)
@@ -129,6 +168,8 @@ int coord_step(struct coord *state, const struct coord_event *event, struct coor
     if (!(rule->legal & IN(state->phase)))
         return coord_broken(effects, "host %u sends something that does not belong into state %s",
                             event->host, coord_phase_name(state->phase));
+    if (event->now_ns > state->now_ns)
+        state->now_ns = event->now_ns;
     return rule->take(state, host, event, effects);
 }
 
@@ -137,7 +178,8 @@ int coord_step(struct coord *state, const struct coord_event *event, struct coor
 static bool is_sensible(const struct coord_config *config)
 {
     if (config->term == 0 || config->host_count == 0 || config->host_count > COORD_HOSTS_MAX ||
-        config->processes_max > WIRE_RANKS_MAX)
+        config->processes_max > WIRE_RANKS_MAX || config->copies > COORD_COPIES_MAX ||
+        config->avoid_count > COORD_AVOID_MAX)
         return false;
     for (uint32_t i = 0; i < config->host_count; i++) {
         if (config->hosts[i].slots > WIRE_SLOTS_MAX)
@@ -149,6 +191,36 @@ static bool is_sensible(const struct coord_config *config)
     return true;
 }
 
+/* What only jobs with snapshots need; pages that are not used cost nothing. */
+static bool allocate_snapshots(struct coord *state, uint32_t processes)
+{
+    if (!state->config.snapshots && !state->config.restore)
+        return true;
+    state->lineage = calloc(1, sizeof(*state->lineage));
+    state->ticket.images = calloc(processes, sizeof(*state->ticket.images));
+    state->held = calloc(COORD_HELD_MAX, sizeof(*state->held));
+    if (!state->lineage || !state->ticket.images || !state->held)
+        return false;
+    for (uint32_t i = 0; i < COORD_HELD_MAX && state->config.restore; i++) {
+        state->held[i].has_image = calloc(processes, sizeof(*state->held[i].has_image));
+        state->held[i].copy_on = calloc(processes, sizeof(*state->held[i].copy_on));
+        if (!state->held[i].has_image || !state->held[i].copy_on)
+            return false;
+    }
+    return true;
+}
+
+static bool allocate(struct coord *state)
+{
+    uint32_t processes = state->config.processes_max;
+    state->hosts = calloc(state->host_count, sizeof(*state->hosts));
+    state->bytes = calloc((size_t)state->host_count * state->host_count, sizeof(*state->bytes));
+    state->exited = calloc(processes, sizeof(*state->exited));
+    state->home = calloc(processes, sizeof(*state->home));
+    return state->hosts && state->bytes && state->exited && state->home &&
+           allocate_snapshots(state, processes);
+}
+
 struct coord *coord_new(const struct coord_config *config)
 {
     if (!is_sensible(config))
@@ -158,23 +230,26 @@ struct coord *coord_new(const struct coord_config *config)
         return NULL;
     state->config = *config;
     state->config.hosts = NULL;
+    state->config.lineage = NULL;
     if (config->processes_max == 0)
         state->config.processes_max = WIRE_RANKS_MAX;
     if (config->stop_grace_ms == 0)
         state->config.stop_grace_ms = DEFAULT_GRACE_MS;
     if (config->host_count > 1)
         state->config.consult_every = 1;
+    if (config->copies == 0)
+        state->config.copies = 1;
     state->phase = COORD_WAITING;
     state->consult = COORD_NEVER;
     state->outcome.pid = COORD_NOBODY;
+    state->facts.costs = config->costs;
     state->host_count = config->host_count;
-    state->hosts = calloc(config->host_count, sizeof(*state->hosts));
-    state->bytes = calloc((size_t)config->host_count * config->host_count, sizeof(*state->bytes));
-    state->exited = calloc(state->config.processes_max, sizeof(*state->exited));
-    if (!state->hosts || !state->bytes || !state->exited) {
+    if (!allocate(state)) {
         coord_free(state);
         return NULL;
     }
+    if (config->lineage && state->lineage)
+        *state->lineage = *config->lineage;
     for (uint32_t i = 0; i < config->host_count; i++) {
         state->hosts[i].id = config->hosts[i].host;
         state->hosts[i].slots = config->hosts[i].slots;
@@ -186,9 +261,17 @@ void coord_free(struct coord *state)
 {
     if (!state)
         return;
+    for (uint32_t i = 0; state->held && i < COORD_HELD_MAX; i++) {
+        free(state->held[i].has_image);
+        free(state->held[i].copy_on);
+    }
+    free(state->held);
+    free(state->lineage);
+    free(state->ticket.images);
     free(state->hosts);
     free(state->bytes);
     free(state->exited);
+    free(state->home);
     free(state);
 }
 
@@ -210,10 +293,7 @@ uint32_t coord_processes(const struct coord *state)
 uint32_t coord_host_of(const struct coord *state, uint32_t pid)
 {
     assert(pid < state->processes);
-    uint32_t i = 0;
-    while (!coord_lives_on(state, pid, &state->hosts[i]))
-        i++;
-    return state->hosts[i].id;
+    return state->hosts[state->home[pid]].id;
 }
 
 uint32_t coord_pids_of(const struct coord *state, uint32_t host, uint32_t *first)
@@ -244,5 +324,54 @@ struct coord_outcome coord_outcome(const struct coord *state)
     struct coord_outcome outcome = state->outcome;
     outcome.superstep = state->superstep;
     outcome.text = state->text;
+    outcome.committed = state->committed;
     return outcome;
+}
+
+enum coord_ticket_state coord_ticket(const struct coord *state, struct coord_name *name)
+{
+    if (name)
+        *name = state->ticket.name;
+    return state->ticket.state;
+}
+
+struct coord_name coord_committed(const struct coord *state)
+{
+    return state->committed;
+}
+
+const struct coord_image *coord_image(const struct coord *state, uint32_t pid)
+{
+    assert(pid < state->processes);
+    return &state->ticket.images[state->ticket.base ? 0 : pid].image;
+}
+
+uint64_t coord_position(const struct coord *state, uint32_t host, uint32_t stream)
+{
+    const struct coord_host *found = find_host(state, host);
+    return found && stream < 2 ? found->position[stream] : 0;
+}
+
+uint64_t coord_input(const struct coord *state)
+{
+    return state->ticket.input;
+}
+
+bool coord_host_persists(const struct coord *state, uint32_t host)
+{
+    const struct coord_host *found = find_host(state, host);
+    /* One store that all see: by the host of process 0, else everybody keeps the manifest. */
+    return found && !found->lost &&
+           (state->config.copies > 1 || found == &state->hosts[state->home[0]]);
+}
+
+bool coord_from_copy(const struct coord *state, uint32_t pid)
+{
+    assert(pid < state->processes);
+    return state->from && state->from->copy_on[pid] == state->home[pid] + 1u;
+}
+
+struct policy_costs coord_costs(const struct coord *state)
+{
+    return state->facts.costs;
 }

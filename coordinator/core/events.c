@@ -23,8 +23,8 @@
 /* ---- How it ends -------------------------------------------------------------------------- */
 
 /* What goes wrong first is what the job ended of. */
-static void blame(struct coord *state, enum wire_cause cause, int32_t pid, int32_t status,
-                  uint32_t signal, const char *text)
+void coord_blame(struct coord *state, enum wire_cause cause, int32_t pid, int32_t status,
+                 uint32_t signal, const char *text)
 {
     struct coord_outcome *outcome = &state->outcome;
     if (outcome->cause != WIRE_CAUSE_NONE)
@@ -54,8 +54,8 @@ static void conclude(struct coord *state, struct coord_effects *effects, enum co
     coord_add_effect(state, effects, COORD_EFFECT_FINISH);
 }
 
-/* Cuts the job short, for the reason given to blame(). */
-static void begin_abort(struct coord *state, struct coord_effects *effects)
+/* Cuts the job short, for the reason given to coord_blame(). */
+void coord_begin_abort(struct coord *state, struct coord_effects *effects)
 {
     assert(state->outcome.cause != WIRE_CAUSE_NONE);
     coord_move(state, COORD_ABORTING);
@@ -70,6 +70,25 @@ static void begin_abort(struct coord *state, struct coord_effects *effects)
     coord_add_effect(state, effects, COORD_EFFECT_STOP_RANKS);
     coord_add_effect(state, effects, COORD_EFFECT_SET_TIMER)->milliseconds =
         state->config.stop_grace_ms;
+}
+
+void coord_fail(struct coord *state, struct coord_effects *effects)
+{
+    bool to_go_back_to = state->committed.term > 0 || state->config.restore ||
+                         state->ticket.state == COORD_TICKET_PERSISTING;
+    if (!state->config.snapshots || !to_go_back_to) {
+        coord_begin_abort(state, effects);
+        return;
+    }
+    if (state->save_and_stop) {
+        state->outcome = (struct coord_outcome){.pid = COORD_NOBODY};
+        coord_stop_saved(state, effects);
+        return;
+    }
+    state->outcome.again = true;
+    coord_move(state, COORD_FAILED);
+    coord_add_effect(state, effects, COORD_EFFECT_STOP_RANKS)->flag = true;
+    coord_add_effect(state, effects, COORD_EFFECT_FINISH);
 }
 
 static void note_exit(struct coord *state, uint32_t pid)
@@ -94,6 +113,10 @@ static void place_when_complete(struct coord *state, struct coord_effects *effec
             return;
         slots += state->hosts[i].slots;
     }
+    if (state->config.restore) {
+        coord_choose(state, effects);
+        return;
+    }
     if (!state->registered)
         return;
     uint64_t processes = coord_decide_processes(state->wanted, state->config.process_limit, slots);
@@ -101,13 +124,15 @@ static void place_when_complete(struct coord *state, struct coord_effects *effec
         char text[96];
         snprintf(text, sizeof(text), "%llu processes are wanted, at most %u are possible",
                  (unsigned long long)processes, state->config.processes_max);
-        blame(state, WIRE_CAUSE_PLACEMENT, COORD_NOBODY, 1, 0, text);
-        begin_abort(state, effects);
+        coord_blame(state, WIRE_CAUSE_PLACEMENT, COORD_NOBODY, 1, 0, text);
+        coord_begin_abort(state, effects);
         return;
     }
     coord_place(state, (uint32_t)processes);
     coord_move(state, COORD_PLACING);
-    coord_add_effect(state, effects, COORD_EFFECT_PLACE);
+    if (state->config.snapshots)
+        coord_open_ticket(state, 0, true);
+    coord_add_effect(state, effects, COORD_EFFECT_PLACE)->flag = state->config.snapshots;
 }
 
 int coord_take_host_ready(struct coord *state, struct coord_host *host,
@@ -127,6 +152,8 @@ int coord_take_host_ready(struct coord *state, struct coord_host *host,
 int coord_take_registered(struct coord *state, struct coord_host *host,
                           const struct coord_event *event, struct coord_effects *effects)
 {
+    if (state->config.restore)
+        return coord_broken(effects, "host %u registers, but the job is restored", host->id);
     if (state->registered)
         return coord_broken(effects, "host %u registers, but host %u has", host->id,
                             state->hosts[state->registered_host].id);
@@ -151,10 +178,52 @@ int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
     for (uint32_t i = 0; i < state->host_count; i++)
         if (!state->hosts[i].ranks_ready)
             return 0;
-    state->consult = coord_next_consult(0, state->config.consult_every, state->config.abort_at);
+    if (state->phase == COORD_PASSING)
+        state->facts.costs.restore_ns = state->now_ns - state->restore_begun_ns;
     coord_move(state, COORD_RUNNING);
+    coord_note_going_on(state);
+    coord_plan(state);
     coord_add_effect(state, effects, COORD_EFFECT_RUN);
+    coord_plan_timer(state, effects);
     return 0;
+}
+
+/* ---- When the next decision is due -------------------------------------------------------- */
+
+void coord_note_going_on(struct coord *state)
+{
+    state->facts.last_ns = state->now_ns;
+}
+
+static uint64_t due_ns(struct coord *state)
+{
+    state->facts.now_ns = state->now_ns;
+    return policy_due_ns(&state->config.rule, &state->facts);
+}
+
+void coord_plan(struct coord *state)
+{
+    state->asked = false;
+    state->consult =
+        coord_next_consult(state->superstep, state->config.consult_every, state->config.abort_at);
+    if (!state->config.snapshots)
+        return;
+    /* The barrier that ends superstep s completes s + 1. */
+    uint64_t wanted = policy_next(&state->config.rule, state->superstep + 1);
+    if (wanted != POLICY_NEVER && wanted - 1 < state->consult)
+        state->consult = wanted - 1;
+    if (state->save || state->save_and_stop || due_ns(state) == 0)
+        state->consult = state->superstep;
+}
+
+void coord_plan_timer(struct coord *state, struct coord_effects *effects)
+{
+    uint64_t due = state->config.snapshots ? due_ns(state) : POLICY_NEVER;
+    if (due == 0 || due == POLICY_NEVER)
+        return;
+    struct coord_effect *effect = coord_add_effect(state, effects, COORD_EFFECT_SET_TIMER);
+    effect->timer = COORD_TIMER_SNAPSHOT;
+    effect->milliseconds = (due - 1) / 1000000u + 1;
 }
 
 /* ---- Barriers ----------------------------------------------------------------------------- */
@@ -170,7 +239,8 @@ static int check_arrival(const struct coord *state, const struct coord_host *hos
     if ((unsigned)event->arrived.barrier >= WIRE_BARRIER_COUNT)
         return coord_broken(effects, "host %u arrives at an unknown barrier", host->id);
     if (superstep == COORD_NEVER || superstep < state->superstep || superstep > state->consult ||
-        (event->arrived.barrier == WIRE_BARRIER_SYNC && superstep != state->consult))
+        (event->arrived.barrier == WIRE_BARRIER_SYNC && superstep != state->consult &&
+         !state->asked))
         return coord_broken(effects, "host %u arrives at the end of superstep %llu", host->id,
                             (unsigned long long)superstep);
     return 0;
@@ -206,30 +276,32 @@ static enum wire_decision decide(struct coord *state)
     if (ends > 0) {
         snprintf(text, sizeof(text), "at the end of superstep %llu, %u hosts are in bsp_end",
                  (unsigned long long)state->superstep, ends);
-        blame(state, WIRE_CAUSE_MISMATCH, COORD_NOBODY, 1, 0, text);
+        coord_blame(state, WIRE_CAUSE_MISMATCH, COORD_NOBODY, 1, 0, text);
         return WIRE_DECISION_ABORT;
     }
     if (state->superstep == state->config.abort_at) {
         snprintf(text, sizeof(text), "told to abort at the end of superstep %llu",
                  (unsigned long long)state->superstep);
-        blame(state, WIRE_CAUSE_DECIDED, COORD_NOBODY, 1, 0, text);
+        coord_blame(state, WIRE_CAUSE_DECIDED, COORD_NOBODY, 1, 0, text);
         return WIRE_DECISION_ABORT;
     }
     return WIRE_DECISION_GO;
 }
 
-static void release(struct coord *state, struct coord_effects *effects)
+static void release(struct coord *state, enum wire_decision decision, struct coord_effects *effects)
 {
-    enum wire_decision decision = decide(state);
     uint64_t superstep = state->superstep;
 
+    state->consult = COORD_NEVER;
     if (decision == WIRE_DECISION_GO) {
         state->superstep = superstep + 1;
-        state->consult = coord_next_consult(state->superstep, state->config.consult_every,
-                                            state->config.abort_at);
-    } else {
-        state->consult = COORD_NEVER;
+        coord_plan(state);
+    } else if (decision == WIRE_DECISION_SNAPSHOT) {
+        coord_open_ticket(state, superstep + 1, false);
+        coord_move(state, COORD_CAPTURING);
     }
+    if (decision == WIRE_DECISION_GO && state->phase == COORD_HELD_BACK)
+        coord_move(state, COORD_RUNNING);
     for (uint32_t i = 0; i < state->host_count; i++)
         state->hosts[i].arrived = false;
 
@@ -239,7 +311,40 @@ static void release(struct coord *state, struct coord_effects *effects)
     if (decision == WIRE_DECISION_END)
         coord_move(state, COORD_ENDING);
     else if (decision == WIRE_DECISION_ABORT)
-        begin_abort(state, effects);
+        coord_begin_abort(state, effects);
+    else if (decision == WIRE_DECISION_GO)
+        coord_plan_timer(state, effects);
+}
+
+void coord_decide_barrier(struct coord *state, struct coord_effects *effects)
+{
+    enum wire_decision decision = decide(state);
+
+    if (decision == WIRE_DECISION_END && state->config.snapshots) {
+        coord_move(state, COORD_CLOSING);
+        coord_add_effect(state, effects, COORD_EFFECT_CLOSE);
+        return;
+    }
+    if (decision == WIRE_DECISION_GO && state->config.snapshots) {
+        enum policy_answer answer = coord_ask_policy(state);
+        if (answer == POLICY_WAIT) {
+            coord_move(state, COORD_HELD_BACK);
+            return;
+        }
+        if (answer == POLICY_SNAPSHOT)
+            decision = WIRE_DECISION_SNAPSHOT;
+    }
+    release(state, decision, effects);
+}
+
+/* bsprun knows that nothing is rolled back from now on: the processes may leave. */
+int coord_take_closed(struct coord *state, struct coord_host *host, const struct coord_event *event,
+                      struct coord_effects *effects)
+{
+    (void)host;
+    (void)event;
+    release(state, WIRE_DECISION_END, effects);
+    return 0;
 }
 
 int coord_take_arrived(struct coord *state, struct coord_host *host,
@@ -258,7 +363,7 @@ int coord_take_arrived(struct coord *state, struct coord_host *host,
     state->superstep = event->arrived.superstep;
 
     if (all_arrived(state))
-        release(state, effects);
+        coord_decide_barrier(state, effects);
     return 0;
 }
 
@@ -268,20 +373,26 @@ bool coord_lives_on(const struct coord *state, uint32_t pid, const struct coord_
 {
     if (state->processes == 0) /* not placed: there is only process 0 */
         return pid == 0 && state->registered && host == &state->hosts[state->registered_host];
-    return pid >= host->first && pid - host->first < host->count;
+    return pid < state->processes && &state->hosts[state->home[pid]] == host;
 }
 
 static void exited_while_running(struct coord *state, const struct coord_event *event,
                                  struct coord_effects *effects)
 {
     uint32_t pid = event->rank_exited.pid, signal = event->rank_exited.signal;
-    if (signal > 0)
-        blame(state, WIRE_CAUSE_RANK_SIGNALLED, (int32_t)pid, STATUS_SIGNAL + (int32_t)signal,
-              signal, NULL);
-    else
-        blame(state, WIRE_CAUSE_RANK_EXITED, (int32_t)pid, (int32_t)event->rank_exited.status, 0,
-              NULL);
-    begin_abort(state, effects);
+    if (signal > 0) {
+        coord_blame(state, WIRE_CAUSE_RANK_SIGNALLED, (int32_t)pid, STATUS_SIGNAL + (int32_t)signal,
+                    signal, NULL);
+        coord_fail(state, effects);
+    } else if (state->phase == COORD_RESTORING || state->phase == COORD_PASSING) {
+        coord_blame(state, WIRE_CAUSE_NOT_RESTORED, (int32_t)pid, 1, 0,
+                    "a restored process ended before it was complete");
+        coord_fail(state, effects);
+    } else {
+        coord_blame(state, WIRE_CAUSE_RANK_EXITED, (int32_t)pid, (int32_t)event->rank_exited.status,
+                    0, NULL);
+        coord_begin_abort(state, effects);
+    }
 }
 
 /* A status of process 0 that tells of failure stays the job's. */
@@ -289,7 +400,7 @@ static void blame_after_end(struct coord *state, enum wire_cause cause, int32_t 
                             uint32_t signal)
 {
     int32_t of_process_0 = state->outcome.status;
-    blame(state, cause, pid, status, signal, NULL);
+    coord_blame(state, cause, pid, status, signal, NULL);
     if (of_process_0 != 0)
         state->outcome.status = of_process_0;
 }
@@ -333,8 +444,9 @@ int coord_take_abort(struct coord *state, struct coord_host *host, const struct 
         return coord_broken(effects, "host %u aborts for process %d", host->id, event->abort.pid);
     if (event->abort.cause == WIRE_CAUSE_NONE || (unsigned)event->abort.cause >= WIRE_CAUSE_COUNT)
         return coord_broken(effects, "host %u aborts for no known cause", host->id);
-    blame(state, event->abort.cause, event->abort.pid, event->abort.status, 0, event->abort.text);
-    begin_abort(state, effects);
+    coord_blame(state, event->abort.cause, event->abort.pid, event->abort.status, 0,
+                event->abort.text);
+    coord_begin_abort(state, effects);
     return 0;
 }
 
@@ -345,20 +457,20 @@ int coord_take_stop(struct coord *state, struct coord_host *host, const struct c
     uint32_t signal = event->stop.signal;
     switch (event->stop.how) {
     case WIRE_STOP_TIMEOUT:
-        blame(state, WIRE_CAUSE_TIMEOUT, COORD_NOBODY, STATUS_TIMEOUT, 0, event->stop.text);
+        coord_blame(state, WIRE_CAUSE_TIMEOUT, COORD_NOBODY, STATUS_TIMEOUT, 0, event->stop.text);
         break;
     case WIRE_STOP_SIGNAL:
     case WIRE_STOP_KILL:
         if (signal < 1 || signal > 127)
             signal = SIGNAL_KILL;
-        blame(state, WIRE_CAUSE_STOPPED, COORD_NOBODY, STATUS_SIGNAL + (int32_t)signal, signal,
-              event->stop.text);
+        coord_blame(state, WIRE_CAUSE_STOPPED, COORD_NOBODY, STATUS_SIGNAL + (int32_t)signal,
+                    signal, event->stop.text);
         break;
     default:
         return coord_broken(effects, "a request to stop of unknown kind %u",
                             (unsigned)event->stop.how);
     }
-    begin_abort(state, effects);
+    coord_begin_abort(state, effects);
     return 0;
 }
 
@@ -378,9 +490,8 @@ int coord_take_ranks_stopped(struct coord *state, struct coord_host *host,
 static void lost_after_end(struct coord *state, struct coord_host *host,
                            struct coord_effects *effects)
 {
-    for (uint32_t i = 0; i < host->count; i++) {
-        uint32_t pid = host->first + i;
-        if (state->exited[pid])
+    for (uint32_t pid = 0; pid < state->processes; pid++) {
+        if (!coord_lives_on(state, pid, host) || state->exited[pid])
             continue;
         note_exit(state, pid);
         blame_after_end(state, WIRE_CAUSE_HOST_LOST, (int32_t)pid, 1, 0);
@@ -402,18 +513,15 @@ int coord_take_host_lost(struct coord *state, struct coord_host *host,
     } else {
         char text[64];
         snprintf(text, sizeof(text), "host %u was lost", host->id);
-        blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0, text);
-        begin_abort(state, effects);
+        coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0, text);
+        coord_fail(state, effects);
     }
     return 0;
 }
 
 /* The hosts that have not stopped by now are given up. */
-int coord_take_timer(struct coord *state, struct coord_host *host, const struct coord_event *event,
-                     struct coord_effects *effects)
+static void give_up_waiting(struct coord *state, struct coord_effects *effects)
 {
-    (void)host;
-    (void)event;
     for (uint32_t i = 0; i < state->host_count; i++) {
         if (state->hosts[i].stopped)
             continue;
@@ -421,5 +529,34 @@ int coord_take_timer(struct coord *state, struct coord_host *host, const struct 
         state->hosts[i].stopped = true;
     }
     conclude(state, effects, COORD_ABORTED);
+}
+
+static void grace_is_over(struct coord *state, struct coord_effects *effects)
+{
+    if (state->phase == COORD_ENDING || state->phase == COORD_CLOSING) {
+        coord_blame(state, WIRE_CAUSE_STOPPED, COORD_NOBODY,
+                    STATUS_SIGNAL + (int32_t)state->save_signal, state->save_signal, NULL);
+        coord_begin_abort(state, effects);
+    } else {
+        coord_stop_saved(state, effects);
+    }
+}
+
+/* One that was set for what is past does nothing. */
+int coord_take_timer(struct coord *state, struct coord_host *host, const struct coord_event *event,
+                     struct coord_effects *effects)
+{
+    (void)host;
+    bool stopping = state->phase == COORD_ABORTING;
+    if (event->timer.timer == COORD_TIMER_STOP && stopping) {
+        give_up_waiting(state, effects);
+    } else if (event->timer.timer == COORD_TIMER_GRACE && !stopping && state->save_and_stop) {
+        grace_is_over(state, effects);
+    } else if (event->timer.timer == COORD_TIMER_SNAPSHOT && state->phase == COORD_RUNNING) {
+        state->asked = true;
+        coord_add_effect(state, effects, COORD_EFFECT_CONSULT);
+    } else {
+        effects->dropped = true;
+    }
     return 0;
 }

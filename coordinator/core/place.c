@@ -47,6 +47,8 @@ void coord_place(struct coord *state, uint32_t processes)
     for (uint32_t k = 0; k < state->host_count; k++) {
         struct coord_host *host = in_order(state, k);
         host->first = first;
+        for (uint32_t i = 0; i < host->count; i++)
+            state->home[first + i] = (uint16_t)(host - state->hosts);
         first += host->count;
     }
     state->processes = processes;

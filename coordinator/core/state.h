@@ -14,7 +14,38 @@ struct coord_host {
     bool arrived; /* at the barrier that is being decided */
     enum wire_barrier barrier;
     uint64_t output[2];
-    uint32_t first, count; /* its pids, from PLACE on */
+    uint32_t first, count; /* its lowest pid and how many, from PLACE or RESTORE on */
+    bool staged;
+    bool captured; /* at the barrier that was released for a snapshot */
+    bool known;    /* has answered COMMITTED */
+    bool durable;  /* has the manifest */
+    uint64_t position[2];
+};
+
+/* A committed snapshot that some host has. */
+struct coord_held {
+    struct coord_name name; /* term 0: the place is free */
+    uint32_t processes;
+    uint32_t missing;  /* images that nobody has said to have */
+    bool *has_image;   /* per pid */
+    uint16_t *copy_on; /* per pid: index of the host with a frozen copy, plus 1; 0: none */
+};
+
+struct coord_writing {
+    struct coord_image image;
+    uint16_t holders[COORD_COPIES_MAX]; /* indexes of hosts where it is durable, plus 1 */
+};
+
+/* The snapshot that is being taken. */
+struct coord_ticket {
+    enum coord_ticket_state state;
+    struct coord_name name;
+    bool base;                    /* snapshot 0: one image for all */
+    struct coord_writing *images; /* per pid */
+    uint32_t missing;             /* images not yet durable in enough places */
+    uint64_t begun_ns;            /* when its barrier was released */
+    uint64_t changed;
+    uint64_t input;
 };
 
 struct coord {
@@ -29,11 +60,24 @@ struct coord {
     uint32_t wanted;
 
     uint32_t processes; /* 0 before PLACE */
+    uint16_t *home;     /* per pid: index of its host */
     bool *exited;       /* per pid */
     uint32_t exited_count;
 
     uint64_t superstep; /* no barrier before the end of this superstep is still to come */
     uint64_t consult;   /* the next one that is decided here, or COORD_NEVER */
+    bool asked;         /* CONSULT is out: any superstep up to that may come */
+
+    struct coord_lineage *lineage;
+    struct coord_held *held; /* COORD_HELD_MAX */
+    struct coord_held *from; /* the one that is restored */
+    struct coord_ticket ticket;
+    struct coord_name committed; /* term 0: none */
+    struct policy_facts facts;
+    bool save, save_and_stop;
+    uint32_t save_signal;
+    uint64_t restore_begun_ns;
+    uint64_t now_ns; /* of the event */
 
     struct coord_outcome outcome;
     char text[COORD_TEXT_MAX];
@@ -65,11 +109,42 @@ struct coord_effect *coord_add_effect(struct coord *state, struct coord_effects 
 int coord_broken(struct coord_effects *effects, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* ---- Shared by events.c, snapshot.c and restore.c ---- */
+
+/* What goes wrong first is what the job ended of. */
+void coord_blame(struct coord *state, enum wire_cause cause, int32_t pid, int32_t status,
+                 uint32_t signal, const char *text);
+/* Cuts the job short, for the reason that was blamed. */
+void coord_begin_abort(struct coord *state, struct coord_effects *effects);
+/* The term ends by a fault, for the reason that was blamed: FAILED where there is a snapshot to go
+ * back to, else the job is cut short. */
+void coord_fail(struct coord *state, struct coord_effects *effects);
+/* All have arrived: what the barrier does (again, once the snapshot before is over). */
+void coord_decide_barrier(struct coord *state, struct coord_effects *effects);
+/* Sets the next superstep to be consulted about and, when it must come sooner, the timer. */
+void coord_plan(struct coord *state);
+void coord_plan_timer(struct coord *state, struct coord_effects *effects);
+/* bsp_begin or bsp_sync returns everywhere: the time between snapshots counts from now. */
+void coord_note_going_on(struct coord *state);
+
+/* snapshot.c */
+void coord_open_ticket(struct coord *state, uint64_t superstep, bool base);
+/* Whatever the ticket waited for may have come. */
+void coord_advance_ticket(struct coord *state, struct coord_effects *effects);
+enum policy_answer coord_ask_policy(struct coord *state);
+/* Asked to stop after a snapshot, and there will be no newer one: with what there is. */
+void coord_stop_saved(struct coord *state, struct coord_effects *effects);
+
+/* restore.c */
+void coord_choose(struct coord *state, struct coord_effects *effects);
+
 /* The events (events.c).  host is NULL for events that concern none. */
 typedef int coord_take(struct coord *state, struct coord_host *host,
                        const struct coord_event *event, struct coord_effects *effects);
 coord_take coord_take_host_ready, coord_take_registered, coord_take_ranks_ready, coord_take_arrived,
     coord_take_rank_exited, coord_take_abort, coord_take_stop, coord_take_ranks_stopped,
-    coord_take_host_lost, coord_take_timer;
+    coord_take_host_lost, coord_take_timer, coord_take_held, coord_take_term_recorded,
+    coord_take_staged, coord_take_captured, coord_take_image_durable, coord_take_image_failed,
+    coord_take_persisted, coord_take_known, coord_take_save, coord_take_closed;
 
 #endif

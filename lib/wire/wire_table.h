@@ -21,28 +21,33 @@
 
 /* ---- Limits ------------------------------------------------------------------------------ */
 
-#define WIRE_RANKS_MAX  65536u   /* processes of a job */
-#define WIRE_HOSTS_MAX  4096u    /* hosts of a job */
-#define WIRE_ITEM_MAX   131072u  /* one argument or environment entry: the kernel's own bound */
-#define WIRE_ITEMS_MAX  262144u  /* arguments, or environment entries */
-#define WIRE_PATH_MAX   4096u    /* a path, a file name of a position */
-#define WIRE_NAME_MAX   256u     /* host, function, version */
-#define WIRE_TEXT_MAX   65536u   /* anything meant to be read by a person */
-#define WIRE_TABLE_MAX  4194304u /* the table of where each process is */
-#define WIRE_CHUNK_MAX  65536u   /* output relayed at a time */
-#define WIRE_STATUS_MAX 65535    /* exit statuses and signal numbers */
-#define WIRE_WINDOW_MAX 65535    /* rows or columns of a terminal */
-#define WIRE_SLOTS_MAX  65536u   /* cores or slots of a host */
-#define WIRE_OS_PID_MAX 4194304u /* process ids of Linux */
-#define WIRE_U32_MAX    0xffffffffu
-#define WIRE_U64_MAX    0xffffffffffffffffu
+#define WIRE_RANKS_MAX   65536u   /* processes of a job */
+#define WIRE_HOSTS_MAX   4096u    /* hosts of a job */
+#define WIRE_ITEM_MAX    131072u  /* one argument or environment entry: the kernel's own bound */
+#define WIRE_ITEMS_MAX   262144u  /* arguments, or environment entries */
+#define WIRE_PATH_MAX    4096u    /* a path, a file name of a position */
+#define WIRE_NAME_MAX    256u     /* host, function, version */
+#define WIRE_TEXT_MAX    65536u   /* anything meant to be read by a person */
+#define WIRE_TABLE_MAX   4194304u /* the table of where each process is */
+#define WIRE_CHUNK_MAX   65536u   /* output relayed at a time */
+#define WIRE_STATUS_MAX  65535    /* exit statuses and signal numbers */
+#define WIRE_WINDOW_MAX  65535    /* rows or columns of a terminal */
+#define WIRE_SLOTS_MAX   65536u   /* cores or slots of a host */
+#define WIRE_OS_PID_MAX  4194304u /* process ids of Linux */
+#define WIRE_BEGUN_MAX   256u     /* terms whose beginnings are remembered */
+#define WIRE_OUTPUTS_MAX 8192u    /* two streams of every host */
+#define WIRE_DIGEST_MAX  32u      /* bytes of the digest of an image */
+#define WIRE_U32_MAX     0xffffffffu
+#define WIRE_U64_MAX     0xffffffffffffffffu
 
 /* ---- Records that messages hold lists of --------------------------------------------------- */
 
 #define WIRE_RECORDS(R)                                                                            \
     R(host, WIRE_FIELDS_HOST)                                                                      \
     R(where, WIRE_FIELDS_WHERE)                                                                    \
-    R(usage, WIRE_FIELDS_USAGE)
+    R(usage, WIRE_FIELDS_USAGE)                                                                    \
+    R(begun, WIRE_FIELDS_BEGUN)                                                                    \
+    R(image, WIRE_FIELDS_IMAGE)
 
 /* A host of the job: its slots (0: as many as it has usable cores). */
 #define WIRE_FIELDS_HOST(F)                                                                        \
@@ -73,6 +78,19 @@
     F(u64, h_max, WIRE_U64_MAX)                                                                    \
     F(u64, peak_memory, WIRE_U64_MAX)
 
+/* Term `term` began from the snapshot (superstep, from); in a list of snapshots to avoid, `term` is
+ * unused. */
+#define WIRE_FIELDS_BEGUN(F)                                                                       \
+    F(u32, term, WIRE_U32_MAX)                                                                     \
+    F(u64, superstep, WIRE_U64_MAX)                                                                \
+    F(u32, from, WIRE_U32_MAX)
+
+/* A process's image as the manifest names it. */
+#define WIRE_FIELDS_IMAGE(F)                                                                       \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, size, WIRE_U64_MAX)                                                                     \
+    F(bytes, digest, WIRE_DIGEST_MAX)
+
 /* ---- Messages: M(KIND, member of the union, fields) ----------------------------------------- */
 
 #define WIRE_MESSAGES(M)                                                                           \
@@ -82,6 +100,9 @@
     M(STOP, stop, WIRE_FIELDS_STOP)                                                                \
     M(QUERY_STATUS, query_status, WIRE_FIELDS_QUERY_STATUS)                                        \
     M(EXIT, exit, WIRE_FIELDS_EXIT)                                                                \
+    M(SAVE, save, WIRE_FIELDS_SAVE)                                                                \
+    M(TERM_RECORDED, term_recorded, WIRE_FIELDS_TERM_RECORDED)                                     \
+    M(CLOSED, closed, WIRE_FIELDS_CLOSED)                                                          \
     M(RESIZE, resize, WIRE_FIELDS_RESIZE)                                                          \
     /* agent to bsprun */                                                                          \
     M(HELLO, hello, WIRE_FIELDS_HELLO)                                                             \
@@ -93,6 +114,10 @@
     M(REPORT, report, WIRE_FIELDS_REPORT)                                                          \
     M(NOTICE, notice, WIRE_FIELDS_NOTICE)                                                          \
     M(ENDED, ended, WIRE_FIELDS_ENDED)                                                             \
+    M(TERM_OVER, term_over, WIRE_FIELDS_TERM_OVER)                                                 \
+    M(CHOSEN, chosen, WIRE_FIELDS_CHOSEN)                                                          \
+    M(SAVED, saved, WIRE_FIELDS_SAVED)                                                             \
+    M(CLOSING, closing, WIRE_FIELDS_CLOSING)                                                       \
     /* agent to Processor Zero */                                                                  \
     M(HOST_READY, host_ready, WIRE_FIELDS_HOST_READY)                                              \
     M(REGISTERED, registered, WIRE_FIELDS_REGISTERED)                                              \
@@ -101,12 +126,27 @@
     M(RANK_EXITED, rank_exited, WIRE_FIELDS_RANK_EXITED)                                           \
     M(ABORT, abort, WIRE_FIELDS_ABORT)                                                             \
     M(RANKS_STOPPED, ranks_stopped, WIRE_FIELDS_RANKS_STOPPED)                                     \
+    M(HELD, held, WIRE_FIELDS_HELD)                                                                \
+    M(STAGED, staged, WIRE_FIELDS_STAGED)                                                          \
+    M(CAPTURED, captured, WIRE_FIELDS_CAPTURED)                                                    \
+    M(IMAGE_DURABLE, image_durable, WIRE_FIELDS_IMAGE_DURABLE)                                     \
+    M(IMAGE_FAILED, image_failed, WIRE_FIELDS_IMAGE_FAILED)                                        \
+    M(PERSISTED, persisted, WIRE_FIELDS_PERSISTED)                                                 \
+    M(KNOWN, known, WIRE_FIELDS_KNOWN)                                                             \
     /* Processor Zero to agent */                                                                  \
     M(PLACE, place, WIRE_FIELDS_PLACE)                                                             \
     M(RUN, run, WIRE_FIELDS_RUN)                                                                   \
     M(RELEASE, release, WIRE_FIELDS_RELEASE)                                                       \
     M(STOP_RANKS, stop_ranks, WIRE_FIELDS_STOP_RANKS)                                              \
-    M(END, end, WIRE_FIELDS_END)
+    M(END, end, WIRE_FIELDS_END)                                                                   \
+    M(PERSIST, persist, WIRE_FIELDS_PERSIST)                                                       \
+    M(COMMITTED, committed, WIRE_FIELDS_COMMITTED)                                                 \
+    M(RETIRE, retire, WIRE_FIELDS_RETIRE)                                                          \
+    M(ABANDON, abandon, WIRE_FIELDS_ABANDON)                                                       \
+    M(RESTORE, restore, WIRE_FIELDS_RESTORE)                                                       \
+    M(PASS, pass, WIRE_FIELDS_PASS)                                                                \
+    M(RESUME, resume, WIRE_FIELDS_RESUME)                                                          \
+    M(CONSULT, consult, WIRE_FIELDS_CONSULT)
 
 /* Start process 0 of the program.  environment holds NAME=VALUE entries to set and unset the names
  * to remove in the environment the agent itself was started with.  process_limit and cores: 0 when
@@ -132,10 +172,17 @@
     F(u64, consult_every, WIRE_U64_MAX)                                                            \
     F(u64, abort_at, WIRE_U64_MAX)
 
-/* The named host is Processor Zero for the envelope's term; the hosts of the job. */
+/* The named host is Processor Zero for the envelope's term; the hosts of the job.  restore: the
+ * term goes on from a snapshot, the newest (wanted: WIRE_U64_MAX) or that of `wanted` supersteps,
+ * none of `avoid`; `begun` says how earlier terms began.  An agent that hears of a newer term first
+ * ends what it has of older ones. */
 #define WIRE_FIELDS_ELECT(F)                                                                       \
     F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
-    F(host, hosts, WIRE_HOSTS_MAX)
+    F(host, hosts, WIRE_HOSTS_MAX)                                                                 \
+    F(flag, restore, 0)                                                                            \
+    F(u64, wanted, WIRE_U64_MAX)                                                                   \
+    F(begun, begun, WIRE_BEGUN_MAX)                                                                \
+    F(begun, avoid, WIRE_BEGUN_MAX)
 
 /* End the job: as asked by a signal, or because of a time limit, or at once. */
 #define WIRE_FIELDS_STOP(F)                                                                        \
@@ -145,6 +192,19 @@
 
 #define WIRE_FIELDS_QUERY_STATUS(F)
 #define WIRE_FIELDS_EXIT(F)
+
+/* Snapshot at the next barrier; stop: then end the job so that it can be restarted, which may take
+ * grace_ms; signal: the one that asked for it. */
+#define WIRE_FIELDS_SAVE(F)                                                                        \
+    F(flag, stop, 0)                                                                               \
+    F(u32, signal, WIRE_STATUS_MAX)                                                                \
+    F(u64, grace_ms, WIRE_U64_MAX)
+
+/* The answer to CHOSEN: how this term begins is durable. */
+#define WIRE_FIELDS_TERM_RECORDED(F)
+
+/* The answer to CLOSING: from now on nothing is rolled back. */
+#define WIRE_FIELDS_CLOSED(F)
 
 /* The user's terminal has another size now. */
 #define WIRE_FIELDS_RESIZE(F)                                                                      \
@@ -197,6 +257,33 @@
     F(text, text, WIRE_TEXT_MAX)                                                                   \
     F(text, table, WIRE_TABLE_MAX)
 
+/* The term is over by a fault, the job need not be: the fault as in ENDED; `superstep` of the fault
+ * is the envelope's.  bad: the snapshot (bad_superstep, bad_from) could not be restored. */
+#define WIRE_FIELDS_TERM_OVER(F)                                                                   \
+    F(i32, status, WIRE_STATUS_MAX)                                                                \
+    F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
+    F(i32, pid, WIRE_RANKS_MAX)                                                                    \
+    F(u32, signal, WIRE_STATUS_MAX)                                                                \
+    F(flag, bad, 0)                                                                                \
+    F(u64, bad_superstep, WIRE_U64_MAX)                                                            \
+    F(u32, bad_from, WIRE_U32_MAX)                                                                 \
+    F(text, text, WIRE_TEXT_MAX)
+
+/* The snapshot from which the term is to begin: record it and answer TERM_RECORDED. */
+#define WIRE_FIELDS_CHOSEN(F)                                                                      \
+    F(u64, superstep, WIRE_U64_MAX)                                                                \
+    F(u32, from, WIRE_U32_MAX)                                                                     \
+    F(u32, processes, WIRE_RANKS_MAX)
+
+/* The snapshot is committed; known: all agents know, so that what was kept for older ones may go.
+ */
+#define WIRE_FIELDS_SAVED(F)                                                                       \
+    F(u64, superstep, WIRE_U64_MAX)                                                                \
+    F(flag, known, 0)
+
+/* Every process is in bsp_end: answer CLOSED, and they are let out. */
+#define WIRE_FIELDS_CLOSING(F)
+
 #define WIRE_FIELDS_HOST_READY(F)                                                                  \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, slots, WIRE_SLOTS_MAX)
@@ -237,10 +324,61 @@
 /* No process of the host runs any more. */
 #define WIRE_FIELDS_RANKS_STOPPED(F) F(u32, host, WIRE_HOSTS_MAX - 1)
 
-/* The job has `processes` processes; process i lives on host host_of[i]. */
+/* A committed snapshot of which the host has the manifest, and what else of it: every image
+ * (all), or those of `images`; copies: the pids of which it keeps a frozen copy.  One message for
+ * each snapshot, before HOST_READY. */
+#define WIRE_FIELDS_HELD(F)                                                                        \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u64, superstep, WIRE_U64_MAX)                                                                \
+    F(u32, from, WIRE_U32_MAX)                                                                     \
+    F(u32, processes, WIRE_RANKS_MAX)                                                              \
+    F(flag, all, 0)                                                                                \
+    F(numbers, images, WIRE_RANKS_MAX)                                                             \
+    F(numbers, copies, WIRE_RANKS_MAX)
+
+/* The processes the host was told to restore are complete; none of them runs yet. */
+#define WIRE_FIELDS_STAGED(F)                                                                      \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, count, WIRE_RANKS_MAX)
+
+/* Every process of the host has recorded its state at the barrier that ends the envelope's
+ * superstep, or has failed to.  output, input: bytes written to each stream, and read, so far. */
+#define WIRE_FIELDS_CAPTURED(F)                                                                    \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u64, pause_ns, WIRE_U64_MAX)                                                                 \
+    F(numbers, output, 2)                                                                          \
+    F(u64, input, WIRE_U64_MAX)
+
+/* The image of a process is durable here.  The envelope's superstep is the snapshot's: how many
+ * were completed.  changed: bytes that differed from the snapshot before. */
+#define WIRE_FIELDS_IMAGE_DURABLE(F)                                                               \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, size, WIRE_U64_MAX)                                                                     \
+    F(bytes, digest, WIRE_DIGEST_MAX)                                                              \
+    F(u64, changed, WIRE_U64_MAX)
+
+/* There will be no image of the process, or it cannot be restored (after RESTORE). */
+#define WIRE_FIELDS_IMAGE_FAILED(F)                                                                \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
+    F(text, text, WIRE_TEXT_MAX)
+
+/* The manifest is durable here (error 0), or could not be made so. */
+#define WIRE_FIELDS_PERSISTED(F)                                                                   \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, error, WIRE_STATUS_MAX)
+
+/* The host knows of the commit. */
+#define WIRE_FIELDS_KNOWN(F) F(u32, host, WIRE_HOSTS_MAX - 1)
+
+/* The job has `processes` processes; process i lives on host host_of[i].  snapshot: process 0
+ * writes its image, of which the others are made: snapshot 0. */
 #define WIRE_FIELDS_PLACE(F)                                                                       \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
-    F(numbers, host_of, WIRE_RANKS_MAX)
+    F(numbers, host_of, WIRE_RANKS_MAX)                                                            \
+    F(flag, snapshot, 0)
 
 /* bsp_begin returns; `consult` is the first superstep whose end Processor Zero wants to decide
  * (WIRE_U64_MAX: none). */
@@ -255,15 +393,54 @@
     F(u64, consult, WIRE_U64_MAX)                                                                  \
     F(numbers, expect, WIRE_HOSTS_MAX)
 
-/* Kill every process of the host and answer RANKS_STOPPED. */
+/* Kill every process of the host and answer RANKS_STOPPED.  again: the job goes on from a
+ * snapshot; frozen copies stay, nothing is answered, ELECT follows. */
 #define WIRE_FIELDS_STOP_RANKS(F)                                                                  \
     F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
-    F(i32, pid, WIRE_RANKS_MAX)
+    F(i32, pid, WIRE_RANKS_MAX)                                                                    \
+    F(flag, again, 0)
 
 /* The job is over, with this status; nothing more will come from this term. */
 #define WIRE_FIELDS_END(F)                                                                         \
     F(i32, status, WIRE_STATUS_MAX)                                                                \
     F(u32, cause, WIRE_CAUSE_LAST)
+
+/* In the messages about a snapshot the envelope's superstep is how many were completed when it was
+ * taken; `from` is the term in which it was. */
+
+/* Write the manifest and answer PERSISTED once it is durable: the images, and how much each host
+ * had written to its two streams. */
+#define WIRE_FIELDS_PERSIST(F)                                                                     \
+    F(u32, processes, WIRE_RANKS_MAX)                                                              \
+    F(image, images, WIRE_RANKS_MAX)                                                               \
+    F(numbers, output, WIRE_OUTPUTS_MAX)                                                           \
+    F(u64, input, WIRE_U64_MAX)
+
+/* The snapshot is committed: answer KNOWN. */
+#define WIRE_FIELDS_COMMITTED(F) F(u32, from, WIRE_U32_MAX)
+
+/* All hosts know of that commit: older images, copies and remembered output may go. */
+#define WIRE_FIELDS_RETIRE(F)    F(u32, from, WIRE_U32_MAX)
+
+/* That snapshot will not be: end its writers and remove what there is of it. */
+#define WIRE_FIELDS_ABANDON(F)
+
+/* Prepare the processes of this host as they were in the snapshot and answer STAGED; copy[i]:
+ * process i is a frozen copy that the host keeps, else it is made from its image. */
+#define WIRE_FIELDS_RESTORE(F)                                                                     \
+    F(u32, from, WIRE_U32_MAX)                                                                     \
+    F(u32, processes, WIRE_RANKS_MAX)                                                              \
+    F(numbers, host_of, WIRE_RANKS_MAX)                                                            \
+    F(numbers, copy, WIRE_RANKS_MAX)
+
+/* All are staged: put files back, make the processes run up to the barrier, answer RANKS_READY. */
+#define WIRE_FIELDS_PASS(F)
+
+/* All have recorded their state at the barrier that ends the envelope's superstep: they go on. */
+#define WIRE_FIELDS_RESUME(F) F(u64, consult, WIRE_U64_MAX)
+
+/* Ask before the next barrier, whichever it is. */
+#define WIRE_FIELDS_CONSULT(F)
 
 /* ---- Enumerations that travel as u32: E(prefix, name, text), the first is 0 -------------------
  */
@@ -283,7 +460,12 @@
     E(DECIDED, "told to abort at this superstep")                                                  \
     E(KILLED_AFTER_END, "a process was killed after bsp_end")                                      \
     E(LAUNCHER_LOST, "bsprun is gone")                                                             \
-    E(INTERNAL, "an internal error")
+    E(INTERNAL, "an internal error")                                                               \
+    E(SAVED, "stopped after a snapshot")                                                           \
+    E(REFUSED, "a process cannot be captured")                                                     \
+    E(NOT_WRITTEN, "a snapshot could not be written")                                              \
+    E(NOT_RESTORED, "a snapshot could not be restored")                                            \
+    E(NOTHING_SAVED, "there is no snapshot to go on from")
 
 #define WIRE_RANK_STATES(E)                                                                        \
     E(STARTING, "starting")                                                                        \
@@ -299,11 +481,12 @@
     E(SYNC, "bsp_sync")                                                                            \
     E(END, "bsp_end")
 
-/* Later decisions (snapshot, roll back) take the next numbers. */
+/* SNAPSHOT: record your state, then wait for RESUME. */
 #define WIRE_DECISIONS(E)                                                                          \
     E(GO, "go")                                                                                    \
     E(ABORT, "abort")                                                                              \
-    E(END, "end")
+    E(END, "end")                                                                                  \
+    E(SNAPSHOT, "snapshot")
 
 #define WIRE_STOPS(E)                                                                              \
     E(SIGNAL, "signal")                                                                            \

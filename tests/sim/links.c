@@ -87,16 +87,18 @@ void sim_send_to_agent(struct world *world, struct zero *zero, uint32_t host,
         put_on_link(world, zero->term, host, TO_AGENT, message);
 }
 
-static void on_set_timer(void *context, uint64_t milliseconds)
+static void on_set_timer(void *context, enum coord_timer timer, uint64_t milliseconds)
 {
+    (void)timer;
     struct zero *zero = context;
     struct action *action = sim_plan(zero->world, DO_TIMER, milliseconds);
     action->term = zero->term;
     action->number = ++zero->timer;
 }
 
-static void on_cancel_timer(void *context)
+static void on_cancel_timer(void *context, enum coord_timer timer)
 {
+    (void)timer;
     struct zero *zero = context;
     zero->timer++;
 }

@@ -175,7 +175,7 @@ static void timer(struct world *world, const struct action *action)
     if (zero->gone || action->number != zero->timer)
         return;
     enum coord_phase before = coord_phase(coord_shell_state(zero->shell));
-    coord_shell_timer(zero->shell);
+    coord_shell_timer(zero->shell, COORD_TIMER_STOP);
     sim_check_step(world, zero, before);
 }
 

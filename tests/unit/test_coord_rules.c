@@ -118,10 +118,12 @@ static void start_in(enum coord_phase phase)
 /* 'x' it is taken, '-' it comes too late and is dropped, '!' it is a broken rule. */
 static const char *const table[COORD_PHASE_COUNT] = {
     /* In the order of the events: HOST_READY, REGISTERED, RANKS_READY, ARRIVED, RANK_EXITED,
-       ABORT, STOP, RANKS_STOPPED, HOST_LOST, TIMER. */
-    [COORD_WAITING] = "x!!!!xx!x-", /* REGISTERED needs HOST_READY first */
-    [COORD_PLACING] = "!!x!xxx!x-", [COORD_RUNNING] = "!!!xxxx!x-",  [COORD_ENDING] = "!!!!xxx!x-",
-    [COORD_ENDED] = "----------",   [COORD_ABORTING] = "-------xxx", [COORD_ABORTED] = "----------",
+       ABORT, STOP, RANKS_STOPPED, HOST_LOST, TIMER; HELD, TERM_RECORDED, STAGED, CAPTURED,
+       IMAGE_DURABLE, IMAGE_FAILED, PERSISTED, KNOWN, SAVE, CLOSED.  Without snapshots. */
+    [COORD_WAITING] = "x!!!!xx!x-!!!!!!!!-!", /* REGISTERED needs HOST_READY first */
+    [COORD_PLACING] = "!!x!xxx!x-!!!!!!!!-!",  [COORD_RUNNING] = "!!!xxxx!x-!!!!!!!!-!",
+    [COORD_ENDING] = "!!!!xxx!x-!!!!!!!!-!",   [COORD_ENDED] = "--------------------",
+    [COORD_ABORTING] = "-------xxx----------", [COORD_ABORTED] = "--------------------",
 };
 
 START_TEST(every_event_in_every_state)
@@ -335,7 +337,7 @@ int main(void)
     tcase_add_test(jobs, broken_rules_change_nothing);
     tcase_add_test(jobs, old_terms_are_dropped_newer_ones_refused);
     tcase_add_test(jobs, everything_is_dropped_after_the_end);
-    tcase_add_loop_test(jobs, every_event_in_every_state, 0, COORD_PHASE_COUNT);
+    tcase_add_loop_test(jobs, every_event_in_every_state, 0, COORD_CHOOSING);
     tcase_add_test(jobs, number_of_processes);
     tcase_add_test(jobs, too_many_processes);
     tcase_add_loop_test(jobs, placement, 0, sizeof(placements) / sizeof(placements[0]));

@@ -75,16 +75,18 @@ static void on_send(void *context, uint32_t host, const struct wire_message *mes
     sending--;
 }
 
-static void on_set_timer(void *context, uint64_t milliseconds)
+static void on_set_timer(void *context, enum coord_timer timer, uint64_t milliseconds)
 {
+    ck_assert_int_eq(timer, COORD_TIMER_STOP);
     char line[64];
     ck_assert_ptr_eq(context, &shell);
     snprintf(line, sizeof(line), "timer %llu", (unsigned long long)milliseconds);
     note(line);
 }
 
-static void on_cancel_timer(void *context)
+static void on_cancel_timer(void *context, enum coord_timer timer)
 {
+    ck_assert_int_eq(timer, COORD_TIMER_STOP);
     ck_assert_ptr_eq(context, &shell);
     note("no timer");
 }
@@ -173,14 +175,14 @@ START_TEST(a_job_from_message_to_message)
     hand_in(2, abort);
     hand_in(2, make(WIRE_RANKS_STOPPED, 2));
     hand_in(4, make(WIRE_RANKS_STOPPED, 4));
-    expect("to 4: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2]\n"
-           "to 2: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2]\n"
+    expect("to 4: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no\n"
+           "to 2: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no\n"
            "to 4: RUN term=5 superstep=0 processes=3 consult=0\n"
            "to 2: RUN term=5 superstep=0 processes=3 consult=0\n"
            "to 4: RELEASE term=5 superstep=0 decision=0 consult=1 expect=[1, 3]\n"
            "to 2: RELEASE term=5 superstep=0 decision=0 consult=1 expect=[2, 4]\n"
-           "to 4: STOP_RANKS term=5 superstep=1 cause=1 pid=2\n"
-           "to 2: STOP_RANKS term=5 superstep=1 cause=1 pid=2\n"
+           "to 4: STOP_RANKS term=5 superstep=1 cause=1 pid=2 again=no\n"
+           "to 2: STOP_RANKS term=5 superstep=1 cause=1 pid=2 again=no\n"
            "timer 10000\n"
            "to 4: END term=5 superstep=1 status=1 cause=1\n"
            "to 2: END term=5 superstep=1 status=1 cause=1\n"
@@ -195,16 +197,16 @@ START_TEST(answers_from_inside_wait)
     start(2, false);
     answer = true;
     register_three();
-    expect("to 4: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2]\n"
-           "to 2: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2]\n"
+    expect("to 4: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no\n"
+           "to 2: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no\n"
            "to 4: RUN term=5 superstep=0 processes=3 consult=0\n"
            "to 2: RUN term=5 superstep=0 processes=3 consult=0\n"
            "to 4: RELEASE term=5 superstep=0 decision=2 consult=never expect=[0, 0]\n"
            "to 2: RELEASE term=5 superstep=0 decision=2 consult=never expect=[0, 0]\n");
     used = 0;
     coord_shell_stop(shell, WIRE_STOP_SIGNAL, 2, "interrupted");
-    expect("to 4: STOP_RANKS term=5 superstep=0 cause=9 pid=-1\n"
-           "to 2: STOP_RANKS term=5 superstep=0 cause=9 pid=-1\n"
+    expect("to 4: STOP_RANKS term=5 superstep=0 cause=9 pid=-1 again=no\n"
+           "to 2: STOP_RANKS term=5 superstep=0 cause=9 pid=-1 again=no\n"
            "timer 10000\n"
            "to 4: END term=5 superstep=0 status=130 cause=9\n"
            "to 2: END term=5 superstep=0 status=130 cause=9\n"
@@ -217,7 +219,7 @@ START_TEST(the_trace_shows_events_and_effects)
 {
     start(1, true);
     hand_in(4, make(WIRE_HOST_READY, 4));
-    coord_shell_timer(shell);
+    coord_shell_timer(shell, COORD_TIMER_STOP);
     coord_shell_stop(shell, WIRE_STOP_TIMEOUT, 0, NULL);
     coord_shell_host_lost(shell, 4);
     expect("# event HOST_READY term 5 host 4 slots 0\n"
@@ -226,7 +228,7 @@ START_TEST(the_trace_shows_events_and_effects)
            "# event STOP term 5 timeout 0\n"
            "# coord WAITING -> ABORTING\n"
            "# effect STOP_RANKS term 5\n"
-           "to 4: STOP_RANKS term=5 superstep=0 cause=10 pid=-1\n"
+           "to 4: STOP_RANKS term=5 superstep=0 cause=10 pid=-1 again=no\n"
            "# effect SET_TIMER term 5 10000 ms\n"
            "timer 10000\n"
            "# event HOST_LOST term 5 host 4\n"
@@ -245,7 +247,7 @@ START_TEST(the_timer_ends_a_job_that_does_not_stop)
     hand_in(4, make(WIRE_HOST_READY, 4));
     coord_shell_stop(shell, WIRE_STOP_KILL, 0, "");
     used = 0;
-    coord_shell_timer(shell);
+    coord_shell_timer(shell, COORD_TIMER_STOP);
     expect("no timer\nfinish 137: stopped by a signal ()\n");
 }
 END_TEST
@@ -327,7 +329,7 @@ START_TEST(any_message_is_survived)
         message.envelope.term = 5;
         hand_in(variant % 3 ? 2 : 99, message);
         coord_shell_stop(shell, WIRE_STOP_KILL, 9, "");
-        coord_shell_timer(shell);
+        coord_shell_timer(shell, COORD_TIMER_STOP);
         ck_assert_int_eq(coord_phase(coord_shell_state(shell)), COORD_ABORTED);
         tear_down();
     }

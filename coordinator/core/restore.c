@@ -1,0 +1,170 @@
+/* restore.c - how a term begins from a snapshot.
+ *
+ * Happy path: HELD from every host for each snapshot it has, then HOST_READY -> the newest that is
+ * complete -> CHOOSE, TERM_RECORDED -> RESTORE -> STAGED from every host -> PASS -> RANKS_READY.
+ *
+ * What can fail: there is no snapshot (the job ends); an image is damaged, a host is lost, a
+ * restored process dies (the term fails, the next one begins anew).
+ */
+#include "coordinator/core/state.h"
+
+#include <string.h>
+
+/* ---- What there is ------------------------------------------------------------------------ */
+
+static bool may_be_used(const struct coord *state, struct coord_name name)
+{
+    if (state->config.wanted != COORD_NEVER && state->config.wanted != name.superstep)
+        return false;
+    for (uint32_t i = 0; i < state->config.avoid_count; i++)
+        if (coord_name_same(state->config.avoid[i], name))
+            return false;
+    return coord_lineage_allows(state->lineage, name);
+}
+
+static bool in_range(struct wire_numbers pids, uint32_t processes)
+{
+    for (uint32_t i = 0; i < pids.count; i++)
+        if (pids.items[i] >= processes)
+            return false;
+    return true;
+}
+
+/* The snapshot's place, or a free one, or that of the oldest if it is older; else NULL. */
+static struct coord_held *find_place(struct coord *state, struct coord_name name)
+{
+    struct coord_held *oldest = &state->held[0];
+    for (uint32_t i = 0; i < COORD_HELD_MAX; i++)
+        if (coord_name_same(state->held[i].name, name))
+            return &state->held[i];
+    for (uint32_t i = 0; i < COORD_HELD_MAX; i++) {
+        if (state->held[i].name.term == 0)
+            return &state->held[i];
+        if (coord_name_newer(oldest->name, state->held[i].name))
+            oldest = &state->held[i];
+    }
+    return coord_name_newer(name, oldest->name) ? oldest : NULL;
+}
+
+static void note_image(struct coord_held *held, uint64_t pid)
+{
+    if (held->has_image[pid])
+        return;
+    held->has_image[pid] = true;
+    held->missing--;
+}
+
+int coord_take_held(struct coord *state, struct coord_host *host, const struct coord_event *event,
+                    struct coord_effects *effects)
+{
+    struct coord_name name = event->held.name;
+    uint32_t processes = event->held.processes;
+    if (!state->config.restore || host->ready)
+        return coord_broken(effects, "host %u speaks of snapshots unasked", host->id);
+    if (name.term == 0 || name.term >= state->config.term || processes == 0 ||
+        processes > state->config.processes_max || !in_range(event->held.images, processes) ||
+        !in_range(event->held.copies, processes))
+        return coord_broken(effects, "host %u has a snapshot that cannot be", host->id);
+    if (!may_be_used(state, name))
+        return 0;
+    struct coord_held *held = find_place(state, name);
+    if (!held)
+        return 0;
+    if (!coord_name_same(held->name, name)) {
+        held->name = name;
+        held->processes = held->missing = processes;
+        memset(held->has_image, 0, processes * sizeof(*held->has_image));
+        memset(held->copy_on, 0, processes * sizeof(*held->copy_on));
+    }
+    if (held->processes != processes)
+        return coord_broken(effects, "host %u has another snapshot of that name", host->id);
+    for (uint32_t pid = 0; event->held.all && pid < processes; pid++)
+        note_image(held, pid);
+    for (uint32_t i = 0; i < event->held.images.count; i++)
+        note_image(held, event->held.images.items[i]);
+    for (uint32_t i = 0; i < event->held.copies.count; i++)
+        if (held->copy_on[event->held.copies.items[i]] == 0)
+            held->copy_on[event->held.copies.items[i]] = (uint16_t)(host - state->hosts + 1);
+    return 0;
+}
+
+/* ---- Where everything goes ---------------------------------------------------------------- */
+
+static void put(struct coord *state, uint32_t pid, struct coord_host *host)
+{
+    if (host->count++ == 0)
+        host->first = pid;
+    state->home[pid] = (uint16_t)(host - state->hosts);
+}
+
+static struct coord_host *least_loaded(struct coord *state)
+{
+    struct coord_host *best = &state->hosts[0];
+    for (uint32_t i = 1; i < state->host_count; i++) {
+        struct coord_host *host = &state->hosts[i];
+        if ((uint64_t)(host->count + 1) * best->slots < (uint64_t)(best->count + 1) * host->slots)
+            best = host;
+    }
+    return best;
+}
+
+/* Frozen copies stay where they are; what was lost goes to where there is most room. */
+static void place_again(struct coord *state)
+{
+    const struct coord_held *from = state->from;
+    for (uint32_t pid = 0; pid < from->processes; pid++)
+        if (from->copy_on[pid] > 0)
+            put(state, pid, &state->hosts[from->copy_on[pid] - 1]);
+    for (uint32_t pid = 0; pid < from->processes; pid++)
+        if (from->copy_on[pid] == 0)
+            put(state, pid, least_loaded(state));
+    for (uint32_t pid = from->processes; pid-- > 0;)
+        state->hosts[state->home[pid]].first = pid;
+    state->processes = from->processes;
+}
+
+void coord_choose(struct coord *state, struct coord_effects *effects)
+{
+    for (uint32_t i = 0; i < COORD_HELD_MAX; i++) {
+        struct coord_held *held = &state->held[i];
+        if (held->name.term > 0 && held->missing == 0 &&
+            (!state->from || coord_name_newer(held->name, state->from->name)))
+            state->from = held;
+    }
+    if (!state->from) {
+        coord_blame(state, WIRE_CAUSE_NOTHING_SAVED, COORD_NOBODY, 1, 0, NULL);
+        coord_begin_abort(state, effects);
+        return;
+    }
+    state->committed = state->from->name;
+    state->superstep = state->from->name.superstep;
+    state->restore_begun_ns = state->now_ns;
+    place_again(state);
+    coord_move(state, COORD_CHOOSING);
+    coord_add_effect(state, effects, COORD_EFFECT_CHOOSE)->name = state->from->name;
+}
+
+int coord_take_term_recorded(struct coord *state, struct coord_host *host,
+                             const struct coord_event *event, struct coord_effects *effects)
+{
+    (void)host;
+    (void)event;
+    coord_move(state, COORD_RESTORING);
+    coord_add_effect(state, effects, COORD_EFFECT_RESTORE)->name = state->from->name;
+    return 0;
+}
+
+int coord_take_staged(struct coord *state, struct coord_host *host, const struct coord_event *event,
+                      struct coord_effects *effects)
+{
+    if (host->staged || event->staged.count != host->count)
+        return coord_broken(effects, "host %u has staged %u processes instead of %u", host->id,
+                            event->staged.count, host->count);
+    host->staged = true;
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (!state->hosts[i].staged)
+            return 0;
+    coord_move(state, COORD_PASSING);
+    coord_add_effect(state, effects, COORD_EFFECT_PASS);
+    return 0;
+}

@@ -1,0 +1,337 @@
+/* snapshot.c - the ticket of Processor Zero: a snapshot from the barrier to where all know of it.
+ *
+ * Happy path: the policy says so at a barrier -> RELEASE(snapshot) -> CAPTURED from every host,
+ * RESUME -> IMAGE_DURABLE of every process -> PERSIST -> PERSISTED: from here on it is the snapshot
+ * that the job goes back to -> COMMITTED -> KNOWN from every host -> RETIRE what is older.
+ *
+ * What can fail: an image, or the manifest.  The snapshot is abandoned, or the job ended, as
+ * configured; the committed one before it is not touched.  A fault ends the term, whatever the
+ * ticket's state.
+ */
+#include "coordinator/core/state.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STATUS_SAVED  123 /* restart me */
+#define STATUS_SIGNAL 128
+
+static const unsigned next_states[COORD_TICKET_STATE_COUNT] = {
+    [COORD_TICKET_NONE] = 1u << COORD_TICKET_OPEN,
+    [COORD_TICKET_OPEN] = 1u << COORD_TICKET_PERSISTING | 1u << COORD_TICKET_NONE,
+    [COORD_TICKET_PERSISTING] = 1u << COORD_TICKET_ANNOUNCED | 1u << COORD_TICKET_NONE,
+    [COORD_TICKET_ANNOUNCED] = 1u << COORD_TICKET_NONE,
+};
+
+static void move(struct coord *state, enum coord_ticket_state to)
+{
+    assert(next_states[state->ticket.state] & 1u << to);
+    state->ticket.state = to;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------ */
+
+enum policy_answer coord_ask_policy(struct coord *state)
+{
+    struct policy_facts *facts = &state->facts;
+    facts->superstep = state->superstep + 1;
+    facts->now_ns = state->now_ns;
+    facts->requested = state->save || state->save_and_stop;
+    facts->writing = state->ticket.state != COORD_TICKET_NONE;
+    return policy_decide(&state->config.rule, facts);
+}
+
+void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
+{
+    struct coord_ticket *ticket = &state->ticket;
+    move(state, COORD_TICKET_OPEN);
+    ticket->name = (struct coord_name){superstep, state->config.term};
+    ticket->base = base;
+    ticket->missing = base ? 1 : state->processes;
+    memset(ticket->images, 0, ticket->missing * sizeof(*ticket->images));
+    ticket->begun_ns = state->now_ns;
+    ticket->changed = 0;
+    ticket->input = 0;
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        struct coord_host *host = &state->hosts[i];
+        host->captured = host->count == 0;
+        host->known = host->durable = false;
+        host->position[0] = host->position[1] = 0;
+    }
+    if (base)
+        return;
+    state->save = false;
+    state->facts.taken = true;
+    state->facts.costs.changed_over_ns = state->now_ns - state->facts.last_ns;
+    state->facts.costs.pause_ns = 0;
+}
+
+/* ---- Ending it ---------------------------------------------------------------------------- */
+
+void coord_stop_saved(struct coord *state, struct coord_effects *effects)
+{
+    if (state->committed.term > 0 || state->config.restore)
+        coord_blame(state, WIRE_CAUSE_SAVED, COORD_NOBODY, STATUS_SAVED, state->save_signal, NULL);
+    else
+        coord_blame(state, WIRE_CAUSE_STOPPED, COORD_NOBODY,
+                    STATUS_SIGNAL + (int32_t)state->save_signal, state->save_signal, NULL);
+    coord_begin_abort(state, effects);
+}
+
+/* There is no ticket any more: whoever waited for that goes on. */
+static void ticket_is_over(struct coord *state, struct coord_effects *effects)
+{
+    move(state, COORD_TICKET_NONE);
+    if (state->phase == COORD_HELD_BACK)
+        coord_decide_barrier(state, effects);
+    else if (state->phase == COORD_SAVING)
+        coord_stop_saved(state, effects);
+}
+
+static void fail_ticket(struct coord *state, enum wire_cause cause, int32_t pid, const char *text,
+                        struct coord_effects *effects)
+{
+    coord_add_effect(state, effects, COORD_EFFECT_ABANDON);
+    if (state->config.stop_on_failure && !state->save_and_stop && state->phase != COORD_ENDING) {
+        coord_blame(state, cause, pid, 1, 0, text);
+        coord_begin_abort(state, effects);
+        return;
+    }
+    ticket_is_over(state, effects);
+}
+
+/* ---- Two phases --------------------------------------------------------------------------- */
+
+void coord_advance_ticket(struct coord *state, struct coord_effects *effects)
+{
+    struct coord_ticket *ticket = &state->ticket;
+    if (ticket->state != COORD_TICKET_OPEN || ticket->missing > 0 ||
+        state->phase == COORD_CAPTURING)
+        return;
+    move(state, COORD_TICKET_PERSISTING);
+    coord_add_effect(state, effects, COORD_EFFECT_PERSIST);
+}
+
+static void commit(struct coord *state, struct coord_effects *effects)
+{
+    struct policy_costs *costs = &state->facts.costs;
+    move(state, COORD_TICKET_ANNOUNCED);
+    state->committed = state->ticket.name;
+    costs->commit_ns = state->now_ns - state->ticket.begun_ns;
+    costs->changed_bytes = state->ticket.changed;
+    coord_add_effect(state, effects, COORD_EFFECT_COMMITTED);
+    if (state->phase == COORD_SAVING)
+        coord_stop_saved(state, effects);
+}
+
+/* Whether an event is about the ticket; of an earlier one it comes too late.  -EPROTO: of none. */
+static int about_ticket(const struct coord *state, const struct coord_host *host,
+                        uint64_t superstep, struct coord_effects *effects)
+{
+    bool any = state->config.snapshots && state->ticket.name.term > 0;
+    if (!any || superstep > state->ticket.name.superstep)
+        return coord_broken(effects, "host %u speaks of a snapshot of superstep %llu", host->id,
+                            (unsigned long long)superstep);
+    if (superstep == state->ticket.name.superstep && state->ticket.state != COORD_TICKET_NONE)
+        return 1;
+    effects->dropped = true;
+    return 0;
+}
+
+int coord_take_captured(struct coord *state, struct coord_host *host,
+                        const struct coord_event *event, struct coord_effects *effects)
+{
+    if (host->captured || event->captured.superstep != state->superstep)
+        return coord_broken(effects, "host %u has captured superstep %llu", host->id,
+                            (unsigned long long)event->captured.superstep);
+    host->captured = true;
+    memcpy(host->position, event->captured.output, sizeof(host->position));
+    if (host == &state->hosts[state->home[0]])
+        state->ticket.input = event->captured.input;
+    if (event->captured.pause_ns > state->facts.costs.pause_ns)
+        state->facts.costs.pause_ns = event->captured.pause_ns;
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (!state->hosts[i].captured)
+            return 0;
+
+    uint64_t superstep = state->superstep;
+    bool failed = state->ticket.state == COORD_TICKET_NONE;
+    state->superstep = superstep + 1;
+    coord_note_going_on(state);
+    coord_move(state, state->save_and_stop ? COORD_SAVING : COORD_RUNNING);
+    coord_advance_ticket(state, effects);
+    if (state->save_and_stop) {
+        if (failed)
+            coord_stop_saved(state, effects);
+        return 0;
+    }
+    coord_plan(state);
+    coord_add_effect(state, effects, COORD_EFFECT_RESUME)->superstep = superstep;
+    coord_plan_timer(state, effects);
+    return 0;
+}
+
+static bool same_image(const struct coord_image *image, const struct coord_event *event)
+{
+    return image->size == event->image_durable.size &&
+           image->digest_size == event->image_durable.digest.size &&
+           memcmp(image->digest, event->image_durable.digest.data, image->digest_size) == 0;
+}
+
+int coord_take_image_durable(struct coord *state, struct coord_host *host,
+                             const struct coord_event *event, struct coord_effects *effects)
+{
+    struct coord_ticket *ticket = &state->ticket;
+    uint32_t pid = event->image_durable.pid, index = (uint32_t)(host - state->hosts) + 1;
+    int result = about_ticket(state, host, event->image_durable.superstep, effects);
+    if (result <= 0)
+        return result;
+    if (pid >= (ticket->base ? 1 : state->processes) ||
+        (state->config.copies == 1 && !coord_lives_on(state, pid, host)) ||
+        event->image_durable.digest.size > WIRE_DIGEST_MAX)
+        return coord_broken(effects, "host %u has an image of process %u", host->id, pid);
+    struct coord_writing *writing = &ticket->images[pid];
+    uint32_t have = 0;
+    while (have < state->config.copies && writing->holders[have] > 0)
+        if (writing->holders[have++] == index)
+            return coord_broken(effects, "host %u has the image of process %u twice", host->id,
+                                pid);
+    if (have > 0 && !same_image(&writing->image, event))
+        return coord_broken(effects, "host %u has another image of process %u", host->id, pid);
+    if (have == state->config.copies || ticket->state != COORD_TICKET_OPEN)
+        return 0; /* more than are needed */
+    if (have == 0) {
+        writing->image.size = event->image_durable.size;
+        writing->image.digest_size = event->image_durable.digest.size;
+        memcpy(writing->image.digest, event->image_durable.digest.data, writing->image.digest_size);
+        ticket->changed += event->image_durable.changed;
+    }
+    writing->holders[have] = (uint16_t)index;
+    uint32_t needed =
+        state->config.copies < state->host_count ? state->config.copies : state->host_count;
+    if (have + 1 == needed)
+        ticket->missing--;
+    coord_advance_ticket(state, effects);
+    return 0;
+}
+
+/* The image of a process was not written, or could not be restored. */
+int coord_take_image_failed(struct coord *state, struct coord_host *host,
+                            const struct coord_event *event, struct coord_effects *effects)
+{
+    uint32_t pid = event->image_failed.pid;
+    enum wire_cause cause = event->image_failed.cause;
+    if (pid >= state->processes || !coord_lives_on(state, pid, host))
+        return coord_broken(effects, "host %u has no image of process %u", host->id, pid);
+    if (state->phase == COORD_RESTORING || state->phase == COORD_PASSING) {
+        coord_blame(state, WIRE_CAUSE_NOT_RESTORED, (int32_t)pid, 1, 0, event->image_failed.text);
+        state->outcome.bad = state->committed;
+        coord_fail(state, effects);
+        return 0;
+    }
+    if (cause != WIRE_CAUSE_REFUSED && cause != WIRE_CAUSE_NOT_WRITTEN)
+        return coord_broken(effects, "host %u has failed for no known cause", host->id);
+    int result = about_ticket(state, host, event->image_failed.superstep, effects);
+    if (result <= 0)
+        return result;
+    if (state->ticket.state != COORD_TICKET_OPEN)
+        return coord_broken(effects, "host %u takes back an image", host->id);
+    fail_ticket(state, cause, (int32_t)pid, event->image_failed.text, effects);
+    return 0;
+}
+
+int coord_take_persisted(struct coord *state, struct coord_host *host,
+                         const struct coord_event *event, struct coord_effects *effects)
+{
+    int result = about_ticket(state, host, event->persisted.superstep, effects);
+    if (result <= 0)
+        return result;
+    if (state->ticket.state == COORD_TICKET_OPEN || host->durable ||
+        !coord_host_persists(state, host->id))
+        return coord_broken(effects, "host %u has a manifest it was not given", host->id);
+    if (event->persisted.error > 0) {
+        if (state->ticket.state != COORD_TICKET_PERSISTING)
+            return 0; /* others had been enough */
+        char text[80];
+        snprintf(text, sizeof(text), "the manifest could not be written: error %u",
+                 event->persisted.error);
+        fail_ticket(state, WIRE_CAUSE_NOT_WRITTEN, COORD_NOBODY, text, effects);
+        return 0;
+    }
+    host->durable = true;
+    uint32_t durable = 0, persisting = 0;
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        durable += state->hosts[i].durable;
+        persisting += coord_host_persists(state, state->hosts[i].id);
+    }
+    uint32_t needed = state->config.copies < persisting ? state->config.copies : persisting;
+    if (state->ticket.state == COORD_TICKET_PERSISTING && durable >= needed)
+        commit(state, effects);
+    return 0;
+}
+
+int coord_take_known(struct coord *state, struct coord_host *host, const struct coord_event *event,
+                     struct coord_effects *effects)
+{
+    int result = about_ticket(state, host, event->known.superstep, effects);
+    if (result <= 0)
+        return result;
+    if (state->ticket.state != COORD_TICKET_ANNOUNCED || host->known)
+        return coord_broken(effects, "host %u knows of no commit", host->id);
+    host->known = true;
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (!state->hosts[i].known && !state->hosts[i].lost)
+            return 0;
+    coord_add_effect(state, effects, COORD_EFFECT_RETIRE);
+    ticket_is_over(state, effects);
+    return 0;
+}
+
+/* ---- Requests ----------------------------------------------------------------------------- */
+
+static void save_and_stop(struct coord *state, const struct coord_event *event,
+                          struct coord_effects *effects)
+{
+    if (state->save_and_stop) {
+        effects->dropped = true;
+        return;
+    }
+    state->save_signal = event->save.signal;
+    bool running = state->phase == COORD_RUNNING, at_end = state->phase == COORD_ENDING;
+    bool at_barrier = state->phase == COORD_HELD_BACK || state->phase == COORD_CAPTURING ||
+                      state->phase == COORD_CLOSING;
+    if (!state->config.snapshots || (!running && !at_end && !at_barrier)) {
+        coord_stop_saved(state, effects); /* nothing newer than what there is */
+        return;
+    }
+    state->save_and_stop = true;
+    if (running) {
+        state->asked = true;
+        coord_add_effect(state, effects, COORD_EFFECT_CONSULT);
+    }
+    struct coord_effect *effect = coord_add_effect(state, effects, COORD_EFFECT_SET_TIMER);
+    effect->timer = COORD_TIMER_GRACE;
+    effect->milliseconds = event->save.grace_ms;
+}
+
+int coord_take_save(struct coord *state, struct coord_host *host, const struct coord_event *event,
+                    struct coord_effects *effects)
+{
+    (void)host;
+    if (event->save.signal > 127)
+        return coord_broken(effects, "a request to save by signal %u", event->save.signal);
+    if (event->save.stop) {
+        save_and_stop(state, event, effects);
+    } else if (!state->config.snapshots || state->phase == COORD_CLOSING ||
+               state->phase == COORD_ENDING || state->phase == COORD_CAPTURING) {
+        effects->dropped = true; /* impossible, or being done */
+    } else {
+        state->save = true;
+        if (state->phase == COORD_RUNNING) {
+            state->asked = true;
+            coord_add_effect(state, effects, COORD_EFFECT_CONSULT);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,577 @@
+/* test_coord_snapshot.c - Processor Zero: golden traces of snapshots, faults and restores. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/coord_play.h"
+
+#define EVERY(n)    .rule = {POLICY_SUPERSTEPS, (n), 0}
+#define SAVING(...) CONFIG(.snapshots = true, __VA_ARGS__)
+
+static int durable(uint32_t host, uint64_t superstep, uint32_t pid)
+{
+    return EVENT(
+        IMAGE_DURABLE, .host = host,
+        .image_durable = {
+            .superstep = superstep, .pid = pid, .size = 100 + pid, .digest = {"digest", 6}});
+}
+
+static int captured(uint32_t host, uint64_t superstep)
+{
+    return EVENT(CAPTURED, .host = host, .captured = {.superstep = superstep, .pause_ns = 5});
+}
+
+static int persisted(uint32_t host, uint64_t superstep, uint32_t error)
+{
+    return EVENT(PERSISTED, .host = host, .persisted = {.superstep = superstep, .error = error});
+}
+
+static int known(uint32_t host, uint64_t superstep)
+{
+    return EVENT(KNOWN, .host = host, .known = {.superstep = superstep});
+}
+
+static int image_failed(uint32_t host, uint64_t superstep, uint32_t pid, enum wire_cause cause)
+{
+    return EVENT(
+        IMAGE_FAILED, .host = host,
+        .image_failed = {.superstep = superstep, .pid = pid, .cause = cause, .text = "no room"});
+}
+
+static int held(uint32_t host, uint64_t superstep, uint32_t term, struct wire_numbers copies)
+{
+    return EVENT(
+        HELD, .host = host,
+        .held = {.name = {superstep, term}, .processes = 4, .all = true, .copies = copies});
+}
+
+static int save_now(bool stop)
+{
+    return EVENT(SAVE, .save = {.stop = stop, .signal = 15, .grace_ms = 30000});
+}
+
+static int timer(enum coord_timer which)
+{
+    return EVENT(TIMER, .timer.timer = which);
+}
+
+/* Snapshot 0 is committed and known, the trace begins. */
+static void start_with_snapshot_0(struct coord_config config)
+{
+    start(1, config);
+    host_ready(0, 2);
+    registered(0, 2);
+    durable(0, 0, 0);
+    persisted(0, 0, 0);
+    known(0, 0);
+    ranks_ready(0, 2);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_uint_eq(coord_committed(coord).term, 3);
+    trace_used = 0;
+}
+
+static void take_snapshot(uint64_t superstep)
+{
+    arrived(0, superstep - 1, WIRE_BARRIER_SYNC);
+    captured(0, superstep - 1);
+    durable(0, superstep, 0);
+    durable(0, superstep, 1);
+}
+
+START_TEST(from_begin_to_end)
+{
+    start(1, SAVING(EVERY(2)));
+    host_ready(0, 2);
+    registered(0, 2);
+    ranks_ready(0, 2);
+    durable(0, 0, 0);
+    persisted(0, 0, 0);
+    known(0, 0);
+    arrived(0, 1, WIRE_BARRIER_SYNC);
+    captured(0, 1);
+    durable(0, 2, 1);
+    durable(0, 2, 0);
+    persisted(0, 2, 0);
+    known(0, 2);
+    arrived(0, 2, WIRE_BARRIER_END);
+    EVENT(CLOSED);
+    expect_trace("event HOST_READY term 3 host 0 slots 2\n"
+                 "event REGISTERED term 3 host 0 wanted 2\n"
+                 "  WAITING -> PLACING\n"
+                 "  effect PLACE term 3 processes 2 snapshot\n"
+                 "event RANKS_READY term 3 host 0 count 2\n"
+                 "  PLACING -> RUNNING\n"
+                 "  effect RUN term 3 processes 2 consult 1\n"
+                 "event IMAGE_DURABLE term 3 host 0 snapshot 0 pid 0 size 100\n"
+                 "  effect PERSIST term 3 snapshot 0.3\n"
+                 "event PERSISTED term 3 host 0 snapshot 0 error 0\n"
+                 "  effect COMMITTED term 3 snapshot 0.3\n"
+                 "event KNOWN term 3 host 0 snapshot 0\n"
+                 "  effect RETIRE term 3 snapshot 0.3\n"
+                 "event ARRIVED term 3 host 0 superstep 1 bsp_sync\n"
+                 "  RUNNING -> CAPTURING\n"
+                 "  effect RELEASE term 3 superstep 1 decision snapshot consult never\n"
+                 "event CAPTURED term 3 host 0 superstep 1\n"
+                 "  CAPTURING -> RUNNING\n"
+                 "  effect RESUME term 3 superstep 1 consult 3\n"
+                 "event IMAGE_DURABLE term 3 host 0 snapshot 2 pid 1 size 101\n"
+                 "event IMAGE_DURABLE term 3 host 0 snapshot 2 pid 0 size 100\n"
+                 "  effect PERSIST term 3 snapshot 2.3\n"
+                 "event PERSISTED term 3 host 0 snapshot 2 error 0\n"
+                 "  effect COMMITTED term 3 snapshot 2.3\n"
+                 "event KNOWN term 3 host 0 snapshot 2\n"
+                 "  effect RETIRE term 3 snapshot 2.3\n"
+                 "event ARRIVED term 3 host 0 superstep 2 bsp_end\n"
+                 "  RUNNING -> CLOSING\n"
+                 "  effect CLOSE term 3\n"
+                 "event CLOSED term 3\n"
+                 "  CLOSING -> ENDING\n"
+                 "  effect RELEASE term 3 superstep 2 decision end consult never\n");
+    ck_assert_uint_eq(coord_image(coord, 1)->size, 101);
+}
+END_TEST
+
+START_TEST(the_next_snapshot_waits_for_the_commit)
+{
+    start_with_snapshot_0(SAVING(EVERY(1)));
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    captured(0, 0);
+    durable(0, 1, 0);
+    trace_used = 0;
+    arrived(0, 1, WIRE_BARRIER_SYNC);
+    durable(0, 1, 1);
+    persisted(0, 1, 0);
+    known(0, 1);
+    expect_trace("event ARRIVED term 3 host 0 superstep 1 bsp_sync\n"
+                 "  RUNNING -> HELD_BACK\n"
+                 "event IMAGE_DURABLE term 3 host 0 snapshot 1 pid 1 size 101\n"
+                 "  effect PERSIST term 3 snapshot 1.3\n"
+                 "event PERSISTED term 3 host 0 snapshot 1 error 0\n"
+                 "  effect COMMITTED term 3 snapshot 1.3\n"
+                 "event KNOWN term 3 host 0 snapshot 1\n"
+                 "  HELD_BACK -> CAPTURING\n"
+                 "  effect RETIRE term 3 snapshot 1.3\n"
+                 "  effect RELEASE term 3 superstep 1 decision snapshot consult never\n");
+}
+END_TEST
+
+START_TEST(auto_skips_while_one_is_written)
+{
+    start_with_snapshot_0(SAVING(.rule = {POLICY_AUTO, 0, 0.99}));
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    captured(0, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert(has_effect(COORD_EFFECT_SET_TIMER) || effects.items[0].consult == 1);
+    timer(COORD_TIMER_SNAPSHOT);
+    ck_assert(has_effect(COORD_EFFECT_CONSULT));
+    arrived(0, 1, WIRE_BARRIER_SYNC);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_int_eq(effects.items[0].decision, WIRE_DECISION_GO);
+}
+END_TEST
+
+START_TEST(a_death_goes_back_to_the_snapshot)
+{
+    start_with_snapshot_0(SAVING(EVERY(1)));
+    killed(0, 1, 9);
+    killed(0, 0, 9);
+    expect_trace("event RANK_EXITED term 3 host 0 pid 1 signal 9\n"
+                 "  RUNNING -> FAILED\n"
+                 "  effect STOP_RANKS term 3 again\n"
+                 "  effect FINISH term 3\n"
+                 "event RANK_EXITED term 3 host 0 pid 0 signal 9\n"
+                 "  dropped\n");
+    expect_outcome(137, WIRE_CAUSE_RANK_SIGNALLED, 1);
+    ck_assert(coord_outcome(coord).again);
+}
+END_TEST
+
+START_TEST(what_is_never_rolled_back)
+{
+    /* Before snapshot 0. */
+    start(1, SAVING(EVERY(1)));
+    host_ready(0, 2);
+    registered(0, 2);
+    ranks_ready(0, 2);
+    killed(0, 1, 9);
+    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+    tear_down();
+    /* The program's own end. */
+    start_with_snapshot_0(SAVING(EVERY(1)));
+    exited(0, 1, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+    ck_assert(!coord_outcome(coord).again);
+    tear_down();
+    start_with_snapshot_0(SAVING(EVERY(1)));
+    abort_job(0, 1, WIRE_CAUSE_ABORT_CALLED, 1);
+    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+    tear_down();
+    /* After bsp_end. */
+    start_with_snapshot_0(SAVING(EVERY(1)));
+    arrived(0, 0, WIRE_BARRIER_END);
+    EVENT(CLOSED);
+    killed(0, 1, 9);
+    exited(0, 0, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_ENDED);
+    expect_outcome(137, WIRE_CAUSE_KILLED_AFTER_END, 1);
+}
+END_TEST
+
+START_TEST(a_fault_while_the_manifest_is_written)
+{
+    start(1, SAVING(EVERY(1)));
+    host_ready(0, 2);
+    registered(0, 2);
+    ranks_ready(0, 2);
+    durable(0, 0, 0);
+    killed(0, 1, 9); /* it may have been committed: the next term finds out */
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+}
+END_TEST
+
+START_TEST(a_snapshot_that_fails)
+{
+    start_with_snapshot_0(SAVING(EVERY(1)));
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    trace_used = 0;
+    image_failed(0, 1, 1, WIRE_CAUSE_NOT_WRITTEN);
+    durable(0, 1, 0);
+    captured(0, 0);
+    expect_trace(
+        "event IMAGE_FAILED term 3 host 0 snapshot 1 pid 1: a snapshot could not be written\n"
+        "  effect ABANDON term 3 snapshot 1.3\n"
+        "event IMAGE_DURABLE term 3 host 0 snapshot 1 pid 0 size 100\n"
+        "  dropped\n"
+        "event CAPTURED term 3 host 0 superstep 0\n"
+        "  CAPTURING -> RUNNING\n"
+        "  effect RESUME term 3 superstep 0 consult 1\n");
+    take_snapshot(2);
+    ck_assert_int_eq(coord_ticket(coord, NULL), COORD_TICKET_PERSISTING);
+    persisted(0, 2, ENOSPC);
+    ck_assert(has_effect(COORD_EFFECT_ABANDON));
+    ck_assert_uint_eq(coord_committed(coord).superstep, 0);
+    tear_down();
+
+    start_with_snapshot_0(SAVING(EVERY(1), .stop_on_failure = true));
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    image_failed(0, 1, 1, WIRE_CAUSE_REFUSED);
+    expect_outcome(1, WIRE_CAUSE_REFUSED, 1);
+    ck_assert_str_eq(coord_outcome(coord).text, "no room");
+    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+}
+END_TEST
+
+START_TEST(saved_and_stopped)
+{
+    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    save_now(true);
+    arrived(0, 41, WIRE_BARRIER_SYNC);
+    captured(0, 41);
+    durable(0, 42, 0);
+    durable(0, 42, 1);
+    persisted(0, 42, 0);
+    expect_trace("event SAVE term 3 and stop signal 15\n"
+                 "  effect CONSULT term 3\n"
+                 "  effect SET_TIMER term 3 grace 30000 ms\n"
+                 "event ARRIVED term 3 host 0 superstep 41 bsp_sync\n"
+                 "  RUNNING -> CAPTURING\n"
+                 "  effect RELEASE term 3 superstep 41 decision snapshot consult never\n"
+                 "event CAPTURED term 3 host 0 superstep 41\n"
+                 "  CAPTURING -> SAVING\n"
+                 "event IMAGE_DURABLE term 3 host 0 snapshot 42 pid 0 size 100\n"
+                 "event IMAGE_DURABLE term 3 host 0 snapshot 42 pid 1 size 101\n"
+                 "  effect PERSIST term 3 snapshot 42.3\n"
+                 "event PERSISTED term 3 host 0 snapshot 42 error 0\n"
+                 "  SAVING -> ABORTING\n"
+                 "  effect COMMITTED term 3 snapshot 42.3\n"
+                 "  effect STOP_RANKS term 3\n"
+                 "  effect SET_TIMER term 3 10000 ms\n");
+    expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);
+    tear_down();
+
+    /* No barrier within the grace: with what there is. */
+    start_with_snapshot_0(SAVING(EVERY(5)));
+    save_now(true);
+    timer(COORD_TIMER_GRACE);
+    expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);
+    tear_down();
+
+    /* Nothing was ever committed. */
+    start(1, SAVING(EVERY(5)));
+    host_ready(0, 2);
+    save_now(true);
+    expect_outcome(143, WIRE_CAUSE_STOPPED, COORD_NOBODY);
+    tear_down();
+
+    /* A fault on the way does not make it start again. */
+    start_with_snapshot_0(SAVING(EVERY(5)));
+    save_now(true);
+    killed(0, 0, 9);
+    expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);
+    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+}
+END_TEST
+
+START_TEST(saved_on_request)
+{
+    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    save_now(false);
+    arrived(0, 7, WIRE_BARRIER_SYNC);
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    captured(0, 7);
+    ck_assert_uint_eq(effects.items[0].consult, COORD_NEVER); /* only once */
+}
+END_TEST
+
+START_TEST(restored_on_two_hosts)
+{
+    static const uint64_t copies[] = {2, 3};
+    start(2, SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER));
+    held(7, 4, 1, (struct wire_numbers){0});
+    held(7, 6, 2, (struct wire_numbers){copies, 2});
+    held(0, 4, 1, (struct wire_numbers){0});
+    host_ready(7, 0);
+    host_ready(0, 0);
+    EVENT(TERM_RECORDED);
+    ck_assert_uint_eq(coord_host_of(coord, 0), 0);
+    ck_assert_uint_eq(coord_host_of(coord, 2), 7);
+    ck_assert(coord_from_copy(coord, 3) && !coord_from_copy(coord, 0));
+    EVENT(STAGED, .host = 0, .staged.count = 2);
+    expect_broken(EVENT(STAGED, .host = 7, .staged.count = 1));
+    ck_assert(!has_effect(COORD_EFFECT_PASS));
+    EVENT(STAGED, .host = 7, .staged.count = 2);
+    ranks_ready(0, 2);
+    ranks_ready(7, 2);
+    arrived(0, 6, WIRE_BARRIER_SYNC);
+    expect_trace("event HELD term 3 host 7 snapshot 4.1 processes 4 images 4 copies 0\n"
+                 "event HELD term 3 host 7 snapshot 6.2 processes 4 images 4 copies 2\n"
+                 "event HELD term 3 host 0 snapshot 4.1 processes 4 images 4 copies 0\n"
+                 "event HOST_READY term 3 host 7 slots 0\n"
+                 "event HOST_READY term 3 host 0 slots 0\n"
+                 "  WAITING -> CHOOSING\n"
+                 "  effect CHOOSE term 3 snapshot 6.2\n"
+                 "event TERM_RECORDED term 3\n"
+                 "  CHOOSING -> RESTORING\n"
+                 "  effect RESTORE term 3 snapshot 6.2\n"
+                 "event STAGED term 3 host 0 count 2\n"
+                 "event STAGED term 3 host 7 count 1\n"
+                 "  broken: host 7 has staged 1 processes instead of 2\n"
+                 "event STAGED term 3 host 7 count 2\n"
+                 "  RESTORING -> PASSING\n"
+                 "  effect PASS term 3\n"
+                 "event RANKS_READY term 3 host 0 count 2\n"
+                 "event RANKS_READY term 3 host 7 count 2\n"
+                 "  PASSING -> RUNNING\n"
+                 "  effect RUN term 3 processes 4 consult 6\n"
+                 "event ARRIVED term 3 host 0 superstep 6 bsp_sync\n");
+}
+END_TEST
+
+START_TEST(what_is_not_restored)
+{
+    struct coord_lineage lineage = {0};
+    struct wire_numbers none = {0};
+    coord_lineage_add(&lineage, 2, (struct coord_name){5, 1});
+    struct coord_config config = SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER,
+                                        .lineage = &lineage, .avoid = {{5, 1}}, .avoid_count = 1);
+    start(1, config);
+    held(0, 9, 1, none); /* term 2 began before it */
+    held(0, 5, 1, none); /* could not be restored */
+    held(0, 4, 1, none);
+    host_ready(0, 2);
+    ck_assert_uint_eq(effects.items[0].name.superstep, 4);
+    EVENT(TERM_RECORDED);
+    image_failed(0, 4, 2, WIRE_CAUSE_NOT_RESTORED);
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    ck_assert_uint_eq(coord_outcome(coord).bad.superstep, 4);
+    tear_down();
+
+    start(1, config);
+    held(0, 9, 1, none);
+    host_ready(0, 2);
+    expect_outcome(1, WIRE_CAUSE_NOTHING_SAVED, COORD_NOBODY);
+    tear_down();
+
+    config.wanted = 3;
+    start(1, config);
+    held(0, 4, 1, none);
+    held(0, 3, 1, none);
+    host_ready(0, 2);
+    ck_assert_uint_eq(effects.items[0].name.superstep, 3);
+}
+END_TEST
+
+START_TEST(faults_in_a_restore)
+{
+    start(2, SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER));
+    held(0, 4, 1, (struct wire_numbers){0});
+    lost(7); /* still waiting for everybody */
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    ck_assert(coord_outcome(coord).again);
+    tear_down();
+
+    start(1, SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER));
+    held(0, 4, 1, (struct wire_numbers){0});
+    host_ready(0, 2);
+    EVENT(TERM_RECORDED);
+    exited(0, 2, 1);
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    expect_outcome(1, WIRE_CAUSE_NOT_RESTORED, 2);
+}
+END_TEST
+
+START_TEST(images_in_two_places)
+{
+    start(2, SAVING(EVERY(1), .copies = 2));
+    host_ready(0, 0);
+    host_ready(7, 0);
+    registered(0, 2);
+    durable(0, 0, 0);
+    expect_broken(durable(0, 0, 0));
+    ck_assert_int_eq(coord_ticket(coord, NULL), COORD_TICKET_OPEN);
+    expect_broken(
+        EVENT(IMAGE_DURABLE, .host = 7, .image_durable = {.size = 100, .digest = {"DIGEST", 6}}));
+    durable(7, 0, 0);
+    ck_assert(has_effect(COORD_EFFECT_PERSIST));
+    persisted(7, 0, 0);
+    ck_assert_uint_eq(coord_committed(coord).term, 0);
+    persisted(0, 0, 0);
+    ck_assert_uint_eq(coord_committed(coord).term, 3);
+    known(0, 0);
+    ck_assert(!has_effect(COORD_EFFECT_RETIRE));
+    known(7, 0);
+    ck_assert(has_effect(COORD_EFFECT_RETIRE));
+}
+END_TEST
+
+START_TEST(broken_rules_of_snapshots)
+{
+    start_with_snapshot_0(SAVING(EVERY(1)));
+    expect_broken(durable(0, 1, 0)); /* nobody asked */
+    expect_broken(captured(0, 0));
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    expect_broken(persisted(0, 1, 0));
+    expect_broken(known(0, 1));
+    expect_broken(durable(0, 2, 0));
+    expect_broken(durable(0, 1, 2));
+    expect_broken(captured(0, 1));
+    expect_broken(image_failed(0, 1, 9, WIRE_CAUSE_REFUSED));
+    expect_broken(image_failed(0, 1, 1, WIRE_CAUSE_INTERNAL));
+    durable(0, 1, 1);
+    durable(0, 1, 0);
+    ck_assert(!has_effect(COORD_EFFECT_PERSIST)); /* not all are captured */
+    captured(0, 0);
+    ck_assert(has_effect(COORD_EFFECT_PERSIST));
+    expect_broken(image_failed(0, 1, 1, WIRE_CAUSE_NOT_WRITTEN));
+    expect_broken(held(0, 1, 1, (struct wire_numbers){0}));
+}
+END_TEST
+
+/* ---- Policy and lineage ------------------------------------------------------------------- */
+
+START_TEST(when_to_take_one)
+{
+    struct policy_rule rule = {POLICY_AUTO, 0, 0.05};
+    struct policy_facts facts = {.superstep = 1, .now_ns = 1000};
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_SNAPSHOT); /* the first barrier */
+    facts.taken = true;
+    facts.last_ns = 1000;
+    facts.costs.pause_ns = 5;
+    ck_assert_uint_eq(policy_interval_ns(&rule, &facts.costs), 95); /* 5 of 100 */
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_GO);
+    facts.now_ns = 1094;
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_GO);
+    facts.now_ns = 1095;
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_SNAPSHOT);
+    facts.writing = true;
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_GO);
+    facts.requested = true;
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_WAIT);
+
+    /* Failures every 10 ns: sqrt(2 * 5 * 10), not every 95. */
+    facts.costs.between_failures_ns = 10;
+    ck_assert_uint_eq(policy_interval_ns(&rule, &facts.costs), 10);
+    facts.costs.between_failures_ns = 1000000;
+    ck_assert_uint_eq(policy_interval_ns(&rule, &facts.costs), 95);
+
+    /* A copy of each of 1000 pages that change while it is written. */
+    struct policy_costs costs = {
+        .pause_ns = 10, .commit_ns = 110, .changed_bytes = 4096000, .changed_over_ns = 200};
+    ck_assert_uint_eq(policy_cost_ns(&costs), 10 + 500 * 2500);
+
+    rule = (struct policy_rule){POLICY_SUPERSTEPS, 3, 0};
+    facts = (struct policy_facts){.superstep = 2};
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_GO);
+    facts.superstep = 3;
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_SNAPSHOT);
+    facts.writing = true;
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_WAIT);
+    ck_assert_uint_eq(policy_next(&rule, 4), 6);
+    ck_assert_uint_eq(policy_next(&rule, 6), 6);
+    ck_assert_uint_eq(policy_next(&rule, UINT64_MAX - 1), POLICY_NEVER);
+
+    rule = (struct policy_rule){POLICY_TIME, 30, 0};
+    facts = (struct policy_facts){.superstep = 2, .now_ns = 29};
+    ck_assert_uint_eq(policy_due_ns(&rule, &facts), 1);
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_GO);
+    facts.now_ns = 30;
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_SNAPSHOT);
+
+    rule = (struct policy_rule){POLICY_OFF, 0, 0};
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_GO);
+}
+END_TEST
+
+START_TEST(which_snapshots_count)
+{
+    struct coord_lineage lineage = {0};
+    struct coord_name late = {9, 1}, early = {4, 1}, of_2 = {6, 2}, of_3 = {7, 3};
+    ck_assert(coord_lineage_allows(&lineage, late));
+    coord_lineage_add(&lineage, 2, (struct coord_name){5, 1});
+    ck_assert(!coord_lineage_allows(&lineage, late));
+    ck_assert(coord_lineage_allows(&lineage, early));
+    ck_assert(coord_lineage_allows(&lineage, of_2));
+    coord_lineage_add(&lineage, 3, (struct coord_name){6, 2});
+    ck_assert(coord_lineage_allows(&lineage, of_2));
+    coord_lineage_add(&lineage, 4, (struct coord_name){2, 1});
+    ck_assert_uint_eq(lineage.count, 1); /* says more than the others */
+    ck_assert(!coord_lineage_allows(&lineage, of_3));
+    ck_assert(!coord_lineage_allows(&lineage, early));
+    for (uint32_t i = 0; i < 2 * WIRE_BEGUN_MAX; i++)
+        coord_lineage_add(&lineage, 5 + i, (struct coord_name){10 + i, 4 + i});
+    ck_assert_uint_eq(lineage.count, WIRE_BEGUN_MAX);
+    ck_assert(coord_name_newer((struct coord_name){2, 1}, (struct coord_name){1, 2}));
+    ck_assert(coord_name_newer((struct coord_name){2, 2}, (struct coord_name){2, 1}));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("coord snapshots");
+    TCase *tests = tcase_create("snapshots");
+    tcase_add_checked_fixture(tests, NULL, tear_down);
+    tcase_add_test(tests, from_begin_to_end);
+    tcase_add_test(tests, the_next_snapshot_waits_for_the_commit);
+    tcase_add_test(tests, auto_skips_while_one_is_written);
+    tcase_add_test(tests, a_death_goes_back_to_the_snapshot);
+    tcase_add_test(tests, what_is_never_rolled_back);
+    tcase_add_test(tests, a_fault_while_the_manifest_is_written);
+    tcase_add_test(tests, a_snapshot_that_fails);
+    tcase_add_test(tests, saved_and_stopped);
+    tcase_add_test(tests, saved_on_request);
+    tcase_add_test(tests, restored_on_two_hosts);
+    tcase_add_test(tests, what_is_not_restored);
+    tcase_add_test(tests, faults_in_a_restore);
+    tcase_add_test(tests, images_in_two_places);
+    tcase_add_test(tests, broken_rules_of_snapshots);
+    tcase_add_test(tests, when_to_take_one);
+    tcase_add_test(tests, which_snapshots_count);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
