@@ -256,14 +256,16 @@ static long write_in_copy(struct bspz_snapshot *snapshot, struct bspz_capture_pl
 
     if (error)
         return bspz_snapshot_fail(snapshot, "memory that a forked process lacks", error);
-    side = bspz_fork_twice(plan->forked, 0);
+    side = bspz_fork_twice(snapshot, plan->forked, 0);
     if (side <= 0) {
         bspz_snapshot_drop_copies(snapshot);
         return side < 0 ? bspz_snapshot_fail(snapshot, "a copy of the process", side) : 0;
     }
     bspz_show_as_copy(snapshot);
     step_back(plan);
-    error = bspz_snapshot_write(snapshot, &plan->image, &written);
+    error = bspz_snapshot_confirm(snapshot);
+    if (!error)
+        error = bspz_snapshot_write(snapshot, &plan->image, &written);
     finish(plan, error, &written);
     bspz_sys1(SYS_exit_group, error ? 1 : 0);
     __builtin_unreachable();
@@ -283,7 +285,7 @@ static long capture_on_own_stack(void *argument)
     struct bspz_snapshot *snapshot = call->snapshot;
     struct bspz_capture_plan *plan = call->plan;
     struct bspz_image_written written;
-    int error = bspz_snapshot_read(snapshot);
+    int error = bspz_snapshot_read(snapshot, plan->forked != NULL);
 
     if (error)
         return error;
@@ -349,7 +351,7 @@ int bspz_capture_check(const struct bspz_capture_options *options, char why[BSPZ
     }
     mask = bspz_signals_block();
     snapshot->mask = mask;
-    error = bspz_snapshot_read(snapshot);
+    error = bspz_snapshot_read(snapshot, false);
     bspz_signals_set(mask);
     return error;
 }

@@ -172,6 +172,8 @@ static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
     bspz_set_name(thread->name);
     bspz_set_layout(&thread->layout, thread->auxv, thread->auxv_size);
     bspz_sys2(SYS_set_robust_list, thread->robust_list, thread->robust_size);
+    if (thread->rseq_address)
+        bspz_sys4(SYS_rseq, thread->rseq_address, thread->rseq_size, 0, thread->rseq_signature);
     error = put_back_files(snapshot);
     if (!error)
         error = put_back_memory(snapshot);
@@ -192,13 +194,15 @@ static int make_copy(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *pl
     *made = word != NULL;
     if (!word)
         return 0;
-    side = bspz_fork_twice(&plan->hooks, snapshot->thread.tid_address);
+    side = bspz_fork_twice(snapshot, &plan->hooks, snapshot->thread.tid_address);
     if (side <= 0) {
         *made = side == 0;
         return side;
     }
     bspz_show_as_copy(snapshot);
     volunteer_for_oom();
+    if (bspz_snapshot_confirm(snapshot) != 0)
+        bspz_sys1(SYS_exit_group, 1);
     wait_frozen(word);
     return 1;
 }
@@ -240,7 +244,7 @@ int bspz_copy_freeze(struct bspz_freeze_plan *plan)
     mask = bspz_signals_block();
     snapshot->mask = mask;
     plan->replaced = false;
-    result = bspz_snapshot_read(snapshot);
+    result = bspz_snapshot_read(snapshot, true);
     if (!result)
         result = bspz_snapshot_copy_lost(snapshot);
     if (!result)

@@ -134,8 +134,9 @@ static bool same_description(const struct bspz_descriptor *a, const struct bspz_
     order = bspz_sys5(SYS_kcmp, self, self, KCMP_FILE, a->number, b->number);
     if (order >= 0)
         return order == 0;
-    if (a->kind != BSPZ_FD_FILE && a->kind != BSPZ_FD_DIRECTORY)
-        return false;
+    /* The end of a pipe or a socket has one description; of a device either does as well. */
+    if (a->kind == BSPZ_FD_OTHER || a->kind == BSPZ_FD_DEVICE)
+        return true;
     flags = bspz_sys3(SYS_fcntl, a->number, F_GETFL, 0);
     bspz_sys3(SYS_fcntl, a->number, F_SETFL, flags ^ O_NONBLOCK);
     seen = bspz_sys3(SYS_fcntl, b->number, F_GETFL, 0);

@@ -1,7 +1,8 @@
 /* fork.c - a copy of this process that the program does not notice.
  *
  * An intermediate without exit signal makes the copy and ends when somebody else watches it; the
- * copy's parent is then the nearest subreaper.  No handler of pthread_atfork runs: a copy either
+ * copy's parent is then the nearest subreaper.  The intermediate borrows the caller's memory, so
+ * that page tables are copied once and not twice.  No handler of pthread_atfork runs: a copy either
  * never returns to the program, or it is the program as it was. */
 #include <errno.h>
 #include <linux/sched.h>
@@ -26,46 +27,57 @@ static long wait_for(long process, int *status)
     return result;
 }
 
-static __attribute__((noreturn)) void leave(int status)
-{
-    bspz_sys1(SYS_exit_group, status);
-    __builtin_unreachable();
-}
+struct double_fork {
+    const struct bspz_copy_hooks *hooks;
+    uint64_t tid_address;
+    struct bspz_context *context;
+    void *stack; /* of the intermediate */
+};
 
-/* Its exit status is an errno value, 0 when all is well. */
-static __attribute__((noreturn)) void watch_over(const struct bspz_copy_hooks *hooks, long copy)
+/* The intermediate, in the memory of the process that waits for it.  Its status is an errno value,
+ * 0 when all is well.  The copy goes on where bspz_fork_twice left its stack. */
+static long run_intermediate(void *argument)
 {
+    const struct double_fork *call = argument;
+    long copy = bspz_raw_fork(call->tid_address);
     int error, status;
 
     if (copy < 0)
-        leave((int)-copy);
-    error = hooks->announce(hooks->context, (int32_t)copy);
+        return -copy;
+    if (copy == 0) {
+        if (call->hooks->enter(call->hooks->context) != 0)
+            bspz_sys1(SYS_exit_group, 1);
+        bspz_resume(call->context->stack_pointer, call->context->resume, 1);
+    }
+    error = call->hooks->announce(call->hooks->context, (int32_t)copy);
     if (error) {
         bspz_sys2(SYS_kill, copy, SIGNAL_KILL);
         wait_for(copy, &status);
     }
-    leave(error);
+    return error;
 }
 
-int bspz_fork_twice(const struct bspz_copy_hooks *hooks, uint64_t tid_address)
+static long make_intermediate(void *argument)
 {
-    long intermediate = bspz_raw_fork(0);
+    struct double_fork *call = argument;
+    long intermediate = bspz_borrow_memory(call->stack, run_intermediate, call);
     int status = 0;
 
-    if (intermediate == 0) {
-        long copy = bspz_raw_fork(tid_address);
-
-        if (copy != 0)
-            watch_over(hooks, copy);
-        if (hooks->enter(hooks->context) != 0)
-            leave(1);
-        return 1;
-    }
     if (intermediate < 0)
-        return (int)intermediate;
+        return intermediate;
     if (wait_for(intermediate, &status) < 0 || (status & 0x7f) != 0)
         return -ECHILD;
     return -(status >> 8 & 0xff);
+}
+
+int bspz_fork_twice(const struct bspz_snapshot *snapshot, const struct bspz_copy_hooks *hooks,
+                    uint64_t tid_address)
+{
+    struct bspz_context context;
+    struct double_fork call = {hooks, tid_address, &context, snapshot->fork_stack_top};
+
+    return (int)bspz_switch_stack(&context, (char *)snapshot->fork_stack_top - BSPZ_FORK_STACK,
+                                  make_intermediate, &call);
 }
 
 void bspz_show_as_copy(struct bspz_snapshot *snapshot)

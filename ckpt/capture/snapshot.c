@@ -8,9 +8,11 @@
 
 #include "ckpt/capture/linux.h"
 
-#define ARENA_BYTES   (48u << 20)
-#define STACK_BYTES   (160u << 10)
-#define SCRATCH_BYTES (ARENA_BYTES + BSPZ_IMAGE_WRITER_SCRATCH + STACK_BYTES)
+#define ARENA_BYTES (48u << 20)
+#define STACK_BYTES (160u << 10)
+#define SCRATCH_BYTES                                                                              \
+    (ARENA_BYTES + BSPZ_IMAGE_WRITER_SCRATCH + STACK_BYTES + 2 * BSPZ_FORK_STACK +                 \
+     BSPZ_MEMORY_BYTES)
 
 /* The one mutable static of this folder: where the scratch memory is. */
 static char *scratch;
@@ -47,7 +49,9 @@ struct bspz_snapshot *bspz_snapshot_begin(const struct bspz_capture_options *opt
     snapshot->arena.size = ARENA_BYTES;
     snapshot->arena.used = sizeof *snapshot;
     snapshot->writer_scratch = scratch + ARENA_BYTES;
-    snapshot->stack_top = scratch + SCRATCH_BYTES;
+    snapshot->memory = (struct bspz_memory *)(void *)(scratch + SCRATCH_BYTES - BSPZ_MEMORY_BYTES);
+    snapshot->fork_stack_top = snapshot->memory;
+    snapshot->stack_top = (char *)snapshot->fork_stack_top - 2 * BSPZ_FORK_STACK;
     snapshot->why = why;
     why[0] = '\0';
     return snapshot;
@@ -197,7 +201,7 @@ static void find_vdso(struct bspz_snapshot *snapshot)
     }
 }
 
-int bspz_snapshot_read(struct bspz_snapshot *snapshot)
+int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick)
 {
     const struct bspz_context context = snapshot->thread.context;
     const char *what = "";
@@ -209,7 +213,7 @@ int bspz_snapshot_read(struct bspz_snapshot *snapshot)
     if (error)
         return bspz_snapshot_fail(snapshot, what, error);
     snapshot->thread.context = context;
-    error = bspz_maps_read(&snapshot->maps, true, &snapshot->arena);
+    error = bspz_snapshot_read_maps(snapshot, quick);
     if (error)
         return bspz_snapshot_fail(snapshot, "/proc/self/smaps", error);
     find_vdso(snapshot);

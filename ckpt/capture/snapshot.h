@@ -8,7 +8,11 @@
 #include "ckpt/capture/maps.h"
 #include "ckpt/capture/thread.h"
 
-#define BSPZ_PAGE 4096u
+#define BSPZ_PAGE         4096u
+#define BSPZ_FORK_STACK   (64u << 10)
+#define BSPZ_MEMORY_BYTES (2u << 20)
+
+struct bspz_memory; /* of the last snapshot's mappings */
 
 /* A mapping, or the part of one that is to be saved. */
 struct bspz_piece {
@@ -31,8 +35,11 @@ struct bspz_snapshot {
     uint32_t piece_count;
     void *writer_scratch;
     void *stack_top;
-    uint64_t mask; /* signals blocked before */
-    char *why;     /* BSPZ_WHY_SIZE bytes */
+    void *fork_stack_top; /* two stacks of BSPZ_FORK_STACK bytes */
+    struct bspz_memory *memory;
+    bool from_memory; /* the mappings' flags are those of the last time */
+    uint64_t mask;    /* signals blocked before */
+    char *why;        /* BSPZ_WHY_SIZE bytes */
 };
 
 /* The scratch memory of this process, made upon first use, with an empty snapshot in it.  NULL when
@@ -42,8 +49,11 @@ struct bspz_snapshot *bspz_snapshot_begin(const struct bspz_capture_options *opt
 void bspz_snapshot_forget(void);
 struct bspz_range bspz_snapshot_memory(void);
 
-/* Reads everything and judges it; signals must be blocked.  -EBUSY: refused. */
-int bspz_snapshot_read(struct bspz_snapshot *snapshot);
+/* Reads everything and judges it; signals must be blocked.  quick: the mappings' flags may be those
+ * of an earlier snapshot; the copy that is made then must confirm them.  -EBUSY: refused. */
+int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick);
+int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick);
+int bspz_snapshot_confirm(struct bspz_snapshot *snapshot);
 
 /* -EBUSY and `why` when something cannot be captured. */
 int bspz_snapshot_judge(struct bspz_snapshot *snapshot);
@@ -71,7 +81,8 @@ int bspz_own_pages(const struct bspz_piece *piece, struct bspz_arena *arena, int
 
 /* 0 in the caller, 1 in the copy, or a negative errno.  With tid_address the kernel keeps the
  * copy's thread id there. */
-int bspz_fork_twice(const struct bspz_copy_hooks *hooks, uint64_t tid_address);
+int bspz_fork_twice(const struct bspz_snapshot *snapshot, const struct bspz_copy_hooks *hooks,
+                    uint64_t tid_address);
 /* "bspzero-copy" in process lists, without changing the memory that holds the arguments. */
 void bspz_show_as_copy(struct bspz_snapshot *snapshot);
 

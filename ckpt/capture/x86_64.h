@@ -35,13 +35,18 @@ static inline __attribute__((always_inline)) long bspz_system(long number, long 
     return result;
 }
 
-/* A child without exit signal: its parent sees it only with __WALL.  With an address, the kernel
- * keeps the child's thread id there.  0 in the child. */
+/* A child without exit signal, with a copy of this memory: its parent sees it only with __WALL.
+ * With an address, the kernel keeps the child's thread id there.  0 in the child. */
 static inline __attribute__((always_inline)) long bspz_raw_fork(uint64_t tid_address)
 {
     /* CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID; the order of the arguments is this processor's. */
     return bspz_system(56, tid_address ? 0x01200000 : 0, 0, 0, (long)tid_address, 0, 0);
 }
+
+/* A child without exit signal that runs function(argument) in this very memory, on the stack that
+ * ends at `top`, while the caller waits, and ends with its result as status.  Costs no copy of the
+ * page tables.  The child's process id or a negative errno. */
+long bspz_borrow_memory(void *top, long (*function)(void *), void *argument);
 
 /* Calls function(argument) on the stack that ends at `top` and returns its result.  `context`
  * then describes this call: whoever loads its stack pointer, puts a value into the result register

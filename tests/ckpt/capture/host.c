@@ -131,6 +131,11 @@ int host_snapshot_increment(const char *path)
     return snapshot(path, NULL, 1);
 }
 
+int host_snapshot_forked_start(const char *path, struct host_agent *agent)
+{
+    return snapshot(path, agent, 0);
+}
+
 int host_snapshot_forked(const char *path)
 {
     struct host_agent *agent = host_agent_start();

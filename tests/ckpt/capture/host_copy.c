@@ -1,9 +1,12 @@
 /* host_copy.c - a test process that adopts its own copies. */
 #include "tests/ckpt/capture/host_copy.h"
 
+#include <linux/futex.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,10 +29,13 @@ static int enter(void *context)
     return 0;
 }
 
+/* A thawed copy makes no copy of its own here. */
 static _Atomic uint32_t *word(void *context)
 {
     struct host_agent *agent = context;
 
+    if (atomic_load(&agent->word) == BSPZ_COPY_THAW)
+        return NULL;
     return &agent->word;
 }
 
@@ -55,5 +61,18 @@ int host_agent_wait(struct host_agent *agent)
 
     if (waitpid(atomic_load(&agent->copy), &status, __WALL) < 0)
         return 255;
+    atomic_store(&agent->word, BSPZ_COPY_FROZEN);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void host_agent_end(struct host_agent *agent)
+{
+    kill(atomic_load(&agent->copy), SIGKILL);
+    host_agent_wait(agent);
+}
+
+void host_agent_thaw(struct host_agent *agent)
+{
+    atomic_store(&agent->word, BSPZ_COPY_THAW);
+    syscall(SYS_futex, &agent->word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }

@@ -12,6 +12,13 @@ void host_agent_hooks(struct host_agent *agent, struct bspz_copy_hooks *hooks);
 /* Waits for the copy made last; its exit status, or 128 and its signal. */
 int host_agent_wait(struct host_agent *agent);
 
+/* The copy made last ends, or goes on. */
+void host_agent_end(struct host_agent *agent);
+void host_agent_thaw(struct host_agent *agent);
+
+/* Returns when the copy has been made. */
+int host_snapshot_forked_start(const char *path, struct host_agent *agent);
+
 void host_options(struct bspz_capture_options *options);
 
 #endif

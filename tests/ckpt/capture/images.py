@@ -1,0 +1,123 @@
+"""Increments; images and files that are not what they were are refused before anything is touched."""
+
+import os
+import shutil
+import subprocess
+
+from harness import BIN, NOT_RESTORED, SAVED, expect, main
+
+LIFE = {"STATE_LIFE": "first", "STATE_OPENED": os.path.join(BIN, "libopened.so")}
+FILES = ("written", "appended", "stream", "input")
+
+
+def increments(place):
+    paths = [place.path(name) for name in ("full", "first", "second")]
+    place.run("increments_pie", *paths, check=SAVED)
+    full, first, second = paths
+    sizes = [os.path.getsize(path) for path in paths]
+    for chain, said in (
+        ([full], b"full\n"),
+        ([first, full], b"first\n"),
+        ([second, first, full], b"second\n"),
+    ):
+        done = place.restore("increments_pie", chain, check=0)
+        expect(done.stdout == said, f"{chain}: {done.stdout}")
+    for chain in ([second, full], [first], [second, first], [first, second]):
+        done = place.restore("increments_pie", chain, check=NOT_RESTORED)
+        expect(b"not restored: " in done.stderr, f"{chain}: {done.stderr}")
+    expect(sizes[2] < sizes[1] <= sizes[0], f"increments are no smaller: {sizes}")
+
+
+def start(place):
+    image = place.path("image")
+    place.run("state_pie", image, "last argument", env=LIFE, check=SAVED)
+    return image
+
+
+def lengths(place):
+    return [os.path.getsize(place.path(name)) for name in FILES if os.path.exists(place.path(name))]
+
+
+def refused(place, image, text):
+    before = lengths(place)
+    done = place.restore("state_pie", image, check=NOT_RESTORED)
+    said = done.stderr.decode()
+    expect(text in said and said.count("\n") == 1, f"{text!r} is not in {said!r}")
+    expect(lengths(place) == before, f"{text}: files were touched")
+
+
+def damaged(place):
+    image = start(place)
+    whole = open(image, "rb").read()
+    bad = place.path("bad")
+    for cut in (0, 7, 100, 4096, len(whole) // 2, len(whole) - 1):
+        open(bad, "wb").write(whole[:cut])
+        refused(place, bad, "not restored: ")
+    for at in (0, 50, 330, len(whole) // 3, len(whole) // 2, len(whole) - 5):
+        flipped = bytearray(whole)
+        flipped[at] ^= 4
+        open(bad, "wb").write(flipped)
+        refused(place, bad, "not restored: ")
+    place.restore("state_pie", image, check=0)
+
+
+def files_gone(place):
+    image = start(place)
+    os.rename(place.path("written"), place.path("away"))
+    refused(place, image, f"{place.path('written')}: it cannot be opened again")
+    os.rename(place.path("away"), place.path("written"))
+    longer = open(place.path("appended"), "rb").read()
+    os.truncate(place.path("appended"), 3)
+    refused(place, image, f"{place.path('appended')}: it is shorter than it was")
+    open(place.path("appended"), "wb").write(longer)
+    os.rename(place.path("input"), place.path("away"))
+    os.mkdir(place.path("input"))
+    refused(place, image, place.path("input"))
+    os.rmdir(place.path("input"))
+    os.rename(place.path("away"), place.path("input"))
+    place.restore("state_pie", image, check=0)
+
+
+def other_library(place):
+    library = place.path("mine.so")
+    shutil.copy(os.path.join(BIN, "libopened.so"), library)
+    image = place.path("image")
+    place.run(
+        "state_pie", image, "last argument", env={**LIFE, "STATE_OPENED": library}, check=SAVED
+    )
+    os.remove(library)
+    refused(place, image, f"{library}: it cannot be read")
+    shutil.copy(os.path.join(BIN, "liblinked.so"), library)
+    refused(place, image, f"{library}: it is not the file that the image was made with")
+    os.remove(library)
+    shutil.copy(os.path.join(BIN, "libopened.so"), library)
+    place.restore("state_pie", image, check=0)
+
+
+def confined(place):
+    filter = os.path.join(BIN, "confined")
+    for way in ("pie", "static"):
+        image = place.path(way)
+        place.run(f"state_{way}", image, "last argument", env=LIFE, check=SAVED, before=[filter])
+        second = place.path(way + "2")
+        place.restore(f"state_{way}", image, handover=second, check=SAVED, before=[filter])
+        place.restore(f"state_{way}", second, check=0, before=[filter])
+        for name in FILES:
+            os.remove(place.path(name))
+    place.run("frozen_pie", 3, check=0, before=[filter])
+
+
+def restorer_moves(_place):
+    """Code that is copied elsewhere must not refer to anything."""
+    objects = os.path.join(BIN, "../../../ckpt/capture/libbspzcapture.a.p/restorer.c.o")
+    sections = subprocess.run(
+        ["readelf", "-SW", objects], capture_output=True, check=True
+    ).stdout.decode()
+    expect(" bspz_restorer " in sections, "the section of the restorer is missing")
+    expect(".rela" + "bspz_restorer" not in sections, "the restorer refers to something")
+
+
+main(
+    [increments, damaged, files_gone, other_library, restorer_moves]
+    + ([confined] if os.path.exists(os.path.join(BIN, "confined")) else [])
+)
