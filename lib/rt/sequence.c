@@ -95,15 +95,31 @@ static BSPZ_NORETURN void fail_slots(int one, uint32_t one_slot, int other, uint
     bspz_fail("bsp_pop_reg", line, file,
               "process %d pops (at %s) what it registered at %s, process %d what it registered at "
               "%s; all must pop the same registration",
-              one, bspz_place(one, pop, pop_place, sizeof pop_place), 
+              one, bspz_place(one, pop, pop_place, sizeof pop_place),
               bspz_place(one, bspz_areas_of(one)[one_slot].position, one_place, sizeof one_place),
               other,
               bspz_place(other, bspz_areas_of(other)[other_slot].position, other_place,
                          sizeof other_place));
 }
 
+/* Where some named an address and others NULL, two pops can come to mean one registration. */
+static BSPZ_NORETURN void fail_popped_twice(int pid, uint32_t slot, bspz_position pop, int line,
+                                            const char *file)
+{
+    char pop_place[512], place[512];
+
+    only_first();
+    bspz_fail("bsp_pop_reg", line, file,
+              "process %d pops (at %s) what it registered at %s, which an earlier call in this "
+              "superstep pops already: where one process names an area and another gives NULL, "
+              "NULL means that area",
+              pid, bspz_place(pid, pop, pop_place, sizeof pop_place),
+              bspz_place(pid, bspz_areas_of(pid)[slot].position, place, sizeof place));
+}
+
 /* The slot that the index-th call pops: what the ranks that named an address agree on. */
-static uint32_t agreed_slot(uint64_t superstep, size_t index, int line, const char *file)
+static uint32_t agreed_slot(uint64_t superstep, size_t index, const bool *taken, int line,
+                            const char *file)
 {
     uint32_t slot = BSPZ_SLOT_WILDCARD;
     int namer = 0;
@@ -121,6 +137,9 @@ static uint32_t agreed_slot(uint64_t superstep, size_t index, int line, const ch
             namer = pid;
         }
     }
+    if (slot != BSPZ_SLOT_WILDCARD && taken[slot])
+        fail_popped_twice(namer, slot, view_of(namer, superstep).operations[index].position, line,
+                          file);
     return slot;
 }
 
@@ -130,18 +149,17 @@ static bool is_registered(uint32_t state)
 }
 
 /* All popped NULL: the newest slot that is NULL everywhere and not popped yet. */
-static uint32_t newest_null_slot(const uint32_t *taken, size_t taken_count)
+static uint32_t newest_null_slot(const bool *taken)
 {
     uint32_t used = atomic_load(&bspz_rt.self->slot_count);
     uint32_t newest = BSPZ_SLOT_WILDCARD;
 
     for (uint32_t slot = 0; slot < used; slot++) {
-        bool everywhere = is_registered(bspz_areas[slot].state) && bspz_areas[slot].base == 0;
+        bool everywhere =
+            !taken[slot] && is_registered(bspz_areas[slot].state) && bspz_areas[slot].base == 0;
 
         for (int pid = 0; pid < bspz_rt.nprocs && everywhere; pid++)
             everywhere = bspz_areas_of(pid)[slot].base == 0;
-        for (size_t i = 0; i < taken_count && everywhere; i++)
-            everywhere = taken[i] != slot;
         if (everywhere && (newest == BSPZ_SLOT_WILDCARD ||
                            bspz_areas[slot].age > bspz_areas[newest].age))
             newest = slot;
@@ -176,8 +194,7 @@ static void compare_calls(uint64_t superstep, int line, const char *file)
 void bspz_sequence_match(uint64_t superstep, int line, const char *file)
 {
     struct bspz_sequence *own = &bspz_sequence;
-    uint32_t *taken = calloc(own->count + 1, sizeof *taken);
-    size_t taken_count = 0;
+    bool *taken = calloc(atomic_load(&bspz_rt.self->slot_count) + 1, sizeof *taken);
 
     if (!taken)
         bspz_fail("bsp_sync", line, file, "no memory to match %zu registrations", own->count);
@@ -187,15 +204,15 @@ void bspz_sequence_match(uint64_t superstep, int line, const char *file)
 
         if (own->operations[i].kind != BSPZ_OP_POP)
             continue;
-        slot = agreed_slot(superstep, i, line, file);
+        slot = agreed_slot(superstep, i, taken, line, file);
         if (slot == BSPZ_SLOT_WILDCARD)
-            slot = newest_null_slot(taken, taken_count);
+            slot = newest_null_slot(taken);
         if (slot == BSPZ_SLOT_WILDCARD) {
             only_first();
             bspz_fail("bsp_pop_reg", line, file,
                       "every process pops NULL, but no registration is NULL on all of them");
         }
-        taken[taken_count++] = slot;
+        taken[slot] = true;
         own->operations[i].slot = slot;
     }
     free(taken);
