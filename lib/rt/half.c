@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #define PAGE                UINT64_C(4096)
@@ -16,15 +17,29 @@ static uint64_t up_to_page(uint64_t bytes)
     return (bytes + PAGE - 1) & ~(PAGE - 1);
 }
 
-/* 0 or an errno. */
-static int allocate(int mode, const char *at, uint64_t bytes)
+static int try_to_allocate(int mode, const char *at, uint64_t bytes)
 {
     off_t offset = at - (const char *)bspz_rt.board;
 
-    while (fallocate(bspz_rt.board_fd, mode, offset, (off_t)bytes) != 0)
-        if (errno != EINTR)
-            return errno;
-    return 0;
+    return fallocate(bspz_rt.board_fd, mode, offset, (off_t)bytes) == 0 ? 0 : errno;
+}
+
+/* 0 or an errno.  Some kernels (Linux 6.1) stop at any signal and give back all they had: a timer
+ * quicker than the call would stop it for ever, so the second attempt is made without signals. */
+static int allocate(int mode, const char *at, uint64_t bytes)
+{
+    int error = try_to_allocate(mode, at, bytes);
+    sigset_t all, before;
+
+    if (error != EINTR)
+        return error;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    do {
+        error = try_to_allocate(mode, at, bytes);
+    } while (error == EINTR);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return error;
 }
 
 int bspz_commit(const void *at, uint64_t bytes)
