@@ -97,6 +97,22 @@ int store_image_create(struct store_snapshot *snapshot, uint32_t pid, char *erro
     return file < 0 ? fail(snapshot, file, error, name) : file;
 }
 
+int store_image_path(struct store_snapshot *snapshot, uint32_t pid, char *path, size_t size,
+                     char *error)
+{
+    const struct store *store = snapshot->store;
+    const struct store_io *io = &store->io;
+    char name[IMAGE_NAME + 8], full[PATH_MAX];
+
+    temporary_name(name, pid);
+    io->unlink(io->context, snapshot->folder, name, 0);
+    /* Another process may have another working directory. */
+    if (!realpath(store->path, full))
+        return fail(snapshot, -errno, error, name);
+    int length = snprintf(path, size, "%s/%s/%s/%s", full, store->job_name, snapshot->name, name);
+    return length >= 0 && (size_t)length < size ? 0 : fail(snapshot, -ENAMETOOLONG, error, name);
+}
+
 int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descriptor, char *error)
 {
     const struct store_io *io = &snapshot->store->io;
@@ -104,6 +120,10 @@ int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descri
 
     temporary_name(temporary, pid);
     store_image_name(name, pid);
+    if (descriptor < 0)
+        descriptor = store_io_open(io, snapshot->folder, temporary, NULL);
+    if (descriptor < 0)
+        return fail(snapshot, descriptor, error, name);
     int status = io->sync(io->context, descriptor);
     int closed = io->close(io->context, descriptor);
     if (status == 0)

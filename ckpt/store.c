@@ -204,7 +204,7 @@ int store_open(struct store **result, const char *path, enum store_mode mode,
         status = open_base(store, store->path);
     if (status < 0)
         store_fail_system(store, status, error, "cannot be used for snapshots");
-    else if (mode != STORE_READ)
+    else if (mode == STORE_WRITE || mode == STORE_CREATE)
         status = take_lock(store, error);
     if (status < 0) {
         store_close(store);

@@ -32,6 +32,7 @@ enum store_mode {
     STORE_READ,   /* looks only; no lock */
     STORE_WRITE,  /* an existing directory, locked */
     STORE_CREATE, /* made if missing, locked */
+    STORE_JOIN,   /* writes for the bsprun that has the lock: its agents */
 };
 
 /* Opens DIR, or DIR/JOB.  -EPERM: it is not the caller's, or others may write to it, or the path is
@@ -86,7 +87,12 @@ int store_snapshot_begin(struct store *store, uint64_t superstep, uint32_t term,
                          struct store_snapshot **snapshot, char *error);
 /* A descriptor to write the image of process pid to, close-on-exec. */
 int store_image_create(struct store_snapshot *snapshot, uint32_t pid, char *error);
-/* Makes the image durable under its name and closes the descriptor, also on failure. */
+/* Where another process may write it instead: the whole path of a file that does not exist yet, to
+ * be opened with O_CREAT | O_EXCL | O_NOFOLLOW and mode 0600. */
+int store_image_path(struct store_snapshot *snapshot, uint32_t pid, char *path, size_t size,
+                     char *error);
+/* Makes the image durable under its name and closes the descriptor, also on failure.  descriptor
+ * -1: another process has written it to store_image_path. */
 int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descriptor, char *error);
 /* Writes the manifest, which must be that of this snapshot: all its images are there in their
  * sizes, all bases are committed.  Frees the snapshot on success. */

@@ -219,7 +219,10 @@ static int take_record(struct wanted *wanted, const struct bspz_walk *walk,
     int status = decode(walk, scratch->raw, fault);
     while (status == 0 && at < end) {
         uint64_t next = done(wanted) ? UINT64_MAX : address_now(wanted);
-        if (next < at || (wanted->all && next != at))
+        if (next < at)
+            return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
+                                   "the data at 0x%" PRIx64 " are missing", next);
+        if (wanted->all && next != at)
             return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
                                    "data at 0x%" PRIx64 " that are not in the table of blocks", at);
         if (next >= end)

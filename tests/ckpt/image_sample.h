@@ -67,6 +67,10 @@ void sample_reader_free(struct sample_reader *reader);
 /* Opens, loads and verifies. */
 int sample_check(struct sample_file *file, struct bspz_image_fault *fault);
 
+/* Makes all hashes, sequence numbers and the end right again after sections were changed, taken out
+ * or put in: what random damage cannot do. */
+void sample_put_right(unsigned char *bytes, size_t size);
+
 /* Decodes the chain and compares with the process: every page once, nothing else.  Returns what
  * bspz_image_decode does, -EILSEQ when it came out otherwise. */
 int sample_restore(struct sample_reader *const *chain, uint32_t count,

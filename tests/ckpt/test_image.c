@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 #include "ckpt/format/codec.h"
+#include "ckpt/format/section.h"
 #include "tests/ckpt/image_sample.h"
 
 static struct bspz_image_fault fault;
@@ -215,6 +218,76 @@ START_TEST(many_regions_and_long_paths)
     sample_reader_free(&reader);
     sample_file_free(&file);
     free(scratch);
+}
+END_TEST
+
+/* The writer as capture uses it: on a stack of its own, with nothing but the scratch memory. */
+#define STACK_SIZE 65536u
+#define STACK_USED 16384u /* what image.h promises */
+
+static struct {
+    ucontext_t test, writer;
+    unsigned char *stack, *scratch, *memory;
+    struct sample_file file; /* with room for everything */
+    int status;
+} small;
+
+static void write_on_small_stack(void)
+{
+    struct bspz_image_config config = {
+        .write = sample_write, .context = &small.file, .compress = true};
+    struct bspz_image_region region = {.address = 0x100000,
+                                       .length = 3 * BSPZ_IMAGE_RECORD_MAX,
+                                       .protection = 3,
+                                       .kind = BSPZ_REGION_ANON};
+    struct bspz_image_descriptor descriptor = {.number = 3, .kind = BSPZ_DESCRIPTOR_FILE};
+    struct bspz_image_writer *writer;
+
+    config.header.page_size = 4096;
+    bspz_image_writer_open(&writer, small.scratch, &config);
+    bspz_image_opaque(writer, 1, 1, small.memory, 5000);
+    bspz_image_region(writer, &region, "/some/where");
+    bspz_image_descriptor(writer, &descriptor, "/any/where");
+    bspz_image_data(writer, region.address, small.memory, region.length);
+    small.status = bspz_image_writer_close(writer, NULL);
+}
+
+START_TEST(the_writer_needs_little_stack)
+{
+    const size_t size = 3 * BSPZ_IMAGE_RECORD_MAX;
+    uint64_t random = 3;
+
+    small.stack =
+        mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(small.stack, MAP_FAILED);
+    memset(small.stack, 0xa5, STACK_SIZE);
+    small.scratch = aligned_alloc(64, BSPZ_IMAGE_WRITER_SCRATCH);
+    small.memory = calloc(1, size); /* zeros, noise, and numbers to be sorted */
+    for (size_t i = 0; i < BSPZ_IMAGE_RECORD_MAX / 8; i++) {
+        ((uint64_t *)small.memory)[i + BSPZ_IMAGE_RECORD_MAX / 8] = sample_random(&random);
+        ((double *)small.memory)[i + BSPZ_IMAGE_RECORD_MAX / 4] = 1.0 + (double)i * 1e-9;
+    }
+    small.file.capacity = 2 * size;
+    small.file.bytes = malloc(small.file.capacity);
+    ck_assert_int_eq(getcontext(&small.writer), 0);
+    small.writer.uc_stack.ss_sp = small.stack;
+    small.writer.uc_stack.ss_size = STACK_SIZE;
+    small.writer.uc_link = &small.test;
+    makecontext(&small.writer, write_on_small_stack, 0);
+    errno = 12345;
+    ck_assert_int_eq(swapcontext(&small.test, &small.writer), 0);
+    ck_assert_int_eq(errno, 12345);
+    ck_assert_int_eq(small.status, 0);
+    size_t untouched = 0;
+    while (untouched < STACK_SIZE && small.stack[untouched] == 0xa5)
+        untouched++;
+    ck_assert_uint_gt(untouched, 0);
+    ck_assert_uint_le(STACK_SIZE - untouched, STACK_USED);
+    ck_assert_msg(sample_check(&small.file, &fault) == 0, "%s", fault.text);
+    sample_file_free(&small.file);
+    free(small.scratch);
+    free(small.memory);
+    munmap(small.stack, STACK_SIZE);
 }
 END_TEST
 
@@ -523,6 +596,120 @@ START_TEST(damage_in_a_base_is_found_while_decoding)
 }
 END_TEST
 
+/* ---- Hashes that are right, and contents that are not ---------------------------------------- */
+
+/* The n-th section of that kind; its struct is copied to *section. */
+static size_t find_section(const struct sample_file *file, uint16_t kind, unsigned n,
+                           struct bspz_image_section *section)
+{
+    size_t at = sizeof(struct bspz_image_header);
+
+    for (;; at += sizeof(*section) + section->stored) {
+        ck_assert_uint_lt(at, file->size);
+        memcpy(section, file->bytes + at, sizeof(*section));
+        if (section->kind == kind && n-- == 0)
+            return at;
+    }
+}
+
+/* Changes the image in a way that no hash of a section shows; returns the complaint. */
+static const char *forge(struct sample_file *file, int which)
+{
+    struct bspz_image_section section;
+    size_t at = find_section(file, which < 3 ? BSPZ_IMAGE_BLOCKS : BSPZ_IMAGE_DATA, 0, &section);
+    unsigned char *bytes = file->bytes + at + sizeof(section);
+    size_t whole = sizeof(section) + section.stored;
+
+    switch (which) {
+    case 0: /* another hash of the first block */
+        bytes[8] ^= 1;
+        return "the block at 0x555555550000 is not what it was";
+    case 1: /* a unit more than there is */
+        bytes[0] |= 1;
+        return "are missing";
+    case 2: /* one less */
+        bytes[0] &= 0xef;
+        return "are not in the table of blocks";
+    case 3: /* a record is taken out */
+        memmove(file->bytes + at, file->bytes + at + whole, file->size - at - whole);
+        file->size -= whole;
+        return "are missing";
+    case 4: /* the last one */
+        for (unsigned n = 0; section.kind == BSPZ_IMAGE_DATA; n++) {
+            size_t next = at + sizeof(section) + section.stored;
+            struct bspz_image_section after;
+            memcpy(&after, file->bytes + next, sizeof(after));
+            if (after.kind != BSPZ_IMAGE_DATA)
+                break;
+            at = find_section(file, BSPZ_IMAGE_DATA, n + 1, &section);
+        }
+        whole = sizeof(section) + section.stored;
+        memmove(file->bytes + at, file->bytes + at + whole, file->size - at - whole);
+        file->size -= whole;
+        return "are missing";
+    case 5: /* one twice */
+        memmove(file->bytes + at + whole, file->bytes + at, file->size - at);
+        file->size += whole;
+        return "a record out of order";
+    default: /* elsewhere: address of the struct */
+        section.where += 4096;
+        memcpy(file->bytes + at, &section, sizeof(section));
+        return "are missing";
+    }
+}
+#define FORGED 7
+
+START_TEST(forged_contents_are_refused)
+{
+    struct sample_process process;
+    struct sample_options options = {.compress = false};
+    struct sample_file file = {0};
+
+    sample_process_make(&process, 60, 4);
+    for (uint32_t r = 0; r < process.region_count; r++) /* small records, with gaps */
+        for (uint64_t i = 0; i < process.regions[r].length / 4096; i++)
+            process.present[r][i] = i % 3 == 0;
+    ck_assert_int_eq(sample_image(&process, &options, &file, NULL), 0);
+    file.bytes = realloc(file.bytes, 2 * file.size);
+    const char *expected = forge(&file, _i);
+    sample_put_right(file.bytes, file.size);
+    ck_assert_int_eq(sample_check(&file, &fault), -EBADMSG);
+    ck_assert_msg(strstr(fault.text, expected) != NULL, "%s", fault.text);
+    sample_file_free(&file);
+    sample_process_free(&process);
+}
+END_TEST
+
+/* Each number of the end, with the hash of the end itself right. */
+START_TEST(an_end_that_does_not_fit_is_refused)
+{
+    struct sample_process process;
+    struct sample_options options = {.compress = true};
+    struct sample_file file = {0};
+    struct bspz_image_section section;
+    struct bspz_image_header header;
+
+    sample_process_make(&process, 10, 4);
+    ck_assert_int_eq(sample_image(&process, &options, &file, NULL), 0);
+    memcpy(&header, file.bytes, sizeof(header));
+    size_t at = find_section(&file, BSPZ_IMAGE_END, 0, &section);
+    unsigned char *end = file.bytes + at + sizeof(section);
+    for (size_t i = 0; i < sizeof(struct bspz_image_end); i++) {
+        if (i / 8 == offsetof(struct bspz_image_end, raw_bytes) / 8 ||
+            i / 8 == offsetof(struct bspz_image_end, data_bytes) / 8)
+            continue; /* for people only */
+        end[i] ^= 1;
+        section.hash = bspz_hash64(end, section.stored, bspz_section_seed(&section, header.hash));
+        section.check = bspz_section_check(&section, header.hash);
+        memcpy(file.bytes + at, &section, sizeof(section));
+        ck_assert_int_eq(sample_check(&file, &fault), -EBADMSG);
+        end[i] ^= 1;
+    }
+    sample_file_free(&file);
+    sample_process_free(&process);
+}
+END_TEST
+
 /* ---- Identity -------------------------------------------------------------------------------- */
 
 START_TEST(another_identity_is_refused)
@@ -587,6 +774,7 @@ int main(void)
     tcase_add_test(image, a_changed_process_is_not_the_same);
     tcase_add_test(image, a_full_disk_is_reported_wherever_it_happens);
     tcase_add_test(image, many_regions_and_long_paths);
+    tcase_add_test(image, the_writer_needs_little_stack);
     tcase_add_loop_test(image, calls_in_a_wrong_order_are_refused, 0, WRONG_CALLS);
     tcase_add_test(image, a_chain_gives_every_page_once);
     tcase_add_test(image, an_unchanged_process_stores_nothing);
@@ -596,6 +784,8 @@ int main(void)
     tcase_add_test(image, a_chain_has_a_longest_length);
     tcase_add_test(image, a_missing_or_foreign_base_is_refused_by_name);
     tcase_add_test(image, damage_in_a_base_is_found_while_decoding);
+    tcase_add_loop_test(image, forged_contents_are_refused, 0, FORGED);
+    tcase_add_test(image, an_end_that_does_not_fit_is_refused);
     tcase_add_test(image, another_identity_is_refused);
     suite_add_tcase(suite, image);
 

@@ -372,6 +372,38 @@ START_TEST(a_manifest_must_fit_its_images)
 }
 END_TEST
 
+/* An agent beside the bsprun that has the lock, and a process that writes its image by itself. */
+START_TEST(others_may_write_for_the_one_with_the_lock)
+{
+    struct store_snapshot *ours;
+    struct store *agent;
+    struct stat about;
+    char path[4096], short_path[20];
+
+    ck_assert_int_eq(store_open(&agent, directory, STORE_JOIN, NULL, error), 0);
+    ck_assert_int_eq(store_job_open(agent, NULL, error), 0);
+    ck_assert_int_eq(store_snapshot_begin(agent, 4, 1, &ours, error), 0);
+    ck_assert_int_eq(store_image_path(ours, 1, short_path, sizeof(short_path), error),
+                     -ENAMETOOLONG);
+    ck_assert_int_eq(store_image_finish(ours, 1, -1, error), -ENOENT);
+    ck_assert_int_eq(store_image_path(ours, 1, path, sizeof(path), error), 0);
+    ck_assert_int_eq(path[0], '/');
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    ck_assert_int_eq(write(file, "image", 5), 5);
+    close(file);
+    ck_assert_int_eq(store_image_finish(ours, 1, -1, error), 0);
+    ck_assert_int_eq(stat(path_of("4.1/1.img"), &about), 0);
+    ck_assert_int_eq(about.st_size, 5);
+    ck_assert_int_eq(access(path, F_OK), -1);
+    /* Somebody's file of that name is not taken for the image. */
+    ck_assert_int_eq(store_image_path(ours, 0, path, sizeof(path), error), 0);
+    ck_assert_int_eq(symlink("1.img", path), 0);
+    ck_assert_int_eq(store_image_finish(ours, 0, -1, error), -EPERM);
+    store_snapshot_abandon(ours);
+    store_close(agent);
+}
+END_TEST
+
 /* ---- Terms ----------------------------------------------------------------------------------- */
 
 START_TEST(what_is_newer_than_a_later_term_counts_no_more)
@@ -394,6 +426,18 @@ START_TEST(what_is_newer_than_a_later_term_counts_no_more)
     expect_list("1.1r 2.4r 5.1r 7.2r 8.1r");
     ck_assert_int_eq(store_term_begin(store, 5, 0, 0, 3, error), -EINVAL);
     ck_assert_int_eq(store_term_begin(store, 3, 0, 0, 3, error), -EINVAL);
+}
+END_TEST
+
+START_TEST(a_retired_snapshot_stays_so_in_later_terms)
+{
+    snapshot(5, 1, true);
+    snapshot(6, 1, true);
+    ck_assert_int_eq(store_term_begin(store, 2, 5, 1, 2, error), 0);
+    snapshot(7, 2, true);
+    ck_assert_int_eq(store_term_begin(store, 3, 7, 2, 3, error), 0);
+    expect_list("5.1 6.1r 7.2");
+    expect_newest(7, 2);
 }
 END_TEST
 
@@ -552,7 +596,9 @@ int main(void)
     tcase_add_loop_test(tests, an_older_one_is_used_when_the_newest_is_damaged, 0, SPOILED);
     tcase_add_test(tests, a_deep_check_finds_what_a_look_does_not);
     tcase_add_test(tests, a_manifest_must_fit_its_images);
+    tcase_add_test(tests, others_may_write_for_the_one_with_the_lock);
     tcase_add_test(tests, what_is_newer_than_a_later_term_counts_no_more);
+    tcase_add_test(tests, a_retired_snapshot_stays_so_in_later_terms);
     tcase_add_test(tests, without_the_record_of_terms_nothing_is_believed);
     tcase_add_test(tests, the_end_of_a_job_is_kept);
     tcase_add_test(tests, pruning_keeps_the_newest_and_their_bases);

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ckpt/format/codec.h"
-#include "ckpt/format/section.h"
 #include "tests/ckpt/image_sample.h"
 
 #define INPUT_MAX 65536u
@@ -75,61 +73,6 @@ static void read_image(const uint8_t *bytes, size_t size)
     sample_reader_free(&reader);
 }
 
-/* What the end has to say follows from what comes before it. */
-static void put_end_right(struct bspz_image_end *end, size_t size, uint32_t sections,
-                          uint64_t records, const struct bspz_digest *digest)
-{
-    uint64_t hash[2];
-
-    end->length = size;
-    end->sections = sections;
-    end->records = records;
-    bspz_digest_get(digest, hash);
-    memcpy(end->digest, hash, sizeof(hash));
-}
-
-static void put_right(uint8_t *bytes, size_t size)
-{
-    struct bspz_image_header header;
-    struct bspz_digest digest;
-    uint64_t records = 0;
-    uint32_t sequence = 0;
-    size_t at = sizeof(header);
-
-    if (size < at)
-        return;
-    memcpy(&header, bytes, sizeof(header));
-    memcpy(header.magic, BSPZ_IMAGE_MAGIC, 8);
-    header.version = BSPZ_IMAGE_VERSION;
-    header.size = sizeof(header);
-    header.hash = bspz_hash64(&header, offsetof(struct bspz_image_header, hash), 0);
-    memcpy(bytes, &header, sizeof(header));
-    bspz_digest_start(&digest, 0);
-    bspz_digest_add(&digest, &header, sizeof(header));
-    while (size - at >= sizeof(struct bspz_image_section)) {
-        struct bspz_image_section section;
-        uint8_t *body = bytes + at + sizeof(section);
-        memcpy(&section, bytes + at, sizeof(section));
-        if (section.stored > size - at - sizeof(section))
-            return;
-        section.magic = BSPZ_IMAGE_SECTION_MAGIC;
-        section.sequence = sequence;
-        if (section.kind == BSPZ_IMAGE_END && section.stored == sizeof(struct bspz_image_end)) {
-            struct bspz_image_end end;
-            memcpy(&end, body, sizeof(end));
-            put_end_right(&end, size, sequence, records, &digest);
-            memcpy(body, &end, sizeof(end));
-        }
-        section.hash = bspz_hash64(body, section.stored, bspz_section_seed(&section, header.hash));
-        section.check = bspz_section_check(&section, header.hash);
-        memcpy(bytes + at, &section, sizeof(section));
-        bspz_digest_add(&digest, &section, sizeof(section));
-        records += section.kind == BSPZ_IMAGE_DATA;
-        sequence++;
-        at += sizeof(section) + section.stored;
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     if (size > INPUT_MAX)
@@ -139,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     FUZZ_CHECK(copy);
     if (size > 0)
         memcpy(copy, bytes, size);
-    put_right(copy, size);
+    sample_put_right(copy, size);
     read_image(copy, size);
     free(copy);
     return 0;
