@@ -375,6 +375,7 @@ static bool make_snapshot_event(const struct wire_message *message, struct coord
         event->kind = COORD_EVENT_HELD;
         event->held.name = (struct coord_name){message->held.superstep, message->held.from};
         event->held.processes = message->held.processes;
+        event->held.manifest = message->held.manifest;
         event->held.all = message->held.all;
         event->held.images = message->held.images;
         event->held.copies = message->held.copies;

@@ -47,7 +47,8 @@
  * Faults.  A process that dies by a signal and a host that is lost are faults.  With a committed
  * snapshot the term is then FAILED, and bsprun opens the next one; without, the job is aborted.
  * bsp_abort and an exit before bsp_end are the program's own end.  Once CLOSED has come nothing is
- * rolled back.
+ * rolled back; CLOSE is also said, and not waited for, when the job is cut short, so that a host
+ * lost meanwhile does not bring it back to life.
  *
  * Consultation.  On one host processes pass their barriers by themselves.  RUN, RELEASE and RESUME
  * name the next superstep whose end Processor Zero wants to decide (COORD_NEVER: none), CONSULT
@@ -129,7 +130,7 @@ enum coord_event_kind {
     COORD_EVENT_RANKS_STOPPED, /* host: nothing of the job runs there any more */
     COORD_EVENT_HOST_LOST,     /* host: its agent is gone or broke a rule */
     COORD_EVENT_TIMER,         /* timer: one set by SET_TIMER expired */
-    COORD_EVENT_HELD,          /* host, ...: a committed snapshot it has; before its HOST_READY */
+    COORD_EVENT_HELD,          /* host, ...: what it has of a snapshot; before its HOST_READY */
     COORD_EVENT_TERM_RECORDED, /* bsprun answers CHOOSE */
     COORD_EVENT_STAGED,        /* host, count: the processes to restore there are complete */
     COORD_EVENT_CAPTURED,      /* host, superstep of the barrier, ... */
@@ -184,6 +185,7 @@ struct coord_event {
         struct {
             struct coord_name name;
             uint32_t processes;
+            bool manifest;              /* it has that: the snapshot is committed */
             bool all;                   /* it has every image */
             struct wire_numbers images; /* else of these processes */
             struct wire_numbers copies; /* and frozen copies of these */
@@ -237,7 +239,6 @@ enum coord_effect_kind {
     COORD_EFFECT_PERSIST,   /* write the manifest (coord_image, coord_position), answer PERSISTED;
                                to the hosts for which coord_host_persists is true */
     COORD_EFFECT_CHOOSE,    /* bsprun: note that the term begins from `name`; TERM_RECORDED */
-    COORD_EFFECT_CLOSE,     /* bsprun: nothing is rolled back any more; CLOSED */
     COORD_EFFECT_COMMITTED, /* send, and tell bsprun: name; KNOWN from every host */
     COORD_EFFECT_RETIRE,    /* send, and tell bsprun: what is older than `name` may go */
     COORD_EFFECT_ABANDON,   /* send: there will be no snapshot `name` */
@@ -248,6 +249,7 @@ enum coord_effect_kind {
     COORD_EFFECT_RELEASE, /* send: superstep, decision, consult; coord_expected the bytes */
     COORD_EFFECT_RESUME,  /* send: superstep, consult: all are captured */
     COORD_EFFECT_CONSULT, /* send: ask at the next barrier, whichever it is */
+    COORD_EFFECT_CLOSE,   /* bsprun: nothing is rolled back any more; CLOSED */
     COORD_EFFECT_STOP_RANKS, /* send: kill what runs, answer RANKS_STOPPED; again: do not answer */
     COORD_EFFECT_END,        /* send: the job is over, expect nothing more */
     COORD_EFFECT_SET_TIMER,  /* timer, milliseconds; setting it again replaces it */

@@ -67,6 +67,8 @@ void coord_begin_abort(struct coord *state, struct coord_effects *effects)
         conclude(state, effects, COORD_ABORTED);
         return;
     }
+    if (state->config.snapshots)
+        coord_add_effect(state, effects, COORD_EFFECT_CLOSE);
     coord_add_effect(state, effects, COORD_EFFECT_STOP_RANKS);
     coord_add_effect(state, effects, COORD_EFFECT_SET_TIMER)->milliseconds =
         state->config.stop_grace_ms;

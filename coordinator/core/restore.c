@@ -73,11 +73,13 @@ int coord_take_held(struct coord *state, struct coord_host *host, const struct c
     if (!coord_name_same(held->name, name)) {
         held->name = name;
         held->processes = held->missing = processes;
+        held->committed = false;
         memset(held->has_image, 0, processes * sizeof(*held->has_image));
         memset(held->copy_on, 0, processes * sizeof(*held->copy_on));
     }
     if (held->processes != processes)
         return coord_broken(effects, "host %u has another snapshot of that name", host->id);
+    held->committed = held->committed || event->held.manifest;
     for (uint32_t pid = 0; event->held.all && pid < processes; pid++)
         note_image(held, pid);
     for (uint32_t i = 0; i < event->held.images.count; i++)
@@ -127,7 +129,7 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
 {
     for (uint32_t i = 0; i < COORD_HELD_MAX; i++) {
         struct coord_held *held = &state->held[i];
-        if (held->name.term > 0 && held->missing == 0 &&
+        if (held->name.term > 0 && held->committed && held->missing == 0 &&
             (!state->from || coord_name_newer(held->name, state->from->name)))
             state->from = held;
     }
@@ -139,6 +141,10 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
     state->committed = state->from->name;
     state->superstep = state->from->name.superstep;
     state->restore_begun_ns = state->now_ns;
+    if (state->save_and_stop) { /* while nobody knew whether there was anything */
+        coord_stop_saved(state, effects);
+        return;
+    }
     place_again(state);
     coord_move(state, COORD_CHOOSING);
     coord_add_effect(state, effects, COORD_EFFECT_CHOOSE)->name = state->from->name;

@@ -71,7 +71,7 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
 
 void coord_stop_saved(struct coord *state, struct coord_effects *effects)
 {
-    if (state->committed.term > 0 || state->config.restore)
+    if (state->committed.term > 0)
         coord_blame(state, WIRE_CAUSE_SAVED, COORD_NOBODY, STATUS_SAVED, state->save_signal, NULL);
     else
         coord_blame(state, WIRE_CAUSE_STOPPED, COORD_NOBODY,
@@ -301,7 +301,8 @@ static void save_and_stop(struct coord *state, const struct coord_event *event,
     bool running = state->phase == COORD_RUNNING, at_end = state->phase == COORD_ENDING;
     bool at_barrier = state->phase == COORD_HELD_BACK || state->phase == COORD_CAPTURING ||
                       state->phase == COORD_CLOSING;
-    if (!state->config.snapshots || (!running && !at_end && !at_barrier)) {
+    bool to_choose = state->phase == COORD_WAITING && state->config.restore;
+    if (!state->config.snapshots || (!running && !at_end && !at_barrier && !to_choose)) {
         coord_stop_saved(state, effects); /* nothing newer than what there is */
         return;
     }

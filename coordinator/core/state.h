@@ -22,10 +22,11 @@ struct coord_host {
     uint64_t position[2];
 };
 
-/* A committed snapshot that some host has. */
+/* A snapshot of which some host has something. */
 struct coord_held {
     struct coord_name name; /* term 0: the place is free */
     uint32_t processes;
+    bool committed;    /* somebody has its manifest */
     uint32_t missing;  /* images that nobody has said to have */
     bool *has_image;   /* per pid */
     uint16_t *copy_on; /* per pid: index of the host with a frozen copy, plus 1; 0: none */

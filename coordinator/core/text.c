@@ -63,7 +63,8 @@ static void snapshot_details(const struct coord_event *event, char *text, size_t
 {
     switch (event->kind) {
     case COORD_EVENT_HELD:
-        snprintf(text, size, " snapshot %llu.%u processes %u images %u copies %u",
+        snprintf(text, size, "%s snapshot %llu.%u processes %u images %u copies %u",
+                 event->held.manifest ? "" : " part of",
                  (unsigned long long)event->held.name.superstep, event->held.name.term,
                  event->held.processes,
                  event->held.all ? event->held.processes : event->held.images.count,

@@ -324,14 +324,15 @@
 /* No process of the host runs any more. */
 #define WIRE_FIELDS_RANKS_STOPPED(F) F(u32, host, WIRE_HOSTS_MAX - 1)
 
-/* A committed snapshot of which the host has the manifest, and what else of it: every image
- * (all), or those of `images`; copies: the pids of which it keeps a frozen copy.  One message for
- * each snapshot, before HOST_READY. */
+/* What the host has of a snapshot: the manifest, which makes it one, every image (all), or those of
+ * `images`; copies: the pids of which it keeps a frozen copy.  Images count without the manifest,
+ * since another host may have that.  One message for each snapshot, before HOST_READY. */
 #define WIRE_FIELDS_HELD(F)                                                                        \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, superstep, WIRE_U64_MAX)                                                                \
     F(u32, from, WIRE_U32_MAX)                                                                     \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
+    F(flag, manifest, 0)                                                                           \
     F(flag, all, 0)                                                                                \
     F(numbers, images, WIRE_RANKS_MAX)                                                             \
     F(numbers, copies, WIRE_RANKS_MAX)

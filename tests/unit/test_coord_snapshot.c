@@ -44,7 +44,8 @@ static int held(uint32_t host, uint64_t superstep, uint32_t term, struct wire_nu
 {
     return EVENT(
         HELD, .host = host,
-        .held = {.name = {superstep, term}, .processes = 4, .all = true, .copies = copies});
+        .held = {.name = {superstep, term}, .processes = 4,
+                          .manifest = true, .all = true, .copies = copies});
 }
 
 static int save_now(bool stop)
@@ -286,6 +287,7 @@ START_TEST(saved_and_stopped)
                  "event PERSISTED term 3 host 0 snapshot 42 error 0\n"
                  "  SAVING -> ABORTING\n"
                  "  effect COMMITTED term 3 snapshot 42.3\n"
+                 "  effect CLOSE term 3\n"
                  "  effect STOP_RANKS term 3\n"
                  "  effect SET_TIMER term 3 10000 ms\n");
     expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);

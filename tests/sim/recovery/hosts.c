@@ -1,0 +1,587 @@
+/* hosts.c - made-up agents: what they do with Processor Zero's messages, their processes, copies
+ * and disks. */
+#include "tests/sim/recovery/made_up.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define FIRST_VALUE 7u
+
+uint32_t host_index(const struct world *world, uint32_t id)
+{
+    uint32_t i = 0;
+    while (i < world->host_count && world->agents[i].id != id)
+        i++;
+    return i;
+}
+
+/* ---- Disks -------------------------------------------------------------------------------- */
+
+uint64_t disk_bit(const struct world *world, uint32_t host)
+{
+    return world->shared ? 1 : (uint64_t)1 << host;
+}
+
+struct snap *snap_find(struct world *world, struct coord_name name, bool make)
+{
+    for (uint32_t i = 0; i < world->snap_count; i++)
+        if (coord_name_same(world->snaps[i].name, name))
+            return &world->snaps[i];
+    if (!make)
+        return NULL;
+    if (world->snap_count == SNAPS)
+        fail(world, "too many snapshots");
+    struct snap *snap = &world->snaps[world->snap_count++];
+    *snap = (struct snap){.name = name, .processes = world->processes};
+    return snap;
+}
+
+bool snap_complete(const struct snap *snap)
+{
+    bool complete = snap->manifests > 0 && snap->processes > 0;
+    for (uint32_t pid = 0; pid < snap->processes; pid++)
+        complete = complete && snap->images[pid] > 0;
+    return complete;
+}
+
+static void erase(struct world *world, uint32_t host, struct snap *snap)
+{
+    snap->manifests &= ~disk_bit(world, host);
+    for (uint32_t pid = 0; pid < RANKS; pid++)
+        snap->images[pid] &= ~disk_bit(world, host);
+}
+
+/* ---- Life --------------------------------------------------------------------------------- */
+
+static struct action *plan_here(struct world *world, enum action_kind kind, uint32_t host,
+                                uint64_t most)
+{
+    struct action *action = plan(world, kind, 1 + random_below(world, most));
+    action->host = host;
+    action->life = world->agents[host].life;
+    action->term = world->agents[host].term;
+    return action;
+}
+
+void kill_ranks(struct world *world, uint32_t host, bool copies_too)
+{
+    for (uint32_t pid = 0; pid < RANKS; pid++) {
+        struct rank *rank = &world->agents[host].ranks[pid];
+        rank->alive = rank->runs = false;
+        for (int i = 0; i < 2 && copies_too; i++)
+            rank->copy[i] = (struct coord_name){0};
+    }
+}
+
+void agent_ends(struct world *world, uint32_t host)
+{
+    kill_ranks(world, host, true);
+    world->agents[host].up = false;
+    for (uint32_t term = 1; term < TERMS; term++)
+        if (world->zeros[term].shell && world->zeros[term].host == host)
+            world->zeros[term].gone = true;
+}
+
+void agent_start(struct world *world, uint32_t host)
+{
+    struct agent *agent = &world->agents[host];
+    struct job_event event = {.kind = JOB_EVENT_AGENT_UP};
+    if (world->over || agent->up)
+        return;
+    if (agent->gone || agent->cut_off) {
+        event = (struct job_event){.kind = JOB_EVENT_AGENT_LOST, .host = agent->id};
+        struct action *action = plan(world, DO_JOB_EVENT, 1 + random_below(world, 30));
+        action->event = event;
+        action->number = world->machine_life;
+        return;
+    }
+    *agent = (struct agent){.id = agent->id, .slots = agent->slots, .life = agent->life + 1};
+    agent->up = true;
+    tell_bsprun(world, host, event);
+    event.kind = JOB_EVENT_REGISTERED;
+    if (world->runs == 1 && host == world->registrar)
+        tell_bsprun(world, host, event);
+}
+
+void agent_elect(struct world *world, const struct action *action)
+{
+    uint32_t host = action->host;
+    struct agent *agent = &world->agents[host];
+    if (!agent->up || action->life != agent->life || action->term <= agent->term)
+        return;
+    kill_ranks(world, host, false);
+    if (agent->term > 0 && world->zeros[agent->term].host == host)
+        world->zeros[agent->term].gone = true;
+    /* A manifest that was being written is now there, or will never be. */
+    for (uint32_t i = 0; i < world->action_count; i++) {
+        const struct action *other = &world->actions[i];
+        struct snap *snap = snap_find(world, other->name, false);
+        if (other->kind == DO_MANIFEST && other->host == host && other->life == agent->life &&
+            other->term == agent->term && snap && chance(world, 50))
+            snap->manifests |= disk_bit(world, host);
+    }
+    agent->term = action->term;
+    agent->waiting = agent->stopping = agent->asked = agent->staged = false;
+    agent->count = 0;
+    memset(agent->mine, 0, sizeof(agent->mine));
+    plan_here(world, DO_READY, host, 20);
+}
+
+static void report_held(struct world *world, uint32_t host, const struct snap *snap)
+{
+    struct agent *agent = &world->agents[host];
+    uint64_t images[RANKS], copies[RANKS];
+    struct wire_message message = {.kind = WIRE_HELD};
+    uint32_t image_count = 0, copy_count = 0;
+    for (uint32_t pid = 0; pid < snap->processes; pid++) {
+        const struct rank *rank = &agent->ranks[pid];
+        if (snap->images[pid] & disk_bit(world, host))
+            images[image_count++] = pid;
+        if (coord_name_same(rank->copy[0], snap->name) ||
+            coord_name_same(rank->copy[1], snap->name))
+            copies[copy_count++] = pid;
+    }
+    message.held.superstep = snap->name.superstep;
+    message.held.from = snap->name.term;
+    message.held.processes = snap->processes;
+    message.held.manifest = snap->manifests & disk_bit(world, host);
+    message.held.all = image_count == snap->processes;
+    message.held.images = (struct wire_numbers){images, message.held.all ? 0 : image_count};
+    message.held.copies = (struct wire_numbers){copies, copy_count};
+    send_to_zero(world, host, &message);
+}
+
+static bool has_any(const struct world *world, uint32_t host, const struct snap *snap)
+{
+    uint64_t all = snap->manifests;
+    for (uint32_t pid = 0; pid < snap->processes; pid++)
+        all |= snap->images[pid];
+    return all & disk_bit(world, host);
+}
+
+static void ready(struct world *world, uint32_t host)
+{
+    struct agent *agent = &world->agents[host];
+    bool fresh = agent->term == 1 && world->runs == 1;
+    for (uint32_t i = 0; i < world->snap_count && !fresh; i++)
+        if (world->snaps[i].name.term < agent->term && has_any(world, host, &world->snaps[i]))
+            report_held(world, host, &world->snaps[i]);
+    struct wire_message message = {.kind = WIRE_HOST_READY};
+    message.host_ready.slots = agent->slots;
+    send_to_zero(world, host, &message);
+    if (!fresh || host != world->registrar)
+        return;
+    message = (struct wire_message){.kind = WIRE_REGISTERED};
+    message.registered.wanted = world->wanted;
+    send_to_zero(world, host, &message);
+}
+
+/* ---- Barriers ----------------------------------------------------------------------------- */
+
+static void compute(struct world *world, uint32_t host)
+{
+    struct agent *agent = &world->agents[host];
+    for (uint32_t pid = 0; pid < world->processes; pid++)
+        if (agent->mine[pid] && agent->ranks[pid].alive) {
+            agent->ranks[pid].runs = true;
+            plan_here(world, DO_ARRIVE, host, chance(world, 5) ? 60 : 8)->number = pid;
+        }
+}
+
+static void leave(struct world *world, uint32_t host)
+{
+    struct agent *agent = &world->agents[host];
+    agent->waiting = false;
+    for (uint32_t pid = 0; pid < world->processes; pid++) {
+        struct rank *rank = &agent->ranks[pid];
+        if (!agent->mine[pid] || !rank->alive)
+            continue;
+        rank->arrived = false;
+        rank->value = rank->next;
+        rank->superstep++;
+    }
+    compute(world, host);
+}
+
+static void arrive(struct world *world, uint32_t host, uint32_t number)
+{
+    struct agent *agent = &world->agents[host];
+    struct rank *rank = &agent->ranks[number];
+    if (!rank->alive || agent->stopping)
+        return;
+    rank->arrived = true;
+    for (uint32_t pid = 0; pid < world->processes; pid++)
+        if (agent->mine[pid] && (!agent->ranks[pid].alive || !agent->ranks[pid].arrived))
+            return;
+    bool end = rank->superstep == world->supersteps;
+    bool alone = world->zeros[agent->term].members == 1;
+    if (alone && !end && rank->superstep < agent->consult && !agent->asked) {
+        check_leave(world, agent->term, rank->superstep);
+        leave(world, host);
+        return;
+    }
+    struct wire_message message = {.kind = WIRE_ARRIVE, .envelope = {.superstep = rank->superstep}};
+    message.arrive.barrier = end ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC;
+    agent->waiting = true;
+    send_to_zero(world, host, &message);
+}
+
+static void send_failure(struct world *world, uint32_t host, uint32_t pid, struct coord_name name,
+                         enum wire_cause cause)
+{
+    struct wire_message message = {.kind = WIRE_IMAGE_FAILED,
+                                   .envelope = {.superstep = name.superstep}};
+    message.image_failed.pid = pid;
+    message.image_failed.cause = cause;
+    message.image_failed.text = "it is so";
+    send_to_zero(world, host, &message);
+}
+
+static void capture(struct world *world, uint32_t host, uint64_t superstep)
+{
+    struct agent *agent = &world->agents[host];
+    struct coord_name name = {superstep + 1, agent->term};
+    struct snap *snap = snap_find(world, name, true);
+    for (uint32_t pid = 0; pid < world->processes; pid++) {
+        struct rank *rank = &agent->ranks[pid];
+        if (!agent->mine[pid] || !rank->alive)
+            continue;
+        if (world->refuse) {
+            world->refuse = false;
+            send_failure(world, host, pid, name, WIRE_CAUSE_REFUSED);
+            continue;
+        }
+        snap->value[pid] = rank->next;
+        struct action *action = plan_here(world, DO_IMAGE, host, chance(world, 20) ? 150 : 20);
+        action->number = pid;
+        action->name = name;
+        int slot = coord_name_same(rank->copy[0], agent->known) ? 1 : 0;
+        if (world->copies_kept && chance(world, 90)) {
+            rank->copy[slot] = name;
+            rank->copy_values[slot] = rank->next;
+        }
+    }
+    struct action *action = plan_here(world, DO_CAPTURED, host, 20);
+    action->name = name;
+}
+
+static void release(struct world *world, uint32_t host, const struct wire_message *message)
+{
+    struct agent *agent = &world->agents[host];
+    agent->consult = message->release.consult;
+    agent->asked = false;
+    if (!agent->waiting)
+        return;
+    if (message->release.decision == WIRE_DECISION_GO)
+        leave(world, host);
+    else if (message->release.decision == WIRE_DECISION_SNAPSHOT)
+        capture(world, host, message->envelope.superstep);
+    if (message->release.decision != WIRE_DECISION_END)
+        return;
+    world->past_end = true;
+    for (uint32_t pid = 0; pid < world->processes; pid++)
+        if (agent->mine[pid] && agent->ranks[pid].alive) {
+            agent->ranks[pid].past_end = true;
+            plan_here(world, DO_LEAVE, host, 30)->number = pid;
+        }
+}
+
+/* ---- Messages of Processor Zero ----------------------------------------------------------- */
+
+static void place(struct world *world, uint32_t host, const struct wire_place *place)
+{
+    struct agent *agent = &world->agents[host];
+    world->processes = place->processes;
+    for (uint32_t pid = 0; pid < place->processes; pid++) {
+        agent->mine[pid] = place->host_of.items[pid] == agent->id;
+        agent->count += agent->mine[pid];
+        if (agent->mine[pid])
+            agent->ranks[pid] = (struct rank){.alive = true, .value = FIRST_VALUE};
+    }
+    plan_here(world, DO_RANKS_READY, host, 20);
+    if (!agent->mine[0] || !place->snapshot)
+        return;
+    struct action *action = plan_here(world, DO_IMAGE, host, 60);
+    action->name = (struct coord_name){0, agent->term};
+    struct snap *snap = snap_find(world, action->name, true);
+    for (uint32_t pid = 0; pid < place->processes; pid++)
+        snap->value[pid] = FIRST_VALUE;
+}
+
+static bool listed(struct wire_numbers list, uint64_t number)
+{
+    for (uint32_t i = 0; i < list.count; i++)
+        if (list.items[i] == number)
+            return true;
+    return false;
+}
+
+static void restore(struct world *world, uint32_t host, const struct wire_message *message)
+{
+    struct agent *agent = &world->agents[host];
+    const struct wire_restore *order = &message->restore;
+    agent->from = (struct coord_name){message->envelope.superstep, order->from};
+    agent->known = agent->from;
+    struct snap *snap = snap_find(world, agent->from, false);
+    if (!snap)
+        fail(world, "a snapshot that never was is restored");
+    world->processes = order->processes;
+    for (uint32_t pid = 0; pid < order->processes; pid++) {
+        struct rank *rank = &agent->ranks[pid];
+        agent->mine[pid] = order->host_of.items[pid] == agent->id;
+        if (!agent->mine[pid])
+            continue;
+        agent->count++;
+        uint64_t value = snap->value[pid];
+        if (listed(order->copy, pid)) {
+            int slot = coord_name_same(rank->copy[1], agent->from);
+            if (!coord_name_same(rank->copy[slot], agent->from))
+                fail(world, "process %u has no copy on host %u", pid, agent->id);
+            value = rank->copy_values[slot];
+            world->thawed++;
+        } else if (snap->damaged) {
+            send_failure(world, host, pid, agent->from, WIRE_CAUSE_NOT_RESTORED);
+            return;
+        } else {
+            if (snap->images[pid] == 0 && world->disks_lost == 0)
+                fail(world, "process %u has no image", pid);
+            world->restored++;
+        }
+        struct rank restored = {.alive = true, .value = value, .superstep = agent->from.superstep};
+        memcpy(restored.copy, rank->copy, sizeof(rank->copy));
+        memcpy(restored.copy_values, rank->copy_values, sizeof(rank->copy_values));
+        *rank = restored;
+    }
+    plan_here(world, DO_STAGED, host, 40);
+}
+
+static void retire(struct world *world, uint32_t host, struct coord_name name)
+{
+    for (uint32_t i = 0; i < world->snap_count; i++)
+        if (coord_name_newer(name, world->snaps[i].name))
+            erase(world, host, &world->snaps[i]);
+    for (uint32_t pid = 0; pid < RANKS; pid++)
+        for (int i = 0; i < 2; i++) {
+            struct coord_name *copy = &world->agents[host].ranks[pid].copy[i];
+            if (copy->term > 0 && coord_name_newer(name, *copy))
+                *copy = (struct coord_name){0};
+        }
+}
+
+static void abandon(struct world *world, uint32_t host, struct coord_name name)
+{
+    struct agent *agent = &world->agents[host];
+    struct snap *snap = snap_find(world, name, false);
+    agent->abandoned = name;
+    if (snap)
+        erase(world, host, snap);
+    for (uint32_t pid = 0; pid < RANKS; pid++)
+        for (int i = 0; i < 2; i++)
+            if (coord_name_same(agent->ranks[pid].copy[i], name))
+                agent->ranks[pid].copy[i] = (struct coord_name){0};
+}
+
+static void check_all_staged(struct world *world, uint32_t term)
+{
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        const struct agent *agent = &world->agents[i];
+        if (agent->up && agent->term == term && !agent->staged)
+            fail(world, "processes pass while host %u has not staged its own", agent->id);
+    }
+}
+
+static void obey(struct world *world, uint32_t host, const struct wire_message *message)
+{
+    struct agent *agent = &world->agents[host];
+    uint64_t superstep = message->envelope.superstep;
+    struct wire_message answer = {.kind = WIRE_KNOWN, .envelope = {.superstep = superstep}};
+    switch (message->kind) {
+    case WIRE_PLACE:
+        place(world, host, &message->place);
+        break;
+    case WIRE_RESTORE:
+        restore(world, host, message);
+        break;
+    case WIRE_PASS:
+        check_all_staged(world, agent->term);
+        plan_here(world, DO_RANKS_READY, host, 20);
+        break;
+    case WIRE_RUN:
+        agent->consult = message->run.consult;
+        compute(world, host);
+        break;
+    case WIRE_RELEASE:
+        release(world, host, message);
+        break;
+    case WIRE_RESUME:
+        agent->consult = message->resume.consult;
+        agent->asked = false;
+        if (agent->waiting)
+            leave(world, host);
+        break;
+    case WIRE_CONSULT:
+        agent->asked = true;
+        break;
+    case WIRE_PERSIST:
+        plan_here(world, DO_MANIFEST, host, 30)->name = (struct coord_name){superstep, agent->term};
+        break;
+    case WIRE_COMMITTED:
+        agent->known = (struct coord_name){superstep, message->committed.from};
+        send_to_zero(world, host, &answer);
+        break;
+    case WIRE_RETIRE:
+        retire(world, host, (struct coord_name){superstep, message->retire.from});
+        break;
+    case WIRE_ABANDON:
+        abandon(world, host, (struct coord_name){superstep, agent->term});
+        break;
+    case WIRE_STOP_RANKS:
+        agent->stopping = true;
+        if (message->stop_ranks.again)
+            kill_ranks(world, host, false);
+        else
+            plan_here(world, DO_STOPPED, host, 40);
+        break;
+    case WIRE_END:
+        break;
+    default:
+        fail(world, "Processor Zero sends %s to an agent", wire_kind_name(message->kind));
+    }
+}
+
+void agent_frame(struct world *world, struct action *action)
+{
+    struct agent *agent = &world->agents[action->host];
+    struct wire_message message;
+    if (!agent->up || agent->life != action->life || agent->term != action->term)
+        return;
+    if (wire_decode(action->frame.data + WIRE_HEADER, action->frame.size - WIRE_HEADER, &message,
+                    NULL, 0) < 0)
+        fail(world, "Processor Zero sends what cannot be read");
+    obey(world, action->host, &message);
+    wire_message_free(&message);
+}
+
+/* ---- What happens by itself --------------------------------------------------------------- */
+
+static void image(struct world *world, const struct action *action)
+{
+    struct agent *agent = &world->agents[action->host];
+    struct snap *snap = snap_find(world, action->name, false);
+    uint32_t pid = action->number;
+    if (!snap || coord_name_same(agent->abandoned, action->name))
+        return;
+    if (world->fail_write && agent->mine[pid]) {
+        world->fail_write = false;
+        send_failure(world, action->host, pid, action->name, WIRE_CAUSE_NOT_WRITTEN);
+        return;
+    }
+    bool base = action->name.superstep == 0;
+    for (uint32_t i = pid; i < (base ? snap->processes : pid + 1); i++)
+        snap->images[i] |= disk_bit(world, action->host);
+    struct wire_message message = {.kind = WIRE_IMAGE_DURABLE,
+                                   .envelope = {.superstep = action->name.superstep}};
+    message.image_durable.pid = pid;
+    message.image_durable.size = 1000 + pid;
+    message.image_durable.changed = 1000;
+    message.image_durable.digest = (struct wire_bytes){&snap->value[pid], 8};
+    send_to_zero(world, action->host, &message);
+    if (world->shared || !agent->mine[pid])
+        return;
+    /* A second copy elsewhere. */
+    for (uint32_t i = 1; i < world->host_count; i++) {
+        uint32_t other = (action->host + i) % world->host_count;
+        if (!world->agents[other].up || world->agents[other].term != agent->term ||
+            world->agents[other].cut_off || agent->cut_off)
+            continue;
+        struct action *more = plan_here(world, DO_IMAGE, other, 20);
+        more->number = pid;
+        more->name = action->name;
+        return;
+    }
+}
+
+static void manifest(struct world *world, const struct action *action)
+{
+    struct wire_message message = {.kind = WIRE_PERSISTED,
+                                   .envelope = {.superstep = action->name.superstep}};
+    struct snap *snap = snap_find(world, action->name, false);
+    if (coord_name_same(world->agents[action->host].abandoned, action->name))
+        return;
+    if (world->fail_write || !snap)
+        message.persisted.error = ENOSPC;
+    else
+        snap->manifests |= disk_bit(world, action->host);
+    world->fail_write = false;
+    send_to_zero(world, action->host, &message);
+}
+
+static void rank_leaves(struct world *world, uint32_t host, uint32_t pid)
+{
+    struct wire_message message = {.kind = WIRE_RANK_EXITED};
+    struct rank *rank = &world->agents[host].ranks[pid];
+    if (!rank->alive)
+        return;
+    rank->alive = rank->runs = false;
+    message.rank_exited.pid = pid;
+    message.rank_exited.status = pid == 0 ? (uint32_t)world->status : 0;
+    send_to_zero(world, host, &message);
+}
+
+void agent_act(struct world *world, struct action *action)
+{
+    uint32_t host = action->host;
+    struct agent *agent = &world->agents[host];
+    struct wire_message message = {0};
+    if (!agent->up || agent->life != action->life)
+        return;
+    if (action->kind == DO_ORPHANED || action->kind == DO_ISOLATED) {
+        agent_ends(world, host);
+        return;
+    }
+    if (agent->term != action->term)
+        return;
+    switch (action->kind) {
+    case DO_READY:
+        ready(world, host);
+        break;
+    case DO_ARRIVE:
+        arrive(world, host, action->number);
+        break;
+    case DO_LEAVE:
+        rank_leaves(world, host, action->number);
+        break;
+    case DO_IMAGE:
+        image(world, action);
+        break;
+    case DO_MANIFEST:
+        manifest(world, action);
+        break;
+    case DO_STAGED:
+        if (agent->stopping)
+            break;
+        agent->staged = true;
+        message.kind = WIRE_STAGED;
+        message.staged.count = agent->count;
+        send_to_zero(world, host, &message);
+        break;
+    case DO_RANKS_READY:
+        if (agent->stopping)
+            break;
+        message.kind = WIRE_RANKS_READY;
+        message.ranks_ready.count = agent->count;
+        send_to_zero(world, host, &message);
+        break;
+    case DO_CAPTURED:
+        message.kind = WIRE_CAPTURED;
+        message.envelope.superstep = action->name.superstep - 1;
+        message.captured.pause_ns = 1000000 + random_below(world, 20000000);
+        send_to_zero(world, host, &message);
+        break;
+    default: /* DO_STOPPED */
+        kill_ranks(world, host, true);
+        message.kind = WIRE_RANKS_STOPPED;
+        send_to_zero(world, host, &message);
+        break;
+    }
+}

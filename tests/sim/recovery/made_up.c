@@ -1,0 +1,303 @@
+/* made_up.c - the clock of the made-up world, and the program.
+ *
+ *   recovery [--seeds N] [--first SEED]    N jobs (default 3000), the summary at the end
+ *   recovery --seed SEED [--verbose]       one job, with --verbose step by step
+ */
+#include "tests/sim/recovery/made_up.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ACTIONS_MAX 400000u
+
+uint64_t random_below(struct world *world, uint64_t below)
+{
+    /* splitmix64 */
+    world->random += 0x9e3779b97f4a7c15u;
+    uint64_t x = world->random;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (x ^ x >> 31) % below;
+}
+
+bool chance(struct world *world, unsigned percent)
+{
+    return random_below(world, 100) < percent;
+}
+
+void note(struct world *world, const char *format, ...)
+{
+    if (!world->verbose)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    printf("%6llu  ", (unsigned long long)world->now);
+    vprintf(format, arguments);
+    printf("\n");
+    va_end(arguments);
+}
+
+void fail(struct world *world, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fflush(stdout);
+    fprintf(stderr, "recovery: seed %llu, time %llu: ", (unsigned long long)world->seed,
+            (unsigned long long)world->now);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n(see it happen: recovery --seed %llu --verbose)\n",
+            (unsigned long long)world->seed);
+    va_end(arguments);
+    exit(1);
+}
+
+struct action *plan(struct world *world, enum action_kind kind, uint64_t delay)
+{
+    if (world->action_count == world->action_room) {
+        world->action_room = world->action_room ? world->action_room * 2 : 64;
+        world->actions = realloc(world->actions, world->action_room * sizeof(*world->actions));
+        if (!world->actions)
+            fail(world, "out of memory");
+    }
+    struct action *action = &world->actions[world->action_count++];
+    *action = (struct action){.kind = kind, .when = world->now + delay, .order = world->order++};
+    return action;
+}
+
+struct action *plan_on_link(struct world *world, enum action_kind kind, uint32_t host, int link)
+{
+    uint64_t *free_at = &world->link_free[host][link];
+    uint64_t when = world->now + 1 + random_below(world, chance(world, 10) ? 60 : 6);
+    if (when < *free_at)
+        when = *free_at;
+    *free_at = when;
+    struct action *action = plan(world, kind, when - world->now);
+    action->host = host;
+    action->life = world->agents[host].life;
+    return action;
+}
+
+/* What is on the host's links is lost, or half of the time still arrives. */
+void drop_link(struct world *world, uint32_t host)
+{
+    if (chance(world, 50))
+        return;
+    for (uint32_t i = 0; i < world->action_count; i++) {
+        struct action *action = &world->actions[i];
+        bool carried = action->kind == DO_TO_ZERO ||
+                       (action->kind == DO_JOB_EVENT && action->event.kind != JOB_EVENT_AGENT_LOST);
+        if (!carried || action->host != host || action->life == 0)
+            continue;
+        wire_buffer_free(&action->frame);
+        world->actions[i--] = world->actions[--world->action_count];
+    }
+}
+
+static struct action take_next(struct world *world)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 1; i < world->action_count; i++) {
+        const struct action *a = &world->actions[i], *b = &world->actions[next];
+        if (a->when < b->when || (a->when == b->when && a->order < b->order))
+            next = i;
+    }
+    struct action action = world->actions[next];
+    world->actions[next] = world->actions[--world->action_count];
+    return action;
+}
+
+static void happen(struct world *world, struct action *action)
+{
+    switch (action->kind) {
+    case DO_JOB_EVENT:
+        if (action->number == world->machine_life)
+            bsprun_event(world, &action->event);
+        break;
+    case DO_START_AGENT:
+        if (action->number == world->machine_life)
+            agent_start(world, action->host);
+        break;
+    case DO_ELECT:
+        agent_elect(world, action);
+        break;
+    case DO_TELL_ZERO:
+        zero_told(world, action);
+        break;
+    case DO_TO_ZERO:
+        zero_frame(world, action);
+        break;
+    case DO_TO_AGENT:
+        agent_frame(world, action);
+        break;
+    case DO_ZERO_TIMER:
+        zero_timer(world, action);
+        break;
+    case DO_NOTICE:
+        zero_notice(world, action);
+        break;
+    case DO_RESTART:
+        bsprun_begin(world, true);
+        break;
+    case DO_FAULT:
+        fault(world, (enum fault_kind)action->number);
+        break;
+    default:
+        agent_act(world, action);
+    }
+}
+
+static void make_world(struct world *world, uint64_t seed, bool verbose)
+{
+    memset(world, 0, sizeof(*world));
+    world->seed = world->random = seed;
+    world->verbose = verbose;
+    world->host_count = chance(world, 40)  ? 1
+                        : chance(world, 2) ? 7 + (uint32_t)random_below(world, HOSTS - 6)
+                                           : 2 + (uint32_t)random_below(world, WIDE_HOSTS - 1);
+    world->spares = world->host_count > 1 ? (uint32_t)random_below(world, 2) : 0;
+    uint32_t slots = 0;
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        world->agents[i].id = (i * 5 + 3) % 1021;
+        world->agents[i].slots = 1 + (uint32_t)random_below(world, 2);
+        slots += world->agents[i].slots;
+    }
+    world->registrar = (uint32_t)random_below(world, world->host_count - world->spares);
+    world->wanted = 1 + (uint32_t)random_below(world, slots < RANKS / 2 ? 2 * slots : RANKS);
+    world->supersteps = random_below(world, 14);
+    static const enum policy_kind kinds[] = {POLICY_SUPERSTEPS, POLICY_SUPERSTEPS, POLICY_TIME,
+                                             POLICY_AUTO, POLICY_OFF};
+    world->rule.kind = kinds[random_below(world, 5)];
+    world->rule.every = world->rule.kind == POLICY_TIME ? 20000000 : 1 + random_below(world, 4);
+    world->rule.overhead = 0.3;
+    world->shared = world->host_count == 1 || chance(world, 50);
+    world->copies_kept = chance(world, 60);
+    world->stop_on_failure = chance(world, 30);
+    world->max_restarts = (uint32_t)random_below(world, 6);
+    world->status = chance(world, 30) ? (int32_t)random_below(world, 256) : 0;
+    if (chance(world, 10))
+        return;
+    for (unsigned count = 1 + (unsigned)random_below(world, 6); count > 0; count--) {
+        uint64_t when = random_below(world, 100 + 40 * world->supersteps);
+        unsigned kind = chance(world, 40) ? (unsigned)random_below(world, FAULT_CUT_OFF)
+                                          : (unsigned)random_below(world, FAULT_KINDS);
+        plan(world, DO_FAULT, when)->number = kind;
+        /* The next one soon: during the recovery from the first. */
+        if (chance(world, 50))
+            plan(world, DO_FAULT, when + random_below(world, 120))->number =
+                (unsigned)random_below(world, FAULT_CUT_OFF);
+    }
+}
+
+static void free_world(struct world *world)
+{
+    for (uint32_t term = 0; term < TERMS; term++)
+        coord_shell_free(world->zeros[term].shell);
+    for (uint32_t i = 0; i < world->action_count; i++)
+        wire_buffer_free(&world->actions[i].frame);
+    free(world->actions);
+    job_machine_free(world->machine);
+}
+
+static void run(struct world *world)
+{
+    bsprun_begin(world, false);
+    for (unsigned count = 0; world->action_count > 0; count++) {
+        if (count > ACTIONS_MAX)
+            fail(world, "the job does not come to an end");
+        struct action action = take_next(world);
+        world->now = action.when;
+        happen(world, &action);
+        wire_buffer_free(&action.frame);
+        check_alone(world);
+    }
+    check_end(world);
+}
+
+static const char *const fault_names[FAULT_KINDS] = {
+    [FAULT_RANK] = "process killed",      [FAULT_AGENT] = "agent killed",
+    [FAULT_HOST] = "host gone",           [FAULT_CUT_OFF] = "host cut off",
+    [FAULT_BSPRUN] = "bsprun killed",     [FAULT_WRITE] = "disk full",
+    [FAULT_REFUSED] = "capture refused",  [FAULT_DAMAGE] = "image damaged",
+    [FAULT_OLD] = "old message",          [FAULT_SAVE] = "snapshot asked for",
+    [FAULT_SAVE_STOP] = "snapshot, stop", [FAULT_STOP] = "stopped",
+    [FAULT_ABORT] = "bsp_abort",
+};
+
+struct summary {
+    uint64_t faults[FAULT_KINDS], causes[WIRE_CAUSE_COUNT];
+    uint64_t numbers[6];
+};
+
+static const char *const number_names[6] = {
+    "snapshots committed",          "terms after faults",
+    "processes thawed from copies", "processes restored from images",
+    "restarts of bsprun",           "barriers held back",
+};
+
+/* A simulation in which something never happens tests less than it says. */
+static int report(uint64_t count, const struct summary *summary)
+{
+    int missing = 0;
+    printf("%llu jobs\n", (unsigned long long)count);
+    for (unsigned i = 0; i < FAULT_KINDS; i++) {
+        printf("  fault  %-44s %9llu\n", fault_names[i], (unsigned long long)summary->faults[i]);
+        missing += summary->faults[i] == 0;
+    }
+    for (unsigned i = 0; i < WIRE_CAUSE_COUNT; i++)
+        if (summary->causes[i] > 0)
+            printf("  end    %-44s %9llu\n", wire_cause_text(i),
+                   (unsigned long long)summary->causes[i]);
+    for (unsigned i = 0; i < 6; i++) {
+        printf("  %-51s %9llu\n", number_names[i], (unsigned long long)summary->numbers[i]);
+        missing += summary->numbers[i] == 0;
+    }
+    missing += summary->causes[WIRE_CAUSE_NONE] == 0 || summary->causes[WIRE_CAUSE_SAVED] == 0;
+    if (count < 2000 || missing == 0)
+        return EXIT_SUCCESS;
+    fprintf(stderr, "recovery: %d of the things that should happen never did\n", missing);
+    return EXIT_FAILURE;
+}
+
+static void run_one(uint64_t seed, bool verbose, struct summary *summary)
+{
+    static struct world world;
+    make_world(&world, seed, verbose);
+    run(&world);
+    for (unsigned i = 0; i < FAULT_KINDS; i++)
+        summary->faults[i] += world.faults[i];
+    if (world.over)
+        summary->causes[world.outcome.cause]++;
+    const unsigned numbers[6] = {world.commits,  world.rollbacks, world.thawed,
+                                 world.restored, world.restarted, world.held_back};
+    for (unsigned i = 0; i < 6; i++)
+        summary->numbers[i] += numbers[i];
+    free_world(&world);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t first = 1, count = 3000;
+    bool verbose = false;
+    for (int i = 1; i < argc; i++) {
+        uint64_t *number = NULL;
+        if (strcmp(argv[i], "--verbose") == 0)
+            verbose = true;
+        else if (strcmp(argv[i], "--seeds") == 0)
+            number = &count;
+        else if (strcmp(argv[i], "--first") == 0 || strcmp(argv[i], "--seed") == 0)
+            number = &first;
+        if (strcmp(argv[i], "--seed") == 0)
+            count = 1;
+        if (number && i + 1 < argc) {
+            *number = strtoull(argv[++i], NULL, 10);
+        } else if (!verbose) {
+            fprintf(stderr, "usage: recovery [--seeds N] [--first N] | --seed N [--verbose]\n");
+            return 2;
+        }
+    }
+    struct summary summary = {0};
+    for (uint64_t seed = first; seed - first < count; seed++)
+        run_one(seed, verbose, &summary);
+    return report(count, &summary);
+}

@@ -1,0 +1,217 @@
+/* made_up.h - jobs with snapshots in a made-up world, driven by one seed.
+ *
+ * Real are Processor Zero and its shell, the messages through encoder and decoder, and bsprun's job
+ * machine.  Made up are everything around them:
+ *   hosts    up to 64, each with an agent, processes, frozen copies, and a disk of its own or one
+ *            that all share
+ *   links    keep the order between two ends; messages of different links overtake one another; a
+ *            link that breaks loses what was on it; old messages turn up in later terms
+ *   disks    what is not yet durable is lost, or the manifest may or may not have made it, when who
+ *            wrote it goes
+ *   faults   enum fault_kind
+ *
+ * Each process has a value that every barrier mixes with those of all others and with a random
+ * number: two executions of a superstep never give the same.  Processes put back to different
+ * snapshots, or to images of different executions, meet with values that differ.
+ */
+#ifndef MADE_UP_H
+#define MADE_UP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bsprun/job_machine.h"
+#include "coordinator/shell.h"
+
+#define HOSTS      64u
+#define RANKS      64u
+#define SNAPS      256u
+#define TERMS      200u
+#define FENCE_MS   400u
+#define NOBODY     UINT32_MAX
+#define WIDE_HOSTS 6u /* hosts in most of the worlds */
+
+enum fault_kind {
+    FAULT_RANK,      /* a process is killed */
+    FAULT_AGENT,     /* an agent is killed, its processes with it; the host stays */
+    FAULT_HOST,      /* a host is gone for good, and its disk */
+    FAULT_CUT_OFF,   /* a host loses the network and does not know yet */
+    FAULT_BSPRUN,    /* bsprun is killed; later the job is restarted, or not */
+    FAULT_WRITE,     /* the next image or manifest cannot be written */
+    FAULT_REFUSED,   /* the next capture is refused */
+    FAULT_DAMAGE,    /* a snapshot's image turns out to be damaged when it is restored */
+    FAULT_OLD,       /* a message of an earlier term turns up */
+    FAULT_SAVE,      /* the user asks for a snapshot */
+    FAULT_SAVE_STOP, /* ... and for the end */
+    FAULT_STOP,      /* the user wants the end */
+    FAULT_ABORT,     /* a process calls bsp_abort */
+    FAULT_KINDS
+};
+
+struct snap {
+    struct coord_name name; /* term 0: none */
+    uint32_t processes;
+    uint64_t images[RANKS]; /* bit per disk: durable */
+    uint64_t value[RANKS];
+    uint64_t manifests; /* bit per disk */
+    bool damaged;
+    bool announced; /* COMMITTED was sent */
+};
+
+struct rank {
+    bool alive;
+    bool runs;    /* not: staged, or waiting in bsp_begin */
+    bool arrived; /* at the barrier that ends `superstep` */
+    bool past_end;
+    uint64_t superstep, value, next; /* next: the value when it leaves the barrier */
+    struct coord_name copy[2];       /* frozen copies: a committed one, one being written */
+    uint64_t copy_values[2];
+};
+
+struct agent {
+    uint32_t id, slots;
+    bool up, gone; /* gone: the host, for good */
+    bool cut_off, closed;
+    uint32_t life; /* counts agents of this host */
+    uint32_t term;
+    uint32_t zero_host;
+    uint64_t consult;
+    bool asked, waiting, stopping;
+    uint32_t count; /* its processes */
+    struct coord_name from, known, abandoned;
+    bool staged;
+    bool mine[RANKS];
+    struct rank ranks[RANKS];
+};
+
+struct world;
+
+struct zero {
+    struct world *world;
+    struct coord_shell *shell;
+    uint32_t host, life, term, members;
+    uint64_t member_bits; /* by index */
+    bool gone, finished;
+    unsigned timers[COORD_TIMER_COUNT];
+};
+
+enum action_kind {
+    DO_JOB_EVENT, /* something reaches bsprun */
+    DO_START_AGENT,
+    DO_ELECT,
+    DO_TELL_ZERO, /* bsprun's answer or wish */
+    DO_TO_ZERO,   /* a frame */
+    DO_TO_AGENT,
+    DO_READY,  /* an agent has ended what was, in a new term */
+    DO_ARRIVE, /* a process */
+    DO_LEAVE,  /* a process exits */
+    DO_IMAGE,  /* an image is durable */
+    DO_MANIFEST,
+    DO_STAGED,
+    DO_RANKS_READY,
+    DO_CAPTURED,
+    DO_STOPPED,
+    DO_ZERO_TIMER,
+    DO_NOTICE,   /* Processor Zero notices the loss of a host */
+    DO_ISOLATED, /* a host that is cut off stops what it has */
+    DO_ORPHANED, /* an agent has noticed that bsprun is gone */
+    DO_RESTART,
+    DO_FAULT
+};
+
+struct action {
+    uint64_t when, order;
+    enum action_kind kind;
+    uint32_t host, life, term, number;
+    struct coord_name name;
+    struct job_event event;
+    struct job_effect effect;
+    struct wire_buffer frame;
+};
+
+struct world {
+    uint64_t seed, random, now, order;
+    bool verbose;
+    struct action *actions;
+    uint32_t action_count, action_room;
+    uint64_t link_free[HOSTS][4];
+
+    uint32_t host_count, spares;
+    struct agent agents[HOSTS];
+    uint32_t registrar, wanted, processes;
+    uint64_t supersteps;
+    struct policy_rule rule;
+    bool shared, copies_kept, stop_on_failure;
+    uint32_t max_restarts;
+    int32_t status;
+
+    struct snap snaps[SNAPS];
+    uint32_t snap_count;
+    struct coord_lineage lineage; /* durable */
+    uint32_t last_term;
+    bool finish_durable;
+    int32_t finish_status;
+
+    struct job_machine *machine;
+    unsigned machine_life, machine_timer;
+    struct zero zeros[TERMS];
+    bool over; /* EXIT */
+    int32_t exit_status;
+    struct coord_outcome outcome;
+    unsigned runs; /* of bsprun */
+
+    struct coord_name announced; /* the newest */
+    bool closing;                /* CLOSE was told to bsprun in this term */
+    bool past_end;               /* some process has left bsp_end */
+    bool fail_write, refuse;
+    uint32_t restarts_in_a_row;
+    unsigned disks_lost;
+    bool data_lost; /* a disk is gone, a snapshot is damaged */
+    unsigned faults[FAULT_KINDS];
+    unsigned commits, rollbacks, thawed, restored, restarted, held_back;
+};
+
+/* made_up.c: the clock */
+uint64_t random_below(struct world *world, uint64_t below);
+bool chance(struct world *world, unsigned percent);
+struct action *plan(struct world *world, enum action_kind kind, uint64_t delay);
+/* Behind what is on the link already: 0, 1 from and to Processor Zero, 2, 3 bsprun. */
+struct action *plan_on_link(struct world *world, enum action_kind kind, uint32_t host, int link);
+void drop_link(struct world *world, uint32_t host);
+void fail(struct world *world, const char *format, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
+void note(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* launcher.c: bsprun and Processor Zero */
+void bsprun_begin(struct world *world, bool restore);
+void bsprun_event(struct world *world, const struct job_event *event);
+void tell_bsprun(struct world *world, uint32_t host, struct job_event event);
+void zero_create(struct world *world, uint32_t host, uint32_t term);
+void zero_frame(struct world *world, struct action *action);
+void zero_told(struct world *world, const struct action *action);
+void zero_timer(struct world *world, const struct action *action);
+void zero_notice(struct world *world, const struct action *action);
+
+/* hosts.c: agents, processes, disks */
+void agent_start(struct world *world, uint32_t host);
+void agent_elect(struct world *world, const struct action *action);
+void agent_act(struct world *world, struct action *action);
+void agent_frame(struct world *world, struct action *action);
+void agent_ends(struct world *world, uint32_t host);
+void kill_ranks(struct world *world, uint32_t host, bool copies_too);
+void send_to_zero(struct world *world, uint32_t host, struct wire_message *message);
+uint32_t host_index(const struct world *world, uint32_t id);
+struct snap *snap_find(struct world *world, struct coord_name name, bool make);
+uint64_t disk_bit(const struct world *world, uint32_t host);
+bool snap_complete(const struct snap *snap);
+
+/* checks.c */
+void fault(struct world *world, enum fault_kind kind);
+void check_alone(struct world *world);
+void check_leave(struct world *world, uint32_t term, uint64_t superstep);
+void check_chosen(struct world *world, struct coord_name name);
+void check_commit(struct world *world, struct coord_name name);
+void check_end(struct world *world);
+
+#endif
