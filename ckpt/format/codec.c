@@ -59,21 +59,33 @@ void bspz_digest_get(const struct bspz_digest *digest, uint64_t hash[2])
  * not.
  */
 
-/* Transposes eight rows of eight bytes. */
+/* Exchanges parts of two rows: what the mask has not of the first, what it has of the second. */
+static inline void exchange(uint64_t *first, uint64_t *second, int shift, uint64_t mask)
+{
+    uint64_t difference = ((*first >> shift) ^ *second) & mask;
+
+    *second ^= difference;
+    *first ^= difference << shift;
+}
+
+/* Transposes eight rows of eight bytes: single bytes, then pairs, then fours.  Written out, as
+ * compilers leave the loops as they are. */
 static inline void transpose(uint64_t row[8])
 {
-    static const uint64_t mask[3] = {0x00ff00ff00ff00ffu, 0x0000ffff0000ffffu, 0x00000000ffffffffu};
+    const uint64_t bytes = 0x00ff00ff00ff00ffu, pairs = 0x0000ffff0000ffffu, fours = 0xffffffffu;
 
-    for (int round = 0; round < 3; round++) {
-        int distance = 1 << round, shift = 8 << round;
-        for (int i = 0; i < 8; i++) {
-            if (i & distance)
-                continue;
-            uint64_t low = row[i], high = row[i + distance];
-            row[i] = (low & mask[round]) | (high & mask[round]) << shift;
-            row[i + distance] = (low >> shift & mask[round]) | (high & ~mask[round]);
-        }
-    }
+    exchange(&row[0], &row[1], 8, bytes);
+    exchange(&row[2], &row[3], 8, bytes);
+    exchange(&row[4], &row[5], 8, bytes);
+    exchange(&row[6], &row[7], 8, bytes);
+    exchange(&row[0], &row[2], 16, pairs);
+    exchange(&row[1], &row[3], 16, pairs);
+    exchange(&row[4], &row[6], 16, pairs);
+    exchange(&row[5], &row[7], 16, pairs);
+    exchange(&row[0], &row[4], 32, fours);
+    exchange(&row[1], &row[5], 32, fours);
+    exchange(&row[2], &row[6], 32, fours);
+    exchange(&row[3], &row[7], 32, fours);
 }
 
 static void sort_words(const unsigned char *bytes, unsigned char *sorted, size_t size)
