@@ -120,7 +120,7 @@ struct job_machine_config {
     const struct wire_host *hosts; /* copied; the last `spares` are used when others are lost */
     uint32_t spares;
     bool snapshots;
-    bool restore;       /* begins from a snapshot ... */
+    bool restore;       /* begins from a snapshot, of which there is one ... */
     uint64_t wanted;    /* ... of so many supersteps; COORD_NEVER: the newest */
     uint32_t last_term; /* the newest on record, a job's first included; 0 in a new job */
     struct coord_lineage lineage;

@@ -278,7 +278,9 @@ void check_commit(struct world *world, struct coord_name name)
 void check_chosen(struct world *world, struct coord_name name)
 {
     const struct snap *snap = snap_find(world, name, false);
-    if (!snap || !snap_complete(snap))
+    /* A disk may be gone whose host had just said what it holds. */
+    bool complete = snap && (snap_complete(snap) || (!world->shared && world->disks_lost > 0));
+    if (!complete)
         fail(world, "snapshot %llu.%u is chosen, which is not complete",
              (unsigned long long)name.superstep, name.term);
     if (!coord_lineage_allows(&world->lineage, name))
@@ -288,10 +290,12 @@ void check_chosen(struct world *world, struct coord_name name)
         fail(world, "snapshot %llu.%u is chosen, but %llu.%u was committed",
              (unsigned long long)name.superstep, name.term,
              (unsigned long long)world->announced.superstep, world->announced.term);
-    world->announced = name;
+    /* One that was committed unheard may not be in two places; nobody has made it so yet. */
+    if (world->shared || !coord_name_newer(name, world->announced))
+        world->announced = name;
 }
 
-static bool any_complete(const struct world *world)
+bool any_complete(const struct world *world)
 {
     for (uint32_t i = 0; i < world->snap_count; i++)
         if (snap_complete(&world->snaps[i]) &&

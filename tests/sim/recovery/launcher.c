@@ -147,8 +147,8 @@ void bsprun_begin(struct world *world, bool restore)
     for (uint32_t i = 0; i < world->host_count; i++)
         if (!world->agents[i].gone && !world->agents[i].cut_off)
             hosts[count++] = (struct wire_host){.host = world->agents[i].id};
-    if (count == 0)
-        return;
+    if (count == 0 || (restore && !world->finish_durable && !any_complete(world)))
+        return; /* nothing to restart, which bsprun sees before it begins */
     struct job_machine_config config = {
         .host_count = count,
         .hosts = hosts,

@@ -212,6 +212,7 @@ void check_alone(struct world *world);
 void check_leave(struct world *world, uint32_t term, uint64_t superstep);
 void check_chosen(struct world *world, struct coord_name name);
 void check_commit(struct world *world, struct coord_name name);
+bool any_complete(const struct world *world);
 void check_end(struct world *world);
 
 #endif
