@@ -396,7 +396,8 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
             effects->dropped = true;
         break;
     }
-    if (was_running && machine->state == JOB_MACHINE_GATHERING)
+    if (was_running && machine->state == JOB_MACHINE_GATHERING &&
+        count(machine, HOST_UP) + count(machine, HOST_STARTING) > 0)
         add(machine, effects, JOB_EFFECT_SAY_AGAIN);
     elect_when_complete(machine, event, effects);
 }

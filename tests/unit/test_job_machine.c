@@ -1,0 +1,255 @@
+/* test_job_machine.c - bsprun's job machine: terms, elections, replacements, restarts. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/job_machine.h"
+
+static struct job_machine *machine;
+static struct job_effects effects;
+static const struct wire_host hosts[] = {{4, 0, "a"}, {2, 0, "b"}, {9, 0, "c"}};
+
+#define CONFIG(...)                                                                                \
+    ((struct job_machine_config){                                                                  \
+        .hosts = hosts, .snapshots = true, .max_restarts = 2, .fence_ms = 100, __VA_ARGS__})
+#define EVENT(name, ...) step((struct job_event){.kind = JOB_EVENT_##name, __VA_ARGS__})
+
+static void start(struct job_machine_config config)
+{
+    machine = job_machine_new(&config, &effects);
+    ck_assert_ptr_nonnull(machine);
+}
+
+static void tear_down(void)
+{
+    job_machine_free(machine);
+    machine = NULL;
+}
+
+static void step(struct job_event event)
+{
+    job_machine_step(machine, &event, &effects);
+}
+
+/* The kinds of the effects, one letter each. */
+static void expect(const char *letters)
+{
+    static const char names[JOB_EFFECT_KIND_COUNT + 1] = "RFA!ETCsSwX";
+    char got[JOB_EFFECTS_MAX + 1] = "";
+    for (uint32_t i = 0; i < effects.count; i++)
+        got[i] = names[effects.items[i].kind];
+    ck_assert_str_eq(got, letters);
+}
+
+static struct coord_outcome death(uint64_t superstep)
+{
+    return (struct coord_outcome){.status = 139,
+                                  .cause = WIRE_CAUSE_RANK_SIGNALLED,
+                                  .pid = 1,
+                                  .signal = 11,
+                                  .superstep = superstep,
+                                  .text = ""};
+}
+
+/* One host, term 1. */
+static void start_running(struct job_machine_config config)
+{
+    config.host_count = 1;
+    start(config);
+    EVENT(AGENT_UP, .host = 4);
+    expect("");
+    EVENT(REGISTERED, .host = 4);
+    expect("E");
+    ck_assert_uint_eq(job_machine_term(machine), 1);
+}
+
+START_TEST(from_begin_to_end)
+{
+    start_running(CONFIG());
+    ck_assert(!job_machine_restores(machine));
+    EVENT(COMMITTED, .term = 1, .name = {0, 1});
+    EVENT(CLOSING, .term = 1);
+    expect("C");
+    EVENT(ENDED, .term = 1, .outcome = {.status = 7});
+    expect("F");
+    ck_assert_int_eq(effects.items[0].status, 7);
+    EVENT(FINISH_RECORDED);
+    expect("X");
+    ck_assert_int_eq(effects.items[0].status, 7);
+    EVENT(STOP, .signal = 2);
+    ck_assert(effects.dropped);
+}
+END_TEST
+
+START_TEST(the_first_registration_elects)
+{
+    start(CONFIG(.host_count = 3, .spares = 1));
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(REGISTERED, .host = 2);
+    expect("");
+    EVENT(AGENT_UP, .host = 4);
+    expect("E");
+    ck_assert_uint_eq(effects.items[0].host, 2);
+    ck_assert(job_machine_member(machine, 4) && !job_machine_member(machine, 9));
+}
+END_TEST
+
+START_TEST(a_fault_opens_the_next_term)
+{
+    start_running(CONFIG());
+    EVENT(TERM_OVER, .term = 1, .outcome = death(5));
+    expect("!E");
+    ck_assert_uint_eq(job_machine_term(machine), 2);
+    ck_assert(job_machine_restores(machine));
+    EVENT(CHOSEN, .term = 1, .name = {3, 1}); /* of the old term */
+    ck_assert(effects.dropped);
+    EVENT(CHOSEN, .term = 2, .name = {3, 1});
+    expect("R");
+    EVENT(RECORDED, .term = 2, .name = {3, 1});
+    expect("T");
+    ck_assert(!coord_lineage_allows(job_machine_lineage(machine), (struct coord_name){4, 1}));
+    EVENT(RECORDED, .term = 2, .name = {3, 1}, .error = 28);
+    expect("X");
+}
+END_TEST
+
+START_TEST(faults_are_counted_between_commits)
+{
+    start_running(CONFIG());
+    EVENT(TERM_OVER, .term = 1, .outcome = death(5));
+    EVENT(TERM_OVER, .term = 2, .outcome = death(5));
+    EVENT(COMMITTED, .term = 3, .name = {4, 3});
+    EVENT(TERM_OVER, .term = 3, .outcome = death(5));
+    EVENT(TERM_OVER, .term = 4, .outcome = death(5));
+    expect("!E");
+    ck_assert_uint_eq(job_machine_fault(machine).restarts, 2);
+    ck_assert_uint_eq(job_machine_fault(machine).repeats, 4);
+    EVENT(TERM_OVER, .term = 5, .outcome = death(5));
+    expect("X");
+    ck_assert_int_eq(effects.items[0].status, 139);
+    ck_assert_uint_eq(job_machine_outcome(machine).signal, 11);
+    ck_assert(job_machine_outcome(machine).again);
+}
+END_TEST
+
+START_TEST(agents_are_replaced)
+{
+    start_running(CONFIG());
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    expect("A!");
+    EVENT(AGENT_UP, .host = 4);
+    expect("E");
+    EVENT(AGENT_LOST, .host = 4);
+    expect("X"); /* nobody is left */
+    tear_down();
+
+    start(CONFIG(.host_count = 3, .spares = 1));
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(REGISTERED, .host = 2);
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_LOST, .host = 2, .unheard = true, .now_ms = 50);
+    expect("A!");
+    ck_assert_uint_eq(effects.items[0].host, 9);
+    EVENT(AGENT_UP, .host = 9, .now_ms = 60);
+    expect("w"); /* the lost one may still compute */
+    ck_assert_uint_eq(effects.items[0].milliseconds, 90);
+    EVENT(TIMER, .now_ms = 150);
+    expect("E");
+    ck_assert_uint_eq(effects.items[0].host, 4);
+}
+END_TEST
+
+START_TEST(what_is_not_recovered)
+{
+    start_running(CONFIG());
+    EVENT(CLOSING, .term = 1);
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    expect("X");
+    tear_down();
+
+    start_running(CONFIG());
+    EVENT(STOP, .signal = 2, .how = WIRE_STOP_SIGNAL);
+    expect("s");
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    expect("X");
+    ck_assert_int_eq(effects.items[0].status, 130);
+    tear_down();
+
+    start_running(CONFIG());
+    EVENT(COMMITTED, .term = 1, .name = {0, 1});
+    EVENT(SAVE, .stop = true, .signal = 15, .grace_ms = 9);
+    expect("S");
+    EVENT(TERM_OVER, .term = 1, .outcome = death(5));
+    expect("X");
+    ck_assert_int_eq(effects.items[0].status, JOB_STATUS_SAVED);
+    tear_down();
+
+    struct job_machine_config plain = CONFIG();
+    plain.snapshots = false;
+    start_running(plain);
+    EVENT(ENDED, .term = 1, .outcome = death(5));
+    expect("X");
+    ck_assert(!job_machine_outcome(machine).again);
+}
+END_TEST
+
+START_TEST(restarted)
+{
+    start(CONFIG(.host_count = 1, .restore = true, .wanted = 12, .last_term = 6));
+    EVENT(AGENT_UP, .host = 4);
+    expect("E");
+    ck_assert_uint_eq(job_machine_term(machine), 7);
+    ck_assert_uint_eq(job_machine_wanted(machine), 12);
+    EVENT(TERM_OVER, .term = 7, .outcome = death(12));
+    ck_assert_uint_eq(job_machine_wanted(machine), 12);
+    EVENT(RECORDED, .term = 8, .name = {12, 3});
+    ck_assert_uint_eq(job_machine_wanted(machine), COORD_NEVER);
+    struct coord_outcome bad = death(12);
+    bad.bad = (struct coord_name){12, 3};
+    EVENT(TERM_OVER, .term = 8, .outcome = bad);
+    const struct coord_name *avoid;
+    ck_assert_uint_eq(job_machine_avoid(machine, &avoid), 1);
+    ck_assert_uint_eq(avoid[0].superstep, 12);
+    tear_down();
+
+    start(CONFIG(.host_count = 1, .restore = true, .finished = true, .finished_status = 3));
+    expect("X");
+    ck_assert_int_eq(effects.items[0].status, 3);
+}
+END_TEST
+
+START_TEST(senseless)
+{
+    struct job_machine_config config = CONFIG();
+    ck_assert_ptr_null(job_machine_new(&config, &effects));
+    config.host_count = config.spares = 1;
+    ck_assert_ptr_null(job_machine_new(&config, &effects));
+    config.spares = 0;
+    config.snapshots = false;
+    config.restore = true;
+    ck_assert_ptr_null(job_machine_new(&config, &effects));
+    ck_assert_str_eq(job_machine_state_name(JOB_MACHINE_GATHERING), "GATHERING");
+    job_machine_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("job machine");
+    TCase *tests = tcase_create("jobs");
+    tcase_add_checked_fixture(tests, NULL, tear_down);
+    tcase_add_test(tests, from_begin_to_end);
+    tcase_add_test(tests, the_first_registration_elects);
+    tcase_add_test(tests, a_fault_opens_the_next_term);
+    tcase_add_test(tests, faults_are_counted_between_commits);
+    tcase_add_test(tests, agents_are_replaced);
+    tcase_add_test(tests, what_is_not_recovered);
+    tcase_add_test(tests, restarted);
+    tcase_add_test(tests, senseless);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
