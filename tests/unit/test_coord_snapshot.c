@@ -42,10 +42,12 @@ static int image_failed(uint32_t host, uint64_t superstep, uint32_t pid, enum wi
 
 static int held(uint32_t host, uint64_t superstep, uint32_t term, struct wire_numbers copies)
 {
-    return EVENT(
-        HELD, .host = host,
-        .held = {.name = {superstep, term}, .processes = 4,
-                          .manifest = true, .all = true, .copies = copies});
+    return EVENT(HELD, .host = host,
+                 .held = {.name = {superstep, term},
+                          .processes = 4,
+                          .manifest = true,
+                          .all = true,
+                          .copies = copies});
 }
 
 static int save_now(bool stop)
@@ -382,6 +384,10 @@ START_TEST(what_is_not_restored)
     held(0, 9, 1, none); /* term 2 began before it */
     held(0, 5, 1, none); /* could not be restored */
     held(0, 4, 1, none);
+    uint64_t some[] = {0, 1, 3}; /* of four images */
+    EVENT(HELD, .host = 0,
+          .held = {.name = {5, 2}, .processes = 4, .manifest = true, .images = {some, 3}});
+    EVENT(HELD, .host = 0, .held = {.name = {5, 2}, .processes = 4, .all = false});
     host_ready(0, 2);
     ck_assert_uint_eq(effects.items[0].name.superstep, 4);
     EVENT(TERM_RECORDED);
