@@ -22,7 +22,7 @@
 #define BSPZ_IMAGE_UNIT             4096u   /* what the bits of a block's mask stand for */
 #define BSPZ_IMAGE_BLOCK            65536u  /* what increments compare */
 #define BSPZ_IMAGE_RECORD_MAX       262144u /* raw bytes of one data record */
-#define BSPZ_IMAGE_TABLE_MAX        65536u /* bytes of one section of regions, descriptors or blocks */
+#define BSPZ_IMAGE_TABLE_MAX        65536u  /* bytes of one section of a table */
 #define BSPZ_IMAGE_OPAQUE_MAX       1048576u
 #define BSPZ_IMAGE_OPAQUE_COUNT_MAX 64u /* sections, and tags, of that kind */
 #define BSPZ_IMAGE_PATH_MAX         4095u

@@ -269,6 +269,25 @@ int sample_load(struct sample_reader *reader, struct bspz_image_fault *fault)
     return bspz_image_load(&reader->image, reader->memory, fault);
 }
 
+void sample_must_open(struct sample_reader *reader, struct sample_file *file)
+{
+    struct bspz_image_fault fault;
+
+    if (sample_open(reader, file, &fault) == 0 && sample_load(reader, &fault) == 0 &&
+        bspz_image_verify(&reader->image, &fault) == 0)
+        return;
+    fprintf(stderr, "an image that should be good: %s\n", fault.text);
+    exit(2);
+}
+
+struct bspz_image_table *sample_table(uint64_t capacity)
+{
+    struct bspz_image_table *table = need(calloc(1, bspz_image_table_size(capacity)));
+
+    table->capacity = capacity;
+    return table;
+}
+
 void sample_reader_free(struct sample_reader *reader)
 {
     free(reader->scratch);

@@ -42,6 +42,9 @@ void sample_process_free(struct sample_process *process);
 
 uint64_t sample_random(uint64_t *state);
 
+/* Empty; for free(). */
+struct bspz_image_table *sample_table(uint64_t capacity);
+
 struct sample_options {
     const struct bspz_image_table *base;
     struct bspz_image_table *next;
@@ -62,6 +65,8 @@ struct sample_reader {
 int sample_open(struct sample_reader *reader, struct sample_file *file,
                 struct bspz_image_fault *fault);
 int sample_load(struct sample_reader *reader, struct bspz_image_fault *fault);
+/* Opens, loads and verifies what must be good; else the test program ends. */
+void sample_must_open(struct sample_reader *reader, struct sample_file *file);
 void sample_reader_free(struct sample_reader *reader);
 
 /* Opens, loads and verifies. */

@@ -1,0 +1,273 @@
+/* test_increment.c - increments: what they store, and chains of them. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/ckpt/image_sample.h"
+
+static struct bspz_image_fault fault;
+
+/* ---- Increments ------------------------------------------------------------------------------ */
+
+#define CHAIN 6u
+
+struct history {
+    struct sample_process process;
+    struct sample_file files[CHAIN];
+    struct bspz_image_written written[CHAIN];
+    struct bspz_image_table *tables[CHAIN];
+    struct sample_reader readers[CHAIN];
+    struct sample_reader *chain[CHAIN]; /* newest first */
+};
+
+static void history_make(struct history *history, uint32_t pages)
+{
+    memset(history, 0, sizeof(*history));
+    sample_process_make(&history->process, pages, 11);
+    for (uint32_t i = 0; i < CHAIN; i++) {
+        struct sample_options options = {.compress = i % 2};
+        if (i > 0)
+            sample_process_change(&history->process, i == 3 ? 2 : 97, i);
+        history->tables[i] = sample_table(10000);
+        options.base = i > 0 ? history->tables[i - 1] : NULL;
+        options.next = history->tables[i];
+        ck_assert_int_eq(
+            sample_image(&history->process, &options, &history->files[i], &history->written[i]), 0);
+        ck_assert_uint_eq(history->tables[i]->usable, 1);
+        sample_must_open(&history->readers[i], &history->files[i]);
+        ck_assert_uint_eq(history->readers[i].image.header.generation, i);
+        history->chain[CHAIN - 1 - i] = &history->readers[i];
+    }
+}
+
+static void history_free(struct history *history)
+{
+    sample_process_free(&history->process);
+    for (uint32_t i = 0; i < CHAIN; i++) {
+        sample_file_free(&history->files[i]);
+        sample_reader_free(&history->readers[i]);
+        free(history->tables[i]);
+    }
+}
+
+START_TEST(a_chain_gives_every_page_once)
+{
+    struct history history;
+
+    history_make(&history, 900);
+    ck_assert_msg(sample_restore(history.chain, CHAIN, &history.process, NULL, &fault) == 0, "%s",
+                  fault.text);
+    ck_assert_uint_lt(history.files[1].size, history.files[0].size / 2);
+    ck_assert_uint_lt(history.written[1].blocks_stored, history.written[1].blocks);
+    ck_assert_uint_gt(history.written[1].blocks_stored, 0);
+    history_free(&history);
+}
+END_TEST
+
+START_TEST(an_unchanged_process_stores_nothing)
+{
+    struct sample_process process;
+    struct bspz_image_table *first = sample_table(1000), *second = sample_table(1000);
+    struct sample_options options = {.next = first};
+    struct sample_file files[2] = {0};
+    struct bspz_image_written written;
+    struct sample_reader readers[2], *chain[2] = {&readers[1], &readers[0]};
+
+    sample_process_make(&process, 200, 12);
+    ck_assert_int_eq(sample_image(&process, &options, &files[0], NULL), 0);
+    process.superstep++;
+    options = (struct sample_options){.base = first, .next = second};
+    ck_assert_int_eq(sample_image(&process, &options, &files[1], &written), 0);
+    ck_assert_uint_eq(written.raw_bytes, 0);
+    ck_assert_uint_eq(written.blocks_stored, 0);
+    ck_assert_uint_gt(written.blocks, 0);
+    sample_must_open(&readers[0], &files[0]);
+    sample_must_open(&readers[1], &files[1]);
+    ck_assert_msg(sample_restore(chain, 2, &process, NULL, &fault) == 0, "%s", fault.text);
+    for (int i = 0; i < 2; i++) {
+        sample_file_free(&files[i]);
+        sample_reader_free(&readers[i]);
+    }
+    free(first);
+    free(second);
+    sample_process_free(&process);
+}
+END_TEST
+
+/* mprotect cuts a region in two: what an older image stored in one piece now has two places. */
+START_TEST(a_region_may_be_divided_later)
+{
+    struct sample_process process, divided;
+    struct bspz_image_table *table = sample_table(1000);
+    struct sample_options options = {.next = table};
+    struct sample_file files[2] = {0};
+    struct sample_reader readers[2], *chain[2] = {&readers[1], &readers[0]};
+
+    sample_process_make(&process, 300, 13);
+    memset(process.present[3], 1, process.regions[3].length / 4096);
+    ck_assert_int_eq(sample_image(&process, &options, &files[0], NULL), 0);
+    divided = process;
+    divided.superstep++;
+    uint64_t cut = 37 * 4096;
+    divided.regions[4] = divided.regions[3];
+    divided.regions[3].length = cut;
+    divided.regions[4].address += cut;
+    divided.regions[4].length -= cut;
+    divided.bytes[4] = process.bytes[3] + cut;
+    divided.present[4] = process.present[3] + 37;
+    divided.region_count = 5;
+    options = (struct sample_options){.base = table};
+    ck_assert_int_eq(sample_image(&divided, &options, &files[1], NULL), 0);
+    sample_must_open(&readers[0], &files[0]);
+    sample_must_open(&readers[1], &files[1]);
+    ck_assert_uint_eq(readers[1].image.end.records, 0);
+    ck_assert_msg(sample_restore(chain, 2, &divided, NULL, &fault) == 0, "%s", fault.text);
+    for (int i = 0; i < 2; i++) {
+        sample_file_free(&files[i]);
+        sample_reader_free(&readers[i]);
+    }
+    free(table);
+    sample_process_free(&process);
+}
+END_TEST
+
+START_TEST(a_table_read_back_is_the_table_written)
+{
+    struct history history;
+
+    history_make(&history, 300);
+    const struct bspz_image_table *last = history.tables[CHAIN - 1];
+    struct bspz_image_table *again = sample_table(last->count),
+                            *small = sample_table(last->count - 1);
+    bspz_image_table_from(again, &history.readers[CHAIN - 1].image);
+    ck_assert_uint_eq(again->usable, 1);
+    ck_assert_uint_eq(again->generation, last->generation);
+    ck_assert_uint_eq(again->count, last->count);
+    ck_assert_mem_eq(&again->image, &last->image, sizeof(again->image));
+    ck_assert_mem_eq(again->blocks, last->blocks, last->count * sizeof(last->blocks[0]));
+    bspz_image_table_from(small, &history.readers[CHAIN - 1].image);
+    ck_assert_uint_eq(small->usable, 0);
+    free(again);
+    free(small);
+    history_free(&history);
+}
+END_TEST
+
+START_TEST(a_table_that_is_too_small_is_no_base)
+{
+    struct sample_process process;
+    struct bspz_image_table *table = sample_table(3);
+    struct sample_options options = {.next = table};
+    struct sample_file file = {0};
+
+    sample_process_make(&process, 200, 12);
+    ck_assert_int_eq(sample_image(&process, &options, &file, NULL), 0);
+    ck_assert_uint_eq(table->usable, 0);
+    ck_assert(!bspz_image_may_extend(table));
+    ck_assert(!bspz_image_may_extend(NULL));
+    ck_assert_int_eq(sample_check(&file, &fault), 0);
+    options = (struct sample_options){.base = table};
+    ck_assert_int_eq(sample_image(&process, &options, &file, NULL), -EINVAL);
+    sample_file_free(&file);
+    free(table);
+    sample_process_free(&process);
+}
+END_TEST
+
+START_TEST(a_chain_has_a_longest_length)
+{
+    struct sample_process process;
+    struct bspz_image_table *tables[2] = {sample_table(1000), sample_table(1000)};
+    uint32_t length = 0;
+
+    sample_process_make(&process, 30, 14);
+    for (;; length++) {
+        struct sample_file file = {0};
+        struct sample_options options = {.base = length ? tables[length % 2] : NULL,
+                                         .next = tables[(length + 1) % 2]};
+        if (options.base && !bspz_image_may_extend(options.base)) {
+            ck_assert_int_eq(sample_image(&process, &options, &file, NULL), -EINVAL);
+            break;
+        }
+        ck_assert_int_eq(sample_image(&process, &options, &file, NULL), 0);
+        ck_assert_int_eq(sample_check(&file, &fault), 0);
+        sample_file_free(&file);
+        process.superstep++;
+    }
+    ck_assert_uint_eq(length, BSPZ_IMAGE_CHAIN_MAX);
+    free(tables[0]);
+    free(tables[1]);
+    sample_process_free(&process);
+}
+END_TEST
+
+START_TEST(a_missing_or_foreign_base_is_refused_by_name)
+{
+    struct history history, other;
+    struct sample_reader *chain[CHAIN + 1];
+    uint32_t index = 99;
+
+    history_make(&history, 60);
+    history_make(&other, 90);
+    memcpy(chain, history.chain, sizeof(history.chain));
+    ck_assert_int_eq(sample_restore(chain, CHAIN - 1, &history.process, &index, &fault), -ESTALE);
+    ck_assert_str_eq(fault.text,
+                     "its base, the image of process 2 at superstep 7, term 1, is missing");
+    ck_assert_uint_eq(index, CHAIN - 2);
+    chain[CHAIN - 1] = other.chain[CHAIN - 1];
+    ck_assert_int_eq(sample_restore(chain, CHAIN, &history.process, &index, &fault), -ESTALE);
+    ck_assert_str_eq(fault.text,
+                     "not the base that is needed, the image of process 2 at superstep 7, term 1");
+    ck_assert_uint_eq(index, CHAIN - 1);
+    chain[CHAIN - 1] = history.chain[CHAIN - 1];
+    chain[CHAIN] = history.chain[CHAIN - 1];
+    ck_assert_int_eq(sample_restore(chain, CHAIN + 1, &history.process, &index, &fault), -ESTALE);
+    ck_assert_int_eq(sample_restore(chain + 1, 1, &history.process, &index, &fault), -ESTALE);
+    ck_assert_int_eq(sample_restore(chain, 0, &history.process, &index, &fault), -ESTALE);
+    history_free(&history);
+    history_free(&other);
+}
+END_TEST
+
+/* Bytes of a base that rotted after it was opened. */
+START_TEST(damage_in_a_base_is_found_while_decoding)
+{
+    struct history history;
+    uint32_t index = 99;
+
+    history_make(&history, 300);
+    struct sample_file *base = &history.files[0];
+    base->bytes[base->size / 2] ^= 4;
+    /* From the second image, which needs nearly all of the first. */
+    ck_assert_int_eq(sample_restore(history.chain + CHAIN - 2, 2, &history.process, &index, &fault),
+                     -EBADMSG);
+    ck_assert_uint_eq(index, 1);
+    ck_assert_uint_le(fault.first, base->size / 2);
+    ck_assert_uint_gt(fault.end, base->size / 2);
+    history_free(&history);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("increment");
+    TCase *image = tcase_create("image");
+
+    tcase_set_timeout(image, 60);
+    tcase_add_test(image, a_chain_gives_every_page_once);
+    tcase_add_test(image, an_unchanged_process_stores_nothing);
+    tcase_add_test(image, a_region_may_be_divided_later);
+    tcase_add_test(image, a_table_read_back_is_the_table_written);
+    tcase_add_test(image, a_table_that_is_too_small_is_no_base);
+    tcase_add_test(image, a_chain_has_a_longest_length);
+    tcase_add_test(image, a_missing_or_foreign_base_is_refused_by_name);
+    tcase_add_test(image, damage_in_a_base_is_found_while_decoding);
+    suite_add_tcase(suite, image);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
