@@ -68,6 +68,24 @@ int bspz_limit_from_environment(void)
     return (int)value;
 }
 
+uint64_t bspz_bytes_from_environment(const char *name, uint64_t standard)
+{
+    const char *text = getenv(name);
+    unsigned long long value;
+    char *end;
+
+    if (!text || !*text)
+        return standard;
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (errno || *end || *text < '0' || *text > '9') {
+        fprintf(stderr, "bspzero: %s=%s is not a number of bytes: correct or unset it\n", name,
+                text);
+        exit(1);
+    }
+    return value;
+}
+
 /* A process forked by the user's program is not a rank: all it may do is leave in peace.  Without a
  * slot on the board, its mistakes are nobody else's. */
 static void become_inert(void)
@@ -88,8 +106,8 @@ static BSPZ_NORETURN void cannot_attach(int error)
                 BSPZ_BOARD_VERSION);
     else
         fprintf(stderr,
-                "bspzero: cannot reach the memory of this job (%s): was the descriptor named in "
-                BSPZ_ENV_BOARD " closed and the variable kept?\n",
+                "bspzero: cannot reach the memory of this job (%s): was the descriptor named "
+                "in " BSPZ_ENV_BOARD " closed and the variable kept?\n",
                 strerror(error));
     exit(1);
 }

@@ -51,6 +51,7 @@ struct bspz_runtime {
     bool prof, stat;  /* write PROF.bsp, STAT.bsp */
     bool tracing;     /* one of them, in the SPMD part: calls are counted one by one */
     bool direct;      /* cross-process copies work so far */
+    uint64_t direct_minimum; /* bytes of an hp call from which on they are used */
 
     unsigned stream_blocks; /* blocks to copy past the cache before the next look, see copy.c */
 
@@ -104,6 +105,8 @@ uint64_t bspz_cpu_ns(void);
 const struct bspz_link_options *bspz_options(void);
 /* What the environment variable BSP_PROCS says, 0 when unset; ends the program when it is bad. */
 int bspz_limit_from_environment(void);
+/* A number of bytes from the environment, or `standard` when unset; ends the program when it is bad. */
+uint64_t bspz_bytes_from_environment(const char *name, uint64_t standard);
 
 /* Sets the variables _bsp_pid and _bsp_nprocs. */
 void bspz_show_identity(int pid, int nprocs);

@@ -48,6 +48,16 @@
  * FACT: \b20\b
  * FACT: e17_bounds\.c:${line('push')}\b
  *
+ * CASE: hpput direct
+ * P: 2 4
+ * ENV: BSPZERO_DIRECT=1
+ * ARGS: hpput 17 4
+ * ERROR: bsp_hpput @hpput 0 1
+ * FACT: \b17\b
+ * FACT: \b4\b
+ * FACT: \b20\b
+ * FACT: e17_bounds\.c:${line('push')}\b
+ *
  * CASE: hpput behind
  * P: 3
  * ARGS: hpput 21 4

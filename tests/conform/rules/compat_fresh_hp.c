@@ -2,7 +2,7 @@
  * superstep work although the other process comes to its own push only later.
  *
  * P: 2 3 4
- * ENV: BSP_COMPAT=oxford
+ * ENV: BSP_COMPAT=oxford BSPZERO_DIRECT=4096
  *
  * CASE: put
  * ARGS: put

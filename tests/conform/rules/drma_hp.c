@@ -1,7 +1,18 @@
 /* DRMA: bsp_hpput and bsp_hpget have done their work at the end of the superstep, for small and for
  * large areas, also to the own process and with overlapping areas there.
  *
+ * CASE: standard
  * OUT-EACH: pid ${i}: ok
+ *
+ * CASE: direct
+ * ENV: BSPZERO_DIRECT=4096
+ * OUT-EACH: pid ${i}: ok
+ *
+ * CASE: not a number
+ * P: 1 2
+ * ENV: BSPZERO_DIRECT=4k
+ * STATUS: nonzero
+ * ERR-RE: BSPZERO_DIRECT=4k is not a number of bytes
  */
 #include "../check.h"
 

@@ -2,6 +2,7 @@
  * same, also when it refuses only one direction.
  *
  * P: 1 2 3 4
+ * ENV: BSPZERO_DIRECT=4096
  *
  * CASE: both
  * ARGS: read write

@@ -2,6 +2,7 @@
  * to write there, and an early bsp_hpput never is overwritten by it.
  *
  * P: 2 3 4 7
+ * ENV: BSPZERO_DIRECT=4096
  * OUT-EACH: pid ${i}: ok
  */
 #include "../check.h"

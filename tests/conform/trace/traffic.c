@@ -5,7 +5,7 @@
  * function it stands in, and the numbers as in PROF.bsp.  Calls that continue each other, and those
  * the kernel could copy directly, count one by one; what a process sends itself does not count.
  *
- * ENV: BSP_SLG=100,4000,5,20
+ * ENV: BSP_SLG=100,4000,5,20 BSPZERO_DIRECT=4096
  * RUN: bsprun
  * OUT: done
  * CASE: prof
