@@ -1,7 +1,8 @@
 /* fuzz_coord.c - any sequence of events: Processor Zero keeps its promises.
  *
  * The input is a configuration of 8 bytes and events of 6 bytes:
- *   hosts, limit, largest number of processes, consult_every, abort_at, 3 unused
+ *   hosts, limit, largest number of processes, consult_every, abort_at, snapshots (bits),
+ *   2 unused
  *   kind, term, host, and three numbers whose meaning depends on the kind */
 #include "tests/fuzz/fuzz.h"
 
@@ -36,9 +37,64 @@ static struct coord *configure(const uint8_t *bytes, uint32_t *host_count)
                                   .process_limit = bytes[1] % (RANKS + 2),
                                   .processes_max = 1 + bytes[2] % RANKS,
                                   .consult_every = bytes[3] % 5,
-                                  .abort_at = bytes[4] < 8 ? bytes[4] : COORD_NEVER};
+                                  .abort_at = bytes[4] < 8 ? bytes[4] : COORD_NEVER,
+                                  .snapshots = bytes[5] & 1,
+                                  .restore = (bytes[5] & 3) == 3,
+                                  .wanted = COORD_NEVER,
+                                  .stop_on_failure = bytes[5] & 4,
+                                  .copies = bytes[5] & 8 ? 2 : 1,
+                                  .rule = {(bytes[5] >> 4) % 4, 1 + (bytes[5] >> 6), 0.05}};
     *host_count = config.host_count;
     return coord_new(&config);
+}
+
+/* What the events of snapshots say. */
+static void fill_snapshot_event(struct coord_event *event, const uint8_t *bytes)
+{
+    static const uint64_t pids[] = {0, 1, 2, 3, 11, 12};
+    switch (event->kind) {
+    case COORD_EVENT_TIMER:
+        event->timer.timer = bytes[3] % (COORD_TIMER_COUNT + 1);
+        break;
+    case COORD_EVENT_HELD:
+        event->held.name = (struct coord_name){bytes[3] % 4, bytes[4] % 4};
+        event->held.processes = bytes[5] % 14;
+        event->held.manifest = bytes[5] & 16;
+        event->held.all = bytes[5] & 32;
+        event->held.images = (struct wire_numbers){pids, bytes[3] / 64};
+        event->held.copies = (struct wire_numbers){pids, bytes[4] / 50};
+        break;
+    case COORD_EVENT_STAGED:
+        event->staged.count = bytes[3] % RANKS;
+        break;
+    case COORD_EVENT_CAPTURED:
+        event->captured.superstep = bytes[3];
+        event->captured.pause_ns = bytes[4];
+        break;
+    case COORD_EVENT_IMAGE_DURABLE:
+        event->image_durable.superstep = bytes[3];
+        event->image_durable.pid = bytes[4] % (RANKS + 1);
+        event->image_durable.digest = (struct wire_bytes){pids, bytes[5] % (WIRE_DIGEST_MAX + 2)};
+        break;
+    case COORD_EVENT_IMAGE_FAILED:
+        event->image_failed.superstep = bytes[3];
+        event->image_failed.pid = bytes[4] % (RANKS + 1);
+        event->image_failed.cause = bytes[5] % WIRE_CAUSE_COUNT;
+        break;
+    case COORD_EVENT_PERSISTED:
+        event->persisted.superstep = bytes[3];
+        event->persisted.error = bytes[4] % 3;
+        break;
+    case COORD_EVENT_KNOWN:
+        event->known.superstep = bytes[3];
+        break;
+    case COORD_EVENT_SAVE:
+        event->save.stop = bytes[3] & 1;
+        event->save.signal = bytes[4];
+        break;
+    default:
+        break;
+    }
 }
 
 static struct coord_event make_event(const uint8_t *bytes)
@@ -76,6 +132,7 @@ static struct coord_event make_event(const uint8_t *bytes)
         event.stop.signal = bytes[4];
         break;
     default:
+        fill_snapshot_event(&event, bytes);
         break;
     }
     return event;
@@ -136,7 +193,8 @@ static void step(struct watch *watch, const struct coord_event *event)
     }
     check_effects(watch, &effects);
     enum coord_phase phase = coord_phase(watch->coord);
-    FUZZ_CHECK((phase == COORD_ENDED || phase == COORD_ABORTED) == (watch->finished == 1));
+    bool over = phase == COORD_ENDED || phase == COORD_ABORTED || phase == COORD_FAILED;
+    FUZZ_CHECK(over == (watch->finished == 1));
     struct coord_outcome outcome = coord_outcome(watch->coord);
     if (outcome.cause != WIRE_CAUSE_NONE)
         FUZZ_CHECK(outcome.status != 0);
