@@ -259,6 +259,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: store_crash ROUNDS SEED\n");
         return 2;
     }
+    store_sample_scratch();
     stop_everywhere((unsigned)strtoul(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
     printf("%lu states after a stop, %lu wrong\n", states, wrong);
     states = 0;

@@ -145,3 +145,20 @@ void store_sample_remove(const char *path)
     chmod(path, 0700);
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
+
+static char scratch[256];
+static pid_t scratch_owner;
+
+static void remove_scratch(void)
+{
+    if (getpid() == scratch_owner)
+        store_sample_remove(scratch);
+}
+
+void store_sample_scratch(void)
+{
+    store_sample_directory(scratch);
+    scratch_owner = getpid();
+    setenv("TMPDIR", scratch, 1);
+    atexit(remove_scratch);
+}

@@ -26,6 +26,10 @@ void store_sample_free(struct store_sample *sample);
 int store_sample_snapshot(struct store_sample *sample, struct store *store, uint64_t superstep,
                           uint32_t term, bool full, bool abandon, char *error);
 
+/* Gives this program a $TMPDIR of its own, which is removed when it exits, whatever its tests (and
+ * the processes they are run in) left there. */
+void store_sample_scratch(void);
+
 /* A directory of its own below $TMPDIR, and its end with everything in it. */
 void store_sample_directory(char path[256]);
 void store_sample_remove(const char *path);

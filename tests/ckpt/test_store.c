@@ -585,6 +585,7 @@ int main(void)
     Suite *suite = suite_create("store");
     TCase *tests = tcase_create("store");
 
+    store_sample_scratch();
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, only_one_may_write);
