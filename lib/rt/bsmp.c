@@ -114,6 +114,10 @@ static int64_t set_tag_size(int64_t bytes, int line, const char *file)
     bspz_note(BSPZ_CALL_SET_TAGSIZE, position);
     if (bytes < 0)
         bspz_fail(function, line, file, "negative tag size %lld", (long long)bytes);
+    if (bytes >> BSPZ_EACH_SHIFT)
+        bspz_fail(function, line, file,
+                  "a tag of %lld bytes is more than the memory of a process can be",
+                  (long long)bytes);
     bspz_sequence_add(BSPZ_OP_TAG_SIZE, 0, bytes, position, function, line, file);
     tag.set = bytes;
     if (bspz_rt.oxford)
@@ -151,9 +155,8 @@ void bsp_set_tagsize_size_cpp(size_t *tag_nbytes, int line, const char *file)
 
 /* ---- Sending ------------------------------------------------------------------------------ */
 
-static BSPZ_COLD BSPZ_NORETURN void fail_send(int pid, const void *tag_at, const void *payload,
-                                              ptrdiff_t nbytes, uint64_t tag_bytes, int line,
-                                              const char *file)
+static BSPZ_COLD BSPZ_NORETURN void fail_send(int pid, const void *tag_at, ptrdiff_t nbytes,
+                                              uint64_t tag_bytes, int line, const char *file)
 {
     static const char function[] = "bsp_send";
 
@@ -165,8 +168,7 @@ static BSPZ_COLD BSPZ_NORETURN void fail_send(int pid, const void *tag_at, const
     if (!tag_at && tag_bytes > 0)
         bspz_fail(function, line, file, "NULL given as the tag, but the tag size is %llu",
                   (unsigned long long)tag_bytes);
-    bspz_fail(function, line, file, "NULL given as the payload of %td bytes%s", nbytes,
-              payload ? " (?)" : "");
+    bspz_fail(function, line, file, "NULL given as the payload of %td bytes", nbytes);
 }
 
 static BSPZ_COLD void warn_tag_size(int line, const char *file)
@@ -217,7 +219,7 @@ static BSPZ_NOINLINE void send_any(int pid, const void *tag_at, const void *payl
         return;
     if (bspz_unlikely((unsigned)pid >= (unsigned)bspz_rt.nprocs || nbytes < 0 ||
                       (!tag_at && tag_bytes > 0) || (!payload && nbytes > 0)))
-        fail_send(pid, tag_at, payload, nbytes, tag_bytes, line, file);
+        fail_send(pid, tag_at, nbytes, tag_bytes, line, file);
     tag_room = bspz_pad(tag_bytes, 16);
     room = sizeof *message + tag_room + bspz_pad((uint64_t)nbytes, 16);
     cursor = &bspz_cursors[BSPZ_MESSAGES][pid];

@@ -45,16 +45,17 @@ static BSPZ_NORETURN void fail_counts(int pid, struct view first, struct view ot
                                       const char *file)
 {
     static const char *const verbs[] = {"registered", "popped", "set the tag size"};
-    static const char *const nouns[] = {"areas", "areas", "times"};
+    static const char *const nouns[] = {"area(s)", "area(s)", "time(s)"};
     enum bspz_operation_kind kind = BSPZ_OP_PUSH;
 
     while (kind < BSPZ_OP_TAG_SIZE && count_kind(first, kind) == count_kind(other, kind))
         kind++;
     only_first();
     bspz_fail("bsp_sync", line, file,
-              "process 0 %s %zu %s and process %d %zu in this superstep; every process must make "
+              "in this superstep process 0 %s %zu %s, but process %d %s %zu; every process must make "
               "the same number of calls in the same order",
-              verbs[kind], count_kind(first, kind), nouns[kind], pid, count_kind(other, kind));
+              verbs[kind], count_kind(first, kind), nouns[kind], pid, verbs[kind],
+              count_kind(other, kind));
 }
 
 static BSPZ_NORETURN void fail_order(int pid, size_t index, const struct bspz_operation *first,

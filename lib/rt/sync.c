@@ -80,13 +80,19 @@ static struct summary summarise(void)
 
 /* ---- Failures of the whole barrier; pid 0 speaks ------------------------------------------- */
 
+/* A line for each rank, and how many more there are when the text is full. */
 static void append_positions(char *text, size_t room, bool numbers)
 {
     size_t used = strlen(text);
 
-    for (int pid = 0; pid < bspz_rt.nprocs && used + 64 < room; pid++) {
+    for (int pid = 0; pid < bspz_rt.nprocs; pid++) {
         const struct bspz_line *line = line_of(pid);
-        char place[512];
+        char place[BSPZ_NAME_BYTES + 16];
+
+        if (room - used < sizeof place + 64) {
+            snprintf(text + used, room - used, "\n  ... and %d more", bspz_rt.nprocs - pid);
+            return;
+        }
 
         bspz_place(pid, line->position, place, sizeof place);
         if (numbers)
@@ -102,7 +108,7 @@ static BSPZ_COLD BSPZ_NORETURN void fail_barrier(const char *what, bool numbers,
                                                  const char *file)
 {
     const char *function = "bsp_sync";
-    char text[3072];
+    char text[3584];
 
     if (bspz_rt.pid != 0)
         bspz_leave_when_stopped();

@@ -79,8 +79,12 @@ void bspz_barrier_arrive(struct bspz_board *board, int nprocs, int pid, uint64_t
 {
     int next = 0;
 
-    /* An exchange, for it is also the full fence between this store and the look at sleepers. */
+    /* The store must be seen before sleepers and stamps are looked at: of two that arrive last, at
+     * least one then sees the other.  On x86-64 the exchange is that fence. */
     atomic_exchange(stamp_of(board, pid, superstep, stage), superstep + 1);
+#ifndef __x86_64__
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
     if (atomic_load(&board->sleepers) > 0 && all_reached(board, nprocs, superstep, stage, &next))
         bspz_barrier_wake(board);
 }
