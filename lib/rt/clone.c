@@ -31,7 +31,7 @@
 #include "lib/rt/rt.h"
 
 #define AGENT_CHECK_MS 500
-#define VALGRIND_MOST  (UINT64_C(1) << 30) /* bytes of all outboxes together */
+#define VALGRIND_MOST  (UINT64_C(256) << 20) /* bytes of all outboxes together */
 
 /* Waits until *word has passed `value`; leaves when the job is stopped meanwhile. */
 static void wait_past(_Atomic uint32_t *word, uint32_t value)
