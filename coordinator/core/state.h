@@ -110,8 +110,9 @@ struct coord_effect *coord_add_effect(struct coord *state, struct coord_effects 
 int coord_broken(struct coord_effects *effects, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* ---- Shared by events.c, snapshot.c and restore.c ---- */
+/* ---- Shared by the files that take events ---- */
 
+/* ending.c */
 /* What goes wrong first is what the job ended of. */
 void coord_blame(struct coord *state, enum wire_cause cause, int32_t pid, int32_t status,
                  uint32_t signal, const char *text);
@@ -120,6 +121,8 @@ void coord_begin_abort(struct coord *state, struct coord_effects *effects);
 /* The term ends by a fault, for the reason that was blamed: FAILED where there is a snapshot to go
  * back to, else the job is cut short. */
 void coord_fail(struct coord *state, struct coord_effects *effects);
+
+/* events.c */
 /* All have arrived: what the barrier does (again, once the snapshot before is over). */
 void coord_decide_barrier(struct coord *state, struct coord_effects *effects);
 /* Sets the next superstep to be consulted about and, when it must come sooner, the timer. */
@@ -139,7 +142,7 @@ void coord_stop_saved(struct coord *state, struct coord_effects *effects);
 /* restore.c */
 void coord_choose(struct coord *state, struct coord_effects *effects);
 
-/* The events (events.c).  host is NULL for events that concern none. */
+/* The events, each in the file it belongs to.  host is NULL for events that concern none. */
 typedef int coord_take(struct coord *state, struct coord_host *host,
                        const struct coord_event *event, struct coord_effects *effects);
 coord_take coord_take_host_ready, coord_take_registered, coord_take_ranks_ready, coord_take_arrived,

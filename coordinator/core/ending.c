@@ -1,0 +1,297 @@
+/* ending.c - how a job comes to its end: exits, losses and wishes to stop, and who is blamed.
+ *
+ * Happy path: past bsp_end, RANK_EXITED of all -> END, FINISH.
+ *
+ * What can fail: a process ends early, a host is lost, somebody asks for the end, a barrier is
+ * decided that way.  The first of them is blamed; then STOP_RANKS, and FINISH when all have
+ * stopped, are lost, or the timer has expired.
+ *
+ * Each function that takes an event first tests what a peer may have wrong, as in events.c.
+ */
+#include "coordinator/core/state.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#define STATUS_TIMEOUT 124
+#define STATUS_SIGNAL  128 /* plus the signal's number */
+#define SIGNAL_KILL    9u
+
+/* ---- How it ends -------------------------------------------------------------------------- */
+
+/* What goes wrong first is what the job ended of. */
+void coord_blame(struct coord *state, enum wire_cause cause, int32_t pid, int32_t status,
+                 uint32_t signal, const char *text)
+{
+    struct coord_outcome *outcome = &state->outcome;
+    if (outcome->cause != WIRE_CAUSE_NONE)
+        return;
+    outcome->cause = cause;
+    outcome->pid = pid;
+    outcome->signal = signal;
+    /* A status of which the shell would see 0 must not look like success. */
+    outcome->status = (status & 0xff) != 0 ? status & 0xff : 1;
+    snprintf(state->text, sizeof(state->text), "%s", text ? text : "");
+}
+
+static bool all_stopped(const struct coord *state)
+{
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (!state->hosts[i].stopped)
+            return false;
+    return true;
+}
+
+static void conclude(struct coord *state, struct coord_effects *effects, enum coord_phase last)
+{
+    coord_add_effect(state, effects, COORD_EFFECT_END);
+    if (last == COORD_ABORTED)
+        coord_add_effect(state, effects, COORD_EFFECT_CANCEL_TIMER);
+    coord_move(state, last);
+    coord_add_effect(state, effects, COORD_EFFECT_FINISH);
+}
+
+/* Cuts the job short, for the reason given to coord_blame(). */
+void coord_begin_abort(struct coord *state, struct coord_effects *effects)
+{
+    assert(state->outcome.cause != WIRE_CAUSE_NONE);
+    coord_move(state, COORD_ABORTING);
+    /* A host that never got ready has no process and no connection. */
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (!state->hosts[i].ready)
+            state->hosts[i].stopped = true;
+    if (all_stopped(state)) {
+        conclude(state, effects, COORD_ABORTED);
+        return;
+    }
+    if (state->config.snapshots)
+        coord_add_effect(state, effects, COORD_EFFECT_CLOSE);
+    coord_add_effect(state, effects, COORD_EFFECT_STOP_RANKS);
+    coord_add_effect(state, effects, COORD_EFFECT_SET_TIMER)->milliseconds =
+        state->config.stop_grace_ms;
+}
+
+void coord_fail(struct coord *state, struct coord_effects *effects)
+{
+    bool to_go_back_to = state->committed.term > 0 || state->config.restore ||
+                         state->ticket.state == COORD_TICKET_PERSISTING;
+    if (!state->config.snapshots || !to_go_back_to) {
+        coord_begin_abort(state, effects);
+        return;
+    }
+    if (state->save_and_stop) {
+        state->outcome = (struct coord_outcome){.pid = COORD_NOBODY};
+        coord_stop_saved(state, effects);
+        return;
+    }
+    state->outcome.again = true;
+    coord_move(state, COORD_FAILED);
+    coord_add_effect(state, effects, COORD_EFFECT_STOP_RANKS)->flag = true;
+    coord_add_effect(state, effects, COORD_EFFECT_FINISH);
+}
+
+static void note_exit(struct coord *state, uint32_t pid)
+{
+    state->exited[pid] = true;
+    state->exited_count++;
+}
+
+static void conclude_if_all_exited(struct coord *state, struct coord_effects *effects)
+{
+    if (state->exited_count == state->processes)
+        conclude(state, effects, COORD_ENDED);
+}
+
+/* ---- Ends and losses ---------------------------------------------------------------------- */
+
+bool coord_lives_on(const struct coord *state, uint32_t pid, const struct coord_host *host)
+{
+    if (state->processes == 0) /* not placed: there is only process 0 */
+        return pid == 0 && state->registered && host == &state->hosts[state->registered_host];
+    return pid < state->processes && &state->hosts[state->home[pid]] == host;
+}
+
+static void exited_while_running(struct coord *state, const struct coord_event *event,
+                                 struct coord_effects *effects)
+{
+    uint32_t pid = event->rank_exited.pid, signal = event->rank_exited.signal;
+    if (signal > 0) {
+        coord_blame(state, WIRE_CAUSE_RANK_SIGNALLED, (int32_t)pid, STATUS_SIGNAL + (int32_t)signal,
+                    signal, NULL);
+        coord_fail(state, effects);
+    } else if (state->phase == COORD_RESTORING || state->phase == COORD_PASSING) {
+        coord_blame(state, WIRE_CAUSE_NOT_RESTORED, (int32_t)pid, 1, 0,
+                    "a restored process ended before it was complete");
+        coord_fail(state, effects);
+    } else {
+        coord_blame(state, WIRE_CAUSE_RANK_EXITED, (int32_t)pid, (int32_t)event->rank_exited.status,
+                    0, NULL);
+        coord_begin_abort(state, effects);
+    }
+}
+
+/* A status of process 0 that tells of failure stays the job's. */
+static void blame_after_end(struct coord *state, enum wire_cause cause, int32_t pid, int32_t status,
+                            uint32_t signal)
+{
+    int32_t of_process_0 = state->outcome.status;
+    coord_blame(state, cause, pid, status, signal, NULL);
+    if (of_process_0 != 0)
+        state->outcome.status = of_process_0;
+}
+
+/* Past bsp_end only process 0's status counts, but a death by signal must not pass for success. */
+static void exited_after_end(struct coord *state, const struct coord_event *event)
+{
+    uint32_t pid = event->rank_exited.pid, signal = event->rank_exited.signal;
+    note_exit(state, pid);
+    int32_t status =
+        signal > 0 ? STATUS_SIGNAL + (int32_t)signal : (int32_t)event->rank_exited.status;
+    if (signal > 0)
+        blame_after_end(state, WIRE_CAUSE_KILLED_AFTER_END, (int32_t)pid, status, signal);
+    if (pid == 0 && (status & 0xff) != 0)
+        state->outcome.status = status & 0xff;
+}
+
+int coord_take_rank_exited(struct coord *state, struct coord_host *host,
+                           const struct coord_event *event, struct coord_effects *effects)
+{
+    uint32_t pid = event->rank_exited.pid;
+    if (!coord_lives_on(state, pid, host))
+        return coord_broken(effects, "host %u reports the end of process %u, which is not there",
+                            host->id, pid);
+    if (state->exited[pid])
+        return coord_broken(effects, "host %u reports the end of process %u twice", host->id, pid);
+    if (state->phase == COORD_ENDING)
+        exited_after_end(state, event);
+    else
+        exited_while_running(state, event, effects);
+    if (state->phase == COORD_ENDING)
+        conclude_if_all_exited(state, effects);
+    return 0;
+}
+
+int coord_take_abort(struct coord *state, struct coord_host *host, const struct coord_event *event,
+                     struct coord_effects *effects)
+{
+    uint32_t processes = state->processes > 0 ? state->processes : 1;
+    if (event->abort.pid < COORD_NOBODY || event->abort.pid >= (int32_t)processes)
+        return coord_broken(effects, "host %u aborts for process %d", host->id, event->abort.pid);
+    if (event->abort.cause == WIRE_CAUSE_NONE || (unsigned)event->abort.cause >= WIRE_CAUSE_COUNT)
+        return coord_broken(effects, "host %u aborts for no known cause", host->id);
+    coord_blame(state, event->abort.cause, event->abort.pid, event->abort.status, 0,
+                event->abort.text);
+    coord_begin_abort(state, effects);
+    return 0;
+}
+
+int coord_take_stop(struct coord *state, struct coord_host *host, const struct coord_event *event,
+                    struct coord_effects *effects)
+{
+    (void)host;
+    uint32_t signal = event->stop.signal;
+    switch (event->stop.how) {
+    case WIRE_STOP_TIMEOUT:
+        coord_blame(state, WIRE_CAUSE_TIMEOUT, COORD_NOBODY, STATUS_TIMEOUT, 0, event->stop.text);
+        break;
+    case WIRE_STOP_SIGNAL:
+    case WIRE_STOP_KILL:
+        if (signal < 1 || signal > 127)
+            signal = SIGNAL_KILL;
+        coord_blame(state, WIRE_CAUSE_STOPPED, COORD_NOBODY, STATUS_SIGNAL + (int32_t)signal,
+                    signal, event->stop.text);
+        break;
+    default:
+        return coord_broken(effects, "a request to stop of unknown kind %u",
+                            (unsigned)event->stop.how);
+    }
+    coord_begin_abort(state, effects);
+    return 0;
+}
+
+int coord_take_ranks_stopped(struct coord *state, struct coord_host *host,
+                             const struct coord_event *event, struct coord_effects *effects)
+{
+    (void)event;
+    if (host->stopped)
+        return coord_broken(effects, "host %u has stopped twice", host->id);
+    host->stopped = true;
+    if (all_stopped(state))
+        conclude(state, effects, COORD_ABORTED);
+    return 0;
+}
+
+/* Past bsp_end the other hosts finish what they do; what was lost is reported. */
+static void lost_after_end(struct coord *state, struct coord_host *host,
+                           struct coord_effects *effects)
+{
+    for (uint32_t pid = 0; pid < state->processes; pid++) {
+        if (!coord_lives_on(state, pid, host) || state->exited[pid])
+            continue;
+        note_exit(state, pid);
+        blame_after_end(state, WIRE_CAUSE_HOST_LOST, (int32_t)pid, 1, 0);
+    }
+    conclude_if_all_exited(state, effects);
+}
+
+int coord_take_host_lost(struct coord *state, struct coord_host *host,
+                         const struct coord_event *event, struct coord_effects *effects)
+{
+    (void)event;
+    host->lost = true;
+    host->stopped = true;
+    if (state->phase == COORD_ABORTING) {
+        if (all_stopped(state))
+            conclude(state, effects, COORD_ABORTED);
+    } else if (state->phase == COORD_ENDING) {
+        lost_after_end(state, host, effects);
+    } else {
+        char text[64];
+        snprintf(text, sizeof(text), "host %u was lost", host->id);
+        coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0, text);
+        coord_fail(state, effects);
+    }
+    return 0;
+}
+
+/* The hosts that have not stopped by now are given up. */
+static void give_up_waiting(struct coord *state, struct coord_effects *effects)
+{
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        if (state->hosts[i].stopped)
+            continue;
+        state->hosts[i].lost = true;
+        state->hosts[i].stopped = true;
+    }
+    conclude(state, effects, COORD_ABORTED);
+}
+
+static void grace_is_over(struct coord *state, struct coord_effects *effects)
+{
+    if (state->phase == COORD_ENDING || state->phase == COORD_CLOSING) {
+        coord_blame(state, WIRE_CAUSE_STOPPED, COORD_NOBODY,
+                    STATUS_SIGNAL + (int32_t)state->save_signal, state->save_signal, NULL);
+        coord_begin_abort(state, effects);
+    } else {
+        coord_stop_saved(state, effects);
+    }
+}
+
+/* One that was set for what is past does nothing. */
+int coord_take_timer(struct coord *state, struct coord_host *host, const struct coord_event *event,
+                     struct coord_effects *effects)
+{
+    (void)host;
+    bool stopping = state->phase == COORD_ABORTING;
+    if (event->timer.timer == COORD_TIMER_STOP && stopping) {
+        give_up_waiting(state, effects);
+    } else if (event->timer.timer == COORD_TIMER_GRACE && !stopping && state->save_and_stop) {
+        grace_is_over(state, effects);
+    } else if (event->timer.timer == COORD_TIMER_SNAPSHOT && state->phase == COORD_RUNNING) {
+        state->asked = true;
+        coord_add_effect(state, effects, COORD_EFFECT_CONSULT);
+    } else {
+        effects->dropped = true;
+    }
+    return 0;
+}
