@@ -23,6 +23,21 @@ static bool is_same(const struct bspz_map *a, const struct bspz_map *b)
            (a->flags & ~DETAILS) == (b->flags & ~DETAILS);
 }
 
+static bool is_excluded(const struct bspz_snapshot *snapshot, const struct bspz_map *map)
+{
+    for (uint32_t i = 0; i < snapshot->options->excluded_count; i++)
+        if (snapshot->options->excluded[i].start <= map->start &&
+            snapshot->options->excluded[i].end >= map->end)
+            return true;
+    return false;
+}
+
+static bool is_shared_memory(const struct bspz_map *map)
+{
+    return map->flags & BSPZ_MAP_SHARED && map->flags & BSPZ_MAP_DELETED &&
+           strcmp(map->path, "/dev/zero") == 0;
+}
+
 /* What is in memory is not known without looking; for memory shared by processes it matters. */
 static bool recall(struct bspz_snapshot *snapshot)
 {
@@ -34,8 +49,7 @@ static bool recall(struct bspz_snapshot *snapshot)
         struct bspz_map *map = &snapshot->maps.map[i];
 
         if (!is_same(map, &memory->map[i]) ||
-            (map->flags & BSPZ_MAP_SHARED && map->flags & BSPZ_MAP_DELETED &&
-             strcmp(map->path, "/dev/zero") == 0))
+            (is_shared_memory(map) && !is_excluded(snapshot, map)))
             return false;
         map->flags = memory->map[i].flags;
         map->present = map->end - map->start;

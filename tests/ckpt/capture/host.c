@@ -27,7 +27,7 @@ static uint64_t superstep;
 static struct bspz_image_table *tables[2];
 static int newest;
 
-static struct bspz_range excluded[2];
+static struct bspz_range excluded[3]; /* the tables, and what the agent shares */
 
 static void exclude_tables(void)
 {
@@ -41,6 +41,12 @@ static void exclude_tables(void)
         excluded[i].start = (uint64_t)(uintptr_t)at;
         excluded[i].end = excluded[i].start + bytes;
     }
+}
+
+void host_exclude(const void *at, size_t bytes)
+{
+    excluded[2].start = (uint64_t)(uintptr_t)at;
+    excluded[2].end = excluded[2].start + bytes;
 }
 
 static int write_all(void *context, const void *bytes, size_t size)
@@ -64,7 +70,7 @@ void host_options(struct bspz_capture_options *options)
         exclude_tables();
     *options = (struct bspz_capture_options){
         .excluded = excluded,
-        .excluded_count = 2,
+        .excluded_count = 3,
         .job_descriptors = job,
         .job_count = 3,
         .rules = rules,
@@ -113,6 +119,7 @@ static int snapshot(const char *path, struct host_agent *agent, int increment)
         refuse(plan.why);
     if (result == 1) {
         exclude_tables();
+        host_exclude(NULL, 0);
         newest = 0;
         return 1;
     }

@@ -19,6 +19,9 @@ void host_agent_thaw(struct host_agent *agent);
 /* Returns when the copy has been made. */
 int host_snapshot_forked_start(const char *path, struct host_agent *agent);
 
+/* One more range that is no part of the process. */
+void host_exclude(const void *at, size_t bytes);
+
 void host_options(struct bspz_capture_options *options);
 
 #endif
