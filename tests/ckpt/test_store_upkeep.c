@@ -1,0 +1,214 @@
+/* test_store_upkeep.c - the directory of snapshots over time: later terms, the end of the job, what
+ * is removed. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/ckpt/store_play.h"
+
+/* ---- Terms ----------------------------------------------------------------------------------- */
+
+START_TEST(what_is_newer_than_a_later_term_counts_no_more)
+{
+    snapshot(1, 1, true);
+    snapshot(5, 1, true);
+    snapshot(8, 1, true);
+    ck_assert_int_eq(store_term_begin(store, 2, 5, 1, 2, complaint), 0);
+    expect_newest(5, 1);
+    expect_list("1.1 5.1 8.1r");
+    snapshot(7, 2, true);
+    expect_newest(7, 2);
+    /* By name back to the beginning, over both. */
+    ck_assert_int_eq(store_term_begin(store, 4, 1, 1, 3, complaint), 0);
+    expect_newest(1, 1);
+    expect_list("1.1 5.1r 7.2r 8.1r");
+    snapshot(2, 4, true);
+    expect_newest(2, 4);
+    ck_assert_int_eq(store_term_begin(store, 5, 0, 0, 3, complaint), 0);
+    expect_list("1.1r 2.4r 5.1r 7.2r 8.1r");
+    ck_assert_int_eq(store_term_begin(store, 5, 0, 0, 3, complaint), -EINVAL);
+    ck_assert_int_eq(store_term_begin(store, 3, 0, 0, 3, complaint), -EINVAL);
+}
+END_TEST
+
+START_TEST(a_retired_snapshot_stays_so_in_later_terms)
+{
+    snapshot(5, 1, true);
+    snapshot(6, 1, true);
+    ck_assert_int_eq(store_term_begin(store, 2, 5, 1, 2, complaint), 0);
+    snapshot(7, 2, true);
+    ck_assert_int_eq(store_term_begin(store, 3, 7, 2, 3, complaint), 0);
+    expect_list("5.1 6.1r 7.2");
+    expect_newest(7, 2);
+}
+END_TEST
+
+START_TEST(without_the_record_of_terms_nothing_is_believed)
+{
+    uint64_t superstep;
+    uint32_t term;
+
+    snapshot(1, 1, true);
+    change_byte(path_of("term"), 30);
+    ck_assert_int_eq(newest(&superstep, &term), -EBADMSG);
+    ck_assert_ptr_nonnull(strstr(complaint, "record of terms damaged: wrong checksum"));
+}
+END_TEST
+
+START_TEST(the_end_of_a_job_is_kept)
+{
+    struct manifest_finish finish = {
+        .job = {store_sample_job, WIRE_JOB_SIZE}, .superstep = 8, .term = 1, .status = 3};
+
+    ck_assert_int_eq(store_finished(store, &finish, complaint), -ENOENT);
+    ck_assert_int_eq(store_finish(store, &finish, complaint), 0);
+    finish.status = 0;
+    ck_assert_int_eq(store_finished(store, &finish, complaint), 0);
+    ck_assert_int_eq(finish.status, 3);
+    manifest_finish_free(&finish);
+    ck_assert_int_eq(store_unfinish(store, complaint), 0);
+    ck_assert_int_eq(store_unfinish(store, complaint), 0);
+    ck_assert_int_eq(store_finished(store, &finish, complaint), -ENOENT);
+}
+END_TEST
+
+/* ---- Tidying --------------------------------------------------------------------------------- */
+
+START_TEST(pruning_keeps_the_newest_and_their_bases)
+{
+    size_t removed;
+
+    snapshot(0, 1, true);
+    snapshot(1, 1, true);
+    for (uint64_t superstep = 2; superstep < 7; superstep++)
+        snapshot(superstep, 1, superstep == 4);
+    ck_assert_int_eq(store_prune(store, 0, &removed, complaint), -EINVAL);
+    ck_assert_int_eq(store_prune(store, 7, &removed, complaint), 0);
+    ck_assert_uint_eq(removed, 0);
+    /* 6 and 5 need 4; 3 needs 2 and 1. */
+    ck_assert_int_eq(store_prune(store, 4, &removed, complaint), 0);
+    expect_list("1.1 2.1 3.1 4.1 5.1 6.1");
+    ck_assert_int_eq(store_prune(store, 1, &removed, complaint), 0);
+    ck_assert_uint_eq(removed, 3);
+    expect_list("4.1 5.1 6.1");
+    expect_newest(6, 1);
+    snapshot(7, 1, true);
+    snapshot(8, 1, true);
+    ck_assert_int_eq(store_prune(store, 1, &removed, complaint), 0);
+    expect_list("8.1");
+}
+END_TEST
+
+START_TEST(pruning_removes_what_is_retired_and_leaves_the_rest)
+{
+    struct store_snapshot *unfinished;
+    size_t removed;
+
+    snapshot(1, 1, true);
+    snapshot(2, 1, true);
+    snapshot(5, 1, true);
+    ck_assert_int_eq(store_term_begin(store, 2, 2, 1, 2, complaint), 0);
+    snapshot(3, 2, true);
+    snapshot(4, 2, true);
+    change_byte(path_of("1.1/manifest"), 40);
+    change_byte(path_of("2.1/manifest"), 8); /* another version */
+    ck_assert_int_eq(store_snapshot_begin(store, 6, 2, &unfinished, complaint), 0);
+    expect_list("1.1d 2.1d 3.2 4.2 5.1r 6.2u");
+    ck_assert_int_eq(store_prune(store, 1, &removed, complaint), 0);
+    expect_list("2.1d 4.2 6.2u");
+    ck_assert_uint_eq(removed, 3);
+    store_snapshot_abandon(unfinished);
+}
+END_TEST
+
+START_TEST(a_base_of_another_term_is_kept_too)
+{
+    size_t removed;
+
+    snapshot(1, 1, true);
+    snapshot(2, 1, false);
+    ck_assert_int_eq(store_term_begin(store, 2, 2, 1, 2, complaint), 0);
+    snapshot(3, 2, false);
+    ck_assert_int_eq(store_prune(store, 1, &removed, complaint), 0);
+    expect_list("1.1 2.1 3.2");
+}
+END_TEST
+
+START_TEST(leftovers_are_swept)
+{
+    static const char *const left[] = {"4.1/0.img.tmp", "4.1/1.img", "3.1/manifest.tmp",
+                                       "3.1/7.img.tmp", "term.tmp"};
+    size_t removed;
+
+    snapshot(3, 1, true);
+    ck_assert_int_eq(mkdir(path_of("4.1"), 0700), 0);
+    ck_assert_int_eq(mkdir(path_of("notes"), 0700), 0);
+    for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
+        close(open(path_of(left[i]), O_WRONLY | O_CREAT, 0600));
+    ck_assert_int_eq(store_sweep(store, &removed, complaint), 0);
+    ck_assert_uint_eq(removed, 4);
+    for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
+        ck_assert_int_eq(access(path_of(left[i]), F_OK), -1);
+    ck_assert_int_eq(access(path_of("notes"), F_OK), 0);
+    expect_list("3.1");
+    expect_newest(3, 1);
+    ck_assert_int_eq(store_sweep(store, &removed, complaint), 0);
+    ck_assert_uint_eq(removed, 0);
+}
+END_TEST
+
+START_TEST(names_that_are_nearly_snapshots_are_left_alone)
+{
+    static const char *const names[] = {"03.1", "3.01", "+3.1", "3.1x",
+                                        "3",    "3.",   ".1",   "3.4294967296"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        ck_assert_int_eq(mkdir(path_of(names[i]), 0700), 0);
+    expect_list("");
+    ck_assert_int_eq(store_sweep(store, NULL, complaint), 0);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        ck_assert_int_eq(access(path_of(names[i]), F_OK), 0);
+}
+END_TEST
+
+START_TEST(an_interrupted_snapshot_may_be_taken_again)
+{
+    ck_assert_int_eq(mkdir(path_of("4.1"), 0700), 0);
+    close(open(path_of("4.1/0.img.tmp"), O_WRONLY | O_CREAT, 0600));
+    close(open(path_of("4.1/9.img"), O_WRONLY | O_CREAT, 0600));
+    snapshot(4, 1, true);
+    expect_newest(4, 1);
+    ck_assert_int_eq(access(path_of("4.1/9.img"), F_OK), -1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("store upkeep");
+    TCase *tests = tcase_create("store upkeep");
+
+    store_sample_scratch();
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, what_is_newer_than_a_later_term_counts_no_more);
+    tcase_add_test(tests, a_retired_snapshot_stays_so_in_later_terms);
+    tcase_add_test(tests, without_the_record_of_terms_nothing_is_believed);
+    tcase_add_test(tests, the_end_of_a_job_is_kept);
+    tcase_add_test(tests, pruning_keeps_the_newest_and_their_bases);
+    tcase_add_test(tests, pruning_removes_what_is_retired_and_leaves_the_rest);
+    tcase_add_test(tests, a_base_of_another_term_is_kept_too);
+    tcase_add_test(tests, leftovers_are_swept);
+    tcase_add_test(tests, names_that_are_nearly_snapshots_are_left_alone);
+    tcase_add_test(tests, an_interrupted_snapshot_may_be_taken_again);
+    suite_add_tcase(suite, tests);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
