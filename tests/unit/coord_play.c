@@ -128,6 +128,56 @@ void start_running(uint32_t processes, struct coord_config config)
     trace_used = 0;
 }
 
+int durable(uint32_t host, uint64_t superstep, uint32_t pid)
+{
+    return EVENT(
+        IMAGE_DURABLE, .host = host,
+        .image_durable = {
+            .superstep = superstep, .pid = pid, .size = 100 + pid, .digest = {"digest", 6}});
+}
+
+int captured(uint32_t host, uint64_t superstep)
+{
+    return EVENT(CAPTURED, .host = host, .captured = {.superstep = superstep, .pause_ns = 5});
+}
+
+int persisted(uint32_t host, uint64_t superstep, uint32_t error)
+{
+    return EVENT(PERSISTED, .host = host, .persisted = {.superstep = superstep, .error = error});
+}
+
+int known(uint32_t host, uint64_t superstep)
+{
+    return EVENT(KNOWN, .host = host, .known = {.superstep = superstep});
+}
+
+int image_failed(uint32_t host, uint64_t superstep, uint32_t pid, enum wire_cause cause)
+{
+    return EVENT(
+        IMAGE_FAILED, .host = host,
+        .image_failed = {.superstep = superstep, .pid = pid, .cause = cause, .text = "no room"});
+}
+
+int held(uint32_t host, uint64_t superstep, uint32_t term, struct wire_numbers copies)
+{
+    return EVENT(HELD, .host = host,
+                 .held = {.name = {superstep, term},
+                          .processes = 4,
+                          .manifest = true,
+                          .all = true,
+                          .copies = copies});
+}
+
+int save_now(bool stop)
+{
+    return EVENT(SAVE, .save = {.stop = stop, .signal = 15, .grace_ms = 30000});
+}
+
+int timer(enum coord_timer which)
+{
+    return EVENT(TIMER, .timer.timer = which);
+}
+
 void expect_trace(const char *golden)
 {
     ck_assert_msg(strcmp(trace, golden) == 0, "the trace is\n%sinstead of\n%s", trace, golden);

@@ -32,6 +32,16 @@ int stopped(uint32_t host);
 int lost(uint32_t host);
 int stop(enum wire_stop_how how, uint32_t signal);
 int abort_job(uint32_t host, int32_t pid, enum wire_cause cause, int32_t status);
+int timer(enum coord_timer which);
+
+/* Events of snapshots; process I's image has 100 + I bytes.  held: of 4 processes, complete. */
+int durable(uint32_t host, uint64_t superstep, uint32_t pid);
+int captured(uint32_t host, uint64_t superstep);
+int persisted(uint32_t host, uint64_t superstep, uint32_t error);
+int known(uint32_t host, uint64_t superstep);
+int image_failed(uint32_t host, uint64_t superstep, uint32_t pid, enum wire_cause cause);
+int held(uint32_t host, uint64_t superstep, uint32_t term, struct wire_numbers copies);
+int save_now(bool stop);
 
 void expect_trace(const char *golden);
 void expect_outcome(int32_t status, enum wire_cause cause, int32_t pid);
