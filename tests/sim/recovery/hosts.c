@@ -1,8 +1,6 @@
-/* hosts.c - made-up agents: what they do with Processor Zero's messages, their processes, copies
- * and disks. */
+/* hosts.c - made-up agents: what they do with Processor Zero's messages, and their processes. */
 #include "tests/sim/recovery/made_up.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define FIRST_VALUE 7u
@@ -15,46 +13,9 @@ uint32_t host_index(const struct world *world, uint32_t id)
     return i;
 }
 
-/* ---- Disks -------------------------------------------------------------------------------- */
-
-uint64_t disk_bit(const struct world *world, uint32_t host)
-{
-    return world->shared ? 1 : (uint64_t)1 << host;
-}
-
-struct snap *snap_find(struct world *world, struct coord_name name, bool make)
-{
-    for (uint32_t i = 0; i < world->snap_count; i++)
-        if (coord_name_same(world->snaps[i].name, name))
-            return &world->snaps[i];
-    if (!make)
-        return NULL;
-    if (world->snap_count == SNAPS)
-        fail(world, "too many snapshots");
-    struct snap *snap = &world->snaps[world->snap_count++];
-    *snap = (struct snap){.name = name, .processes = world->processes};
-    return snap;
-}
-
-bool snap_complete(const struct snap *snap)
-{
-    bool complete = snap->manifests > 0 && snap->processes > 0;
-    for (uint32_t pid = 0; pid < snap->processes; pid++)
-        complete = complete && snap->images[pid] > 0;
-    return complete;
-}
-
-static void erase(struct world *world, uint32_t host, struct snap *snap)
-{
-    snap->manifests &= ~disk_bit(world, host);
-    for (uint32_t pid = 0; pid < RANKS; pid++)
-        snap->images[pid] &= ~disk_bit(world, host);
-}
-
 /* ---- Life --------------------------------------------------------------------------------- */
 
-static struct action *plan_here(struct world *world, enum action_kind kind, uint32_t host,
-                                uint64_t most)
+struct action *agent_plan(struct world *world, enum action_kind kind, uint32_t host, uint64_t most)
 {
     struct action *action = plan(world, kind, 1 + random_below(world, most));
     action->host = host;
@@ -124,39 +85,7 @@ void agent_elect(struct world *world, const struct action *action)
     agent->waiting = agent->stopping = agent->asked = agent->staged = false;
     agent->count = 0;
     memset(agent->mine, 0, sizeof(agent->mine));
-    plan_here(world, DO_READY, host, 20);
-}
-
-static void report_held(struct world *world, uint32_t host, const struct snap *snap)
-{
-    struct agent *agent = &world->agents[host];
-    uint64_t images[RANKS], copies[RANKS];
-    struct wire_message message = {.kind = WIRE_HELD};
-    uint32_t image_count = 0, copy_count = 0;
-    for (uint32_t pid = 0; pid < snap->processes; pid++) {
-        const struct rank *rank = &agent->ranks[pid];
-        if (snap->images[pid] & disk_bit(world, host))
-            images[image_count++] = pid;
-        if (coord_name_same(rank->copy[0], snap->name) ||
-            coord_name_same(rank->copy[1], snap->name))
-            copies[copy_count++] = pid;
-    }
-    message.held.superstep = snap->name.superstep;
-    message.held.from = snap->name.term;
-    message.held.processes = snap->processes;
-    message.held.manifest = snap->manifests & disk_bit(world, host);
-    message.held.all = image_count == snap->processes;
-    message.held.images = (struct wire_numbers){images, message.held.all ? 0 : image_count};
-    message.held.copies = (struct wire_numbers){copies, copy_count};
-    send_to_zero(world, host, &message);
-}
-
-static bool has_any(const struct world *world, uint32_t host, const struct snap *snap)
-{
-    uint64_t all = snap->manifests;
-    for (uint32_t pid = 0; pid < snap->processes; pid++)
-        all |= snap->images[pid];
-    return all & disk_bit(world, host);
+    agent_plan(world, DO_READY, host, 20);
 }
 
 static void ready(struct world *world, uint32_t host)
@@ -164,8 +93,8 @@ static void ready(struct world *world, uint32_t host)
     struct agent *agent = &world->agents[host];
     bool fresh = agent->term == 1 && world->runs == 1;
     for (uint32_t i = 0; i < world->snap_count && !fresh; i++)
-        if (world->snaps[i].name.term < agent->term && has_any(world, host, &world->snaps[i]))
-            report_held(world, host, &world->snaps[i]);
+        if (world->snaps[i].name.term < agent->term && disk_has_any(world, host, &world->snaps[i]))
+            disk_report(world, host, &world->snaps[i]);
     struct wire_message message = {.kind = WIRE_HOST_READY};
     message.host_ready.slots = agent->slots;
     send_to_zero(world, host, &message);
@@ -184,7 +113,7 @@ static void compute(struct world *world, uint32_t host)
     for (uint32_t pid = 0; pid < world->processes; pid++)
         if (agent->mine[pid] && agent->ranks[pid].alive) {
             agent->ranks[pid].runs = true;
-            plan_here(world, DO_ARRIVE, host, chance(world, 5) ? 60 : 8)->number = pid;
+            agent_plan(world, DO_ARRIVE, host, chance(world, 5) ? 60 : 8)->number = pid;
         }
 }
 
@@ -226,8 +155,8 @@ static void arrive(struct world *world, uint32_t host, uint32_t number)
     send_to_zero(world, host, &message);
 }
 
-static void send_failure(struct world *world, uint32_t host, uint32_t pid, struct coord_name name,
-                         enum wire_cause cause)
+void agent_send_failure(struct world *world, uint32_t host, uint32_t pid, struct coord_name name,
+                        enum wire_cause cause)
 {
     struct wire_message message = {.kind = WIRE_IMAGE_FAILED,
                                    .envelope = {.superstep = name.superstep}};
@@ -248,11 +177,11 @@ static void capture(struct world *world, uint32_t host, uint64_t superstep)
             continue;
         if (world->refuse) {
             world->refuse = false;
-            send_failure(world, host, pid, name, WIRE_CAUSE_REFUSED);
+            agent_send_failure(world, host, pid, name, WIRE_CAUSE_REFUSED);
             continue;
         }
         snap->value[pid] = rank->next;
-        struct action *action = plan_here(world, DO_IMAGE, host, chance(world, 20) ? 150 : 20);
+        struct action *action = agent_plan(world, DO_IMAGE, host, chance(world, 20) ? 150 : 20);
         action->number = pid;
         action->name = name;
         int slot = coord_name_same(rank->copy[0], agent->known) ? 1 : 0;
@@ -261,7 +190,7 @@ static void capture(struct world *world, uint32_t host, uint64_t superstep)
             rank->copy_values[slot] = rank->next;
         }
     }
-    struct action *action = plan_here(world, DO_CAPTURED, host, 20);
+    struct action *action = agent_plan(world, DO_CAPTURED, host, 20);
     action->name = name;
 }
 
@@ -282,7 +211,7 @@ static void release(struct world *world, uint32_t host, const struct wire_messag
     for (uint32_t pid = 0; pid < world->processes; pid++)
         if (agent->mine[pid] && agent->ranks[pid].alive) {
             agent->ranks[pid].past_end = true;
-            plan_here(world, DO_LEAVE, host, 30)->number = pid;
+            agent_plan(world, DO_LEAVE, host, 30)->number = pid;
         }
 }
 
@@ -298,10 +227,10 @@ static void place(struct world *world, uint32_t host, const struct wire_place *p
         if (agent->mine[pid])
             agent->ranks[pid] = (struct rank){.alive = true, .value = FIRST_VALUE};
     }
-    plan_here(world, DO_RANKS_READY, host, 20);
+    agent_plan(world, DO_RANKS_READY, host, 20);
     if (!agent->mine[0] || !place->snapshot)
         return;
-    struct action *action = plan_here(world, DO_IMAGE, host, 60);
+    struct action *action = agent_plan(world, DO_IMAGE, host, 60);
     action->name = (struct coord_name){0, agent->term};
     struct snap *snap = snap_find(world, action->name, true);
     for (uint32_t pid = 0; pid < place->processes; pid++)
@@ -340,7 +269,7 @@ static void restore(struct world *world, uint32_t host, const struct wire_messag
             value = rank->copy_values[slot];
             world->thawed++;
         } else if (snap->damaged) {
-            send_failure(world, host, pid, agent->from, WIRE_CAUSE_NOT_RESTORED);
+            agent_send_failure(world, host, pid, agent->from, WIRE_CAUSE_NOT_RESTORED);
             return;
         } else {
             if (snap->images[pid] == 0 && world->disks_lost == 0)
@@ -352,33 +281,7 @@ static void restore(struct world *world, uint32_t host, const struct wire_messag
         memcpy(restored.copy_values, rank->copy_values, sizeof(rank->copy_values));
         *rank = restored;
     }
-    plan_here(world, DO_STAGED, host, 40);
-}
-
-static void retire(struct world *world, uint32_t host, struct coord_name name)
-{
-    for (uint32_t i = 0; i < world->snap_count; i++)
-        if (coord_name_newer(name, world->snaps[i].name))
-            erase(world, host, &world->snaps[i]);
-    for (uint32_t pid = 0; pid < RANKS; pid++)
-        for (int i = 0; i < 2; i++) {
-            struct coord_name *copy = &world->agents[host].ranks[pid].copy[i];
-            if (copy->term > 0 && coord_name_newer(name, *copy))
-                *copy = (struct coord_name){0};
-        }
-}
-
-static void abandon(struct world *world, uint32_t host, struct coord_name name)
-{
-    struct agent *agent = &world->agents[host];
-    struct snap *snap = snap_find(world, name, false);
-    agent->abandoned = name;
-    if (snap)
-        erase(world, host, snap);
-    for (uint32_t pid = 0; pid < RANKS; pid++)
-        for (int i = 0; i < 2; i++)
-            if (coord_name_same(agent->ranks[pid].copy[i], name))
-                agent->ranks[pid].copy[i] = (struct coord_name){0};
+    agent_plan(world, DO_STAGED, host, 40);
 }
 
 static void check_all_staged(struct world *world, uint32_t term)
@@ -404,7 +307,7 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
         break;
     case WIRE_PASS:
         check_all_staged(world, agent->term);
-        plan_here(world, DO_RANKS_READY, host, 20);
+        agent_plan(world, DO_RANKS_READY, host, 20);
         break;
     case WIRE_RUN:
         agent->consult = message->run.consult;
@@ -423,24 +326,25 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
         agent->asked = true;
         break;
     case WIRE_PERSIST:
-        plan_here(world, DO_MANIFEST, host, 30)->name = (struct coord_name){superstep, agent->term};
+        agent_plan(world, DO_MANIFEST, host, 30)->name =
+            (struct coord_name){superstep, agent->term};
         break;
     case WIRE_COMMITTED:
         agent->known = (struct coord_name){superstep, message->committed.from};
         send_to_zero(world, host, &answer);
         break;
     case WIRE_RETIRE:
-        retire(world, host, (struct coord_name){superstep, message->retire.from});
+        disk_retire(world, host, (struct coord_name){superstep, message->retire.from});
         break;
     case WIRE_ABANDON:
-        abandon(world, host, (struct coord_name){superstep, agent->term});
+        disk_abandon(world, host, (struct coord_name){superstep, agent->term});
         break;
     case WIRE_STOP_RANKS:
         agent->stopping = true;
         if (message->stop_ranks.again)
             kill_ranks(world, host, false);
         else
-            plan_here(world, DO_STOPPED, host, 40);
+            agent_plan(world, DO_STOPPED, host, 40);
         break;
     case WIRE_END:
         break;
@@ -463,58 +367,6 @@ void agent_frame(struct world *world, struct action *action)
 }
 
 /* ---- What happens by itself --------------------------------------------------------------- */
-
-static void image(struct world *world, const struct action *action)
-{
-    struct agent *agent = &world->agents[action->host];
-    struct snap *snap = snap_find(world, action->name, false);
-    uint32_t pid = action->number;
-    if (!snap || coord_name_same(agent->abandoned, action->name))
-        return;
-    if (world->fail_write && agent->mine[pid]) {
-        world->fail_write = false;
-        send_failure(world, action->host, pid, action->name, WIRE_CAUSE_NOT_WRITTEN);
-        return;
-    }
-    bool base = action->name.superstep == 0;
-    for (uint32_t i = pid; i < (base ? snap->processes : pid + 1); i++)
-        snap->images[i] |= disk_bit(world, action->host);
-    struct wire_message message = {.kind = WIRE_IMAGE_DURABLE,
-                                   .envelope = {.superstep = action->name.superstep}};
-    message.image_durable.pid = pid;
-    message.image_durable.size = 1000 + pid;
-    message.image_durable.changed = 1000;
-    message.image_durable.digest = (struct wire_bytes){&snap->value[pid], 8};
-    send_to_zero(world, action->host, &message);
-    if (world->shared || !agent->mine[pid])
-        return;
-    /* A second copy elsewhere. */
-    for (uint32_t i = 1; i < world->host_count; i++) {
-        uint32_t other = (action->host + i) % world->host_count;
-        if (!world->agents[other].up || world->agents[other].term != agent->term ||
-            world->agents[other].cut_off || agent->cut_off)
-            continue;
-        struct action *more = plan_here(world, DO_IMAGE, other, 20);
-        more->number = pid;
-        more->name = action->name;
-        return;
-    }
-}
-
-static void manifest(struct world *world, const struct action *action)
-{
-    struct wire_message message = {.kind = WIRE_PERSISTED,
-                                   .envelope = {.superstep = action->name.superstep}};
-    struct snap *snap = snap_find(world, action->name, false);
-    if (coord_name_same(world->agents[action->host].abandoned, action->name))
-        return;
-    if (world->fail_write || !snap)
-        message.persisted.error = ENOSPC;
-    else
-        snap->manifests |= disk_bit(world, action->host);
-    world->fail_write = false;
-    send_to_zero(world, action->host, &message);
-}
 
 static void rank_leaves(struct world *world, uint32_t host, uint32_t pid)
 {
@@ -552,10 +404,10 @@ void agent_act(struct world *world, struct action *action)
         rank_leaves(world, host, action->number);
         break;
     case DO_IMAGE:
-        image(world, action);
+        disk_image(world, action);
         break;
     case DO_MANIFEST:
-        manifest(world, action);
+        disk_manifest(world, action);
         break;
     case DO_STAGED:
         if (agent->stopping)

@@ -193,7 +193,7 @@ void zero_told(struct world *world, const struct action *action);
 void zero_timer(struct world *world, const struct action *action);
 void zero_notice(struct world *world, const struct action *action);
 
-/* hosts.c: agents, processes, disks */
+/* hosts.c: agents, processes */
 void agent_start(struct world *world, uint32_t host);
 void agent_elect(struct world *world, const struct action *action);
 void agent_act(struct world *world, struct action *action);
@@ -202,9 +202,24 @@ void agent_ends(struct world *world, uint32_t host);
 void kill_ranks(struct world *world, uint32_t host, bool copies_too);
 void send_to_zero(struct world *world, uint32_t host, struct wire_message *message);
 uint32_t host_index(const struct world *world, uint32_t id);
+/* In the life and term of the agent that is there now. */
+struct action *agent_plan(struct world *world, enum action_kind kind, uint32_t host, uint64_t most);
+void agent_send_failure(struct world *world, uint32_t host, uint32_t pid, struct coord_name name,
+                        enum wire_cause cause);
+
+/* disks.c */
 struct snap *snap_find(struct world *world, struct coord_name name, bool make);
 uint64_t disk_bit(const struct world *world, uint32_t host);
 bool snap_complete(const struct snap *snap);
+bool disk_has_any(const struct world *world, uint32_t host, const struct snap *snap);
+/* HELD: what the host has of that snapshot. */
+void disk_report(struct world *world, uint32_t host, const struct snap *snap);
+/* What was being written is complete, or fails. */
+void disk_image(struct world *world, const struct action *action);
+void disk_manifest(struct world *world, const struct action *action);
+/* Removes what is older than that snapshot, or that snapshot itself. */
+void disk_retire(struct world *world, uint32_t host, struct coord_name name);
+void disk_abandon(struct world *world, uint32_t host, struct coord_name name);
 
 /* checks.c */
 void fault(struct world *world, enum fault_kind kind);
