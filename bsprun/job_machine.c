@@ -7,7 +7,7 @@
  * replaced -> AGENT_UP -> ELECT of the next term -> CHOSEN -> RECORD_TERM -> TERM_RECORDED.  Too
  * many faults, no host left, the user's wish: EXIT.
  */
-#include "bsprun/job_machine.h"
+#include "bsprun/job_machine_inside.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -16,41 +16,7 @@
 #define STATUS_SIGNAL 128
 #define STARTS_MAX    3u /* of an agent in a row without success */
 
-enum host_state {
-    HOST_UNUSED, /* a spare */
-    HOST_STARTING,
-    HOST_UP,
-    HOST_GONE,
-};
-
-struct machine_host {
-    uint32_t id;
-    enum host_state state;
-    uint32_t starts;
-};
-
-struct job_machine {
-    struct job_machine_config config; /* without hosts */
-    enum job_machine_state state;
-    struct machine_host *hosts;
-    uint64_t fence_until_ms;
-    bool fenced; /* a timer is set for that */
-    uint32_t term;
-    uint32_t zero; /* host id */
-    bool registered;
-    uint32_t registered_host;
-    bool restores; /* the next term, and the present one */
-    bool closed;   /* nothing is rolled back any more */
-    struct coord_name committed;
-    struct coord_name avoid[COORD_AVOID_MAX];
-    uint32_t avoid_count;
-    struct job_fault fault;
-    bool stop_asked, save_asked;
-    uint32_t signal;
-    struct coord_outcome outcome;
-};
-
-#define IN(state) (1u << (state))
+#define IN(state)     (1u << (state))
 static const struct {
     const char *name;
     unsigned next;
@@ -402,7 +368,7 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
     elect_when_complete(machine, event, effects);
 }
 
-/* ---- Life and looks ----------------------------------------------------------------------- */
+/* ---- Life --------------------------------------------------------------------------------- */
 
 static bool is_sensible(const struct job_machine_config *config)
 {
@@ -459,54 +425,13 @@ void job_machine_free(struct job_machine *machine)
     free(machine);
 }
 
-enum job_machine_state job_machine_state(const struct job_machine *machine)
-{
-    return machine->state;
-}
-
 const char *job_machine_state_name(enum job_machine_state state)
 {
     return (unsigned)state < JOB_MACHINE_STATE_COUNT ? states[state].name : "unknown";
-}
-
-uint32_t job_machine_term(const struct job_machine *machine)
-{
-    return machine->term;
 }
 
 bool job_machine_member(const struct job_machine *machine, uint32_t host)
 {
     const struct machine_host *found = find(machine, host);
     return found && found->state == HOST_UP;
-}
-
-bool job_machine_restores(const struct job_machine *machine)
-{
-    return machine->restores;
-}
-
-uint64_t job_machine_wanted(const struct job_machine *machine)
-{
-    return machine->config.wanted;
-}
-
-const struct coord_lineage *job_machine_lineage(const struct job_machine *machine)
-{
-    return &machine->config.lineage;
-}
-
-uint32_t job_machine_avoid(const struct job_machine *machine, const struct coord_name **names)
-{
-    *names = machine->avoid;
-    return machine->avoid_count;
-}
-
-struct job_fault job_machine_fault(const struct job_machine *machine)
-{
-    return machine->fault;
-}
-
-struct coord_outcome job_machine_outcome(const struct job_machine *machine)
-{
-    return machine->outcome;
 }
