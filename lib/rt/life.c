@@ -56,6 +56,7 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
     check_begin(maxprocs, line, file);
     bspz_rt.begin_line = line;
     bspz_rt.begin_file = file;
+    bspz_check_linked_for();
     if (check_most(maxprocs) > 1)
         bspz_release_threads(BSPZ_AT_BEGIN);
     bspz_stdio_flush_all();
@@ -68,6 +69,7 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
     bspz_rt.begin_cpu_ns = bspz_cpu_ns();
     _Static_assert(sizeof(int) == 4, "the plain symbols pass int");
     bspz_show_identity(bspz_rt.pid, bspz_rt.nprocs);
+    bspz_export_pid();
     bspz_rt.life = BSPZ_LIFE_SPMD;
     if (bspz_rt.prof || bspz_rt.stat)
         bspz_trace_begin();

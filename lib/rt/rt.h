@@ -111,6 +111,13 @@ uint64_t bspz_bytes_from_environment(const char *name, uint64_t standard);
 /* Sets the variables _bsp_pid and _bsp_nprocs. */
 void bspz_show_identity(int pid, int nprocs);
 
+/* ---- environment.c ---- */
+
+/* In bsp_begin: ends the program when BSP_DEVICE or BSP_MACHINE name what it is not linked for. */
+void bspz_check_linked_for(void);
+/* Shows this process its number in its environment, as BSPTCP_PID. */
+void bspz_export_pid(void);
+
 /* ---- leave.c ---- */
 
 /* Leaves as the agent's stop request says; the board must carry one, or the agent be gone. */

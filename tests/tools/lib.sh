@@ -12,7 +12,8 @@ scratch=$(mktemp -d) || exit 99
 mkdir "$scratch/tmp" "$scratch/work"
 TMPDIR=$scratch/tmp
 export TMPDIR
-unset BSPCC_CC BSPCC_CXX BSPCC_FC BSP_INCLUDE_DIR XDG_CONFIG_HOME BSP_SLG BSP_PROCS BSP_COMPAT
+unset BSPCC_CC BSPCC_CXX BSPCC_FC BSP_INCLUDE_DIR XDG_CONFIG_HOME BSP_SLG BSP_PROCS BSP_COMPAT \
+    BSP_DEVICE BSP_MACHINE
 cd "$scratch/work" || exit 99
 
 failures=0

@@ -24,6 +24,7 @@
         unsigned char stat;                                                                        \
         unsigned char cgprof;                                                                      \
         unsigned char oxford;                                                                      \
+        const char *device;                                                                        \
         const char *bspnode_path;                                                                  \
     }
 #define TEXT_OF(...)          #__VA_ARGS__
@@ -45,6 +46,7 @@ SAME_PLACE(prof);
 SAME_PLACE(stat);
 SAME_PLACE(cgprof);
 SAME_PLACE(oxford);
+SAME_PLACE(device);
 SAME_PLACE(bspnode_path);
 _Static_assert(sizeof(struct generated) == sizeof(struct bspz_link_options),
                "the generated file and lib/rt/link_options.h disagree");
@@ -71,6 +73,8 @@ void write_link_options(const struct baked *baked, const char *bspnode_path, con
             BSPZ_LINK_OPTIONS_VERSION, baked->library_level, baked->checkpoint_seconds,
             baked->migration_seconds, baked->check_syncs, baked->prof, baked->stat, baked->cgprof,
             baked->oxford);
+    write_string(file, baked->device);
+    fprintf(file, ", ");
     write_string(file, bspnode_path);
     fprintf(file, "};\n");
     if (fclose(file) != 0)

@@ -31,6 +31,8 @@ static const char help_text[] =
     "  -fcheckpointing S        take a snapshot every S seconds\n"
     "  -fprocessmigration S     consider moving processes every S seconds\n"
     "  -fshared-libbsp          link the shared library instead of the static one\n"
+    "  -device NAME -shmemsysv -shmemwin32 -mpi -tcpip -udpip\n"
+    "                           only a name: what BSP_DEVICE must say, where it is set\n"
     "Compilers:\n"
     "  -overridecc CMD -overridec++ CMD -overridef77 CMD -overrideld CMD\n"
     "  -cflags F -c++flags F -f77flags F -ldflags F   more options for one of them\n"
@@ -41,8 +43,8 @@ static const char help_text[] =
     "  -help -man -showlog      this text; the manual page; the version\n"
     "Accepted and without effect: -fcombine-puts, -fcombine-puts-buffer N, -fthrottle-procs,\n"
     "  -fcontention-resolve N, -ffixed-bsmp-buffers N, -finfinite-bsmp-buffers, -nof77munging,\n"
-    "  -bspbuffer N and its like, -device NAME, -shmemsysv, -mpi, -tcpip, -udpip, -shmemwin32\n"
-    "Environment: BSPCC_CC, BSPCC_CXX, BSPCC_FC name the compilers.\n";
+    "  -bspbuffer N and its like\n"
+    "Environment: BSPCC_CC, BSPCC_CXX, BSPCC_FC name the compilers, BSP_DEVICE the device.\n";
 
 static void show_manual(const struct layout *layout)
 {

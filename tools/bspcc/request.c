@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/devices.h"
+
 enum own {
     OWN_IGNORED, /* a tuning knob of the old library that needs no tuning here */
     OWN_KEEP,
@@ -30,8 +32,10 @@ enum own {
     OWN_STATIC_LIBBSP,
     OWN_NO_CHECKPOINTING,
     OWN_NO_MIGRATION,
+    OWN_DEVICE_SWITCH, /* a device by its short name */
     /* with a value */
     OWN_IGNORED_VALUE,
+    OWN_DEVICE,
     OWN_LEVEL,
     OWN_COMPAT,
     OWN_CHECKPOINTING,
@@ -77,12 +81,12 @@ static const struct own_option {
     {"-fnothrottle-procs", OWN_IGNORED, 0},
     {"-fno-throttle-procs", OWN_IGNORED, 0},
     {"-finfinite-bsmp-buffers", OWN_IGNORED, 0},
-    {"-mpi", OWN_IGNORED, 0},
-    {"-tcpip", OWN_IGNORED, 0},
-    {"-udpip", OWN_IGNORED, 0},
-    {"-shmemsysv", OWN_IGNORED, 0},
-    {"-shmemwin32", OWN_IGNORED, 0},
-    {"-device", OWN_IGNORED_VALUE, 0},
+    {"-mpi", OWN_DEVICE_SWITCH, 0},
+    {"-tcpip", OWN_DEVICE_SWITCH, 0},
+    {"-udpip", OWN_DEVICE_SWITCH, 0},
+    {"-shmemsysv", OWN_DEVICE_SWITCH, 0},
+    {"-shmemwin32", OWN_DEVICE_SWITCH, 0},
+    {"-device", OWN_DEVICE, 0},
     {"-fcombine-puts-buffer", OWN_IGNORED_VALUE, 0},
     {"-fcontention-resolve", OWN_IGNORED_VALUE, 0},
     {"-ffixed-bsmp-buffers", OWN_IGNORED_VALUE, 0},
@@ -213,11 +217,23 @@ static void replace_command(struct arguments *command, const char *option, const
         fail("%s: names no program", option);
 }
 
+static const char *device_name(const char *source, const char *name)
+{
+    const char *device = bspz_device_name(name);
+
+    if (device == NULL)
+        fail("%s: '%s' is no device of BSPlib: try " BSPZ_DEVICE, source, name);
+    return device;
+}
+
 static void apply_value(struct request *request, const struct own_option *option, const char *value)
 {
     struct baked *baked = &request->baked;
 
     switch (option->what) {
+    case OWN_DEVICE:
+        baked->device = device_name(option->name, value);
+        break;
     case OWN_LEVEL:
         baked->library_level = whole_number(option->name, value, 0, 2);
         break;
@@ -249,8 +265,9 @@ static void apply_value(struct request *request, const struct own_option *option
     }
 }
 
-static void apply_switch(struct request *request, enum own what)
+static void apply_switch(struct request *request, const struct own_option *option)
 {
+    enum own what = option->what;
     struct baked *baked = &request->baked;
 
     switch (what) {
@@ -302,6 +319,9 @@ static void apply_switch(struct request *request, enum own what)
     case OWN_NO_MIGRATION:
         baked->migration_seconds = 0;
         break;
+    case OWN_DEVICE_SWITCH:
+        baked->device = device_name(option->name, option->name + 1);
+        break;
     default:
         break;
     }
@@ -327,7 +347,7 @@ static bool parse_own(struct request *request, char *const *words, size_t count,
         if (words[0][length] != '\0')
             continue;
         if (!takes_value) {
-            apply_switch(request, option->what);
+            apply_switch(request, option);
             return true;
         }
         if (count < 2)
@@ -437,6 +457,16 @@ static void choose_compilers(struct request *request)
     }
 }
 
+/* The device that holds when no option chooses one. */
+static const char *default_device(const struct request *request)
+{
+    const char *name = getenv("BSP_DEVICE");
+    bool only_tells = request->help || request->manual || request->log;
+
+    return name != NULL && name[0] != '\0' && !only_tells ? device_name("BSP_DEVICE", name)
+                                                          : BSPZ_DEVICE;
+}
+
 void request_parse(struct request *request, const char *called, const struct arguments *words)
 {
     struct language forced = {.tool = TOOL_C};
@@ -464,4 +494,6 @@ void request_parse(struct request *request, const char *called, const struct arg
         }
         i += used;
     }
+    if (request->baked.device == NULL)
+        request->baked.device = default_device(request);
 }
