@@ -17,7 +17,7 @@
 
 /* Two copies through the outbox are faster than one by the kernel, measured from 4 KiB to 64 MiB;
  * above, a direct copy saves the memory of the outbox. */
-#define DIRECT_MINIMUM  (UINT64_C(64) << 20)
+#define DIRECT_MINIMUM  (UINT64_C(256) << 20)
 #define SCATTER_MAXIMUM 32          /* largest element of a scatter run */
 
 /* Which call at a line opened a record; bsp_put, bsp_hpput and bspstore may stand in one line. */
