@@ -173,6 +173,13 @@ def bsprun_is_killed():
         check(termios.tcgetattr(job.fd) == before, "not restored")
 
 
+def nobody_reads(job):
+    """Of the program, what can run is stopped: one still in read() would take what is typed next."""
+    states = [process_stat(pid) for pid, name in job.members().items()
+              if name == os.path.basename(PROG)]
+    return states and all(stat and stat[0] == "T" for stat in states)
+
+
 def control_z():
     """Stopped by the key, listed by the shell, continued in the foreground, then answered."""
     for start in (DIRECT, TAGGED):
@@ -181,6 +188,7 @@ def control_z():
             job.wait_for(r"number\? $")
             os.write(job.fd, b"\x1a")
             job.wait_for(r"Stopped")
+            wait_until(lambda: nobody_reads(job), "the program stops")
             os.write(job.fd, b"fg\n")
             job.wait_for(r"(?m)^fg\r|fg\r$")
             os.write(job.fd, b"18\n")
