@@ -162,7 +162,8 @@ static void map_board(int nprocs)
     if (sysinfo(&memory) == 0)
         most = ((uint64_t)memory.totalram + memory.totalswap) * memory.mem_unit;
     most = most_under_valgrind(nprocs, most);
-    board = bspz_board_map_rank(bspz_rt.board_fd, nprocs, most);
+    board = bspz_board_map_rank(bspz_rt.board_fd, nprocs, most,
+                                bspz_rt.board->flags & BSPZ_BOARD_SNAPSHOTS);
     if (!board)
         bspz_fail("bsp_begin", BSPZ_AT_BEGIN,
                   "no address space for the shared memory of %d processes (%s): see ulimit -v and "

@@ -63,7 +63,7 @@ int bspz_move_to_top(int fd)
 }
 
 /* Growing past RLIMIT_FSIZE raises SIGXFSZ, which must not end the user's program. */
-static int grow(int fd, uint64_t bytes)
+int bspz_board_grow(int fd, uint64_t bytes)
 {
     struct stat status;
     sigset_t xfsz, before, pending;
@@ -109,7 +109,7 @@ int bspz_board_create(const char *token, int limit, int cores, uint32_t flags,
     if (fd < 0)
         return -errno;
     fd = bspz_move_to_top(fd);
-    error = grow(fd, BSPZ_BOARD_BYTES);
+    error = bspz_board_grow(fd, BSPZ_BOARD_BYTES);
     if (error) {
         close(fd);
         return error;
@@ -186,7 +186,7 @@ int bspz_board_open(const char *value, struct bspz_board **board)
 struct bspz_board *bspz_board_map_agent(int fd, int nprocs)
 {
     uint64_t bytes = bspz_agent_bytes(nprocs);
-    int error = grow(fd, bytes);
+    int error = bspz_board_grow(fd, bytes);
 
     if (error) {
         errno = -error;
@@ -195,7 +195,7 @@ struct bspz_board *bspz_board_map_agent(int fd, int nprocs)
     return map_shared(fd, bytes);
 }
 
-static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes)
+static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes, bool snapshots)
 {
     const uint64_t p = (uint64_t)nprocs;
     struct bspz_layout layout;
@@ -209,10 +209,12 @@ static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes)
         layout.stretch[k] = round_up(layout.total, 2u << 20);
         layout.total = layout.stretch[k] + 2 * p * bspz_stretch_bytes(&layout, k);
     }
+    layout.blocks = snapshots ? layout.total : 0;
+    layout.total += snapshots ? 2 * p * BSPZ_BLOCKS_BYTES : 0;
     return layout;
 }
 
-struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted)
+struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted, bool snapshots)
 {
     uint64_t half = round_up(half_wanted, 2u << 20);
     uint64_t most = ADDRESS_SPACE_BUDGET / (2 * (uint64_t)nprocs) & ~UINT64_C(0x1fffff);
@@ -220,8 +222,8 @@ struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted)
     if (half > most)
         half = most;
     for (;;) {
-        struct bspz_layout layout = plan_layout(nprocs, half);
-        int error = grow(fd, layout.total);
+        struct bspz_layout layout = plan_layout(nprocs, half, snapshots);
+        int error = bspz_board_grow(fd, layout.total);
         struct bspz_board *board = error ? NULL : map_shared(fd, layout.total);
 
         if (board) {

@@ -1,15 +1,18 @@
 /* board.h - the shared memory of one host: what ranks and their node agent say to each other.
  *
  * One memfd per host and job.  Its first page is the board itself (struct bspz_board); behind it
- * lie one slot per rank (struct bspz_rank), the rank's file names, registration tables and
- * outboxes.  Agent and ranks map the part up to the names; only ranks map the rest.
+ * lie one slot per rank (struct bspz_rank), the rank's file names, its snapshots' record,
+ * registration tables and outboxes.  Agent and ranks map the part up to the records; only ranks map
+ * the rest.
  *
  *   offset 0              struct bspz_board            BSPZ_BOARD_BYTES
  *   BSPZ_BOARD_BYTES      struct bspz_rank [p]         BSPZ_RANK_BYTES each
  *   bspz_names_offset(p)  file names [p]               BSPZ_NAMES_BYTES each
+ *   bspz_snaps_offset(p)  struct bspz_snap [p]         BSPZ_SNAP_BYTES each
  *   layout.tables         registration tables [p]      BSPZ_TABLE_BYTES each
  *   layout.directory      entries [p to][2][p from]    layout.entry_bytes each
  *   layout.stretch[k]     k-th stretch of halves [2][p] bspz_stretch_bytes(k) each
+ *   layout.blocks         hashes of images [p][2]      BSPZ_BLOCKS_BYTES each, with snapshots
  *
  * With many ranks the costs are page tables and first touches, not bytes.  So what everybody reads
  * of everybody lies close together: slots, directory, and the first stretches of the outbox halves,
@@ -28,14 +31,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/shm/snap.h"
+
 #define BSPZ_BOARD_MAGIC 0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 3u
+#define BSPZ_BOARD_VERSION 4u
 #define BSPZ_BOARD_BYTES 65536u
 #define BSPZ_RANK_BYTES 1024u
 #define BSPZ_NAMES_BYTES 65536u
 #define BSPZ_NAME_BYTES 256u /* one file name, NUL-terminated */
 #define BSPZ_NAME_COUNT (BSPZ_NAMES_BYTES / BSPZ_NAME_BYTES)
 #define BSPZ_TABLE_BYTES (UINT64_C(32) << 20)
+#define BSPZ_BLOCKS_BYTES (UINT64_C(32) << 20)
 #define BSPZ_MAX_PROCS 4096
 #define BSPZ_LINE 128 /* two cache lines: the hardware prefetches in pairs */
 
@@ -82,8 +88,7 @@ enum bspz_decision {
     BSPZ_DECIDE_GO,
     BSPZ_DECIDE_CONSULT,  /* only in a line: wait for board->answered */
     BSPZ_DECIDE_ABORT,    /* leave: the coordinator ends the job here */
-    BSPZ_DECIDE_SNAPSHOT, /* reserved */
-    BSPZ_DECIDE_ROLLBACK, /* reserved */
+    BSPZ_DECIDE_SNAPSHOT, /* when the superstep is complete, see snap.h */
 };
 
 /* Where a rank was last seen inside the library. */
@@ -182,6 +187,7 @@ struct bspz_rank {
 #define BSPZ_BOARD_TIMING 1u /* ranks keep the *_ns counters */
 #define BSPZ_BOARD_BARE 2u   /* no bsprun: pid 0 is the user's own process */
 #define BSPZ_BOARD_CORES_KNOWN 4u
+#define BSPZ_BOARD_SNAPSHOTS 16u /* snapshots are taken; the barrier of bsp_end is consulted about */
 #define BSPZ_BOARD_REFUSED 8u /* set by a libbsp of another version, which has told the user */
 
 #define BSPZ_SPOKEN 0x80000000u /* in board->speaker */
@@ -194,6 +200,7 @@ struct bspz_layout {
     uint64_t directory; /* offset of the entries that say what is in the outboxes */
     uint64_t entry_bytes; /* from one entry to the next */
     uint64_t stretch[BSPZ_STRETCHES];
+    uint64_t blocks; /* offset, 0 without snapshots */
     uint64_t half_bytes; /* address space of the last stretch of a half; committed as it is used */
     uint64_t total;      /* size of the memfd */
 };
@@ -242,6 +249,12 @@ struct bspz_board {
      * with BSPZ_SPOKEN once the message is out; 0 = nobody's yet.  A futex word. */
     _Atomic uint32_t speaker;
 
+    /* Snapshots.  snap_resumed: + 1 of the newest whose ranks may go on; then bspz_barrier_wake.
+     * snap_passed, a futex word: 1 when all processes of the job are staged. */
+    struct bspz_snap_order snap_order;
+    _Atomic uint64_t snap_resumed;
+    _Atomic uint32_t snap_passed;
+
     /* Sleeping ranks: how many, and the word they sleep on. */
     _Atomic uint32_t sleepers __attribute__((aligned(BSPZ_LINE)));
     _Atomic uint32_t wake_sequence;
@@ -268,6 +281,17 @@ static inline char *bspz_name_of(const struct bspz_board *board, int nprocs, int
            (size_t)index * BSPZ_NAME_BYTES;
 }
 
+static inline uint64_t bspz_snaps_offset(int nprocs)
+{
+    return bspz_names_offset(nprocs) + (uint64_t)nprocs * BSPZ_NAMES_BYTES;
+}
+
+static inline struct bspz_snap *bspz_snap_of(const struct bspz_board *board, int nprocs, int pid)
+{
+    return (struct bspz_snap *)((char *)board + bspz_snaps_offset(nprocs) +
+                                (size_t)pid * BSPZ_SNAP_BYTES);
+}
+
 /* The places of an outbox half are counted through its stretches, which begin at 0, 64 KiB, 256 KiB
  * and 1 MiB. */
 static inline uint64_t bspz_stretch_start(unsigned k)
@@ -281,15 +305,18 @@ static inline uint64_t bspz_stretch_bytes(const struct bspz_layout *layout, unsi
                                    : bspz_stretch_start(k + 1) - bspz_stretch_start(k);
 }
 
-/* Bytes that an agent maps: board, rank slots and file names. */
+/* Bytes that an agent maps: board, rank slots, file names and records of snapshots. */
 static inline uint64_t bspz_agent_bytes(int nprocs)
 {
-    return bspz_names_offset(nprocs) + (uint64_t)nprocs * BSPZ_NAMES_BYTES;
+    return bspz_snaps_offset(nprocs) + (uint64_t)nprocs * BSPZ_SNAP_BYTES;
 }
 
 /* Moves a descriptor near the top of their limit and makes it close-on-exec: those that programs
  * count on start at 3.  The new one, or `fd` itself where that cannot be. */
 int bspz_move_to_top(int fd);
+
+/* Makes the memory at least so long; 0 or -errno. */
+int bspz_board_grow(int fd, uint64_t bytes);
 
 /* Creates a memfd of BSPZ_BOARD_BYTES with an initialised board, close-on-exec, moved near the top
  * of the descriptor limit; maps it at *board.  Returns the descriptor or -errno.  limit and cores
@@ -309,7 +336,16 @@ struct bspz_board *bspz_board_map_agent(int fd, int nprocs);
 
 /* Grows the memfd to the full layout for nprocs ranks and maps it, with the largest half_bytes (up
  * to half_wanted) that the limits allow; fills board->layout.  NULL with errno on failure. */
-struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted);
+struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted, bool snapshots);
+
+/* The same layout at the same address in a process that is restored: 0 or -errno.  `fd` may have
+ * another agent's board. */
+int bspz_board_map_again(int fd, const struct bspz_layout *layout, void *at);
+
+/* By the agent, when no process of the job runs but frozen copies: as it was before process 0 came
+ * to bsp_begin, but for nprocs, layout and names of source files; what frozen copies wait on and the
+ * hashes of images stay, too. */
+void bspz_board_reset(struct bspz_board *board, int fd, int nprocs);
 
 /* Wakes the agent. */
 void bspz_board_ring(struct bspz_board *board);

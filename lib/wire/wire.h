@@ -33,6 +33,8 @@
 #define WIRE_ENUM_STOP(name, text)       WIRE_STOP_##name,
 #define WIRE_ENUM_BIND(name, text)       WIRE_BIND_##name,
 #define WIRE_ENUM_STDIO(name, text)      WIRE_STDIO_##name,
+#define WIRE_ENUM_RULE(name, text)       WIRE_RULE_##name,
+#define WIRE_ENUM_ASYNC(name, text)      WIRE_ASYNC_##name,
 
 /* Why a job ended. */
 enum wire_cause {
@@ -60,10 +62,17 @@ enum wire_stop_how {
     WIRE_STOP_LAST = WIRE_STOP_COUNT - 1
 };
 enum wire_bind { WIRE_BINDS(WIRE_ENUM_BIND) WIRE_BIND_COUNT, WIRE_BIND_LAST = WIRE_BIND_COUNT - 1 };
-/* Whether processes inherit bsprun's stdout and stderr, or it is relayed (how it is shown). */
+/* Whether processes inherit bsprun's stdout and stderr, or it is relayed (how it is shown).  PLAIN:
+ * as if they had inherited it, and process 0 gets its stdin by INPUT. */
 enum wire_stdio {
     WIRE_STDIOS(WIRE_ENUM_STDIO) WIRE_STDIO_COUNT,
     WIRE_STDIO_LAST = WIRE_STDIO_COUNT - 1
+};
+
+enum wire_rule { WIRE_RULES(WIRE_ENUM_RULE) WIRE_RULE_COUNT, WIRE_RULE_LAST = WIRE_RULE_COUNT - 1 };
+enum wire_async {
+    WIRE_ASYNCS(WIRE_ENUM_ASYNC) WIRE_ASYNC_COUNT,
+    WIRE_ASYNC_LAST = WIRE_ASYNC_COUNT - 1
 };
 
 /* The texts of the tables; "unknown" for a number outside of them. */

@@ -19,6 +19,8 @@
 #ifndef WIRE_TABLE_H
 #define WIRE_TABLE_H
 
+#include "lib/wire/wire_enums.h"
+
 /* ---- Limits ------------------------------------------------------------------------------ */
 
 #define WIRE_RANKS_MAX   65536u   /* processes of a job */
@@ -104,6 +106,7 @@
     M(TERM_RECORDED, term_recorded, WIRE_FIELDS_TERM_RECORDED)                                     \
     M(CLOSED, closed, WIRE_FIELDS_CLOSED)                                                          \
     M(RESIZE, resize, WIRE_FIELDS_RESIZE)                                                          \
+    M(INPUT, input, WIRE_FIELDS_INPUT)                                                             \
     /* agent to bsprun */                                                                          \
     M(HELLO, hello, WIRE_FIELDS_HELLO)                                                             \
     M(REGISTER, registration, WIRE_FIELDS_REGISTER)                                                \
@@ -118,6 +121,8 @@
     M(CHOSEN, chosen, WIRE_FIELDS_CHOSEN)                                                          \
     M(SAVED, saved, WIRE_FIELDS_SAVED)                                                             \
     M(CLOSING, closing, WIRE_FIELDS_CLOSING)                                                       \
+    M(MARK, mark, WIRE_FIELDS_MARK)                                                                \
+    M(INPUT_TAKEN, input_taken, WIRE_FIELDS_INPUT_TAKEN)                                           \
     /* agent to Processor Zero */                                                                  \
     M(HOST_READY, host_ready, WIRE_FIELDS_HOST_READY)                                              \
     M(REGISTERED, registered, WIRE_FIELDS_REGISTERED)                                              \
@@ -150,7 +155,15 @@
 
 /* Start process 0 of the program.  environment holds NAME=VALUE entries to set and unset the names
  * to remove in the environment the agent itself was started with.  process_limit and cores: 0 when
- * not given.  abort_at and consult_every are for tests (WIRE_U64_MAX and 0 switch them off). */
+ * not given.  abort_at and consult_every are for tests (WIRE_U64_MAX and 0 switch them off).
+ *
+ * store: the absolute path DIR/JOB of the job's snapshots, "" in a job without.  resume: the agent
+ * starts nothing by itself, as an ELECT that restores follows; program, arguments and environment
+ * (which is then complete, nothing is inherited) are those of the process to restore, an absolute
+ * path and what the manifest says; empty for an agent that is to read them there itself.  rule,
+ * every, overhead: struct policy_rule.  keep: committed snapshots that stay, 0: all of them.
+ * stop_on_failure: a snapshot that cannot be taken ends the job.  excluded: the rules of
+ * --ckpt-exclude.  options: bsprun's, for the manifest. */
 #define WIRE_FIELDS_START(F)                                                                       \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, program, WIRE_PATH_MAX)                                                                \
@@ -170,7 +183,17 @@
     F(u32, verbosity, 9)                                                                           \
     F(u64, timeout_ns, WIRE_U64_MAX)                                                               \
     F(u64, consult_every, WIRE_U64_MAX)                                                            \
-    F(u64, abort_at, WIRE_U64_MAX)
+    F(u64, abort_at, WIRE_U64_MAX)                                                                 \
+    F(text, store, WIRE_PATH_MAX)                                                                  \
+    F(flag, resume, 0)                                                                             \
+    F(u32, rule, WIRE_RULE_LAST)                                                                   \
+    F(u64, every, WIRE_U64_MAX)                                                                    \
+    F(f64, overhead, 0)                                                                            \
+    F(u32, async, WIRE_ASYNC_LAST)                                                                 \
+    F(u32, keep, WIRE_U32_MAX)                                                                     \
+    F(flag, stop_on_failure, 0)                                                                    \
+    F(texts, excluded, WIRE_ITEMS_MAX)                                                             \
+    F(texts, options, WIRE_ITEMS_MAX)
 
 /* The named host is Processor Zero for the envelope's term; the hosts of the job.  restore: the
  * term goes on from a snapshot, the newest (wanted: WIRE_U64_MAX) or that of `wanted` supersteps,
@@ -210,6 +233,13 @@
 #define WIRE_FIELDS_RESIZE(F)                                                                      \
     F(u32, rows, WIRE_WINDOW_MAX)                                                                  \
     F(u32, columns, WIRE_WINDOW_MAX)
+
+/* Bytes for the stdin of process 0, the first of which is number `position` of all there are; end:
+ * nothing comes behind them.  What was sent in an older term does not count. */
+#define WIRE_FIELDS_INPUT(F)                                                                       \
+    F(u64, position, WIRE_U64_MAX)                                                                 \
+    F(flag, end, 0)                                                                                \
+    F(bytes, data, WIRE_CHUNK_MAX)
 
 #define WIRE_FIELDS_HELLO(F)                                                                       \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
@@ -283,6 +313,15 @@
 
 /* Every process is in bsp_end: answer CLOSED, and they are let out. */
 #define WIRE_FIELDS_CLOSING(F)
+
+/* In the stream of OUTPUT: what came before it was written before the snapshot, whose name is
+ * (envelope's superstep, envelope's term), what comes behind it after.  input: bytes of stdin that
+ * process 0 had read.  On each host, before CAPTURED; it says nothing of whether there will be a
+ * snapshot. */
+#define WIRE_FIELDS_MARK(F)        F(u64, input, WIRE_U64_MAX)
+
+/* Process 0 can take more input: `position` is behind the last byte that its stream has. */
+#define WIRE_FIELDS_INPUT_TAKEN(F) F(u64, position, WIRE_U64_MAX)
 
 #define WIRE_FIELDS_HOST_READY(F)                                                                  \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
@@ -442,66 +481,5 @@
 
 /* Ask before the next barrier, whichever it is. */
 #define WIRE_FIELDS_CONSULT(F)
-
-/* ---- Enumerations that travel as u32: E(prefix, name, text), the first is 0 -------------------
- */
-
-#define WIRE_CAUSES(E)                                                                             \
-    E(NONE, "ended normally")                                                                      \
-    E(ABORT_CALLED, "bsp_abort was called")                                                        \
-    E(RANK_ERROR, "a BSPlib call was wrong")                                                       \
-    E(RANK_SIGNALLED, "a process was killed by a signal")                                          \
-    E(RANK_EXITED, "a process exited before bsp_end")                                              \
-    E(RANKS_STUCK, "processes wait for one that cannot come")                                      \
-    E(MISMATCH, "some processes are in bsp_sync, some in bsp_end")                                 \
-    E(PLACEMENT, "the processes could not be started")                                             \
-    E(HOST_LOST, "a host was lost")                                                                \
-    E(STOPPED, "stopped by a signal")                                                              \
-    E(TIMEOUT, "the time limit passed")                                                            \
-    E(DECIDED, "told to abort at this superstep")                                                  \
-    E(KILLED_AFTER_END, "a process was killed after bsp_end")                                      \
-    E(LAUNCHER_LOST, "bsprun is gone")                                                             \
-    E(INTERNAL, "an internal error")                                                               \
-    E(SAVED, "stopped after a snapshot")                                                           \
-    E(REFUSED, "a process cannot be captured")                                                     \
-    E(NOT_WRITTEN, "a snapshot could not be written")                                              \
-    E(NOT_RESTORED, "a snapshot could not be restored")                                            \
-    E(NOTHING_SAVED, "there is no snapshot to go on from")
-
-#define WIRE_RANK_STATES(E)                                                                        \
-    E(STARTING, "starting")                                                                        \
-    E(COMPUTING, "computing")                                                                      \
-    E(WAITING, "waiting")                                                                          \
-    E(COMMUNICATING, "communicating")                                                              \
-    E(IN_BEGIN, "in bsp_begin")                                                                    \
-    E(IN_END, "in bsp_end")                                                                        \
-    E(ENDED, "ended")                                                                              \
-    E(KILLED, "killed")
-
-#define WIRE_BARRIERS(E)                                                                           \
-    E(SYNC, "bsp_sync")                                                                            \
-    E(END, "bsp_end")
-
-/* SNAPSHOT: record your state, then wait for RESUME. */
-#define WIRE_DECISIONS(E)                                                                          \
-    E(GO, "go")                                                                                    \
-    E(ABORT, "abort")                                                                              \
-    E(END, "end")                                                                                  \
-    E(SNAPSHOT, "snapshot")
-
-#define WIRE_STOPS(E)                                                                              \
-    E(SIGNAL, "signal")                                                                            \
-    E(TIMEOUT, "timeout")                                                                          \
-    E(KILL, "kill")
-
-#define WIRE_BINDS(E)                                                                              \
-    E(DEFAULT, "default")                                                                          \
-    E(CORE, "core")                                                                                \
-    E(NONE, "none")
-
-#define WIRE_STDIOS(E)                                                                             \
-    E(INHERIT, "inherit")                                                                          \
-    E(SPLIT, "split")                                                                              \
-    E(TAG, "tag")
 
 #endif

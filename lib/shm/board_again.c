@@ -1,0 +1,75 @@
+/* board_again.c - the shared memory of a job that goes on from a snapshot. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lib/shm/board.h"
+
+int bspz_board_map_again(int fd, const struct bspz_layout *layout, void *at)
+{
+    int error = bspz_board_grow(fd, layout->total);
+    struct bspz_board *board;
+
+    if (error)
+        return error;
+    board = mmap(at, layout->total, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
+    if (board == MAP_FAILED)
+        return -errno;
+    madvise(board, layout->total, MADV_DONTDUMP);
+    board->layout = *layout; /* all ranks write the same */
+    return 0;
+}
+
+static void reset_slot(struct bspz_board *board, int pid)
+{
+    memset(bspz_rank_of(board, pid), 0, sizeof(struct bspz_rank));
+}
+
+static void reset_snap(struct bspz_board *board, int nprocs, int pid)
+{
+    struct bspz_snap *snap = bspz_snap_of(board, nprocs, pid);
+
+    atomic_store(&snap->recorded, 0);
+    atomic_store(&snap->written, 0);
+    atomic_store(&snap->staged, 0);
+    atomic_store(&snap->copy_slot, -1);
+    atomic_store(&snap->writer.state, BSPZ_SNAP_NOBODY);
+    snap->error = 0;
+    snap->refused = snap->fell_back = 0;
+    snap->why[0] = '\0';
+}
+
+/* Memory beyond what the agent maps is given back; reading it gives zeros. */
+static void empty(int fd, const struct bspz_layout *layout, int nprocs)
+{
+    uint64_t start = layout->tables, end = layout->blocks ? layout->blocks : layout->total;
+
+    if (start >= bspz_agent_bytes(nprocs) && end > start)
+        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)start,
+                  (off_t)(end - start));
+}
+
+void bspz_board_reset(struct bspz_board *board, int fd, int nprocs)
+{
+    for (int pid = 0; pid < nprocs; pid++) {
+        reset_slot(board, pid);
+        reset_snap(board, nprocs, pid);
+    }
+    empty(fd, &board->layout, nprocs);
+    atomic_store(&board->phase, BSPZ_PHASE_LAYOUT);
+    atomic_store(&board->clones_free, 1);
+    atomic_store(&board->clone_error, 0);
+    atomic_store(&board->stop, BSPZ_STOP_NONE);
+    atomic_store(&board->stop_status, 0);
+    atomic_store(&board->consult_from, UINT64_MAX);
+    atomic_store(&board->consulted, 0);
+    atomic_store(&board->answer, 0);
+    atomic_store(&board->answered, 0);
+    atomic_store(&board->speaker, 0);
+    atomic_store(&board->snap_resumed, 0);
+    atomic_store(&board->snap_passed, 0);
+    atomic_store(&board->sleepers, 0);
+    atomic_store(&board->wake_sequence, 0);
+}

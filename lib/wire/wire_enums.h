@@ -1,0 +1,80 @@
+/* wire_enums.h - the enumerations of the control protocol; part of wire_table.h. */
+#ifndef WIRE_ENUMS_H
+#define WIRE_ENUMS_H
+
+/* ---- Enumerations that travel as u32: E(prefix, name, text), the first is 0 -------------------
+ */
+
+#define WIRE_CAUSES(E)                                                                             \
+    E(NONE, "ended normally")                                                                      \
+    E(ABORT_CALLED, "bsp_abort was called")                                                        \
+    E(RANK_ERROR, "a BSPlib call was wrong")                                                       \
+    E(RANK_SIGNALLED, "a process was killed by a signal")                                          \
+    E(RANK_EXITED, "a process exited before bsp_end")                                              \
+    E(RANKS_STUCK, "processes wait for one that cannot come")                                      \
+    E(MISMATCH, "some processes are in bsp_sync, some in bsp_end")                                 \
+    E(PLACEMENT, "the processes could not be started")                                             \
+    E(HOST_LOST, "a host was lost")                                                                \
+    E(STOPPED, "stopped by a signal")                                                              \
+    E(TIMEOUT, "the time limit passed")                                                            \
+    E(DECIDED, "told to abort at this superstep")                                                  \
+    E(KILLED_AFTER_END, "a process was killed after bsp_end")                                      \
+    E(LAUNCHER_LOST, "bsprun is gone")                                                             \
+    E(INTERNAL, "an internal error")                                                               \
+    E(SAVED, "stopped after a snapshot")                                                           \
+    E(REFUSED, "a process cannot be captured")                                                     \
+    E(NOT_WRITTEN, "a snapshot could not be written")                                              \
+    E(NOT_RESTORED, "a snapshot could not be restored")                                            \
+    E(NOTHING_SAVED, "there is no snapshot to go on from")
+
+#define WIRE_RANK_STATES(E)                                                                        \
+    E(STARTING, "starting")                                                                        \
+    E(COMPUTING, "computing")                                                                      \
+    E(WAITING, "waiting")                                                                          \
+    E(COMMUNICATING, "communicating")                                                              \
+    E(IN_BEGIN, "in bsp_begin")                                                                    \
+    E(IN_END, "in bsp_end")                                                                        \
+    E(ENDED, "ended")                                                                              \
+    E(KILLED, "killed")
+
+#define WIRE_BARRIERS(E)                                                                           \
+    E(SYNC, "bsp_sync")                                                                            \
+    E(END, "bsp_end")
+
+/* SNAPSHOT: record your state, then wait for RESUME. */
+#define WIRE_DECISIONS(E)                                                                          \
+    E(GO, "go")                                                                                    \
+    E(ABORT, "abort")                                                                              \
+    E(END, "end")                                                                                  \
+    E(SNAPSHOT, "snapshot")
+
+#define WIRE_STOPS(E)                                                                              \
+    E(SIGNAL, "signal")                                                                            \
+    E(TIMEOUT, "timeout")                                                                          \
+    E(KILL, "kill")
+
+#define WIRE_BINDS(E)                                                                              \
+    E(DEFAULT, "default")                                                                          \
+    E(CORE, "core")                                                                                \
+    E(NONE, "none")
+
+#define WIRE_STDIOS(E)                                                                             \
+    E(INHERIT, "inherit")                                                                          \
+    E(SPLIT, "split")                                                                              \
+    E(TAG, "tag")                                                                                  \
+    E(PLAIN, "plain")
+
+/* When snapshots are taken: enum policy_kind. */
+#define WIRE_RULES(E)                                                                              \
+    E(OFF, "off")                                                                                  \
+    E(SUPERSTEPS, "supersteps")                                                                    \
+    E(TIME, "time")                                                                                \
+    E(AUTO, "auto")
+
+/* Whether images are written while the processes go on. */
+#define WIRE_ASYNCS(E)                                                                             \
+    E(AUTO, "auto")                                                                                \
+    E(ON, "on")                                                                                    \
+    E(OFF, "off")
+
+#endif
