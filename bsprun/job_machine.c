@@ -237,7 +237,9 @@ static void take_ended(struct job_machine *machine, const struct job_event *even
     machine->outcome = event->outcome;
     machine->outcome.text = "";
     machine->outcome.again = something_saved(machine);
-    if (event->outcome.cause == WIRE_CAUSE_NOTHING_SAVED && machine->fault.repeats > 0) {
+    if (machine->state == JOB_MACHINE_GATHERING) {
+        leave(machine, effects); /* nothing has begun that could be recorded */
+    } else if (event->outcome.cause == WIRE_CAUSE_NOTHING_SAVED && machine->fault.repeats > 0) {
         give_up(machine, effects); /* the fault is what the user wants to know of */
     } else if (event->outcome.cause == WIRE_CAUSE_STOPPED && machine->save_asked &&
                something_saved(machine)) {
@@ -269,6 +271,14 @@ static void take_recorded(struct job_machine *machine, const struct job_event *e
     }
 }
 
+/* Where the program runs by itself, before its first term, its agent ends it. */
+static bool runs_alone(const struct job_machine *machine)
+{
+    const struct machine_host *host = find(machine, machine->zero);
+    return machine->state == JOB_MACHINE_GATHERING && !machine->restores && machine->term == 0 &&
+           host && host->state == HOST_UP;
+}
+
 /* What the user asks for is Processor Zero's to decide, if there is one. */
 static void take_wish(struct job_machine *machine, const struct job_event *event,
                       struct job_effects *effects)
@@ -278,7 +288,13 @@ static void take_wish(struct job_machine *machine, const struct job_event *event
         machine->signal = event->signal;
     machine->stop_asked = machine->stop_asked || stop;
     machine->save_asked = machine->save_asked || (ends && !stop);
-    if (machine->state == JOB_MACHINE_GATHERING) {
+    if (runs_alone(machine)) {
+        struct job_effect *effect = ends ? add(machine, effects, JOB_EFFECT_STOP) : NULL;
+        if (effect) {
+            effect->how = stop ? event->how : WIRE_STOP_SIGNAL; /* there is nothing to save */
+            effect->signal = event->signal;
+        }
+    } else if (machine->state == JOB_MACHINE_GATHERING) {
         if (ends)
             give_up(machine, effects);
     } else if (machine->state == JOB_MACHINE_RUNNING) {
@@ -288,6 +304,15 @@ static void take_wish(struct job_machine *machine, const struct job_event *event
         effect->signal = event->signal;
         effect->milliseconds = event->grace_ms;
     }
+}
+
+/* Whether the event comes from the present term, or from an agent that was in none when its program
+ * ended. */
+static bool is_present(const struct job_machine *machine, const struct job_event *event)
+{
+    if (event->kind == JOB_EVENT_ENDED && event->term == 0)
+        return machine->state == JOB_MACHINE_RUNNING || machine->state == JOB_MACHINE_GATHERING;
+    return machine->state == JOB_MACHINE_RUNNING && event->term == machine->term;
 }
 
 /* What Processor Zero of the present term says. */
@@ -356,7 +381,7 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         machine->fenced = false;
         break;
     default:
-        if (event->term == machine->term && machine->state == JOB_MACHINE_RUNNING)
+        if (is_present(machine, event))
             take_of_term(machine, event, effects);
         else
             effects->dropped = true;

@@ -50,7 +50,7 @@ enum job_event_kind {
     JOB_EVENT_COMMITTED,       /* term, name */
     JOB_EVENT_CLOSING,         /* term: every process is in bsp_end */
     JOB_EVENT_TERM_OVER,       /* term, outcome: a fault */
-    JOB_EVENT_ENDED,           /* term, outcome: the job is over */
+    JOB_EVENT_ENDED,           /* term, outcome: the job is over; term 0: before it was in one */
     JOB_EVENT_STOP,            /* how, signal: the user wants the end */
     JOB_EVENT_SAVE,            /* stop, signal, grace_ms: the user wants a snapshot */
     JOB_EVENT_FINISH_RECORDED, /* RECORD_FINISH is done, or failed */
@@ -83,7 +83,7 @@ enum job_effect_kind {
     JOB_EFFECT_ELECT,         /* to every member: host is Processor Zero of term */
     JOB_EFFECT_TERM_RECORDED, /* to Processor Zero */
     JOB_EFFECT_CLOSED,        /* to Processor Zero */
-    JOB_EFFECT_STOP,          /* to Processor Zero: how, signal */
+    JOB_EFFECT_STOP,          /* to Processor Zero, or the agent of a program alone: how, signal */
     JOB_EFFECT_SAVE,          /* to Processor Zero: stop, signal, grace_ms */
     JOB_EFFECT_SET_TIMER,     /* milliseconds; replaces the one before */
     JOB_EFFECT_EXIT,          /* end every agent, then return status (job_outcome) */

@@ -193,6 +193,47 @@ START_TEST(what_is_not_recovered)
 }
 END_TEST
 
+START_TEST(before_the_first_term)
+{
+    start(CONFIG(.host_count = 1));
+    EVENT(STOP, .signal = 2);
+    expect("X"); /* there is not even an agent */
+    ck_assert_int_eq(effects.items[0].status, 130);
+    tear_down();
+
+    start(CONFIG(.host_count = 1));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(SAVE);
+    expect("");
+    EVENT(SAVE, .stop = true, .signal = 15);
+    expect("s"); /* its agent ends the program, which may take it a while */
+    EVENT(STOP, .signal = 2, .how = WIRE_STOP_KILL);
+    expect("s");
+    ck_assert_int_eq(effects.items[0].how, WIRE_STOP_KILL);
+    EVENT(ENDED, .term = 0, .outcome = {.status = 143, .cause = WIRE_CAUSE_STOPPED});
+    expect("X");
+    ck_assert_int_eq(effects.items[0].status, 143);
+    tear_down();
+
+    start(CONFIG(.host_count = 1));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(ENDED, .term = 0, .outcome = {.status = 5});
+    expect("X"); /* a program that gave up, which is nothing to record */
+    tear_down();
+
+    start_running(CONFIG());
+    EVENT(ENDED, .term = 0, .outcome = death(0)); /* its agent had not heard of the election */
+    expect("X");
+    ck_assert_int_eq(effects.items[0].status, 139);
+    tear_down();
+
+    start(CONFIG(.host_count = 1, .restore = true, .last_term = 6));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(ENDED, .term = 6, .outcome = {.status = 5});
+    ck_assert(effects.dropped);
+}
+END_TEST
+
 START_TEST(restarted)
 {
     start(CONFIG(.host_count = 1, .restore = true, .wanted = 12, .last_term = 6));
@@ -244,6 +285,7 @@ int main(void)
     tcase_add_test(tests, faults_are_counted_between_commits);
     tcase_add_test(tests, agents_are_replaced);
     tcase_add_test(tests, what_is_not_recovered);
+    tcase_add_test(tests, before_the_first_term);
     tcase_add_test(tests, restarted);
     tcase_add_test(tests, senseless);
     suite_add_tcase(suite, tests);
