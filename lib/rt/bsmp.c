@@ -81,6 +81,57 @@ void bspz_queue_swap(bool any_messages)
         settle();
 }
 
+/* ---- Snapshots ---------------------------------------------------------------------------- */
+
+/* Visits what is left of the queue, stretch by stretch, and copies it to `to` unless that is NULL;
+ * the bytes. */
+static uint64_t walk_left(char *to)
+{
+    const struct bspz_chunk *chunk = queue.chunk;
+    const char *at = queue.at;
+    uint64_t bytes = 0;
+    int source = queue.source;
+
+    if (queue.count == 0)
+        return 0;
+    for (;;) {
+        uint64_t here = (uint64_t)((const char *)(chunk + 1) + chunk->used - at);
+
+        if (to)
+            memcpy(to + bytes, at, here);
+        bytes += here;
+        chunk = bspz_next_chunk(chunk);
+        while (!chunk && ++source < bspz_rt.nprocs)
+            chunk = bspz_incoming(source, queue.superstep, BSPZ_MESSAGES);
+        if (!chunk)
+            return bytes;
+        at = (const char *)(chunk + 1);
+    }
+}
+
+uint64_t bspz_queue_left_bytes(void)
+{
+    return sizeof(struct bspz_chunk) + walk_left(NULL);
+}
+
+void bspz_queue_keep(void *memory)
+{
+    struct bspz_chunk *chunk = memory;
+
+    *chunk = (struct bspz_chunk){.used = walk_left((char *)(chunk + 1))};
+}
+
+/* The last chunk of the last source: nothing is looked for behind it. */
+void bspz_queue_put_back(const void *memory)
+{
+    const struct bspz_chunk *chunk = memory;
+
+    queue.source = bspz_rt.nprocs;
+    queue.chunk = chunk;
+    queue.at = (const char *)(chunk + 1);
+    queue.end = queue.at + chunk->used;
+}
+
 static inline const struct bspz_message_record *first_message(void)
 {
     return (const struct bspz_message_record *)queue.at;

@@ -29,6 +29,7 @@
 #include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
+#include "lib/rt/save.h"
 
 #define AGENT_CHECK_MS 500
 #define VALGRIND_MOST  (UINT64_C(256) << 20) /* bytes of all outboxes together */
@@ -169,6 +170,8 @@ static void map_board(int nprocs)
                   "no address space for the shared memory of %d processes (%s): see ulimit -v and "
                   "ulimit -f",
                   nprocs, strerror(errno));
+    /* No second view, which would be foreign memory in a snapshot. */
+    munmap(bspz_rt.board, BSPZ_BOARD_BYTES);
     bspz_rt.board = board;
     bspz_rt.nprocs = nprocs;
 }
@@ -210,8 +213,12 @@ void bspz_make_ranks(void)
     wait_past(&board->phase, BSPZ_PHASE_BEGIN);
     map_board(atomic_load(&board->nprocs));
     board = bspz_rt.board;
-    shut_signals(&saved);
     bspz_rt.pid = 0;
+    if (board->flags & BSPZ_BOARD_SNAPSHOTS && bspz_save_start()) {
+        bspz_rank_setup();
+        return;
+    }
+    shut_signals(&saved);
     if (bspz_rt.nprocs > 1) {
         intermediate = fork_silently();
         if (intermediate == 0) {
@@ -354,21 +361,35 @@ static void bind_to_core(int core)
     CPU_FREE(set);
 }
 
-void bspz_rank_setup(void)
+void bspz_join_agent(void)
 {
-    struct bspz_board *board = bspz_rt.board;
-
-    bspz_rt.self = bspz_rank_of(board, bspz_rt.pid);
-    wait_past(&bspz_rt.self->state, BSPZ_RANK_FORKED);
-    fail_if_not_cloned();
     if (bspz_rt.pid > 0) {
         die_with_parent();
         setpgid(0, 0);
-        bspz_stdio_clone();
     }
     /* Where Yama restricts direct copies to descendants, the agent's are allowed: all ranks. */
-    prctl(PR_SET_PTRACER, board->agent_pid);
+    prctl(PR_SET_PTRACER, bspz_rt.board->agent_pid);
     bind_to_core(atomic_load(&bspz_rt.self->core));
+}
+
+void bspz_wait_to_run(void)
+{
+    struct bspz_board *board = bspz_rt.board;
+
+    bspz_word_set(&bspz_rt.self->state, BSPZ_RANK_READY);
+    bspz_board_ring(board);
+    wait_past(&board->phase, BSPZ_PHASE_LAYOUT);
+    atomic_store(&bspz_rt.self->state, BSPZ_RANK_RUNNING);
+}
+
+void bspz_rank_setup(void)
+{
+    bspz_rt.self = bspz_rank_of(bspz_rt.board, bspz_rt.pid);
+    wait_past(&bspz_rt.self->state, BSPZ_RANK_FORKED);
+    fail_if_not_cloned();
+    if (bspz_rt.pid > 0)
+        bspz_stdio_clone();
+    bspz_join_agent();
     bspz_position_reset();
     bspz_registration_begin();
     bspz_outbox_begin();
@@ -376,8 +397,5 @@ void bspz_rank_setup(void)
     bspz_signals_begin();
     bspz_stdio_begin();
     bspz_note(BSPZ_CALL_BEGIN, bspz_here(bspz_rt.begin_file, bspz_rt.begin_line));
-    bspz_word_set(&bspz_rt.self->state, BSPZ_RANK_READY);
-    bspz_board_ring(board);
-    wait_past(&board->phase, BSPZ_PHASE_LAYOUT);
-    atomic_store(&bspz_rt.self->state, BSPZ_RANK_RUNNING);
+    bspz_wait_to_run();
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/rt/rt.h"
+#include "lib/rt/save.h"
 
 struct bspz_runtime bspz_rt = {.life = BSPZ_LIFE_BEFORE, .pid = -1, .board_fd = -1};
 
@@ -136,6 +137,9 @@ __attribute__((constructor)) static void attach(void)
     unsetenv(BSPZ_ENV_BOARD);
     bspz_rt.board_fd = fd;
     bspz_rt.bare = false;
+    if (getenv(BSPZ_ENV_RESTORE))
+        bspz_restore(getenv(BSPZ_ENV_RESTORE));
+    bspz_save_note_stdio();
     atomic_store(&bspz_rt.board->attached, 1);
     for (int i = 0; i < 2; i++)
         if (bspz_rt.board->relay_fd[i] > 0)

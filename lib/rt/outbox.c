@@ -45,6 +45,18 @@ static bool make_cursors(void)
     return true;
 }
 
+int bspz_outbox_begin_again(uint64_t superstep)
+{
+    uint64_t row = 2 * (uint64_t)bspz_rt.nprocs * bspz_rt.board->layout.entry_bytes;
+    int error = bspz_half_begin(&halves[0], 0);
+
+    if (!error)
+        error = bspz_half_begin(&halves[1], 1);
+    current = &halves[superstep & 1];
+    /* Where the others will enter what they wrote for this rank. */
+    return error ? error : bspz_commit(bspz_entry_of(0, bspz_rt.pid, 0), row);
+}
+
 void bspz_outbox_begin(void)
 {
     const struct bspz_layout *layout = &bspz_rt.board->layout;
@@ -63,13 +75,7 @@ void bspz_outbox_begin(void)
     if (first_room < FIRST_ROOM_LEAST)
         first_room = FIRST_ROOM_LEAST;
     first_room -= sizeof(struct bspz_chunk);
-    current = &halves[0];
-    error = bspz_half_begin(&halves[0], 0);
-    if (!error)
-        error = bspz_half_begin(&halves[1], 1);
-    /* Where the others will enter what they wrote for this rank. */
-    if (!error)
-        error = bspz_commit(bspz_entry_of(0, bspz_rt.pid, 0), 2 * nprocs * layout->entry_bytes);
+    error = bspz_outbox_begin_again(0);
     if (error)
         out_of_memory(2 * nprocs * layout->entry_bytes, error, "bsp_begin", BSPZ_AT_BEGIN);
 }

@@ -115,6 +115,8 @@ static inline bool bspz_is_scatter(uint32_t element)
 extern struct bspz_cursor *bspz_cursors[BSPZ_KINDS]; /* [kind][destination] */
 
 void bspz_outbox_begin(void);
+/* On a board that is empty again, in a process whose outbox is empty too; 0 or an errno value. */
+int bspz_outbox_begin_again(uint64_t superstep);
 
 /* All entries for one destination lie side by side: that is how they are read. */
 static inline struct bspz_entry *bspz_entry_of(int from, int to, uint64_t superstep)

@@ -138,6 +138,11 @@ void bspz_stdio_flush_output(void);
 /* Makes stdout keep lines whole while several processes write it; undone after bsp_end. */
 void bspz_stdio_begin(void);
 void bspz_stdio_end(void);
+/* Descriptors of the agent's streams that this process keeps besides 0 to 2; how many. */
+#define BSPZ_RELAYS 4
+int bspz_stdio_relays(int fds[BSPZ_RELAYS]);
+/* In a restored process: those are gone. */
+void bspz_stdio_forget_terminal(void);
 /* In a clone: /dev/null as stdin, no inherited unread input, private offsets of read-only files. */
 void bspz_stdio_clone(void);
 
@@ -162,6 +167,11 @@ bool bspz_take_job(int maxprocs);
  * Under bsprun the clones are adopted by the agent; bare, the agent is started here, too. */
 void bspz_make_ranks(void);
 void bspz_make_ranks_bare(int maxprocs);
+/* A process that the agent holds (state HELD) becomes a rank of it: ends with it, runs where it
+ * says. */
+void bspz_join_agent(void);
+/* Says READY and waits for BSPZ_PHASE_RUN. */
+void bspz_wait_to_run(void);
 /* The set-up every rank does itself once its agent holds it. */
 void bspz_rank_setup(void);
 
@@ -219,6 +229,12 @@ void bspz_drma_begin(void);
 
 void bspz_queue_swap(bool any_messages);
 void bspz_queue_clear(void);
+/* The messages not read yet, behind a header, into memory that is aligned to 16: how many bytes that
+ * takes, the copy, and the queue that goes on from such a copy, which stays in use until the next
+ * swap. */
+uint64_t bspz_queue_left_bytes(void);
+void bspz_queue_keep(void *memory);
+void bspz_queue_put_back(const void *memory);
 /* tag sizes: a := b, b := c */
 void bspz_tag_shift(void);
 int64_t bspz_tag_size_set(void);
@@ -240,6 +256,8 @@ void bspz_trace_begin(void);
 void bspz_trace_superstep(uint64_t entered_ns, int line, const char *file);
 /* As the last act in bsp_sync: shows the superstep just completed to pid 0. */
 void bspz_trace_publish(void);
+/* In a process that goes on from a snapshot. */
+void bspz_trace_put_back(void);
 /* After the barrier of bsp_end: completes the files. */
 void bspz_trace_end(void);
 /* The process leaves early: completes them with what there is.  Also called by signal handlers. */

@@ -113,6 +113,24 @@ void bspz_stdio_end(void)
     made_line_buffered = false;
 }
 
+int bspz_stdio_relays(int fds[BSPZ_RELAYS])
+{
+    int count = 0;
+
+    for (int i = 0; i < 2; i++) {
+        if (bspz_rt.board->relay_fd[i] > 0)
+            fds[count++] = bspz_rt.board->relay_fd[i];
+        if (own_terminal[i] >= 0)
+            fds[count++] = own_terminal[i];
+    }
+    return count;
+}
+
+void bspz_stdio_forget_terminal(void)
+{
+    own_terminal[0] = own_terminal[1] = -1;
+}
+
 static void empty_stdin(void)
 {
     int null = open("/dev/null", O_RDONLY);

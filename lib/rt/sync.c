@@ -14,6 +14,7 @@
 #include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
+#include "lib/rt/save.h"
 
 /* What the lines of all ranks say about this barrier. */
 struct summary {
@@ -54,10 +55,12 @@ static void publish(uint32_t flags, int number, bspz_position position)
     /* Read once, here, by the first rank: a word that the agent may set at any time would be seen
      * differently by different ranks. */
     if (bspz_rt.pid == 0)
-        own->decision = atomic_load_explicit(&bspz_rt.board->consult_from,
-                                             memory_order_relaxed) <= bspz_rt.superstep
-                            ? BSPZ_DECIDE_CONSULT
-                            : BSPZ_DECIDE_GO;
+        own->decision =
+            atomic_load_explicit(&bspz_rt.board->consult_from, memory_order_relaxed) <=
+                        bspz_rt.superstep ||
+                    (flags & BSPZ_HAS_END && bspz_rt.board->flags & BSPZ_BOARD_SNAPSHOTS)
+                ? BSPZ_DECIDE_CONSULT
+                : BSPZ_DECIDE_GO;
 }
 
 static struct summary summarise(void)
@@ -153,9 +156,13 @@ static void check_summary(const struct summary *all, int line, const char *file)
 
 /* ---- The barrier --------------------------------------------------------------------------- */
 
+static bool snapshot_is_due; /* when this superstep is complete */
+
 /* The coordinator decides this barrier: ask, once all have arrived, and obey. */
 static BSPZ_COLD void consult(void)
 {
+    uint32_t answer;
+
     struct bspz_board *board = bspz_rt.board;
 
     if (bspz_rt.pid == 0) {
@@ -163,7 +170,9 @@ static BSPZ_COLD void consult(void)
         bspz_board_ring(board);
     }
     wait_or_leave(bspz_answer_wait(board, bspz_rt.superstep));
-    if (atomic_load(&board->answer) != BSPZ_DECIDE_GO)
+    answer = atomic_load(&board->answer);
+    snapshot_is_due = answer == BSPZ_DECIDE_SNAPSHOT;
+    if (answer != BSPZ_DECIDE_GO && !snapshot_is_due)
         bspz_leave_when_stopped();
 }
 
@@ -247,6 +256,10 @@ static void bspz_synchronise(int number, int line, const char *file)
     bspz_rt.superstep++;
     bspz_outbox_flip(bspz_rt.superstep);
     atomic_store_explicit(&bspz_rt.self->superstep, bspz_rt.superstep, memory_order_relaxed);
+    if (bspz_unlikely(snapshot_is_due)) {
+        snapshot_is_due = false;
+        bspz_save_superstep();
+    }
     /* The last thing: from here on peers may copy directly into this rank. */
     atomic_store_explicit(&bspz_rt.self->applied, bspz_rt.superstep, memory_order_release);
     if (bspz_rt.timing) {

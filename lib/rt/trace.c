@@ -35,6 +35,13 @@ void bspz_trace_begin(void)
     trace.writer = getpid();
 }
 
+/* The same process, as far as its files are concerned. */
+void bspz_trace_put_back(void)
+{
+    if (trace.writer)
+        trace.writer = getpid();
+}
+
 /* ---- What a process publishes -------------------------------------------------------------- */
 
 /* The data of a put or a message go from its caller, those of a get to it. */

@@ -209,16 +209,28 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
     return result;
 }
 
-enum bspz_wait bspz_answer_wait(struct bspz_board *board, uint64_t superstep)
+/* Until *word, which the agent raises, is beyond `superstep`. */
+static enum bspz_wait wait_beyond(struct bspz_board *board, _Atomic uint64_t *word,
+                                  uint64_t superstep)
 {
     bool timed_out = false;
 
-    while (atomic_load(&board->answered) <= superstep) {
+    while (atomic_load(word) <= superstep) {
         if (atomic_load(&board->stop))
             return BSPZ_WAIT_STOPPED;
         if (timed_out && bspz_agent_gone(board))
             return BSPZ_WAIT_AGENT_GONE;
-        SLEEP_UNLESS(board, atomic_load(&board->answered) > superstep, timed_out);
+        SLEEP_UNLESS(board, atomic_load(word) > superstep, timed_out);
     }
     return BSPZ_WAIT_DONE;
+}
+
+enum bspz_wait bspz_answer_wait(struct bspz_board *board, uint64_t superstep)
+{
+    return wait_beyond(board, &board->answered, superstep);
+}
+
+enum bspz_wait bspz_resume_wait(struct bspz_board *board, uint64_t superstep)
+{
+    return wait_beyond(board, &board->snap_resumed, superstep);
 }

@@ -26,6 +26,9 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
 /* Waits for the coordinator's answer to the consultation of `superstep`. */
 enum bspz_wait bspz_answer_wait(struct bspz_board *board, uint64_t superstep);
 
+/* Waits until all ranks of the job have recorded the snapshot of `superstep` completed supersteps. */
+enum bspz_wait bspz_resume_wait(struct bspz_board *board, uint64_t superstep);
+
 /* Has the node agent died?  (An agent that is dead but not reaped counts as dead.) */
 bool bspz_agent_gone(const struct bspz_board *board);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../../lib/shm/board.h"
+#include "lib/shm/board.h"
 
 /* The mapping of the whole board, as libbsp has it; NULL = not found. */
 static inline struct bspz_board *board_of_this_job(void)

@@ -1,0 +1,356 @@
+/* save.c - a rank has its state saved, and comes back to where it was.
+ *
+ * Happy path: what lies in shared memory is copied -> a frozen copy, if the agent wants one -> the
+ * image, by a copy or by the rank itself -> recorded -> resumed.  A copy that is thawed returns from
+ * the second step, a process that was restored from the third: they put everything back, say READY
+ * and run.
+ * What can fail: something that cannot be captured, no memory or process (then the rank does without
+ * copies), the image file.  The agent is told, and decides.
+ */
+#include "lib/rt/save.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ckpt/capture/capture.h"
+#include "lib/rt/save_restore.h"
+
+#define LIBRARY_VERSION 1u
+#define RULES_MAX       256u
+#define TABLE_BLOCKS                                                                               \
+    ((BSPZ_BLOCKS_BYTES - sizeof(struct bspz_image_table)) / sizeof(struct bspz_image_block))
+#define FIRST_DESCRIPTOR 512 /* of the image: out of the way of the program's */
+
+/* Descriptors 0 to 2 as the agent gave them. */
+static struct {
+    dev_t device;
+    ino_t inode;
+    bool any;
+} given[3];
+
+static struct bspz_capture_plan plan;
+static struct bspz_freeze_plan freeze_plan;
+static struct bspz_handover handover;
+static struct bspz_range excluded;
+static int job_descriptors[BSPZ_JOB_DESCRIPTORS];
+static const char *rules[RULES_MAX];
+
+void bspz_save_note_stdio(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        struct stat status;
+
+        given[fd].any = fstat(fd, &status) == 0;
+        given[fd].device = status.st_dev;
+        given[fd].inode = status.st_ino;
+    }
+}
+
+static struct bspz_snap_order *order(void)
+{
+    return &bspz_rt.board->snap_order;
+}
+
+/* ---- What is no part of the state ---------------------------------------------------------- */
+
+static bool same_file(int fd, int other)
+{
+    struct stat a, b;
+
+    return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/* Not what the program has put in its place. */
+static bool is_given(int fd)
+{
+    struct stat status;
+    int relay = fd > 0 ? bspz_rt.board->relay_fd[fd - 1] : 0;
+
+    if (fstat(fd, &status) != 0)
+        return false;
+    if (given[fd].any && given[fd].device == status.st_dev && given[fd].inode == status.st_ino)
+        return true;
+    return relay > 0 && same_file(fd, relay);
+}
+
+static void fill_options(struct bspz_capture_options *options, int image)
+{
+    uint32_t bytes = order()->rules_bytes;
+    uint32_t count = 0;
+
+    for (int fd = 0; fd <= 2; fd++)
+        if (is_given(fd))
+            job_descriptors[count++] = fd;
+    job_descriptors[count++] = bspz_rt.board_fd;
+    count += (uint32_t)bspz_stdio_relays(&job_descriptors[count]);
+    if (image >= 0)
+        job_descriptors[count++] = image;
+    excluded.start = (uint64_t)(uintptr_t)bspz_rt.board;
+    excluded.end = excluded.start + ((bspz_rt.board->layout.total + 4095) & ~UINT64_C(4095));
+    *options = (struct bspz_capture_options){.excluded = &excluded,
+                                             .excluded_count = 1,
+                                             .job_descriptors = job_descriptors,
+                                             .job_count = count,
+                                             .rules = rules};
+    for (uint32_t at = 0; at < bytes && at < BSPZ_SNAP_RULES && options->rule_count < RULES_MAX;
+         at += (uint32_t)strnlen(&order()->rules[at], BSPZ_SNAP_RULES - at) + 1)
+        rules[options->rule_count++] = &order()->rules[at];
+}
+
+/* ---- Tables of blocks ---------------------------------------------------------------------- */
+
+static struct bspz_image_table *table_of(int pid, int which)
+{
+    uint64_t offset = bspz_rt.board->layout.blocks + (2 * (uint64_t)pid + (uint64_t)which) *
+                                                         BSPZ_BLOCKS_BYTES;
+
+    return (struct bspz_image_table *)((char *)bspz_rt.board + offset);
+}
+
+static bool is_base(const struct bspz_image_table *table)
+{
+    return order()->base_term > 0 && table->image.superstep == order()->base_superstep &&
+           table->image.term == order()->base_term && bspz_image_may_extend(table);
+}
+
+/* Increments add to the newest committed image of this rank; the first to the common beginning. */
+static void choose_tables(struct bspz_image_config *image)
+{
+    const struct bspz_image_table *base = NULL;
+    struct bspz_image_table *next;
+
+    if (is_base(table_of(0, 0)) && order()->base_superstep == 0)
+        base = table_of(0, 0);
+    for (int which = 0; which < 2; which++)
+        if (is_base(table_of(bspz_rt.pid, which)))
+            base = table_of(bspz_rt.pid, which);
+    next = table_of(bspz_rt.pid, base == table_of(bspz_rt.pid, 0));
+    next->usable = 0;
+    next->capacity = TABLE_BLOCKS;
+    image->base = base;
+    image->next = next;
+}
+
+/* ---- The image ----------------------------------------------------------------------------- */
+
+/* Runs in the writer, which may be this process while it is being read: touches nothing of it. */
+static int write_bytes(void *context, const void *bytes, size_t size)
+{
+    int fd = *(const int *)context;
+
+    while (size > 0) {
+        ssize_t done = write(fd, bytes, size);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done < 0 ? -errno : -EIO;
+        bytes = (const char *)bytes + done;
+        size -= (size_t)done;
+    }
+    return 0;
+}
+
+static void report(int error, const char *why)
+{
+    struct bspz_snap *snap = bspz_own_snap();
+
+    snap->error = error;
+    if (error)
+        snprintf(snap->why, sizeof snap->why, "%s", why);
+    atomic_store(&snap->written, order()->superstep + 1);
+    bspz_board_ring(bspz_rt.board);
+}
+
+static void finished(void *context, int error, const struct bspz_image_written *written,
+                     const char *why)
+{
+    struct bspz_snap *snap = bspz_own_snap();
+    const struct bspz_image_table *base = plan.image.base;
+
+    if (!error && fsync(*(const int *)context) != 0) {
+        error = -errno;
+        why = "the image cannot be made durable";
+    }
+    if (!error) {
+        snap->generation = base ? base->generation + 1 : 0;
+        snap->base_superstep = base ? base->image.superstep : 0;
+        snap->base_term = base ? base->image.term : 0;
+        snap->base_pid = base ? base->image.pid : 0;
+        memset(snap->base_digest, 0, sizeof snap->base_digest);
+        if (base)
+            memcpy(snap->base_digest, base->image.digest, sizeof snap->base_digest);
+        memcpy(snap->digest, written->name.digest, sizeof snap->digest);
+        snap->size = written->length;
+        snap->changed = written->raw_bytes;
+    }
+    report(-error, why);
+}
+
+static int open_image(char *why, size_t size)
+{
+    char path[sizeof order()->path_start + sizeof order()->path_end + 16];
+    int fd, moved;
+
+    snprintf(path, sizeof path, "%s%d%s", order()->path_start, bspz_rt.pid, order()->path_end);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        snprintf(why, size, "%.300s: %s", path, strerror(errno));
+        return -errno;
+    }
+    moved = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+    if (moved < 0)
+        return fd;
+    close(fd);
+    return moved;
+}
+
+static void fill_plan(int *image)
+{
+    static struct bspz_copy_hooks hooks;
+    struct bspz_image_header *header = &plan.image.header;
+
+    memset(&plan, 0, sizeof plan);
+    bspz_writer_hooks(&hooks);
+    fill_options(&plan.options, *image);
+    plan.image.write = write_bytes;
+    plan.image.context = image;
+    plan.image.compress = true;
+    memcpy(header->job, order()->job, sizeof header->job);
+    header->superstep = order()->superstep;
+    header->term = order()->term;
+    header->pid = (uint32_t)bspz_rt.pid;
+    header->nprocs = (uint32_t)bspz_rt.nprocs;
+    header->created = order()->created;
+    header->libbsp_version = LIBRARY_VERSION;
+    choose_tables(&plan.image);
+    plan.finished = finished;
+    plan.finished_context = image;
+    plan.forked = order()->forked ? &hooks : NULL;
+    plan.handover = &handover;
+    plan.handover_room = sizeof handover;
+}
+
+/* 0 when the image is written, will be, or is reported to have failed; 1 in a process restored from
+ * it. */
+static int save_image(void)
+{
+    static int image;
+    struct bspz_snap *snap = bspz_own_snap();
+    char why[BSPZ_SNAP_WHY];
+    int result;
+
+    snap->refused = 0;
+    image = open_image(why, sizeof why);
+    if (image < 0) {
+        report(-image, why);
+        return 0;
+    }
+    fill_plan(&image);
+    result = bspz_capture_write(&plan);
+    if (result < 0 && result != -EBUSY && plan.forked) {
+        snap->fell_back = 1;
+        plan.forked = NULL;
+        plan.why[0] = '\0';
+        result = bspz_capture_write(&plan);
+    }
+    if (result == 1)
+        return 1;
+    close(image);
+    if (result < 0 && atomic_load(&snap->written) != order()->superstep + 1) {
+        snap->refused = result == -EBUSY;
+        report(-result, plan.why);
+    }
+    return 0;
+}
+
+/* ---- Coming back --------------------------------------------------------------------------- */
+
+BSPZ_NORETURN void bspz_restore_failed(int error, const char *why)
+{
+    struct bspz_snap *snap = bspz_own_snap();
+
+    snap->error = error;
+    snprintf(snap->why, sizeof snap->why, "%s", why);
+    atomic_store(&snap->staged, 2);
+    bspz_board_ring(bspz_rt.board);
+    _exit(1);
+}
+
+/* The board is not mapped yet: nobody can be told but the agent, by this end. */
+static void attach(void)
+{
+    if (plan.handover_size != sizeof handover || plan.job_count <= BSPZ_HANDOVER_BOARD ||
+        bspz_state_attach(plan.job_descriptors[BSPZ_HANDOVER_BOARD]) != 0)
+        _exit(1);
+    bspz_rt.pid = handover.pid;
+    bspz_save_note_stdio();
+    bspz_stdio_forget_terminal();
+}
+
+static void come_back(void)
+{
+    int error = bspz_state_put_back();
+
+    if (error)
+        bspz_restore_failed(error, "no memory for the communication of the process");
+    bspz_join_agent();
+    bspz_wait_to_run();
+}
+
+/* 1 in a thawed copy. */
+static int make_frozen_copy(void)
+{
+    struct bspz_snap *snap = bspz_own_snap();
+    int result;
+
+    if (atomic_load(&snap->copy_slot) < 0)
+        return 0;
+    memset(&freeze_plan, 0, sizeof freeze_plan);
+    fill_options(&freeze_plan.options, -1);
+    bspz_frozen_hooks(&freeze_plan.hooks);
+    result = bspz_copy_freeze(&freeze_plan);
+    if (result < 0 && result != -EBUSY)
+        snap->fell_back = 1;
+    return result;
+}
+
+void bspz_save_superstep(void)
+{
+    struct bspz_snap *snap = bspz_own_snap();
+    uint64_t superstep = bspz_rt.superstep, begun = bspz_now_ns();
+    int error = bspz_state_keep();
+    enum bspz_wait waited;
+
+    if (error) {
+        report(error, "no memory to keep unread messages");
+    } else if (make_frozen_copy() == 1) {
+        come_back();
+        return;
+    } else if (save_image() == 1) {
+        attach();
+        come_back();
+        return;
+    }
+    bspz_state_drop();
+    snap->pause_ns = bspz_now_ns() - begun;
+    atomic_store(&snap->recorded, superstep + 1);
+    bspz_board_ring(bspz_rt.board);
+    waited = bspz_resume_wait(bspz_rt.board, superstep);
+    if (waited != BSPZ_WAIT_DONE)
+        bspz_leave();
+}
+
+bool bspz_save_start(void)
+{
+    bspz_state_note_layout();
+    if (save_image() != 1)
+        return false;
+    attach();
+    return true;
+}
