@@ -1,0 +1,68 @@
+"""Waits for files to appear, by inotify: a snapshot in the making is there for milliseconds."""
+import ctypes
+import os
+import select
+import struct
+import time
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_CREATE, _MOVED_TO, _NONBLOCK = 0x100, 0x80, 0o4000
+
+
+class Folders:
+    """Names that appear in folders, as they appear.  A context."""
+
+    def __init__(self, *folders):
+        self.fd = _libc.inotify_init1(_NONBLOCK)
+        if self.fd < 0:
+            raise OSError(ctypes.get_errno(), "inotify_init1")
+        self.folders = {}
+        self.pending = []
+        for folder in folders:
+            self.add(folder, False)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
+
+    def add(self, folder, tell_existing=True):
+        """Watches a folder, too; what it has already is told as well."""
+        watch = _libc.inotify_add_watch(self.fd, os.fsencode(folder), _CREATE | _MOVED_TO)
+        if watch < 0:
+            return  # it has gone again
+        self.folders[watch] = folder
+        if tell_existing:
+            try:
+                self.pending += [os.path.join(folder, name) for name in os.listdir(folder)]
+            except FileNotFoundError:
+                pass
+
+    def next(self, patience):
+        """The path of the next that appeared, None when nothing did."""
+        end = time.monotonic() + patience
+        while not self.pending:
+            ready, _, _ = select.select([self.fd], [], [], max(0, end - time.monotonic()))
+            if not ready:
+                return None
+            events = os.read(self.fd, 65536)
+            at = 0
+            while at < len(events):
+                watch, _, _, length = struct.unpack_from("iIII", events, at)
+                name = events[at + 16:at + 16 + length].rstrip(b"\0").decode()
+                self.pending.append(os.path.join(self.folders[watch], name))
+                at += 16 + length
+        return self.pending.pop(0)
+
+    def wait_for(self, wanted, patience):
+        """The first path for which wanted(path) is true; folders that appear are watched, too."""
+        end = time.monotonic() + patience
+        while True:
+            path = self.next(end - time.monotonic())
+            if path is None:
+                return None
+            if os.path.isdir(path):
+                self.add(path)
+            if wanted(path):
+                return path

@@ -1,0 +1,184 @@
+/* ticker.c - a program whose every superstep can be seen, and stopped, from outside.
+ *
+ *   ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i]
+ *
+ * It runs in supersteps that use all of BSPlib (ticker_talk.c) and all kinds of files
+ * (ticker_files.c), with -i also its input: a line per superstep.  -m is memory that does not
+ * compress, of which a part changes in each superstep; -t a rest in each superstep.
+ *
+ * Outside of the job's state are two things in FOLDER: "witness", to which each process adds
+ * "PID SUPERSTEP OSPID" whenever it executes a superstep, so that one sees what was executed twice,
+ * and files "hold.PID.SUPERSTEP": as long as one is there, the process stays in that superstep. */
+#include "tests/recovery/ticker.h"
+
+#include <bsp.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t ticker_sum = 88172645463325252u;
+
+static const char *folder;
+static long supersteps, mebibytes, rest_ms;
+static bool reads;
+static uint64_t *ballast;
+
+void ticker_mix(const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+
+    for (size_t i = 0; i < size; i++)
+        ticker_sum = (ticker_sum ^ at[i]) * 1099511628211u;
+}
+
+_Noreturn void ticker_fail(const char *what)
+{
+    fprintf(stderr, "ticker: process %d: %s\n", bsp_pid(), what);
+    exit(99);
+}
+
+static void pause_ms(long milliseconds)
+{
+    struct timespec rest = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+
+    while (nanosleep(&rest, &rest) != 0)
+        continue;
+}
+
+/* Not part of what is restored: opened, written at once and closed. */
+static void bear_witness(const char *what, int s)
+{
+    char path[3100], line[100];
+    int fd, size;
+
+    snprintf(path, sizeof path, "%s/witness", folder);
+    size = snprintf(line, sizeof line, "%s%d %d %d\n", what, bsp_pid(), s, (int)getpid());
+    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (fd < 0 || write(fd, line, (size_t)size) != size)
+        ticker_fail("witness");
+    close(fd);
+}
+
+static void be_held(int s)
+{
+    char path[3100];
+
+    snprintf(path, sizeof path, "%s/hold.%d.%d", folder, bsp_pid(), s);
+    while (access(path, F_OK) == 0)
+        pause_ms(1);
+}
+
+static size_t ballast_words(void)
+{
+    return (size_t)mebibytes << 17;
+}
+
+/* Words that look random; every 16th page of another phase changes in each superstep. */
+static void stir(int s)
+{
+    size_t page = 512, words = ballast_words();
+
+    for (size_t i = (size_t)(s & 15) * page; i + page <= words; i += 16 * page)
+        for (size_t k = 0; k < page; k++)
+            ballast[i + k] =
+                ballast[i + k] * 6364136223846793005u + (uint64_t)s + 1442695040888963407u;
+    if (words > 0)
+        ticker_mix(&ballast[(size_t)s * 4099 % words], sizeof *ballast);
+}
+
+static void load(void)
+{
+    uint64_t word = (uint64_t)bsp_pid() + 1;
+
+    ballast = malloc(ballast_words() * sizeof *ballast + 1);
+    if (!ballast)
+        ticker_fail("no memory");
+    for (size_t i = 0; i < ballast_words(); i++) {
+        word ^= word << 13;
+        word ^= word >> 7;
+        word ^= word << 17;
+        ballast[i] = word;
+    }
+}
+
+/* The process with number 0 reads a line, of whatever length. */
+static void read_line(void)
+{
+    int c;
+
+    if (!reads || bsp_pid() != 0)
+        return;
+    while ((c = getchar()) != EOF && c != '\n') {
+        char byte = (char)c;
+
+        ticker_mix(&byte, 1);
+    }
+    if (c == EOF)
+        ticker_fail("the input is shorter than it was");
+}
+
+static void superstep(int s)
+{
+    bear_witness("", s);
+    be_held(s);
+    if (rest_ms > 0)
+        pause_ms(rest_ms);
+    read_line();
+    stir(s);
+    files_write(s);
+    files_print(s);
+    talk_send(s);
+    bsp_sync();
+    talk_receive(s);
+}
+
+static bool parse(int argc, char **argv)
+{
+    int option;
+
+    if (argc < 3)
+        return false;
+    folder = argv[1];
+    supersteps = atol(argv[2]);
+    optind = 3;
+    while ((option = getopt(argc, argv, "m:t:i")) != -1)
+        if (option == 'm')
+            mebibytes = atol(optarg);
+        else if (option == 't')
+            rest_ms = atol(optarg);
+        else if (option == 'i')
+            reads = true;
+        else
+            return false;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    if (!parse(argc, argv)) {
+        fprintf(stderr, "usage: ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i]\n");
+        return 2;
+    }
+    files_before_begin(folder);
+    bsp_begin(0);
+    files_begin();
+    load();
+    talk_begin(); /* the first superstep of BSPlib; those of the witness follow */
+    for (int s = 1; s <= supersteps; s++)
+        superstep(s);
+    talk_end();
+    for (int turn = 0; turn < bsp_nprocs(); turn++) {
+        if (turn == bsp_pid()) {
+            printf("process %d ends with %016llx\n", turn, (unsigned long long)ticker_sum);
+            fflush(stdout);
+        }
+        bsp_sync();
+    }
+    files_end();
+    bear_witness("end ", (int)supersteps);
+    bsp_end();
+    return 0;
+}
