@@ -137,6 +137,7 @@ static int write_descriptors(struct bspz_snapshot *snapshot, struct bspz_image_w
             .modified = one->modified,
             .mode = one->mode,
             .same_as = (uint32_t)one->same_as,
+            .shared = one->shared,
         };
         int error = bspz_image_descriptor(writer, &entry, one->path);
 

@@ -7,6 +7,7 @@
 #include <sys/sysmacros.h>
 
 #include "ckpt/capture/linux.h"
+#include "ckpt/format/layout.h"
 
 #define LIST_BUFFER (16 * 1024)
 #define INFO_BUFFER (16 * 1024)
@@ -91,6 +92,13 @@ static enum bspz_descriptor_kind kind_of(const struct stat *status, const char *
     return S_ISDIR(status->st_mode) ? BSPZ_FD_DIRECTORY : BSPZ_FD_FILE;
 }
 
+uint32_t bspz_descriptor_mark(int number)
+{
+    long mark = bspz_sys3(SYS_fcntl, number, F_GETSIG, 0);
+
+    return mark >= (long)BSPZ_SHARED_FIRST && mark <= (long)BSPZ_SHARED_LAST ? (uint32_t)mark : 0;
+}
+
 static int describe(struct bspz_descriptor *one, char *buffer, struct bspz_arena *arena)
 {
     struct stat status;
@@ -117,12 +125,14 @@ static int describe(struct bspz_descriptor *one, char *buffer, struct bspz_arena
     one->modified = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
     one->mode = status.st_mode;
     one->kind = kind_of(&status, one->path);
+    if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+        one->shared = bspz_descriptor_mark(one->number);
     return 0;
 }
 
 /* The offset belongs to what dup copies, the description.  Where the kernel does not compare
  * descriptors for us, a flag tells them apart: it means nothing to files and is put back at once.
- */
+ * Not so where other processes hold it too, which might see the flag: it has a mark instead. */
 static bool same_description(const struct bspz_descriptor *a, const struct bspz_descriptor *b)
 {
     long self, order, flags, seen;
@@ -130,6 +140,8 @@ static bool same_description(const struct bspz_descriptor *a, const struct bspz_
     if (a->device != b->device || a->inode != b->inode || a->flags != b->flags ||
         a->offset != b->offset)
         return false;
+    if (a->shared || b->shared)
+        return a->shared == b->shared;
     self = bspz_sys0(SYS_getpid);
     order = bspz_sys5(SYS_kcmp, self, self, KCMP_FILE, a->number, b->number);
     if (order >= 0)

@@ -28,6 +28,7 @@ struct bspz_descriptor {
     uint64_t inode;
     uint64_t modified; /* nanoseconds since 1970 */
     uint32_t mode;     /* type and permissions, of stat */
+    uint32_t shared;   /* the mark of a description that other processes hold, 0: none has it */
     const char *path;  /* as the kernel names it: "/a/file", "socket:[17]" */
 };
 
@@ -39,6 +40,9 @@ struct bspz_descriptors {
 /* Lists all descriptors but those used for the listing.  0, or a negative errno: -ENOMEM when the
  * arena is full. */
 int bspz_descriptors_read(struct bspz_descriptors *descriptors, struct bspz_arena *arena);
+
+/* The mark of an open file description, or 0: see BSPZ_SHARED_FIRST. */
+uint32_t bspz_descriptor_mark(int number);
 
 const struct bspz_descriptor *bspz_descriptors_find(const struct bspz_descriptors *descriptors,
                                                     int number);

@@ -54,6 +54,29 @@ static int lift(int fd, int lowest)
     return lifted;
 }
 
+/* A description that other processes of the job hold, too: whoever started this process left it a
+ * descriptor.  The file is the one that it was or, after a copy or on another day, the one that is
+ * there by its name.  The new descriptor, or -1. */
+static int find_shared(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
+                       const char *path)
+{
+    const struct bspz_descriptors *own = &restore->self->descriptors;
+    bool known = true;
+    struct stat now;
+
+    if (bspz_sys4(SYS_newfstatat, AT_FDCWD, path, &now, 0) != 0)
+        known = false;
+    for (uint32_t i = 0; i < own->count; i++) {
+        const struct bspz_descriptor *one = &own->descriptor[i];
+
+        if (one->shared == saved->shared &&
+            ((one->device == saved->device && one->inode == saved->inode) ||
+             (known && one->device == now.st_dev && one->inode == now.st_ino)))
+            return (int)bspz_sys3(SYS_fcntl, one->number, F_DUPFD_CLOEXEC, 0);
+    }
+    return -1;
+}
+
 static int check_opened(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
                         const char *path, int fd)
 {
@@ -76,6 +99,8 @@ static int open_one(struct bspz_restore *restore, const struct bspz_image_descri
 
     if (restore->plan->open_file)
         fd = restore->plan->open_file(restore->plan->context, saved, path);
+    if (fd == -1 && saved->shared)
+        fd = find_shared(restore, saved, path);
     if (fd == -1)
         fd = bspz_sys_open(path, ((int)saved->flags & ~OPENED_ONLY_ONCE) | O_CLOEXEC | O_NOCTTY);
     if (fd < 0 && saved->kind == BSPZ_DESCRIPTOR_EXCLUDED)
@@ -100,7 +125,10 @@ static int open_one(struct bspz_restore *restore, const struct bspz_image_descri
 int bspz_files_open(struct bspz_restore *restore)
 {
     int lowest = first_free(restore);
+    int listed = bspz_descriptors_read(&restore->self->descriptors, &restore->self->arena);
 
+    if (listed)
+        return bspz_restore_fail(restore, listed, "/proc/self/fd", NULL, NULL);
     allow_many();
     restore->opened = bspz_arena_take(&restore->self->arena, count_of(restore) * sizeof(int) + 1);
     if (!restore->opened)
@@ -138,6 +166,10 @@ static int put_back(struct bspz_restore *restore, uint32_t index)
 
     if (fd < 0 || saved->kind == BSPZ_DESCRIPTOR_DEVICE || (int)saved->flags & O_PATH)
         return 0;
+    if (saved->shared) {
+        bspz_sys3(SYS_fcntl, fd, F_SETSIG, saved->shared);
+        bspz_sys3(SYS_fcntl, fd, F_SETFL, saved->flags);
+    }
     if (saved->kind == BSPZ_DESCRIPTOR_FILE && written && !restore->plan->keep_lengths)
         error = bspz_sys2(SYS_ftruncate, fd, saved->size);
     if (!error && bspz_sys3(SYS_lseek, fd, saved->offset, 0) < 0 &&

@@ -146,6 +146,11 @@ enum bspz_image_descriptor_kind {
     BSPZ_DESCRIPTOR_KIND_COUNT
 };
 
+/* The signal number of fcntl(F_SETSIG), which means nothing to files, marks a description that is
+ * shared: so it is known from others of the same file in every process that has it. */
+#define BSPZ_SHARED_FIRST 35u
+#define BSPZ_SHARED_LAST  64u
+
 /* One open file descriptor; path as for regions. */
 struct bspz_image_descriptor {
     uint32_t number;
@@ -159,7 +164,8 @@ struct bspz_image_descriptor {
     uint64_t modified; /* as for regions */
     uint32_t mode;     /* file type and permissions */
     uint32_t same_as;  /* the lowest number with the same open file description; number if alone */
-    uint32_t shared;   /* not 0: other processes of the job hold the same description */
+    uint32_t shared;   /* not 0: other processes of the job hold the same description; which of
+                          its file's that is, BSPZ_SHARED_FIRST to BSPZ_SHARED_LAST */
     uint32_t path_size;
 };
 

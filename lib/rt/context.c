@@ -144,4 +144,6 @@ __attribute__((constructor)) static void attach(void)
     for (int i = 0; i < 2; i++)
         if (bspz_rt.board->relay_fd[i] > 0)
             fcntl(bspz_rt.board->relay_fd[i], F_SETFD, FD_CLOEXEC);
+    if (bspz_rt.board->share_fd > 0)
+        fcntl(bspz_rt.board->share_fd, F_SETFD, FD_CLOEXEC);
 }

@@ -223,6 +223,10 @@ struct bspz_board {
     int32_t relay_fd[2];
     uint64_t relay_terminal[2]; /* st_rdev of the pseudo terminal */
 
+    /* With snapshots: a socket that process 0 inherits, to hand on in bsp_begin what all processes
+     * have open (ckpt/capture/share.h); 0 = none.  By the agent. */
+    int32_t share_fd;
+
     /* Bell: ranks add 1 and wake; the agent's bell thread waits on it. */
     _Atomic uint32_t doorbell __attribute__((aligned(BSPZ_LINE)));
 

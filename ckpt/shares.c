@@ -1,0 +1,222 @@
+/* shares.c - descriptors that were given, or opened from what an image says. */
+#include "ckpt/shares.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ckpt/format/image.h"
+
+#define AT_ONCE     253 /* descriptors that one message may bring */
+#define OPENED_NOW  (O_CLOEXEC | O_NOCTTY)
+/* Of the flags at first: files exist now, and keep what is in them. */
+#define OPENED_ONCE (O_CREAT | O_EXCL | O_TRUNC | O_ASYNC)
+
+struct share {
+    int fd;
+    dev_t device;
+    ino_t inode;
+    int mark;
+};
+
+struct shares {
+    int socket;
+    struct share *list;
+    size_t count, room;
+};
+
+struct shares *shares_new(void)
+{
+    struct shares *shares = calloc(1, sizeof *shares);
+
+    if (shares)
+        shares->socket = -1;
+    return shares;
+}
+
+void shares_free(struct shares *shares)
+{
+    if (!shares)
+        return;
+    for (size_t i = 0; i < shares->count; i++)
+        close(shares->list[i].fd);
+    if (shares->socket >= 0)
+        close(shares->socket);
+    free(shares->list);
+    free(shares);
+}
+
+int shares_offer(struct shares *shares, int *end)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return -errno;
+    if (shares->socket >= 0)
+        close(shares->socket);
+    shares->socket = ends[0];
+    *end = ends[1];
+    return 0;
+}
+
+/* Keeps the descriptor, or closes it. */
+static int keep(struct shares *shares, int fd, int mark)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) != 0 || mark < (int)BSPZ_SHARED_FIRST || mark > (int)BSPZ_SHARED_LAST) {
+        close(fd);
+        return 0;
+    }
+    if (shares->count == shares->room) {
+        size_t room = shares->room ? 2 * shares->room : 16;
+        struct share *list = realloc(shares->list, room * sizeof *list);
+
+        if (!list) {
+            close(fd);
+            return -ENOMEM;
+        }
+        shares->list = list;
+        shares->room = room;
+    }
+    shares->list[shares->count++] = (struct share){fd, status.st_dev, status.st_ino, mark};
+    return 0;
+}
+
+static int keep_all(struct shares *shares, struct msghdr *message)
+{
+    int error = 0;
+
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+        size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            int fd, failed;
+
+            memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
+            failed = keep(shares, fd, fcntl(fd, F_GETSIG));
+            error = error ? error : failed;
+        }
+    }
+    return error;
+}
+
+int shares_take(struct shares *shares)
+{
+    char byte, space[CMSG_SPACE(AT_ONCE * sizeof(int))] __attribute__((aligned(8)));
+    int error = 0;
+
+    while (!error && shares->socket >= 0) {
+        struct iovec bytes = {&byte, 1};
+        struct msghdr message = {.msg_iov = &bytes,
+                                 .msg_iovlen = 1,
+                                 .msg_control = space,
+                                 .msg_controllen = sizeof space};
+        ssize_t got = recvmsg(shares->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && errno == EAGAIN)
+            return 0;
+        if (got <= 0) {
+            error = got < 0 ? -errno : 0;
+            close(shares->socket);
+            shares->socket = -1;
+            break;
+        }
+        error = keep_all(shares, &message);
+    }
+    return error;
+}
+
+/* ---- From an image ---- */
+
+static bool has(const struct shares *shares, dev_t device, ino_t inode, int mark)
+{
+    for (size_t i = 0; i < shares->count; i++)
+        if (shares->list[i].device == device && shares->list[i].inode == inode &&
+            shares->list[i].mark == mark)
+            return true;
+    return false;
+}
+
+/* The file may have another number than it had, after a copy or on another day. */
+static bool is_there(const struct shares *shares, const struct bspz_image_descriptor *saved)
+{
+    const char *path = bspz_image_descriptor_path(saved);
+    struct stat now;
+
+    return has(shares, saved->device, saved->inode, (int)saved->shared) ||
+           (stat(path, &now) == 0 && has(shares, now.st_dev, now.st_ino, (int)saved->shared));
+}
+
+static int open_one(struct shares *shares, const struct bspz_image_descriptor *saved)
+{
+    int fd;
+
+    if (!saved->shared || saved->same_as != saved->number || is_there(shares, saved))
+        return 0;
+    fd = open(bspz_image_descriptor_path(saved), ((int)saved->flags & ~OPENED_ONCE) | OPENED_NOW);
+    if (fd < 0)
+        return 0;
+    if (fcntl(fd, F_SETSIG, (int)saved->shared) != 0) {
+        close(fd);
+        return 0;
+    }
+    return keep(shares, fd, (int)saved->shared);
+}
+
+static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
+{
+    int fd = *(int *)context;
+
+    while (size > 0) {
+        ssize_t got = pread(fd, bytes, size, (off_t)offset);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got ? -errno : -EIO;
+        bytes = (char *)bytes + got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return 0;
+}
+
+int shares_open(struct shares *shares, int image_fd)
+{
+    struct bspz_image_source source = {.read = read_image, .context = &image_fd};
+    void *scratch = NULL, *tables = NULL;
+    struct bspz_image image;
+    struct stat status;
+    int error = fstat(image_fd, &status) == 0 ? 0 : -errno;
+
+    if (!error && posix_memalign(&scratch, 64, BSPZ_IMAGE_READER_SCRATCH) != 0)
+        error = -ENOMEM;
+    source.size = error ? 0 : (uint64_t)status.st_size;
+    if (!error)
+        error = bspz_image_open(&image, &source, scratch, NULL);
+    if (!error && posix_memalign(&tables, 16, bspz_image_memory(&image) + 1) != 0)
+        error = -ENOMEM;
+    if (!error)
+        error = bspz_image_load(&image, tables, NULL);
+    for (uint64_t i = 0; !error && i < image.end.descriptors; i++)
+        error = open_one(shares, image.descriptors[i]);
+    free(tables);
+    free(scratch);
+    return error;
+}
+
+void shares_pass(const struct shares *shares)
+{
+    for (size_t i = 0; i < shares->count; i++)
+        fcntl(shares->list[i].fd, F_SETFD, 0);
+}
