@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "ckpt/capture/capture.h"
+#include "ckpt/capture/share.h"
 #include "lib/rt/save_restore.h"
 
 #define LIBRARY_VERSION 1u
@@ -346,9 +347,26 @@ void bspz_save_superstep(void)
         bspz_leave();
 }
 
+/* What is open now, all ranks will have open together.  Without the agent's help it still comes
+ * back, but to each rank by itself. */
+static void hand_on_files(void)
+{
+    struct bspz_capture_options options = {0};
+    char why[BSPZ_WHY_SIZE];
+    int socket = bspz_rt.board->share_fd;
+
+    if (socket <= 0)
+        return;
+    fill_options(&options, socket);
+    bspz_share_give(socket, &options, why);
+    close(socket);
+    bspz_rt.board->share_fd = 0;
+}
+
 bool bspz_save_start(void)
 {
     bspz_state_note_layout();
+    hand_on_files();
     if (save_image() != 1)
         return false;
     attach();
