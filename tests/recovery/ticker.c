@@ -4,24 +4,19 @@
  *
  * It runs in supersteps that use all of BSPlib (ticker_talk.c) and all kinds of files
  * (ticker_files.c), with -i also its input: a line per superstep.  -m is memory that does not
- * compress, of which a part changes in each superstep; -t a rest in each superstep.
- *
- * Outside of the job's state are two things in FOLDER: "witness", to which each process adds
- * "PID SUPERSTEP OSPID" whenever it executes a superstep, so that one sees what was executed twice,
- * and files "hold.PID.SUPERSTEP": as long as one is there, the process stays in that superstep. */
+ * compress, of which a part changes in each superstep; -t a rest in each superstep.  See outside.h
+ * for how it is watched. */
 #include "tests/recovery/ticker.h"
 
 #include <bsp.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tests/recovery/outside.h"
 
 uint64_t ticker_sum = 88172645463325252u;
 
-static const char *folder;
 static long supersteps, mebibytes, rest_ms;
 static bool reads;
 static uint64_t *ballast;
@@ -38,37 +33,6 @@ _Noreturn void ticker_fail(const char *what)
 {
     fprintf(stderr, "ticker: process %d: %s\n", bsp_pid(), what);
     exit(99);
-}
-
-static void pause_ms(long milliseconds)
-{
-    struct timespec rest = {milliseconds / 1000, milliseconds % 1000 * 1000000};
-
-    while (nanosleep(&rest, &rest) != 0)
-        continue;
-}
-
-/* Not part of what is restored: opened, written at once and closed. */
-static void bear_witness(const char *what, int s)
-{
-    char path[3100], line[100];
-    int fd, size;
-
-    snprintf(path, sizeof path, "%s/witness", folder);
-    size = snprintf(line, sizeof line, "%s%d %d %d\n", what, bsp_pid(), s, (int)getpid());
-    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (fd < 0 || write(fd, line, (size_t)size) != size)
-        ticker_fail("witness");
-    close(fd);
-}
-
-static void be_held(int s)
-{
-    char path[3100];
-
-    snprintf(path, sizeof path, "%s/hold.%d.%d", folder, bsp_pid(), s);
-    while (access(path, F_OK) == 0)
-        pause_ms(1);
 }
 
 static size_t ballast_words(void)
@@ -122,10 +86,9 @@ static void read_line(void)
 
 static void superstep(int s)
 {
-    bear_witness("", s);
-    be_held(s);
+    outside_superstep(s);
     if (rest_ms > 0)
-        pause_ms(rest_ms);
+        outside_rest(rest_ms);
     read_line();
     stir(s);
     files_write(s);
@@ -141,7 +104,7 @@ static bool parse(int argc, char **argv)
 
     if (argc < 3)
         return false;
-    folder = argv[1];
+    outside_folder = argv[1];
     supersteps = atol(argv[2]);
     optind = 3;
     while ((option = getopt(argc, argv, "m:t:i")) != -1)
@@ -162,7 +125,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i]\n");
         return 2;
     }
-    files_before_begin(folder);
+    files_before_begin(outside_folder);
     bsp_begin(0);
     files_begin();
     load();
@@ -178,7 +141,7 @@ int main(int argc, char **argv)
         bsp_sync();
     }
     files_end();
-    bear_witness("end ", (int)supersteps);
+    outside_end((int)supersteps);
     bsp_end();
     return 0;
 }
