@@ -367,6 +367,8 @@ bool bspz_save_start(void)
 {
     bspz_state_note_layout();
     hand_on_files();
+    if (order()->term == 0) /* the agent has nowhere to put it, and has said so */
+        return false;
     if (save_image() != 1)
         return false;
     attach();
