@@ -202,6 +202,16 @@ static void fill_header(const struct bspz_snapshot *snapshot, struct bspz_image_
     memcpy(header->build_id, region.build_id, sizeof header->build_id);
 }
 
+static int write_apart(const struct bspz_snapshot *snapshot, struct bspz_image_writer *writer)
+{
+    const struct bspz_capture_options *options = snapshot->options;
+
+    if (!options->excluded_count)
+        return 0;
+    return bspz_image_opaque(writer, BSPZ_IMAGE_TAG_APART, BSPZ_APART_VERSION, options->excluded,
+                             options->excluded_count * sizeof *options->excluded);
+}
+
 int bspz_snapshot_write(struct bspz_snapshot *snapshot, const struct bspz_image_config *wanted,
                         struct bspz_image_written *written)
 {
@@ -214,6 +224,8 @@ int bspz_snapshot_write(struct bspz_snapshot *snapshot, const struct bspz_image_
     if (!error)
         error = bspz_image_opaque(writer, BSPZ_IMAGE_TAG_THREAD, BSPZ_THREAD_VERSION,
                                   &snapshot->thread, sizeof snapshot->thread);
+    if (!error)
+        error = write_apart(snapshot, writer);
     if (!error)
         error = write_regions(snapshot, writer);
     if (!error)

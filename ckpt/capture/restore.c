@@ -101,13 +101,16 @@ static int open_images(struct bspz_restore *restore, struct bspz_image *images,
     return error ? bspz_restore_fail(restore, error, fault.text, NULL, NULL) : 0;
 }
 
-static int read_thread(struct bspz_restore *restore)
+static int read_state(struct bspz_restore *restore)
 {
-    uint32_t version = 0;
-    size_t size = 0;
+    uint32_t version = 0, apart = 0;
+    size_t size = 0, apart_size = 0;
 
     restore->thread = bspz_image_find(restore->image, BSPZ_IMAGE_TAG_THREAD, &version, &size);
+    restore->apart = bspz_image_find(restore->image, BSPZ_IMAGE_TAG_APART, &apart, &apart_size);
+    restore->apart_count = (uint32_t)(apart_size / sizeof *restore->apart);
     if (!restore->thread || version != BSPZ_THREAD_VERSION || size != sizeof *restore->thread ||
+        (restore->apart && apart != BSPZ_APART_VERSION) ||
         restore->thread->auxv_size > sizeof restore->thread->auxv)
         return bspz_restore_fail(
             restore, -EPROTO, "the image was made by another version of the library", NULL, NULL);
@@ -291,7 +294,7 @@ static int prepare(struct bspz_restore *restore, struct bspz_image *images,
     if (error)
         return error;
     restore->image = chain[0];
-    error = read_thread(restore);
+    error = read_state(restore);
     if (!error)
         error = bspz_restore_trust(restore);
     if (!error)

@@ -21,6 +21,8 @@ struct bspz_restore {
     struct bspz_snapshot *self; /* this process: mappings, descriptors, arena */
     struct bspz_image *image;   /* the newest */
     const struct bspz_thread *thread;
+    const struct bspz_range *apart; /* must be free in the restored process */
+    uint32_t apart_count;
     struct bspz_staged *staged; /* ascending, as the image's regions */
     uint32_t staged_count;
     struct bspz_range place; /* where all is staged */

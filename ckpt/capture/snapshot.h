@@ -12,6 +12,8 @@
 #define BSPZ_FORK_STACK   (64u << 10)
 #define BSPZ_MEMORY_BYTES (2u << 20)
 
+#define BSPZ_APART_VERSION 1u /* of the image's list of struct bspz_range */
+
 struct bspz_memory; /* of the last snapshot's mappings */
 
 /* A mapping, or the part of one that is to be saved. */

@@ -39,6 +39,9 @@ static uint64_t stack_start(const struct bspz_restore *restore, uint32_t index)
 
         floor = below->address + below->length + STACK_GAP;
     }
+    for (uint32_t i = 0; i < restore->apart_count; i++)
+        if (restore->apart[i].end <= region->address && restore->apart[i].end + STACK_GAP > floor)
+            floor = restore->apart[i].end + STACK_GAP;
     if (start < floor)
         start = floor;
     return start < region->address ? start : region->address;
@@ -94,26 +97,38 @@ static uint64_t lay_out(struct bspz_restore *restore, uint64_t start)
     return at;
 }
 
-/* The highest end of what either program has at or above `from` before the next hole, and the
- * hole's end: a merge of two ascending lists. */
-struct hole {
-    uint64_t start, end;
-};
+/* The lowest of the ranges that must stay free that ends above `at`, in no order. */
+static struct bspz_range next_apart(const struct bspz_restore *restore, uint64_t at)
+{
+    struct bspz_range next = {HIGHEST, HIGHEST};
 
-static void widest_hole(const struct bspz_restore *restore, struct hole *best)
+    for (uint32_t i = 0; i < restore->apart_count; i++)
+        if (restore->apart[i].end > at && restore->apart[i].start < next.start)
+            next = restore->apart[i];
+    return next;
+}
+
+/* Neither this program, nor the saved one, nor what must stay free has anything there: a merge of
+ * two ascending lists and one that is not. */
+static void widest_hole(const struct bspz_restore *restore, struct bspz_range *best)
 {
     uint32_t own = 0, saved = 0;
     uint64_t at = LOWEST;
 
-    *best = (struct hole){0, 0};
+    *best = (struct bspz_range){0, 0};
     while (at < HIGHEST) {
+        struct bspz_range apart = next_apart(restore, at);
         uint64_t start = HIGHEST, end = HIGHEST;
 
         if (own < restore->self->maps.count) {
             start = restore->self->maps.map[own].start;
             end = restore->self->maps.map[own].end;
         }
-        if (saved < restore->staged_count && restore->staged[saved].home < start) {
+        if (apart.start < start &&
+            (saved == restore->staged_count || apart.start < restore->staged[saved].home)) {
+            start = apart.start;
+            end = apart.end;
+        } else if (saved < restore->staged_count && restore->staged[saved].home < start) {
             start = restore->staged[saved].home;
             end = start + restore->staged[saved].bytes;
             saved++;
@@ -123,7 +138,7 @@ static void widest_hole(const struct bspz_restore *restore, struct hole *best)
         if (start > HIGHEST)
             start = HIGHEST;
         if (start > at && start - at > best->end - best->start)
-            *best = (struct hole){at, start};
+            *best = (struct bspz_range){at, start};
         if (end > at)
             at = end;
     }
@@ -132,7 +147,7 @@ static void widest_hole(const struct bspz_restore *restore, struct hole *best)
 static int find_place(struct bspz_restore *restore)
 {
     uint64_t need = lay_out(restore, 0) + ALIGNMENT, slack;
-    struct hole hole;
+    struct bspz_range hole;
     long at;
 
     widest_hole(restore, &hole);

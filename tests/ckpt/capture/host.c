@@ -84,6 +84,22 @@ static _Noreturn void refuse(const char *why)
     exit(3);
 }
 
+/* What is no part of the process has not been taken by what is, nor by the restore. */
+static void check_apart(void)
+{
+    size_t bytes = excluded[2].end - excluded[2].start;
+    void *wanted = (void *)(uintptr_t)excluded[2].start;
+
+    if (bytes == 0)
+        return;
+    if (mmap(wanted, bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) != wanted) {
+        fprintf(stderr, "an excluded range is taken\n");
+        exit(6);
+    }
+    munmap(wanted, bytes);
+}
+
 static int snapshot(const char *path, struct host_agent *agent, int increment)
 {
     struct bspz_capture_plan plan = {0};
@@ -118,6 +134,7 @@ static int snapshot(const char *path, struct host_agent *agent, int increment)
     if (result < 0)
         refuse(plan.why);
     if (result == 1) {
+        check_apart();
         exclude_tables();
         host_exclude(NULL, 0);
         newest = 0;

@@ -21,4 +21,12 @@ def another_program(place):
     expect(b"another program" in done.stderr, f"message is {done.stderr}")
 
 
-main([every_way, another_program])
+def space_is_free(place):
+    for way in WAYS:
+        image = place.path(way + ".img")
+        place.run(f"apart_{way}", image, check=SAVED)
+        for other in ({}, {"CAPTURE_OTHER": "1"}):
+            place.restore(f"apart_{way}", image, env=other, check=0)
+
+
+main([every_way, another_program, space_is_free])
