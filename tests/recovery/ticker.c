@@ -1,14 +1,16 @@
 /* ticker.c - a program whose every superstep can be seen, and stopped, from outside.
  *
- *   ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i]
+ *   ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i] [-x STATUS] [-d SUPERSTEP]
  *
  * It runs in supersteps that use all of BSPlib (ticker_talk.c) and all kinds of files
  * (ticker_files.c), with -i also its input: a line per superstep.  -m is memory that does not
- * compress, of which a part changes in each superstep; -t a rest in each superstep.  See outside.h
- * for how it is watched. */
+ * compress, of which a part changes in each superstep; -t a rest in each superstep.  It ends with
+ * -x's status.  In superstep -d the last process dies, whenever it comes there.  See outside.h for
+ * how it is watched. */
 #include "tests/recovery/ticker.h"
 
 #include <bsp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,7 +19,7 @@
 
 uint64_t ticker_sum = 88172645463325252u;
 
-static long supersteps, mebibytes, rest_ms;
+static long supersteps, mebibytes, rest_ms, status, deadly = -1;
 static bool reads;
 static uint64_t *ballast;
 
@@ -89,6 +91,8 @@ static void superstep(int s)
     outside_superstep(s);
     if (rest_ms > 0)
         outside_rest(rest_ms);
+    if (s == deadly && bsp_pid() == bsp_nprocs() - 1)
+        raise(SIGSEGV);
     read_line();
     stir(s);
     files_write(s);
@@ -107,13 +111,17 @@ static bool parse(int argc, char **argv)
     outside_folder = argv[1];
     supersteps = atol(argv[2]);
     optind = 3;
-    while ((option = getopt(argc, argv, "m:t:i")) != -1)
+    while ((option = getopt(argc, argv, "m:t:ix:d:")) != -1)
         if (option == 'm')
             mebibytes = atol(optarg);
         else if (option == 't')
             rest_ms = atol(optarg);
         else if (option == 'i')
             reads = true;
+        else if (option == 'x')
+            status = atol(optarg);
+        else if (option == 'd')
+            deadly = atol(optarg);
         else
             return false;
     return true;
@@ -122,7 +130,8 @@ static bool parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
     if (!parse(argc, argv)) {
-        fprintf(stderr, "usage: ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i]\n");
+        fprintf(stderr, "usage: ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i] "
+                        "[-x STATUS] [-d SUPERSTEP]\n");
         return 2;
     }
     files_before_begin(outside_folder);
@@ -143,5 +152,5 @@ int main(int argc, char **argv)
     files_end();
     outside_end((int)supersteps);
     bsp_end();
-    return 0;
+    return (int)status;
 }

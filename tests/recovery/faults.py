@@ -1,0 +1,222 @@
+"""Faults beside the matrix: several at once, again and again, at the very beginning, and what of a
+job's end is no fault at all."""
+import signal
+
+from harness import *
+
+
+def held_everywhere(place, p, superstep):
+    for pid in range(p):
+        place.hold(pid, superstep)
+
+
+def let_go(place, p, superstep):
+    for pid in range(p):
+        place.release(pid, superstep)
+
+
+def wait_all(place, p, superstep, times=1):
+    ranks = [place.wait_executed(pid, superstep, times) for pid in range(p)]
+    place.wait_committed(superstep)
+    return ranks
+
+
+def copies(job):
+    return [pid for pid in children_of(job.agent()) if name_of(pid) == "bspzero-copy"]
+
+
+def ended(place, job, reference):
+    job.check_all(reference)
+    place.check_files(reference)
+    place.check_executions()
+    place.check_clean()
+
+
+def all_ranks_at_once():
+    reference = Reference.of(4, 15, "-m", 1)
+    with Place() as place:
+        held_everywhere(place, 4, 6)
+        job = place.ticker(4, 15, "-m", 1)
+        place.kill(*wait_all(place, 4, 6))
+        let_go(place, 4, 6)
+        ended(place, job, reference)
+
+
+def ranks_and_copies_at_once():
+    """Nothing is in memory any more: all come back from their images."""
+    reference = Reference.of(3, 15, "-m", 1)
+    with Place() as place:
+        held_everywhere(place, 3, 6)
+        job = place.ticker(3, 15, "-m", 1)
+        ranks = wait_all(place, 3, 6)
+        for copy in copies(job):
+            send(copy, signal.SIGKILL)
+        place.kill(*ranks)
+        let_go(place, 3, 6)
+        ended(place, job, reference)
+
+
+def a_copy_is_no_rank():
+    """The death of a frozen copy goes unnoticed."""
+    reference = Reference.of(3, 15, "-m", 1)
+    with Place() as place:
+        held_everywhere(place, 3, 6)
+        job = place.ticker(3, 15, "-m", 1)
+        wait_all(place, 3, 6)
+        victims = copies(job)
+        for copy in victims:
+            send(copy, signal.SIGKILL)
+        let_go(place, 3, 6)
+        job.check_all(reference)
+        check(job.said() == "", job)
+        check(len(place.witness()) == 45, "supersteps were executed again")
+        return f"ok, {len(victims)} copies"
+
+
+def five_times_in_a_row():
+    """The second fault and all that follow come before anything new is committed."""
+    reference = Reference.of(3, 15)
+    with Place() as place:
+        held_everywhere(place, 3, 6)
+        job = place.ticker(3, 15)
+        for turn in range(5):
+            ranks = wait_all(place, 3, 6, turn + 1)
+            place.kill(ranks[turn % 3])
+        let_go(place, 3, 6)
+        ended(place, job, reference)
+        check(len(place.executed(0, 6)) == 6, "superstep 6:", place.executed(0, 6))
+
+
+def fifty_supersteps_fifty_faults():
+    """Processes that were restored, and thawed, dozens of times."""
+    reference = Reference.of(2, 54, "-i", stdin=b"a line\n" * 60)
+    with Place() as place:
+        for superstep in range(2, 52):
+            held_everywhere(place, 2, superstep)
+        job = place.ticker(2, 54, "-i", stdin=b"a line\n" * 60)
+        for superstep in range(2, 52):
+            ranks = wait_all(place, 2, superstep)
+            place.kill(ranks[superstep // 3 % 2])
+            let_go(place, 2, superstep)
+        ended(place, job, reference)
+
+
+def agent_five_times():
+    reference = Reference.of(2, 30)
+    with Place() as place:
+        for superstep in range(5, 30, 5):
+            held_everywhere(place, 2, superstep)
+        job = place.ticker(2, 30)
+        for superstep in range(5, 30, 5):
+            wait_all(place, 2, superstep)
+            place.kill(job.agent())
+            let_go(place, 2, superstep)
+        ended(place, job, reference)
+
+
+def back_to_the_start():
+    """Only snapshot 0 is there: all processes are made of one image."""
+    for p in (1, 4):
+        reference = Reference.of(p, 8)
+        with Place() as place:
+            place.hold(p - 1, 4)
+            job = place.ticker(p, 8, options=["--every", "1000"])
+            rank = place.wait_executed(p - 1, 4)
+            place.wait_committed(0)
+            place.kill(rank)
+            place.release(p - 1, 4)
+            ended(place, job, reference)
+
+
+def the_same_fault_for_ever():
+    """Reported with its signal and stopped after --max-restarts; and it can be gone on with."""
+    with Place() as place:
+        job = place.ticker(3, 10, "-d", 5, options=["--every", "1", "--max-restarts", "3"])
+        job.wait(128 + signal.SIGSEGV)
+        check(len(place.executed(2, 5)) == 4, "superstep 5 was executed", place.executed(2, 5))
+        check(re.search(r"(?i)segmentation|signal 11|SIGSEGV", job.said()), job)
+        check(re.search(r"superstep 5", job.said()), job)
+        place.check_clean()
+    with Place() as place:
+        job = place.ticker(1, 10, "-d", 5, options=["--every", "1", "--max-restarts", "0"])
+        job.wait(128 + signal.SIGSEGV)
+        check(len(place.executed(0, 5)) == 1, "it was restarted")
+
+
+def restarts_count_anew():
+    """After a commit: three faults with one restart allowed."""
+    reference = Reference.of(2, 20)
+    with Place() as place:
+        for superstep in (5, 9, 13):
+            held_everywhere(place, 2, superstep)
+        job = place.ticker(2, 20, options=["--every", "1", "--max-restarts", "1"])
+        for superstep in (5, 9, 13):
+            place.kill(wait_all(place, 2, superstep)[1])
+            let_go(place, 2, superstep)
+        ended(place, job, reference)
+
+
+def labelled_and_split():
+    """Each line once also where bsprun labels lines."""
+    for option in ("--tag-output",):
+        with Place() as place:
+            plain = place.start(BSPRUN, "-np", 3, option, TICKER, place.files, 15).wait(0)
+        with Place() as place:
+            held_everywhere(place, 3, 6)
+            job = place.ticker(3, 15, options=["--every", "4", option])
+            ranks = [place.wait_executed(pid, 6) for pid in range(3)]
+            place.wait_committed(4)
+            place.kill(ranks[2])
+            let_go(place, 3, 6)
+            job.wait(0)
+            check(job.out() == plain.out() and job.program_err() == plain.program_err(), job)
+            place.check_executions()
+
+
+def slow_input():
+    """A pipe whose writer waits for what was printed, as a person does."""
+    with Place() as place:
+        text = [b"line %d %s\n" % (i, b"x" * (i * 37 % 500)) for i in range(1, 21)]
+        reference = Reference.of(2, 20, "-i", stdin=b"".join(text))
+        reader, writer = os.pipe()
+        os.set_blocking(writer, True)
+        held_everywhere(place, 2, 8)
+        job = place.ticker(2, 20, "-i", options=["--every", "3"], stdin=os.fdopen(reader, "rb"))
+        for line in text[:9]:
+            os.write(writer, line)
+        ranks = [place.wait_executed(pid, 8) for pid in range(2)]
+        place.wait_committed(6)
+        place.kill(ranks[0])
+        let_go(place, 2, 8)
+        place.wait_executed(0, 8, 2)
+        for line in text[9:]:
+            os.write(writer, line)
+        os.close(writer)
+        ended(place, job, reference)
+
+
+def own_ends_are_final():
+    """A status of the program's own is no fault, whatever it is."""
+    for status in (7, 123):
+        with Place() as place:
+            job = place.ticker(2, 5, "-x", status).wait(status)
+            check(job.said() == "", job)
+            place.check_clean()
+
+
+def without_snapshots():
+    """A kill without snapshots ends the job, as ever."""
+    with Place() as place:
+        place.hold(1, 4)
+        job = place.start(BSPRUN, "-np", 2, TICKER, place.files, 8)
+        send(place.wait_executed(1, 4), signal.SIGKILL)
+        job.wait(128 + signal.SIGKILL)
+        check(not os.path.exists(place.store), "a store was made")
+        place.check_clean()
+
+
+if __name__ == "__main__":
+    main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank, five_times_in_a_row,
+          fifty_supersteps_fifty_faults, agent_five_times, back_to_the_start,
+          the_same_fault_for_ever, restarts_count_anew, labelled_and_split, slow_input,
+          own_ends_are_final, without_snapshots])
