@@ -96,7 +96,8 @@ static bool is_of_the_job(const void *context, pid_t ospid)
 {
     const struct agent *agent = context;
 
-    if (ospid == agent->root.ospid || agent->job == JOB_FORMING || agent->job == JOB_REGISTERED)
+    if (ospid == agent->root.ospid || agent->job == JOB_FORMING || agent->job == JOB_REGISTERED ||
+        agent_snapshots_expect(agent, ospid))
         return true;
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent->members[pid].process.ospid == ospid)
@@ -151,10 +152,13 @@ int agent_init(struct agent *agent, bool bare)
     uv_async_init(&agent->loop, &agent->bell, on_bell);
     uv_timer_init(&agent->loop, &agent->grace_timer);
     uv_timer_init(&agent->loop, &agent->limit_timer);
-    uv_timer_init(&agent->loop, &agent->zero_timer);
     uv_timer_init(&agent->loop, &agent->sweep_timer);
     agent->bell.data = agent->grace_timer.data = agent->limit_timer.data = agent;
-    agent->zero_timer.data = agent->sweep_timer.data = agent;
+    agent->sweep_timer.data = agent;
+    for (int i = 0; i < COORD_TIMER_COUNT; i++) {
+        uv_timer_init(&agent->loop, &agent->zero_timers[i]);
+        agent->zero_timers[i].data = agent;
+    }
     for (int i = 0; i < AGENT_SPARE_DESCRIPTORS; i++)
         agent->spare[i] = open("/", O_PATH | O_CLOEXEC);
     return catch_signals(agent);
@@ -166,27 +170,23 @@ static void close_handle(uv_handle_t *handle)
         uv_close(handle, NULL);
 }
 
-static void close_watched(struct watched *process)
-{
-    if (process->watching)
-        close_handle((uv_handle_t *)&process->poll);
-    process->watching = false;
-}
-
 void agent_close(struct agent *agent)
 {
     stop_bell(agent);
     close_handle((uv_handle_t *)&agent->bell);
     close_handle((uv_handle_t *)&agent->grace_timer);
     close_handle((uv_handle_t *)&agent->limit_timer);
-    close_handle((uv_handle_t *)&agent->zero_timer);
     close_handle((uv_handle_t *)&agent->sweep_timer);
+    for (int i = 0; i < COORD_TIMER_COUNT; i++)
+        close_handle((uv_handle_t *)&agent->zero_timers[i]);
     close_handle((uv_handle_t *)&agent->on_child);
     for (int i = 0; i < WATCHED_SIGNALS; i++)
         close_handle((uv_handle_t *)&agent->on_signal[i]);
     for (int pid = 0; pid < agent->nprocs; pid++)
-        close_watched(&agent->members[pid].process);
-    close_watched(&agent->root);
+        agent_unwatch(&agent->members[pid].process);
+    agent_unwatch(&agent->root);
+    agent_snapshots_close(agent);
+    agent_input_close(agent);
     agent_relay_close(agent);
     if (agent->control)
         net_finish(agent->control);
@@ -198,9 +198,7 @@ int agent_run(struct agent *agent)
     uv_loop_close(&agent->loop);
     coord_shell_free(agent->zero);
     cores_release(&agent->cores);
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].adopted)
-            close(agent->members[pid].process.pidfd);
+    agent_snapshots_free(agent);
     free(agent->members);
     free(agent->blame);
     free(agent->blame_table);

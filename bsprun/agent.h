@@ -42,10 +42,11 @@ struct watched {
     int pid; /* BSP process number; AGENT_ROOT for the started program */
     pid_t ospid;
     int pidfd;
-    uv_poll_t poll;
+    uv_poll_t *poll;
     bool watching; /* the poll handle is open */
     bool gone;
     struct death death;
+    void (*ended)(struct watched *process); /* NULL: the job is looked at */
 };
 #define AGENT_ROOT (-1)
 
@@ -70,7 +71,10 @@ struct agent_order {
     uint64_t consult_every, abort_at;
 };
 
-struct agent_relay; /* output.c */
+struct shares;          /* ckpt/shares.h */
+struct agent_relay;     /* output.c */
+struct agent_snapshots; /* agent_snapshots.h */
+struct agent_input;     /* agent_input.c */
 
 struct agent {
     uv_loop_t loop;
@@ -99,13 +103,15 @@ struct agent {
     struct net_connection *control; /* to bsprun; NULL when bare or lost */
     struct coord_shell *zero;       /* Processor Zero, once elected */
     struct agent_relay *relay;      /* of the ranks' output; NULL when they inherit it */
+    struct agent_snapshots *snapshots; /* NULL in a job without */
+    struct agent_input *input;         /* stdin of process 0, with snapshots */
 
     uv_async_t bell;
     pthread_t bell_thread;
     bool bell_running;
     atomic_bool bell_stop;
     uv_signal_t on_signal[4], on_child;
-    uv_timer_t grace_timer, limit_timer, zero_timer, sweep_timer;
+    uv_timer_t grace_timer, limit_timer, sweep_timer, zero_timers[COORD_TIMER_COUNT];
 
     /* How the job ended, as it is known. */
     struct coord_outcome outcome;
@@ -131,24 +137,44 @@ void agent_close(struct agent *agent);
 /* ---- ranks.c ---- */
 
 int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t ospid);
+/* Watches no more, closes the pidfd; `process` can be used anew. */
+void agent_unwatch(struct watched *process);
+/* Goes on watching it at another place. */
+void agent_move_watched(struct watched *from, struct watched *to);
+/* The processor it shall be bound to, or -1. */
+int agent_core_of(const struct agent *agent, int pid);
+/* Nothing that is watched as a rank or as the program runs any more. */
+bool agent_everything_gone(const struct agent *agent);
 /* Looks at the board for whatever changed since the last look. */
 void agent_scan(struct agent *agent);
-/* p is decided: maps the slots and lets process 0 go on.  0 or -errno. */
+/* p is decided: maps the slots.  0 or -errno. */
 int agent_place(struct agent *agent, int nprocs);
 /* A process has ended, or a flag changed: is the job over? */
 void agent_check_over(struct agent *agent);
 
 /* ---- zero.c ---- */
 
-/* This agent is Processor Zero for `term`. */
+/* This agent is Processor Zero for `term` of a job that begins. */
 int agent_elect(struct agent *agent, uint32_t term);
+/* Makes Processor Zero, and none of the first messages to it. */
+int agent_make_zero(struct agent *agent, uint32_t term);
+/* Processor Zero of the term before is no more. */
+void agent_free_zero(struct agent *agent);
+/* Whether there is a Processor Zero whose term is not over. */
+bool agent_zero_decides(const struct agent *agent);
 /* A message of this agent to Processor Zero. */
 void agent_tell_zero(struct agent *agent, struct wire_message *message);
+/* Answers the ranks that wait at the barrier that ends the superstep. */
+void agent_answer(struct agent *agent, uint64_t superstep, enum bspz_decision decision,
+                  uint64_t consult);
 void agent_arrived(struct agent *agent, uint64_t superstep, enum wire_barrier barrier);
 void agent_rank_exited(struct agent *agent, int pid, const struct death *death);
 
 /* ---- stop.c ---- */
 
+/* What the user is told of a job that ends now; the first reason stays. */
+void agent_blame(struct agent *agent, const char *text, bool with_table);
+void agent_forget_blame(struct agent *agent);
 /* The verdict ends the job: remembers the message and asks Processor Zero for the end. */
 void agent_abort(struct agent *agent, int pid, const struct verdict *verdict);
 /* bsprun, a signal or the time limit asks for the end. */
@@ -167,6 +193,26 @@ void agent_finish(struct agent *agent, const struct coord_outcome *outcome);
 /* Starts the program; on failure fills *verdict and returns false. */
 bool agent_start_program(struct agent *agent, const struct wire_start *start,
                          struct verdict *verdict);
+/* The value of BSPZ_ENV_BOARD, behind its name and "="; for free(), NULL: no memory. */
+char *agent_board_variable(const struct agent *agent);
+
+/* A process to be started: as the program is, but for what is said here. */
+struct agent_launch {
+    const struct agent *agent;
+    const char *path;
+    char **arguments;
+    char **environment;
+    const char *directory;
+    bool own_group;           /* not the program's */
+    int standard[3];          /* its descriptors 0 to 2, -1 = inherit */
+    const int *handed_on;     /* descriptors that stay open under their numbers */
+    int handed_on_count;
+    const struct shares *shares; /* the same; NULL: none */
+    pid_t parent;             /* from here on by agent_launch */
+    int errors;
+};
+/* Forks and waits until the exec has succeeded or failed.  The child's id, or -errno. */
+pid_t agent_launch(struct agent_launch *launch);
 
 /* ---- control.c ---- */
 
@@ -185,14 +231,77 @@ int agent_relay_open(struct agent *agent, const struct wire_start *start);
 int agent_relay_writer(const struct agent_relay *relay, int stream);
 /* What its ranks change to in bsp_begin, inherited under the same number; -1: nothing. */
 int agent_relay_writer_of_ranks(const struct agent_relay *relay, int stream);
+/* The stream that all processes share, for one that is restored. */
+int agent_relay_socket(const struct agent_relay *relay, int stream);
 void agent_relay_started(struct agent *agent); /* the program has its ends: close ours */
 /* True once everything that was written has been passed on; otherwise agent_finish is repeated. */
 bool agent_relay_drained(struct agent *agent);
+/* Passes on what the streams hold now, nearly always all of it: nobody who could fill them while
+ * they are emptied runs, but for processes that the program has started. */
+void agent_relay_pass_on(struct agent *agent);
+/* How many bytes each stream has brought. */
+void agent_relay_counts(const struct agent *agent, uint64_t counts[2]);
+void agent_relay_set_counts(struct agent *agent, const uint64_t counts[2]);
 void agent_relay_resume(struct agent *agent);
 /* The program waits in bsp_begin: what it printed before goes before what its ranks will print. */
 void agent_relay_begin(struct agent *agent);
 /* The user's terminal has another size. */
 void agent_relay_resize(struct agent *agent, unsigned rows, unsigned columns);
 void agent_relay_close(struct agent *agent);
+
+/* ---- agent_snapshots.c, agent_snapshot.c: jobs with snapshots.  Without, these do nothing. ---- */
+
+/* Opens the store that START names.  0, or -errno and a line in `why`. */
+#define AGENT_WHY 600u
+int agent_snapshots_open(struct agent *agent, const struct wire_start *start, char why[AGENT_WHY]);
+/* What process 0 gives the agent of its files goes through it: a descriptor for it to inherit, -1:
+ * none. */
+int agent_snapshots_offer(struct agent *agent);
+/* Ends copies and writers, takes back half a snapshot: the job is over. */
+void agent_snapshots_close(struct agent *agent);
+void agent_snapshots_free(struct agent *agent);
+/* p is known. 0 or -errno. */
+int agent_snapshots_place(struct agent *agent, int nprocs);
+/* Orders snapshot 0, which process 0 takes when it is let out of bsp_begin. */
+void agent_snapshots_order_first(struct agent *agent);
+/* Orders a snapshot at the barrier that ends the superstep.  False: the barrier is to be answered
+ * later, in agent_snapshots_resume. */
+bool agent_snapshots_order(struct agent *agent, uint64_t superstep);
+void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t consult);
+/* Looks at what ranks, copies and writers have left on the board. */
+void agent_snapshots_scan(struct agent *agent);
+/* What Processor Zero says of a snapshot, and of a restore. */
+void agent_snapshots_message(struct agent *agent, const struct wire_message *message);
+/* A rank is gone that had more to do.  True: that is no reason to end the job by itself, Processor
+ * Zero has been told. */
+bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *verdict);
+/* Whether it is a copy or a writer that nobody watches yet. */
+bool agent_snapshots_expect(const struct agent *agent, pid_t ospid);
+/* For the configuration of Processor Zero. */
+void agent_snapshots_configure(struct agent *agent, struct coord_config *config);
+
+/* ---- agent_terms.c: one term after the other ---- */
+
+/* bsprun elects: a job that begins is Processor Zero's business, one that goes on from a snapshot
+ * first ends what there is of older terms. */
+void agent_take_election(struct agent *agent, const struct wire_message *message);
+/* The term is over by a fault, the job is not. */
+void agent_term_over(struct agent *agent, const struct coord_outcome *outcome);
+/* Ends everything of the term but frozen copies. */
+void agent_rewind(struct agent *agent);
+/* Something has ended meanwhile: can the next term begin? */
+void agent_check_rewound(struct agent *agent);
+
+/* ---- agent_input.c: stdin of process 0 in a job with snapshots ---- */
+
+int agent_input_open(struct agent *agent);
+void agent_input_close(struct agent *agent);
+/* The descriptor that process 0 has as its stdin; -1: it inherits ours. */
+int agent_input_reader(const struct agent *agent);
+/* How many bytes process 0 has read. */
+uint64_t agent_input_position(const struct agent *agent);
+void agent_input_take(struct agent *agent, const struct wire_message *message);
+/* As when process 0 had read so many; bsprun is to send again from there on. */
+void agent_input_rewind(struct agent *agent, uint64_t position);
 
 #endif

@@ -103,6 +103,22 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->abort_at = start->abort_at;
 }
 
+static void cannot_start(struct agent *agent, const char *what, const char *why)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
+
+    snprintf(verdict.text, sizeof verdict.text, "%.100s: %.400s", what, why);
+    agent_abort(agent, COORD_NOBODY, &verdict);
+}
+
+static void no_system(struct agent *agent, const char *what, int error)
+{
+    char why[160];
+
+    snprintf(why, sizeof why, "%s%s", strerror(-error), verdict_limit_hint(-error));
+    cannot_start(agent, what, why);
+}
+
 /* The board and what hangs on it.  0 or -errno. */
 static int make_board(struct agent *agent)
 {
@@ -124,53 +140,60 @@ static int make_board(struct agent *agent)
     return agent_start_bell(agent);
 }
 
+/* Streams, snapshots: whatever the program is to find when it starts. */
+static bool prepare(struct agent *agent, const struct wire_start *start)
+{
+    char why[AGENT_WHY];
+    int error = make_board(agent);
+
+    if (error) {
+        no_system(agent, "no shared memory for the job", error);
+        return false;
+    }
+    if (agent_snapshots_open(agent, start, why) != 0) {
+        cannot_start(agent, "no snapshots", why);
+        return false;
+    }
+    if (agent->order.stdio != WIRE_STDIO_INHERIT)
+        error = agent_relay_open(agent, start);
+    if (!error)
+        error = agent_input_open(agent);
+    if (error)
+        no_system(agent, "no streams for the output", error);
+    return error == 0;
+}
+
 static void start(struct agent *agent, const struct wire_message *message)
 {
     struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
-    int error;
 
     if (agent->job != JOB_NEW || agent->order.program)
         return;
     memcpy(agent->job_id, message->envelope.job, sizeof agent->job_id);
     take_order(agent, &message->start);
-    error = make_board(agent);
-    if (error) {
-        snprintf(verdict.text, sizeof verdict.text, "no shared memory for the job: %s%s",
-                 strerror(-error), verdict_limit_hint(-error));
-        agent_abort(agent, COORD_NOBODY, &verdict);
+    if (!prepare(agent, &message->start))
         return;
+    if (!message->start.resume) {
+        if (!agent_start_program(agent, &message->start, &verdict)) {
+            agent_abort(agent, COORD_NOBODY, &verdict);
+            return;
+        }
+        agent_relay_started(agent);
+        job_move(&agent->job, JOB_SEQUENTIAL);
+        agent_input_rewind(agent, 0);
     }
-    if (agent->order.stdio != WIRE_STDIO_INHERIT &&
-        (error = agent_relay_open(agent, &message->start)) != 0) {
-        snprintf(verdict.text, sizeof verdict.text, "no streams for the output: %s%s",
-                 strerror(-error), verdict_limit_hint(-error));
-        agent_abort(agent, COORD_NOBODY, &verdict);
-        return;
-    }
-    if (!agent_start_program(agent, &message->start, &verdict)) {
-        agent_abort(agent, COORD_NOBODY, &verdict);
-        return;
-    }
-    agent_relay_started(agent);
-    job_move(&agent->job, JOB_SEQUENTIAL);
     if (agent->order.timeout_ns)
         uv_timer_start(&agent->limit_timer, on_limit, agent->order.timeout_ns / 1000000u + 1, 0);
     agent_scan(agent);
 }
 
-static void elect(struct agent *agent, const struct wire_message *message)
+/* Before process 0 has registered there is nobody to take a snapshot of. */
+static void save(struct agent *agent, const struct wire_save *wish)
 {
-    struct wire_message answer = {.kind = WIRE_ELECTED};
-    struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
-
-    if (agent->job != JOB_REGISTERED)
-        return;
-    if (agent_elect(agent, message->envelope.term) != 0) {
-        snprintf(verdict.text, sizeof verdict.text, "no memory for Processor Zero");
-        agent_abort(agent, COORD_NOBODY, &verdict);
-        return;
-    }
-    agent_send(agent, &answer);
+    if (agent_zero_decides(agent))
+        coord_shell_save(agent->zero, wish->stop, wish->signal, wish->grace_ms);
+    else if (wish->stop)
+        agent_stop(agent, WIRE_STOP_SIGNAL, (int)wish->signal, "");
 }
 
 static void answer_status(struct agent *agent)
@@ -213,6 +236,14 @@ static void resize(struct agent *agent, unsigned rows, unsigned columns)
         process_signal(first->pidfd, SIGWINCH);
 }
 
+/* Between two terms processes may still run, and copies do. */
+static void take_leave(struct agent *agent)
+{
+    if (agent->snapshots && !agent->finished)
+        agent_kill(agent);
+    agent_close(agent);
+}
+
 static void on_message(void *context, struct net_connection *connection,
                        const struct wire_message *message)
 {
@@ -224,7 +255,21 @@ static void on_message(void *context, struct net_connection *connection,
         start(agent, message);
         break;
     case WIRE_ELECT:
-        elect(agent, message);
+        agent_take_election(agent, message);
+        break;
+    case WIRE_SAVE:
+        save(agent, &message->save);
+        break;
+    case WIRE_TERM_RECORDED:
+        if (agent->zero)
+            coord_shell_term_recorded(agent->zero, message->envelope.term);
+        break;
+    case WIRE_CLOSED:
+        if (agent->zero)
+            coord_shell_closed(agent->zero, message->envelope.term);
+        break;
+    case WIRE_INPUT:
+        agent_input_take(agent, message);
         break;
     case WIRE_STOP:
         agent_stop(agent, (enum wire_stop_how)message->stop.how, (int)message->stop.signal,
@@ -237,7 +282,7 @@ static void on_message(void *context, struct net_connection *connection,
         resize(agent, message->resize.rows, message->resize.columns);
         break;
     case WIRE_EXIT:
-        agent_close(agent);
+        take_leave(agent);
         break;
     default:
         break;

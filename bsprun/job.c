@@ -11,12 +11,14 @@ static const struct {
     const char *name;
     unsigned next; /* bit set of states */
 } states[JOB_STATE_COUNT] = {
-    [JOB_NEW] = {"new", TO(JOB_SEQUENTIAL) | TO(JOB_REGISTERED) | CUT_SHORT},
+    [JOB_NEW] = {"new", TO(JOB_SEQUENTIAL) | TO(JOB_REGISTERED) | TO(JOB_REWINDING) | CUT_SHORT},
     [JOB_SEQUENTIAL] = {"sequential", TO(JOB_REGISTERED) | CUT_SHORT},
-    [JOB_REGISTERED] = {"registered", TO(JOB_FORMING) | CUT_SHORT},
-    [JOB_FORMING] = {"forming", TO(JOB_RUNNING) | CUT_SHORT},
-    [JOB_RUNNING] = {"running", TO(JOB_ENDING) | CUT_SHORT},
+    [JOB_REGISTERED] = {"registered", TO(JOB_FORMING) | TO(JOB_REWINDING) | CUT_SHORT},
+    [JOB_FORMING] = {"forming", TO(JOB_RUNNING) | TO(JOB_REWINDING) | CUT_SHORT},
+    [JOB_RUNNING] = {"running", TO(JOB_ENDING) | TO(JOB_REWINDING) | CUT_SHORT},
     [JOB_ENDING] = {"ending", CUT_SHORT},
+    [JOB_REWINDING] = {"rewinding", TO(JOB_RESTORING) | CUT_SHORT},
+    [JOB_RESTORING] = {"restoring", TO(JOB_RUNNING) | TO(JOB_REWINDING) | CUT_SHORT},
     [JOB_STOPPING] = {"stopping", TO(JOB_KILLING) | TO(JOB_OVER)},
     [JOB_KILLING] = {"killing", TO(JOB_OVER)},
     [JOB_OVER] = {"over", 0},

@@ -11,6 +11,8 @@ enum job_state {
     JOB_FORMING,    /* p is known: the other processes are being made */
     JOB_RUNNING,    /* between bsp_begin and bsp_end */
     JOB_ENDING,     /* all are past bsp_end; process 0 goes on, the others leave */
+    JOB_REWINDING,  /* the term is over by a fault: what runs is ended, then waits for ELECT */
+    JOB_RESTORING,  /* elected again: processes are made from a snapshot */
     JOB_STOPPING,   /* cut short: processes have a moment to leave by themselves */
     JOB_KILLING,    /* cut short: they are killed */
     JOB_OVER,       /* nothing runs any more */

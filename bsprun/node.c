@@ -1,6 +1,6 @@
 /* node.c - main of bspnode, the node agent.
  *
- *   bspnode --fd N               under bsprun: N is the connection to it
+ *   bspnode --fd N [--hold M]    under bsprun: N is the connection to it; M stays open to the end
  *   bspnode --bare FD PROCESS    for a program run by itself: its board and its process 0
  */
 #include <errno.h>
@@ -133,12 +133,22 @@ static bool number(const char *text, int *value)
     return true;
 }
 
+/* A lock of bsprun's: nobody else may have it while something of the job runs. */
+static bool hold(int argc, char **argv)
+{
+    int fd;
+
+    return argc == 5 && strcmp(argv[3], "--hold") == 0 && number(argv[4], &fd) &&
+           fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+}
+
 int main(int argc, char **argv)
 {
     int fd, root;
 
     prctl(PR_SET_NAME, "bspnode", 0, 0, 0);
-    if (argc == 3 && strcmp(argv[1], "--fd") == 0 && number(argv[2], &fd))
+    if (argc >= 3 && strcmp(argv[1], "--fd") == 0 && number(argv[2], &fd) &&
+        (argc == 3 || hold(argc, argv)))
         return run_managed(fd);
     if (argc >= 4 && strcmp(argv[1], "--bare") == 0 && number(argv[2], &fd) && fd > STDERR_FILENO &&
         number(argv[3], &root))

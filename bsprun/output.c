@@ -24,6 +24,7 @@
 #define STREAMS       4 /* two sockets, then two pseudo terminals */
 #define QUEUE_HIGH    (NET_QUEUE_MAX / 2)
 #define ANCESTORS_MAX 64
+#define PIECES_MAX    4096 /* at once, which is more than the kernel keeps */
 
 struct stream {
     struct agent *agent;
@@ -38,6 +39,7 @@ struct agent_relay {
     struct stream streams[STREAMS];
     bool paused;
     bool finishing; /* agent_finish waits for us */
+    uint64_t counts[SOCKETS];
     char chunk[WIRE_CHUNK_MAX];
 };
 
@@ -144,6 +146,7 @@ static bool read_piece(struct stream *stream)
     message.output.pid = pid;
     message.output.stream = (uint32_t)stream->number;
     message.output.data = (struct wire_bytes){agent->relay->chunk, (uint32_t)got};
+    agent->relay->counts[stream->number - 1] += (uint64_t)got;
     agent_send(agent, &message);
     return true;
 }
@@ -282,10 +285,16 @@ int agent_relay_writer_of_ranks(const struct agent_relay *relay, int stream)
     return relay->streams[SOCKETS + stream - 1].open ? relay->streams[stream - 1].writer : -1;
 }
 
-/* A terminal's other end stays open: its reader would be told of an end whenever nobody has it. */
+int agent_relay_socket(const struct agent_relay *relay, int stream)
+{
+    return relay ? relay->streams[stream - 1].writer : -1;
+}
+
+/* A terminal's other end stays open: its reader would be told of an end whenever nobody has it.  All
+ * stay open for processes that are restored. */
 void agent_relay_started(struct agent *agent)
 {
-    for (int i = 0; agent->relay && i < SOCKETS; i++) {
+    for (int i = 0; agent->relay && !agent->snapshots && i < SOCKETS; i++) {
         close(agent->relay->streams[i].writer);
         agent->relay->streams[i].writer = -1;
     }
@@ -302,6 +311,28 @@ bool agent_relay_drained(struct agent *agent)
         }
     }
     return true;
+}
+
+void agent_relay_pass_on(struct agent *agent)
+{
+    for (int i = 0; agent->relay && i < STREAMS; i++) {
+        struct stream *stream = &agent->relay->streams[i];
+
+        for (int pieces = 0; stream->open && pieces < PIECES_MAX && read_piece(stream); pieces++)
+            continue;
+    }
+}
+
+void agent_relay_counts(const struct agent *agent, uint64_t counts[SOCKETS])
+{
+    for (int i = 0; i < SOCKETS; i++)
+        counts[i] = agent->relay ? agent->relay->counts[i] : 0;
+}
+
+void agent_relay_set_counts(struct agent *agent, const uint64_t counts[SOCKETS])
+{
+    for (int i = 0; agent->relay && i < SOCKETS; i++)
+        agent->relay->counts[i] = counts[i];
 }
 
 /* It is less than what the queue has room for: the kernel holds no more for a terminal. */

@@ -128,7 +128,17 @@ static struct relation *read_relations(size_t *count)
     return list;
 }
 
+static bool is_the_one(const void *context, pid_t pid)
+{
+    return pid == *(const pid_t *)context;
+}
+
 int process_kill_descendants(pid_t spared)
+{
+    return process_kill_descendants_but(is_the_one, &spared);
+}
+
+int process_kill_descendants_but(bool (*spare)(const void *context, pid_t pid), const void *context)
 {
     size_t count;
     struct relation *list = read_relations(&count);
@@ -141,7 +151,7 @@ int process_kill_descendants(pid_t spared)
         for (size_t i = 0; i < count; i++) {
             bool child = list[i].parent == self;
 
-            if (list[i].ours || list[i].pid == spared)
+            if (list[i].ours)
                 continue;
             for (size_t j = 0; j < count && !child; j++)
                 child = list[j].ours && list[j].pid == list[i].parent;
@@ -150,7 +160,8 @@ int process_kill_descendants(pid_t spared)
         }
     }
     for (size_t i = 0; i < count; i++)
-        if (list[i].ours && !list[i].dead && kill(list[i].pid, SIGKILL) == 0)
+        if (list[i].ours && !list[i].dead && !spare(context, list[i].pid) &&
+            kill(list[i].pid, SIGKILL) == 0)
             killed++;
     free(list);
     return killed;

@@ -29,6 +29,9 @@ struct death process_death(int pidfd);
 /* SIGKILL to every living descendant of this process, except `spared` (0: none).  Returns how many
  * there were.  Call again until 0: a tree that forks may outrun one pass. */
 int process_kill_descendants(pid_t spared);
+/* The same, sparing all for which spare(context, pid) is true. */
+int process_kill_descendants_but(bool (*spare)(const void *context, pid_t pid),
+                                 const void *context);
 
 /* Reaps the children that have ended and are not kept: keep(context, pid). */
 void process_reap_strangers(bool (*keep)(const void *context, pid_t pid), const void *context);

@@ -26,7 +26,10 @@ static void process_ended(struct watched *process)
     process->gone = true;
     process->death = process_death(process->pidfd);
     agent_scan(agent); /* its last marks come before its death */
-    agent_check_over(agent);
+    if (!process->ended)
+        agent_check_over(agent);
+    else if (process->watching && process->gone) /* not another one by now */
+        process->ended(process);
 }
 
 static void on_pidfd(uv_poll_t *handle, int status, int events)
@@ -50,12 +53,42 @@ int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t osp
     process->pid = pid;
     process->ospid = ospid;
     process->pidfd = pidfd;
-    error = uv_poll_init(&agent->loop, &process->poll, pidfd);
-    if (error)
+    process->gone = false;
+    process->death = (struct death){0};
+    process->poll = malloc(sizeof *process->poll);
+    error = process->poll ? uv_poll_init(&agent->loop, process->poll, pidfd) : -ENOMEM;
+    if (error) {
+        free(process->poll);
+        close(pidfd);
+        process->pidfd = -1;
         return error;
+    }
     process->watching = true;
-    process->poll.data = process;
-    return uv_poll_start(&process->poll, UV_READABLE, on_pidfd);
+    process->poll->data = process;
+    return uv_poll_start(process->poll, UV_READABLE, on_pidfd);
+}
+
+static void free_poll(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+void agent_unwatch(struct watched *process)
+{
+    if (!process->watching)
+        return;
+    uv_close((uv_handle_t *)process->poll, free_poll);
+    close(process->pidfd);
+    process->pidfd = -1;
+    process->poll = NULL;
+    process->watching = false;
+}
+
+void agent_move_watched(struct watched *from, struct watched *to)
+{
+    *to = *from;
+    to->poll->data = to;
+    *from = (struct watched){.pidfd = -1};
 }
 
 /* The death or last mark of a rank, judged. */
@@ -69,7 +102,8 @@ static void judge_rank(struct agent *agent, int pid)
         return; /* not all could be made: process 0 knows, and will say so */
     whereabouts_read(agent->board, agent->nprocs, pid, &where);
     verdict_of_rank(&where, &member->process.death, &verdict);
-    agent_abort(agent, pid, &verdict);
+    if (!agent_snapshots_fault(agent, pid, &verdict))
+        agent_abort(agent, pid, &verdict);
 }
 
 static void cannot_watch(struct agent *agent, int pid, int error)
@@ -81,12 +115,16 @@ static void cannot_watch(struct agent *agent, int pid, int error)
     agent_abort(agent, pid, &verdict);
 }
 
+int agent_core_of(const struct agent *agent, int pid)
+{
+    return agent->cores.count > 0 && agent->order.bind != WIRE_BIND_NONE ? agent->cores.cpus[pid]
+                                                                         : -1;
+}
+
 static void adopt(struct agent *agent, int pid)
 {
     struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
     struct member *member = &agent->members[pid];
-    int core =
-        agent->cores.count > 0 && agent->order.bind != WIRE_BIND_NONE ? agent->cores.cpus[pid] : -1;
     pid_t ospid = atomic_load(&rank->ospid); /* 0: it was never made, process 0 says why */
     int error;
 
@@ -101,7 +139,7 @@ static void adopt(struct agent *agent, int pid)
     }
     member->adopted = true;
     agent->adopted++;
-    atomic_store(&rank->core, core);
+    atomic_store(&rank->core, agent_core_of(agent, pid));
     if (atomic_load(&rank->state) == BSPZ_RANK_FORKED)
         bspz_word_set(&rank->state, BSPZ_RANK_HELD);
     /* A stop that began before this one was known reaches it all the same. */
@@ -176,13 +214,14 @@ static void scan_consultation(struct agent *agent)
 
 void agent_scan(struct agent *agent)
 {
-    if (!agent->board || agent->finished)
+    if (!agent->board || agent->finished || agent->job == JOB_REWINDING)
         return;
     if (agent->job == JOB_SEQUENTIAL && !agent->bare &&
         atomic_load(&agent->board->phase) == BSPZ_PHASE_BEGIN)
         registered(agent);
     for (int pid = 0; pid < agent->nprocs; pid++)
         scan_rank(agent, pid);
+    agent_snapshots_scan(agent);
     if (agent->nprocs > 0)
         scan_consultation(agent);
 }
@@ -235,14 +274,12 @@ int agent_place(struct agent *agent, int nprocs)
     allow_descriptors(nprocs);
     plan_cores(agent, nprocs);
     atomic_store(&board->nprocs, nprocs);
-    if (atomic_load(&board->phase) < BSPZ_PHASE_LAYOUT)
-        bspz_word_set(&board->phase, BSPZ_PHASE_LAYOUT);
-    return 0;
+    return agent_snapshots_place(agent, nprocs);
 }
 
 /* ---- Is it over? ---- */
 
-static bool everything_gone(const struct agent *agent)
+bool agent_everything_gone(const struct agent *agent)
 {
     if (agent->root.watching && !agent->root.gone)
         return false;
@@ -260,7 +297,7 @@ static bool rank_has_left(const struct agent *agent, int pid, struct death *deat
     *death = process->death;
     if (!process->gone)
         return false;
-    if (pid > 0 || agent->bare)
+    if (pid > 0 || agent->bare || agent->root.ospid == 0)
         return true;
     *death = agent->root.death;
     return agent->root.gone;
@@ -316,8 +353,12 @@ void agent_check_over(struct agent *agent)
 
     if (agent->finished)
         return;
+    if (agent->job == JOB_REWINDING) {
+        agent_check_rewound(agent);
+        return;
+    }
     if (job_is_stopping(agent->job)) {
-        if (everything_gone(agent))
+        if (agent_everything_gone(agent))
             agent_sweep(agent);
         return;
     }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent.h"
+#include "ckpt/shares.h"
 
 #define STATUS_NOT_FOUND    127
 #define STATUS_NOT_RUNNABLE 126
@@ -56,6 +57,16 @@ static void set_entry(struct environment *environment, char *assignment)
     environment->entries[environment->count] = NULL;
 }
 
+char *agent_board_variable(const struct agent *agent)
+{
+    char *text;
+
+    return asprintf(&text, "%s=%d:%d:%d:%s", BSPZ_ENV_BOARD, agent->board_fd, (int)getpid(),
+                    agent->board_fd, agent->board->token) < 0
+               ? NULL
+               : text;
+}
+
 static bool make_environment(const struct agent *agent, const struct wire_start *start,
                              struct environment *environment)
 {
@@ -65,9 +76,8 @@ static bool make_environment(const struct agent *agent, const struct wire_start 
     while (environ[inherited])
         inherited++;
     environment->entries = calloc(inherited + start->environment.count + 3, sizeof(char *));
-    if (!environment->entries ||
-        asprintf(&environment->owned[0], "%s=%d:%d:%d:%s", BSPZ_ENV_BOARD, agent->board_fd,
-                 (int)getpid(), agent->board_fd, agent->board->token) < 0)
+    environment->owned[0] = agent_board_variable(agent);
+    if (!environment->entries || !environment->owned[0])
         return false;
     memcpy(environment->entries, environ, inherited * sizeof(char *));
     environment->count = inherited;
@@ -171,18 +181,6 @@ static bool refuse_exec(struct verdict *verdict, const char *program, int error)
 
 /* ---- The child ---- */
 
-struct launch {
-    const struct agent *agent;
-    const char *path;
-    char **arguments;
-    char **environment;
-    const char *directory;
-    pid_t parent;
-    int out, err; /* relayed output, -1 = inherit */
-    int kept[2];  /* handed on to the ranks under their numbers, -1 = none */
-    int errors;   /* pipe for a failure */
-};
-
 static void limit_core_dumps(bool wanted)
 {
     struct rlimit limit;
@@ -193,22 +191,30 @@ static void limit_core_dumps(bool wanted)
     setrlimit(RLIMIT_CORE, &limit);
 }
 
-static void child(const struct launch *launch)
+static bool set_standard(const struct agent_launch *launch)
+{
+    for (int i = 0; i < 3; i++)
+        if (launch->standard[i] >= 0 && dup2(launch->standard[i], i) < 0)
+            return false;
+    return true;
+}
+
+static void child(const struct agent_launch *launch)
 {
     int error;
 
     /* The terminal belongs to bsprun's group: outside of it, reading would stop the program. */
-    setpgid(0, launch->agent->caller_group);
+    setpgid(0, launch->own_group ? 0 : launch->agent->caller_group);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != launch->parent)
         _exit(1);
     limit_core_dumps(launch->agent->order.core_dumps);
-    if (launch->out >= 0 &&
-        (dup2(launch->out, STDOUT_FILENO) < 0 || dup2(launch->err, STDERR_FILENO) < 0))
+    if (!set_standard(launch))
         goto failed;
-    for (int i = 0; i < 2; i++)
-        if (launch->kept[i] >= 0)
-            fcntl(launch->kept[i], F_SETFD, 0);
+    for (int i = 0; i < launch->handed_on_count; i++)
+        fcntl(launch->handed_on[i], F_SETFD, 0);
+    if (launch->shares)
+        shares_pass(launch->shares);
     if (launch->directory[0] && chdir(launch->directory) != 0)
         goto failed;
     /* Kept over this exec and, through a shell or the like, over the next ones. */
@@ -222,8 +228,7 @@ failed:
     _exit(1);
 }
 
-/* Forks and waits until the exec has succeeded or failed.  The child's id, or -errno. */
-static pid_t fork_program(struct launch *launch)
+pid_t agent_launch(struct agent_launch *launch)
 {
     int errors[2];
     int error = 0;
@@ -268,7 +273,9 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
 {
     struct environment environment;
     char path[PATH_MAX + 8];
-    struct launch launch = {.agent = agent, .path = path, .out = -1, .err = -1, .kept = {-1, -1}};
+    int handed_on[3], offered = agent_snapshots_offer(agent);
+    struct agent_launch launch = {
+        .agent = agent, .path = path, .standard = {-1, -1, -1}, .handed_on = handed_on};
     char **arguments = calloc((size_t)start->arguments.count + 2, sizeof *arguments);
     pid_t pid = -ENOMEM;
     bool good;
@@ -287,19 +294,25 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
         launch.arguments = arguments;
         launch.environment = environment.entries;
         launch.directory = start->directory;
-        if (agent->relay) {
-            launch.out = agent_relay_writer(agent->relay, STDOUT_FILENO);
-            launch.err = agent_relay_writer(agent->relay, STDERR_FILENO);
-            for (int i = 0; i < 2; i++)
-                launch.kept[i] = agent_relay_writer_of_ranks(agent->relay, STDOUT_FILENO + i);
+        launch.standard[0] = agent_input_reader(agent);
+        for (int stream = 1; agent->relay && stream <= 2; stream++) {
+            int kept = agent_relay_writer_of_ranks(agent->relay, stream);
+
+            launch.standard[stream] = agent_relay_writer(agent->relay, stream);
+            if (kept >= 0)
+                handed_on[launch.handed_on_count++] = kept;
         }
-        pid = fork_program(&launch);
+        if (offered >= 0)
+            handed_on[launch.handed_on_count++] = offered;
+        pid = agent_launch(&launch);
         good = pid > 0 || refuse_exec(verdict, start->program, -pid);
     }
     if (good && agent_watch(agent, &agent->root, AGENT_ROOT, pid) != 0) {
         kill(pid, SIGKILL);
         good = refuse(verdict, STATUS_NOT_RUNNABLE, start->program, "cannot be watched");
     }
+    if (offered >= 0)
+        close(offered);
     free_environment(&environment);
     free(arguments);
     drop_stdio();

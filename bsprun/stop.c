@@ -45,8 +45,7 @@ static void take_table(struct agent *agent)
     free(killed);
 }
 
-/* The first reason is the one that is reported. */
-static void set_blame(struct agent *agent, const char *text, bool with_table)
+void agent_blame(struct agent *agent, const char *text, bool with_table)
 {
     if (agent->blame)
         return;
@@ -54,6 +53,13 @@ static void set_blame(struct agent *agent, const char *text, bool with_table)
     if (with_table)
         take_table(agent);
     say_blame_bare(agent);
+}
+
+void agent_forget_blame(struct agent *agent)
+{
+    free(agent->blame);
+    free(agent->blame_table);
+    agent->blame = agent->blame_table = NULL;
 }
 
 static void set_outcome(struct agent *agent, enum wire_cause cause, int pid, int status, int signal)
@@ -66,9 +72,9 @@ void agent_abort(struct agent *agent, int pid, const struct verdict *verdict)
 {
     struct wire_message message = {.kind = WIRE_ABORT};
 
-    if (agent->finished || job_is_stopping(agent->job))
+    if (agent->finished || job_is_stopping(agent->job) || agent->job == JOB_REWINDING)
         return;
-    set_blame(agent, verdict->text, verdict->with_table);
+    agent_blame(agent, verdict->text, verdict->with_table);
     if (agent->zero) {
         message.abort.pid = pid;
         message.abort.cause = verdict->cause;
@@ -111,7 +117,7 @@ static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, 
         snprintf(line, sizeof line, "%s", text);
     else
         snprintf(line, sizeof line, "the job was ended by signal %s %s", name, when);
-    set_blame(agent, line, how == WIRE_STOP_TIMEOUT);
+    agent_blame(agent, line, how == WIRE_STOP_TIMEOUT);
 }
 
 void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
@@ -124,7 +130,7 @@ void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const c
         agent->stop_signal = signal;
         agent->stop_ns = agent_now_ns();
         blame_stop(agent, how, signal, text);
-        if (agent->zero) {
+        if (agent_zero_decides(agent)) {
             coord_shell_stop(agent->zero, how, (uint32_t)signal, text);
         } else {
             int status = timeout ? TIMEOUT_STATUS : SIGNAL_STATUS + signal;
@@ -181,7 +187,12 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
         return;
     job_move(&agent->job, JOB_STOPPING);
     if (!agent->blame && agent->zero)
-        set_blame(agent, coord_outcome(coord_shell_state(agent->zero)).text, true);
+        agent_blame(agent, coord_outcome(coord_shell_state(agent->zero)).text,
+                    cause != WIRE_CAUSE_SAVED);
+    if (cause == WIRE_CAUSE_SAVED) {
+        agent_kill(agent); /* what they would still do comes after the snapshot */
+        return;
+    }
     if (agent->board)
         bspz_board_stop(agent->board, agent->nprocs, by_signal ? BSPZ_STOP_SIGNAL : BSPZ_STOP_ABORT,
                         by_signal ? agent->stop_signal : status);
@@ -245,7 +256,7 @@ void agent_sweep(struct agent *agent)
     }
     uv_timer_stop(&agent->sweep_timer);
     job_move(&agent->job, JOB_OVER);
-    if (agent->zero)
+    if (agent_zero_decides(agent))
         agent_tell_zero(agent, &message);
     else
         agent_finish(agent, &agent->outcome);
@@ -262,8 +273,9 @@ void agent_finish(struct agent *agent, const struct coord_outcome *outcome)
     if (!agent_relay_drained(agent))
         return; /* comes back from there */
     agent->finished = true;
+    agent_snapshots_close(agent);
     if (!agent->blame && agent->outcome.cause != WIRE_CAUSE_NONE)
-        set_blame(agent,
+        agent_blame(agent,
                   agent->outcome.text && agent->outcome.text[0]
                       ? agent->outcome.text
                       : wire_cause_text(agent->outcome.cause),

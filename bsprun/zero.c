@@ -22,6 +22,10 @@ static void place(struct agent *agent, const struct wire_place *order)
     job_move(&agent->job, JOB_FORMING);
     error = agent->nprocs > 0 ? 0 : agent_place(agent, (int)order->processes);
     if (error == 0) {
+        if (order->snapshot)
+            agent_snapshots_order_first(agent);
+        if (atomic_load(&agent->board->phase) < BSPZ_PHASE_LAYOUT)
+            bspz_word_set(&agent->board->phase, BSPZ_PHASE_LAYOUT);
         agent_scan(agent);
         return;
     }
@@ -34,7 +38,8 @@ static void place(struct agent *agent, const struct wire_place *order)
 static void run(struct agent *agent, const struct wire_run *order)
 {
     job_move(&agent->job, JOB_RUNNING);
-    agent->begin_ns = agent_now_ns();
+    if (!agent->begin_ns)
+        agent->begin_ns = agent_now_ns();
     atomic_store(&agent->board->consult_from, order->consult);
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
     if (agent->order.verbosity >= 1) {
@@ -50,19 +55,39 @@ static void run(struct agent *agent, const struct wire_run *order)
 
 static enum bspz_decision decision_word(uint32_t decision)
 {
-    return decision == WIRE_DECISION_ABORT ? BSPZ_DECIDE_ABORT : BSPZ_DECIDE_GO;
+    return decision == WIRE_DECISION_ABORT      ? BSPZ_DECIDE_ABORT
+           : decision == WIRE_DECISION_SNAPSHOT ? BSPZ_DECIDE_SNAPSHOT
+                                                : BSPZ_DECIDE_GO;
 }
 
 static void release(struct agent *agent, const struct wire_message *message)
 {
+    uint64_t superstep = message->envelope.superstep;
+
+    if (superstep + 1 != agent->consulted)
+        return; /* a barrier of bsp_end that nobody waits at here */
+    if (message->release.decision == WIRE_DECISION_SNAPSHOT &&
+        !agent_snapshots_order(agent, superstep))
+        return;
+    agent_answer(agent, superstep, decision_word(message->release.decision),
+                 message->release.consult);
+}
+
+void agent_answer(struct agent *agent, uint64_t superstep, enum bspz_decision decision,
+                  uint64_t consult)
+{
     struct bspz_board *board = agent->board;
 
-    if (message->envelope.superstep + 1 != agent->consulted)
-        return; /* a barrier of bsp_end that nobody waits at here */
-    atomic_store(&board->consult_from, message->release.consult);
-    atomic_store(&board->answer, (uint32_t)decision_word(message->release.decision));
-    atomic_store(&board->answered, message->envelope.superstep + 1);
+    atomic_store(&board->consult_from, consult);
+    atomic_store(&board->answer, (uint32_t)decision);
+    atomic_store(&board->answered, superstep + 1);
     bspz_barrier_wake(board);
+}
+
+/* At the next barrier, whichever that is: one at which ranks wait already has asked. */
+static void consult(struct agent *agent)
+{
+    atomic_store(&agent->board->consult_from, 0);
 }
 
 static void carry_out(void *context, uint32_t host, const struct wire_message *message)
@@ -85,10 +110,17 @@ static void carry_out(void *context, uint32_t host, const struct wire_message *m
         release(agent, message);
         break;
     case WIRE_STOP_RANKS:
-        agent_stop_ranks(agent, message->stop_ranks.cause,
-                         coord_outcome(coord_shell_state(agent->zero)).status);
+        if (message->stop_ranks.again)
+            agent_rewind(agent);
+        else
+            agent_stop_ranks(agent, message->stop_ranks.cause,
+                             coord_outcome(coord_shell_state(agent->zero)).status);
+        break;
+    case WIRE_CONSULT:
+        consult(agent);
         break;
     default:
+        agent_snapshots_message(agent, message);
         break;
     }
 }
@@ -97,24 +129,21 @@ static void on_zero_timer(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    coord_shell_timer(agent->zero, COORD_TIMER_STOP);
+    coord_shell_timer(agent->zero, (enum coord_timer)(timer - agent->zero_timers));
 }
 
-/* Without snapshots there is only one timer. */
 static void set_timer(void *context, enum coord_timer timer, uint64_t milliseconds)
 {
     struct agent *agent = context;
 
-    (void)timer;
-    uv_timer_start(&agent->zero_timer, on_zero_timer, milliseconds, 0);
+    uv_timer_start(&agent->zero_timers[timer], on_zero_timer, milliseconds, 0);
 }
 
 static void cancel_timer(void *context, enum coord_timer timer)
 {
     struct agent *agent = context;
 
-    (void)timer;
-    uv_timer_stop(&agent->zero_timer);
+    uv_timer_stop(&agent->zero_timers[timer]);
 }
 
 /* The only host is this process: a broken rule is a defect of the agent itself. */
@@ -129,7 +158,40 @@ static void drop_host(void *context, uint32_t host, const char *complaint)
 
 static void finish(void *context, const struct coord_outcome *outcome)
 {
-    agent_finish(context, outcome);
+    if (outcome->again)
+        agent_term_over(context, outcome);
+    else
+        agent_finish(context, outcome);
+}
+
+/* What bsprun must know of a snapshot. */
+static void tell(void *context, const struct coord_effect *effect)
+{
+    struct agent *agent = context;
+    struct wire_message message = {.kind = WIRE_SAVED};
+
+    if (agent->finished)
+        return;
+    message.envelope.superstep = effect->name.superstep;
+    if (effect->kind == COORD_EFFECT_CHOOSE) {
+        message.kind = WIRE_CHOSEN;
+        message.chosen.superstep = effect->name.superstep;
+        message.chosen.from = effect->name.term;
+        message.chosen.processes = effect->processes;
+    } else if (effect->kind == COORD_EFFECT_CLOSE) {
+        message.kind = WIRE_CLOSING;
+        message.envelope.superstep = effect->superstep;
+    } else {
+        message.saved.superstep = effect->name.superstep;
+        message.saved.known = effect->kind == COORD_EFFECT_RETIRE;
+    }
+    agent_send(agent, &message);
+}
+
+static uint64_t now_ns(void *context)
+{
+    (void)context;
+    return agent_now_ns();
 }
 
 static void trace(void *context, const char *text)
@@ -171,7 +233,20 @@ void agent_rank_exited(struct agent *agent, int pid, const struct death *death)
     agent_tell_zero(agent, &message);
 }
 
-int agent_elect(struct agent *agent, uint32_t term)
+bool agent_zero_decides(const struct agent *agent)
+{
+    return agent->zero && coord_phase(coord_shell_state(agent->zero)) != COORD_FAILED;
+}
+
+void agent_free_zero(struct agent *agent)
+{
+    for (int i = 0; i < COORD_TIMER_COUNT; i++)
+        uv_timer_stop(&agent->zero_timers[i]);
+    coord_shell_free(agent->zero);
+    agent->zero = NULL;
+}
+
+int agent_make_zero(struct agent *agent, uint32_t term)
 {
     struct wire_host host = {OWN_HOST, (uint32_t)agent->order.cores, agent->host_name};
     struct coord_config config = {
@@ -190,17 +265,29 @@ int agent_elect(struct agent *agent, uint32_t term)
         .drop_host = drop_host,
         .finish = finish,
         .trace = agent->order.verbosity >= 2 ? trace : NULL,
+        .tell = tell,
+        .now_ns = now_ns,
     };
-    struct wire_message ready = {.kind = WIRE_HOST_READY};
-    struct wire_message registered = {.kind = WIRE_REGISTERED};
 
     if (agent->zero)
         return -EALREADY;
     agent->term = term;
+    agent_snapshots_configure(agent, &config);
     agent->zero = coord_shell_new(&config, agent->job_id, &calls, agent);
     if (!agent->zero)
         return -ENOMEM;
     agent->board->term = term;
+    return 0;
+}
+
+int agent_elect(struct agent *agent, uint32_t term)
+{
+    struct wire_message ready = {.kind = WIRE_HOST_READY};
+    struct wire_message registered = {.kind = WIRE_REGISTERED};
+    int error = agent_make_zero(agent, term);
+
+    if (error)
+        return error;
     ready.host_ready.slots = (uint32_t)agent->order.cores;
     agent_tell_zero(agent, &ready);
     registered.registered.wanted = (uint32_t)atomic_load(&agent->board->wanted);

@@ -157,7 +157,7 @@ START_TEST(job_moves)
         ck_assert_str_ne(job_state_name(from), "unknown");
         ck_assert(!job_may_move(from, from));
         ck_assert(job_may_move(from, JOB_OVER) == (from != JOB_OVER));
-        ck_assert(job_may_move(from, JOB_STOPPING) == (from <= JOB_ENDING));
+        ck_assert(job_may_move(from, JOB_STOPPING) == (from < JOB_STOPPING));
         ck_assert(job_is_stopping(from) == (from >= JOB_STOPPING));
     }
     ck_assert(!job_may_move(JOB_STATE_COUNT, JOB_OVER) && !job_may_move(JOB_NEW, JOB_STATE_COUNT));

@@ -1,0 +1,424 @@
+/* agent_snapshots.c - a snapshot on its way, in the node agent; see agent_snapshots.h. */
+#include "bsprun/agent_snapshots.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct bspz_snap *agent_snap_of(const struct agent *agent, int pid)
+{
+    return bspz_snap_of(agent->board, agent->nprocs, pid);
+}
+
+/* ---- Ordering ---- */
+
+static uint64_t wall_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The folder, and where process i writes its image.  0, or -errno and `why`. */
+static int make_folder(struct agent *agent, char why[AGENT_WHY])
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct ticket *ticket = &snapshots->ticket;
+    struct bspz_snap_order *order = &agent->board->snap_order;
+    char path[sizeof order->path_start + sizeof order->path_end];
+    int error = store_snapshot_begin(snapshots->store, ticket->name.superstep, ticket->name.term,
+                                     &ticket->folder, why);
+
+    if (!error)
+        error = store_image_path(ticket->folder, 0, path, sizeof path, why);
+    if (!error && !snapshot_split_path(path, order->path_start, sizeof order->path_start,
+                                       order->path_end, sizeof order->path_end)) {
+        snprintf(why, AGENT_WHY, "%.400s: too long a path", path);
+        error = -ENAMETOOLONG;
+    }
+    return error;
+}
+
+static void write_order(struct agent *agent, bool forked)
+{
+    const struct agent_snapshots *snapshots = agent->snapshots;
+    struct bspz_snap_order *order = &agent->board->snap_order;
+
+    memcpy(order->job, agent->job_id, sizeof order->job);
+    order->superstep = snapshots->ticket.name.superstep;
+    order->term = snapshots->ticket.name.term;
+    order->forked = forked;
+    order->created = snapshots->ticket.created;
+    order->base_superstep = snapshots->committed.superstep;
+    order->base_term = snapshots->committed.term;
+    memcpy(order->rules, snapshots->rules, snapshots->rules_bytes);
+    order->rules_bytes = snapshots->rules_bytes;
+}
+
+static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    agent_abandon(agent); /* what nobody spoke of again */
+    snapshots->ticket = (struct ticket){.name = {superstep, agent->term},
+                                        .first = first,
+                                        .capturing = true,
+                                        .missing = first ? 1 : agent->nprocs,
+                                        .created = wall_clock_ns()};
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        struct kept *kept = &snapshots->kept[pid];
+
+        kept->recorded = kept->written = false;
+        atomic_store(&agent_snap_of(agent, pid)->writer.state, BSPZ_SNAP_NOBODY);
+    }
+}
+
+/* In the stream of the output: what comes behind it was written after the snapshot. */
+static void mark(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_MARK};
+
+    agent_relay_pass_on(agent);
+    message.envelope.superstep = agent->snapshots->ticket.name.superstep;
+    message.mark.input = agent_input_position(agent);
+    agent_send(agent, &message);
+}
+
+void agent_snapshots_order_first(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    char why[AGENT_WHY];
+
+    if (!snapshots)
+        return;
+    open_ticket(agent, 0, true);
+    mark(agent);
+    if (make_folder(agent, why) != 0) {
+        snapshots->ticket.capturing = false;
+        agent->board->snap_order.term = 0; /* process 0 goes on without */
+        agent_image_failed(agent, 0, WIRE_CAUSE_NOT_WRITTEN, why);
+        return;
+    }
+    atomic_store(&agent_snap_of(agent, 0)->copy_slot, -1);
+    write_order(agent, snapshots->async != WIRE_ASYNC_OFF);
+}
+
+bool agent_snapshots_order(struct agent *agent, uint64_t superstep)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct wire_message captured = {.kind = WIRE_CAPTURED};
+    char why[AGENT_WHY];
+    struct snapshot_way way;
+
+    open_ticket(agent, superstep + 1, false);
+    if (make_folder(agent, why) != 0) {
+        static const uint64_t nothing[2];
+
+        snapshots->ticket.capturing = false;
+        snapshots->ticket.withheld = true;
+        agent_image_failed(agent, 0, WIRE_CAUSE_NOT_WRITTEN, why);
+        captured.envelope.superstep = superstep;
+        captured.captured.output = (struct wire_numbers){nothing, 2};
+        agent_tell_zero(agent, &captured);
+        return false;
+    }
+    way = agent_snapshot_way(agent);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        agent_next_slot(agent, pid, way.copies);
+    write_order(agent, way.forked);
+    return true;
+}
+
+void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t consult)
+{
+    if (agent->snapshots->ticket.withheld) {
+        agent->snapshots->ticket.withheld = false;
+        agent_answer(agent, superstep, BSPZ_DECIDE_GO, consult);
+        return;
+    }
+    atomic_store(&agent->board->consult_from, consult);
+    atomic_store(&agent->board->snap_resumed, superstep + 2); /* + 1: the name, + 1: not never */
+    bspz_barrier_wake(agent->board);
+}
+
+/* ---- What becomes of it ---- */
+
+static void say_failure(struct agent *agent, const char *why)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (snapshots->stop_on_failure || snapshots->said_failure)
+        return;
+    snapshots->said_failure = true;
+    agent_notice(agent, "no snapshot after superstep %llu, the job goes on without: %s",
+                 (unsigned long long)snapshots->ticket.name.superstep, why);
+}
+
+void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, const char *why)
+{
+    struct wire_message message = {.kind = WIRE_IMAGE_FAILED};
+
+    if (cause != WIRE_CAUSE_NOT_RESTORED)
+        say_failure(agent, why);
+    message.envelope.superstep = agent->snapshots->ticket.name.superstep;
+    message.image_failed.pid = (uint32_t)pid;
+    message.image_failed.cause = cause;
+    message.image_failed.text = why;
+    agent_tell_zero(agent, &message);
+}
+
+void agent_abandon(struct agent *agent)
+{
+    struct ticket *ticket = &agent->snapshots->ticket;
+
+    store_snapshot_abandon(ticket->folder);
+    ticket->folder = NULL;
+}
+
+static void all_recorded(struct agent *agent)
+{
+    struct ticket *ticket = &agent->snapshots->ticket;
+    struct wire_message message = {.kind = WIRE_CAPTURED};
+    uint64_t output[2];
+
+    ticket->capturing = false;
+    if (ticket->first)
+        return;
+    mark(agent);
+    agent_relay_counts(agent, output);
+    message.envelope.superstep = ticket->name.superstep - 1;
+    message.captured.pause_ns = ticket->pause_ns;
+    message.captured.output = (struct wire_numbers){output, 2};
+    message.captured.input = agent_input_position(agent);
+    agent_tell_zero(agent, &message);
+}
+
+static void note_recorded(struct agent *agent, int pid)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct ticket *ticket = &snapshots->ticket;
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+
+    if (snapshots->kept[pid].recorded || atomic_load(&snap->recorded) != ticket->name.superstep + 1)
+        return;
+    snapshots->kept[pid].recorded = true;
+    if (snap->pause_ns > ticket->pause_ns)
+        ticket->pause_ns = snap->pause_ns;
+    if (snap->fell_back && !snapshots->said_fell_back) {
+        snapshots->said_fell_back = true;
+        agent_notice(agent, "no memory or no process could be had for copies of the processes: "
+                            "snapshots take longer, and so does going back to one");
+    }
+    if (--ticket->missing == 0)
+        all_recorded(agent);
+}
+
+/* Takes over what the board says of the image; it may be written to by anybody. */
+static void read_image(struct agent *agent, int pid)
+{
+    struct kept *kept = &agent->snapshots->kept[pid];
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+    struct manifest_image *image = &kept->image;
+
+    memcpy(kept->digest, snap->digest, sizeof kept->digest);
+    memcpy(kept->base_digest, snap->base_digest, sizeof kept->base_digest);
+    *image = (struct manifest_image){.pid = (uint32_t)pid,
+                                     .image_pid = (uint32_t)pid,
+                                     .size = snap->size,
+                                     .digest = {kept->digest, MANIFEST_DIGEST},
+                                     .generation = snap->generation};
+    if (image->generation == 0)
+        return;
+    image->base_superstep = snap->base_superstep;
+    image->base_term = snap->base_term;
+    image->base_pid = snap->base_pid;
+    image->base_digest = (struct wire_bytes){kept->base_digest, MANIFEST_DIGEST};
+}
+
+static void image_written(struct agent *agent, int pid)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct wire_message message = {.kind = WIRE_IMAGE_DURABLE};
+    struct kept *kept = &snapshots->kept[pid];
+    char why[AGENT_WHY];
+
+    read_image(agent, pid);
+    if (store_image_finish(snapshots->ticket.folder, (uint32_t)pid, -1, why) != 0) {
+        agent_image_failed(agent, pid, WIRE_CAUSE_NOT_WRITTEN, why);
+        return;
+    }
+    message.envelope.superstep = snapshots->ticket.name.superstep;
+    message.image_durable.pid = (uint32_t)pid;
+    message.image_durable.size = kept->image.size;
+    message.image_durable.digest = kept->image.digest;
+    message.image_durable.changed = agent_snap_of(agent, pid)->changed;
+    agent_tell_zero(agent, &message);
+}
+
+static void note_written(struct agent *agent, int pid)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+    char why[BSPZ_SNAP_WHY + 64];
+
+    if (!snapshots->ticket.folder || snapshots->kept[pid].written ||
+        atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1 ||
+        (snapshots->ticket.first && !agent_identified(agent)))
+        return;
+    snapshots->kept[pid].written = true;
+    if (snap->error == 0) {
+        image_written(agent, pid);
+        return;
+    }
+    snprintf(why, sizeof why, "process %d cannot be saved: %.*s", pid, (int)sizeof snap->why - 1,
+             snap->why[0] ? snap->why : strerror(snap->error > 0 ? snap->error : EIO));
+    agent_image_failed(agent, pid, snap->refused ? WIRE_CAUSE_REFUSED : WIRE_CAUSE_NOT_WRITTEN,
+                       why);
+}
+
+void agent_snapshots_scan(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct ticket *ticket;
+
+    if (!snapshots || !snapshots->kept || job_is_stopping(agent->job))
+        return;
+    ticket = &snapshots->ticket;
+    agent_adopt_copies(agent);
+    if (snapshots->staging)
+        agent_scan_staged(agent);
+    if (ticket->first && ticket->folder && agent->members[0].adopted)
+        agent_identify(agent, agent->members[0].process.ospid);
+    for (int pid = 0; pid < (ticket->first ? 1 : agent->nprocs); pid++) {
+        if (ticket->capturing)
+            note_recorded(agent, pid);
+        note_written(agent, pid);
+    }
+}
+
+/* ---- What Processor Zero says ---- */
+
+static void persist(struct agent *agent, const struct wire_message *order)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct wire_message message = {.kind = WIRE_PERSISTED};
+    char why[AGENT_WHY] = "there is no such snapshot";
+    int error = snapshots->ticket.folder ? agent_write_manifest(agent, order, why) : -EINVAL;
+
+    snapshots->ticket.persisted = error == 0;
+    if (error)
+        agent_notice(agent, "no snapshot after superstep %llu: %s",
+                     (unsigned long long)order->envelope.superstep, why);
+    message.envelope.superstep = order->envelope.superstep;
+    message.persisted.error = (uint32_t)-error;
+    agent_tell_zero(agent, &message);
+}
+
+static void committed(struct agent *agent, struct coord_name name)
+{
+    struct wire_message message = {.kind = WIRE_KNOWN};
+
+    agent->snapshots->committed = name;
+    message.envelope.superstep = name.superstep;
+    agent_tell_zero(agent, &message);
+}
+
+static void retire(struct agent *agent, struct coord_name name)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    char why[AGENT_WHY];
+
+    agent_end_copies_but(agent, name);
+    if (snapshots->keep > 0 && store_prune(snapshots->store, snapshots->keep, NULL, why) != 0)
+        agent_notice(agent, "older snapshots could not be removed: %s", why);
+}
+
+/* Its writers go first, so that nothing is written to a folder that is being removed. */
+static void abandon(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        agent_end_writer(agent, pid);
+    agent_abandon(agent);
+    snapshots->ticket.persisted = false;
+    agent_end_copies_of(agent, snapshots->ticket.name);
+}
+
+void agent_snapshots_message(struct agent *agent, const struct wire_message *message)
+{
+    uint64_t superstep = message->envelope.superstep;
+
+    if (!agent->snapshots || job_is_stopping(agent->job))
+        return;
+    switch (message->kind) {
+    case WIRE_RESUME:
+        agent_snapshots_resume(agent, superstep, message->resume.consult);
+        break;
+    case WIRE_PERSIST:
+        persist(agent, message);
+        break;
+    case WIRE_COMMITTED:
+        committed(agent, (struct coord_name){superstep, message->committed.from});
+        break;
+    case WIRE_RETIRE:
+        retire(agent, (struct coord_name){superstep, message->retire.from});
+        break;
+    case WIRE_ABANDON:
+        abandon(agent);
+        break;
+    case WIRE_RESTORE:
+        agent_restore(agent, message);
+        break;
+    case WIRE_PASS:
+        agent_pass(agent);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- Faults ---- */
+
+static void not_restored(struct agent *agent, int pid)
+{
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+    const struct death *death = &agent->members[pid].process.death;
+    char why[BSPZ_SNAP_WHY + 64];
+
+    if (atomic_load(&snap->staged) == 2)
+        snprintf(why, sizeof why, "process %d cannot be restored: %.*s", pid,
+                 (int)sizeof snap->why - 1, snap->why);
+    else
+        snprintf(why, sizeof why, "process %d ended with status %d while it was restored", pid,
+                 death->status);
+    agent_blame(agent, why, false);
+    agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
+}
+
+bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *verdict)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct death death = agent->members[pid].process.death;
+    enum bspz_rank_state mark;
+
+    if (!snapshots || !agent_zero_decides(agent) || agent->job == JOB_REWINDING)
+        return false;
+    mark = (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent->board, pid)->state);
+    if (mark > BSPZ_RANK_RUNNING ||
+        (death.known && death.signal == 0 && agent->job != JOB_RESTORING))
+        return false; /* its own doing */
+    if (agent->job == JOB_RESTORING &&
+        (death.signal == 0 || atomic_load(&agent_snap_of(agent, pid)->staged) == 2)) {
+        not_restored(agent, pid);
+        return true;
+    }
+    if (!death.known || death.signal == 0)
+        death = (struct death){.known = true, .signal = SIGKILL}; /* below a wrapper nobody knows */
+    agent_blame(agent, verdict->text, verdict->with_table);
+    agent_rank_exited(agent, pid, &death);
+    return true;
+}

@@ -1,0 +1,145 @@
+/* agent_snapshots.h - what a node agent keeps of its job's snapshots; internal to agent_*.c.
+ *
+ * A snapshot, as the agent sees it:
+ *   PLACE or RELEASE: the order is written on the board -> copies and writers appear and are
+ *   adopted -> every rank has recorded -> MARK, CAPTURED -> RESUME -> the images are written, and
+ *   made durable -> IMAGE_DURABLE of each -> PERSIST: the manifest, PERSISTED -> COMMITTED, KNOWN
+ *   -> RETIRE: older copies and snapshots go.
+ *
+ * What can fail: the store (no folder, no manifest), a rank that cannot be captured, a writer that
+ * dies: IMAGE_FAILED or PERSISTED with an error, then ABANDON.
+ */
+#ifndef BSPRUN_AGENT_SNAPSHOTS_H
+#define BSPRUN_AGENT_SNAPSHOTS_H
+
+#include "bsprun/agent.h"
+#include "bsprun/snapshot_plan.h"
+#include "ckpt/shares.h"
+#include "ckpt/store.h"
+
+/* A frozen copy of a rank. */
+struct frozen {
+    struct watched process;
+    struct coord_name name; /* of the snapshot; term 0: there is none */
+};
+
+/* What the agent knows of one process's snapshots. */
+struct kept {
+    struct frozen copies[SNAPSHOT_SLOTS];
+    struct watched writer;
+    bool recorded, written; /* in the present snapshot */
+    bool staged;            /* in the present restore */
+    bool copied;            /* restored from the copy in `slot` */
+    int slot;               /* that the next copy gets, -1: none */
+    struct manifest_image image;
+    unsigned char digest[MANIFEST_DIGEST], base_digest[MANIFEST_DIGEST];
+};
+
+/* The snapshot on its way. */
+struct ticket {
+    struct coord_name name;
+    struct store_snapshot *folder; /* NULL: there is none, or it is committed or abandoned */
+    bool first;                    /* snapshot 0: process 0 alone */
+    bool capturing;                /* not all have recorded yet */
+    bool withheld;                 /* the store refused: the ranks have no order */
+    bool persisted;                /* the manifest is durable */
+    int missing;                   /* ranks that have not recorded */
+    uint64_t created;
+    uint64_t pause_ns;
+};
+
+/* How process 0 was started: for the manifest, and for starting it again. */
+struct identity {
+    char *program, *directory;
+    char **arguments, **environment; /* NULL-terminated; with the name by which it was called */
+    uint32_t argument_count, environment_count;
+};
+
+/* What bsprun said with ELECT. */
+struct election {
+    bool pending; /* as long as something of the older term runs */
+    uint32_t term;
+    uint64_t wanted;
+    struct coord_lineage lineage;
+    struct coord_name avoid[COORD_AVOID_MAX];
+    uint32_t avoid_count;
+};
+
+struct agent_snapshots {
+    struct store *store;
+    struct shares *shares; /* files that all processes have open together */
+    struct policy_rule rule;
+    struct policy_costs costs; /* of earlier terms */
+    enum wire_async async;
+    uint32_t keep;
+    bool stop_on_failure;
+    char rules[BSPZ_SNAP_RULES];
+    uint32_t rules_bytes;
+    char **options;
+    uint32_t option_count;
+
+    struct identity identity;
+    struct kept *kept; /* nprocs of them */
+    struct ticket ticket;
+    struct coord_name committed; /* the newest one known of in this term; what it began from */
+    struct election election;
+    bool restores; /* this term began from a snapshot */
+    bool staging;  /* RESTORE has come, STAGED has not been said */
+    int unstaged;
+
+    struct snapshot_way way;
+    uint64_t way_ns; /* when that was worked out */
+    bool said_memory, said_fell_back, said_failure;
+};
+
+/* ---- agent_snapshots.c ---- */
+
+struct bspz_snap *agent_snap_of(const struct agent *agent, int pid);
+/* There is no image of the process: Processor Zero decides what that means. */
+void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, const char *why);
+/* Forgets half a snapshot and removes it. */
+void agent_abandon(struct agent *agent);
+
+/* ---- agent_copies.c ---- */
+
+/* Adopts new copies and writers; a writer that has died without a result is noticed. */
+void agent_adopt_copies(struct agent *agent);
+/* Whether there is memory for copies and forked writers. */
+struct snapshot_way agent_snapshot_way(struct agent *agent);
+/* Makes room for the rank's next copy beside the committed one's. */
+void agent_next_slot(struct agent *agent, int pid, bool wanted);
+/* The same in a given slot; -1: no copy is wanted. */
+void agent_use_slot(struct agent *agent, int pid, int slot);
+/* Copies that were never adopted are no more. */
+void agent_forget_announced(struct agent *agent);
+void agent_end_copy(struct agent *agent, int pid, int slot);
+void agent_end_writer(struct agent *agent, int pid);
+/* Ends all copies but those of that snapshot (term 0: all copies); of the one on its way: ends only
+ * those. */
+void agent_end_copies_but(struct agent *agent, struct coord_name name);
+void agent_end_copies_of(struct agent *agent, struct coord_name name);
+/* The slot with the process's copy of that snapshot, or -1. */
+int agent_copy_of(const struct agent *agent, int pid, struct coord_name name);
+/* For process_kill_descendants_but: whether it is a frozen copy that is kept. */
+bool agent_is_copy(const void *agent, pid_t ospid);
+
+/* ---- agent_manifest.c ---- */
+
+/* Reads how the process was started; once. */
+void agent_identify(struct agent *agent, pid_t ospid);
+/* The same from a manifest, where it is not known.  False: no memory. */
+bool agent_identify_from(struct agent *agent, const struct manifest *manifest);
+bool agent_identified(const struct agent *agent);
+void agent_forget_identity(struct identity *identity);
+/* Writes the manifest: 0 or -errno, then `why`. */
+int agent_write_manifest(struct agent *agent, const struct wire_message *order, char *why);
+
+/* ---- agent_restore.c ---- */
+
+/* Tells Processor Zero of every snapshot there is. */
+void agent_tell_held(struct agent *agent);
+void agent_restore(struct agent *agent, const struct wire_message *order);
+void agent_pass(struct agent *agent);
+void agent_scan_staged(struct agent *agent);
+
+#endif

@@ -1,0 +1,127 @@
+/* agent_store.c - the node agent's part in snapshots begins and ends: START, the store, the end. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/agent_snapshots.h"
+
+static int take_settings(struct agent_snapshots *snapshots, const struct wire_start *start)
+{
+    snapshots->rule = (struct policy_rule){
+        .kind = (enum policy_kind)start->rule, .every = start->every, .overhead = start->overhead};
+    snapshots->async = (enum wire_async)start->async;
+    snapshots->keep = start->keep;
+    snapshots->stop_on_failure = start->stop_on_failure;
+    snapshots->options = snapshot_copy_texts(start->options.items, start->options.count);
+    snapshots->option_count = start->options.count;
+    if (!snapshots->options)
+        return -ENOMEM;
+    return snapshot_pack_texts(&start->excluded, snapshots->rules, sizeof snapshots->rules,
+                               &snapshots->rules_bytes)
+               ? 0
+               : -E2BIG;
+}
+
+int agent_snapshots_open(struct agent *agent, const struct wire_start *start, char why[AGENT_WHY])
+{
+    struct agent_snapshots *snapshots;
+    int error;
+
+    if (!start->store[0])
+        return 0;
+    snapshots = calloc(1, sizeof *snapshots);
+    if (!snapshots) {
+        snprintf(why, AGENT_WHY, "out of memory");
+        return -ENOMEM;
+    }
+    agent->snapshots = snapshots;
+    error = take_settings(snapshots, start);
+    if (error) {
+        snprintf(why, AGENT_WHY, "the options: %s", strerror(-error));
+        return error;
+    }
+    snapshots->shares = shares_new();
+    memcpy(agent->board->snap_order.job, agent->job_id, sizeof agent->job_id);
+    error = store_open(&snapshots->store, start->store, STORE_JOIN, NULL, why);
+    if (!error)
+        error = store_job_open(snapshots->store, NULL, why);
+    agent->board->flags |= BSPZ_BOARD_SNAPSHOTS;
+    return error;
+}
+
+int agent_snapshots_offer(struct agent *agent)
+{
+    int end;
+
+    if (!agent->snapshots || !agent->snapshots->shares ||
+        shares_offer(agent->snapshots->shares, &end) != 0)
+        return -1;
+    end = bspz_move_to_top(end);
+    agent->board->share_fd = end;
+    return end;
+}
+
+int agent_snapshots_place(struct agent *agent, int nprocs)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (!snapshots)
+        return 0;
+    snapshots->kept = calloc((size_t)nprocs, sizeof *snapshots->kept);
+    if (!snapshots->kept)
+        return -ENOMEM;
+    for (int pid = 0; pid < nprocs; pid++)
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+            snapshots->kept[pid].copies[slot].process.pidfd = -1;
+    return 0;
+}
+
+void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
+{
+    const struct agent_snapshots *snapshots = agent->snapshots;
+
+    config->wanted = COORD_NEVER;
+    if (!snapshots)
+        return;
+    config->snapshots = true;
+    config->rule = snapshots->rule;
+    config->costs = snapshots->costs;
+    config->stop_on_failure = snapshots->stop_on_failure;
+    config->restore = snapshots->restores;
+    if (!snapshots->restores)
+        return;
+    config->wanted = snapshots->election.wanted;
+    config->lineage = &snapshots->election.lineage;
+    config->avoid_count = snapshots->election.avoid_count;
+    memcpy(config->avoid, snapshots->election.avoid, sizeof config->avoid);
+}
+
+void agent_snapshots_close(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (!snapshots)
+        return;
+    for (int pid = 0; snapshots->kept && pid < agent->nprocs; pid++) {
+        agent_end_writer(agent, pid);
+        agent_unwatch(&snapshots->kept[pid].writer);
+    }
+    agent_end_copies_but(agent, (struct coord_name){0});
+    agent_abandon(agent);
+}
+
+void agent_snapshots_free(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (!snapshots)
+        return;
+    store_close(snapshots->store);
+    shares_free(snapshots->shares);
+    agent_forget_identity(&snapshots->identity);
+    snapshot_free_texts(snapshots->options);
+    free(snapshots->kept);
+    free(snapshots);
+    agent->snapshots = NULL;
+}

@@ -1,0 +1,203 @@
+/* agent_terms.c - how one term of a job follows the other in its node agent.
+ *
+ * Happy path: a fault -> Processor Zero says STOP_RANKS (again): everything is killed but frozen
+ * copies, TERM_OVER -> bsprun says ELECT -> nothing of the older term runs any more: its output is
+ * passed on, half a snapshot is removed, the board is reset -> HELD, HOST_READY.
+ *
+ * What can fail: something forks while it is killed (killed again); ELECT comes first, from a
+ * bsprun that knew of the fault before; no memory for Processor Zero.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bsprun/agent_snapshots.h"
+
+#define SWEEP_AGAIN_MS 2u
+
+/* ---- The end of a term ---- */
+
+/* A wrapper goes first, lest it go on when the program has died.  Frozen copies of what may yet be
+ * restored stay. */
+static void kill_term(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (agent->root.watching && !agent->root.gone)
+        process_signal(agent->root.pidfd, SIGKILL);
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct member *member = &agent->members[pid];
+
+        if (!member->adopted || member->process.gone)
+            continue;
+        if (pid > 0 && getpgid(member->process.ospid) == member->process.ospid)
+            kill(-member->process.ospid, SIGKILL);
+        process_signal(member->process.pidfd, SIGKILL);
+    }
+    for (int pid = 0; snapshots && snapshots->kept && pid < agent->nprocs; pid++)
+        agent_end_writer(agent, pid);
+    if (snapshots && snapshots->ticket.name.term > 0 && !snapshots->ticket.persisted)
+        agent_end_copies_of(agent, snapshots->ticket.name);
+}
+
+void agent_rewind(struct agent *agent)
+{
+    if (job_is_stopping(agent->job) || agent->finished)
+        return;
+    if (agent->job != JOB_REWINDING)
+        job_move(&agent->job, JOB_REWINDING);
+    uv_timer_stop(&agent->grace_timer);
+    kill_term(agent);
+}
+
+void agent_term_over(struct agent *agent, const struct coord_outcome *outcome)
+{
+    struct wire_message message = {.kind = WIRE_TERM_OVER};
+    struct wire_term_over *over = &message.term_over;
+
+    message.envelope.superstep = outcome->superstep;
+    over->status = outcome->status;
+    over->cause = outcome->cause;
+    over->pid = outcome->pid;
+    over->signal = outcome->signal;
+    over->bad = outcome->bad.term > 0;
+    over->bad_superstep = outcome->bad.superstep;
+    over->bad_from = outcome->bad.term;
+    over->text = agent->blame && agent->blame[0] ? agent->blame : outcome->text;
+    if (agent_send(agent, &message) != 0)
+        agent_close(agent); /* bsprun sees that we are gone, and cleans up */
+    agent_check_rewound(agent);
+}
+
+/* ---- The next term ---- */
+
+static void bury(struct watched *process)
+{
+    pid_t ospid = process->ospid;
+
+    if (!process->watching)
+        return;
+    agent_unwatch(process);
+    waitpid(ospid, NULL, WNOHANG | __WALL);
+}
+
+static void forget_members(struct agent *agent)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        bury(&agent->members[pid].process);
+        agent->members[pid] = (struct member){.process.pidfd = -1};
+    }
+    bury(&agent->root);
+    agent->root = (struct watched){.pidfd = -1};
+    agent->adopted = agent->ready = agent->ended = 0;
+    agent->consulted = 0;
+    agent->end_reported = false;
+}
+
+static void no_memory(struct agent *agent)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
+
+    snprintf(verdict.text, sizeof verdict.text, "no memory for Processor Zero");
+    agent_abort(agent, COORD_NOBODY, &verdict);
+}
+
+static void begin_term(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct wire_message elected = {.kind = WIRE_ELECTED};
+    struct wire_message ready = {.kind = WIRE_HOST_READY};
+
+    agent_relay_pass_on(agent);
+    forget_members(agent);
+    agent_abandon(agent);
+    snapshots->ticket = (struct ticket){0};
+    if (agent->zero)
+        snapshots->costs = coord_costs(coord_shell_state(agent->zero));
+    agent_free_zero(agent);
+    agent_forget_blame(agent);
+    if (agent->nprocs > 0) {
+        bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+        agent_forget_announced(agent);
+    }
+    snapshots->election.pending = false;
+    snapshots->restores = true;
+    job_move(&agent->job, JOB_RESTORING);
+    if (agent_make_zero(agent, snapshots->election.term) != 0) {
+        no_memory(agent);
+        return;
+    }
+    agent_send(agent, &elected);
+    agent_tell_held(agent);
+    ready.host_ready.slots = (uint32_t)agent->order.cores;
+    agent_tell_zero(agent, &ready);
+}
+
+static void on_sweep_again(uv_timer_t *timer)
+{
+    agent_check_rewound(timer->data);
+}
+
+void agent_check_rewound(struct agent *agent)
+{
+    if (agent->finished || agent->job != JOB_REWINDING || !agent_everything_gone(agent))
+        return;
+    if (process_kill_descendants_but(agent_is_copy, agent) > 0) {
+        uv_timer_start(&agent->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
+        return;
+    }
+    uv_timer_stop(&agent->sweep_timer);
+    if (agent->snapshots->election.pending)
+        begin_term(agent);
+}
+
+/* ---- ELECT ---- */
+
+static void take_lists(struct election *election, const struct wire_elect *elect)
+{
+    election->wanted = elect->wanted;
+    election->lineage.count = 0;
+    for (uint32_t i = 0; i < elect->begun.count; i++) {
+        const struct wire_begun *begun = &elect->begun.items[i];
+
+        coord_lineage_add(&election->lineage, begun->term,
+                          (struct coord_name){begun->superstep, begun->from});
+    }
+    election->avoid_count = 0;
+    for (uint32_t i = 0; i < elect->avoid.count && i < COORD_AVOID_MAX; i++)
+        election->avoid[election->avoid_count++] =
+            (struct coord_name){elect->avoid.items[i].superstep, elect->avoid.items[i].from};
+}
+
+static void elect_first(struct agent *agent, const struct wire_message *message)
+{
+    struct wire_message answer = {.kind = WIRE_ELECTED};
+
+    if (agent->job != JOB_REGISTERED)
+        return;
+    if (agent_elect(agent, message->envelope.term) != 0) {
+        no_memory(agent);
+        return;
+    }
+    agent_send(agent, &answer);
+}
+
+void agent_take_election(struct agent *agent, const struct wire_message *message)
+{
+    struct election *election;
+
+    if (!message->elect.restore || !agent->snapshots) {
+        elect_first(agent, message);
+        return;
+    }
+    election = &agent->snapshots->election;
+    if (agent->finished || job_is_stopping(agent->job) || message->envelope.term <= agent->term ||
+        (agent->job != JOB_REWINDING && !job_may_move(agent->job, JOB_REWINDING)))
+        return;
+    take_lists(election, &message->elect);
+    election->term = message->envelope.term;
+    election->pending = true;
+    agent_rewind(agent);
+    agent_check_rewound(agent);
+}

@@ -1,0 +1,49 @@
+/* snapshot_plan.h - what a node agent works out about a snapshot without touching anything: names,
+ * places of copies, whether there is memory for them. */
+#ifndef BSPRUN_SNAPSHOT_PLAN_H
+#define BSPRUN_SNAPSHOT_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coordinator/core/lineage.h"
+#include "lib/wire/wire.h"
+
+/* Processes smaller than this write their images faster than a copy of them would be made. */
+#define SNAPSHOT_FORK_BYTES (UINT64_C(8) << 20)
+
+/* What a copy of a process may hold. */
+#define SNAPSHOT_SLOTS      2
+
+/* Divides the path of process 0's image around the number; false when it is not one, or too long.
+ */
+bool snapshot_split_path(const char *path, char *start, size_t start_size, char *end,
+                         size_t end_size);
+
+/* The slot for the next frozen copy: one that does not hold that of `kept`.  held[k].term 0: slot k
+ * is free. */
+int snapshot_free_slot(const struct coord_name held[SNAPSHOT_SLOTS], struct coord_name kept);
+
+/* How to take a snapshot of processes that have `resident` bytes of their own altogether while
+ * `available` more can be had.  A copy may in the end need as much as its original. */
+struct snapshot_way {
+    bool copies; /* frozen copies of all */
+    bool forked; /* images are written by copies, while the processes go on */
+    bool short_of_memory;
+};
+struct snapshot_way snapshot_choose_way(enum wire_async async, uint32_t processes,
+                                        uint64_t resident, uint64_t available);
+
+/* Texts one after the other, each with its NUL.  False: there is no room. */
+bool snapshot_pack_texts(const struct wire_texts *texts, char *room, size_t size, uint32_t *bytes);
+
+/* Copies of texts that are not ours, NULL-terminated, for snapshot_free_texts; NULL: no memory. */
+char **snapshot_copy_texts(const char *const *items, uint32_t count);
+void snapshot_free_texts(char **texts);
+
+/* The same of texts that lie one after the other, as in /proc/PID/environ; those that begin with
+ * `without` (NULL: none) are left out. */
+char **snapshot_unpack_texts(const char *bytes, size_t size, const char *without, uint32_t *count);
+
+#endif
