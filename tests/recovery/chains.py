@@ -23,11 +23,11 @@ def ten_times_saved_and_stopped():
         place.hold(1, 5)
         job = place.ticker(3, *words, stdin=LINES)
         for turn in range(10):
+            if turn < 9:
+                place.hold(1, 10 + 5 * turn)
             stop_at(place, job, 5 + 5 * turn, 1)
             check(not marked(place.mark), "processes are left after 123")
             out, err = out + job.out(), err + job.program_err()
-            if turn < 9:
-                place.hold(1, 10 + 5 * turn)
             job = place.restart(stdin=LINES)
         job.wait(0)
         check(out + job.out() == reference.out, "stdout of all",

@@ -1,0 +1,342 @@
+"""Snapshots that are damaged, foreign or do not fit, directories that fail: refused before anything is
+touched, with one line that says why; where an older snapshot is safe, it is used and named."""
+import signal
+import stat
+
+from harness import *
+
+ROOT = os.geteuid() == 0
+
+
+def stopped(place, p=2, supersteps=12, at=6, options=(), words=()):
+    """A job that was saved and stopped in the superstep: its snapshots, ascending."""
+    place.hold(0, at)
+    job = place.ticker(p, supersteps, *words, options=["--every", "1", "--keep", "all", *options])
+    place.wait_executed(0, at)
+    place.wait_committed(at)
+    job.signal(signal.SIGTERM)
+    place.release(0, at)
+    job.wait(123)
+    return snapshots(place.store)
+
+
+def folder(place, name):
+    return os.path.join(place.store, jobs(place.store)[0], f"{name[0]}.{name[1]}")
+
+
+def image(place, name, pid=0):
+    return os.path.join(folder(place, name), f"{pid}.img")
+
+
+def flip(path, at):
+    with open(path, "r+b") as file:
+        size = os.fstat(file.fileno()).st_size
+        file.seek(at % size)
+        byte = file.read(1)[0]
+        file.seek(at % size)
+        file.write(bytes([byte ^ 0x10]))
+
+
+def cut(path, keep):
+    with open(path, "r+b") as file:
+        file.truncate(max(0, os.fstat(file.fileno()).st_size + keep if keep < 0 else keep))
+
+
+def refused(place, job, *patterns):
+    """It ended with status 1, one line that says why, and touched nothing."""
+    before, witness = place.contents(), place.witness()
+    job = job().wait()
+    check(job.status == 1, "status", job)
+    check(job.out() == b"", job)
+    check(job.said().count("\n") == 1 == job.err().count(b"\n"), "one line is enough\n", job)
+    for pattern in patterns:
+        check(re.search(pattern, job.said()), "the line lacks", repr(pattern), job)
+    check(place.contents() == before and place.witness() == witness, "something was touched\n", job)
+    check(not marked(place.mark), "processes are left", marked(place.mark))
+
+
+def older_used(place, reference, name):
+    """The snapshot cannot be used and the job says so, goes on from an older one, ends well."""
+    job = place.restart()
+    job.wait(0)
+    check(job.said(), "nothing was said of the damage\n", job)
+    check(f"{name[0]}.{name[1]}" in job.said() or str(name[0]) in job.said(),
+          "it was not said which snapshot\n", job)
+    check(reference.out.endswith(job.out()), "stdout is no tail\n", job)
+    place.check_files(reference)
+    place.check_clean()
+
+
+def damaged(how):
+    def test():
+        reference = Reference.of(2, 12)
+        with Place() as place:
+            newest = stopped(place)[-1]
+            how(place, newest)
+            older_used(place, reference, newest)
+    return test
+
+
+def damage_everywhere(place):
+    for name in snapshots(place.store):
+        for pid in range(2):
+            if os.path.exists(image(place, name, pid)):
+                flip(image(place, name, pid), 3000)
+
+
+def group_writable(place, newest):
+    os.chmod(image(place, newest), 0o660)
+
+
+def swap_images(place, newest):
+    a, b = image(place, newest, 0), image(place, newest, 1)
+    os.rename(a, a + ".x")
+    os.rename(b, a)
+    os.rename(a + ".x", b)
+
+
+def of_an_older_one(place, newest):
+    """The image of the same process in another snapshot under this one's name."""
+    other = snapshots(place.store)[-2]
+    with open(image(place, other), "rb") as file:
+        content = file.read()
+    with open(image(place, newest), "wb") as file:
+        file.write(content)
+
+
+DAMAGES = {
+    "a_flipped_bit_in_data": lambda place, newest: flip(image(place, newest, 1), 30000),
+    "a_flipped_bit_in_the_header": lambda place, newest: flip(image(place, newest, 1), 40),
+    "a_flipped_bit_at_the_end": lambda place, newest: flip(image(place, newest, 0), -3),
+    "a_truncated_image": lambda place, newest: cut(image(place, newest, 1), -100),
+    "an_empty_image": lambda place, newest: cut(image(place, newest, 0), 0),
+    "a_missing_image": lambda place, newest: os.unlink(image(place, newest, 1)),
+    "swapped_images": swap_images,
+    "an_image_of_another_snapshot": of_an_older_one,
+    "a_group_writable_image": group_writable,
+    "a_damaged_manifest": lambda place, newest: flip(
+        os.path.join(folder(place, newest), "manifest"), 100),
+    "a_truncated_manifest": lambda place, newest: cut(
+        os.path.join(folder(place, newest), "manifest"), -1),
+}
+
+
+def an_image_of_another_owner():
+    if not ROOT:
+        return "skipped: needs root"
+    reference = Reference.of(2, 12)
+    with Place() as place:
+        newest = stopped(place)[-1]
+        os.chown(image(place, newest), 65534, -1)
+        older_used(place, reference, newest)
+
+
+def all_damaged():
+    with Place() as place:
+        stopped(place)
+        damage_everywhere(place)
+        before = place.contents()
+        job = place.restart().wait()
+        check(job.status not in (0, 123) and job.said(), job)
+        check(job.out() == b"" and place.contents() == before, "something was touched\n", job)
+        place.check_clean()
+
+
+def damaged_while_it_runs():
+    """A rank is lost whose newest image is damaged: everybody goes back further."""
+    reference = Reference.of(2, 12)
+    with Place() as place:
+        for pid in range(2):
+            place.hold(pid, 6)
+        job = place.ticker(2, 12, options=["--every", "1", "--keep", "all"])
+        ranks = [place.wait_executed(pid, 6) for pid in range(2)]
+        place.wait_committed(6)
+        newest = snapshots(place.store)[-1]
+        flip(image(place, newest, 1), 30000)
+        for copy in children_of(job.agent()):
+            if name_of(copy) == "bspzero-copy":
+                send(copy, signal.SIGKILL)
+        place.kill(ranks[1])
+        place.release(0, 6)
+        place.release(1, 6)
+        job.check_all(reference)
+        place.check_files(reference)
+        place.check_clean()
+
+
+def another_program():
+    """The file of the program is another one now."""
+    with Place() as place:
+        program = place.path("prog")
+        shutil.copy(TICKER, program)
+        place.hold(0, 5)
+        job = place.start(BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 1, program,
+                          place.files, 10)
+        place.wait_executed(0, 5)
+        place.wait_committed(5)
+        job.signal(signal.SIGTERM)
+        place.release(0, 5)
+        job.wait(123)
+        os.unlink(program)
+        shutil.copy(os.path.join(PROGRAMS, "refused"), program)
+        refused(place, place.restart, "prog")
+        os.unlink(program)
+        refused(place, place.restart, "prog")
+        shutil.copy(TICKER, program)
+        place.restart().check_tail(Reference.of(2, 10))
+
+
+def another_number_of_processes():
+    with Place() as place:
+        stopped(place, p=3)
+        refused(place, lambda: place.restart(options=["-np", 2]), r"\b3\b")
+        place.restart(options=["-np", 3]).wait(0)
+
+
+def another_command():
+    with Place() as place:
+        stopped(place)
+        refused(place, lambda: place.restart(os.path.join(PROGRAMS, "refused")), "refused|ticker")
+
+
+def missing_data_file():
+    with Place() as place:
+        stopped(place)
+        os.unlink(place.path("files", "appended.1"))
+        refused(place, place.restart, "appended.1")
+
+
+def shortened_data_file():
+    with Place() as place:
+        stopped(place)
+        cut(place.path("files", "stream.0"), 10)
+        refused(place, place.restart, "stream.0")
+
+
+def a_directory_of_others():
+    with Place() as place:
+        os.mkdir(place.store)
+        os.chmod(place.store, 0o770)
+        refused(place, lambda: place.ticker(2, 5), re.escape(place.store))
+        os.chmod(place.store, 0o777)
+        refused(place, lambda: place.ticker(2, 5), re.escape(place.store))
+        os.chmod(place.store, 0o700)
+        place.ticker(2, 5).wait(0)
+    with Place() as place:
+        place.ticker(1, 5).wait(0)
+        mode = stat.S_IMODE(os.stat(place.store).st_mode)
+        check(mode == 0o700, "made with mode", oct(mode))
+
+
+def no_directory_at_all():
+    with Place() as place:
+        place.write("file", "a file")
+        for path in (place.path("file"), place.path("file", "below"), "/proc/nothing"):
+            refused(place, lambda: place.start(BSPRUN, "-np", 1, "--ckpt", path, TICKER,
+                                               place.files, 5), re.escape(path))
+        refused(place, place.restart, re.escape(place.store))
+        os.mkdir(place.store, 0o700)
+        refused(place, place.restart, re.escape(place.store))
+
+
+def a_readonly_directory():
+    if ROOT:
+        return "skipped: root may write everywhere"
+    with Place() as place:
+        os.mkdir(place.store, 0o500)
+        refused(place, lambda: place.ticker(2, 5), re.escape(place.store))
+
+
+def a_full_disk():
+    """A small file system of its own: the snapshots until then are good, the job says what is."""
+    with Place() as place:
+        os.mkdir(place.store, 0o700)
+        script = 'mount -t tmpfs -o size=6m,mode=700 none "$1" || exit 77; shift; exec "$@"'
+        inside = ["unshare", "-m" if ROOT else "-rm", "sh", "-c", script, "sh", place.store]
+        if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+            return "skipped: no private mounts here"
+        job = place.start(*inside, BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 1,
+                          "--on-refuse", "stop", TICKER, place.files, 12, "-m", 4)
+        job.wait()
+        check(re.search("(?i)no space", job.said()), "should say that the disk is full\n", job)
+        check(job.status not in (0, 123), "status", job)
+        place.check_clean()
+    with Place() as place:
+        os.mkdir(place.store, 0o700)
+        job = place.start(*inside[:-1], place.store, BSPRUN, "-np", 2, "--ckpt", place.store,
+                          "--every", 1, "--on-refuse", "continue", TICKER, place.files, 12, "-m", 4)
+        job.check_all(Reference.of(2, 12, "-m", 4))
+        check(re.search("(?i)no space", job.said()), "should say that the disk is full\n", job)
+        check(job.said().count("\n") == 1, "once is enough\n", job)
+
+
+def a_directory_that_disappears():
+    for rule in ("stop", "continue"):
+        with Place() as place:
+            place.hold(0, 6)
+            job = place.ticker(2, 12, options=["--every", "1", "--on-refuse", rule])
+            place.wait_executed(0, 6)
+            place.wait_committed(6)
+            os.rename(place.store, place.path("elsewhere"))
+            shutil.rmtree(place.path("elsewhere"))
+            place.release(0, 6)
+            job.wait()
+            check(job.said(), "nothing was said\n", job)
+            if rule == "continue":
+                job.check_all(Reference.of(2, 12))
+            else:
+                check(job.status not in (0, 123), "status", job)
+            place.check_clean()
+
+
+STATES = {"thread": "thread", "socket": "socket", "pipe": "pipe", "deleted": "deleted",
+          "timer": "timer", "lock": "lock", "shared": "shared|memfd"}
+
+
+def what_cannot_be_kept():
+    program = os.path.join(PROGRAMS, "refused")
+    for what, pattern in STATES.items():
+        with Place() as place:
+            job = place.start(BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 1, program, what,
+                              cwd=place.files)
+            job.wait()
+            check(job.status not in (0, 123) and job.out() == b"", what, job)
+            check(re.search(pattern, job.said()), what, "is not named:", job)
+            check(job.said().count("\n") == 1, what, "more than a line:", job)
+            place.check_clean()
+        with Place() as place:
+            job = place.start(BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 1, "--on-refuse",
+                              "continue", program, what, cwd=place.files)
+            job.wait(0)
+            check(job.out() == b"done\n", what, job)
+            check(re.search(pattern, job.said()), what, "is not named:", job)
+            check(job.said().count("\n") == 1, what, "more than a line:", job)
+            place.check_clean()
+
+
+def what_is_excluded():
+    program = os.path.join(PROGRAMS, "refused")
+    with Place() as place:
+        job = place.start(BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 1, "--ckpt-exclude",
+                          "path:*refused.file*", program, "deleted", cwd=place.files)
+        job.wait(0)
+        check(job.said() == "" and job.out() == b"done\n", job)
+
+
+def words_that_make_no_sense():
+    with Place() as place:
+        for words in (["--every", "0"], ["--every", "often"], ["--keep", "0"], ["--async", "maybe"],
+                      ["--overhead", "-3%"], ["--max-restarts", "x"], ["--on-refuse", "perhaps"],
+                      ["--ckpt-exclude", "nonsense"], ["--grace", "never"], ["--every", "-5s"]):
+            job = place.ticker(1, 3, options=words).wait()
+            check(job.status == 2 and job.said().count("\n") == 1, words, job)
+            check(not os.path.exists(place.store), "a store was made for", words)
+            check(not place.witness(), "it ran with", words)
+
+
+if __name__ == "__main__":
+    main([*((name, damaged(how)) for name, how in DAMAGES.items()), an_image_of_another_owner,
+          all_damaged, damaged_while_it_runs, another_program, another_number_of_processes,
+          another_command, missing_data_file, shortened_data_file, a_directory_of_others,
+          no_directory_at_all, a_readonly_directory, a_full_disk, a_directory_that_disappears,
+          what_cannot_be_kept, what_is_excluded, words_that_make_no_sense])
