@@ -27,6 +27,7 @@ BIN = os.environ["RECOVERY_BIN"]  # where bsprun and bspnode are
 PROGRAMS = os.environ["RECOVERY_PROGRAMS"]  # the test programs, compiled
 BSPRUN = os.path.join(BIN, "bsprun")
 TICKER = os.path.join(PROGRAMS, "ticker")
+BEFORE = os.environ.get("RECOVERY_BEFORE", "").split()  # a program that runs others
 PATIENCE = 60.0  # seconds after which something that should happen never will
 MARK = "BSPZ_RECOVERY_MARK"
 
@@ -302,7 +303,7 @@ class Job:
         if isinstance(stdin, bytes):
             stdin = open(place.write(f"in.{number}", stdin), "rb")
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
-            self.process = subprocess.Popen(command, stdin=stdin or subprocess.DEVNULL, stdout=out,
+            self.process = subprocess.Popen([*BEFORE, *command], stdin=stdin or subprocess.DEVNULL, stdout=out,
                                             stderr=err, env=environment, cwd=cwd, **more)
         if hasattr(stdin, "close") and stdin is not sys.stdin:
             stdin.close()
