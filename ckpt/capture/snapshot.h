@@ -8,9 +8,9 @@
 #include "ckpt/capture/maps.h"
 #include "ckpt/capture/thread.h"
 
-#define BSPZ_PAGE         4096u
-#define BSPZ_FORK_STACK   (64u << 10)
-#define BSPZ_MEMORY_BYTES (2u << 20)
+#define BSPZ_PAGE          4096u
+#define BSPZ_FORK_STACK    (64u << 10)
+#define BSPZ_MEMORY_BYTES  (2u << 20)
 
 #define BSPZ_APART_VERSION 1u /* of the image's list of struct bspz_range */
 

@@ -59,45 +59,42 @@ void bspz_digest_get(const struct bspz_digest *digest, uint64_t hash[2])
  * not.
  */
 
-/* Exchanges parts of two rows: what the mask has not of the first, what it has of the second. */
-static inline void exchange(uint64_t *first, uint64_t *second, int shift, uint64_t mask)
+typedef unsigned char bytes16 __attribute__((vector_size(16)));
+
+#define GROUP 16u /* words that are sorted at a time */
+
+/* A perfect shuffle: of 128 bytes, the first half and the second alternate.  The place of byte b of
+ * word w has the bits wwwwbbb; each shuffle moves the first bit to the end.
+ * Compilers keep it in registers only when told to unroll. */
+static inline void shuffle(bytes16 row[8])
 {
-    uint64_t difference = ((*first >> shift) ^ *second) & mask;
+    bytes16 out[8];
 
-    *second ^= difference;
-    *first ^= difference << shift;
-}
-
-/* Transposes eight rows of eight bytes: single bytes, then pairs, then fours.  Written out, as
- * compilers leave the loops as they are. */
-static inline void transpose(uint64_t row[8])
-{
-    const uint64_t bytes = 0x00ff00ff00ff00ffu, pairs = 0x0000ffff0000ffffu, fours = 0xffffffffu;
-
-    exchange(&row[0], &row[1], 8, bytes);
-    exchange(&row[2], &row[3], 8, bytes);
-    exchange(&row[4], &row[5], 8, bytes);
-    exchange(&row[6], &row[7], 8, bytes);
-    exchange(&row[0], &row[2], 16, pairs);
-    exchange(&row[1], &row[3], 16, pairs);
-    exchange(&row[4], &row[6], 16, pairs);
-    exchange(&row[5], &row[7], 16, pairs);
-    exchange(&row[0], &row[4], 32, fours);
-    exchange(&row[1], &row[5], 32, fours);
-    exchange(&row[2], &row[6], 32, fours);
-    exchange(&row[3], &row[7], 32, fours);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        out[2 * i] = __builtin_shufflevector(row[i], row[i + 4], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
+                                             5, 21, 6, 22, 7, 23);
+        out[2 * i + 1] = __builtin_shufflevector(row[i], row[i + 4], 8, 24, 9, 25, 10, 26, 11, 27,
+                                                 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++)
+        row[i] = out[i];
 }
 
 static void sort_words(const unsigned char *bytes, unsigned char *sorted, size_t size)
 {
     size_t lane = size / 8;
 
-    for (size_t i = 0; i < lane; i += 8) {
-        uint64_t row[8];
+    for (size_t i = 0; i < lane; i += GROUP) {
+        bytes16 row[8];
         memcpy(row, bytes + 8 * i, sizeof(row));
-        transpose(row);
+#pragma GCC unroll 4
+        for (int bit = 0; bit < 4; bit++)
+            shuffle(row);
+#pragma GCC unroll 8
         for (size_t k = 0; k < 8; k++)
-            memcpy(sorted + k * lane + i, &row[k], 8);
+            memcpy(sorted + k * lane + i, &row[k], GROUP);
     }
 }
 
@@ -105,11 +102,14 @@ static void unsort_words(const unsigned char *sorted, unsigned char *bytes, size
 {
     size_t lane = size / 8;
 
-    for (size_t i = 0; i < lane; i += 8) {
-        uint64_t row[8];
+    for (size_t i = 0; i < lane; i += GROUP) {
+        bytes16 row[8];
+#pragma GCC unroll 8
         for (size_t k = 0; k < 8; k++)
-            memcpy(&row[k], sorted + k * lane + i, 8);
-        transpose(row);
+            memcpy(&row[k], sorted + k * lane + i, GROUP);
+#pragma GCC unroll 3
+        for (int bit = 0; bit < 3; bit++)
+            shuffle(row);
         memcpy(bytes + 8 * i, row, sizeof(row));
     }
 }
@@ -173,7 +173,7 @@ int bspz_decode(enum bspz_image_coding coding, const void *stored, size_t stored
     bool by_word = coding == BSPZ_IMAGE_LZ4_SORTED;
 
     if (raw_size > BSPZ_IMAGE_RECORD_MAX || stored_size > BSPZ_CODEC_BOUND ||
-        (by_word && raw_size % 64 != 0))
+        (by_word && raw_size % (8 * GROUP) != 0))
         return -1;
     if (coding == BSPZ_IMAGE_RAW) {
         if (stored_size != raw_size)
