@@ -195,6 +195,25 @@ def slow_input():
         ended(place, job, reference)
 
 
+def input_from_a_terminal():
+    with Place() as place:
+        text = [b"typed %d\n" % i for i in range(1, 16)]
+        reference = Reference.of(2, 15, "-i", stdin=b"".join(text))
+        master, slave = os.openpty()
+        held_everywhere(place, 2, 8)
+        job = place.ticker(2, 15, "-i", options=["--every", "3"], stdin=os.fdopen(slave, "rb"))
+        for line in text[:8]:
+            os.write(master, line)
+        ranks = [place.wait_executed(pid, 8) for pid in range(2)]
+        place.wait_committed(6)
+        place.kill(ranks[0])
+        let_go(place, 2, 8)
+        for line in text[8:]:
+            os.write(master, line)
+        ended(place, job, reference)
+        os.close(master)
+
+
 def own_ends_are_final():
     """A status of the program's own is no fault, whatever it is."""
     for status in (7, 123):
@@ -219,4 +238,5 @@ if __name__ == "__main__":
     main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank, five_times_in_a_row,
           fifty_supersteps_fifty_faults, agent_five_times, back_to_the_start,
           the_same_fault_for_ever, restarts_count_anew, labelled_and_split, slow_input,
+          input_from_a_terminal,
           own_ends_are_final, without_snapshots])
