@@ -214,6 +214,28 @@ def input_from_a_terminal():
         os.close(master)
 
 
+def address_sanitizer():
+    """Not possible is fine, wrong is not."""
+    program = TICKER + "_asan"
+    if not os.path.exists(program):
+        return "skipped: it is not there"
+    reference = Reference.of(2, 10)
+    with Place() as place:
+        place.hold(1, 5)
+        job = place.start(BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 1, program,
+                          place.files, 10, env={"ASAN_OPTIONS": "detect_leaks=0"})
+        wait_until(lambda: place.executed(1, 5) or job.process.poll() is not None, "superstep 5")
+        if job.process.poll() is None:
+            place.wait_committed(5)
+            place.kill(place.executed(1, 5)[-1])
+            place.release(1, 5)
+            ended(place, job, reference)
+            return "ok, works"
+        job.wait()
+        check(job.status not in (0, 123) and job.said().count("\n") == 1, job)
+        return "ok, refused: " + job.said().strip()
+
+
 def own_ends_are_final():
     """A status of the program's own is no fault, whatever it is."""
     for status in (7, 123):
@@ -238,5 +260,5 @@ if __name__ == "__main__":
     main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank, five_times_in_a_row,
           fifty_supersteps_fifty_faults, agent_five_times, back_to_the_start,
           the_same_fault_for_ever, restarts_count_anew, labelled_and_split, slow_input,
-          input_from_a_terminal,
+          input_from_a_terminal, address_sanitizer,
           own_ends_are_final, without_snapshots])
