@@ -29,7 +29,9 @@ static void writer_ended(struct watched *process)
         agent_check_rewound(agent);
         return;
     }
-    if (snapshots->ticket.folder && !snapshots->kept[pid].written)
+    /* A result that is there may still wait to be taken. */
+    if (snapshots->ticket.folder && !snapshots->kept[pid].written &&
+        atomic_load(&agent_snap_of(agent, pid)->written) != snapshots->ticket.name.superstep + 1)
         agent_image_failed(agent, pid, WIRE_CAUSE_NOT_WRITTEN,
                            "the process that wrote the image was killed");
 }
