@@ -1,60 +1,39 @@
 /* options.c - bsprun's command line; see options.h. */
 #include "bsprun/options.h"
 
-#include <errno.h>
-#include <math.h>
 #include <popt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/shm/board.h"
+#include "bsprun/options_inside.h"
 
-#define TIMEOUT_MAX         1e9 /* seconds */
 #define SUGGESTION_DISTANCE 2
 
 const char options_help[] =
-    "Usage: bsprun [OPTION...] PROGRAM [ARGUMENT...]\n"
+    "Usage: bsprun [OPTION...] PROGRAM [ARGUMENT...]   or   bsprun --restart DIR\n"
     "Runs a BSPlib program, linked with bspcc, on the cores of this machine.\n"
-    "\n"
     "  -np N, -n, -p, -npes  at most N processes (else BSP_PROCS, else one per core)\n"
     "  -x VAR[=VALUE]        pass or set an environment variable\n"
     "  --bind core|none      one core per process (default if they fit), or none\n"
     "  --timeout SECONDS     end the job after that time, with status 124\n"
-    "\n"
     "  --tag-output          put the process number before every line of output\n"
     "  -splitio              a banner wherever output of another process begins\n"
-    "  --report              table at the end: time, supersteps, bytes, memory\n"
-    "  --progress            superstep, rate and time while the job runs\n"
+    "  --report, --progress  table of time and bytes at the end; progress meanwhile\n"
     "  -v, -vv               say who is Processor Zero; all that it sees and decides\n"
-    "  --core                allow core dumps\n"
-    "  -help, --version\n"
-    "\n"
-    "Also taken, for old scripts: -local -nolocal -noload (there is but one host),\n"
-    "-hostlist FILE (not read), -restart (nothing is saved, so it starts anew).\n"
-    "\n"
-    "The exit status is the program's; 128+N when a process died of signal N; 2 for a\n"
-    "wrong call, 126 or 127 when the program cannot be started.  Ctrl-C ends the job,\n"
-    "a second one at once.\n";
-
-enum option_code {
-    OPT_NP = 1,
-    OPT_VERBOSE,
-    OPT_SPLIT,
-    OPT_TAG,
-    OPT_EXPORT,
-    OPT_BIND,
-    OPT_TIMEOUT,
-    OPT_REPORT,
-    OPT_PROGRESS,
-    OPT_CORE,
-    OPT_HELP,
-    OPT_VERSION,
-    OPT_OLD_HARMLESS,
-    OPT_OLD_HOSTLIST,
-    OPT_OLD_RESTART,
-};
+    "  --core                allow core dumps;  -help, --version\n"
+    "Snapshots, from which the job goes on by itself when processes die:\n"
+    "  --ckpt DIR            keep them in DIR\n"
+    "  --every auto|N|30s    as the overhead allows, every N supersteps, or by time\n"
+    "  --restart DIR[@S]     go on from the newest one there, or that of superstep S\n"
+    "  --overhead 5% --async auto|on|off --keep 3|all --max-restarts 10 --grace 30\n"
+    "  --on-refuse stop|continue --ckpt-exclude fd:N|path:PATTERN: see bsprun(1)\n"
+    "For old scripts: -restart (from ./PROGRAM.ckpt), -local -nolocal -noload (there\n"
+    "is but one host), -hostlist FILE (not read).\n"
+    "The exit status is the program's; 128+N when a process died of signal N; 123\n"
+    "when stopped after a snapshot; 2 for a wrong call, 126 or 127 when the program\n"
+    "cannot be started.  Ctrl-C ends the job, a second one at once.\n";
 
 #define OLD POPT_ARGFLAG_ONEDASH /* -name as well as --name */
 
@@ -76,12 +55,22 @@ static const struct poptOption table[] = {
     {"nolocal", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_HARMLESS, NULL, NULL},
     {"noload", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_HARMLESS, NULL, NULL},
     {"hostlist", '\0', POPT_ARG_STRING | OLD, NULL, OPT_OLD_HOSTLIST, NULL, NULL},
+    {"ckpt", '\0', POPT_ARG_STRING | OLD, NULL, OPT_CKPT, NULL, NULL},
+    {"every", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EVERY, NULL, NULL},
+    {"overhead", '\0', POPT_ARG_STRING | OLD, NULL, OPT_OVERHEAD, NULL, NULL},
+    {"async", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ASYNC, NULL, NULL},
+    {"keep", '\0', POPT_ARG_STRING | OLD, NULL, OPT_KEEP, NULL, NULL},
+    {"max-restarts", '\0', POPT_ARG_STRING | OLD, NULL, OPT_MAX_RESTARTS, NULL, NULL},
+    {"ckpt-exclude", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EXCLUDE, NULL, NULL},
+    {"on-refuse", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ON_REFUSE, NULL, NULL},
+    {"grace", '\0', POPT_ARG_STRING | OLD, NULL, OPT_GRACE, NULL, NULL},
+    /* With two dashes it has a value; with one it is the Oxford toolset's, which has none. */
+    {"restart", '\0', POPT_ARG_STRING, NULL, OPT_RESTART, NULL, NULL},
     {"restart", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_RESTART, NULL, NULL},
     POPT_TABLEEND,
 };
 
-__attribute__((format(printf, 2, 3))) static bool wrong(struct options *options, const char *format,
-                                                        ...)
+bool options_wrong(struct options *options, const char *format, ...)
 {
     va_list arguments;
 
@@ -105,74 +94,6 @@ __attribute__((format(printf, 2, 3))) static void add_note(struct options *optio
     va_start(arguments, format);
     vsnprintf(options->note + used, sizeof options->note - used, format, arguments);
     va_end(arguments);
-}
-
-/* ---- Values ---- */
-
-/* `source` is what stands before the value in the message: "-np " or "BSP_PROCS=". */
-static bool take_processes(struct options *options, const char *source, const char *text)
-{
-    char *end;
-    long value;
-
-    errno = 0;
-    value = strtol(text, &end, 10);
-    if (end == text || *end)
-        return wrong(options, "%s%.80s is not a number of processes: give 1 to %d", source, text,
-                     BSPZ_MAX_PROCS);
-    if (errno || value < 1 || value > BSPZ_MAX_PROCS)
-        return wrong(options, "%s%.80s: the number of processes must be from 1 to %d", source, text,
-                     BSPZ_MAX_PROCS);
-    options->processes = (int)value;
-    return true;
-}
-
-static bool take_timeout(struct options *options, const char *text)
-{
-    char *end;
-    double value;
-
-    errno = 0;
-    value = strtod(text, &end);
-    if (end == text || *end || errno || !isfinite(value) || value <= 0 || value > TIMEOUT_MAX)
-        return wrong(options, "--timeout %.80s: give a number of seconds greater than 0", text);
-    options->timeout = value;
-    return true;
-}
-
-static bool take_bind(struct options *options, const char *text)
-{
-    if (strcmp(text, "core") == 0)
-        options->bind = WIRE_BIND_CORE;
-    else if (strcmp(text, "none") == 0)
-        options->bind = WIRE_BIND_NONE;
-    else
-        return wrong(options, "--bind %.80s: give core or none", text);
-    return true;
-}
-
-static bool take_export(struct options *options, options_lookup *lookup, const char *text)
-{
-    size_t length = strcspn(text, "=");
-    const char *value;
-    const char **more;
-    char *assignment;
-
-    if (length == 0)
-        return wrong(options, "-x %.80s: give a variable, as in -x VAR or -x VAR=value", text);
-    value = text[length] ? text + length + 1 : lookup(text);
-    if (!value)
-        return wrong(options,
-                     "-x %.80s: no such variable in the environment; -x %.80s=value sets it", text,
-                     text);
-    more = realloc(options->exports, ((size_t)options->export_count + 1) * sizeof *more);
-    if (!more)
-        return wrong(options, "out of memory");
-    options->exports = more;
-    if (asprintf(&assignment, "%.*s=%s", (int)length, text, value) < 0)
-        return wrong(options, "out of memory");
-    options->exports[options->export_count++] = assignment;
-    return true;
 }
 
 /* ---- Unknown options ---- */
@@ -231,22 +152,48 @@ static bool wrong_option(struct options *options, poptContext context, int error
     const char *nearest = nearest_option(word);
 
     if (error == POPT_ERROR_NOARG)
-        return wrong(options, "%.80s needs a value after it; bsprun --help shows them all", word);
+        return options_wrong(options, "%.80s needs a value after it; bsprun --help shows them all",
+                             word);
     if (error != POPT_ERROR_BADOPT)
-        return wrong(options, "%.80s: %s", word, poptStrerror(error));
+        return options_wrong(options, "%.80s: %s", word, poptStrerror(error));
     if (nearest)
-        return wrong(options, "unknown option %.80s: did you mean --%s?  bsprun --help shows all",
-                     word, nearest);
-    return wrong(options, "unknown option %.80s: bsprun --help shows them all", word);
+        return options_wrong(options,
+                             "unknown option %.80s: did you mean --%s?  bsprun --help shows all",
+                             word, nearest);
+    return options_wrong(options, "unknown option %.80s: bsprun --help shows them all", word);
 }
 
 /* ---- One option after the other ---- */
 
-static bool take_option(struct options *options, options_lookup *lookup, int code, const char *text)
+/* What a job that is restarted takes over from the command line it was started with. */
+static bool is_kept(enum option_code code)
 {
-    switch ((enum option_code)code) {
+    return code >= OPT_EVERY || code == OPT_SPLIT || code == OPT_TAG || code == OPT_BIND ||
+           code == OPT_TIMEOUT || code == OPT_REPORT || code == OPT_CORE;
+}
+
+static bool keep(struct options *options, enum option_code code, const char *text)
+{
+    char **more = realloc(options->kept, ((size_t)options->kept_count + 1) * sizeof *more);
+
+    if (!more)
+        return options_wrong(options, "out of memory");
+    options->kept = more;
+    if (asprintf(&more[options->kept_count], "%s%s%s", options_name(code), text ? "=" : "",
+                 text ? text : "") < 0)
+        return options_wrong(options, "out of memory");
+    options->kept_count++;
+    return true;
+}
+
+bool options_take(struct options *options, enum option_code code, const char *source,
+                  const char *text)
+{
+    if (is_kept(code) && !keep(options, code, text))
+        return false;
+    switch (code) {
     case OPT_NP:
-        return take_processes(options, "-np ", text);
+        return options_take_processes(options, source, text);
     case OPT_VERBOSE:
         if (options->verbosity < 2)
             options->verbosity++;
@@ -258,11 +205,11 @@ static bool take_option(struct options *options, options_lookup *lookup, int cod
         options->stdio = WIRE_STDIO_TAG;
         return true;
     case OPT_EXPORT:
-        return take_export(options, lookup, text);
+        return options_take_export(options, text);
     case OPT_BIND:
-        return take_bind(options, text);
+        return options_take_bind(options, source, text);
     case OPT_TIMEOUT:
-        return take_timeout(options, text);
+        return options_take_timeout(options, source, text);
     case OPT_REPORT:
         options->report = true;
         return true;
@@ -283,11 +230,37 @@ static bool take_option(struct options *options, options_lookup *lookup, int cod
     case OPT_OLD_HOSTLIST:
         add_note(options, "-hostlist %.80s is not read: all processes run on this host", text);
         return true;
-    case OPT_OLD_RESTART:
-        add_note(options, "-restart: no saved state exists, the program starts from the beginning");
-        return true;
+    default:
+        return options_take_snapshot(options, code, source, text);
     }
-    return true;
+}
+
+const char *options_name(enum option_code code)
+{
+    const struct poptOption *option = table;
+
+    while (option->val != (int)code)
+        option++;
+    return option->longName ? option->longName : "x";
+}
+
+enum option_code options_code(const char *name, size_t length)
+{
+    for (const struct poptOption *option = table; option->longName || option->shortName; option++)
+        if (option->longName && strlen(option->longName) == length &&
+            memcmp(option->longName, name, length) == 0)
+            return (enum option_code)option->val;
+    return (enum option_code)0;
+}
+
+/* As it was written, more or less: -np 4, but --every 5. */
+static bool take_from_line(struct options *options, enum option_code code, const char *text)
+{
+    char source[64];
+
+    snprintf(source, sizeof source, "%s%s ", code == OPT_NP ? "-" : "--", options_name(code));
+    options->given |= UINT64_C(1) << code;
+    return options_take(options, code, source, text);
 }
 
 static bool take_command(struct options *options, poptContext context)
@@ -297,31 +270,35 @@ static bool take_command(struct options *options, poptContext context)
 
     while (rest && rest[length])
         length++;
+    if (length == 0 && options->snapshots.restart)
+        return true; /* it is known from the snapshot */
     if (length == 0)
-        return wrong(options, "no program given: bsprun [OPTION...] PROGRAM [ARGUMENT...]");
+        return options_wrong(options, "no program given: bsprun [OPTION...] PROGRAM [ARGUMENT...]");
     if (rest[0][0] == '\0')
-        return wrong(options, "the name of the program is empty");
+        return options_wrong(options, "the name of the program is empty");
     options->command = calloc((size_t)length + 1, sizeof *options->command);
     if (!options->command)
-        return wrong(options, "out of memory");
+        return options_wrong(options, "out of memory");
     for (int i = 0; i < length; i++) {
         options->command[i] = strdup(rest[i]);
         if (!options->command[i])
-            return wrong(options, "out of memory");
+            return options_wrong(options, "out of memory");
     }
     options->command_length = length;
     return true;
 }
 
-static bool take_environment(struct options *options, options_lookup *lookup)
+static bool take_environment(struct options *options)
 {
-    const char *limit = lookup("BSP_PROCS");
-    const char *faults = lookup(FAULT_VARIABLE);
+    bool restart = options->snapshots.restart || options->snapshots.restart_old;
+    const char *limit = restart ? NULL : options->lookup("BSP_PROCS");
+    const char *faults = options->lookup(FAULT_VARIABLE);
 
-    if (options->processes == 0 && limit && *limit && !take_processes(options, "BSP_PROCS=", limit))
+    if (options->processes == 0 && limit && *limit &&
+        !options_take_processes(options, "BSP_PROCS=", limit))
         return false;
     if (!faults_parse(faults, &options->faults))
-        return wrong(options, "%s=%.80s is not understood", FAULT_VARIABLE, faults);
+        return options_wrong(options, "%s=%.80s is not understood", FAULT_VARIABLE, faults);
     return true;
 }
 
@@ -334,21 +311,23 @@ void options_parse(int argc, const char **argv, options_lookup *lookup, struct o
     memset(options, 0, sizeof *options);
     options->stdio = WIRE_STDIO_INHERIT;
     options->bind = WIRE_BIND_DEFAULT;
+    options->lookup = lookup;
+    options_snapshot_defaults(&options->snapshots);
     context = poptGetContext("bsprun", argc, argv, table, POPT_CONTEXT_POSIXMEHARDER);
     if (!context) {
-        wrong(options, "out of memory");
+        options_wrong(options, "out of memory");
         return;
     }
     while (good && (code = poptGetNextOpt(context)) > 0) {
         char *text = poptGetOptArg(context);
 
-        good = take_option(options, lookup, code, text);
+        good = take_from_line(options, (enum option_code)code, text);
         free(text);
     }
     if (good && code < -1)
         good = wrong_option(options, context, code);
     if (good && take_command(options, context))
-        take_environment(options, lookup);
+        take_environment(options);
     poptFreeContext(context);
 }
 
@@ -360,5 +339,9 @@ void options_free(struct options *options)
     for (int i = 0; i < options->command_length; i++)
         free(options->command[i]);
     free(options->command);
+    for (int i = 0; i < options->kept_count; i++)
+        free(options->kept[i]);
+    free(options->kept);
+    options_free_snapshots(&options->snapshots);
     memset(options, 0, sizeof *options);
 }

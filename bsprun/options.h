@@ -8,7 +8,30 @@
 #include "bsprun/fault.h"
 #include "lib/wire/wire.h"
 
+#define OPTIONS_SEPARATOR '\n' /* between rules in BSPZERO_CKPT_EXCLUDE */
+
+/* Looks a variable up; NULL when it is not set. */
+typedef const char *options_lookup(const char *name);
+
 enum options_action { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_ERROR };
+
+/* Snapshots, and what comes after a fault. */
+struct options_snapshots {
+    char *directory;     /* --ckpt; NULL: none; owned */
+    char *restart;       /* DIR or DIR/JOB to go on from, NULL: none; owned */
+    uint64_t restart_at; /* the superstep, WIRE_NEVER: the newest snapshot */
+    bool restart_old;    /* -restart: the directory follows from the program */
+    enum wire_rule rule;
+    uint64_t every;  /* supersteps, or nanoseconds */
+    double overhead; /* between 0 and 1 */
+    enum wire_async async;
+    uint32_t keep; /* 0: all */
+    uint32_t max_restarts;
+    const char **excluded; /* owned */
+    int excluded_count;
+    bool continue_on_refusal;
+    uint64_t grace_ms;
+};
 
 struct options {
     enum options_action action;
@@ -22,17 +45,31 @@ struct options {
     int export_count;
     char **command; /* program and arguments, NULL-terminated; owned */
     int command_length;
+    struct options_snapshots snapshots;
+    uint64_t given; /* bits: by the command line, or taken over from the job to restart */
+    char **kept;    /* NAME=VALUE of what a restart shall take over; owned */
+    int kept_count;
+    options_lookup *lookup;
     struct faults faults;
     char note[256];  /* worth a line on stderr, "" if nothing */
     char error[512]; /* with OPTIONS_ERROR */
 };
 
-/* Looks a variable up; NULL when it is not set. */
-typedef const char *options_lookup(const char *name);
-
-/* Reads everything.  The result is to be freed with options_free, whatever it is. */
+/* Reads the command line, and of the environment what does not concern snapshots.  The result is to
+ * be freed with options_free, whatever it is. */
 void options_parse(int argc, const char **argv, options_lookup *lookup, struct options *options);
 void options_free(struct options *options);
+
+/* The two below: false and OPTIONS_ERROR, when something is wrong. */
+
+/* Decides whether there are snapshots: by the command line, the environment, or because the program
+ * was linked with -fcheckpointing (that many seconds, 0: it was not).  For a new job also reads
+ * what the environment says of them. */
+bool options_complete(struct options *options, int linked_seconds);
+
+/* Takes over what the job to restart was started with (`kept` of then), except what was given anew;
+ * then the environment. */
+bool options_recall(struct options *options, const char *const *words, uint32_t count);
 
 extern const char options_help[];
 

@@ -139,8 +139,11 @@ static int put_line(struct show *show, struct part *part, bool whole_line)
 
 int show_piece(struct show *show, int pid, int stream, const char *data, size_t size)
 {
-    struct part *part = part_of(show, pid, stream);
+    struct part *part;
 
+    if (show->mode == WIRE_STDIO_PLAIN)
+        return show->write(show->context, stream, data, size);
+    part = part_of(show, pid, stream);
     if (!part)
         return -ENOMEM;
     while (size > 0) {

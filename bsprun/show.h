@@ -14,7 +14,7 @@ typedef int show_writer(void *context, int stream, const char *data, size_t size
 struct show;
 
 /* mode: WIRE_STDIO_TAG ("[pid] " before every line) or WIRE_STDIO_SPLIT (a banner before output of
- * another process or stream).  NULL when memory is short. */
+ * another process or stream) or WIRE_STDIO_PLAIN (everything as it comes).  NULL when memory is short. */
 struct show *show_new(enum wire_stdio mode, show_writer *write, void *context);
 void show_free(struct show *show); /* NULL is fine */
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,9 +30,12 @@ static bool agent_path(char *path, size_t size)
     return snprintf(path, size, "%s/" AGENT_NAME, dirname(self)) < (int)size;
 }
 
-/* Forks and waits until the exec has succeeded or failed.  0 or the error. */
-static int fork_agent(const char *path, int its_end, pid_t *agent)
+/* Forks and waits until the exec has succeeded or failed.  No signal reaches the child while it has
+ * bsprun's handlers.  0 or the error. */
+static int fork_agent(const struct process_signals *signals, const char *path, int its_end,
+                      pid_t *agent)
 {
+    sigset_t all, before;
     char number[16];
     int errors[2];
     int error = 0;
@@ -39,8 +43,11 @@ static int fork_agent(const char *path, int its_end, pid_t *agent)
     if (pipe2(errors, O_CLOEXEC) != 0)
         return errno;
     snprintf(number, sizeof number, "%d", its_end);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
     *agent = fork();
     if (*agent == 0) {
+        process_signals_restore(signals);
         fcntl(its_end, F_SETFD, 0);
         execl(path, AGENT_NAME, "--fd", number, (char *)NULL);
         error = errno;
@@ -48,6 +55,7 @@ static int fork_agent(const char *path, int its_end, pid_t *agent)
     }
     if (*agent < 0)
         error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close(errors[1]);
     while (*agent > 0 && read(errors[0], &error, sizeof error) < 0 && errno == EINTR)
         ;
@@ -57,7 +65,7 @@ static int fork_agent(const char *path, int its_end, pid_t *agent)
     return error;
 }
 
-int start_agent(pid_t *agent, char *failure, size_t size)
+int start_agent(const struct process_signals *signals, pid_t *agent, char *failure, size_t size)
 {
     char path[PATH_MAX + 16];
     int ends[2];
@@ -70,7 +78,7 @@ int start_agent(pid_t *agent, char *failure, size_t size)
                  verdict_limit_hint(error));
         return -1;
     }
-    error = fork_agent(path, ends[1], agent);
+    error = fork_agent(signals, path, ends[1], agent);
     close(ends[1]);
     if (!error)
         return ends[0];

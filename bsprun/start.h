@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "bsprun/process.h"
+
 #define AGENT_NAME "bspnode"
 
 /* Starts the agent that lies beside this program, with one end of a socket pair; returns the other,
- * or -1 with a message in `failure`. */
-int start_agent(pid_t *agent, char *failure, size_t size);
+ * or -1 with a message in `failure`.  It gets signals as `signals` had found them. */
+int start_agent(const struct process_signals *signals, pid_t *agent, char *failure, size_t size);
 
 #endif

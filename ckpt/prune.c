@@ -70,6 +70,25 @@ int store_sweep(struct store *store, size_t *removed, char *error)
     return 0;
 }
 
+int store_job_discard(struct store *store, char *error)
+{
+    struct store_entry *entries;
+    size_t count;
+
+    int status = store_sweep(store, NULL, error);
+    if (status == 0)
+        status = store_list(store, &entries, &count, error);
+    if (status < 0)
+        return status;
+    free(entries);
+    if (count > 0)
+        return 0;
+    status = store_remove_folder(store, store->base, store->job_name);
+    return status < 0 ? store_fail_system(store, status, error, "job %s cannot be removed",
+                                          store->job_name)
+                      : 0;
+}
+
 /* ---- Pruning --------------------------------------------------------------------------------- */
 
 static size_t find(const struct store_entry *entries, size_t count, uint64_t superstep,

@@ -225,6 +225,16 @@ void store_close(struct store *store)
     free(store);
 }
 
+const char *store_path(const struct store *store)
+{
+    return store->path;
+}
+
+int store_lock(const struct store *store)
+{
+    return store->lock;
+}
+
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static int load_terms(const struct store *store, int job, struct manifest_terms *terms, char *error)

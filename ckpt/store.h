@@ -43,6 +43,11 @@ int store_open(struct store **store, const char *path, enum store_mode mode,
 /* Releases the lock; harmless for NULL. */
 void store_close(struct store *store);
 
+/* DIR. */
+const char *store_path(const struct store *store);
+/* The descriptor that holds the lock, -1: none.  Whoever inherits it holds the lock, too. */
+int store_lock(const struct store *store);
+
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 struct store_job {
@@ -56,6 +61,9 @@ int store_jobs(struct store *store, struct store_job **jobs, size_t *count, char
 /* Makes a new job and its first term, and chooses it. */
 int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint64_t now,
                      char *error);
+/* Removes the chosen job and what it has noted, unless it has a snapshot; none may be in the making.
+ */
+int store_job_discard(struct store *store, char *error);
 /* Chooses a job; NULL: the one named when the store was opened, else the newest.  -ENOENT. */
 int store_job_open(struct store *store, const char *name, char *error);
 /* Whether the path given to store_open was DIR/JOB. */

@@ -161,6 +161,20 @@ START_TEST(leftovers_are_swept)
 }
 END_TEST
 
+START_TEST(a_job_without_snapshots_can_be_discarded)
+{
+    ck_assert_str_eq(store_path(store), directory);
+    ck_assert_int_ge(store_lock(store), 0);
+    snapshot(3, 1, true);
+    ck_assert_int_eq(store_job_discard(store, complaint), 0);
+    ck_assert_int_eq(access(path_of("term"), F_OK), 0); /* it has one */
+    ck_assert_int_eq(unlink(path_of("3.1/manifest")), 0);
+    ck_assert_int_eq(store_job_discard(store, complaint), 0);
+    ck_assert_int_ne(access(path_of("."), F_OK), 0);
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), -ENOENT);
+}
+END_TEST
+
 START_TEST(names_that_are_nearly_snapshots_are_left_alone)
 {
     static const char *const names[] = {"03.1", "3.01", "+3.1", "3.1x",
@@ -202,6 +216,7 @@ int main(void)
     tcase_add_test(tests, pruning_removes_what_is_retired_and_leaves_the_rest);
     tcase_add_test(tests, a_base_of_another_term_is_kept_too);
     tcase_add_test(tests, leftovers_are_swept);
+    tcase_add_test(tests, a_job_without_snapshots_can_be_discarded);
     tcase_add_test(tests, names_that_are_nearly_snapshots_are_left_alone);
     tcase_add_test(tests, an_interrupted_snapshot_may_be_taken_again);
     suite_add_tcase(suite, tests);

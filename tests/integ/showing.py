@@ -2,7 +2,7 @@
 import os
 import re
 
-from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, run
+from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, run, scratch
 
 
 def elected():
@@ -94,7 +94,9 @@ def help_fits_a_screen():
         check(all(len(line) <= 80 for line in lines), max(lines, key=len))
     for word in ("-np", "-n", "-p", "-npes", "-x", "--bind", "--timeout", "--tag-output",
                  "-splitio", "--report", "--progress", "-v", "-vv", "--core", "-local", "-nolocal",
-                 "-noload", "-hostlist", "-restart", "--version"):
+                 "-noload", "-hostlist", "-restart", "--version", "--ckpt", "--every", "--overhead",
+                 "--async", "--keep", "--max-restarts", "--grace", "--on-refuse", "--ckpt-exclude",
+                 "--restart"):
         check(word in result.out, word)
     expect(bsprun("--version"), 0, out=r"^bsprun \(bspzero\) \d+\.\d+\.\d+$")
 
@@ -108,7 +110,8 @@ def old_options():
     expect(bsprun("-local", "-nolocal", "-noload", "-np", 2, PROG), 0, out="^p = 2$", no_err=True)
     result = expect(bsprun("-hostlist", "hosts", "-np", 2, PROG), 0, err="^bsprun: -hostlist hosts")
     check(result.err.count("\n") == 1, result)
-    result = expect(bsprun("-restart", "-np", 2, PROG), 0, err="^bsprun: -restart: ")
+    result = expect(bsprun("-restart", "-np", 2, PROG, cwd=scratch), 1,
+                    err=r"^bsprun: \./.*\.ckpt: cannot be used for snapshots: No such file")
     check(result.err.count("\n") == 1, result)
 
 

@@ -1,4 +1,4 @@
-/* test_launch.c - the pure parts of bsprun and bspnode: options, states of a job, verdicts, faults,
+/* test_launch.c - the pure parts of bsprun and bspnode: states of a job, verdicts, faults,
  * relayed lines, tables. */
 #include <check.h>
 #include <stdio.h>
@@ -7,120 +7,12 @@
 
 #include "bsprun/fault.h"
 #include "bsprun/job.h"
-#include "bsprun/options.h"
 #include "bsprun/show.h"
 #include "bsprun/usage.h"
 #include "bsprun/verdict.h"
 #include "bsprun/whereabouts.h"
 
-/* ---- Options ---- */
-
-static const char *procs, *faults;
-
-static const char *lookup(const char *name)
-{
-    if (strcmp(name, "BSP_PROCS") == 0)
-        return procs;
-    if (strcmp(name, FAULT_VARIABLE) == 0)
-        return faults;
-    return strcmp(name, "HOME") == 0 ? "/home/me" : NULL;
-}
-
-#define PARSE(options, ...)                                                                        \
-    do {                                                                                           \
-        const char *words[] = {"bsprun", __VA_ARGS__, NULL};                                       \
-        options_parse((int)(sizeof words / sizeof *words) - 1, words, lookup, options);            \
-    } while (0)
-
-START_TEST(options_defaults)
-{
-    struct options options;
-
-    PARSE(&options, "prog");
-    ck_assert_int_eq(options.action, OPTIONS_RUN);
-    ck_assert_int_eq(options.processes, 0);
-    ck_assert_int_eq(options.verbosity, 0);
-    ck_assert_int_eq(options.stdio, WIRE_STDIO_INHERIT);
-    ck_assert_int_eq(options.bind, WIRE_BIND_DEFAULT);
-    ck_assert(options.timeout == 0 && !options.report && !options.progress && !options.core_dumps);
-    ck_assert_int_eq(options.command_length, 1);
-    ck_assert_str_eq(options.command[0], "prog");
-    ck_assert_ptr_null(options.command[1]);
-    ck_assert_uint_eq(options.faults.abort_at, UINT64_MAX);
-    options_free(&options);
-}
-END_TEST
-
-START_TEST(options_all)
-{
-    struct options options;
-
-    faults = "consult:2,abort-at:9";
-    PARSE(&options, "-np", "4", "-vv", "-splitio", "-x", "A=b=c", "-x", "HOME", "--bind", "none",
-          "--timeout", "2.5", "--report", "--progress", "--core", "prog", "-np", "7");
-    faults = NULL;
-    ck_assert_msg(options.action == OPTIONS_RUN, "%s", options.error);
-    ck_assert_int_eq(options.processes, 4);
-    ck_assert_int_eq(options.verbosity, 2);
-    ck_assert_int_eq(options.stdio, WIRE_STDIO_SPLIT);
-    ck_assert_int_eq(options.bind, WIRE_BIND_NONE);
-    ck_assert(options.timeout == 2.5 && options.report && options.progress && options.core_dumps);
-    ck_assert_int_eq(options.export_count, 2);
-    ck_assert_str_eq(options.exports[0], "A=b=c");
-    ck_assert_str_eq(options.exports[1], "HOME=/home/me");
-    ck_assert_int_eq(options.command_length, 3);
-    ck_assert_str_eq(options.command[2], "7");
-    ck_assert_uint_eq(options.faults.consult_every, 2);
-    ck_assert_uint_eq(options.faults.abort_at, 9);
-    options_free(&options);
-}
-END_TEST
-
-START_TEST(options_bound)
-{
-    struct options options;
-
-    procs = "3";
-    PARSE(&options, "prog");
-    ck_assert_int_eq(options.processes, 3);
-    options_free(&options);
-    PARSE(&options, "-np", "5", "prog");
-    ck_assert_int_eq(options.processes, 5);
-    options_free(&options);
-    procs = "";
-    PARSE(&options, "prog");
-    ck_assert_int_eq(options.processes, 0);
-    options_free(&options);
-    procs = NULL;
-    PARSE(&options, "-np", "4096", "prog");
-    ck_assert_int_eq(options.action, OPTIONS_RUN);
-    options_free(&options);
-    PARSE(&options, "-np", "4097", "prog");
-    ck_assert_int_eq(options.action, OPTIONS_ERROR);
-    options_free(&options);
-}
-END_TEST
-
-START_TEST(options_wrong)
-{
-    struct options options;
-
-    PARSE(&options, "--reprot", "prog");
-    ck_assert_int_eq(options.action, OPTIONS_ERROR);
-    ck_assert_ptr_nonnull(strstr(options.error, "did you mean --report?"));
-    options_free(&options);
-    PARSE(&options, "-x", "NOT_THERE", "prog");
-    ck_assert_int_eq(options.action, OPTIONS_ERROR);
-    options_free(&options);
-    PARSE(&options, "--timeout");
-    ck_assert_int_eq(options.action, OPTIONS_ERROR);
-    ck_assert_ptr_nonnull(strstr(options.error, "needs a value"));
-    options_free(&options);
-    PARSE(&options, "-help", "--nonsense");
-    ck_assert_int_eq(options.action, OPTIONS_HELP);
-    options_free(&options);
-}
-END_TEST
+/* ---- Faults ---- */
 
 START_TEST(faults_list)
 {
@@ -462,12 +354,11 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {options_defaults,  options_all,          options_bound,
-                                  options_wrong,     faults_list,          job_moves,
-                                  verdicts_of_ranks, verdicts_of_programs, table_of_all,
-                                  table_of_garbage,  table_of_many,        usage_texts,
-                                  show_tags,         show_prompts,         show_banners,
-                                  show_long_line,    progress_line};
+    const TTest *const tests[] = {faults_list,          job_moves,    verdicts_of_ranks,
+                                  verdicts_of_programs, table_of_all, table_of_garbage,
+                                  table_of_many,        usage_texts,  show_tags,
+                                  show_prompts,         show_banners, show_long_line,
+                                  progress_line};
     Suite *suite = suite_create("launch");
     TCase *cases = tcase_create("pure");
     SRunner *runner;

@@ -1,0 +1,117 @@
+/* launcher_inside.h - what the files of bsprun's launcher share.  Internal.
+ *
+ *   launcher.c         set-up, the user's signals, the agent's start and end
+ *   launcher_job.c     the job machine: events to it, effects of it
+ *   launcher_talk.c    what the agent says, and what it is told
+ *   launcher_output.c  relayed output and input
+ */
+#ifndef BSPRUN_LAUNCHER_INSIDE_H
+#define BSPRUN_LAUNCHER_INSIDE_H
+
+#include <uv.h>
+
+#include "bsprun/feed.h"
+#include "bsprun/input.h"
+#include "bsprun/job_machine.h"
+#include "bsprun/launcher.h"
+#include "bsprun/replay.h"
+#include "bsprun/saved.h"
+#include "bsprun/show.h"
+#include "bsprun/sink.h"
+#include "lib/net/net.h"
+
+#define LAUNCHER_STOPS  5
+#define LAUNCHER_EVENTS 8u
+
+struct launcher {
+    const struct options *options;
+    const struct process_signals *process_signals;
+    uv_loop_t loop;
+    struct net_connection *agent; /* NULL: none */
+    pid_t agent_pid;              /* 0: none */
+    unsigned char job[WIRE_JOB_SIZE];
+    uint64_t begun_ms; /* when the first agent was told to start; 0: not yet */
+
+    uv_signal_t stops[LAUNCHER_STOPS], save_signal, window_signal;
+    uv_timer_t progress_timer, prompt_timer, machine_timer;
+    int signals_seen;
+
+    /* The job. */
+    struct job_machine *machine;
+    struct job_event events[LAUNCHER_EVENTS]; /* to come, while one is being handled */
+    uint32_t event_count;
+    bool handling;
+    struct saved saved;
+    struct coord_name committed;  /* the newest snapshot, term 0: none */
+    char *fault_text;             /* of the newest fault */
+    bool fault_untold;            /* it was recovered from, which nobody has been told */
+    bool went_on;                 /* a snapshot has been gone on from */
+    char *last_text, *last_table; /* of ENDED */
+    enum wire_cause last_cause;
+    int forced_status; /* 0: the machine's */
+    bool over;         /* EXIT: no more than the agent's end is to come */
+    int status;
+
+    /* Output. */
+    struct show *show;
+    struct sink sinks[2]; /* our stdout and stderr, for relayed output */
+    struct replay *replay;
+    bool differs_told, unkept_told;
+    bool paused;
+    bool prompts; /* somebody looks on: beginnings of lines are shown, too */
+    bool output_closed;
+    bool terminal;      /* stderr is one: progress is one live line */
+    bool line_shown;    /* ... and it is on the screen */
+    uint64_t superstep; /* of the last progress, for the rate */
+    double seconds;
+
+    /* Input, with snapshots. */
+    struct feed feed;
+    struct input input;
+};
+
+/* ---- launcher.c ---- */
+
+/* A line of bsprun's own. */
+void launcher_say(struct launcher *launcher, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void launcher_clear_progress(struct launcher *launcher);
+uint64_t launcher_now_ms(void);
+/* Starts the agent and talks to it.  False: said why not. */
+bool launcher_start_agent(struct launcher *launcher);
+/* Nothing is left to do, once the agent is gone. */
+void launcher_wind_up(struct launcher *launcher);
+bool launcher_has_snapshots(const struct launcher *launcher);
+
+/* ---- launcher_job.c ---- */
+
+/* The machine of this job; its effects are carried out at once.  False: no memory. */
+bool launcher_begin_job(struct launcher *launcher);
+/* now_ms is filled in. */
+void launcher_event(struct launcher *launcher, struct job_event event);
+void launcher_fault_text(struct launcher *launcher, const char *text);
+
+/* ---- launcher_talk.c ---- */
+
+void launcher_send(struct launcher *launcher, struct wire_message *message);
+void launcher_on_message(void *context, struct net_connection *connection,
+                         const struct wire_message *message);
+void launcher_query_status(struct launcher *launcher);
+void launcher_resize(struct launcher *launcher);
+
+/* ---- launcher_output.c ---- */
+
+/* 0 or -errno. */
+int launcher_open_streams(struct launcher *launcher);
+void launcher_close_streams(struct launcher *launcher);
+void launcher_show_output(struct launcher *launcher, const struct wire_output *output);
+/* All of it, before anything is said about the end. */
+void launcher_finish_output(struct launcher *launcher);
+/* The user wants the end, not the rest of the output. */
+void launcher_drop_output(struct launcher *launcher);
+void launcher_mark(struct launcher *launcher, const struct wire_message *message);
+void launcher_forget(struct launcher *launcher, struct coord_name name);
+void launcher_go_back(struct launcher *launcher, struct coord_name name);
+void launcher_input_taken(struct launcher *launcher, uint64_t position);
+
+#endif

@@ -1,0 +1,322 @@
+/* launcher_job.c - the job machine at work: events go in, effects are carried out.
+ *
+ * Happy path: AGENT_UP -> REGISTERED -> ELECT -> COMMITTED ... -> CLOSING -> CLOSED -> ENDED ->
+ * RECORD_FINISH -> EXIT.
+ *
+ * What can fail: a fault ends a term, and the next one goes on from a snapshot; when no more is
+ * to be hoped for, EXIT comes with what the last fault was.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/launcher_inside.h"
+#include "bsprun/verdict.h"
+
+#define OWN_HOST 0u
+
+void launcher_fault_text(struct launcher *launcher, const char *text)
+{
+    free(launcher->fault_text);
+    launcher->fault_text = strdup(text);
+}
+
+/* ---- What the user is told ---- */
+
+static const char *fault_text(const struct launcher *launcher)
+{
+    return launcher->fault_text ? launcher->fault_text : "a fault";
+}
+
+/* One line for each rollback, once it is known where to; or that there was another fault first. */
+static void tell_rollback(struct launcher *launcher, const struct coord_name *from)
+{
+    struct job_fault fault = job_machine_fault(launcher->machine);
+    char again[64] = "", where[64] = "";
+
+    if (!launcher->fault_untold)
+        return;
+    launcher->fault_untold = false;
+    if (fault.repeats > 1)
+        snprintf(again, sizeof again, ", %u times the same fault", fault.repeats);
+    if (from)
+        snprintf(where, sizeof where, "the job goes on from superstep %llu ",
+                 (unsigned long long)from->superstep);
+    launcher_say(launcher, "%s; %s(restart %u of %u%s)", fault_text(launcher), where,
+                 fault.restarts, launcher->options->snapshots.max_restarts, again);
+}
+
+static void tell_how_to_go_on(struct launcher *launcher)
+{
+    if (launcher->committed.term > 0)
+        launcher_say(launcher, "bsprun --restart %s goes on from superstep %llu",
+                     launcher->saved.directory, (unsigned long long)launcher->committed.superstep);
+}
+
+/* The newest fault has ended the job. */
+static void tell_given_up(struct launcher *launcher)
+{
+    struct job_fault fault = job_machine_fault(launcher->machine);
+    uint32_t most = launcher->options->snapshots.max_restarts;
+
+    if (!launcher_has_snapshots(launcher))
+        launcher_say(launcher, "%s, which ends the job", fault_text(launcher));
+    else if (launcher->committed.term == 0)
+        launcher_say(launcher, "%s, before there was a snapshot to go on from",
+                     fault_text(launcher));
+    else if (fault.restarts > most)
+        launcher_say(launcher, "%s; no restart is left (--max-restarts %u%s)", fault_text(launcher),
+                     most, fault.repeats > most && most > 0 ? ", each time the same fault" : "");
+    else
+        launcher_say(launcher, "%s, which ends the job", fault_text(launcher));
+}
+
+static void tell_stopped(struct launcher *launcher, const struct coord_outcome *outcome)
+{
+    char signal[64];
+
+    verdict_signal_text((int)outcome->signal, signal, sizeof signal);
+    launcher_say(launcher, "the job was stopped by signal %s", signal);
+}
+
+/* What is worth going on from: the program's own end is not. */
+static bool may_go_on(const struct coord_outcome *outcome)
+{
+    switch (outcome->cause) {
+    case WIRE_CAUSE_RANK_SIGNALLED:
+    case WIRE_CAUSE_HOST_LOST:
+    case WIRE_CAUSE_STOPPED:
+    case WIRE_CAUSE_TIMEOUT:
+    case WIRE_CAUSE_SAVED:
+    case WIRE_CAUSE_REFUSED:
+    case WIRE_CAUSE_NOT_WRITTEN:
+    case WIRE_CAUSE_NOT_RESTORED:
+    case WIRE_CAUSE_INTERNAL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Why the job has ended: what Processor Zero said, or what bsprun itself decided. */
+static void tell_end(struct launcher *launcher)
+{
+    struct coord_outcome outcome = job_machine_outcome(launcher->machine);
+    struct job_fault fault = job_machine_fault(launcher->machine);
+    int pid, stream;
+
+    if (outcome.cause == WIRE_CAUSE_NONE && launcher->replay &&
+        replay_behind(launcher->replay, &pid, &stream) && !launcher->differs_told)
+        launcher_say(launcher, "process %d has not written all that it wrote before a rollback",
+                     pid);
+    if (outcome.cause == WIRE_CAUSE_SAVED)
+        launcher_say(launcher, "stopped after a snapshot, as asked");
+    else if (launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED && launcher->fault_text)
+        tell_given_up(launcher);
+    else if (launcher->last_text && launcher->last_text[0])
+        launcher_say(launcher, "%s", launcher->last_text);
+    else if (!launcher->last_text && outcome.cause == WIRE_CAUSE_STOPPED)
+        tell_stopped(launcher, &outcome);
+    else if (!launcher->last_text && fault.repeats > 0 && launcher->fault_text)
+        tell_given_up(launcher);
+    if (launcher->last_table)
+        fputs(launcher->last_table, stderr);
+    if (launcher_has_snapshots(launcher) && outcome.again && may_go_on(&outcome))
+        tell_how_to_go_on(launcher);
+    fflush(stderr);
+}
+
+/* ---- Effects ---- */
+
+static void elect(struct launcher *launcher, const struct job_effect *effect)
+{
+    const struct coord_lineage *lineage = job_machine_lineage(launcher->machine);
+    struct wire_message message = {.kind = WIRE_ELECT};
+    struct wire_begun avoid[COORD_AVOID_MAX];
+    char name[WIRE_NAME_MAX] = "";
+    struct wire_host host = {OWN_HOST, 0, name};
+    const struct coord_name *names;
+    uint32_t count = job_machine_avoid(launcher->machine, &names);
+
+    gethostname(name, sizeof name - 1);
+    for (uint32_t i = 0; i < count; i++)
+        avoid[i] = (struct wire_begun){0, names[i].superstep, names[i].term};
+    message.elect.elected = effect->host;
+    message.elect.hosts = (struct wire_host_list){&host, 1};
+    message.elect.restore = job_machine_restores(launcher->machine);
+    message.elect.wanted = job_machine_wanted(launcher->machine);
+    message.elect.begun = (struct wire_begun_list){lineage->items, lineage->count};
+    message.elect.avoid = (struct wire_begun_list){avoid, count};
+    if (message.elect.restore)
+        input_close(&launcher->input);
+    launcher_send(launcher, &message);
+}
+
+static void record_term(struct launcher *launcher, const struct job_effect *effect)
+{
+    char error[SAVED_TEXT];
+    uint32_t failed = saved_term(&launcher->saved, effect->term, effect->name, error);
+
+    if (failed)
+        launcher_say(launcher, "%s", error);
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_RECORDED,
+                                                .term = effect->term,
+                                                .name = effect->name,
+                                                .error = failed});
+    if (failed)
+        return;
+    launcher->committed = effect->name;
+    launcher_go_back(launcher, effect->name);
+    if (launcher->saved.restart && !launcher->went_on && !launcher->fault_untold)
+        launcher_say(launcher, "job %s goes on from superstep %llu",
+                     store_job_name(launcher->saved.store),
+                     (unsigned long long)effect->name.superstep);
+    launcher->went_on = true;
+    tell_rollback(launcher, &effect->name);
+}
+
+static void record_finish(struct launcher *launcher, const struct job_effect *effect)
+{
+    char error[SAVED_TEXT];
+
+    if (saved_finish(&launcher->saved, effect->status, effect->term, launcher->committed.superstep,
+                     error))
+        launcher_say(launcher, "%s", error);
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_FINISH_RECORDED});
+}
+
+/* The agent is told to leave; without one all is over at once. */
+static void leave(struct launcher *launcher, const struct job_effect *effect)
+{
+    struct wire_message farewell = {.kind = WIRE_EXIT};
+
+    launcher_finish_output(launcher);
+    launcher->over = true;
+    launcher->status = launcher->forced_status ? launcher->forced_status : effect->status;
+    if (launcher->output_closed && launcher->status == 0)
+        launcher->status = 1; /* not all of it has reached the user */
+    launcher_clear_progress(launcher);
+    tell_end(launcher);
+    if (launcher->agent)
+        launcher_send(launcher, &farewell);
+    else
+        launcher_wind_up(launcher);
+}
+
+static void tell_zero(struct launcher *launcher, const struct job_effect *effect)
+{
+    struct wire_message message = {.kind = WIRE_CLOSED};
+
+    if (effect->kind == JOB_EFFECT_TERM_RECORDED) {
+        message.kind = WIRE_TERM_RECORDED;
+    } else if (effect->kind == JOB_EFFECT_STOP) {
+        message.kind = WIRE_STOP;
+        message.stop.how = effect->how;
+        message.stop.signal = effect->signal;
+    } else if (effect->kind == JOB_EFFECT_SAVE) {
+        message.kind = WIRE_SAVE;
+        message.save.stop = effect->stop;
+        message.save.signal = effect->signal;
+        message.save.grace_ms = effect->milliseconds;
+    }
+    launcher_send(launcher, &message);
+}
+
+static void on_machine_timer(uv_timer_t *timer)
+{
+    launcher_event(timer->data, (struct job_event){.kind = JOB_EVENT_TIMER});
+}
+
+static void carry_out(struct launcher *launcher, const struct job_effect *effect)
+{
+    switch (effect->kind) {
+    case JOB_EFFECT_RECORD_TERM:
+        record_term(launcher, effect);
+        break;
+    case JOB_EFFECT_RECORD_FINISH:
+        record_finish(launcher, effect);
+        break;
+    case JOB_EFFECT_START_AGENT:
+        if (!launcher_start_agent(launcher))
+            launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST,
+                                                        .host = effect->host,
+                                                        .usable = true});
+        break;
+    case JOB_EFFECT_SAY_AGAIN:
+        launcher->fault_untold = true;
+        break;
+    case JOB_EFFECT_ELECT:
+        elect(launcher, effect);
+        break;
+    case JOB_EFFECT_SET_TIMER:
+        uv_timer_start(&launcher->machine_timer, on_machine_timer, effect->milliseconds, 0);
+        break;
+    case JOB_EFFECT_EXIT:
+        leave(launcher, effect);
+        break;
+    default:
+        tell_zero(launcher, effect);
+        break;
+    }
+}
+
+/* ---- Events ---- */
+
+static void handle(struct launcher *launcher, const struct job_event *event)
+{
+    struct job_effects effects;
+
+    if (event->kind == JOB_EVENT_TERM_OVER || event->kind == JOB_EVENT_AGENT_LOST)
+        tell_rollback(launcher, NULL); /* the one before, if nobody could be told where to */
+    job_machine_step(launcher->machine, event, &effects);
+    if (effects.dropped && event->kind == JOB_EVENT_ENDED) {
+        free(launcher->last_text);
+        free(launcher->last_table);
+        launcher->last_text = launcher->last_table = NULL;
+    }
+    for (uint32_t i = 0; i < effects.count; i++)
+        carry_out(launcher, &effects.items[i]);
+}
+
+void launcher_event(struct launcher *launcher, struct job_event event)
+{
+    if (launcher->event_count == LAUNCHER_EVENTS)
+        return; /* cannot be: an effect makes one event at most */
+    event.now_ms = launcher_now_ms();
+    launcher->events[launcher->event_count++] = event;
+    if (launcher->handling)
+        return;
+    launcher->handling = true;
+    while (launcher->event_count > 0) {
+        struct job_event next = launcher->events[0];
+
+        launcher->event_count--;
+        memmove(launcher->events, launcher->events + 1,
+                launcher->event_count * sizeof *launcher->events);
+        handle(launcher, &next);
+    }
+    launcher->handling = false;
+}
+
+bool launcher_begin_job(struct launcher *launcher)
+{
+    const struct saved *saved = &launcher->saved;
+    const struct wire_host host = {OWN_HOST, 0, ""};
+    const struct job_machine_config config = {
+        .host_count = 1,
+        .hosts = &host,
+        .snapshots = launcher_has_snapshots(launcher),
+        .restore = saved->restart,
+        .wanted = launcher->options->snapshots.restart_at,
+        .last_term = saved->last_term,
+        .lineage = saved->lineage,
+        .max_restarts = launcher->options->snapshots.max_restarts,
+    };
+    struct job_effects effects;
+
+    launcher->machine = job_machine_new(&config, &effects);
+    if (saved->restart && saved->has_manifest)
+        launcher->committed = (struct coord_name){saved->manifest.superstep, saved->manifest.term};
+    return launcher->machine != NULL;
+}

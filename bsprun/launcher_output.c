@@ -1,0 +1,264 @@
+/* launcher_output.c - relayed output and input.
+ *
+ * Output: OUTPUT -> what was shown before a rollback is left out (replay.h) -> lines are marked
+ * (show.h) -> it waits for a slow reader (sink.h).  Input: feed.h reads, input.h keeps.
+ *
+ * What can fail: our stdout is closed (like a program that gets SIGPIPE); a program that is
+ * executed again writes something else (shown, and said once).
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/launcher_inside.h"
+
+#define PROMPT_MS     100u
+/* Output that waits for its reader: beyond HIGH no more is taken from the agent, until LOW. */
+#define WAITING_HIGH  (1u << 20)
+#define WAITING_LOW   (1u << 18)
+#define REPLAY_MEMORY (1u << 20)
+
+static void check_output(struct launcher *launcher, int error)
+{
+    if (!error || launcher->output_closed)
+        return;
+    launcher->output_closed = true;
+    if (error != -EPIPE)
+        launcher_say(launcher, "cannot write the output: %s", strerror(-error));
+    launcher_event(
+        launcher,
+        (struct job_event){.kind = JOB_EVENT_STOP, .how = WIRE_STOP_SIGNAL, .signal = SIGPIPE});
+}
+
+/* Takes no more from the agent than the user's reader takes from us. */
+static void on_sink_changed(void *context)
+{
+    struct launcher *launcher = context;
+    size_t waiting = sink_waiting(&launcher->sinks[0]) + sink_waiting(&launcher->sinks[1]);
+
+    for (int i = 0; i < 2; i++)
+        check_output(launcher, launcher->sinks[i].error);
+    if (!launcher->agent)
+        return;
+    if (!launcher->paused && waiting > WAITING_HIGH) {
+        launcher->paused = true;
+        net_pause(launcher->agent);
+    } else if (launcher->paused && waiting < WAITING_LOW) {
+        launcher->paused = false;
+        net_resume(launcher->agent);
+    }
+}
+
+static int write_stream(void *context, int stream, const char *data, size_t size)
+{
+    struct launcher *launcher = context;
+
+    return sink_write(&launcher->sinks[stream == 2], data, size);
+}
+
+void launcher_drop_output(struct launcher *launcher)
+{
+    for (int i = 0; launcher->show && i < 2; i++)
+        sink_drop(&launcher->sinks[i]);
+    if (launcher->show)
+        on_sink_changed(launcher);
+}
+
+/* Nothing more has come for a while: what looks like a prompt is one. */
+static void on_prompt_timer(uv_timer_t *timer)
+{
+    struct launcher *launcher = timer->data;
+
+    if (!launcher->output_closed)
+        check_output(launcher, show_release(launcher->show));
+}
+
+/* ---- Shown once ---- */
+
+static int show_fresh(void *context, int pid, int stream, const char *data, size_t size)
+{
+    struct launcher *launcher = context;
+
+    return show_piece(launcher->show, pid, stream, data, size);
+}
+
+static int new_file(void *context)
+{
+    const struct launcher *launcher = context;
+
+    return saved_spill(&launcher->saved);
+}
+
+static void tell_differs(struct launcher *launcher, int pid)
+{
+    if (!launcher->differs_told)
+        launcher_say(launcher,
+                     "process %d has not written the same as before the rollback: some of its "
+                     "output is there in both versions",
+                     pid);
+    launcher->differs_told = true;
+}
+
+static int show_once(struct launcher *launcher, const struct wire_output *output)
+{
+    int pid, stream;
+    int error = replay_piece(launcher->replay, output->pid, (int)output->stream, output->data.data,
+                             output->data.size);
+
+    if (replay_differed(launcher->replay, &pid, &stream))
+        tell_differs(launcher, pid);
+    for (int i = 0; i < 2; i++)
+        if (launcher->sinks[i].error)
+            return launcher->sinks[i].error;
+    if (error && !launcher->unkept_told) {
+        launcher->unkept_told = true;
+        launcher_say(launcher,
+                     "output cannot be remembered: %s; after a rollback some may be missing "
+                     "or shown twice",
+                     strerror(-error));
+    }
+    return 0;
+}
+
+void launcher_show_output(struct launcher *launcher, const struct wire_output *output)
+{
+    launcher_clear_progress(launcher);
+    if (!launcher->show || launcher->output_closed || output->data.size == 0)
+        return;
+    check_output(launcher, launcher->replay
+                               ? show_once(launcher, output)
+                               : show_piece(launcher->show, output->pid, (int)output->stream,
+                                            output->data.data, output->data.size));
+    if (launcher->prompts)
+        uv_timer_start(&launcher->prompt_timer, on_prompt_timer, PROMPT_MS, 0);
+    on_sink_changed(launcher);
+}
+
+/* The job is over: whoever does not want to wait for a slow reader may interrupt us without ado. */
+void launcher_finish_output(struct launcher *launcher)
+{
+    if (!launcher->show || launcher->output_closed)
+        return;
+    check_output(launcher, show_flush(launcher->show));
+    for (int i = 0; i < LAUNCHER_STOPS; i++)
+        if (uv_is_active((uv_handle_t *)&launcher->stops[i]) &&
+            sink_waiting(&launcher->sinks[0]) + sink_waiting(&launcher->sinks[1]) > 0)
+            uv_signal_stop(&launcher->stops[i]);
+    for (int i = 0; i < 2; i++)
+        check_output(launcher, sink_flush(&launcher->sinks[i]));
+}
+
+/* ---- Snapshots ---- */
+
+void launcher_mark(struct launcher *launcher, const struct wire_message *message)
+{
+    struct coord_name name = {message->envelope.superstep, message->envelope.term};
+
+    if (!launcher->replay || name.term != job_machine_term(launcher->machine))
+        return;
+    replay_mark(launcher->replay, name);
+    input_mark(&launcher->input, name, message->mark.input);
+}
+
+void launcher_forget(struct launcher *launcher, struct coord_name name)
+{
+    if (!launcher->replay)
+        return;
+    replay_commit(launcher->replay, name);
+    input_commit(&launcher->input, name);
+}
+
+/* Of a job that is restarted this bsprun has shown nothing yet. */
+void launcher_go_back(struct launcher *launcher, struct coord_name name)
+{
+    if (!launcher->replay || replay_back(launcher->replay, name))
+        return;
+    if (launcher->went_on || !launcher->saved.restart)
+        launcher_say(launcher,
+                     "it is not known how far the output was at that snapshot: some will be "
+                     "shown twice");
+    replay_begin(launcher->replay, name);
+}
+
+/* ---- Input ---- */
+
+static void send_input(struct launcher *launcher)
+{
+    struct wire_message message = {.kind = WIRE_INPUT};
+
+    while (launcher->agent && input_next(&launcher->input, &message.input))
+        launcher_send(launcher, &message);
+}
+
+static size_t input_wanted(void *context)
+{
+    const struct launcher *launcher = context;
+
+    return launcher->agent ? input_room(&launcher->input) : 0;
+}
+
+static void on_input(void *context, const char *data, size_t size, int error)
+{
+    struct launcher *launcher = context;
+
+    if (error)
+        launcher_say(launcher, "cannot read the input: %s", strerror(-error));
+    if (size == 0 && launcher->input.skip > 0)
+        launcher_say(launcher, "the input is shorter than what process 0 had read before");
+    if (size == 0)
+        input_end(&launcher->input);
+    else if (input_add(&launcher->input, data, size) != 0)
+        launcher_say(launcher, "no memory for the input");
+    send_input(launcher);
+}
+
+void launcher_input_taken(struct launcher *launcher, uint64_t position)
+{
+    if (!launcher->replay)
+        return;
+    if (!input_taken(&launcher->input, position)) {
+        launcher_say(launcher, "what process 0 had read from position %llu on is not kept any more",
+                     (unsigned long long)position);
+        launcher_event(
+            launcher,
+            (struct job_event){.kind = JOB_EVENT_STOP, .how = WIRE_STOP_SIGNAL, .signal = SIGTERM});
+        return;
+    }
+    send_input(launcher);
+    feed_wake(&launcher->feed);
+}
+
+/* ---- Life ---- */
+
+int launcher_open_streams(struct launcher *launcher)
+{
+    bool snapshots = launcher_has_snapshots(launcher);
+    enum wire_stdio mode = launcher->options->stdio;
+
+    sink_init(&launcher->sinks[0], &launcher->loop, STDOUT_FILENO, on_sink_changed, launcher);
+    sink_init(&launcher->sinks[1], &launcher->loop, STDERR_FILENO, on_sink_changed, launcher);
+    uv_timer_init(&launcher->loop, &launcher->prompt_timer);
+    launcher->prompt_timer.data = launcher;
+    launcher->prompts = isatty(STDOUT_FILENO);
+    if (snapshots && mode == WIRE_STDIO_INHERIT)
+        mode = WIRE_STDIO_PLAIN;
+    if (mode == WIRE_STDIO_INHERIT)
+        return 0;
+    launcher->show = show_new(mode, write_stream, launcher);
+    if (!launcher->show)
+        return -ENOMEM;
+    if (!snapshots)
+        return 0;
+    launcher->replay = replay_new(REPLAY_MEMORY, show_fresh, new_file, launcher);
+    if (!launcher->replay)
+        return -ENOMEM;
+    return feed_open(&launcher->feed, &launcher->loop, input_wanted, on_input, launcher);
+}
+
+void launcher_close_streams(struct launcher *launcher)
+{
+    uv_close((uv_handle_t *)&launcher->prompt_timer, NULL);
+    for (int i = 0; i < 2; i++)
+        sink_close(&launcher->sinks[i]);
+    feed_close(&launcher->feed);
+}

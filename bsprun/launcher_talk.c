@@ -1,0 +1,306 @@
+/* launcher_talk.c - what the agent says, and what it is told.
+ *
+ * Happy path: HELLO -> START -> REGISTER -> ELECT (launcher_job.c) -> OUTPUT, STATUS, NOTICE,
+ * TRACE, MARK, SAVED -> CLOSING -> CLOSED -> REPORT, ENDED.
+ *
+ * What can fail: an agent that replaces another one is told to restore (START with resume, no
+ * REGISTER); what comes from an older term is dropped by the job machine.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/launcher_inside.h"
+#include "bsprun/usage.h"
+#include "bsprun/window.h"
+
+#define STATUS_NOT_RUNNABLE 126
+
+void launcher_send(struct launcher *launcher, struct wire_message *message)
+{
+    int error;
+
+    if (!launcher->agent)
+        return;
+    memcpy(message->envelope.job, launcher->job, sizeof launcher->job);
+    message->envelope.term = job_machine_term(launcher->machine);
+    error = net_send(launcher->agent, message);
+    if (error == -EINVAL || error == -EMSGSIZE || error == -ENOMEM) {
+        launcher_say(launcher, "the arguments or the environment are too long: %s",
+                     strerror(-error));
+        launcher->forced_status = STATUS_NOT_RUNNABLE;
+        net_close(launcher->agent);
+    }
+}
+
+void launcher_query_status(struct launcher *launcher)
+{
+    struct wire_message message = {.kind = WIRE_QUERY_STATUS};
+
+    launcher_send(launcher, &message);
+}
+
+void launcher_resize(struct launcher *launcher)
+{
+    struct wire_message message = {.kind = WIRE_RESIZE};
+    struct window window = window_look();
+
+    message.resize.rows = window.rows;
+    message.resize.columns = window.columns;
+    launcher_send(launcher, &message);
+}
+
+/* ---- START ---- */
+
+static void fill_snapshots(const struct launcher *launcher, struct wire_start *start)
+{
+    const struct options_snapshots *snapshots = &launcher->options->snapshots;
+
+    start->store = launcher->saved.folder;
+    start->rule = snapshots->rule;
+    start->every = snapshots->every;
+    start->overhead = snapshots->overhead;
+    start->async = snapshots->async;
+    start->keep = snapshots->keep;
+    start->stop_on_failure = !snapshots->continue_on_refusal;
+    start->excluded = (struct wire_texts){snapshots->excluded, (uint32_t)snapshots->excluded_count};
+    start->options = (struct wire_texts){(const char *const *)launcher->options->kept,
+                                         (uint32_t)launcher->options->kept_count};
+    if (start->stdio == WIRE_STDIO_INHERIT)
+        start->stdio = WIRE_STDIO_PLAIN;
+}
+
+/* The program, or what the snapshot says it was. */
+static void fill_program(struct launcher *launcher, struct wire_start *start)
+{
+    const struct options *options = launcher->options;
+    const struct manifest *manifest = &launcher->saved.manifest;
+
+    start->resume = launcher_has_snapshots(launcher) && job_machine_restores(launcher->machine);
+    start->program = start->directory = "";
+    if (!start->resume) {
+        start->program = options->command[0];
+        start->arguments = (struct wire_texts){(const char *const *)options->command + 1,
+                                               (uint32_t)options->command_length - 1};
+        start->environment = (struct wire_texts){options->exports, (uint32_t)options->export_count};
+        start->process_limit = (uint32_t)options->processes;
+        return;
+    }
+    saved_look(&launcher->saved);
+    if (!launcher->saved.has_manifest)
+        return;
+    start->program = manifest->program;
+    start->arguments = manifest->arguments;
+    start->environment = manifest->environment;
+    start->directory = manifest->directory;
+    start->process_limit = manifest->nprocs;
+}
+
+/* What is left of it for an agent that replaces another one. */
+static uint64_t time_left(struct launcher *launcher)
+{
+    if (launcher->begun_ms == 0)
+        launcher->begun_ms = launcher_now_ms();
+    uint64_t all = (uint64_t)(launcher->options->timeout * 1e9);
+    uint64_t passed = (launcher_now_ms() - launcher->begun_ms) * 1000000u;
+
+    return all == 0 || passed < all ? all - (all ? passed : 0) : 1;
+}
+
+static void send_start(struct launcher *launcher)
+{
+    const struct options *options = launcher->options;
+    struct wire_message message = {.kind = WIRE_START};
+    struct wire_start *start = &message.start;
+    struct window window = window_look();
+
+    start->bind = options->bind;
+    start->stdio = options->stdio;
+    start->terminals = window.terminals;
+    start->rows = window.rows;
+    start->columns = window.columns;
+    start->report = options->report;
+    start->core_dumps = options->core_dumps;
+    start->verbosity = (uint32_t)options->verbosity;
+    start->timeout_ns = time_left(launcher);
+    start->consult_every = options->faults.consult_every;
+    start->abort_at = options->faults.abort_at;
+    fill_program(launcher, start);
+    if (launcher_has_snapshots(launcher))
+        fill_snapshots(launcher, start);
+    launcher_send(launcher, &message);
+}
+
+/* ---- What is shown ---- */
+
+static void show_status(struct launcher *launcher, const struct wire_status *status)
+{
+    char text[128];
+
+    progress_text(status, launcher->superstep, launcher->seconds, text, sizeof text);
+    launcher->superstep = progress_superstep(status);
+    launcher->seconds = status->seconds;
+    if (launcher->over)
+        return;
+    if (!launcher->terminal) {
+        launcher_say(launcher, "%s", text);
+        return;
+    }
+    fprintf(stderr, "\r\033[Kbsprun: %s", text);
+    fflush(stderr);
+    launcher->line_shown = true;
+}
+
+static void show_report(struct launcher *launcher, const struct wire_report *report)
+{
+    char *table = usage_table(report->ranks.items, report->ranks.count);
+
+    launcher_finish_output(launcher);
+    if (!table)
+        return;
+    launcher_say(launcher, "%s", table);
+    free(table);
+}
+
+/* ---- What the job machine is told ---- */
+
+static void tell_ended(struct launcher *launcher, const struct wire_message *message)
+{
+    const struct wire_ended *ended = &message->ended;
+
+    free(launcher->last_text);
+    free(launcher->last_table);
+    launcher->last_text = strdup(ended->text);
+    launcher->last_table = strdup(ended->table);
+    launcher->last_cause = (enum wire_cause)ended->cause;
+    launcher_event(launcher, (struct job_event){
+                                 .kind = JOB_EVENT_ENDED,
+                                 .term = message->envelope.term,
+                                 .outcome = {.status = ended->status,
+                                             .cause = (enum wire_cause)ended->cause,
+                                             .pid = ended->pid,
+                                             .signal = ended->signal,
+                                             .superstep = message->envelope.superstep,
+                                             .text = ""},
+                             });
+}
+
+static void tell_term_over(struct launcher *launcher, const struct wire_message *message)
+{
+    const struct wire_term_over *over = &message->term_over;
+    struct coord_name bad = {over->bad_superstep, over->bad_from};
+
+    if (message->envelope.term != job_machine_term(launcher->machine))
+        return;
+    launcher_fault_text(launcher, over->text[0] ? over->text : wire_cause_text(over->cause));
+    launcher_event(launcher, (struct job_event){
+                                 .kind = JOB_EVENT_TERM_OVER,
+                                 .term = message->envelope.term,
+                                 .outcome = {.status = over->status,
+                                             .cause = (enum wire_cause)over->cause,
+                                             .pid = over->pid,
+                                             .signal = over->signal,
+                                             .superstep = message->envelope.superstep,
+                                             .text = "",
+                                             .again = true,
+                                             .bad = over->bad ? bad : (struct coord_name){0, 0}},
+                             });
+}
+
+static void tell_saved(struct launcher *launcher, const struct wire_message *message)
+{
+    struct coord_name name = {message->envelope.superstep, message->envelope.term};
+
+    if (name.term != job_machine_term(launcher->machine))
+        return;
+    if (message->saved.known) {
+        launcher_forget(launcher, name);
+        return;
+    }
+    launcher->committed = name;
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_COMMITTED,
+                                                .term = message->envelope.term,
+                                                .name = name});
+}
+
+/* An agent that has not been in a term yet speaks of the first. */
+static bool is_present(const struct launcher *launcher, const struct wire_message *message)
+{
+    return message->envelope.term == job_machine_term(launcher->machine) ||
+           (message->envelope.term == 0 && !job_machine_restores(launcher->machine));
+}
+
+static void tell_machine(struct launcher *launcher, const struct wire_message *message)
+{
+    struct job_event event = {.term = message->envelope.term};
+
+    switch (message->kind) {
+    case WIRE_REGISTER:
+        event.kind = JOB_EVENT_REGISTERED;
+        event.host = message->registration.host;
+        break;
+    case WIRE_CHOSEN:
+        event.kind = JOB_EVENT_CHOSEN;
+        event.name = (struct coord_name){message->chosen.superstep, message->chosen.from};
+        break;
+    case WIRE_CLOSING:
+        event.kind = JOB_EVENT_CLOSING;
+        break;
+    default: /* HELLO */
+        send_start(launcher);
+        event.kind = JOB_EVENT_AGENT_UP;
+        event.host = message->hello.host;
+        break;
+    }
+    launcher_event(launcher, event);
+}
+
+void launcher_on_message(void *context, struct net_connection *connection,
+                         const struct wire_message *message)
+{
+    struct launcher *launcher = context;
+
+    (void)connection;
+    switch (message->kind) {
+    case WIRE_HELLO:
+    case WIRE_REGISTER:
+    case WIRE_CHOSEN:
+    case WIRE_CLOSING:
+        tell_machine(launcher, message);
+        break;
+    case WIRE_NOTICE:
+        launcher_say(launcher, "%s", message->notice.text);
+        break;
+    case WIRE_TRACE:
+        launcher_say(launcher, "%s", message->trace.text);
+        break;
+    case WIRE_STATUS:
+        show_status(launcher, &message->status);
+        break;
+    case WIRE_OUTPUT:
+        launcher_show_output(launcher, &message->output);
+        break;
+    case WIRE_REPORT:
+        show_report(launcher, &message->report);
+        break;
+    case WIRE_MARK:
+        launcher_mark(launcher, message);
+        break;
+    case WIRE_INPUT_TAKEN:
+        if (is_present(launcher, message))
+            launcher_input_taken(launcher, message->input_taken.position);
+        break;
+    case WIRE_SAVED:
+        tell_saved(launcher, message);
+        break;
+    case WIRE_TERM_OVER:
+        tell_term_over(launcher, message);
+        break;
+    case WIRE_ENDED:
+        tell_ended(launcher, message);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,142 @@
+/* test_input.c - process 0 is given its input, and again after a rollback. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/input.h"
+
+#define NAME(superstep, term) ((struct coord_name){superstep, term})
+
+static struct input input;
+
+static void tear_down(void)
+{
+    input_free(&input);
+}
+
+static void add(const char *text)
+{
+    ck_assert_int_eq(input_add(&input, text, strlen(text)), 0);
+}
+
+static void expect(uint64_t position, const char *text, bool end)
+{
+    struct wire_input piece;
+
+    ck_assert(input_next(&input, &piece));
+    ck_assert_uint_eq(piece.position, position);
+    ck_assert_uint_eq(piece.data.size, strlen(text));
+    ck_assert_mem_eq(piece.data.data, text, strlen(text));
+    ck_assert(piece.end == end);
+}
+
+static void expect_nothing(void)
+{
+    struct wire_input piece;
+
+    ck_assert(!input_next(&input, &piece));
+}
+
+START_TEST(read_when_asked_for)
+{
+    static char much[INPUT_AHEAD];
+
+    ck_assert_uint_eq(input_room(&input), 0); /* nobody has said that he takes any */
+    ck_assert(input_taken(&input, 0));
+    ck_assert_uint_eq(input_room(&input), INPUT_AHEAD);
+    add("hello ");
+    expect(0, "hello ", false);
+    expect_nothing();
+    ck_assert_uint_eq(input_room(&input), INPUT_AHEAD - 6);
+    ck_assert_int_eq(input_add(&input, much, sizeof much - 6), 0);
+    ck_assert_uint_eq(input_room(&input), 0);
+    struct wire_input piece;
+    ck_assert(input_next(&input, &piece));
+    ck_assert_uint_eq(piece.data.size, INPUT_AHEAD - 6);
+    ck_assert(input_taken(&input, 6));
+    ck_assert_uint_eq(input_room(&input), 6);
+    input_end(&input);
+    ck_assert_uint_eq(input_room(&input), 0);
+    expect(INPUT_AHEAD, "", true);
+    expect_nothing();
+}
+END_TEST
+
+START_TEST(given_again)
+{
+    input_taken(&input, 0);
+    add("one two three");
+    expect(0, "one two three", false);
+    input_mark(&input, NAME(1, 1), 4);
+    input_commit(&input, NAME(1, 1));
+    input_mark(&input, NAME(2, 1), 8); /* which fails */
+    input_end(&input);
+    expect(13, "", true);
+    input_close(&input);
+    expect_nothing();
+    ck_assert(input_taken(&input, 4));
+    expect(4, "two three", true);
+    input_mark(&input, NAME(2, 2), 8);
+    input_commit(&input, NAME(2, 2));
+    input_close(&input);
+    ck_assert(!input_taken(&input, 4)); /* forgotten */
+    ck_assert(input_taken(&input, 8));
+    expect(8, "three", true);
+}
+END_TEST
+
+START_TEST(restarted_with_its_own)
+{
+    ck_assert(input_taken(&input, 9));
+    ck_assert_uint_eq(input_room(&input), 9);
+    add("one t");
+    expect_nothing();
+    ck_assert_uint_eq(input_room(&input), 4);
+    add("wo three");
+    expect(9, "hree", false);
+    input_close(&input);
+    ck_assert(input_taken(&input, 9));
+    expect(9, "hree", false);
+    ck_assert_uint_eq(input_room(&input), INPUT_AHEAD - 4);
+}
+END_TEST
+
+START_TEST(much_at_once)
+{
+    char *much = calloc(3, WIRE_CHUNK_MAX);
+    struct wire_input piece;
+    uint64_t position = 0;
+
+    input_taken(&input, 0);
+    ck_assert_int_eq(input_add(&input, much, 3 * WIRE_CHUNK_MAX), 0);
+    input_end(&input);
+    while (input_next(&input, &piece)) {
+        ck_assert_uint_eq(piece.position, position);
+        position += piece.data.size;
+        ck_assert(piece.end == (position == 3 * WIRE_CHUNK_MAX));
+        ck_assert(input_taken(&input, position));
+    }
+    ck_assert_uint_eq(position, 3 * WIRE_CHUNK_MAX);
+    free(much);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {read_when_asked_for, given_again, restarted_with_its_own,
+                                  much_at_once};
+    Suite *suite = suite_create("input");
+    TCase *cases = tcase_create("input");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_checked_fixture(cases, NULL, tear_down);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_test(cases, tests[i]);
+    suite_add_tcase(suite, cases);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}

@@ -1,0 +1,250 @@
+/* test_replay.c - output is shown once, whatever is rolled back. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/replay.h"
+
+#define NAME(superstep, term) ((struct coord_name){superstep, term})
+#define MEMORY                65536u
+
+static struct replay *replay;
+static char *shown[3]; /* by stream */
+static size_t sizes[3];
+static int files;
+
+static int show(void *context, int pid, int stream, const char *data, size_t size)
+{
+    (void)context;
+    (void)pid;
+    shown[stream] = realloc(shown[stream], sizes[stream] + size + 1);
+    ck_assert_ptr_nonnull(shown[stream]);
+    memcpy(shown[stream] + sizes[stream], data, size);
+    sizes[stream] += size;
+    shown[stream][sizes[stream]] = '\0';
+    return 0;
+}
+
+static int new_file(void *context)
+{
+    FILE *file = tmpfile();
+
+    (void)context;
+    files++;
+    return file ? fileno(file) : -1;
+}
+
+static int no_file(void *context)
+{
+    (void)context;
+    files++;
+    return -28;
+}
+
+static void set_up(void)
+{
+    replay = replay_new(MEMORY, show, new_file, NULL);
+    ck_assert_ptr_nonnull(replay);
+}
+
+static void tear_down(void)
+{
+    replay_free(replay);
+    replay = NULL;
+    for (int i = 0; i < 3; i++) {
+        free(shown[i]);
+        shown[i] = NULL;
+        sizes[i] = 0;
+    }
+}
+
+static void piece(int pid, int stream, const char *text)
+{
+    ck_assert_int_eq(replay_piece(replay, pid, stream, text, strlen(text)), 0);
+}
+
+static bool differed(void)
+{
+    int pid, stream;
+
+    return replay_differed(replay, &pid, &stream);
+}
+
+START_TEST(shown_once)
+{
+    piece(0, 1, "before\n");
+    ck_assert_int_eq(replay_mark(replay, NAME(0, 1)), 0);
+    piece(0, 1, "one\ntw");
+    piece(1, 1, "other\n");
+    piece(0, 2, "error\n");
+    replay_commit(replay, NAME(0, 1));
+    ck_assert(replay_back(replay, NAME(0, 1)));
+    piece(1, 1, "oth"); /* in other pieces, in another order */
+    piece(0, 2, "error\n");
+    piece(0, 1, "one\n");
+    piece(1, 1, "er\nmore\n");
+    piece(0, 1, "two\n");
+    ck_assert_str_eq(shown[1], "before\none\ntwother\nmore\no\n");
+    ck_assert_str_eq(shown[2], "error\n");
+    ck_assert(!differed());
+}
+END_TEST
+
+START_TEST(again_and_again)
+{
+    ck_assert_int_eq(replay_begin(replay, NAME(4, 2)), 0);
+    piece(0, 1, "5\n6\n");
+    ck_assert(replay_back(replay, NAME(4, 2)));
+    piece(0, 1, "5\n"); /* dies earlier this time */
+    ck_assert(replay_back(replay, NAME(4, 2)));
+    piece(0, 1, "5\n");
+    ck_assert_int_eq(replay_mark(replay, NAME(5, 4)), 0);
+    replay_commit(replay, NAME(5, 4)); /* behind what was shown */
+    ck_assert(replay_back(replay, NAME(5, 4)));
+    piece(0, 1, "6\n7\n");
+    ck_assert_str_eq(shown[1], "5\n6\n7\n");
+    ck_assert(!differed());
+}
+END_TEST
+
+START_TEST(abandoned_snapshots)
+{
+    piece(0, 1, "a\n");
+    replay_mark(replay, NAME(1, 1));
+    replay_commit(replay, NAME(1, 1));
+    piece(0, 1, "b\n");
+    replay_mark(replay, NAME(2, 1)); /* never committed */
+    piece(0, 1, "c\n");
+    replay_back(replay, NAME(1, 1));
+    piece(0, 1, "b\n");
+    replay_mark(replay, NAME(2, 2));
+    replay_commit(replay, NAME(2, 2));
+    replay_back(replay, NAME(2, 2));
+    piece(0, 1, "c\nd\n");
+    ck_assert_str_eq(shown[1], "a\nb\nc\nd\n");
+    for (uint64_t i = 0; i < 3 * REPLAY_MARKS_MAX; i++)
+        ck_assert_int_eq(replay_mark(replay, NAME(10 + i, 2)), 0);
+    ck_assert(replay_back(replay, NAME(2, 2))); /* those before it made room */
+    piece(0, 1, "c\nd\n");
+    ck_assert_str_eq(shown[1], "a\nb\nc\nd\n");
+}
+END_TEST
+
+START_TEST(an_older_snapshot)
+{
+    piece(0, 1, "a\n");
+    replay_mark(replay, NAME(1, 1));
+    replay_commit(replay, NAME(1, 1));
+    piece(0, 1, "b\n");
+    replay_mark(replay, NAME(2, 1));
+    replay_commit(replay, NAME(2, 1));
+    piece(0, 1, "c\n");
+    ck_assert(replay_back(replay, NAME(1, 1))); /* the newer one is damaged */
+    piece(0, 1, "b\nc");
+    piece(0, 1, "\nd\n");
+    ck_assert_str_eq(shown[1], "a\nb\nc\nd\n");
+    ck_assert(!replay_back(replay, NAME(7, 1))); /* of which nothing is known */
+    piece(0, 1, "e\n");
+    ck_assert_str_eq(shown[1], "a\nb\nc\nd\ne\n");
+}
+END_TEST
+
+START_TEST(what_differs)
+{
+    int pid = -1, stream = -1;
+
+    replay_begin(replay, NAME(0, 1));
+    piece(3, 2, "same\ntime 1.23 seconds");
+    replay_back(replay, NAME(0, 1));
+    piece(3, 2, "same\ntime 1.");
+    ck_assert(!differed());
+    piece(3, 2, "47 seconds\nend\n");
+    ck_assert_str_eq(shown[2], "same\ntime 1.23 seconds\ntime 1.47 seconds\nend\n");
+    ck_assert(replay_differed(replay, &pid, &stream));
+    ck_assert(pid == 3 && stream == 2);
+    ck_assert(!differed()); /* said once */
+    replay_back(replay, NAME(0, 1));
+    piece(3, 2, "same\ntime 1.47 seconds\nend\n"); /* the second execution is remembered now */
+    ck_assert(!differed());
+    replay_back(replay, NAME(0, 1));
+    piece(3, 2, "same\n");
+    ck_assert(replay_behind(replay, &pid, &stream) && pid == 3);
+    piece(3, 2, "time 1.47 seconds\nend\n");
+    ck_assert(!replay_behind(replay, &pid, &stream));
+}
+END_TEST
+
+/* Numbered lines, more than fit into memory. */
+static void write_lines(int from, int to)
+{
+    char line[64];
+
+    for (int i = from; i < to; i++) {
+        snprintf(line, sizeof line, "this is line number %d\n", i);
+        piece(0, 1, line);
+    }
+}
+
+START_TEST(more_than_memory)
+{
+    enum { LINES = 20000 };
+    char *once;
+
+    files = 0;
+    write_lines(0, 100);
+    replay_mark(replay, NAME(1, 1));
+    replay_commit(replay, NAME(1, 1));
+    write_lines(100, LINES);
+    ck_assert_int_eq(files, 1);
+    once = strdup(shown[1]);
+    replay_back(replay, NAME(1, 1));
+    write_lines(100, LINES);
+    ck_assert_str_eq(shown[1], once);
+    replay_mark(replay, NAME(2, 2));
+    replay_commit(replay, NAME(2, 2));
+    write_lines(LINES, 2 * LINES); /* into the same places */
+    replay_back(replay, NAME(2, 2));
+    write_lines(LINES, 2 * LINES + 1);
+    ck_assert_int_eq(files, 1);
+    ck_assert(!differed());
+    ck_assert_uint_gt(sizes[1], 2 * strlen(once));
+    free(once);
+}
+END_TEST
+
+START_TEST(no_file_either)
+{
+    replay_free(replay);
+    replay = replay_new(MEMORY, show, no_file, NULL);
+    files = 0;
+    replay_begin(replay, NAME(1, 1));
+    write_lines(0, 10000);
+    ck_assert_int_gt(files, 0);
+    size_t once = sizes[1];
+    replay_back(replay, NAME(1, 1));
+    write_lines(0, 10000);
+    ck_assert_uint_eq(sizes[1], once);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {shown_once,        again_and_again, abandoned_snapshots,
+                                  an_older_snapshot, what_differs,    more_than_memory,
+                                  no_file_either};
+    Suite *suite = suite_create("replay");
+    TCase *cases = tcase_create("replay");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_test(cases, tests[i]);
+    suite_add_tcase(suite, cases);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
