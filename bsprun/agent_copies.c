@@ -32,8 +32,8 @@ static void writer_ended(struct watched *process)
     /* A result that is there may still wait to be taken. */
     if (snapshots->ticket.folder && !snapshots->kept[pid].written &&
         atomic_load(&agent_snap_of(agent, pid)->written) != snapshots->ticket.name.superstep + 1)
-        agent_image_failed(agent, pid, WIRE_CAUSE_NOT_WRITTEN,
-                           "the process that wrote the image was killed");
+        agent_image_failed(agent, pid, WIRE_CAUSE_RANK_SIGNALLED,
+                           "a process that wrote an image was killed");
 }
 
 static void copy_ended(struct watched *process)

@@ -72,6 +72,7 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
         struct kept *kept = &snapshots->kept[pid];
 
         kept->recorded = kept->written = false;
+        agent_unwatch(&kept->writer); /* it has left its result, if it has not yet ended */
         atomic_store(&agent_snap_of(agent, pid)->writer.state, BSPZ_SNAP_NOBODY);
     }
 }
@@ -146,11 +147,12 @@ void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t co
 
 /* ---- What becomes of it ---- */
 
-static void say_failure(struct agent *agent, const char *why)
+/* What does not end the job is told to the user once. */
+static void say_failure(struct agent *agent, bool stops, const char *why)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
 
-    if (snapshots->stop_on_failure || snapshots->said_failure)
+    if (stops || snapshots->said_failure)
         return;
     snapshots->said_failure = true;
     agent_notice(agent, "no snapshot after superstep %llu, the job goes on without: %s",
@@ -162,7 +164,8 @@ void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, con
     struct wire_message message = {.kind = WIRE_IMAGE_FAILED};
 
     if (cause != WIRE_CAUSE_NOT_RESTORED)
-        say_failure(agent, why);
+        say_failure(agent, agent->snapshots->stop_on_failure && cause != WIRE_CAUSE_RANK_SIGNALLED,
+                    why);
     message.envelope.superstep = agent->snapshots->ticket.name.superstep;
     message.image_failed.pid = (uint32_t)pid;
     message.image_failed.cause = cause;

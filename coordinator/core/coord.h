@@ -207,7 +207,8 @@ struct coord_event {
         struct {
             uint64_t superstep;
             uint32_t pid;
-            enum wire_cause cause; /* REFUSED, NOT_WRITTEN or NOT_RESTORED */
+            enum wire_cause cause; /* REFUSED, NOT_WRITTEN, RANK_SIGNALLED (whoever wrote
+                                      it) or NOT_RESTORED */
             const char *text;
         } image_failed;
         struct {

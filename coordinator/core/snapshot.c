@@ -89,11 +89,13 @@ static void ticket_is_over(struct coord *state, struct coord_effects *effects)
         coord_stop_saved(state, effects);
 }
 
+/* That a writer was killed says nothing of the next snapshot: it never ends the job. */
 static void fail_ticket(struct coord *state, enum wire_cause cause, int32_t pid, const char *text,
                         struct coord_effects *effects)
 {
     coord_add_effect(state, effects, COORD_EFFECT_ABANDON);
-    if (state->config.stop_on_failure && !state->save_and_stop && state->phase != COORD_ENDING) {
+    if (state->config.stop_on_failure && cause != WIRE_CAUSE_RANK_SIGNALLED &&
+        !state->save_and_stop && state->phase != COORD_ENDING) {
         coord_blame(state, cause, pid, 1, 0, text);
         coord_begin_abort(state, effects);
         return;
@@ -230,7 +232,8 @@ int coord_take_image_failed(struct coord *state, struct coord_host *host,
         coord_fail(state, effects);
         return 0;
     }
-    if (cause != WIRE_CAUSE_REFUSED && cause != WIRE_CAUSE_NOT_WRITTEN)
+    if (cause != WIRE_CAUSE_REFUSED && cause != WIRE_CAUSE_NOT_WRITTEN &&
+        cause != WIRE_CAUSE_RANK_SIGNALLED)
         return coord_broken(effects, "host %u has failed for no known cause", host->id);
     int result = about_ticket(state, host, event->image_failed.superstep, effects);
     if (result <= 0)

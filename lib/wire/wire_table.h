@@ -398,7 +398,8 @@
     F(bytes, digest, WIRE_DIGEST_MAX)                                                              \
     F(u64, changed, WIRE_U64_MAX)
 
-/* There will be no image of the process, or it cannot be restored (after RESTORE). */
+/* There will be no image of the process (cause RANK_SIGNALLED: the one that wrote it was killed), or
+ * it cannot be restored (after RESTORE). */
 #define WIRE_FIELDS_IMAGE_FAILED(F)                                                                \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \

@@ -209,7 +209,11 @@ START_TEST(a_snapshot_that_fails)
 
     start_with_snapshot_0(SAVING(EVERY(1), .stop_on_failure = true));
     arrived(0, 0, WIRE_BARRIER_SYNC);
-    image_failed(0, 1, 1, WIRE_CAUSE_REFUSED);
+    image_failed(0, 1, 0, WIRE_CAUSE_RANK_SIGNALLED); /* its writer: no reason to stop */
+    captured(0, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    arrived(0, 1, WIRE_BARRIER_SYNC);
+    image_failed(0, 2, 1, WIRE_CAUSE_REFUSED);
     expect_outcome(1, WIRE_CAUSE_REFUSED, 1);
     ck_assert_str_eq(coord_outcome(coord).text, "no room");
     ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
