@@ -43,6 +43,10 @@ int bspz_restore_fail(struct bspz_restore *restore, int error, const char *text,
 
 /* stage.c: finds the place, maps and fills it. */
 int bspz_stage(struct bspz_restore *restore, struct bspz_image *const *chain);
+/* Whether the region can be written into now, whatever it will be protected from. */
+bool bspz_stage_writable(struct bspz_staged *staged);
+/* huge.c: huge pages where that costs no memory; for speed only. */
+void bspz_stage_huge(struct bspz_restore *restore);
 
 /* trust.c: processor, program, libraries and files are those of the image. */
 int bspz_restore_trust(struct bspz_restore *restore);

@@ -230,6 +230,14 @@ static struct bspz_staged *staged_at(struct bspz_restore *restore, uint64_t addr
                : NULL;
 }
 
+bool bspz_stage_writable(struct bspz_staged *staged)
+{
+    if (!staged->writable &&
+        bspz_sys3(SYS_mprotect, staged->at, staged->bytes, PROT_READ | PROT_WRITE) == 0)
+        staged->writable = true;
+    return staged->writable;
+}
+
 static void *place(void *context, uint64_t address, size_t length)
 {
     struct bspz_restore *restore = context;
@@ -242,11 +250,8 @@ static void *place(void *context, uint64_t address, size_t length)
     if (length > staged->bytes - offset)
         return NULL;
     to = staged->at + offset;
-    if (!staged->writable) {
-        if (bspz_sys3(SYS_mprotect, staged->at, staged->bytes, PROT_READ | PROT_WRITE))
-            return NULL;
-        staged->writable = true;
-    }
+    if (!bspz_stage_writable(staged))
+        return NULL;
     /* One call instead of a fault for each page. */
     bspz_sys3(SYS_madvise, to, length, 23 /* MADV_POPULATE_WRITE */);
     return (void *)to;
@@ -366,6 +371,7 @@ int bspz_stage(struct bspz_restore *restore, struct bspz_image *const *chain)
         error = map_region(restore, &restore->staged[i]);
     if (error)
         return error;
+    bspz_stage_huge(restore);
     error = bspz_image_decode(chain, restore->plan->chain_count, place, restore, &which, &fault);
     if (error)
         return bspz_restore_fail(restore, error, fault.text, NULL, NULL);

@@ -107,6 +107,13 @@ def confined(place):
     place.run("frozen_pie", 3, check=0, before=[filter])
 
 
+def large(place):
+    for way in ("pie", "static"):
+        image = place.path(way)
+        place.run(f"large_{way}", image, check=SAVED)
+        place.restore(f"large_{way}", image, check=0)
+
+
 def restorer_moves(_place):
     """Code that is copied elsewhere must not refer to anything."""
     objects = os.path.join(BIN, "../../../ckpt/capture/libbspzcapture.a.p/restorer.c.o")
@@ -118,6 +125,6 @@ def restorer_moves(_place):
 
 
 main(
-    [increments, damaged, files_gone, other_library, restorer_moves]
+    [increments, damaged, files_gone, other_library, large, restorer_moves]
     + ([confined] if os.path.exists(os.path.join(BIN, "confined")) else [])
 )
