@@ -199,7 +199,11 @@ bool launcher_start_agent(struct launcher *launcher)
     static const struct net_handlers handlers = {.message = launcher_on_message,
                                                  .closed = on_closed};
     char failure[PATH_MAX + 128];
-    int fd = start_agent(launcher->process_signals, &launcher->agent_pid, failure, sizeof failure);
+    /* So that the directory stays locked until nothing of the job is left, whatever becomes of us.
+     */
+    int hold = launcher_has_snapshots(launcher) ? store_lock(launcher->saved.store) : -1;
+    int fd =
+        start_agent(launcher->process_signals, hold, &launcher->agent_pid, failure, sizeof failure);
 
     if (fd < 0) {
         launcher_say(launcher, "%s", failure);

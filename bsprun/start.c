@@ -33,23 +33,25 @@ static bool agent_path(char *path, size_t size)
 /* Forks and waits until the exec has succeeded or failed.  No signal reaches the child while it has
  * bsprun's handlers.  0 or the error. */
 static int fork_agent(const struct process_signals *signals, const char *path, int its_end,
-                      pid_t *agent)
+                      int hold, pid_t *agent)
 {
     sigset_t all, before;
-    char number[16];
+    char number[16], held[16];
     int errors[2];
     int error = 0;
 
     if (pipe2(errors, O_CLOEXEC) != 0)
         return errno;
     snprintf(number, sizeof number, "%d", its_end);
+    snprintf(held, sizeof held, "%d", hold);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     *agent = fork();
     if (*agent == 0) {
         process_signals_restore(signals);
         fcntl(its_end, F_SETFD, 0);
-        execl(path, AGENT_NAME, "--fd", number, (char *)NULL);
+        fcntl(hold, F_SETFD, 0);
+        execl(path, AGENT_NAME, "--fd", number, hold < 0 ? NULL : "--hold", held, (char *)NULL);
         error = errno;
         _exit(write(errors[1], &error, sizeof error) < 0);
     }
@@ -65,7 +67,8 @@ static int fork_agent(const struct process_signals *signals, const char *path, i
     return error;
 }
 
-int start_agent(const struct process_signals *signals, pid_t *agent, char *failure, size_t size)
+int start_agent(const struct process_signals *signals, int hold, pid_t *agent, char *failure,
+                size_t size)
 {
     char path[PATH_MAX + 16];
     int ends[2];
@@ -78,7 +81,7 @@ int start_agent(const struct process_signals *signals, pid_t *agent, char *failu
                  verdict_limit_hint(error));
         return -1;
     }
-    error = fork_agent(signals, path, ends[1], agent);
+    error = fork_agent(signals, path, ends[1], hold, agent);
     close(ends[1]);
     if (!error)
         return ends[0];

@@ -10,7 +10,9 @@
 #define AGENT_NAME "bspnode"
 
 /* Starts the agent that lies beside this program, with one end of a socket pair; returns the other,
- * or -1 with a message in `failure`.  It gets signals as `signals` had found them. */
-int start_agent(const struct process_signals *signals, pid_t *agent, char *failure, size_t size);
+ * or -1 with a message in `failure`.  It gets signals as `signals` had
+ * found them, and keeps the descriptor `hold` open as long as it lives (-1: none). */
+int start_agent(const struct process_signals *signals, int hold, pid_t *agent, char *failure,
+                size_t size);
 
 #endif
