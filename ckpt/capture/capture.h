@@ -21,7 +21,7 @@
 
 #define BSPZ_WHY_SIZE        512
 #define BSPZ_HANDOVER_MAX    65536
-#define BSPZ_JOB_DESCRIPTORS 16
+#define BSPZ_JOB_DESCRIPTORS 48
 
 struct bspz_range {
     uint64_t start; /* multiples of the page size */

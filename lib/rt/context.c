@@ -139,7 +139,8 @@ __attribute__((constructor)) static void attach(void)
     bspz_rt.bare = false;
     if (getenv(BSPZ_ENV_RESTORE))
         bspz_restore(getenv(BSPZ_ENV_RESTORE));
-    bspz_save_note_stdio();
+    if (bspz_rt.board->flags & BSPZ_BOARD_SNAPSHOTS)
+        bspz_given_note();
     atomic_store(&bspz_rt.board->attached, 1);
     for (int i = 0; i < 2; i++)
         if (bspz_rt.board->relay_fd[i] > 0)

@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ckpt/capture/capture.h"
@@ -26,30 +25,13 @@
     ((BSPZ_BLOCKS_BYTES - sizeof(struct bspz_image_table)) / sizeof(struct bspz_image_block))
 #define FIRST_DESCRIPTOR 512 /* of the image: out of the way of the program's */
 
-/* Descriptors 0 to 2 as the agent gave them. */
-static struct {
-    dev_t device;
-    ino_t inode;
-    bool any;
-} given[3];
-
 static struct bspz_capture_plan plan;
 static struct bspz_freeze_plan freeze_plan;
 static struct bspz_handover handover;
 static struct bspz_range excluded;
 static int job_descriptors[BSPZ_JOB_DESCRIPTORS];
+_Static_assert(BSPZ_GIVEN_MAX + BSPZ_RELAYS + 2 <= BSPZ_JOB_DESCRIPTORS, "all have a place");
 static const char *rules[RULES_MAX];
-
-void bspz_save_note_stdio(void)
-{
-    for (int fd = 0; fd <= 2; fd++) {
-        struct stat status;
-
-        given[fd].any = fstat(fd, &status) == 0;
-        given[fd].device = status.st_dev;
-        given[fd].inode = status.st_ino;
-    }
-}
 
 static struct bspz_snap_order *order(void)
 {
@@ -58,35 +40,11 @@ static struct bspz_snap_order *order(void)
 
 /* ---- What is no part of the state ---------------------------------------------------------- */
 
-static bool same_file(int fd, int other)
-{
-    struct stat a, b;
-
-    return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
-}
-
-/* Not what the program has put in its place. */
-static bool is_given(int fd)
-{
-    struct stat status;
-    int relay = fd > 0 ? bspz_rt.board->relay_fd[fd - 1] : 0;
-
-    if (fstat(fd, &status) != 0)
-        return false;
-    if (given[fd].any && given[fd].device == status.st_dev && given[fd].inode == status.st_ino)
-        return true;
-    return relay > 0 && same_file(fd, relay);
-}
-
 static void fill_options(struct bspz_capture_options *options, int image)
 {
     uint32_t bytes = order()->rules_bytes;
-    uint32_t count = 0;
+    uint32_t count = (uint32_t)bspz_given_list(job_descriptors, false);
 
-    for (int fd = 0; fd <= 2; fd++)
-        if (is_given(fd))
-            job_descriptors[count++] = fd;
     job_descriptors[count++] = bspz_rt.board_fd;
     count += (uint32_t)bspz_stdio_relays(&job_descriptors[count]);
     if (image >= 0)
@@ -290,7 +248,7 @@ static void attach(void)
         bspz_state_attach(plan.job_descriptors[BSPZ_HANDOVER_BOARD]) != 0)
         _exit(1);
     bspz_rt.pid = handover.pid;
-    bspz_save_note_stdio();
+    bspz_given_note();
     bspz_stdio_forget_terminal();
 }
 

@@ -24,8 +24,11 @@ bool bspz_save_start(void);
  * page is mapped. */
 BSPZ_NORETURN void bspz_restore(const char *value);
 
-/* Notes which descriptors 0 to 2 are those that the agent gave. */
-void bspz_save_note_stdio(void);
+/* Notes with which descriptors this process was started; before anything of the program. */
+void bspz_given_note(void);
+/* Those of them that are still what they were; without 0 to 2 if inherited_only.  How many. */
+#define BSPZ_GIVEN_MAX 32
+int bspz_given_list(int fds[BSPZ_GIVEN_MAX], bool inherited_only);
 
 /* ---- save_state.c: what lies in shared memory ---- */
 

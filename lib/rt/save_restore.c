@@ -93,7 +93,7 @@ static int staged(void *context)
 
 void bspz_restore(const char *value)
 {
-    const int descriptors[] = {0, 1, 2, bspz_rt.board_fd};
+    int descriptors[BSPZ_HANDOVER_BOARD + 1 + BSPZ_GIVEN_MAX] = {0, 1, 2, bspz_rt.board_fd};
     static const unsigned char no_job[sizeof bspz_rt.board->snap_order.job];
     static struct bspz_restore_plan plan;
     static struct order order;
@@ -101,6 +101,7 @@ void bspz_restore(const char *value)
     int error;
 
     map_record();
+    bspz_given_note();
     bspz_rt.pid = 0; /* whose record says so when not even that can be read */
     if (!read_order(value, &order))
         bspz_restore_failed(EINVAL, "the order to restore a process is not understood");
@@ -111,7 +112,8 @@ void bspz_restore(const char *value)
         .expected = {.name = &order.name, .nprocs = (uint32_t)bspz_rt.nprocs},
         .staged = staged,
         .job_descriptors = descriptors,
-        .job_count = sizeof descriptors / sizeof descriptors[0],
+        .job_count = BSPZ_HANDOVER_BOARD + 1 +
+                     (uint32_t)bspz_given_list(&descriptors[BSPZ_HANDOVER_BOARD + 1], true),
         .handover = &handover,
         .handover_size = sizeof handover,
     };
