@@ -63,8 +63,6 @@ int store_snapshot_begin(struct store *store, uint64_t superstep, uint32_t term,
         status = snapshot->folder = store_open_folder(store, store->job, snapshot->name);
     if (status >= 0)
         status = clear_folder(snapshot);
-    if (status == 0)
-        status = io->sync(io->context, store->job);
     if (status < 0) {
         fail(snapshot, status, error, "cannot be begun");
         if (snapshot->folder >= 0)
@@ -194,7 +192,9 @@ int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest
         return status;
     status = check_images(snapshot, manifest, error);
     if (status == 0) {
-        status = io->sync(io->context, snapshot->folder);
+        status = io->sync(io->context, snapshot->store->job);
+        if (status == 0)
+            status = io->sync(io->context, snapshot->folder);
         if (status == 0)
             status =
                 store_io_replace(io, snapshot->folder, MANIFEST_NAME, buffer.data, buffer.size);

@@ -266,6 +266,7 @@ static void come_back(void)
 static int make_frozen_copy(void)
 {
     struct bspz_snap *snap = bspz_own_snap();
+    pid_t original = getpid();
     int result;
 
     if (atomic_load(&snap->copy_slot) < 0)
@@ -274,6 +275,8 @@ static int make_frozen_copy(void)
     fill_options(&freeze_plan.options, -1);
     bspz_frozen_hooks(&freeze_plan.hooks);
     result = bspz_copy_freeze(&freeze_plan);
+    if (result < 0 && getpid() != original) /* thawed, and something could not be put back */
+        bspz_restore_failed(-result, freeze_plan.why);
     if (result < 0 && result != -EBUSY)
         snap->fell_back = 1;
     return result;
