@@ -161,6 +161,7 @@ def labelled_and_split():
     for option in ("--tag-output",):
         with Place() as place:
             plain = place.start(BSPRUN, "-np", 3, option, TICKER, place.files, 15).wait(0)
+            out, err = plain.out(), plain.program_err()
         with Place() as place:
             held_everywhere(place, 3, 6)
             job = place.ticker(3, 15, options=["--every", "4", option])
@@ -169,8 +170,24 @@ def labelled_and_split():
             place.kill(ranks[2])
             let_go(place, 3, 6)
             job.wait(0)
-            check(job.out() == plain.out() and job.program_err() == plain.program_err(), job)
+            check(job.out() == out and job.program_err() == err, job)
             place.check_executions()
+
+
+def shortened_by_itself():
+    """The program cut a file after the snapshot: it will do so again."""
+    for with_copies in (True, False):
+        reference = Reference.of(2, 15, "-c")
+        with Place() as place:
+            held_everywhere(place, 2, 8)
+            job = place.ticker(2, 15, "-c", options=["--every", "3"])
+            ranks = [place.wait_executed(pid, 8) for pid in range(2)]
+            place.wait_committed(6)
+            for copy in [] if with_copies else copies(job):
+                send(copy, signal.SIGKILL)
+            place.kill(ranks[0])
+            let_go(place, 2, 8)
+            ended(place, job, reference)
 
 
 def slow_input():
@@ -259,6 +276,6 @@ def without_snapshots():
 if __name__ == "__main__":
     main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank, five_times_in_a_row,
           fifty_supersteps_fifty_faults, agent_five_times, back_to_the_start,
-          the_same_fault_for_ever, restarts_count_anew, labelled_and_split, slow_input,
+          the_same_fault_for_ever, restarts_count_anew, labelled_and_split, shortened_by_itself, slow_input,
           input_from_a_terminal, address_sanitizer,
           own_ends_are_final, without_snapshots])

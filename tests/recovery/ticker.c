@@ -1,12 +1,13 @@
 /* ticker.c - a program whose every superstep can be seen, and stopped, from outside.
  *
  *   ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i] [-x STATUS] [-d SUPERSTEP]
+ *          [-c]
  *
  * It runs in supersteps that use all of BSPlib (ticker_talk.c) and all kinds of files
  * (ticker_files.c), with -i also its input: a line per superstep.  -m is memory that does not
  * compress, of which a part changes in each superstep; -t a rest in each superstep.  It ends with
- * -x's status.  In superstep -d the last process dies, whenever it comes there.  See outside.h for
- * how it is watched. */
+ * -x's status.  -c cuts files down that are written anew.  In superstep -d the last process dies,
+ * whenever it comes there.  See outside.h for how it is watched. */
 #include "tests/recovery/ticker.h"
 
 #include <bsp.h>
@@ -111,13 +112,15 @@ static bool parse(int argc, char **argv)
     outside_folder = argv[1];
     supersteps = atol(argv[2]);
     optind = 3;
-    while ((option = getopt(argc, argv, "m:t:ix:d:")) != -1)
+    while ((option = getopt(argc, argv, "m:t:icx:d:")) != -1)
         if (option == 'm')
             mebibytes = atol(optarg);
         else if (option == 't')
             rest_ms = atol(optarg);
         else if (option == 'i')
             reads = true;
+        else if (option == 'c')
+            files_cut = true;
         else if (option == 'x')
             status = atol(optarg);
         else if (option == 'd')
@@ -131,7 +134,7 @@ int main(int argc, char **argv)
 {
     if (!parse(argc, argv)) {
         fprintf(stderr, "usage: ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i] "
-                        "[-x STATUS] [-d SUPERSTEP]\n");
+                        "[-x STATUS] [-d SUPERSTEP] [-c]\n");
         return 2;
     }
     files_before_begin(outside_folder);

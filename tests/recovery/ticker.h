@@ -2,6 +2,7 @@
 #ifndef TESTS_RECOVERY_TICKER_H
 #define TESTS_RECOVERY_TICKER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -22,6 +23,7 @@ void talk_receive(int s);
 void talk_end(void);
 
 /* Files and streams, all in one folder. */
+extern bool files_cut; /* before they are written again */
 void files_before_begin(const char *folder);
 void files_begin(void);
 void files_write(int s);

@@ -2,7 +2,7 @@
  *
  *   appended.PID   opened with O_APPEND for the whole run, a line per superstep
  *   stream.PID     a stdio stream that is hardly ever flushed
- *   rewritten.PID  cut to nothing and written again every few supersteps
+ *   rewritten.PID  written again from its beginning every few supersteps, if wanted after a cut
  *   brief.PID      made in the middle of the run, closed later
  *   shared         one offset for all processes: opened before bsp_begin, written in turn
  *   together       the same with O_APPEND
@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #include "tests/recovery/ticker.h"
+
+bool files_cut;
 
 static char folder[3000];
 static int shared, together, appended, rewritten, brief = -1;
@@ -79,8 +81,10 @@ static void rewrite(int s)
 {
     char line[200];
 
-    if (s % 6 == 0 && (ftruncate(rewritten, 0) != 0 || lseek(rewritten, 0, SEEK_SET) != 0))
+    if (s % 6 == 0 && files_cut && ftruncate(rewritten, 0) != 0)
         ticker_fail("cut");
+    if (s % 6 == 0 && lseek(rewritten, 0, SEEK_SET) != 0)
+        ticker_fail("rewind");
     snprintf(line, sizeof line, "%*d of process %d\n", s % 6 * 20 + 5, s, bsp_pid());
     write_all(rewritten, line);
 }
