@@ -27,6 +27,28 @@ size_t input_room(const struct input *input)
     return limit > end_of(input) ? (size_t)(limit - end_of(input)) : 0;
 }
 
+static void forget_before(struct input *input, uint64_t position)
+{
+    if (position <= input->base)
+        return;
+    size_t gone =
+        position - input->base < input->size ? (size_t)(position - input->base) : input->size;
+    input->size -= gone;
+    if (input->size > 0)
+        memmove(input->data, input->data + gone, input->size);
+    input->base += gone;
+}
+
+/* Older snapshots may be needed when the newest is damaged; not at any price. */
+static void forget(struct input *input)
+{
+    if (input->size > INPUT_KEPT) {
+        uint64_t begin = end_of(input) - INPUT_KEPT;
+
+        forget_before(input, begin < input->needed ? begin : input->needed);
+    }
+}
+
 int input_add(struct input *input, const char *data, size_t size)
 {
     if (input->skip > 0) {
@@ -48,6 +70,7 @@ int input_add(struct input *input, const char *data, size_t size)
     if (size > 0)
         memcpy(input->data + input->size, data, size);
     input->size += size;
+    forget(input);
     return 0;
 }
 
@@ -85,18 +108,6 @@ void input_close(struct input *input)
     input->open = false;
 }
 
-static void forget_before(struct input *input, uint64_t position)
-{
-    if (position <= input->base)
-        return;
-    size_t gone =
-        position - input->base < input->size ? (size_t)(position - input->base) : input->size;
-    input->size -= gone;
-    if (input->size > 0)
-        memmove(input->data, input->data + gone, input->size);
-    input->base += gone;
-}
-
 bool input_taken(struct input *input, uint64_t position)
 {
     if (!input->open) {
@@ -128,7 +139,8 @@ void input_commit(struct input *input, struct coord_name name)
     for (uint32_t i = input->mark_count; i-- > 0;)
         if (coord_name_same(input->marks[i].name, name)) {
             if (input->marks[i].position <= input->sent)
-                forget_before(input, input->marks[i].position);
+                input->needed = input->marks[i].position;
+            forget(input);
             return;
         }
 }

@@ -1,8 +1,8 @@
 /* input.h - what process 0 is given to read, and again after a rollback.
  *
- * Every byte of the input has a position: how many there are before it.  Bytes are kept from where
- * the newest committed snapshot had read to, are given as fast as the agent takes them, and once
- * more from an earlier position when the job goes back.
+ * Every byte of the input has a position: how many there are before it.  Bytes are kept at least
+ * from where the newest committed snapshot had read to, are given as fast as the agent takes them,
+ * and once more from an earlier position when the job goes back.
  *
  * Pure: feed.h reads, the launcher sends.
  */
@@ -18,6 +18,7 @@
 
 #define INPUT_AHEAD     65536u /* bytes that are read before anybody has taken those before */
 #define INPUT_MARKS_MAX 16u
+#define INPUT_KEPT      (1u << 20) /* bytes that may stay for snapshots before the newest one */
 
 struct input_mark {
     struct coord_name name;
@@ -29,10 +30,11 @@ struct input {
     char *data; /* `size` bytes, the first of which has position `base` */
     size_t size, capacity;
     uint64_t base;
-    uint64_t skip;  /* bytes to be read and thrown away before the next one that counts */
-    uint64_t sent;  /* up to which all was given in this term */
-    uint64_t taken; /* up to which the agent has taken it */
-    bool open;      /* it has said from where on it wants it */
+    uint64_t needed; /* what is before it, no snapshot but an older one would ask for */
+    uint64_t skip;   /* bytes to be read and thrown away before the next one that counts */
+    uint64_t sent;   /* up to which all was given in this term */
+    uint64_t taken;  /* up to which the agent has taken it */
+    bool open;       /* it has said from where on it wants it */
     bool ended, end_sent;
     struct input_mark marks[INPUT_MARKS_MAX];
     uint32_t mark_count;

@@ -56,6 +56,7 @@ struct launcher {
     struct show *show;
     struct sink sinks[2]; /* our stdout and stderr, for relayed output */
     struct replay *replay;
+    bool any_output;
     bool differs_told, unkept_told;
     bool paused;
     bool prompts; /* somebody looks on: beginnings of lines are shown, too */

@@ -168,12 +168,12 @@ void launcher_forget(struct launcher *launcher, struct coord_name name)
     input_commit(&launcher->input, name);
 }
 
-/* Of a job that is restarted this bsprun has shown nothing yet. */
+/* When a job is restarted this bsprun has shown nothing yet. */
 void launcher_go_back(struct launcher *launcher, struct coord_name name)
 {
     if (!launcher->replay || replay_back(launcher->replay, name))
         return;
-    if (launcher->went_on || !launcher->saved.restart)
+    if (launcher->any_output)
         launcher_say(launcher,
                      "it is not known how far the output was at that snapshot: some will be "
                      "shown twice");

@@ -79,9 +79,29 @@ START_TEST(given_again)
     input_mark(&input, NAME(2, 2), 8);
     input_commit(&input, NAME(2, 2));
     input_close(&input);
-    ck_assert(!input_taken(&input, 4)); /* forgotten */
+    ck_assert(input_taken(&input, 4)); /* the newest is damaged */
+    expect(4, "two three", true);
+}
+END_TEST
+
+START_TEST(not_kept_for_ever)
+{
+    static char much[INPUT_KEPT];
+
+    input_taken(&input, 0);
+    add("0123456789");
+    expect(0, "0123456789", false);
+    input_mark(&input, NAME(1, 1), 8);
+    ck_assert_int_eq(input_add(&input, much, sizeof much), 0);
+    input_close(&input);
+    ck_assert(input_taken(&input, 0)); /* nothing is committed yet */
+    ck_assert_uint_eq(input.size, sizeof much + 10);
+    input_next(&input, &(struct wire_input){0});
+    input_commit(&input, NAME(1, 1));
+    ck_assert_uint_eq(input.base, 8);
+    input_close(&input);
+    ck_assert(!input_taken(&input, 7));
     ck_assert(input_taken(&input, 8));
-    expect(8, "three", true);
 }
 END_TEST
 
@@ -123,8 +143,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {read_when_asked_for, given_again, restarted_with_its_own,
-                                  much_at_once};
+    const TTest *const tests[] = {read_when_asked_for, given_again, not_kept_for_ever,
+                                  restarted_with_its_own, much_at_once};
     Suite *suite = suite_create("input");
     TCase *cases = tcase_create("input");
     SRunner *runner;
