@@ -321,6 +321,7 @@ void agent_restore(struct agent *agent, const struct wire_message *order)
 
     snapshots->committed = (struct coord_name){order->envelope.superstep, order->restore.from};
     agent_end_copies_but(agent, snapshots->committed);
+    store_sweep(snapshots->store, NULL, NULL); /* halves of snapshots, whose writers are dead */
     error = prepare(agent, order, &sources, why);
     if (!error)
         mark_copies(agent, &order->restore);
