@@ -18,7 +18,7 @@
 
 #define INPUT_AHEAD     65536u /* bytes that are read before anybody has taken those before */
 #define INPUT_MARKS_MAX 16u
-#define INPUT_KEPT      (1u << 20) /* bytes that may stay for snapshots before the newest one */
+#define INPUT_KEPT      (8u << 20) /* bytes that may stay for snapshots before the newest one */
 
 struct input_mark {
     struct coord_name name;

@@ -45,7 +45,6 @@ struct launcher {
     struct coord_name committed;  /* the newest snapshot, term 0: none */
     char *fault_text;             /* of the newest fault */
     bool fault_untold;            /* it was recovered from, which nobody has been told */
-    bool went_on;                 /* a snapshot has been gone on from */
     char *last_text, *last_table; /* of ENDED */
     enum wire_cause last_cause;
     int forced_status; /* 0: the machine's */

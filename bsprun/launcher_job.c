@@ -80,7 +80,7 @@ static void tell_stopped(struct launcher *launcher, const struct coord_outcome *
     launcher_say(launcher, "the job was stopped by signal %s", signal);
 }
 
-/* What is worth going on from: the program's own end is not. */
+/* What is worth going on from: the program's own end is not, and what was refused will be again. */
 static bool may_go_on(const struct coord_outcome *outcome)
 {
     switch (outcome->cause) {
@@ -89,14 +89,19 @@ static bool may_go_on(const struct coord_outcome *outcome)
     case WIRE_CAUSE_STOPPED:
     case WIRE_CAUSE_TIMEOUT:
     case WIRE_CAUSE_SAVED:
-    case WIRE_CAUSE_REFUSED:
     case WIRE_CAUSE_NOT_WRITTEN:
-    case WIRE_CAUSE_NOT_RESTORED:
     case WIRE_CAUSE_INTERNAL:
         return true;
     default:
         return false;
     }
+}
+
+/* Where each process was says nothing about these. */
+static bool is_about_snapshots(enum wire_cause cause)
+{
+    return cause == WIRE_CAUSE_REFUSED || cause == WIRE_CAUSE_NOT_WRITTEN ||
+           cause == WIRE_CAUSE_NOT_RESTORED;
 }
 
 /* Why the job has ended: what Processor Zero said, or what bsprun itself decided. */
@@ -110,7 +115,9 @@ static void tell_end(struct launcher *launcher)
         replay_behind(launcher->replay, &pid, &stream) && !launcher->differs_told)
         launcher_say(launcher, "process %d has not written all that it wrote before a rollback",
                      pid);
-    if (outcome.cause == WIRE_CAUSE_SAVED)
+    if (launcher->forced_status)
+        ; /* said when it happened */
+    else if (outcome.cause == WIRE_CAUSE_SAVED)
         launcher_say(launcher, "stopped after a snapshot, as asked");
     else if (launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED && launcher->fault_text)
         tell_given_up(launcher);
@@ -120,7 +127,8 @@ static void tell_end(struct launcher *launcher)
         tell_stopped(launcher, &outcome);
     else if (!launcher->last_text && fault.repeats > 0 && launcher->fault_text)
         tell_given_up(launcher);
-    if (launcher->last_table)
+    if (launcher->last_table && !launcher->forced_status &&
+        !is_about_snapshots(launcher->last_cause))
         fputs(launcher->last_table, stderr);
     if (launcher_has_snapshots(launcher) && outcome.again && may_go_on(&outcome))
         tell_how_to_go_on(launcher);
@@ -168,11 +176,10 @@ static void record_term(struct launcher *launcher, const struct job_effect *effe
         return;
     launcher->committed = effect->name;
     launcher_go_back(launcher, effect->name);
-    if (launcher->saved.restart && !launcher->went_on && !launcher->fault_untold)
+    if (launcher->options->verbosity > 0 && !launcher->fault_untold)
         launcher_say(launcher, "job %s goes on from superstep %llu",
                      store_job_name(launcher->saved.store),
                      (unsigned long long)effect->name.superstep);
-    launcher->went_on = true;
     tell_rollback(launcher, &effect->name);
 }
 

@@ -141,14 +141,14 @@ static int check_against(const struct saved *saved, const struct options *option
     const struct manifest *manifest = &saved->manifest;
 
     if (options->processes > 0 && (uint32_t)options->processes != manifest->nprocs)
-        return fail(error, STATUS_USAGE,
+        return fail(error, STATUS_FAILED,
                     "-np %d: the job has %" PRIu32 " processes, and goes on with as many",
                     options->processes, manifest->nprocs);
     if (options->command_length > 0 && !same_program(saved, options))
-        return fail(error, STATUS_USAGE, "the snapshots in %.150s are of %.200s, not of %.100s",
+        return fail(error, STATUS_FAILED, "the snapshots in %.150s are of %.200s, not of %.100s",
                     saved->directory, manifest->program, options->command[0]);
     if (options->command_length > 0 && !same_arguments(saved, options))
-        return fail(error, STATUS_USAGE,
+        return fail(error, STATUS_FAILED,
                     "the job in %.150s had other arguments: leave them out to go on with it",
                     saved->directory);
     return 0;
@@ -238,8 +238,12 @@ int saved_spill(const struct saved *saved)
 
 void saved_close(struct saved *saved, bool any_snapshot)
 {
-    if (saved->store && !saved->restart && !any_snapshot && saved->folder[0])
-        store_job_discard(saved->store, NULL);
+    if (saved->store && saved->folder[0]) {
+        if (saved->restart || any_snapshot)
+            store_sweep(saved->store, NULL, NULL);
+        else
+            store_job_discard(saved->store, NULL);
+    }
     if (saved->has_manifest)
         manifest_free(&saved->manifest);
     saved->has_manifest = false;
