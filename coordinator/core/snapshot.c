@@ -159,6 +159,9 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
 
     uint64_t superstep = state->superstep;
     bool failed = state->ticket.state == COORD_TICKET_NONE;
+    /* What hosts and messages between them took counts, too. */
+    if (state->now_ns - state->ticket.begun_ns > state->facts.costs.pause_ns)
+        state->facts.costs.pause_ns = state->now_ns - state->ticket.begun_ns;
     state->superstep = superstep + 1;
     coord_note_going_on(state);
     coord_move(state, state->save_and_stop ? COORD_SAVING : COORD_RUNNING);
