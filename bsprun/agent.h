@@ -249,7 +249,7 @@ void agent_relay_begin(struct agent *agent);
 void agent_relay_resize(struct agent *agent, unsigned rows, unsigned columns);
 void agent_relay_close(struct agent *agent);
 
-/* ---- agent_snapshots.c, agent_snapshot.c: jobs with snapshots.  Without, these do nothing. ---- */
+/* ---- agent_store.c, agent_snapshots.c, agent_faults.c: with snapshots, else these do nothing ---- */
 
 /* Opens the store that START names.  0, or -errno and a line in `why`. */
 #define AGENT_WHY 600u

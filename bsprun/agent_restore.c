@@ -208,7 +208,7 @@ static pid_t launch(struct agent *agent, int pid, const struct chain *chain, cha
     return ospid;
 }
 
-/* 0, or -errno and `why`. */
+/* 0, or -errno and `why`; -ENOEXEC: that is not the image's fault. */
 static int start_process(struct agent *agent, int pid, struct coord_name name,
                          struct sources *sources, char *why)
 {
@@ -225,10 +225,12 @@ static int start_process(struct agent *agent, int pid, struct coord_name name,
             shares_open(agent->snapshots->shares, chain.fds[0]);
         restore = restore_variable(pid, name, image, &chain);
         ospid = launch(agent, pid, &chain, restore);
-        if (ospid < 0)
+        if (ospid < 0) {
             snprintf(why, AGENT_WHY, "%.300s cannot be started: %s%s",
                      agent->snapshots->identity.program, strerror(-ospid),
                      verdict_limit_hint(-ospid));
+            ospid = -ENOEXEC;
+        }
     }
     free(restore);
     close_chain(&chain);
@@ -334,10 +336,12 @@ void agent_restore(struct agent *agent, const struct wire_message *order)
                 break;
         }
     free_sources(&sources);
-    if (error)
-        agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
-    else
+    if (!error)
         agent_scan_staged(agent);
+    else if (error == -ENOEXEC)
+        agent_cannot_go_on(agent, pid, why);
+    else
+        agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
 }
 
 void agent_scan_staged(struct agent *agent)

@@ -265,7 +265,7 @@ static void note_written(struct agent *agent, int pid)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
-    char why[BSPZ_SNAP_WHY + 64];
+    char why[AGENT_WHY];
 
     if (!snapshots->ticket.folder || snapshots->kept[pid].written ||
         atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1 ||
@@ -276,8 +276,7 @@ static void note_written(struct agent *agent, int pid)
         image_written(agent, pid);
         return;
     }
-    snprintf(why, sizeof why, "process %d cannot be saved: %.*s", pid, (int)sizeof snap->why - 1,
-             snap->why[0] ? snap->why : strerror(snap->error > 0 ? snap->error : EIO));
+    agent_snap_text(agent, pid, "cannot be saved", why);
     agent_image_failed(agent, pid, snap->refused ? WIRE_CAUSE_REFUSED : WIRE_CAUSE_NOT_WRITTEN,
                        why);
 }
@@ -382,46 +381,4 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
     default:
         break;
     }
-}
-
-/* ---- Faults ---- */
-
-static void not_restored(struct agent *agent, int pid)
-{
-    const struct bspz_snap *snap = agent_snap_of(agent, pid);
-    const struct death *death = &agent->members[pid].process.death;
-    char why[BSPZ_SNAP_WHY + 64];
-
-    if (atomic_load(&snap->staged) == 2)
-        snprintf(why, sizeof why, "process %d cannot be restored: %.*s", pid,
-                 (int)sizeof snap->why - 1, snap->why);
-    else
-        snprintf(why, sizeof why, "process %d ended with status %d while it was restored", pid,
-                 death->status);
-    agent_blame(agent, why, false);
-    agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
-}
-
-bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *verdict)
-{
-    struct agent_snapshots *snapshots = agent->snapshots;
-    struct death death = agent->members[pid].process.death;
-    enum bspz_rank_state mark;
-
-    if (!snapshots || !agent_zero_decides(agent) || agent->job == JOB_REWINDING)
-        return false;
-    mark = (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent->board, pid)->state);
-    if (mark > BSPZ_RANK_RUNNING ||
-        (death.known && death.signal == 0 && agent->job != JOB_RESTORING))
-        return false; /* its own doing */
-    if (agent->job == JOB_RESTORING &&
-        (death.signal == 0 || atomic_load(&agent_snap_of(agent, pid)->staged) == 2)) {
-        not_restored(agent, pid);
-        return true;
-    }
-    if (!death.known || death.signal == 0)
-        death = (struct death){.known = true, .signal = SIGKILL}; /* below a wrapper nobody knows */
-    agent_blame(agent, verdict->text, verdict->with_table);
-    agent_rank_exited(agent, pid, &death);
-    return true;
 }

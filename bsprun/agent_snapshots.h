@@ -97,6 +97,10 @@ struct agent_snapshots {
 struct bspz_snap *agent_snap_of(const struct agent *agent, int pid);
 /* There is no image of the process: Processor Zero decides what that means. */
 void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, const char *why);
+/* What the process says on the board of its failure, for the user. */
+void agent_snap_text(const struct agent *agent, int pid, const char *what, char text[AGENT_WHY]);
+/* No snapshot can be restored as things are: ends the job. */
+void agent_cannot_go_on(struct agent *agent, int pid, const char *why);
 /* Forgets half a snapshot and removes it. */
 void agent_abandon(struct agent *agent);
 

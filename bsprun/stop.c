@@ -178,6 +178,14 @@ static void on_forward(uv_timer_t *timer)
     uv_timer_start(&agent->grace_timer, on_grace_over, AGENT_GRACE_SEQUENTIAL_MS, 0);
 }
 
+/* Where its processes are says nothing of a snapshot that failed. */
+static bool is_of_the_program(enum wire_cause cause)
+{
+    return cause != WIRE_CAUSE_SAVED && cause != WIRE_CAUSE_REFUSED &&
+           cause != WIRE_CAUSE_NOT_WRITTEN && cause != WIRE_CAUSE_NOT_RESTORED &&
+           cause != WIRE_CAUSE_NOTHING_SAVED;
+}
+
 void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
 {
     enum job_state before = agent->job;
@@ -188,7 +196,7 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
     job_move(&agent->job, JOB_STOPPING);
     if (!agent->blame && agent->zero)
         agent_blame(agent, coord_outcome(coord_shell_state(agent->zero)).text,
-                    cause != WIRE_CAUSE_SAVED);
+                    is_of_the_program(cause));
     if (cause == WIRE_CAUSE_SAVED) {
         agent_kill(agent); /* what they would still do comes after the snapshot */
         return;
@@ -279,7 +287,7 @@ void agent_finish(struct agent *agent, const struct coord_outcome *outcome)
                   agent->outcome.text && agent->outcome.text[0]
                       ? agent->outcome.text
                       : wire_cause_text(agent->outcome.cause),
-                  agent->nprocs > 0);
+                  agent->nprocs > 0 && is_of_the_program(agent->outcome.cause));
     say_blame_bare(agent);
     if (agent->control)
         agent_send_end(agent);
