@@ -156,12 +156,16 @@ def being_restored(agent, pid):
 
 
 def in_restore(aim):
-    """A first fault loses a rank; while that is restored from its image, the victim is killed."""
+    """A first fault loses a rank and its frozen copy; while it is restored from its image, the victim
+    is killed."""
     place = aim.place
     aim.hold_all(AT)
     aim.start()
     aim.wait_held(AT)
     agent = aim.job.agent()
+    for child in children_of(agent):
+        if name_of(child) == "bspzero-copy":
+            send(child, signal.SIGKILL)
     place.kill(place.executed(aim.pid, AT)[-1])
     restored = wait_until(lambda: being_restored(agent, aim.pid), "a process that is restored")
     place.kill({"agent": agent, "bsprun": aim.job.os_pid}.get(aim.who, restored))
@@ -170,7 +174,7 @@ def in_restore(aim):
 
 PHASES = {"compute": in_compute, "barrier": in_barrier, "capture": in_capture,
           "commit": in_commit, "restore": in_restore}
-BALLAST = {"capture": 8, "restore": 24}  # MiB: so that it takes long enough to be seen
+BALLAST = {"capture": 8, "restore": 8}  # MiB: so that it takes long enough to be seen
 
 
 def after_bsprun(aim):
