@@ -84,9 +84,10 @@ static int put_back_files(struct bspz_snapshot *snapshot)
         if (one->kind != BSPZ_FD_FILE)
             continue;
         error = bspz_sys2(SYS_fstat, one->number, &now);
-        if (!error && (uint64_t)now.st_size < one->size)
+        if (!error && access == O_RDONLY && (uint64_t)now.st_size < one->size)
             error = -ENODATA;
-        if (!error && access != O_RDONLY && (uint64_t)now.st_size > one->size)
+        /* Longer, or shorter: what the program has done to it since it will do again. */
+        if (!error && access != O_RDONLY && (uint64_t)now.st_size != one->size)
             error = bspz_sys2(SYS_ftruncate, one->number, one->size);
         if (!error && bspz_sys3(SYS_lseek, one->number, one->offset, 0) < 0)
             error = -EIO;

@@ -85,7 +85,10 @@ static int check_opened(struct bspz_restore *restore, const struct bspz_image_de
     if (bspz_sys2(SYS_fstat, fd, &now) != 0 || (now.st_mode & S_IFMT) != (saved->mode & S_IFMT))
         return bspz_restore_fail(restore, -ESTALE, "the program has open", path,
                                  "it is not that kind of file any more");
-    if (saved->kind == BSPZ_DESCRIPTOR_FILE && (uint64_t)now.st_size < saved->size)
+    /* One that is open for writing was cut by the program, which will do so again: until then it
+     * only has to be as long as it was. */
+    if (saved->kind == BSPZ_DESCRIPTOR_FILE && (uint64_t)now.st_size < saved->size &&
+        ((int)saved->flags & O_ACCMODE) == O_RDONLY)
         return bspz_restore_fail(restore, -ESTALE, "the program has open", path,
                                  "it is shorter than it was");
     return 0;

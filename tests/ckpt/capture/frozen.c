@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -35,9 +36,10 @@ static struct board {
     _Atomic int lives;
     _Atomic int phase; /* of the rank: 1 when it may be killed, 2 done */
     _Atomic int enough;
+    int agent;
 } * board;
 
-static int file, twin;
+static int file, twin, cut;
 static unsigned char *forkless, *wiped, *shared, *plain;
 
 static void wake(_Atomic uint32_t *word)
@@ -52,10 +54,13 @@ static int announce(void *context, int32_t ospid)
     return 0;
 }
 
+/* So that nothing is left when a check of the agent fails. */
 static int enter(void *context)
 {
     (void)context;
-    return 0;
+    while (getppid() != board->agent)
+        sched_yield();
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 ? 0 : EPERM;
 }
 
 static _Atomic uint32_t *word(void *context)
@@ -77,6 +82,8 @@ static void set_up(void)
     file = open("frozen file", O_RDWR | O_CREAT | O_TRUNC, 0600);
     CHECK(file >= 0 && write(file, "0123456789", 10) == 10 && lseek(file, 4, SEEK_SET) == 4);
     twin = dup(file);
+    cut = open("cut file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    CHECK(cut >= 0 && write(cut, "0123456789", 10) == 10);
     plain = mmap(NULL, 100 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     forkless = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     wiped = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -95,6 +102,7 @@ static void spoil(void)
     const struct itimerval off = {{0, 0}, {0, 0}};
 
     CHECK(write(file, "and more than there was", 23) == 23);
+    CHECK(ftruncate(cut, 3) == 0);
     CHECK(fcntl(file, F_SETFL, O_APPEND | O_NONBLOCK) == 0);
     memset(plain, 0, 100 * PAGE);
     memset(forkless, 1, 4 * PAGE);
@@ -142,6 +150,7 @@ static void check(void)
 
     CHECK(fstat(file, &status) == 0 && status.st_size == 10);
     CHECK(lseek(file, 0, SEEK_CUR) == 4 && lseek(twin, 0, SEEK_CUR) == 4);
+    CHECK(fstat(cut, &status) == 0 && status.st_size == 10 && lseek(cut, 0, SEEK_CUR) == 10);
     CHECK((fcntl(file, F_GETFL) & (O_APPEND | O_NONBLOCK)) == 0);
     CHECK(plain[0] == 'p' && plain[100 * PAGE - 1] == 'p');
     CHECK(forkless[0] == 0 && forkless[PAGE] == 'f' && forkless[2 * PAGE] == 0);
@@ -165,6 +174,7 @@ static _Noreturn void run_rank(int lives)
     const struct bspz_range apart = {(uint64_t)(uintptr_t)board, (uint64_t)(uintptr_t)board + PAGE};
     int life, result;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "the rank");
     host_options(&plan.options);
     plan.options.excluded = &apart;
@@ -246,6 +256,7 @@ int main(int argc, char **argv)
 
     board = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(board != MAP_FAILED && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+    board->agent = getpid();
     rank = fork();
     if (rank == 0)
         run_rank(lives);

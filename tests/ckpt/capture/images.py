@@ -66,16 +66,20 @@ def files_gone(place):
     os.rename(place.path("written"), place.path("away"))
     refused(place, image, f"{place.path('written')}: it cannot be opened again")
     os.rename(place.path("away"), place.path("written"))
-    longer = open(place.path("appended"), "rb").read()
-    os.truncate(place.path("appended"), 3)
-    refused(place, image, f"{place.path('appended')}: it is shorter than it was")
-    open(place.path("appended"), "wb").write(longer)
+    longer = open(place.path("input"), "rb").read()
+    os.truncate(place.path("input"), 3)
+    refused(place, image, f"{place.path('input')}: it is shorter than it was")
+    open(place.path("input"), "wb").write(longer)
     os.rename(place.path("input"), place.path("away"))
     os.mkdir(place.path("input"))
     refused(place, image, place.path("input"))
     os.rmdir(place.path("input"))
     os.rename(place.path("away"), place.path("input"))
+    # What the program itself writes it may have cut.
+    os.truncate(place.path("appended"), 3)
     place.restore("state_pie", image, check=0)
+    length = os.path.getsize(place.path("appended"))
+    expect(length == len("first\nagain\n"), f"appended has {length} bytes")
 
 
 def other_library(place):
