@@ -115,7 +115,7 @@ static void tell_end(struct launcher *launcher)
         replay_behind(launcher->replay, &pid, &stream) && !launcher->differs_told)
         launcher_say(launcher, "process %d has not written all that it wrote before a rollback",
                      pid);
-    if (launcher->forced_status)
+    if (launcher->end_told)
         ; /* said when it happened */
     else if (outcome.cause == WIRE_CAUSE_SAVED)
         launcher_say(launcher, "stopped after a snapshot, as asked");
@@ -127,8 +127,7 @@ static void tell_end(struct launcher *launcher)
         tell_stopped(launcher, &outcome);
     else if (!launcher->last_text && fault.repeats > 0 && launcher->fault_text)
         tell_given_up(launcher);
-    if (launcher->last_table && !launcher->forced_status &&
-        !is_about_snapshots(launcher->last_cause))
+    if (launcher->last_table && !launcher->end_told && !is_about_snapshots(launcher->last_cause))
         fputs(launcher->last_table, stderr);
     if (launcher_has_snapshots(launcher) && outcome.again && may_go_on(&outcome))
         tell_how_to_go_on(launcher);

@@ -219,6 +219,8 @@ void launcher_input_taken(struct launcher *launcher, uint64_t position)
     if (!input_taken(&launcher->input, position)) {
         launcher_say(launcher, "what process 0 had read from position %llu on is not kept any more",
                      (unsigned long long)position);
+        launcher->forced_status = 1;
+        launcher->end_told = true;
         launcher_event(
             launcher,
             (struct job_event){.kind = JOB_EVENT_STOP, .how = WIRE_STOP_SIGNAL, .signal = SIGTERM});
