@@ -341,7 +341,7 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     } else if (status == 0) {
         status = run(&launcher);
     }
-    saved_close(&launcher.saved, launcher.committed.term > 0);
+    saved_close(&launcher.saved, launcher.committed.term > 0 || launcher.finish_noted);
     show_free(launcher.show);
     replay_free(launcher.replay);
     input_free(&launcher.input);

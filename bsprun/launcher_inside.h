@@ -48,8 +48,9 @@ struct launcher {
     char *last_text, *last_table; /* of ENDED */
     enum wire_cause last_cause;
     int forced_status; /* 0: the machine's */
-    bool end_told;     /* why the job ends was said already */
-    bool over;         /* EXIT: no more than the agent's end is to come */
+    bool finish_noted;
+    bool end_told; /* why the job ends was said already */
+    bool over;     /* EXIT: no more than the agent's end is to come */
     int status;
 
     /* Output. */

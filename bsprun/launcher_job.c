@@ -189,6 +189,8 @@ static void record_finish(struct launcher *launcher, const struct job_effect *ef
     if (saved_finish(&launcher->saved, effect->status, effect->term, launcher->committed.superstep,
                      error))
         launcher_say(launcher, "%s", error);
+    else
+        launcher->finish_noted = true;
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_FINISH_RECORDED});
 }
 

@@ -236,10 +236,10 @@ int saved_spill(const struct saved *saved)
     return file < 0 ? -errno : file;
 }
 
-void saved_close(struct saved *saved, bool any_snapshot)
+void saved_close(struct saved *saved, bool worth_keeping)
 {
     if (saved->store && saved->folder[0]) {
-        if (saved->restart || any_snapshot)
+        if (saved->restart || worth_keeping)
             store_sweep(saved->store, NULL, NULL);
         else
             store_job_discard(saved->store, NULL);

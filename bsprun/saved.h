@@ -47,8 +47,8 @@ uint32_t saved_finish(struct saved *saved, int32_t status, uint32_t term, uint64
 /* A new file without a name, for what does not fit into memory; -errno. */
 int saved_spill(const struct saved *saved);
 
-/* When no process of the job is left: removes what was in the making, and all of a new job that has
- * no snapshot. */
-void saved_close(struct saved *saved, bool any_snapshot);
+/* When no process of the job is left: removes what was in the making, and all of a new job that is
+ * not worth keeping: it has no snapshot, and no end on record. */
+void saved_close(struct saved *saved, bool worth_keeping);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/note.h"
 #include "lib/rt/link_options.h"
 
 #define DECLARATION(name)                                                                          \
@@ -59,6 +60,19 @@ static void write_string(FILE *file, const char *text)
     fputc('"', file);
 }
 
+/* What bsprun reads before it starts the program. */
+static void write_note(FILE *file, int seconds)
+{
+    fprintf(file,
+            "static const struct {\n"
+            "    unsigned name_size, size, type;\n"
+            "    char name[%zu];\n"
+            "    unsigned seconds;\n"
+            "} bspz_note __attribute__((used, section(\".note." BSPZ_NOTE_NAME
+            "\"), aligned(4))) = {%zu, 4, %d, \"" BSPZ_NOTE_NAME "\", %d};\n",
+            sizeof BSPZ_NOTE_NAME, sizeof BSPZ_NOTE_NAME, BSPZ_NOTE_CHECKPOINT, seconds);
+}
+
 void write_link_options(const struct baked *baked, const char *bspnode_path, const char *path)
 {
     FILE *file = fopen(path, "we");
@@ -77,6 +91,8 @@ void write_link_options(const struct baked *baked, const char *bspnode_path, con
     fprintf(file, ", ");
     write_string(file, bspnode_path);
     fprintf(file, "};\n");
+    if (baked->checkpoint_seconds > 0)
+        write_note(file, baked->checkpoint_seconds);
     if (fclose(file) != 0)
         fail("cannot write %s: %s", path, strerror(errno));
 }
