@@ -38,11 +38,6 @@ void agent_cannot_go_on(struct agent *agent, int pid, const char *why)
     agent_abort(agent, pid, &verdict);
 }
 
-static bool is_damage(int error)
-{
-    return error == EBADMSG || error == EPROTO || error == EIO;
-}
-
 /* It has ended by itself before it was a rank again. */
 static void not_restored(struct agent *agent, int pid, const struct death *death)
 {
@@ -59,7 +54,7 @@ static void not_restored(struct agent *agent, int pid, const struct death *death
     else
         snprintf(why, sizeof why, "process %d ended with status %d while it was restored", pid,
                  death->status);
-    if (has_said && !agent->snapshots->kept[pid].copied && is_damage(error)) {
+    if (has_said && !agent->snapshots->kept[pid].copied && !snap->refused) {
         agent_blame(agent, why, false);
         agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
     } else if (has_said && !agent->snapshots->kept[pid].copied && error != ENOMEM &&

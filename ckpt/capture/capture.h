@@ -132,6 +132,8 @@ struct bspz_restore_plan {
     const void *handover; /* for the restored process */
     size_t handover_size;
     char why[BSPZ_WHY_SIZE];
+    bool image_at_fault; /* with an error: it is damaged or another one; else this machine, its
+                            files or its programs are not what the process needs */
 };
 
 /* Becomes the process in the image.  To be called before main, from a constructor.  Returns only

@@ -120,5 +120,6 @@ void bspz_restore(const char *value)
     if (memcmp(bspz_rt.board->snap_order.job, no_job, sizeof no_job) != 0)
         plan.expected.job = bspz_rt.board->snap_order.job;
     error = bspz_restore_main(&plan);
+    bspz_own_snap()->refused = !plan.image_at_fault;
     bspz_restore_failed(-error, plan.why);
 }

@@ -75,7 +75,8 @@ struct bspz_snap {
     /* The result: of the image, or of a restore that failed. */
     _Atomic uint64_t written; /* superstep of the snapshot + 1, last of all */
     int32_t error;            /* errno value, 0: the image is written, and its bytes are durable */
-    uint32_t refused;         /* with an error: it is the state of the process that cannot be kept */
+    uint32_t refused; /* with an error: it is the state of the process that cannot be kept; of a
+                         restore: the image is sound, but not what it needs here */
     uint32_t generation;      /* 0: a full image; else what it adds to: */
     uint32_t base_term, base_pid;
     uint64_t base_superstep;
