@@ -258,10 +258,39 @@ static int judge_descriptors(struct bspz_snapshot *snapshot)
     return 0;
 }
 
+/* ---- Programs that watch their own memory ------------------------------------------------------
+ */
+
+extern void __asan_init(void) __attribute__((weak));
+extern void __hwasan_init(void) __attribute__((weak));
+extern void __msan_init(void) __attribute__((weak));
+extern void __tsan_init(void) __attribute__((weak));
+
+/* Their shadow of the memory must be neither read nor moved, and has terabytes. */
+static int judge_program(struct bspz_snapshot *snapshot)
+{
+    const char *name = __asan_init     ? "AddressSanitizer"
+                       : __hwasan_init ? "HWAddressSanitizer"
+                       : __msan_init   ? "MemorySanitizer"
+                       : __tsan_init   ? "ThreadSanitizer"
+                                       : NULL;
+    struct bspz_text why;
+
+    if (!name)
+        return 0;
+    bspz_text_begin(&why, snapshot->why, BSPZ_WHY_SIZE);
+    bspz_text_add(&why, "the program was compiled with ");
+    bspz_text_add(&why, name);
+    bspz_text_add(&why, "; a program with a sanitizer cannot be saved");
+    return -EBUSY;
+}
+
 int bspz_snapshot_judge(struct bspz_snapshot *snapshot)
 {
-    int error = judge_timers(snapshot);
+    int error = judge_program(snapshot);
 
+    if (!error)
+        error = judge_timers(snapshot);
     if (!error)
         error = judge_maps(snapshot);
     return error ? error : judge_descriptors(snapshot);

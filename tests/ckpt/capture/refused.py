@@ -1,6 +1,8 @@
 """What cannot be captured is refused by name; the user's rules make exceptions."""
 
-from harness import expect, main
+import os
+
+from harness import BIN, expect, main
 
 TEXTS = {
     "nothing": "possible",
@@ -51,4 +53,12 @@ def no_rules(place):
         expect(place.run("refused_pie", "nothing", rule).returncode == 3, f"{rule!r} is accepted")
 
 
-main([each_by_name, exceptions, no_rules])
+def sanitizer(place):
+    said = place.run("refused_asan", "nothing", check=0).stdout.decode()
+    expect("the program was compiled with AddressSanitizer" in said, said)
+
+
+main(
+    [each_by_name, exceptions, no_rules]
+    + ([sanitizer] if os.path.exists(os.path.join(BIN, "refused_asan")) else [])
+)
