@@ -12,6 +12,9 @@ struct bspz_snap *agent_snap_of(const struct agent *agent, int pid)
     return bspz_snap_of(agent->board, agent->nprocs, pid);
 }
 
+#define PRUNE_EVERY_NS UINT64_C(1000000000)
+#define UNPRUNED_MOST  8 /* snapshots more than are to be kept */
+
 /* ---- Ordering ---- */
 
 static uint64_t wall_clock_ns(void)
@@ -328,14 +331,16 @@ static void committed(struct agent *agent, struct coord_name name)
     agent_tell_zero(agent, &message);
 }
 
+/* Removing costs as much as a small snapshot: now and then, and at the end. */
 static void retire(struct agent *agent, struct coord_name name)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
-    char why[AGENT_WHY];
+    uint64_t now = agent_now_ns();
 
     agent_end_copies_but(agent, name);
-    if (snapshots->keep > 0 && store_prune(snapshots->store, snapshots->keep, NULL, why) != 0)
-        agent_notice(agent, "older snapshots could not be removed: %s", why);
+    snapshots->unpruned++;
+    if (snapshots->unpruned >= UNPRUNED_MOST || now - snapshots->pruned_ns > PRUNE_EVERY_NS)
+        agent_prune(agent);
 }
 
 /* Its writers go first, so that nothing is written to a folder that is being removed. */

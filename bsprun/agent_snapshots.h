@@ -70,6 +70,7 @@ struct agent_snapshots {
     struct shares *shares; /* files that all processes have open together */
     struct policy_rule rule;
     struct policy_costs costs; /* of earlier terms */
+    uint64_t faults;
     enum wire_async async;
     uint32_t keep;
     bool stop_on_failure;
@@ -87,6 +88,8 @@ struct agent_snapshots {
     bool staging;  /* RESTORE has come, STAGED has not been said */
     int unstaged;
 
+    int unpruned; /* snapshots since the last time older ones were removed, */
+    uint64_t pruned_ns;
     struct snapshot_way way;
     uint64_t way_ns; /* when that was worked out */
     bool said_memory, said_fell_back, said_failure;
@@ -103,6 +106,11 @@ void agent_snap_text(const struct agent *agent, int pid, const char *what, char 
 void agent_cannot_go_on(struct agent *agent, int pid, const char *why);
 /* Forgets half a snapshot and removes it. */
 void agent_abandon(struct agent *agent);
+
+/* ---- agent_store.c ---- */
+
+/* Removes what is older than the snapshots that are kept. */
+void agent_prune(struct agent *agent);
 
 /* ---- agent_copies.c ---- */
 

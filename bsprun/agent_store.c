@@ -97,6 +97,18 @@ void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
     memcpy(config->avoid, snapshots->election.avoid, sizeof config->avoid);
 }
 
+void agent_prune(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    char why[AGENT_WHY];
+
+    if (snapshots->keep > 0 && snapshots->unpruned > 0 &&
+        store_prune(snapshots->store, snapshots->keep, NULL, why) != 0)
+        agent_notice(agent, "older snapshots could not be removed: %s", why);
+    snapshots->unpruned = 0;
+    snapshots->pruned_ns = agent_now_ns();
+}
+
 void agent_snapshots_close(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -109,6 +121,7 @@ void agent_snapshots_close(struct agent *agent)
     }
     agent_end_copies_but(agent, (struct coord_name){0});
     agent_abandon(agent);
+    agent_prune(agent);
 }
 
 void agent_snapshots_free(struct agent *agent)

@@ -1,0 +1,148 @@
+/* test_agent.c - what a node agent works out about snapshots without touching anything. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/memory.h"
+#include "bsprun/snapshot_plan.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+START_TEST(paths_are_divided)
+{
+    char start[32], end[8];
+
+    ck_assert(snapshot_split_path("/a/b.0/4.1/0.img.tmp", start, sizeof start, end, sizeof end) ==
+              false);
+    ck_assert(snapshot_split_path("/a/b.0/4.1/0.img", start, sizeof start, end, sizeof end));
+    ck_assert_str_eq(start, "/a/b.0/4.1/");
+    ck_assert_str_eq(end, ".img");
+    ck_assert(!snapshot_split_path("/a/1.img", start, sizeof start, end, sizeof end));
+    ck_assert(!snapshot_split_path("/a/00.img", start, sizeof start, end, sizeof end));
+    ck_assert(!snapshot_split_path("0.img", start, sizeof start, end, sizeof end));
+    ck_assert(!snapshot_split_path("/a-very-long-name-of-a-folder/1/0.img", start, sizeof start,
+                                   end, sizeof end));
+}
+END_TEST
+
+START_TEST(the_committed_copy_stays)
+{
+    const struct coord_name none = {0}, old = {4, 1}, kept = {5, 1};
+    const struct coord_name empty[] = {none, none}, first[] = {kept, none}, second[] = {none, kept},
+                            both[] = {kept, old}, turned[] = {old, kept};
+
+    ck_assert_int_eq(snapshot_free_slot(empty, none), 0);
+    ck_assert_int_eq(snapshot_free_slot(first, kept), 1);
+    ck_assert_int_eq(snapshot_free_slot(second, kept), 0);
+    ck_assert_int_eq(snapshot_free_slot(both, kept), 1);
+    ck_assert_int_eq(snapshot_free_slot(turned, kept), 0);
+    ck_assert_int_eq(snapshot_free_slot(first, old), 0); /* of a snapshot that never was one */
+    ck_assert_int_eq(snapshot_free_slot(empty, (struct coord_name){5, 0}), 0);
+}
+END_TEST
+
+static void expect_way(enum wire_async async, uint64_t resident, uint64_t available, bool copies,
+                       bool forked, bool is_short)
+{
+    struct snapshot_way way = snapshot_choose_way(async, 4, resident * MIB, available * MIB);
+
+    ck_assert_int_eq(way.copies, copies);
+    ck_assert_int_eq(way.forked, forked);
+    ck_assert_int_eq(way.short_of_memory, is_short);
+}
+
+START_TEST(memory_decides)
+{
+    expect_way(WIRE_ASYNC_AUTO, 400, 800, true, true, false);
+    expect_way(WIRE_ASYNC_AUTO, 400, 799, true, false, true);
+    expect_way(WIRE_ASYNC_AUTO, 400, 399, false, false, true);
+    expect_way(WIRE_ASYNC_AUTO, 31, 1000, true, false, false); /* small ones write by themselves */
+    expect_way(WIRE_ASYNC_AUTO, 32, 1000, true, true, false);
+    expect_way(WIRE_ASYNC_ON, 4, 1000, true, true, false);
+    expect_way(WIRE_ASYNC_ON, 400, 100, false, true, true); /* as the user wants it */
+    expect_way(WIRE_ASYNC_OFF, 400, 1000, true, false, false);
+    expect_way(WIRE_ASYNC_OFF, 400, 100, false, false, true);
+}
+END_TEST
+
+START_TEST(texts_are_packed_and_unpacked)
+{
+    const char *const items[] = {"A=1", "", "BSPZERO_BOARD=7"};
+    const struct wire_texts texts = {items, 3};
+    char room[21];
+    uint32_t bytes, count;
+    char **unpacked;
+
+    ck_assert(snapshot_pack_texts(&texts, room, sizeof room, &bytes));
+    ck_assert_uint_eq(bytes, 21);
+    ck_assert(!snapshot_pack_texts(&texts, room, 20, &bytes));
+    unpacked = snapshot_unpack_texts(room, 21, "BSPZERO_", &count);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_str_eq(unpacked[0], "A=1");
+    ck_assert_str_eq(unpacked[1], "");
+    ck_assert_ptr_null(unpacked[2]);
+    snapshot_free_texts(unpacked);
+    unpacked = snapshot_unpack_texts(room, 20, NULL, &count); /* the last one is cut off */
+    ck_assert_uint_eq(count, 2);
+    snapshot_free_texts(unpacked);
+    unpacked = snapshot_unpack_texts("", 0, NULL, &count);
+    ck_assert_uint_eq(count, 0);
+    snapshot_free_texts(unpacked);
+    snapshot_free_texts(NULL);
+}
+END_TEST
+
+START_TEST(numbers_are_found)
+{
+    const char text[] = "MemTotal: 9 kB\nxMemAvailable: 7 kB\nMemAvailable:   123 kB\n";
+
+    ck_assert_uint_eq(memory_number(text, "MemAvailable:"), 123);
+    ck_assert_uint_eq(memory_number(text, "MemTotal:"), 9);
+    ck_assert_uint_eq(memory_number(text, "MemAvail"), UINT64_MAX);
+    ck_assert_uint_eq(memory_number("", "x"), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(what_a_group_allows)
+{
+    const char statistics[] = "anon 50\ninactive_file 20\nactive_file 10\n";
+
+    ck_assert_uint_eq(memory_headroom("max\n", "70\n", statistics), UINT64_MAX);
+    ck_assert_uint_eq(memory_headroom("100\n", "70\n", ""), 30);
+    ck_assert_uint_eq(memory_headroom("100\n", "70\n", statistics), 60);
+    ck_assert_uint_eq(memory_headroom("100\n", "120\n", ""), 0);
+    ck_assert_uint_eq(memory_headroom("100\n", "20\n", statistics), 100);
+}
+END_TEST
+
+START_TEST(this_machine)
+{
+    ck_assert_uint_gt(memory_available(), 0);
+    ck_assert_uint_gt(memory_of_process(getpid()), 0);
+    ck_assert_uint_lt(memory_of_process(getpid()), UINT64_C(1) << 40);
+    ck_assert_uint_eq(memory_of_process(-1), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("agent parts");
+    TCase *tests = tcase_create("all");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_test(tests, paths_are_divided);
+    tcase_add_test(tests, the_committed_copy_stays);
+    tcase_add_test(tests, memory_decides);
+    tcase_add_test(tests, texts_are_packed_and_unpacked);
+    tcase_add_test(tests, numbers_are_found);
+    tcase_add_test(tests, what_a_group_allows);
+    tcase_add_test(tests, this_machine);
+    suite_add_tcase(suite, tests);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
