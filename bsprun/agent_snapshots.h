@@ -63,6 +63,7 @@ struct election {
     struct coord_lineage lineage;
     struct coord_name avoid[COORD_AVOID_MAX];
     uint32_t avoid_count;
+    uint64_t between_failures_ns;
 };
 
 struct agent_snapshots {

@@ -91,6 +91,7 @@ void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
     config->restore = snapshots->restores;
     if (!snapshots->restores)
         return;
+    config->costs.between_failures_ns = snapshots->election.between_failures_ns;
     config->wanted = snapshots->election.wanted;
     config->lineage = &snapshots->election.lineage;
     config->avoid_count = snapshots->election.avoid_count;

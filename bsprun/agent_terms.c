@@ -167,6 +167,7 @@ void agent_check_rewound(struct agent *agent)
 
 static void take_lists(struct election *election, const struct wire_elect *elect)
 {
+    election->between_failures_ns = elect->between_failures_ns;
     election->wanted = elect->wanted;
     election->lineage.count = 0;
     for (uint32_t i = 0; i < elect->begun.count; i++) {

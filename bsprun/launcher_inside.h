@@ -42,7 +42,10 @@ struct launcher {
     uint32_t event_count;
     bool handling;
     struct saved saved;
-    struct coord_name committed;  /* the newest snapshot, term 0: none */
+    struct coord_name committed;                  /* the newest snapshot, term 0: none */
+    uint64_t snapshots, snapshot_bytes, pause_ns; /* of all so far */
+    uint64_t first_term_ms;                       /* when it began */
+    uint32_t faults;
     char *fault_text;             /* of the newest fault */
     bool fault_untold;            /* it was recovered from, which nobody has been told */
     char *last_text, *last_table; /* of ENDED */

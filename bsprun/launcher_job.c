@@ -136,6 +136,17 @@ static void tell_end(struct launcher *launcher)
 
 /* ---- Effects ---- */
 
+/* As this bsprun has seen it. */
+static uint64_t between_failures_ns(struct launcher *launcher)
+{
+    uint64_t now = launcher_now_ms();
+
+    if (launcher->first_term_ms == 0)
+        launcher->first_term_ms = now;
+    return launcher->faults > 0 ? (now - launcher->first_term_ms + 1) * 1000000u / launcher->faults
+                                : 0;
+}
+
 static void elect(struct launcher *launcher, const struct job_effect *effect)
 {
     const struct coord_lineage *lineage = job_machine_lineage(launcher->machine);
@@ -155,6 +166,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     message.elect.wanted = job_machine_wanted(launcher->machine);
     message.elect.begun = (struct wire_begun_list){lineage->items, lineage->count};
     message.elect.avoid = (struct wire_begun_list){avoid, count};
+    message.elect.between_failures_ns = between_failures_ns(launcher);
     if (message.elect.restore)
         input_close(&launcher->input);
     launcher_send(launcher, &message);
@@ -253,6 +265,7 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         break;
     case JOB_EFFECT_SAY_AGAIN:
         launcher->fault_untold = true;
+        launcher->faults++;
         break;
     case JOB_EFFECT_ELECT:
         elect(launcher, effect);

@@ -155,12 +155,19 @@ static void show_status(struct launcher *launcher, const struct wire_status *sta
 static void show_report(struct launcher *launcher, const struct wire_report *report)
 {
     char *table = usage_table(report->ranks.items, report->ranks.count);
+    char size[16];
 
     launcher_finish_output(launcher);
     if (!table)
         return;
     launcher_say(launcher, "%s", table);
     free(table);
+    if (!launcher_has_snapshots(launcher))
+        return;
+    usage_bytes_text(launcher->snapshot_bytes, size, sizeof size);
+    launcher_say(launcher, "%llu snapshots, %s, %.3f s of pauses; %u faults recovered from",
+                 (unsigned long long)launcher->snapshots, size, (double)launcher->pause_ns / 1e9,
+                 launcher->faults);
 }
 
 /* ---- What the job machine is told ---- */
@@ -208,6 +215,21 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
                              });
 }
 
+static void note_snapshot(struct launcher *launcher, const struct wire_saved *saved)
+{
+    char size[16];
+
+    launcher->snapshots++;
+    launcher->snapshot_bytes += saved->size;
+    launcher->pause_ns += saved->pause_ns;
+    usage_bytes_text(saved->size, size, sizeof size);
+    if (launcher->options->verbosity > 0)
+        launcher_say(launcher,
+                     "snapshot of superstep %llu: %s, paused %.1f ms, committed after %.1f ms",
+                     (unsigned long long)saved->superstep, size, (double)saved->pause_ns / 1e6,
+                     (double)saved->commit_ns / 1e6);
+}
+
 static void tell_saved(struct launcher *launcher, const struct wire_message *message)
 {
     struct coord_name name = {message->envelope.superstep, message->envelope.term};
@@ -219,6 +241,7 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
         return;
     }
     launcher->committed = name;
+    note_snapshot(launcher, &message->saved);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_COMMITTED,
                                                 .term = message->envelope.term,
                                                 .name = name});

@@ -164,10 +164,22 @@ static void finish(void *context, const struct coord_outcome *outcome)
         agent_finish(context, outcome);
 }
 
+/* Those of snapshot 0 are one, from which all processes begin. */
+static uint64_t size_of_images(const struct coord *state, struct coord_name name)
+{
+    uint32_t count = name.superstep == 0 ? 1 : coord_processes(state);
+    uint64_t size = 0;
+
+    for (uint32_t pid = 0; pid < count && pid < coord_processes(state); pid++)
+        size += coord_image(state, pid)->size;
+    return size;
+}
+
 /* What bsprun must know of a snapshot. */
 static void tell(void *context, const struct coord_effect *effect)
 {
     struct agent *agent = context;
+    const struct coord *state = coord_shell_state(agent->zero);
     struct wire_message message = {.kind = WIRE_SAVED};
 
     if (agent->finished)
@@ -184,6 +196,9 @@ static void tell(void *context, const struct coord_effect *effect)
     } else {
         message.saved.superstep = effect->name.superstep;
         message.saved.known = effect->kind == COORD_EFFECT_RETIRE;
+        message.saved.pause_ns = coord_costs(state).pause_ns;
+        message.saved.commit_ns = coord_costs(state).commit_ns;
+        message.saved.size = size_of_images(state, effect->name);
     }
     agent_send(agent, &message);
 }

@@ -197,15 +197,17 @@
 
 /* The named host is Processor Zero for the envelope's term; the hosts of the job.  restore: the
  * term goes on from a snapshot, the newest (wanted: WIRE_U64_MAX) or that of `wanted` supersteps,
- * none of `avoid`; `begun` says how earlier terms began.  An agent that hears of a newer term first
- * ends what it has of older ones. */
+ * none of `avoid`; `begun` says how earlier terms began.  between_failures_ns: how long the job has run
+ * for each fault so far, 0: there was none.  An agent that hears of a newer term first ends what it
+ * has of older ones. */
 #define WIRE_FIELDS_ELECT(F)                                                                       \
     F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
     F(host, hosts, WIRE_HOSTS_MAX)                                                                 \
     F(flag, restore, 0)                                                                            \
     F(u64, wanted, WIRE_U64_MAX)                                                                   \
     F(begun, begun, WIRE_BEGUN_MAX)                                                                \
-    F(begun, avoid, WIRE_BEGUN_MAX)
+    F(begun, avoid, WIRE_BEGUN_MAX)                                                                \
+    F(u64, between_failures_ns, WIRE_U64_MAX)
 
 /* End the job: as asked by a signal, or because of a time limit, or at once. */
 #define WIRE_FIELDS_STOP(F)                                                                        \
@@ -305,11 +307,14 @@
     F(u32, from, WIRE_U32_MAX)                                                                     \
     F(u32, processes, WIRE_RANKS_MAX)
 
-/* The snapshot is committed; known: all agents know, so that what was kept for older ones may go.
- */
+/* The snapshot is committed: how long the processes stood still, how long it took, the size of its
+ * images; known: all agents know, so that what was kept for older ones may go. */
 #define WIRE_FIELDS_SAVED(F)                                                                       \
     F(u64, superstep, WIRE_U64_MAX)                                                                \
-    F(flag, known, 0)
+    F(flag, known, 0)                                                                              \
+    F(u64, pause_ns, WIRE_U64_MAX)                                                                 \
+    F(u64, commit_ns, WIRE_U64_MAX)                                                                \
+    F(u64, size, WIRE_U64_MAX)
 
 /* Every process is in bsp_end: answer CLOSED, and they are let out. */
 #define WIRE_FIELDS_CLOSING(F)
