@@ -175,6 +175,26 @@ def killed_bsprun_takes_all_with_it():
         return f"ok, gone after {time.monotonic() - gone:.2f} s with the restart"
 
 
+def killed_with_its_agent():
+    """bsprun and the agent at once: ranks and frozen copies have nobody but themselves."""
+    with Place() as place:
+        for pid in range(3):
+            place.hold(pid, 5)
+        job = place.ticker(3, 10, "-m", 4)
+        for pid in range(3):
+            place.wait_executed(pid, 5)
+        place.wait_committed(5)
+        os.kill(job.os_pid, signal.SIGSTOP)
+        place.kill(job.agent(), job.os_pid)
+        job.wait(-signal.SIGKILL)
+        wait_until(lambda: not marked(place.mark), "the end of all processes", 2)
+        for pid in range(3):
+            place.release(pid, 5)
+        place.restart().check_tail(Reference.of(3, 10, "-m", 4))
+        place.check_files(Reference.of(3, 10, "-m", 4))
+        place.check_clean()
+
+
 def two_at_once():
     """One directory, one bsprun that writes; a reader sees it."""
     reference = Reference.of(2, 10)
@@ -208,5 +228,6 @@ def several_jobs_in_one():
 if __name__ == "__main__":
     main([ten_times_saved_and_stopped, ten_times_killed, from_an_older_one,
           from_one_that_is_not_there, finished, snapshot_when_asked, exactly_every_seventh,
-          stop_without_a_barrier, killed_bsprun_takes_all_with_it, two_at_once,
+          stop_without_a_barrier, killed_bsprun_takes_all_with_it,
+          killed_with_its_agent, two_at_once,
           several_jobs_in_one])

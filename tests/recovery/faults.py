@@ -277,5 +277,5 @@ if __name__ == "__main__":
     main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank, five_times_in_a_row,
           fifty_supersteps_fifty_faults, agent_five_times, back_to_the_start,
           the_same_fault_for_ever, restarts_count_anew, labelled_and_split, shortened_by_itself, slow_input,
-          input_from_a_terminal, address_sanitizer,
+          input_from_a_terminal,
           own_ends_are_final, without_snapshots])

@@ -54,7 +54,7 @@ def main():
     tests = copy_into("tests", all_files(HERE))
     command = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups",
                "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", sys.executable,
-               os.path.join(tests, sys.argv[1]), *sys.argv[2:]]
+               os.path.join(tests, os.path.basename(sys.argv[1])), *sys.argv[2:]]
     return subprocess.run(command, env=environment, cwd=environment["TMPDIR"], check=False).returncode
 
 
