@@ -1,19 +1,22 @@
 /* input.c - what process 0 is given to read; see input.h. */
 #include "bsprun/input.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+bool input_init(struct input *input, uint32_t keep, size_t memory, spool_file *file, void *context)
+{
+    memset(input, 0, offsetof(struct input, piece));
+    input->keep = keep;
+    input->spool = spool_new(memory, file, context);
+    return input->spool != NULL;
+}
 
 void input_free(struct input *input)
 {
-    free(input->data);
-    *input = (struct input){0};
-}
-
-static uint64_t end_of(const struct input *input)
-{
-    return input->base + input->size;
+    if (input->spool)
+        spool_clear(input->spool, &input->log, 0);
+    spool_free(input->spool);
+    input->spool = NULL;
 }
 
 size_t input_room(const struct input *input)
@@ -24,29 +27,7 @@ size_t input_room(const struct input *input)
         return 0;
     if (input->skip > 0)
         return input->skip < INPUT_AHEAD ? (size_t)input->skip : INPUT_AHEAD;
-    return limit > end_of(input) ? (size_t)(limit - end_of(input)) : 0;
-}
-
-static void forget_before(struct input *input, uint64_t position)
-{
-    if (position <= input->base)
-        return;
-    size_t gone =
-        position - input->base < input->size ? (size_t)(position - input->base) : input->size;
-    input->size -= gone;
-    if (input->size > 0)
-        memmove(input->data, input->data + gone, input->size);
-    input->base += gone;
-}
-
-/* Older snapshots may be needed when the newest is damaged; not at any price. */
-static void forget(struct input *input)
-{
-    if (input->size > INPUT_KEPT) {
-        uint64_t begin = end_of(input) - INPUT_KEPT;
-
-        forget_before(input, begin < input->needed ? begin : input->needed);
-    }
+    return limit > input->log.end ? (size_t)(limit - input->log.end) : 0;
 }
 
 int input_add(struct input *input, const char *data, size_t size)
@@ -58,20 +39,10 @@ int input_add(struct input *input, const char *data, size_t size)
         data += skipped;
         size -= skipped;
     }
-    if (input->size + size > input->capacity) {
-        size_t capacity = 2 * (input->size + size);
-        char *more = realloc(input->data, capacity);
-
-        if (!more)
-            return -ENOMEM;
-        input->data = more;
-        input->capacity = capacity;
-    }
-    if (size > 0)
-        memcpy(input->data + input->size, data, size);
-    input->size += size;
-    forget(input);
-    return 0;
+    int error = spool_append(input->spool, &input->log, data, size);
+    if (error)
+        input->kept_from = input->log.end;
+    return error;
 }
 
 void input_end(struct input *input)
@@ -81,24 +52,29 @@ void input_end(struct input *input)
 
 bool input_next(struct input *input, struct wire_input *piece)
 {
-    uint64_t end = end_of(input), limit = input->taken + INPUT_AHEAD;
+    uint64_t end = input->log.end, limit = input->taken + INPUT_AHEAD;
+    uint32_t size = 0;
 
     if (!input->open || input->skip > 0 || input->end_sent)
         return false;
     if (end > limit)
         end = limit;
-    if (end > input->sent + WIRE_CHUNK_MAX)
-        end = input->sent + WIRE_CHUNK_MAX;
-    bool last = input->ended && end == end_of(input);
-    if (end <= input->sent && !last)
+    while (input->sent + size < end && size < WIRE_CHUNK_MAX) {
+        uint64_t left = end - input->sent - size;
+        size_t room = left < WIRE_CHUNK_MAX - size ? (size_t)left : WIRE_CHUNK_MAX - size;
+        int got =
+            spool_read(input->spool, &input->log, input->sent + size, input->piece + size, room);
+
+        if (got <= 0)
+            break;
+        size += (uint32_t)got;
+    }
+    bool last = input->ended && input->sent + size == input->log.end;
+    if (size == 0 && !last)
         return false;
-    *piece = (struct wire_input){
-        .position = input->sent,
-        .end = last,
-        .data = {input->data ? input->data + (input->sent - input->base) : "",
-                 (uint32_t)(end - input->sent)},
-    };
-    input->sent = end;
+    *piece =
+        (struct wire_input){.position = input->sent, .end = last, .data = {input->piece, size}};
+    input->sent += size;
     input->end_sent = last;
     return true;
 }
@@ -110,37 +86,62 @@ void input_close(struct input *input)
 
 bool input_taken(struct input *input, uint64_t position)
 {
-    if (!input->open) {
-        if (position < input->base)
-            return false;
-        if (position > end_of(input)) { /* bsprun itself was restarted: its own input is new */
-            input->skip = position - end_of(input);
-            input->base = position;
-            input->size = 0;
-        }
-        input->open = true;
-        input->end_sent = false;
-        input->sent = input->taken = position;
-    } else if (position > input->taken && position <= input->sent) {
-        input->taken = position;
+    if (input->open) {
+        if (position > input->taken && position <= input->sent)
+            input->taken = position;
+        return true;
     }
+    if (position < input->kept_from)
+        return false;
+    if (position > input->log.end) { /* bsprun itself was restarted: its own input is new */
+        input->skip += position - input->log.end;
+        spool_clear(input->spool, &input->log, position);
+        input->kept_from = position;
+    }
+    input->open = true;
+    input->end_sent = false;
+    input->sent = input->taken = position;
     return true;
+}
+
+/* ---- Snapshots ---- */
+
+static void drop_mark(struct input *input, uint32_t index)
+{
+    input->mark_count--;
+    memmove(&input->marks[index], &input->marks[index + 1],
+            (input->mark_count - index) * sizeof *input->marks);
 }
 
 void input_mark(struct input *input, struct coord_name name, uint64_t position)
 {
-    if (input->mark_count == INPUT_MARKS_MAX)
-        memmove(input->marks, input->marks + 1, --input->mark_count * sizeof *input->marks);
-    input->marks[input->mark_count++] = (struct input_mark){name, position};
+    uint32_t index = 0;
+
+    if (input->mark_count ==
+        INPUT_MARKS_MAX) { /* one that did not become a snapshot, or the oldest */
+        while (index < input->mark_count && input->marks[index].committed)
+            index++;
+        drop_mark(input, index < input->mark_count ? index : 0);
+    }
+    input->marks[input->mark_count++] = (struct input_mark){name, position, false};
 }
 
+/* Where more snapshots are kept than there are marks, nothing is forgotten. */
 void input_commit(struct input *input, struct coord_name name)
 {
-    for (uint32_t i = input->mark_count; i-- > 0;)
-        if (coord_name_same(input->marks[i].name, name)) {
-            if (input->marks[i].position <= input->sent)
-                input->needed = input->marks[i].position;
-            forget(input);
-            return;
-        }
+    uint32_t newer = 0;
+
+    for (uint32_t i = 0; i < input->mark_count; i++)
+        if (coord_name_same(input->marks[i].name, name))
+            input->marks[i].committed = true;
+    for (uint32_t i = input->mark_count; i-- > 0;) {
+        if (!input->marks[i].committed || ++newer != input->keep)
+            continue;
+        if (input->marks[i].position > input->kept_from)
+            input->kept_from = input->marks[i].position;
+        spool_forget(input->spool, &input->log, input->kept_from);
+        while (i > 0)
+            drop_mark(input, --i);
+        return;
+    }
 }

@@ -1,10 +1,10 @@
 /* input.h - what process 0 is given to read, and again after a rollback.
  *
- * Every byte of the input has a position: how many there are before it.  Bytes are kept at least
- * from where the newest committed snapshot had read to, are given as fast as the agent takes them,
- * and once more from an earlier position when the job goes back.
+ * Every byte of the input has a position: how many there are before it.  Bytes are kept from where
+ * the oldest snapshot that is kept had read to, are given as fast as the agent takes them, and once
+ * more from an earlier position when the job goes back.
  *
- * Pure: feed.h reads, the launcher sends.
+ * feed.h reads, the launcher sends.
  */
 #ifndef BSPRUN_INPUT_H
 #define BSPRUN_INPUT_H
@@ -13,38 +13,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bsprun/spool.h"
 #include "coordinator/core/lineage.h"
 #include "lib/wire/wire.h"
 
 #define INPUT_AHEAD     65536u /* bytes that are read before anybody has taken those before */
 #define INPUT_MARKS_MAX 16u
-#define INPUT_KEPT      (8u << 20) /* bytes that may stay for snapshots before the newest one */
 
 struct input_mark {
     struct coord_name name;
     uint64_t position;
+    bool committed;
 };
 
-/* All zero: nothing has been read, nobody takes anything. */
 struct input {
-    char *data; /* `size` bytes, the first of which has position `base` */
-    size_t size, capacity;
-    uint64_t base;
-    uint64_t needed; /* what is before it, no snapshot but an older one would ask for */
-    uint64_t skip;   /* bytes to be read and thrown away before the next one that counts */
-    uint64_t sent;   /* up to which all was given in this term */
-    uint64_t taken;  /* up to which the agent has taken it */
-    bool open;       /* it has said from where on it wants it */
+    struct spool *spool;
+    struct spool_log log;
+    uint32_t keep;      /* snapshots; 0: all */
+    uint64_t kept_from; /* what is before may be forgotten */
+    uint64_t skip;      /* bytes to be read and thrown away before the next one that counts */
+    uint64_t sent;      /* up to which all was given in this term */
+    uint64_t taken;     /* up to which the agent has taken it */
+    bool open;          /* it has said from where on it wants it */
     bool ended, end_sent;
     struct input_mark marks[INPUT_MARKS_MAX];
     uint32_t mark_count;
+    char piece[WIRE_CHUNK_MAX];
 };
 
-void input_free(struct input *input);
+/* Nothing has been read, nobody takes anything.  memory, file, context: as for spool_new.  False:
+ * no memory. */
+bool input_init(struct input *input, uint32_t keep, size_t memory, spool_file *file, void *context);
+void input_free(struct input *input); /* also when all is zero */
 
 /* How many bytes are to be read now; 0: none. */
 size_t input_room(const struct input *input);
-/* They were read.  0 or -ENOMEM. */
+/* They were read.  0, or -errno: they are lost. */
 int input_add(struct input *input, const char *data, size_t size);
 /* There are no more. */
 void input_end(struct input *input);

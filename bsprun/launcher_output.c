@@ -17,6 +17,7 @@
 #define WAITING_HIGH  (1u << 20)
 #define WAITING_LOW   (1u << 18)
 #define REPLAY_MEMORY (1u << 20)
+#define INPUT_MEMORY  (1u << 18)
 
 static void check_output(struct launcher *launcher, int error)
 {
@@ -208,7 +209,7 @@ static void on_input(void *context, const char *data, size_t size, int error)
     if (size == 0)
         input_end(&launcher->input);
     else if (input_add(&launcher->input, data, size) != 0)
-        launcher_say(launcher, "no memory for the input");
+        launcher_say(launcher, "no room for the input, some of which is lost");
     send_input(launcher);
 }
 
@@ -252,7 +253,8 @@ int launcher_open_streams(struct launcher *launcher)
     if (!snapshots)
         return 0;
     launcher->replay = replay_new(REPLAY_MEMORY, show_fresh, new_file, launcher);
-    if (!launcher->replay)
+    if (!launcher->replay || !input_init(&launcher->input, launcher->options->snapshots.keep,
+                                         INPUT_MEMORY, new_file, launcher))
         return -ENOMEM;
     return feed_open(&launcher->feed, &launcher->loop, input_wanted, on_input, launcher);
 }

@@ -15,19 +15,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bsprun/spool.h"
 #include "coordinator/core/lineage.h"
 
 #define REPLAY_MARKS_MAX 16u /* the oldest are forgotten */
 
 /* Shows bytes; 0 or -errno. */
 typedef int replay_show(void *context, int pid, int stream, const char *data, size_t size);
-/* A new file to read and write, which nobody else knows; -errno when there is none. */
-typedef int replay_file(void *context);
 
 struct replay;
 
-/* Keeps up to `memory` bytes by itself, and whatever is more in a file.  NULL: no memory. */
-struct replay *replay_new(size_t memory, replay_show *show, replay_file *file, void *context);
+/* Keeps up to `memory` bytes by itself, and whatever is more in the file.  NULL: no memory. */
+struct replay *replay_new(size_t memory, replay_show *show, spool_file *file, void *context);
 void replay_free(struct replay *replay); /* NULL is fine */
 
 /* A piece of output of process pid (-1: unknown), stream 1 or 2.  0; or what show said, or why it

@@ -1,5 +1,6 @@
 /* test_input.c - process 0 is given its input, and again after a rollback. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,19 @@
 #define NAME(superstep, term) ((struct coord_name){superstep, term})
 
 static struct input input;
+
+static int new_file(void *context)
+{
+    FILE *file = tmpfile();
+
+    (void)context;
+    return file ? fileno(file) : -1;
+}
+
+static void set_up(void)
+{
+    ck_assert(input_init(&input, 2, 65536, new_file, NULL));
+}
 
 static void tear_down(void)
 {
@@ -84,24 +98,50 @@ START_TEST(given_again)
 }
 END_TEST
 
-START_TEST(not_kept_for_ever)
+START_TEST(kept_as_long_as_snapshots)
 {
-    static char much[INPUT_KEPT];
+    static char much[1 << 20]; /* more than fits into its memory */
+    struct wire_input piece;
+    uint64_t sent = 0;
 
+    for (size_t i = 0; i < sizeof much; i++)
+        much[i] = (char)(i * i >> 7);
     input_taken(&input, 0);
-    add("0123456789");
-    expect(0, "0123456789", false);
-    input_mark(&input, NAME(1, 1), 8);
     ck_assert_int_eq(input_add(&input, much, sizeof much), 0);
+    while (input_next(&input, &piece)) {
+        ck_assert_mem_eq(piece.data.data, much + sent, piece.data.size);
+        sent += piece.data.size;
+        input_taken(&input, sent);
+    }
+    ck_assert_uint_eq(sent, sizeof much);
+    for (uint32_t i = 1; i <= 40; i++) {
+        input_mark(&input, NAME(i, 1), i * 10000);
+        if (i % 5 != 0) /* the others fail */
+            input_commit(&input, NAME(i, 1));
+    }
     input_close(&input);
-    ck_assert(input_taken(&input, 0)); /* nothing is committed yet */
-    ck_assert_uint_eq(input.size, sizeof much + 10);
-    input_next(&input, &(struct wire_input){0});
-    input_commit(&input, NAME(1, 1));
-    ck_assert_uint_eq(input.base, 8);
+    ck_assert(!input_taken(&input, 370000));
+    ck_assert(input_taken(&input, 380000)); /* the last but one */
+    ck_assert(input_next(&input, &piece));
+    ck_assert_uint_eq(piece.position, 380000);
+    ck_assert_mem_eq(piece.data.data, much + 380000, piece.data.size);
+}
+END_TEST
+
+START_TEST(all_snapshots_are_kept)
+{
+    input_free(&input);
+    ck_assert(input_init(&input, 0, 65536, new_file, NULL));
+    input_taken(&input, 0);
+    add("all");
+    expect(0, "all", false);
+    for (uint32_t i = 1; i <= 40; i++) {
+        input_mark(&input, NAME(i, 1), 3);
+        input_commit(&input, NAME(i, 1));
+    }
     input_close(&input);
-    ck_assert(!input_taken(&input, 7));
-    ck_assert(input_taken(&input, 8));
+    ck_assert(input_taken(&input, 0));
+    expect(0, "all", false);
 }
 END_TEST
 
@@ -143,14 +183,15 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {read_when_asked_for, given_again, not_kept_for_ever,
-                                  restarted_with_its_own, much_at_once};
+    const TTest *const tests[] = {read_when_asked_for,       given_again,
+                                  kept_as_long_as_snapshots, all_snapshots_are_kept,
+                                  restarted_with_its_own,    much_at_once};
     Suite *suite = suite_create("input");
     TCase *cases = tcase_create("input");
     SRunner *runner;
     int failed;
 
-    tcase_add_checked_fixture(cases, NULL, tear_down);
+    tcase_add_checked_fixture(cases, set_up, tear_down);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(cases, tests[i]);
     suite_add_tcase(suite, cases);

@@ -1,8 +1,11 @@
 /* test_replay.c - output is shown once, whatever is rolled back. */
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "bsprun/replay.h"
 
@@ -213,6 +216,41 @@ START_TEST(more_than_memory)
 }
 END_TEST
 
+/* A file that takes no more than what it has. */
+static int full_file(void *context)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[4096];
+
+    (void)context;
+    snprintf(path, sizeof path, "%s/bspzero-full-XXXXXX", folder && *folder ? folder : "/tmp");
+    int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    unlink(path);
+    files++;
+    return file;
+}
+
+START_TEST(a_full_disk)
+{
+    const struct rlimit limit = {100000, 100000};
+
+    replay_free(replay);
+    replay = replay_new(MEMORY, show, full_file, NULL);
+    files = 0;
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0); /* of this test's own process */
+    replay_begin(replay, NAME(1, 1));
+    write_lines(0, 20000);
+    ck_assert_int_eq(files, 1);
+    size_t once = sizes[1];
+    replay_back(replay, NAME(1, 1));
+    write_lines(0, 20000);
+    ck_assert_uint_eq(sizes[1], once);
+    ck_assert(!differed());
+}
+END_TEST
+
 START_TEST(no_file_either)
 {
     replay_free(replay);
@@ -232,7 +270,7 @@ int main(void)
 {
     const TTest *const tests[] = {shown_once,        again_and_again, abandoned_snapshots,
                                   an_older_snapshot, what_differs,    more_than_memory,
-                                  no_file_either};
+                                  a_full_disk,       no_file_either};
     Suite *suite = suite_create("replay");
     TCase *cases = tcase_create("replay");
     SRunner *runner;
