@@ -219,8 +219,7 @@ struct snapshot_way agent_snapshot_way(struct agent *agent)
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent->members[pid].adopted)
             resident += memory_of_process(agent->members[pid].process.ospid);
-    snapshots->way = snapshot_choose_way(snapshots->async, (uint32_t)agent->nprocs, resident,
-                                         memory_available());
+    snapshots->way = snapshot_choose_way(snapshots->async, resident, memory_available());
     snapshots->way_ns = now;
     if (snapshots->way.short_of_memory && !snapshots->said_memory) {
         snapshots->said_memory = true;

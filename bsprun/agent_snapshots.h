@@ -71,7 +71,6 @@ struct agent_snapshots {
     struct shares *shares; /* files that all processes have open together */
     struct policy_rule rule;
     struct policy_costs costs; /* of earlier terms */
-    uint64_t faults;
     enum wire_async async;
     uint32_t keep;
     bool stop_on_failure;

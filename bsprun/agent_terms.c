@@ -103,18 +103,6 @@ static void no_memory(struct agent *agent)
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 
-/* What snapshots cost, and how often there was a fault since the job, or this agent, began. */
-static void learn_costs(struct agent *agent)
-{
-    struct agent_snapshots *snapshots = agent->snapshots;
-
-    if (agent->zero)
-        snapshots->costs = coord_costs(coord_shell_state(agent->zero));
-    if (agent->begin_ns > 0)
-        snapshots->costs.between_failures_ns =
-            (agent_now_ns() - agent->begin_ns) / ++snapshots->faults;
-}
-
 static void begin_term(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -125,7 +113,8 @@ static void begin_term(struct agent *agent)
     forget_members(agent);
     agent_abandon(agent);
     snapshots->ticket = (struct ticket){0};
-    learn_costs(agent);
+    if (agent->zero)
+        snapshots->costs = coord_costs(coord_shell_state(agent->zero));
     agent_free_zero(agent);
     agent_forget_blame(agent);
     if (agent->nprocs > 0) {

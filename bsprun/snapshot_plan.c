@@ -24,16 +24,14 @@ int snapshot_free_slot(const struct coord_name held[SNAPSHOT_SLOTS], struct coor
     return taken ? 1 : 0;
 }
 
-struct snapshot_way snapshot_choose_way(enum wire_async async, uint32_t processes,
-                                        uint64_t resident, uint64_t available)
+struct snapshot_way snapshot_choose_way(enum wire_async async, uint64_t resident,
+                                        uint64_t available)
 {
     struct snapshot_way way = {.copies = available >= resident};
     uint64_t left = way.copies ? available - resident : available;
-    bool wanted = async == WIRE_ASYNC_ON ||
-                  (async == WIRE_ASYNC_AUTO && resident / processes >= SNAPSHOT_FORK_BYTES);
 
-    way.forked = async == WIRE_ASYNC_ON || (wanted && left >= resident);
-    way.short_of_memory = !way.copies || (wanted && !way.forked);
+    way.forked = async == WIRE_ASYNC_ON || (async == WIRE_ASYNC_AUTO && left >= resident);
+    way.short_of_memory = !way.copies || (async == WIRE_ASYNC_AUTO && !way.forked);
     return way;
 }
 

@@ -10,11 +10,8 @@
 #include "coordinator/core/lineage.h"
 #include "lib/wire/wire.h"
 
-/* Processes smaller than this write their images faster than a copy of them would be made. */
-#define SNAPSHOT_FORK_BYTES (UINT64_C(8) << 20)
-
 /* What a copy of a process may hold. */
-#define SNAPSHOT_SLOTS      2
+#define SNAPSHOT_SLOTS 2
 
 /* Divides the path of process 0's image around the number; false when it is not one, or too long.
  */
@@ -32,8 +29,8 @@ struct snapshot_way {
     bool forked; /* images are written by copies, while the processes go on */
     bool short_of_memory;
 };
-struct snapshot_way snapshot_choose_way(enum wire_async async, uint32_t processes,
-                                        uint64_t resident, uint64_t available);
+struct snapshot_way snapshot_choose_way(enum wire_async async, uint64_t resident,
+                                        uint64_t available);
 
 /* Texts one after the other, each with its NUL.  False: there is no room. */
 bool snapshot_pack_texts(const struct wire_texts *texts, char *room, size_t size, uint32_t *bytes);

@@ -45,7 +45,7 @@ END_TEST
 static void expect_way(enum wire_async async, uint64_t resident, uint64_t available, bool copies,
                        bool forked, bool is_short)
 {
-    struct snapshot_way way = snapshot_choose_way(async, 4, resident * MIB, available * MIB);
+    struct snapshot_way way = snapshot_choose_way(async, resident * MIB, available * MIB);
 
     ck_assert_int_eq(way.copies, copies);
     ck_assert_int_eq(way.forked, forked);
@@ -57,8 +57,6 @@ START_TEST(memory_decides)
     expect_way(WIRE_ASYNC_AUTO, 400, 800, true, true, false);
     expect_way(WIRE_ASYNC_AUTO, 400, 799, true, false, true);
     expect_way(WIRE_ASYNC_AUTO, 400, 399, false, false, true);
-    expect_way(WIRE_ASYNC_AUTO, 31, 1000, true, false, false); /* small ones write by themselves */
-    expect_way(WIRE_ASYNC_AUTO, 32, 1000, true, true, false);
     expect_way(WIRE_ASYNC_ON, 4, 1000, true, true, false);
     expect_way(WIRE_ASYNC_ON, 400, 100, false, true, true); /* as the user wants it */
     expect_way(WIRE_ASYNC_OFF, 400, 1000, true, false, false);
