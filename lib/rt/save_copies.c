@@ -45,6 +45,9 @@ static int enter(void *context)
     sigset_t gone;
 
     (void)context;
+    /* A rank's group is killed with all that it has started; its copies stay. */
+    if (bspz_rt.pid > 0)
+        setpgid(0, 0);
     sigemptyset(&gone);
     sigaddset(&gone, PARENT_GONE);
     prctl(PR_SET_PDEATHSIG, PARENT_GONE);

@@ -73,6 +73,22 @@ def a_copy_is_no_rank():
         return f"ok, {len(victims)} copies"
 
 
+def survivors_come_from_their_copies():
+    """And so does the lost one, as its copy has survived it: no image is read."""
+    reference = Reference.of(4, 15, "-m", 1)
+    with Place() as place:
+        held_everywhere(place, 4, 6)
+        job = place.ticker(4, 15, "-m", 1)
+        ranks = wait_all(place, 4, 6)
+        before = copies(job)
+        place.kill(ranks[2])
+        let_go(place, 4, 6)
+        ended(place, job, reference)
+        for pid in range(4):
+            again = place.executed(pid, 6)[-1]
+            check(again in before, "process", pid, "went on as", again, "copies were", before)
+
+
 def five_times_in_a_row():
     """The second fault and all that follow come before anything new is committed."""
     reference = Reference.of(3, 15)
@@ -274,7 +290,8 @@ def without_snapshots():
 
 
 if __name__ == "__main__":
-    main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank, five_times_in_a_row,
+    main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank, survivors_come_from_their_copies,
+          five_times_in_a_row,
           fifty_supersteps_fifty_faults, agent_five_times, back_to_the_start,
           the_same_fault_for_ever, restarts_count_anew, labelled_and_split, shortened_by_itself, slow_input,
           input_from_a_terminal,
