@@ -86,7 +86,7 @@ static void on_stop_signal(uv_signal_t *handle, int signal)
 {
     struct launcher *launcher = handle->data;
 
-    if (launcher->signals_seen++ == 0) {
+    if (launcher->signals_seen++ == 0 && !launcher->over) {
         ask_to_stop(launcher, signal);
         return;
     }
@@ -164,6 +164,7 @@ static void agent_lost(struct launcher *launcher, int wait_status)
     snprintf(text, sizeof text, "the node agent (" AGENT_NAME ", process %d) %s",
              (int)launcher->agent_pid, how);
     launcher_fault_text(launcher, text);
+    launcher->agent_pid = 0;
     if (!launcher_has_snapshots(launcher))
         launcher->forced_status =
             WIFSIGNALED(wait_status) ? SIGNAL_STATUS + WTERMSIG(wait_status) : 1;
@@ -180,18 +181,16 @@ static void on_closed(void *context, enum net_end end, const char *text)
     launcher->agent = NULL;
     launcher->paused = false;
     if (launcher->forced_status && !launcher->over) {
-        launcher->over = true;
+        launcher->over = launcher->said = true;
         launcher->status = launcher->forced_status;
     }
-    /* Still caught, though no longer a reason to stay: one that comes now is too late to matter. */
-    if (launcher->over)
+    if (launcher->said)
         launcher_wind_up(launcher);
     wait_status = wait_for_agent(launcher);
     if (!launcher->over || launcher_has_snapshots(launcher))
         kill_what_is_left();
     if (!launcher->over)
         agent_lost(launcher, wait_status);
-    launcher->agent_pid = 0;
 }
 
 bool launcher_start_agent(struct launcher *launcher)
@@ -257,6 +256,8 @@ static void prepare_loop(struct launcher *launcher)
         uv_timer_start(&launcher->progress_timer, on_progress_timer, interval, interval);
 }
 
+/* Signals are still caught, though no longer a reason to stay: one that comes now is too late to
+ * matter. */
 void launcher_wind_up(struct launcher *launcher)
 {
     for (int i = 0; i < LAUNCHER_STOPS; i++)

@@ -53,7 +53,9 @@ struct launcher {
     int forced_status; /* 0: the machine's */
     bool finish_noted;
     bool end_told; /* why the job ends was said already */
-    bool over;     /* EXIT: no more than the agent's end is to come */
+    bool over;     /* EXIT: what is left to do is to show the rest of the output ... */
+    bool said;     /* ... and to say why, which has been done: the agent leaves */
+    char *report;  /* of what the processes used, NULL: none */
     int status;
 
     /* Output. */
@@ -95,6 +97,8 @@ bool launcher_begin_job(struct launcher *launcher);
 /* now_ms is filled in. */
 void launcher_event(struct launcher *launcher, struct job_event event);
 void launcher_fault_text(struct launcher *launcher, const char *text);
+/* The job is over, and perhaps its output is out, too. */
+void launcher_finish(struct launcher *launcher);
 
 /* ---- launcher_talk.c ---- */
 
@@ -103,6 +107,7 @@ void launcher_on_message(void *context, struct net_connection *connection,
                          const struct wire_message *message);
 void launcher_query_status(struct launcher *launcher);
 void launcher_resize(struct launcher *launcher);
+void launcher_tell_report(struct launcher *launcher);
 
 /* ---- launcher_output.c ---- */
 
@@ -110,8 +115,10 @@ void launcher_resize(struct launcher *launcher);
 int launcher_open_streams(struct launcher *launcher);
 void launcher_close_streams(struct launcher *launcher);
 void launcher_show_output(struct launcher *launcher, const struct wire_output *output);
-/* All of it, before anything is said about the end. */
+/* No more will come: beginnings of lines are shown, too. */
 void launcher_finish_output(struct launcher *launcher);
+/* Whether the user's readers have taken all of it. */
+bool launcher_output_is_out(const struct launcher *launcher);
 /* The user wants the end, not the rest of the output. */
 void launcher_drop_output(struct launcher *launcher);
 void launcher_mark(struct launcher *launcher, const struct wire_message *message);

@@ -206,22 +206,31 @@ static void record_finish(struct launcher *launcher, const struct job_effect *ef
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_FINISH_RECORDED});
 }
 
-/* The agent is told to leave; without one all is over at once. */
-static void leave(struct launcher *launcher, const struct job_effect *effect)
+/* All output comes before anything that is said about the end; then the agent is told to leave. */
+void launcher_finish(struct launcher *launcher)
 {
     struct wire_message farewell = {.kind = WIRE_EXIT};
 
-    launcher_finish_output(launcher);
-    launcher->over = true;
-    launcher->status = launcher->forced_status ? launcher->forced_status : effect->status;
+    if (!launcher->over || launcher->said || !launcher_output_is_out(launcher))
+        return;
+    launcher->said = true;
     if (launcher->output_closed && launcher->status == 0)
         launcher->status = 1; /* not all of it has reached the user */
     launcher_clear_progress(launcher);
+    launcher_tell_report(launcher);
     tell_end(launcher);
     if (launcher->agent)
         launcher_send(launcher, &farewell);
     else
         launcher_wind_up(launcher);
+}
+
+static void leave(struct launcher *launcher, const struct job_effect *effect)
+{
+    launcher_finish_output(launcher);
+    launcher->over = true;
+    launcher->status = launcher->forced_status ? launcher->forced_status : effect->status;
+    launcher_finish(launcher);
 }
 
 static void tell_zero(struct launcher *launcher, const struct job_effect *effect)

@@ -39,6 +39,7 @@ static void on_sink_changed(void *context)
 
     for (int i = 0; i < 2; i++)
         check_output(launcher, launcher->sinks[i].error);
+    launcher_finish(launcher);
     if (!launcher->agent)
         return;
     if (!launcher->paused && waiting > WAITING_HIGH) {
@@ -135,18 +136,15 @@ void launcher_show_output(struct launcher *launcher, const struct wire_output *o
     on_sink_changed(launcher);
 }
 
-/* The job is over: whoever does not want to wait for a slow reader may interrupt us without ado. */
 void launcher_finish_output(struct launcher *launcher)
 {
-    if (!launcher->show || launcher->output_closed)
-        return;
-    check_output(launcher, show_flush(launcher->show));
-    for (int i = 0; i < LAUNCHER_STOPS; i++)
-        if (uv_is_active((uv_handle_t *)&launcher->stops[i]) &&
-            sink_waiting(&launcher->sinks[0]) + sink_waiting(&launcher->sinks[1]) > 0)
-            uv_signal_stop(&launcher->stops[i]);
-    for (int i = 0; i < 2; i++)
-        check_output(launcher, sink_flush(&launcher->sinks[i]));
+    if (launcher->show && !launcher->output_closed)
+        check_output(launcher, show_flush(launcher->show));
+}
+
+bool launcher_output_is_out(const struct launcher *launcher)
+{
+    return sink_waiting(&launcher->sinks[0]) + sink_waiting(&launcher->sinks[1]) == 0;
 }
 
 /* ---- Snapshots ---- */

@@ -152,16 +152,13 @@ static void show_status(struct launcher *launcher, const struct wire_status *sta
     launcher->line_shown = true;
 }
 
-static void show_report(struct launcher *launcher, const struct wire_report *report)
+void launcher_tell_report(struct launcher *launcher)
 {
-    char *table = usage_table(report->ranks.items, report->ranks.count);
     char size[16];
 
-    launcher_finish_output(launcher);
-    if (!table)
+    if (!launcher->report)
         return;
-    launcher_say(launcher, "%s", table);
-    free(table);
+    launcher_say(launcher, "%s", launcher->report);
     if (!launcher_has_snapshots(launcher))
         return;
     usage_bytes_text(launcher->snapshot_bytes, size, sizeof size);
@@ -305,7 +302,8 @@ void launcher_on_message(void *context, struct net_connection *connection,
         launcher_show_output(launcher, &message->output);
         break;
     case WIRE_REPORT:
-        show_report(launcher, &message->report);
+        free(launcher->report);
+        launcher->report = usage_table(message->report.ranks.items, message->report.ranks.count);
         break;
     case WIRE_MARK:
         launcher_mark(launcher, message);

@@ -20,20 +20,20 @@ void sink_init(struct sink *sink, uv_loop_t *loop, int fd, void (*changed)(void 
     sink->timer.data = sink;
 }
 
-static bool has_room(int fd, int timeout_ms)
+static bool has_room(int fd)
 {
     struct pollfd entry = {.fd = fd, .events = POLLOUT};
 
     /* An error or a closed reader counts as room: the write will say what it is. */
-    return poll(&entry, 1, timeout_ms) > 0;
+    return poll(&entry, 1, 0) > 0;
 }
 
-/* Writes while there is room; with timeout -1 until all is written.  Returns how much it was. */
-static size_t write_some(struct sink *sink, const char *data, size_t size, int timeout_ms)
+/* Writes while there is room.  Returns how much it was. */
+static size_t write_some(struct sink *sink, const char *data, size_t size)
 {
     size_t written = 0;
 
-    while (written < size && !sink->error && has_room(sink->fd, timeout_ms)) {
+    while (written < size && !sink->error && has_room(sink->fd)) {
         size_t piece = size - written < CHUNK ? size - written : CHUNK;
         ssize_t got = write(sink->fd, data + written, piece);
 
@@ -45,9 +45,9 @@ static size_t write_some(struct sink *sink, const char *data, size_t size, int t
     return written;
 }
 
-static void take_waiting(struct sink *sink, int timeout_ms)
+static void take_waiting(struct sink *sink)
 {
-    size_t written = write_some(sink, sink->data + sink->start, sink->size, timeout_ms);
+    size_t written = write_some(sink, sink->data + sink->start, sink->size);
 
     sink->start += written;
     sink->size -= written;
@@ -63,7 +63,7 @@ static void on_timer(uv_timer_t *timer)
 {
     struct sink *sink = timer->data;
 
-    take_waiting(sink, 0);
+    take_waiting(sink);
     sink->changed(sink->context);
 }
 
@@ -95,7 +95,7 @@ int sink_write(struct sink *sink, const char *data, size_t size)
     if (sink->error || sink->dropping)
         return sink->error;
     if (sink->size == 0)
-        written = write_some(sink, data, size, 0);
+        written = write_some(sink, data, size);
     if (sink->error || written == size)
         return sink->error;
     error = keep(sink, data + written, size - written);
@@ -107,13 +107,6 @@ int sink_write(struct sink *sink, const char *data, size_t size)
 size_t sink_waiting(const struct sink *sink)
 {
     return sink->size;
-}
-
-int sink_flush(struct sink *sink)
-{
-    while (sink->size > 0 && !sink->error)
-        take_waiting(sink, -1);
-    return sink->error;
 }
 
 void sink_drop(struct sink *sink)

@@ -30,9 +30,6 @@ int sink_write(struct sink *sink, const char *data, size_t size);
 /* Bytes that wait. */
 size_t sink_waiting(const struct sink *sink);
 
-/* Writes what waits, however long that takes.  0 or the error. */
-int sink_flush(struct sink *sink);
-
 /* Throws away what waits and what will come. */
 void sink_drop(struct sink *sink);
 
