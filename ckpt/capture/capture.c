@@ -254,16 +254,31 @@ static void step_back(const struct bspz_capture_plan *plan)
     bspz_sys3(SYS_sched_setscheduler, 0, SCHED_IDLE, &none);
 }
 
-static void finish(struct bspz_capture_plan *plan, int error,
-                   const struct bspz_image_written *written)
+void bspz_snapshot_finish(struct bspz_capture_plan *plan, int error,
+                          const struct bspz_image_written *written)
 {
     if (plan->finished)
         plan->finished(plan->finished_context, error, error ? NULL : written, plan->why);
 }
 
-static long write_in_copy(struct bspz_snapshot *snapshot, struct bspz_capture_plan *plan)
+void bspz_snapshot_write_and_end(struct bspz_snapshot *snapshot, struct bspz_capture_plan *plan)
 {
     struct bspz_image_written written;
+    int error;
+
+    snapshot->why = plan->why;
+    bspz_show_as_copy(snapshot);
+    step_back(plan);
+    error = bspz_snapshot_confirm(snapshot);
+    if (!error)
+        error = bspz_snapshot_write(snapshot, &plan->image, &written);
+    bspz_snapshot_finish(plan, error, &written);
+    bspz_sys1(SYS_exit_group, error ? 1 : 0);
+    __builtin_unreachable();
+}
+
+static long write_in_copy(struct bspz_snapshot *snapshot, struct bspz_capture_plan *plan)
+{
     int error = bspz_snapshot_copy_lost(snapshot);
     int side;
 
@@ -274,14 +289,7 @@ static long write_in_copy(struct bspz_snapshot *snapshot, struct bspz_capture_pl
         bspz_snapshot_drop_copies(snapshot);
         return side < 0 ? bspz_snapshot_fail(snapshot, "a copy of the process", side) : 0;
     }
-    bspz_show_as_copy(snapshot);
-    step_back(plan);
-    error = bspz_snapshot_confirm(snapshot);
-    if (!error)
-        error = bspz_snapshot_write(snapshot, &plan->image, &written);
-    finish(plan, error, &written);
-    bspz_sys1(SYS_exit_group, error ? 1 : 0);
-    __builtin_unreachable();
+    bspz_snapshot_write_and_end(snapshot, plan);
 }
 
 /* ---- The call ---------------------------------------------------------------------------------
@@ -305,13 +313,13 @@ static long capture_on_own_stack(void *argument)
     if (plan->forked)
         return write_in_copy(snapshot, plan);
     error = bspz_snapshot_write(snapshot, &plan->image, &written);
-    finish(plan, error, &written);
+    bspz_snapshot_finish(plan, error, &written);
     return error;
 }
 
-/* In the restored process, on its own stack again. */
-static int arrive(struct bspz_capture_plan *plan, struct bspz_restored *restored)
+int bspz_snapshot_arrive(struct bspz_capture_plan *plan, void *block)
 {
+    struct bspz_restored *restored = block;
     size_t bytes = restored->handover_size;
 
     bspz_snapshot_forget();
@@ -347,7 +355,7 @@ int bspz_capture_write(struct bspz_capture_plan *plan)
     result = bspz_switch_stack(&snapshot->thread.context, snapshot->stack_top, capture_on_own_stack,
                                &call);
     if (result > 0)
-        result = arrive(plan, (struct bspz_restored *)result);
+        result = bspz_snapshot_arrive(plan, (void *)result);
     bspz_signals_set(mask);
     return (int)result;
 }

@@ -102,13 +102,18 @@ enum { BSPZ_COPY_FROZEN, BSPZ_COPY_THAW, BSPZ_COPY_DISCARD };
 struct bspz_freeze_plan {
     struct bspz_capture_options options;
     struct bspz_copy_hooks hooks;
+    /* If not NULL, the copy has this image written by a copy of its own, before it waits: so that
+     * the process is stopped by one copy only.  `forked` must be set; `options` are those above. */
+    struct bspz_capture_plan *image;
     char why[BSPZ_WHY_SIZE];
     bool replaced; /* in a thawed copy: it has made another frozen copy of itself */
 };
 
 /* Makes a copy that waits on its word.  0 in the caller.  1 in the copy when it has been thawed: it
  * is the process as it was, with its file offsets, flags, lengths and timers put back, and has made
- * its own replacement where the hook gave it a word.  The original must have ended before. */
+ * its own replacement where the hook gave it a word.  The original must have ended before.  2 in a
+ * process restored from the image, as bspz_capture_write returns 1 there.  No copy is wanted or
+ * possible: there is no image either. */
 int bspz_copy_freeze(struct bspz_freeze_plan *plan);
 
 /* ---- Restoring --------------------------------------------------------------------------------*/

@@ -1,8 +1,9 @@
 /* copy.c - frozen copies: a rank that waits, to become the rank again.
  *
- * Happy path: the rank records what a fork loses -> a copy is made, which waits on its word -> the
- * rank is lost or rolled back and ends -> the word says THAW -> the copy puts back what the process
- * had (files, lost memory, timers), makes its own replacement and returns as the rank.
+ * Happy path: the rank records what a fork loses -> a copy is made, which has an image written if
+ * one is wanted, and waits on its word -> the rank is lost or rolled back and ends -> the word says
+ * THAW -> the copy puts back what the process had (files, lost memory, timers), makes its own
+ * replacement and returns as the rank.
  * What can fail: no memory or no process for the copy (there is none then), the copy of a copy
  * (the thawed rank goes on without one). */
 #include <errno.h>
@@ -186,8 +187,27 @@ static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
 /* ---- Freezing ---------------------------------------------------------------------------------
  */
 
+/* In the copy: it may take its time, nobody waits for it. */
+static void have_image_written(struct bspz_snapshot *snapshot, struct bspz_capture_plan *image)
+{
+    struct bspz_image_written written;
+    char *why = snapshot->why;
+    int side = bspz_fork_twice(snapshot, image->forked, 0);
+
+    if (side > 0)
+        bspz_snapshot_write_and_end(snapshot, image);
+    if (side == 0)
+        return;
+    /* No process for it: then the copy itself. */
+    snapshot->why = image->why;
+    side = bspz_snapshot_write(snapshot, &image->image, &written);
+    bspz_snapshot_finish(image, side, &written);
+    snapshot->why = why;
+}
+
 /* 0: the copy is made, or none was wanted (*made false); 1 in the copy when it is thawed. */
-static int make_copy(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *plan, bool *made)
+static int make_copy(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *plan,
+                     struct bspz_capture_plan *image, bool *made)
 {
     _Atomic uint32_t *word = plan->hooks.word(plan->hooks.context);
     int side;
@@ -202,8 +222,16 @@ static int make_copy(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *pl
     }
     bspz_show_as_copy(snapshot);
     volunteer_for_oom();
-    if (bspz_snapshot_confirm(snapshot) != 0)
+    side = bspz_snapshot_confirm(snapshot);
+    if (side && image) {
+        memcpy(image->why, snapshot->why, BSPZ_WHY_SIZE);
+        bspz_snapshot_finish(image, side, NULL);
+    }
+    if (side)
         bspz_sys1(SYS_exit_group, 1);
+    snapshot->from_memory = false;
+    if (image)
+        have_image_written(snapshot, image);
     wait_frozen(word);
     return 1;
 }
@@ -216,14 +244,14 @@ static int freeze(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *plan)
 
     if (bspz_sys_slurp("/proc/self/oom_score_adj", oom_before, sizeof oom_before) < 0)
         strcpy(oom_before, "0");
-    side = make_copy(snapshot, plan, &made);
+    side = make_copy(snapshot, plan, plan->image, &made);
     if (side < 0)
         return bspz_snapshot_fail(snapshot, "a copy of the process", side);
     if (side == 0)
         return 0;
     /* Copies of copies arrive here too: each goes on as the rank. */
     for (;;) {
-        side = make_copy(snapshot, plan, &made);
+        side = make_copy(snapshot, plan, NULL, &made);
         if (side != 1)
             break;
     }
@@ -232,11 +260,30 @@ static int freeze(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *plan)
     return side ? side : 1;
 }
 
+struct freeze_call {
+    struct bspz_snapshot *snapshot;
+    struct bspz_freeze_plan *plan;
+};
+
+static long freeze_on_own_stack(void *argument)
+{
+    const struct freeze_call *call = argument;
+    int result = bspz_snapshot_read(call->snapshot, true);
+
+    if (!result)
+        result = bspz_snapshot_copy_lost(call->snapshot);
+    if (!result)
+        result = freeze(call->snapshot, call->plan);
+    bspz_snapshot_drop_copies(call->snapshot);
+    return result;
+}
+
 int bspz_copy_freeze(struct bspz_freeze_plan *plan)
 {
     struct bspz_snapshot *snapshot = bspz_snapshot_begin(&plan->options, plan->why);
+    struct freeze_call call = {snapshot, plan};
     uint64_t mask;
-    int result;
+    long result;
 
     if (!snapshot) {
         strcpy(plan->why, "no address space for the tables of a snapshot");
@@ -245,12 +292,10 @@ int bspz_copy_freeze(struct bspz_freeze_plan *plan)
     mask = bspz_signals_block();
     snapshot->mask = mask;
     plan->replaced = false;
-    result = bspz_snapshot_read(snapshot, true);
-    if (!result)
-        result = bspz_snapshot_copy_lost(snapshot);
-    if (!result)
-        result = freeze(snapshot, plan);
-    bspz_snapshot_drop_copies(snapshot);
+    result = bspz_switch_stack(&snapshot->thread.context, snapshot->stack_top, freeze_on_own_stack,
+                               &call);
+    if (result > 1)
+        result = 1 + bspz_snapshot_arrive(plan->image, (void *)result);
     bspz_signals_set(mask);
-    return result;
+    return (int)result;
 }

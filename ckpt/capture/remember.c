@@ -3,7 +3,8 @@
  * The kernel makes that list by looking at every page, which takes longer than the fork itself.  A
  * copy that is made while the plain list is as it was can do with the flags of the last time, and
  * looks itself, off the program's path, whether they were still right: if a flag was changed
- * without a change of the list (madvise on a whole mapping), the copy is given up. */
+ * without a change of the list (madvise on a whole mapping), the copy is given up, and the next
+ * snapshot looks again. */
 #include <errno.h>
 #include <string.h>
 
@@ -25,6 +26,10 @@ static bool is_same(const struct bspz_map *a, const struct bspz_map *b)
 
 static bool is_excluded(const struct bspz_snapshot *snapshot, const struct bspz_map *map)
 {
+    const struct bspz_range own = bspz_snapshot_memory();
+
+    if (own.start <= map->start && own.end >= map->end)
+        return true;
     for (uint32_t i = 0; i < snapshot->options->excluded_count; i++)
         if (snapshot->options->excluded[i].start <= map->start &&
             snapshot->options->excluded[i].end >= map->end)
@@ -66,7 +71,7 @@ int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick)
     int error;
 
     snapshot->from_memory = false;
-    if (quick) {
+    if (atomic_exchange(snapshot->stale, 0) == 0 && quick) {
         error = bspz_maps_read(&snapshot->maps, false, &snapshot->arena);
         snapshot->from_memory = !error && recall(snapshot);
         if (error || snapshot->from_memory)
@@ -99,6 +104,8 @@ int bspz_snapshot_confirm(struct bspz_snapshot *snapshot)
         if (!map || (map->flags ^ piece->map->flags) & (BSPZ_MAP_WIPE_FORK | BSPZ_MAP_DONT_FORK))
             error = -EAGAIN;
     }
+    if (error == -EAGAIN)
+        atomic_store(snapshot->stale, 1);
     return error ? bspz_snapshot_fail(snapshot,
                                       "mappings changed in a way that a copy cannot follow", error)
                  : 0;

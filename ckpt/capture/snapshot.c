@@ -6,13 +6,14 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "ckpt/capture/identity.h"
 #include "ckpt/capture/linux.h"
 
 #define ARENA_BYTES (48u << 20)
 #define STACK_BYTES (160u << 10)
 #define SCRATCH_BYTES                                                                              \
     (ARENA_BYTES + BSPZ_IMAGE_WRITER_SCRATCH + STACK_BYTES + 2 * BSPZ_FORK_STACK +                 \
-     BSPZ_MEMORY_BYTES)
+     BSPZ_MEMORY_BYTES + BSPZ_PAGE)
 
 /* The one mutable static of this folder: where the scratch memory is. */
 static char *scratch;
@@ -29,19 +30,31 @@ void bspz_snapshot_forget(void)
     scratch = NULL;
 }
 
+/* Address space; memory only where it is touched.  The last page is the same in all copies. */
+static char *make_scratch(void)
+{
+    long at = bspz_sys_map(0, SCRATCH_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint64_t last = (uint64_t)at + SCRATCH_BYTES - BSPZ_PAGE;
+
+    if (bspz_failed(at))
+        return NULL;
+    if (bspz_sys_map(last, BSPZ_PAGE, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != (long)last) {
+        bspz_sys2(SYS_munmap, at, SCRATCH_BYTES);
+        return NULL;
+    }
+    return (char *)at;
+}
+
 struct bspz_snapshot *bspz_snapshot_begin(const struct bspz_capture_options *options, char *why)
 {
     struct bspz_snapshot *snapshot;
 
-    if (!scratch) {
-        /* Address space; memory only where it is touched. */
-        long at = bspz_sys_map(0, SCRATCH_BYTES, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-        if (bspz_failed(at))
-            return NULL;
-        scratch = (char *)at;
-    }
+    if (!scratch)
+        scratch = make_scratch();
+    if (!scratch)
+        return NULL;
     snapshot = (struct bspz_snapshot *)(void *)scratch;
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->options = options;
@@ -49,7 +62,8 @@ struct bspz_snapshot *bspz_snapshot_begin(const struct bspz_capture_options *opt
     snapshot->arena.size = ARENA_BYTES;
     snapshot->arena.used = sizeof *snapshot;
     snapshot->writer_scratch = scratch + ARENA_BYTES;
-    snapshot->memory = (struct bspz_memory *)(void *)(scratch + SCRATCH_BYTES - BSPZ_MEMORY_BYTES);
+    snapshot->stale = (_Atomic uint32_t *)(void *)(scratch + SCRATCH_BYTES - BSPZ_PAGE);
+    snapshot->memory = (struct bspz_memory *)(void *)((char *)snapshot->stale - BSPZ_MEMORY_BYTES);
     snapshot->fork_stack_top = snapshot->memory;
     snapshot->stack_top = (char *)snapshot->fork_stack_top - 2 * BSPZ_FORK_STACK;
     snapshot->why = why;
@@ -204,11 +218,13 @@ static void find_vdso(struct bspz_snapshot *snapshot)
 int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick)
 {
     const struct bspz_context context = snapshot->thread.context;
+    uint64_t features[8];
     const char *what = "";
     int error = bspz_snapshot_one_thread(snapshot);
 
     if (error)
         return error;
+    bspz_cpu_features(features); /* so that forked writers need not ask, each for itself */
     error = bspz_thread_read(&snapshot->thread, snapshot->mask, &what);
     if (error)
         return bspz_snapshot_fail(snapshot, what, error);

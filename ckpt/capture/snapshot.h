@@ -39,9 +39,10 @@ struct bspz_snapshot {
     void *stack_top;
     void *fork_stack_top; /* two stacks of BSPZ_FORK_STACK bytes */
     struct bspz_memory *memory;
-    bool from_memory; /* the mappings' flags are those of the last time */
-    uint64_t mask;    /* signals blocked before */
-    char *why;        /* BSPZ_WHY_SIZE bytes */
+    bool from_memory;        /* the mappings' flags are those of the last time */
+    _Atomic uint32_t *stale; /* 1: a copy has found that those are not right any more */
+    uint64_t mask;           /* signals blocked before */
+    char *why;               /* BSPZ_WHY_SIZE bytes */
 };
 
 /* The scratch memory of this process, made upon first use, with an empty snapshot in it.  NULL when
@@ -75,6 +76,14 @@ void bspz_snapshot_drop_copies(struct bspz_snapshot *snapshot);
 /* Writes the image of what was read. */
 int bspz_snapshot_write(struct bspz_snapshot *snapshot, const struct bspz_image_config *config,
                         struct bspz_image_written *written);
+
+/* In a forked process: writes the image, says that it is finished, and ends. */
+void bspz_snapshot_write_and_end(struct bspz_snapshot *snapshot, struct bspz_capture_plan *plan)
+    __attribute__((noreturn));
+void bspz_snapshot_finish(struct bspz_capture_plan *plan, int error,
+                          const struct bspz_image_written *written);
+/* In the restored process, with what bspz_switch_stack returned, on its own stack again: 1. */
+int bspz_snapshot_arrive(struct bspz_capture_plan *plan, void *restored);
 
 /* Visits the pages of a piece that must be saved, in runs, ascending. */
 typedef int bspz_run_function(void *context, uint64_t start, uint64_t end);

@@ -58,6 +58,26 @@ static double freeze_once(struct host_agent *agent)
     return start;
 }
 
+/* A frozen copy that has the image written. */
+static double do_both_once(const char *path, struct host_agent *agent, struct host_agent *other)
+{
+    struct bspz_freeze_plan plan = {0};
+    struct bspz_copy_hooks writer;
+    double start;
+
+    unlink(path);
+    start = now();
+    host_agent_hooks(agent, &plan.hooks);
+    host_agent_hooks(other, &writer);
+    if (host_freeze_and_snapshot(path, &plan, &writer) != 0)
+        exit(1);
+    start = now() - start;
+    host_agent_discard(agent);
+    host_agent_wait(agent);
+    host_agent_wait(other);
+    return start;
+}
+
 static double thaw_once(struct host_agent *agent, uint64_t *words)
 {
     struct bspz_freeze_plan plan = {0};
@@ -87,13 +107,14 @@ static double thaw_once(struct host_agent *agent, uint64_t *words)
 int main(int argc, char **argv)
 {
     size_t bytes = argc > 1 ? (size_t)atol(argv[1]) << 20 : 0;
-    struct host_agent *agent;
+    struct host_agent *agent, *other;
     uint64_t *words;
 
     if (argc < 3)
         return 2;
     words = fill(bytes + 8, argc > 3);
     agent = host_agent_start();
+    other = host_agent_other(agent);
     printf("forked  ");
     for (int i = 0; i < ROUNDS; i++) {
         double start;
@@ -107,6 +128,9 @@ int main(int argc, char **argv)
     printf("\nfrozen  ");
     for (int i = 0; i < ROUNDS; i++)
         printf(" %7.2f", freeze_once(agent));
+    printf("\nboth    ");
+    for (int i = 0; i < ROUNDS; i++)
+        printf(" %7.2f", do_both_once(argv[2], agent, other));
     printf("\nthawed  ");
     for (int i = 0; i < ROUNDS; i++)
         printf(" %7.2f", thaw_once(agent, words));

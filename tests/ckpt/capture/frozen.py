@@ -1,6 +1,6 @@
 """Frozen copies are thawed, again and again from one snapshot."""
 
-from harness import WAYS, expect, main
+from harness import SAVED, WAYS, expect, main
 
 
 def lives(place):
@@ -9,4 +9,12 @@ def lives(place):
         expect(done.stdout == b"5 lives\n", f"{way}: {done.stdout} {done.stderr}")
 
 
-main([lives])
+def changed_flags(place):
+    """A copy that would lack memory is given up; what was in it is in the next image."""
+    for way in ("pie", "static"):
+        image = place.path(way)
+        place.run(f"stale_{way}", image, check=SAVED)
+        place.restore(f"stale_{way}", image, check=0)
+
+
+main([lives, changed_flags])

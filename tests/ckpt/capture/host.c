@@ -100,32 +100,59 @@ static void check_apart(void)
     munmap(wanted, bytes);
 }
 
-static int snapshot(const char *path, struct host_agent *agent, int increment)
+static int open_image(const char *path)
 {
-    struct bspz_capture_plan plan = {0};
-    struct bspz_copy_hooks hooks;
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 900), with_image[4] = {0, 1, 2, high};
-    int result;
+    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 900);
 
     if (high < 0) {
         perror(path);
         exit(4);
     }
     close(fd);
-    host_options(&plan.options);
-    plan.options.job_descriptors = with_image;
-    plan.options.job_count = 4;
-    plan.image.write = write_all;
-    plan.image.context = &high;
-    plan.image.compress = true;
-    plan.image.header.superstep = ++superstep;
-    plan.image.header.nprocs = 1;
-    plan.image.next = tables[!newest];
+    return high;
+}
+
+static void options_with(struct bspz_capture_options *options, int with_image[4], int image)
+{
+    memcpy(with_image, job, sizeof job);
+    with_image[3] = image;
+    host_options(options);
+    options->job_descriptors = with_image;
+    options->job_count = 4;
+}
+
+static void fill_plan(struct bspz_capture_plan *plan, int *image, int increment)
+{
+    plan->image.write = write_all;
+    plan->image.context = image;
+    plan->image.compress = true;
+    plan->image.header.superstep = ++superstep;
+    plan->image.header.nprocs = 1;
+    plan->image.next = tables[!newest];
     if (increment)
-        plan.image.base = tables[newest];
-    plan.handover = handover;
-    plan.handover_room = sizeof handover;
+        plan->image.base = tables[newest];
+    plan->handover = handover;
+    plan->handover_room = sizeof handover;
+}
+
+static int come_back(void)
+{
+    check_apart();
+    exclude_tables();
+    host_exclude(NULL, 0);
+    newest = 0;
+    return 1;
+}
+
+static int snapshot(const char *path, struct host_agent *agent, int increment)
+{
+    struct bspz_capture_plan plan = {0};
+    struct bspz_copy_hooks hooks;
+    int image = open_image(path), with_image[4], result;
+
+    options_with(&plan.options, with_image, image);
+    fill_plan(&plan, &image, increment);
     if (agent) {
         host_agent_hooks(agent, &hooks);
         plan.forked = &hooks;
@@ -133,16 +160,30 @@ static int snapshot(const char *path, struct host_agent *agent, int increment)
     result = bspz_capture_write(&plan);
     if (result < 0)
         refuse(plan.why);
-    if (result == 1) {
-        check_apart();
-        exclude_tables();
-        host_exclude(NULL, 0);
-        newest = 0;
-        return 1;
-    }
+    if (result == 1)
+        return come_back();
     newest = !newest;
-    close(high);
+    close(image);
     return 0;
+}
+
+int host_freeze_and_snapshot(const char *path, struct bspz_freeze_plan *freeze,
+                             const struct bspz_copy_hooks *writer)
+{
+    struct bspz_capture_plan plan = {.forked = writer};
+    int image = open_image(path), with_image[4], result;
+
+    options_with(&freeze->options, with_image, image);
+    fill_plan(&plan, &image, 0);
+    freeze->image = &plan;
+    result = bspz_copy_freeze(freeze);
+    if (result < 0)
+        refuse(freeze->why);
+    if (result == 2)
+        return come_back() + 1;
+    newest = !newest;
+    close(image);
+    return result;
 }
 
 int host_snapshot(const char *path)

@@ -50,6 +50,11 @@ struct host_agent *host_agent_start(void)
     return agent;
 }
 
+struct host_agent *host_agent_other(struct host_agent *agent)
+{
+    return agent + 1;
+}
+
 void host_agent_hooks(struct host_agent *agent, struct bspz_copy_hooks *hooks)
 {
     *hooks = (struct bspz_copy_hooks){
@@ -72,8 +77,19 @@ void host_agent_end(struct host_agent *agent)
     host_agent_wait(agent);
 }
 
+static void say(struct host_agent *agent, uint32_t word)
+{
+    atomic_store(&agent->word, word);
+    syscall(SYS_futex, &agent->word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 void host_agent_thaw(struct host_agent *agent)
 {
-    atomic_store(&agent->word, BSPZ_COPY_THAW);
-    syscall(SYS_futex, &agent->word, FUTEX_WAKE, 1, NULL, NULL, 0);
+    say(agent, BSPZ_COPY_THAW);
+}
+
+/* The copy made last ends by itself. */
+void host_agent_discard(struct host_agent *agent)
+{
+    say(agent, BSPZ_COPY_DISCARD);
 }

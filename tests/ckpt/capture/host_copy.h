@@ -8,6 +8,8 @@ struct host_agent;
 
 /* The test process is its own agent: a child subreaper. */
 struct host_agent *host_agent_start(void);
+/* For a second copy at the same time. */
+struct host_agent *host_agent_other(struct host_agent *agent);
 void host_agent_hooks(struct host_agent *agent, struct bspz_copy_hooks *hooks);
 /* Waits for the copy made last; its exit status, or 128 and its signal. */
 int host_agent_wait(struct host_agent *agent);
@@ -15,9 +17,14 @@ int host_agent_wait(struct host_agent *agent);
 /* The copy made last ends, or goes on. */
 void host_agent_end(struct host_agent *agent);
 void host_agent_thaw(struct host_agent *agent);
+void host_agent_discard(struct host_agent *agent);
 
 /* Returns when the copy has been made. */
 int host_snapshot_forked_start(const char *path, struct host_agent *agent);
+
+/* A frozen copy that has the image written: as bspz_copy_freeze. */
+int host_freeze_and_snapshot(const char *path, struct bspz_freeze_plan *freeze,
+                             const struct bspz_copy_hooks *writer);
 
 /* One more range that is no part of the process. */
 void host_exclude(const void *at, size_t bytes);

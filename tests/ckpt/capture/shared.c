@@ -37,6 +37,7 @@ static struct board {
     _Atomic uint32_t word[RANKS]; /* of the copies */
     _Atomic int copy[RANKS];
     _Atomic int process[RANKS];
+    _Atomic int writer;
     int agent;
     /* In each life: ranks that are there as they were; whether all are; who writes; ranks that
      * have spoilt everything and wait to be lost. */
@@ -97,6 +98,13 @@ static int announce(void *context, int32_t ospid)
 {
     (void)context;
     atomic_store(&board->copy[rank], ospid);
+    return 0;
+}
+
+static int announce_writer(void *context, int32_t ospid)
+{
+    (void)context;
+    atomic_store(&board->writer, ospid);
     return 0;
 }
 
@@ -163,16 +171,24 @@ static void check(void)
     CHECK(fcntl(log_file, F_SETFL, O_NONBLOCK) == 0 && fcntl(together, F_SETFL, O_APPEND) == 0);
 }
 
-static void keep_copy(void)
+/* One rank has its image written by its copy's copy, the others write by themselves.  1 in a
+ * process restored from the image. */
+static int save(const char *image)
 {
+    const struct bspz_copy_hooks writer = {NULL, announce_writer, enter, NULL};
     struct bspz_freeze_plan plan = {.hooks = {NULL, announce, enter, word}};
     int result;
 
+    if (rank == 1)
+        return host_freeze_and_snapshot(image, &plan, &writer) == 2;
+    if (host_snapshot(image) == 1)
+        return 1;
     host_options(&plan.options);
     result = bspz_copy_freeze(&plan);
     if (result < 0)
         fprintf(stderr, "%s\n", plan.why);
     CHECK(result >= 0);
+    return 0;
 }
 
 static _Noreturn void run_rank(void)
@@ -183,10 +199,8 @@ static _Noreturn void run_rank(void)
     CHECK(own >= 0 && lseek(own, rank, SEEK_SET) == rank);
     snprintf(image, sizeof image, "image.%d", rank);
     before = count_open();
-    if (host_snapshot(image) == 1)
+    if (save(image))
         map_board();
-    else
-        keep_copy();
     atomic_store(&board->process[rank], getpid());
     add(&board->ready, 1);
     wait_until(&board->go, 1);
@@ -291,7 +305,7 @@ int main(int argc, char **argv)
 {
     struct shares *shares = shares_new();
     pid_t first;
-    int gift;
+    int gift, status;
 
     map_board();
     board->agent = getpid();
@@ -307,6 +321,8 @@ int main(int argc, char **argv)
         watch(&board->ready, life == 0);
         add(&board->go, 1);
         watch(&board->done, life == 0);
+        if (life == 0)
+            CHECK(waitpid(atomic_load(&board->writer), &status, __WALL) > 0 && status == 0);
         lose();
         if (life + 1 == argc)
             break;
