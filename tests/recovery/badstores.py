@@ -271,8 +271,9 @@ def a_full_disk():
     with Place() as place:
         os.mkdir(place.store, 0o700)
         script = 'mount -t tmpfs -o size=6m,mode=700 none "$1" || exit 77; shift; exec "$@"'
-        inside = ["unshare", "-m" if ROOT else "-rm", "sh", "-c", script, "sh", place.store]
-        if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+        inside = [shutil.which("unshare") or "unshare", "-m" if ROOT else "-rm", "sh", "-c", script, "sh", place.store]
+        trial = subprocess.run([*BEFORE, *inside, "true"], capture_output=True, check=False)
+        if trial.returncode:
             return "skipped: no private mounts here"
         job = place.start(*inside, BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 1,
                           "--on-refuse", "stop", TICKER, place.files, 12, "-m", 4)

@@ -39,6 +39,8 @@ def main():
     confined = os.environ.get("RECOVERY_CONFINED", "")
     libraries = [path for path in all_files(os.path.dirname(opened)) if path.endswith(".so")] \
         if opened else []
+    built = os.path.join(os.path.dirname(BIN), "lib")
+    libraries += [path for path in all_files(built) if ".so" in os.path.basename(path)]
     environment = dict(
         os.environ, USER="nobody", LOGNAME="nobody", TMPDIR=copy_into("tmp", []),
         RECOVERY_BIN=copy_into("bin", [os.path.join(BIN, "bsprun"), os.path.join(BIN, "bspnode")]),
