@@ -1,5 +1,5 @@
-"""Snapshots that are damaged, foreign or do not fit, directories that fail: refused before anything is
-touched, with one line that says why; where an older snapshot is safe, it is used and named."""
+"""Snapshots that are damaged, foreign or do not fit, directories that fail: refused before anything
+is touched, with one line that says why; where an older snapshot is safe, it is used and named."""
 import signal
 import stat
 
@@ -43,7 +43,7 @@ def cut(path, keep):
 
 
 def refused(place, job, *patterns):
-    """It ended with status 1 (or 2: a wrong command), one line that says why, and touched nothing."""
+    """Status 1 (or 2: a wrong command), one line that says why, and nothing was touched."""
     before, witness = place.contents(), place.witness()
     job = job().wait()
     check(job.status in (1, 2), "status", job)
@@ -271,7 +271,8 @@ def a_full_disk():
     with Place() as place:
         os.mkdir(place.store, 0o700)
         script = 'mount -t tmpfs -o size=6m,mode=700 none "$1" || exit 77; shift; exec "$@"'
-        inside = [shutil.which("unshare") or "unshare", "-m" if ROOT else "-rm", "sh", "-c", script, "sh", place.store]
+        unshare = [shutil.which("unshare") or "unshare", "-m" if ROOT else "-rm"]
+        inside = [*unshare, "sh", "-c", script, "sh", place.store]
         trial = subprocess.run([*BEFORE, *inside, "true"], capture_output=True, check=False)
         if trial.returncode:
             return "skipped: no private mounts here"

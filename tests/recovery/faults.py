@@ -124,8 +124,9 @@ def agent_five_times():
             held_everywhere(place, 2, superstep)
         job = place.ticker(2, 30)
         for superstep in range(5, 30, 5):
-            wait_all(place, 2, superstep)
+            ranks = wait_all(place, 2, superstep)
             place.kill(job.agent())
+            wait_until(lambda: not any(map(alive, ranks)), "the end of what the agent left")
             let_go(place, 2, superstep)
         ended(place, job, reference)
 
@@ -290,9 +291,11 @@ def without_snapshots():
 
 
 if __name__ == "__main__":
-    main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank, survivors_come_from_their_copies,
+    main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank,
+          survivors_come_from_their_copies,
           five_times_in_a_row,
           fifty_supersteps_fifty_faults, agent_five_times, back_to_the_start,
-          the_same_fault_for_ever, restarts_count_anew, labelled_and_split, shortened_by_itself, slow_input,
+          the_same_fault_for_ever, restarts_count_anew, labelled_and_split, shortened_by_itself,
+          slow_input,
           input_from_a_terminal,
           own_ends_are_final, without_snapshots])

@@ -303,8 +303,9 @@ class Job:
         if isinstance(stdin, bytes):
             stdin = open(place.write(f"in.{number}", stdin), "rb")
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
-            self.process = subprocess.Popen([*BEFORE, *command], stdin=stdin or subprocess.DEVNULL, stdout=out,
-                                            stderr=err, env=environment, cwd=cwd, **more)
+            self.process = subprocess.Popen(
+                [*BEFORE, *command], stdin=stdin or subprocess.DEVNULL, stdout=out, stderr=err,
+                env=environment, cwd=cwd, **more)
         if hasattr(stdin, "close") and stdin is not sys.stdin:
             stdin.close()
         self.os_pid = self.process.pid
@@ -345,7 +346,8 @@ class Job:
         """The node agent, once it is there."""
         def found():
             self.check_running()
-            agents = [pid for pid in children_of(self.os_pid) if name_of(pid) == "bspnode"]
+            agents = [pid for pid in children_of(self.os_pid)
+                      if name_of(pid) == "bspnode" and alive(pid)]
             return agents[0] if agents else None
         return wait_until(found, "the node agent")
 

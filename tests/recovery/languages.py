@@ -1,4 +1,4 @@
-"""C++ with exceptions in flight at the barrier, and Fortran with open units, killed and restored."""
+"""C++ with exceptions in flight at the barrier, Fortran with open units: killed and restored."""
 import signal
 
 from harness import *

@@ -63,7 +63,7 @@ class Aim:
         self.place.wait_committed(superstep)
 
 
-# ---- Phases: each starts the job and kills the victim in that phase --------------------------------
+# ---- Phases: each starts the job and kills the victim in that phase ------------------------------
 
 def in_compute(aim):
     aim.place.hold(aim.pid, AT)
@@ -107,8 +107,8 @@ def snapshot_of(path, superstep):
 
 
 def at_file(aim, wanted, missed):
-    """Kills the victim when a file of a snapshot appears: wanted(path, superstep).  The agent stands
-    still while it is looked whether the phase is over already: missed(path)."""
+    """Kills the victim when a file of a snapshot appears: wanted(path, superstep).  The agent
+    stands still while it is looked whether the phase is over already: missed(path)."""
     aim.hold_all(AT)
     aim.start()
     aim.wait_held(AT)
@@ -156,8 +156,8 @@ def being_restored(agent, pid):
 
 
 def in_restore(aim):
-    """A first fault loses a rank and its frozen copy; while it is restored from its image, the victim
-    is killed."""
+    """A first fault loses a rank and its frozen copy; while it is restored from its image, the
+    victim is killed."""
     place = aim.place
     aim.hold_all(AT)
     aim.start()

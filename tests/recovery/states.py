@@ -1,5 +1,5 @@
-"""Every kind of state under libbsp, in programs linked in every way, through rollbacks by frozen copy
-and by image, and through restarts."""
+"""Every kind of state under libbsp, in programs linked in every way, through rollbacks by frozen
+copy and by image, and through restarts."""
 import signal
 
 from harness import *

@@ -1,5 +1,5 @@
-"""Recovery as an ordinary user without capabilities, under a filter of system calls as containers have
-it, when the tests are run by root.
+"""Recovery as an ordinary user without capabilities, under a filter of system calls as containers
+have it, when the tests are run by root.
 
     user.py SCRIPT [ARG ...]
 
@@ -57,7 +57,8 @@ def main():
     command = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups",
                "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", sys.executable,
                os.path.join(tests, os.path.basename(sys.argv[1])), *sys.argv[2:]]
-    return subprocess.run(command, env=environment, cwd=environment["TMPDIR"], check=False).returncode
+    done = subprocess.run(command, env=environment, cwd=environment["TMPDIR"], check=False)
+    return done.returncode
 
 
 if __name__ == "__main__":
