@@ -171,6 +171,13 @@ static void agent_lost(struct launcher *launcher, int wait_status)
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST, .usable = true});
 }
 
+/* What the program left behind when it ended well is the user's. */
+static bool ended_badly(const struct launcher *launcher)
+{
+    return launcher_has_snapshots(launcher) &&
+           job_machine_outcome(launcher->machine).cause != WIRE_CAUSE_NONE;
+}
+
 static void on_closed(void *context, enum net_end end, const char *text)
 {
     struct launcher *launcher = context;
@@ -187,7 +194,7 @@ static void on_closed(void *context, enum net_end end, const char *text)
     if (launcher->said)
         launcher_wind_up(launcher);
     wait_status = wait_for_agent(launcher);
-    if (!launcher->over || launcher_has_snapshots(launcher))
+    if (!launcher->over || ended_badly(launcher))
         kill_what_is_left();
     if (!launcher->over)
         agent_lost(launcher, wait_status);

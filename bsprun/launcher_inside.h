@@ -47,6 +47,7 @@ struct launcher {
     uint64_t first_term_ms;                       /* when it began */
     uint32_t faults;
     char *fault_text;             /* of the newest fault */
+    uint32_t fault_repeats;       /* how often in a row it was exactly this one */
     bool fault_untold;            /* it was recovered from, which nobody has been told */
     char *last_text, *last_table; /* of ENDED */
     enum wire_cause last_cause;

@@ -16,12 +16,6 @@
 
 #define OWN_HOST 0u
 
-void launcher_fault_text(struct launcher *launcher, const char *text)
-{
-    free(launcher->fault_text);
-    launcher->fault_text = strdup(text);
-}
-
 /* ---- What the user is told ---- */
 
 static const char *fault_text(const struct launcher *launcher)
@@ -29,7 +23,7 @@ static const char *fault_text(const struct launcher *launcher)
     return launcher->fault_text ? launcher->fault_text : "a fault";
 }
 
-/* One line for each rollback, once it is known where to; or that there was another fault first. */
+/* One line for each rollback, once it is known where to; NULL: there was another fault first. */
 static void tell_rollback(struct launcher *launcher, const struct coord_name *from)
 {
     struct job_fault fault = job_machine_fault(launcher->machine);
@@ -38,13 +32,23 @@ static void tell_rollback(struct launcher *launcher, const struct coord_name *fr
     if (!launcher->fault_untold)
         return;
     launcher->fault_untold = false;
-    if (fault.repeats > 1)
-        snprintf(again, sizeof again, ", %u times the same fault", fault.repeats);
+    if (launcher->fault_repeats > 1)
+        snprintf(again, sizeof again, ", the same fault for the %u. time", launcher->fault_repeats);
     if (from)
         snprintf(where, sizeof where, "the job goes on from superstep %llu ",
                  (unsigned long long)from->superstep);
     launcher_say(launcher, "%s; %s(restart %u of %u%s)", fault_text(launcher), where,
                  fault.restarts, launcher->options->snapshots.max_restarts, again);
+}
+
+void launcher_fault_text(struct launcher *launcher, const char *text)
+{
+    bool same = launcher->fault_text && strcmp(launcher->fault_text, text) == 0;
+
+    tell_rollback(launcher, NULL); /* the one before, if nobody could be told where to */
+    launcher->fault_repeats = same ? launcher->fault_repeats + 1 : 1;
+    free(launcher->fault_text);
+    launcher->fault_text = strdup(text);
 }
 
 static void tell_how_to_go_on(struct launcher *launcher)
@@ -66,8 +70,9 @@ static void tell_given_up(struct launcher *launcher)
         launcher_say(launcher, "%s, before there was a snapshot to go on from",
                      fault_text(launcher));
     else if (fault.restarts > most)
-        launcher_say(launcher, "%s; no restart is left (--max-restarts %u%s)", fault_text(launcher),
-                     most, fault.repeats > most && most > 0 ? ", each time the same fault" : "");
+        launcher_say(
+            launcher, "%s; no restart is left (--max-restarts %u%s)", fault_text(launcher), most,
+            launcher->fault_repeats > most && most > 0 ? ", each time the same fault" : "");
     else
         launcher_say(launcher, "%s, which ends the job", fault_text(launcher));
 }
@@ -108,7 +113,6 @@ static bool is_about_snapshots(enum wire_cause cause)
 static void tell_end(struct launcher *launcher)
 {
     struct coord_outcome outcome = job_machine_outcome(launcher->machine);
-    struct job_fault fault = job_machine_fault(launcher->machine);
     int pid, stream;
 
     if (outcome.cause == WIRE_CAUSE_NONE && launcher->replay &&
@@ -125,7 +129,7 @@ static void tell_end(struct launcher *launcher)
         launcher_say(launcher, "%s", launcher->last_text);
     else if (!launcher->last_text && outcome.cause == WIRE_CAUSE_STOPPED)
         tell_stopped(launcher, &outcome);
-    else if (!launcher->last_text && fault.repeats > 0 && launcher->fault_text)
+    else if (!launcher->last_text && launcher->fault_text)
         tell_given_up(launcher);
     if (launcher->last_table && !launcher->end_told && !is_about_snapshots(launcher->last_cause))
         fputs(launcher->last_table, stderr);
@@ -297,8 +301,6 @@ static void handle(struct launcher *launcher, const struct job_event *event)
 {
     struct job_effects effects;
 
-    if (event->kind == JOB_EVENT_TERM_OVER || event->kind == JOB_EVENT_AGENT_LOST)
-        tell_rollback(launcher, NULL); /* the one before, if nobody could be told where to */
     job_machine_step(launcher->machine, event, &effects);
     if (effects.dropped && event->kind == JOB_EVENT_ENDED) {
         free(launcher->last_text);
