@@ -138,6 +138,7 @@ int agent_init(struct agent *agent, bool bare)
     agent->board_fd = -1;
     agent->root.pidfd = -1;
     agent->caller_group = getpgrp();
+    getrlimit(RLIMIT_NOFILE, &agent->descriptors);
     agent->order.consult_every = 0;
     agent->order.abort_at = COORD_NEVER;
     gethostname(agent->host_name, sizeof agent->host_name - 1);

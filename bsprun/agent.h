@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <uv.h>
 
 #include "bsprun/cores.h"
@@ -80,6 +81,7 @@ struct agent {
     uv_loop_t loop;
     bool bare;
     struct process_signals signals; /* as the agent found them */
+    struct rlimit descriptors;      /* their limit, as the agent found it: the program's */
     pid_t caller_group;             /* process group of bsprun, where the program belongs */
     enum job_state job;
     struct agent_order order;
@@ -289,6 +291,8 @@ void agent_take_election(struct agent *agent, const struct wire_message *message
 void agent_term_over(struct agent *agent, const struct coord_outcome *outcome);
 /* Ends everything of the term but frozen copies. */
 void agent_rewind(struct agent *agent);
+/* Between two terms: the end of the job belongs to the one that bsprun waits for. */
+void agent_enter_term(struct agent *agent);
 /* Something has ended meanwhile: can the next term begin? */
 void agent_check_rewound(struct agent *agent);
 

@@ -29,6 +29,8 @@ static void writer_ended(struct watched *process)
         agent_check_rewound(agent);
         return;
     }
+    if (job_is_stopping(agent->job))
+        return;
     /* A result that is there may still wait to be taken. */
     if (snapshots->ticket.folder && !snapshots->kept[pid].written &&
         atomic_load(&agent_snap_of(agent, pid)->written) != snapshots->ticket.name.superstep + 1)

@@ -17,6 +17,8 @@
 #include "bsprun/agent_snapshots.h"
 #include "ckpt/capture/capture.h"
 
+#define TOLD_MOST 4 /* complete snapshots: older ones are not even looked at */
+
 /* ---- What there is ---- */
 
 static void note_fault(void *context, const struct store_fault *fault)
@@ -28,7 +30,24 @@ static void note_fault(void *context, const struct store_fault *fault)
                  fault->fault.text);
 }
 
-static void tell_entry(struct agent *agent, const struct store_entry *entry, uint64_t *copies)
+/* Whether Processor Zero could choose it. */
+static bool may_be_chosen(const struct agent *agent, const struct store_entry *entry)
+{
+    const struct election *election = &agent->snapshots->election;
+    struct coord_name name = {entry->superstep, entry->term};
+
+    if (entry->state != STORE_COMMITTED || entry->term >= election->term ||
+        (election->wanted != COORD_NEVER && election->wanted != name.superstep) ||
+        !coord_lineage_allows(&election->lineage, name))
+        return false;
+    for (uint32_t i = 0; i < election->avoid_count; i++)
+        if (coord_name_same(election->avoid[i], name))
+            return false;
+    return true;
+}
+
+/* True: it is complete. */
+static bool tell_entry(struct agent *agent, const struct store_entry *entry, uint64_t *copies)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     struct wire_message message = {.kind = WIRE_HELD};
@@ -39,7 +58,7 @@ static void tell_entry(struct agent *agent, const struct store_entry *entry, uin
 
     if (store_manifest(snapshots->store, name.superstep, name.term, &manifest, error) != 0) {
         agent_notice(agent, "%.500s", error);
-        return;
+        return false;
     }
     held->superstep = name.superstep;
     held->from = name.term;
@@ -55,6 +74,7 @@ static void tell_entry(struct agent *agent, const struct store_entry *entry, uin
     held->copies.items = copies;
     manifest_free(&manifest);
     agent_tell_zero(agent, &message);
+    return held->all;
 }
 
 void agent_tell_held(struct agent *agent)
@@ -62,6 +82,7 @@ void agent_tell_held(struct agent *agent)
     uint64_t *copies = calloc((size_t)agent->nprocs + 1, sizeof *copies);
     struct store_entry *entries = NULL;
     size_t count = 0;
+    int complete = 0;
     char why[AGENT_WHY];
 
     if (!copies || store_list(agent->snapshots->store, &entries, &count, why) != 0) {
@@ -69,10 +90,9 @@ void agent_tell_held(struct agent *agent)
         free(copies);
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        if (entries[i].state == STORE_COMMITTED &&
-            entries[i].term < agent->snapshots->election.term)
-            tell_entry(agent, &entries[i], copies);
+    for (size_t i = count; i-- > 0 && complete < TOLD_MOST;)
+        if (may_be_chosen(agent, &entries[i]))
+            complete += tell_entry(agent, &entries[i], copies);
     free(entries);
     free(copies);
 }
@@ -241,7 +261,7 @@ static int start_process(struct agent *agent, int pid, struct coord_name name,
         kill(ospid, SIGKILL);
         snprintf(why, AGENT_WHY, "process %d cannot be watched: %s%s", pid, strerror(-error),
                  verdict_limit_hint(-error));
-        return error;
+        return -ENOEXEC;
     }
     member->adopted = true;
     agent->adopted++;

@@ -152,6 +152,12 @@ void agent_check_rewound(struct agent *agent)
         begin_term(agent);
 }
 
+void agent_enter_term(struct agent *agent)
+{
+    if (agent->snapshots && agent->snapshots->election.pending)
+        agent->term = agent->snapshots->election.term;
+}
+
 /* ---- ELECT ---- */
 
 static void take_lists(struct election *election, const struct wire_elect *elect)

@@ -16,6 +16,8 @@
 #include "bsprun/agent.h"
 #include "bsprun/usage.h"
 
+#define LIMIT_AGAIN_MS 10u
+
 int agent_send(struct agent *agent, struct wire_message *message)
 {
     if (!agent->control)
@@ -80,6 +82,10 @@ static void on_limit(uv_timer_t *timer)
     struct agent *agent = timer->data;
     char text[160];
 
+    if (agent->job == JOB_REWINDING) { /* bsprun does not wait for us now */
+        uv_timer_start(timer, on_limit, LIMIT_AGAIN_MS, 0);
+        return;
+    }
     snprintf(text, sizeof text,
              "the job took longer than its time limit (--timeout %g) and was ended",
              (double)agent->order.timeout_ns / 1e9);

@@ -24,7 +24,7 @@
 #define STREAMS       4 /* two sockets, then two pseudo terminals */
 #define QUEUE_HIGH    (NET_QUEUE_MAX / 2)
 #define ANCESTORS_MAX 64
-#define PIECES_MAX    4096 /* at once, which is more than the kernel keeps */
+#define QUEUE_TOP     (NET_QUEUE_MAX / 4 * 3)
 
 struct stream {
     struct agent *agent;
@@ -154,6 +154,12 @@ static bool read_piece(struct stream *stream)
 static bool queue_full(const struct agent *agent)
 {
     return agent->control && net_queued(agent->control) > QUEUE_HIGH;
+}
+
+/* Beyond it even what must be passed on now could be lost. */
+static bool queue_overfull(const struct agent *agent)
+{
+    return agent->control && net_queued(agent->control) > QUEUE_TOP;
 }
 
 static void on_readable(uv_poll_t *handle, int status, int events);
@@ -318,7 +324,7 @@ void agent_relay_pass_on(struct agent *agent)
     for (int i = 0; agent->relay && i < STREAMS; i++) {
         struct stream *stream = &agent->relay->streams[i];
 
-        for (int pieces = 0; stream->open && pieces < PIECES_MAX && read_piece(stream); pieces++)
+        while (stream->open && !queue_overfull(agent) && read_piece(stream))
             continue;
     }
 }

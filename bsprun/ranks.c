@@ -240,13 +240,14 @@ static void plan_cores(struct agent *agent, int nprocs)
                      nprocs, agent->order.cores);
 }
 
-/* A pidfd for every rank, whatever the shell's limit is. */
-static void allow_descriptors(int nprocs)
+/* A pidfd for every rank, its copies and its writer, whatever the shell's limit is. */
+static void allow_descriptors(const struct agent *agent)
 {
+    rlim_t each = agent->snapshots ? 4 : 1;
+    rlim_t needed = each * (rlim_t)agent->nprocs + DESCRIPTORS_SPARE;
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-        limit.rlim_cur >= (rlim_t)nprocs + DESCRIPTORS_SPARE)
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
         return;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
@@ -271,7 +272,7 @@ int agent_place(struct agent *agent, int nprocs)
     agent->members = members;
     agent->board = board;
     agent->nprocs = nprocs;
-    allow_descriptors(nprocs);
+    allow_descriptors(agent);
     plan_cores(agent, nprocs);
     atomic_store(&board->nprocs, nprocs);
     return agent_snapshots_place(agent, nprocs);

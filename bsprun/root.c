@@ -209,6 +209,7 @@ static void child(const struct agent_launch *launch)
     if (getppid() != launch->parent)
         _exit(1);
     limit_core_dumps(launch->agent->order.core_dumps);
+    setrlimit(RLIMIT_NOFILE, &launch->agent->descriptors);
     if (!set_standard(launch))
         goto failed;
     for (int i = 0; i < launch->handed_on_count; i++)

@@ -127,6 +127,7 @@ void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const c
     if (agent->finished)
         return;
     if (!job_is_stopping(agent->job)) {
+        agent_enter_term(agent);
         agent->stop_signal = signal;
         agent->stop_ns = agent_now_ns();
         blame_stop(agent, how, signal, text);
