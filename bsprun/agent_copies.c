@@ -38,14 +38,36 @@ static void writer_ended(struct watched *process)
                            "a process that wrote an image was killed");
 }
 
+/* A copy has the image written by a copy of its own: was there one, or will nobody write it? */
+static bool took_image_along(const struct agent *agent, int pid, struct coord_name name)
+{
+    const struct agent_snapshots *snapshots = agent->snapshots;
+    const struct kept *kept = &snapshots->kept[pid];
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+
+    return agent->job != JOB_REWINDING && snapshots->ticket.folder &&
+           coord_name_same(name, snapshots->ticket.name) && agent->board->snap_order.forked &&
+           !kept->written && !kept->writer.watching &&
+           atomic_load(&snap->writer.state) == BSPZ_SNAP_NOBODY &&
+           atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1;
+}
+
 static void copy_ended(struct watched *process)
 {
-    struct kept *kept = &process->agent->snapshots->kept[process->pid];
+    struct agent *agent = process->agent;
+    int pid = process->pid;
+    struct kept *kept = &agent->snapshots->kept[pid];
+    struct coord_name name = {0};
 
     for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
-        if (process == &kept->copies[slot].process)
+        if (process == &kept->copies[slot].process) {
+            name = kept->copies[slot].name;
             kept->copies[slot].name.term = 0;
+        }
     agent_unwatch(process);
+    if (took_image_along(agent, pid, name))
+        agent_image_failed(agent, pid, WIRE_CAUSE_RANK_SIGNALLED,
+                           "a process that was to write an image was killed");
 }
 
 /* True when there was somebody new, who is held now. */

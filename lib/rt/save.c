@@ -1,11 +1,11 @@
 /* save.c - a rank has its state saved, and comes back to where it was.
  *
  * Happy path: what lies in shared memory is copied -> a frozen copy, if the agent wants one -> the
- * image, by a copy or by the rank itself -> recorded -> resumed.  A copy that is thawed returns from
- * the second step, a process that was restored from the third: they put everything back, say READY
- * and run.
- * What can fail: something that cannot be captured, no memory or process (then the rank does without
- * copies), the image file.  The agent is told, and decides.
+ * image, by a copy of that copy or of the rank, or by the rank itself -> recorded -> resumed.  A
+ * copy that is thawed returns from the second step, a process that was restored from the second or
+ * third: they put everything back, say READY and run. What can fail: something that cannot be
+ * captured, no memory or process (then the rank does without copies), the image file.  The agent is
+ * told, and decides.
  */
 #include "lib/rt/save.h"
 
@@ -27,6 +27,7 @@
 
 static struct bspz_capture_plan plan;
 static struct bspz_freeze_plan freeze_plan;
+static int image; /* the descriptor of the image being written */
 static struct bspz_handover handover;
 static struct bspz_range excluded;
 static int job_descriptors[BSPZ_JOB_DESCRIPTORS];
@@ -40,15 +41,15 @@ static struct bspz_snap_order *order(void)
 
 /* ---- What is no part of the state ---------------------------------------------------------- */
 
-static void fill_options(struct bspz_capture_options *options, int image)
+static void fill_options(struct bspz_capture_options *options, int descriptor)
 {
     uint32_t bytes = order()->rules_bytes;
     uint32_t count = (uint32_t)bspz_given_list(job_descriptors, false);
 
     job_descriptors[count++] = bspz_rt.board_fd;
     count += (uint32_t)bspz_stdio_relays(&job_descriptors[count]);
-    if (image >= 0)
-        job_descriptors[count++] = image;
+    if (descriptor >= 0)
+        job_descriptors[count++] = descriptor;
     excluded.start = (uint64_t)(uintptr_t)bspz_rt.board;
     excluded.end = excluded.start + ((bspz_rt.board->layout.total + 4095) & ~UINT64_C(4095));
     *options = (struct bspz_capture_options){.excluded = &excluded,
@@ -65,8 +66,8 @@ static void fill_options(struct bspz_capture_options *options, int image)
 
 static struct bspz_image_table *table_of(int pid, int which)
 {
-    uint64_t offset = bspz_rt.board->layout.blocks + (2 * (uint64_t)pid + (uint64_t)which) *
-                                                         BSPZ_BLOCKS_BYTES;
+    uint64_t offset =
+        bspz_rt.board->layout.blocks + (2 * (uint64_t)pid + (uint64_t)which) * BSPZ_BLOCKS_BYTES;
 
     return (struct bspz_image_table *)((char *)bspz_rt.board + offset);
 }
@@ -78,7 +79,7 @@ static bool is_base(const struct bspz_image_table *table)
 }
 
 /* Increments add to the newest committed image of this rank; the first to the common beginning. */
-static void choose_tables(struct bspz_image_config *image)
+static void choose_tables(struct bspz_image_config *config)
 {
     const struct bspz_image_table *base = NULL;
     struct bspz_image_table *next;
@@ -91,8 +92,8 @@ static void choose_tables(struct bspz_image_config *image)
     next = table_of(bspz_rt.pid, base == table_of(bspz_rt.pid, 0));
     next->usable = 0;
     next->capacity = TABLE_BLOCKS;
-    image->base = base;
-    image->next = next;
+    config->base = base;
+    config->next = next;
 }
 
 /* ---- The image ----------------------------------------------------------------------------- */
@@ -115,14 +116,14 @@ static int write_bytes(void *context, const void *bytes, size_t size)
     return 0;
 }
 
-static void report(int error, const char *why)
+static void report(uint64_t superstep, int error, const char *why)
 {
     struct bspz_snap *snap = bspz_own_snap();
 
     snap->error = error;
     if (error)
         snprintf(snap->why, sizeof snap->why, "%s", why);
-    atomic_store(&snap->written, order()->superstep + 1);
+    atomic_store(&snap->written, superstep + 1);
     bspz_board_ring(bspz_rt.board);
 }
 
@@ -148,7 +149,8 @@ static void finished(void *context, int error, const struct bspz_image_written *
         snap->size = written->length;
         snap->changed = written->raw_bytes;
     }
-    report(-error, why);
+    /* Of the snapshot that this is, which need not be the one that is wanted now. */
+    report(plan.image.header.superstep, -error, why);
 }
 
 static int open_image(char *why, size_t size)
@@ -169,16 +171,16 @@ static int open_image(char *why, size_t size)
     return moved;
 }
 
-static void fill_plan(int *image)
+static void fill_plan(void)
 {
     static struct bspz_copy_hooks hooks;
     struct bspz_image_header *header = &plan.image.header;
 
     memset(&plan, 0, sizeof plan);
     bspz_writer_hooks(&hooks);
-    fill_options(&plan.options, *image);
+    fill_options(&plan.options, image);
     plan.image.write = write_bytes;
-    plan.image.context = image;
+    plan.image.context = &image;
     plan.image.compress = true;
     memcpy(header->job, order()->job, sizeof header->job);
     header->superstep = order()->superstep;
@@ -189,29 +191,34 @@ static void fill_plan(int *image)
     header->libbsp_version = LIBRARY_VERSION;
     choose_tables(&plan.image);
     plan.finished = finished;
-    plan.finished_context = image;
+    plan.finished_context = &image;
     plan.forked = order()->forked ? &hooks : NULL;
     plan.handover = &handover;
     plan.handover_room = sizeof handover;
+}
+
+/* False, and the failure is reported, when there is no place for the image. */
+static bool begin_image(void)
+{
+    char why[BSPZ_SNAP_WHY];
+
+    bspz_own_snap()->refused = 0;
+    image = open_image(why, sizeof why);
+    if (image < 0) {
+        report(order()->superstep, -image, why);
+        return false;
+    }
+    fill_plan();
+    return true;
 }
 
 /* 0 when the image is written, will be, or is reported to have failed; 1 in a process restored from
  * it. */
 static int save_image(void)
 {
-    static int image;
     struct bspz_snap *snap = bspz_own_snap();
-    char why[BSPZ_SNAP_WHY];
-    int result;
+    int result = bspz_capture_write(&plan);
 
-    snap->refused = 0;
-    image = open_image(why, sizeof why);
-    if (image < 0) {
-        report(-image, why);
-        return 0;
-    }
-    fill_plan(&image);
-    result = bspz_capture_write(&plan);
     if (result < 0 && result != -EBUSY && plan.forked) {
         snap->fell_back = 1;
         plan.forked = NULL;
@@ -223,7 +230,7 @@ static int save_image(void)
     close(image);
     if (result < 0 && atomic_load(&snap->written) != order()->superstep + 1) {
         snap->refused = result == -EBUSY;
-        report(-result, plan.why);
+        report(order()->superstep, -result, plan.why);
     }
     return 0;
 }
@@ -262,24 +269,49 @@ static void come_back(void)
     bspz_wait_to_run();
 }
 
-/* 1 in a thawed copy. */
-static int make_frozen_copy(void)
+enum saved {
+    SAVED,    /* this process goes on */
+    COPIED,   /* ... and has a frozen copy, but no image yet */
+    THAWED,   /* this is the copy */
+    RESTORED, /* this is what was made of the image */
+};
+
+/* With an image: the copy sees to it, and this process is stopped for one copy only. */
+static enum saved make_frozen_copy(bool with_image)
 {
     struct bspz_snap *snap = bspz_own_snap();
     pid_t original = getpid();
     int result;
 
-    if (atomic_load(&snap->copy_slot) < 0)
-        return 0;
     memset(&freeze_plan, 0, sizeof freeze_plan);
-    fill_options(&freeze_plan.options, -1);
+    fill_options(&freeze_plan.options, with_image ? image : -1);
     bspz_frozen_hooks(&freeze_plan.hooks);
+    freeze_plan.image = with_image ? &plan : NULL;
     result = bspz_copy_freeze(&freeze_plan);
+    if (result == 2)
+        return RESTORED;
     if (result < 0 && getpid() != original) /* thawed, and something could not be put back */
         bspz_restore_failed(-result, freeze_plan.why);
     if (result < 0 && result != -EBUSY)
         snap->fell_back = 1;
-    return result;
+    if (with_image && result >= 0)
+        close(image);
+    return result == 1 ? THAWED : result == 0 && with_image ? SAVED : COPIED;
+}
+
+static enum saved save(void)
+{
+    bool copy = atomic_load(&bspz_own_snap()->copy_slot) >= 0;
+    enum saved saved = COPIED;
+
+    /* What is written by this process does not belong into the copy. */
+    if (copy && !order()->forked)
+        saved = make_frozen_copy(false);
+    if (saved == THAWED || !begin_image())
+        return saved;
+    if (copy && order()->forked)
+        saved = make_frozen_copy(true);
+    return saved != COPIED ? saved : save_image() == 1 ? RESTORED : SAVED;
 }
 
 void bspz_save_superstep(void)
@@ -287,15 +319,16 @@ void bspz_save_superstep(void)
     struct bspz_snap *snap = bspz_own_snap();
     uint64_t superstep = bspz_rt.superstep, begun = bspz_now_ns();
     int error = bspz_state_keep();
+    enum saved saved = SAVED;
     enum bspz_wait waited;
 
-    if (error) {
-        report(error, "no memory to keep unread messages");
-    } else if (make_frozen_copy() == 1) {
-        come_back();
-        return;
-    } else if (save_image() == 1) {
+    if (error)
+        report(order()->superstep, error, "no memory to keep unread messages");
+    else
+        saved = save();
+    if (saved == RESTORED)
         attach();
+    if (saved == RESTORED || saved == THAWED) {
         come_back();
         return;
     }
@@ -330,7 +363,7 @@ bool bspz_save_start(void)
     hand_on_files();
     if (order()->term == 0) /* the agent has nowhere to put it, and has said so */
         return false;
-    if (save_image() != 1)
+    if (!begin_image() || save_image() != 1)
         return false;
     attach();
     return true;
