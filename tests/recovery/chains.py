@@ -114,11 +114,11 @@ def snapshot_when_asked():
     reference = Reference.of(3, 10)
     with Place() as place:
         place.hold(0, 5)
-        job = place.ticker(3, 10, options=["--every", "1000"])
+        job = place.ticker(3, 10, options=["--every", "1000", "-vv"])
         place.wait_executed(0, 5)
         check(place.committed() <= 0, "too early:", snapshots(place.store))
         job.signal(signal.SIGUSR1)
-        # Heard before the barrier or after it; the one after must then be it.
+        wait_until(lambda: "effect CONSULT" in job.said(), "Processor Zero to hear of it")
         place.hold(0, 8)
         place.release(0, 5)
         place.wait_executed(0, 8)

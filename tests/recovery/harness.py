@@ -303,9 +303,11 @@ class Job:
         if isinstance(stdin, bytes):
             stdin = open(place.write(f"in.{number}", stdin), "rb")
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
+            # A group of its own: where a group has no shell, the kernel hangs it up when one of it is
+            # stopped and another one's parent ends, which tests of both do.
             self.process = subprocess.Popen(
                 [*BEFORE, *command], stdin=stdin or subprocess.DEVNULL, stdout=out, stderr=err,
-                env=environment, cwd=cwd, **more)
+                env=environment, cwd=cwd, process_group=0, **more)
         if hasattr(stdin, "close") and stdin is not sys.stdin:
             stdin.close()
         self.os_pid = self.process.pid

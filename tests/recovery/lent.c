@@ -1,6 +1,7 @@
 /* lent.c - lets programs of the capture engine's tests run under libbsp: what they call a snapshot
- * is a barrier of a job with one process, after which they are watched as outside.h says; the folder
- * is RECOVERY_FOLDER.  They go on as if they had been restored, and are when a test kills them. */
+ * is a barrier of a job with one process, after which they are watched as outside.h says; the
+ * folder is RECOVERY_FOLDER.  They go on as if they had been restored, and are when a test kills
+ * them. */
 #include <bsp.h>
 #include <stdbool.h>
 #include <stdlib.h>
