@@ -160,6 +160,11 @@ def stop_without_a_barrier():
         place.check_clean()
 
 
+def soon():
+    """Two seconds are promised; a machine with more to do than cores may need more for anything."""
+    return 2 if os.getloadavg()[0] < len(os.sched_getaffinity(0)) else PATIENCE
+
+
 def killed_bsprun_takes_all_with_it():
     """Two seconds after bsprun is gone, so is everything else."""
     with Place() as place:
@@ -170,10 +175,11 @@ def killed_bsprun_takes_all_with_it():
         job.signal(signal.SIGKILL)
         gone = time.monotonic()
         job.wait(-signal.SIGKILL)
-        wait_until(lambda: not marked(place.mark), "the end of all processes", 2)
+        wait_until(lambda: not marked(place.mark), "the end of all processes", soon())
+        gone = time.monotonic() - gone
         place.release(1, 5)
         place.restart().check_tail(Reference.of(4, 10, "-m", 16))
-        return f"ok, gone after {time.monotonic() - gone:.2f} s with the restart"
+        return f"ok, gone after {gone:.2f} s"
 
 
 def killed_with_its_agent():
@@ -188,7 +194,7 @@ def killed_with_its_agent():
         os.kill(job.os_pid, signal.SIGSTOP)
         place.kill(job.agent(), job.os_pid)
         job.wait(-signal.SIGKILL)
-        wait_until(lambda: not marked(place.mark), "the end of all processes", 2)
+        wait_until(lambda: not marked(place.mark), "the end of all processes", soon())
         for pid in range(3):
             place.release(pid, 5)
         place.restart().check_tail(Reference.of(3, 10, "-m", 4))
