@@ -202,6 +202,25 @@ def killed_with_its_agent():
         place.check_clean()
 
 
+def by_other_signals_and_variables():
+    """SIGUSR2 is SIGTERM; options come from the environment, too."""
+    reference = Reference.of(2, 12)
+    with Place() as place:
+        place.hold(0, 5)
+        job = place.start(BSPRUN, "-np", 2, TICKER, place.files, 12,
+                          env={"BSPZERO_CKPT": place.store, "BSPZERO_EVERY": "1"})
+        place.wait_executed(0, 5)
+        place.wait_committed(5)
+        job.signal(signal.SIGUSR2)
+        place.release(0, 5)
+        job.wait(123)
+        shown = job.out()
+        job = place.restart().wait(0)
+        check(shown + job.out() == reference.out, job)
+        place.check_files(reference)
+        place.check_clean()
+
+
 def two_at_once():
     """One directory, one bsprun that writes; a reader sees it."""
     reference = Reference.of(2, 10)
@@ -236,5 +255,5 @@ if __name__ == "__main__":
     main([ten_times_saved_and_stopped, ten_times_killed, from_an_older_one,
           from_one_that_is_not_there, finished, snapshot_when_asked, exactly_every_seventh,
           stop_without_a_barrier, killed_bsprun_takes_all_with_it,
-          killed_with_its_agent, two_at_once,
+          killed_with_its_agent, by_other_signals_and_variables, two_at_once,
           several_jobs_in_one])

@@ -29,6 +29,7 @@ def ended(place, job, reference):
     job.check_all(reference)
     place.check_files(reference)
     place.check_executions()
+    place.check_store()
     place.check_clean()
 
 

@@ -26,6 +26,7 @@ signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that atexit has it
 BIN = os.environ["RECOVERY_BIN"]  # where bsprun and bspnode are
 PROGRAMS = os.environ["RECOVERY_PROGRAMS"]  # the test programs, compiled
 BSPRUN = os.path.join(BIN, "bsprun")
+BSPCKPT = os.path.join(BIN, "bspckpt")
 TICKER = os.path.join(PROGRAMS, "ticker")
 BEFORE = os.environ.get("RECOVERY_BEFORE", "").split()  # a program that runs others
 PATIENCE = 60.0  # seconds after which something that should happen never will
@@ -264,6 +265,11 @@ class Place:
         made = {name for name in set(os.listdir("/dev/shm")) - self.shared_memory
                 if "bsp" in name.lower()}
         check(not made, "left in /dev/shm:", made)
+
+    def check_store(self):
+        """Every byte of every snapshot that is left is the one that was written."""
+        done = subprocess.run([BSPCKPT, "verify", self.store], capture_output=True, check=False)
+        check(done.returncode == 0, "bspckpt verify:", done.stdout.decode(), done.stderr.decode())
 
     def contents(self):
         """What the program has left in its folder."""

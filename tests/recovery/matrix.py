@@ -200,6 +200,7 @@ def trial(p, who, phase):
             raise Failed(f"{failure}\n{aim.job}")
         place.check_files(aim.reference)
         place.check_executions()
+        place.check_store()
         place.check_clean()
 
 
