@@ -281,7 +281,7 @@ static void note_written(struct agent *agent, int pid)
     }
     agent_snap_text(agent, pid, "cannot be saved", why);
     agent_image_failed(agent, pid,
-                       snap->refused            ? WIRE_CAUSE_REFUSED
+                       snap->refused           ? WIRE_CAUSE_REFUSED
                        : snap->error == EAGAIN ? WIRE_CAUSE_RANK_SIGNALLED /* the next one can be */
                                                : WIRE_CAUSE_NOT_WRITTEN,
                        why);

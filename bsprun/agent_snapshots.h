@@ -146,10 +146,13 @@ void agent_forget_identity(struct identity *identity);
 /* Writes the manifest: 0 or -errno, then `why`. */
 int agent_write_manifest(struct agent *agent, const struct wire_message *order, char *why);
 
+/* ---- agent_held.c ---- */
+
+/* Tells Processor Zero of the snapshots there are. */
+void agent_tell_held(struct agent *agent);
+
 /* ---- agent_restore.c ---- */
 
-/* Tells Processor Zero of every snapshot there is. */
-void agent_tell_held(struct agent *agent);
 void agent_restore(struct agent *agent, const struct wire_message *order);
 void agent_pass(struct agent *agent);
 void agent_scan_staged(struct agent *agent);

@@ -1,0 +1,87 @@
+/* agent_held.c - tells Processor Zero which snapshots the host has, the newest first.
+ *
+ * What can fail: a manifest or an image is not as it should be.  The user is told, and the next
+ * older snapshot is looked at.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bsprun/agent_snapshots.h"
+
+#define TOLD_MOST 4 /* complete snapshots: older ones are not even looked at */
+
+static void note_fault(void *context, const struct store_fault *fault)
+{
+    char *why = context;
+
+    if (!why[0])
+        snprintf(why, AGENT_WHY, "the image of process %lld: %.300s", (long long)fault->pid,
+                 fault->fault.text);
+}
+
+/* Whether Processor Zero could choose it. */
+static bool may_be_chosen(const struct agent *agent, const struct store_entry *entry)
+{
+    const struct election *election = &agent->snapshots->election;
+    struct coord_name name = {entry->superstep, entry->term};
+
+    if (entry->state != STORE_COMMITTED || entry->term >= election->term ||
+        (election->wanted != COORD_NEVER && election->wanted != name.superstep) ||
+        !coord_lineage_allows(&election->lineage, name))
+        return false;
+    for (uint32_t i = 0; i < election->avoid_count; i++)
+        if (coord_name_same(election->avoid[i], name))
+            return false;
+    return true;
+}
+
+/* True: it is complete. */
+static bool tell_entry(struct agent *agent, const struct store_entry *entry, uint64_t *copies)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct wire_message message = {.kind = WIRE_HELD};
+    struct wire_held *held = &message.held;
+    struct coord_name name = {entry->superstep, entry->term};
+    struct manifest manifest;
+    char why[AGENT_WHY] = "", error[AGENT_WHY];
+
+    if (store_manifest(snapshots->store, name.superstep, name.term, &manifest, error) != 0) {
+        agent_notice(agent, "%.500s", error);
+        return false;
+    }
+    held->superstep = name.superstep;
+    held->from = name.term;
+    held->processes = manifest.nprocs;
+    held->manifest = true;
+    held->all = store_check(snapshots->store, &manifest, false, note_fault, why) == 0;
+    if (!held->all)
+        agent_notice(agent, "snapshot %llu.%u cannot be used: %s",
+                     (unsigned long long)name.superstep, name.term, why);
+    for (int pid = 0; pid < agent->nprocs && pid < (int)manifest.nprocs; pid++)
+        if (agent_copy_of(agent, pid, name) >= 0)
+            copies[held->copies.count++] = (uint64_t)pid;
+    held->copies.items = copies;
+    manifest_free(&manifest);
+    agent_tell_zero(agent, &message);
+    return held->all;
+}
+
+void agent_tell_held(struct agent *agent)
+{
+    uint64_t *copies = calloc((size_t)agent->nprocs + 1, sizeof *copies);
+    struct store_entry *entries = NULL;
+    size_t count = 0;
+    int complete = 0;
+    char why[AGENT_WHY];
+
+    if (!copies || store_list(agent->snapshots->store, &entries, &count, why) != 0) {
+        agent_notice(agent, "the snapshots cannot be read: %s", copies ? why : "out of memory");
+        free(copies);
+        return;
+    }
+    for (size_t i = count; i-- > 0 && complete < TOLD_MOST;)
+        if (may_be_chosen(agent, &entries[i]))
+            complete += tell_entry(agent, &entries[i], copies);
+    free(entries);
+    free(copies);
+}
