@@ -1,10 +1,13 @@
 /* agent_store.c - the node agent's part in snapshots begins and ends: START, the store, the end. */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bsprun/agent_snapshots.h"
+
+#define END_MS 1000 /* for a process that has been killed to be gone */
 
 static int take_settings(struct agent_snapshots *snapshots, const struct wire_start *start)
 {
@@ -110,17 +113,41 @@ void agent_prune(struct agent *agent)
     snapshots->pruned_ns = agent_now_ns();
 }
 
+static void for_copies_and_writers(struct agent *agent, void (*what)(struct watched *process))
+{
+    struct kept *kept = agent->snapshots->kept;
+
+    for (int pid = 0; kept && pid < agent->nprocs; pid++) {
+        what(&kept[pid].writer);
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+            what(&kept[pid].copies[slot].process);
+    }
+}
+
+static void kill_process(struct watched *process)
+{
+    if (process->watching)
+        process_signal(process->pidfd, SIGKILL);
+}
+
+/* Nothing of the job is there any more when bsprun ends. */
+static void await_process(struct watched *process)
+{
+    struct pollfd death = {process->pidfd, POLLIN, 0};
+
+    if (process->watching)
+        poll(&death, 1, END_MS);
+    agent_unwatch(process);
+}
+
 void agent_snapshots_close(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
 
     if (!snapshots)
         return;
-    for (int pid = 0; snapshots->kept && pid < agent->nprocs; pid++) {
-        agent_end_writer(agent, pid);
-        agent_unwatch(&snapshots->kept[pid].writer);
-    }
-    agent_end_copies_but(agent, (struct coord_name){0});
+    for_copies_and_writers(agent, kill_process);
+    for_copies_and_writers(agent, await_process);
     agent_abandon(agent);
     agent_prune(agent);
 }

@@ -1,0 +1,97 @@
+"""Too little memory for copies of the processes: the job does without them, and says so once."""
+import signal
+import uuid
+
+from faults import copies, ended, held_everywhere, let_go, wait_all
+from harness import *
+
+MEBIBYTES = 40  # of each of two processes
+LIMIT = 150 << 20
+
+
+class Group:
+    """A memory cgroup of its own below ours, or none where that is not allowed."""
+
+    def __init__(self, limit):
+        self.path = None
+        for line in open("/proc/self/cgroup", encoding="ascii"):
+            number, controllers, own = line.rstrip("\n").split(":", 2)
+            if controllers == "memory":
+                self.make("/sys/fs/cgroup/memory", own, "memory.limit_in_bytes", limit)
+            elif number == "0" and not self.path:
+                self.make("/sys/fs/cgroup", own, "memory.max", limit)
+
+    def make(self, mount, own, name, limit):
+        for parent in (mount + own, mount):  # what we are in need not be seen from here
+            path = os.path.join(parent, f"bspzero-{uuid.uuid4().hex}")
+            try:
+                os.mkdir(path)
+            except OSError:
+                continue
+            self.path = path
+            try:
+                with open(os.path.join(path, name), "w", encoding="ascii") as file:
+                    file.write(str(limit))
+                return
+            except OSError:
+                self.remove()
+
+    def inside(self):
+        """A command with which a command begins that is to run in the group."""
+        return ["sh", "-c", 'echo $$ > "$1/cgroup.procs" || exit 77; shift; exec "$@"', "sh",
+                self.path]
+
+    def remove(self):
+        deadline = time.monotonic() + 10
+        while self.path:
+            try:
+                os.rmdir(self.path)
+                self.path = None
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)  # until what has ended in it is buried
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+def no_copies_in_a_small_group():
+    words = (12, "-m", MEBIBYTES)
+    reference = Reference.of(2, *words)
+    with Group(LIMIT) as group, Place() as place:
+        if not group.path:
+            return "skipped: no memory cgroup can be made here"
+        held_everywhere(place, 2, 6)
+        job = place.start(*group.inside(), BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 1,
+                          TICKER, place.files, *words)
+        ranks = wait_all(place, 2, 6)
+        check(copies(job) == [], "there are copies", copies(job))
+        place.kill(ranks[1])
+        let_go(place, 2, 6)
+        ended(place, job, reference)
+        check(job.said().count("too little free memory") == 1, "once is enough\n", job)
+        check(signal.SIGKILL not in (job.status, -job.status), "out of memory", job)
+
+
+def copies_in_a_large_one():
+    words = (12, "-m", 1)
+    reference = Reference.of(2, *words)
+    with Group(LIMIT) as group, Place() as place:
+        if not group.path:
+            return "skipped: no memory cgroup can be made here"
+        held_everywhere(place, 2, 6)
+        job = place.start(*group.inside(), BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 1,
+                          TICKER, place.files, *words)
+        wait_all(place, 2, 6)
+        check(len(copies(job)) >= 2, "there are no copies", copies(job))
+        let_go(place, 2, 6)
+        ended(place, job, reference)
+        check("memory" not in job.said(), "there is enough\n", job)
+
+
+if __name__ == "__main__":
+    main([no_copies_in_a_small_group, copies_in_a_large_one])
