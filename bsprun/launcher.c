@@ -30,6 +30,7 @@
 #define JOB_DESCRIPTORS      24 /* what bsprun opens, and no less than what the agent does */
 #define PROGRESS_TERMINAL_MS 250u
 #define PROGRESS_PLAIN_MS    1000u
+#define COPY_NAME            "bspzero-copy"
 #define AGENT_ENDS_MS        3000 /* once its connection is closed */
 
 static const int stop_signals[LAUNCHER_STOPS] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR2};
@@ -140,12 +141,36 @@ static int wait_for_agent(struct launcher *launcher)
     return status;
 }
 
-/* Nothing that it started may outlive it. */
-static void kill_what_is_left(void)
+static bool is_no_copy(const void *context, pid_t pid)
+{
+    char path[64], name[32] = "";
+    FILE *file;
+
+    (void)context;
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return true;
+    if (!fgets(name, sizeof name, file))
+        name[0] = '\0';
+    fclose(file);
+    return strcmp(name, COPY_NAME "\n") != 0;
+}
+
+static bool is_nobody(const void *context, pid_t pid)
+{
+    (void)context;
+    (void)pid;
+    return false;
+}
+
+/* Nothing that it started may outlive it; but when the program ended well, what it left behind is
+ * the user's, and only copies of it are not. */
+static void kill_what_is_left(bool ended_well)
 {
     const struct timespec pause = {0, 2000000};
 
-    while (process_kill_descendants(0) > 0)
+    while (process_kill_descendants_but(ended_well ? is_no_copy : is_nobody, NULL) > 0)
         nanosleep(&pause, NULL);
     process_reap_all();
 }
@@ -171,13 +196,6 @@ static void agent_lost(struct launcher *launcher, int wait_status)
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST, .usable = true});
 }
 
-/* What the program left behind when it ended well is the user's. */
-static bool ended_badly(const struct launcher *launcher)
-{
-    return launcher_has_snapshots(launcher) &&
-           job_machine_outcome(launcher->machine).cause != WIRE_CAUSE_NONE;
-}
-
 static void on_closed(void *context, enum net_end end, const char *text)
 {
     struct launcher *launcher = context;
@@ -194,8 +212,9 @@ static void on_closed(void *context, enum net_end end, const char *text)
     if (launcher->said)
         launcher_wind_up(launcher);
     wait_status = wait_for_agent(launcher);
-    if (!launcher->over || ended_badly(launcher))
-        kill_what_is_left();
+    if (!launcher->over || launcher_has_snapshots(launcher))
+        kill_what_is_left(launcher->over &&
+                          job_machine_outcome(launcher->machine).cause == WIRE_CAUSE_NONE);
     if (!launcher->over)
         agent_lost(launcher, wait_status);
 }
@@ -220,7 +239,7 @@ bool launcher_start_agent(struct launcher *launcher)
         launcher_say(launcher, "cannot talk to the node agent: %s", strerror(-error));
         close(fd);
         wait_for_agent(launcher);
-        kill_what_is_left();
+        kill_what_is_left(false);
         return false;
     }
     return true;

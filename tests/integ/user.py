@@ -10,7 +10,8 @@ import sys
 
 from harness import BIN, PROG, scratch
 
-PARTS = ["badinput", "ending", "placing", "showing", "signals", "stdio", "terminal"]
+PARTS = ["badinput", "ending", "placing", "showing", "signals", "snapshots", "stdio",
+         "terminal"]
 
 
 def copy_tree(user):

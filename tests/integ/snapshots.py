@@ -1,0 +1,249 @@
+"""bsprun's own side of snapshots: options, signals, the directory, what it says.  What becomes of the
+program's state is tested in tests/recovery."""
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+from harness import (BSPRUN, PROG, Job, bsprun, check, expect, main, run, scratch, wait_until)
+
+CKPT = os.path.join(os.path.dirname(BSPRUN), "bspckpt")
+
+
+def fresh():
+    return os.path.join(tempfile.mkdtemp(dir=scratch), "store")
+
+
+def jobs(store):
+    return [name for name in os.listdir(store) if os.path.isdir(os.path.join(store, name))]
+
+
+def committed(store):
+    """Supersteps of the snapshots of the only job."""
+    found = []
+    for job in jobs(store) if os.path.isdir(store) else []:
+        for name in os.listdir(os.path.join(store, job)):
+            if os.path.exists(os.path.join(store, job, name, "manifest")):
+                found.append(int(name.partition(".")[0]))
+    return sorted(found)
+
+
+def wait_committed(store, superstep):
+    wait_until(lambda: (committed(store) or [-1])[-1] >= superstep, f"superstep {superstep}")
+
+
+def one_line(result, status, pattern):
+    expect(result, status, err="^bsprun: .*" + pattern)
+    check(result.err.count("\n") == 1 and not result.out, result)
+
+
+def what_makes_no_sense():
+    store = fresh()
+    one_line(bsprun("--every", 2, PROG), 2, "--every without --ckpt DIR")
+    one_line(bsprun("--ckpt", store, "--every", "often", PROG), 2, "--every often: give auto")
+    one_line(bsprun("--ckpt", store, "--restart", store), 2, "leave --ckpt out")
+    one_line(bsprun("--restart", store, "-x", "A=b"), 2, "-x and --restart")
+    one_line(bsprun("--restart", store), 1, "store: cannot be used for snapshots: No such file")
+    one_line(bsprun("--restart", store, env={"BSPZERO_CKPT": store}), 1, "No such file")
+    check(not os.path.exists(store), "it was made")
+
+
+def environment():
+    store = fresh()
+    settings = {"BSPZERO_CKPT": store, "BSPZERO_EVERY": "3", "BSPZERO_KEEP": "all"}
+    expect(bsprun("-np", 2, PROG, "count", 9, env=settings), 0, no_err=True)
+    check(committed(store) == [0, 3, 6, 9], committed(store))
+    again = fresh()
+    settings["BSPZERO_CKPT"] = again
+    expect(bsprun("--every", 4, "-np", 2, PROG, "count", 9, env=settings), 0, no_err=True)
+    check(committed(again) == [0, 4, 8], committed(again))
+    settings["BSPZERO_KEEP"] = "some"
+    one_line(bsprun(PROG, env=settings), 2, "BSPZERO_KEEP=some: give how many")
+
+
+def told_on_request():
+    store = fresh()
+    result = bsprun("-v", "--report", "--ckpt", store, "--every", 2, "-np", 2, PROG, "count", 4)
+    expect(result, 0, err=r"^bsprun: snapshot of superstep 2: .*iB, paused [\d.]+ ms, committed")
+    expect(result, 0, err=r"^bsprun: \d+ snapshots, .*iB, [\d.]+ s of pauses; 0 faults")
+
+
+def an_ended_job():
+    """Its record is kept; of one that has saved nothing and not ended well nothing is."""
+    store = fresh()
+    expect(bsprun("--ckpt", store, "-np", 2, PROG, "status", 5), 5)
+    one_line(bsprun("--restart", store), 5, "has ended already, with status 5")
+    check(len(jobs(store)) == 1, jobs(store))
+    expect(bsprun("--ckpt", store, PROG, "never"), 1)
+    expect(bsprun("--ckpt", store, "no-such-program"), 127)
+    check(len(jobs(store)) == 1, jobs(store))
+    one_line(bsprun("--restart", store), 5, "has ended already")
+
+
+def the_same_command():
+    """What is named at a restart must be what was started."""
+    store = fresh()
+    with Job([BSPRUN, "--ckpt", store, "--every", "1", "-np", "2", PROG, "loop"]) as job:
+        job.wait_ready(2)
+        wait_committed(store, 2)
+        job.signal(signal.SIGKILL)
+        job.finish()
+        job.check_gone(at_once=False)
+    one_line(bsprun("--restart", store, "-np", 3), 1, "-np 3: the job has 2 processes")
+    one_line(bsprun("--restart", store, BSPRUN), 1, "are of .*integ_prog, not of .*bsprun")
+    one_line(bsprun("--restart", store, PROG, "compute"), 1, "had other arguments")
+    one_line(bsprun("--restart", store + "@77"), 1, "no snapshot of superstep 77")
+    with Job([BSPRUN, "--restart", store, "-np", "2", PROG, "loop"]) as job:
+        newest = committed(store)[-1]
+        wait_committed(store, newest + 2)
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.status, job.text())
+        job.check_gone()
+
+
+def signals_without_snapshots():
+    with Job([BSPRUN, "-np", "2", PROG, "loop"]) as job:
+        job.wait_ready(2)
+        job.signal(signal.SIGUSR1)
+        job.wait_for("^bsprun: SIGUSR1 asks for a snapshot")
+        job.signal(signal.SIGUSR2)
+        check(job.finish() == 128 + signal.SIGUSR2, job.status, job.text())
+        job.check_gone()
+
+
+def saved_and_stopped():
+    for number in (signal.SIGTERM, signal.SIGUSR2):
+        store = fresh()
+        with Job([BSPRUN, "--ckpt", store, "-np", "2", PROG, "loop"]) as job:
+            job.wait_ready(2)
+            job.signal(number)
+            check(job.finish() == 123, job.status, job.text())
+            check(f"bsprun --restart {store} goes on from superstep" in job.text(), job.text())
+            job.check_gone()
+        check(committed(store)[-1] > 0, committed(store))
+
+
+def stopped_before_begin():
+    """There is nothing to save yet."""
+    store = fresh()
+    with Job([BSPRUN, "--ckpt", store, "-np", "2", PROG, "early-sleep"]) as job:
+        job.wait_ready(1)
+        job.signal(signal.SIGUSR1)
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 143, job.status, job.text())
+        check("--restart" not in job.text(), job.text())
+        job.check_gone()
+    check(jobs(store) == [], jobs(store))
+
+
+def second_signal():
+    """No barrier comes, and the user does not want to wait for the grace."""
+    store = fresh()
+    with Job([BSPRUN, "--ckpt", store, "--grace", "1000", "-np", "2", PROG, "compute"]) as job:
+        job.wait_ready(2)
+        wait_committed(store, 0)
+        job.signal(signal.SIGTERM)
+        time.sleep(0.1)  # else the two may become one
+        job.signal(signal.SIGINT)
+        check(job.finish() == 123, job.status, job.text())
+        job.check_gone()
+
+
+def interrupted():
+    store = fresh()
+    with Job([BSPRUN, "--ckpt", store, "-np", "2", PROG, "loop"]) as job:
+        job.wait_ready(2)
+        wait_committed(store, 0)
+        job.signal(signal.SIGINT)
+        check(job.finish() == 130, job.status, job.text())
+        check(re.search("^bsprun: bsprun --restart .* goes on from", job.text(), re.M), job.text())
+        job.check_gone()
+
+
+def time_limit():
+    store = fresh()
+    result = bsprun("--ckpt", store, "--timeout", 0.5, "-np", 2, PROG, "loop")
+    expect(result, 124, err="^bsprun: the job took longer than its time limit")
+    expect(result, 124, err="^bsprun: bsprun --restart .* goes on from superstep")
+
+
+def reader_goes_away():
+    store = fresh()
+    with Job([BSPRUN, "--ckpt", store, "-np", "2", PROG, "flood"]) as job:
+        job.wait_for("flood")
+        job.process.stdout.close()
+        job.wait_status()
+        check(job.status == 128 + signal.SIGPIPE, job.status)
+        job.check_gone()
+        job.process = None
+        job.fd = os.open("/dev/null", os.O_RDONLY)
+
+
+def locked_until_all_is_gone():
+    """The agent holds the lock, too, so that a restart waits for what a killed bsprun leaves."""
+    store = fresh()
+    with Job([BSPRUN, "--ckpt", store, "--every", "1", "-np", "2", PROG, "loop"]) as job:
+        job.wait_ready(2)
+        wait_committed(store, 1)
+        agent, lock = job.agent(), os.path.join(store, "lock")
+        held = [os.readlink(f"/proc/{agent}/fd/{fd}") for fd in os.listdir(f"/proc/{agent}/fd")]
+        check(lock in held, lock, held)
+        one_line(bsprun("--ckpt", store, PROG), 1, "in use by process")
+        job.signal(signal.SIGKILL)
+        with Job([BSPRUN, "--restart", store]) as again:
+            wait_until(lambda: "bspnode" in again.members().values(), "the next agent")
+            check(agent not in job.members(), "both run")
+            wait_committed(store, committed(store)[-1] + 1)
+            again.signal(signal.SIGKILL)
+            again.finish()
+            again.check_gone(at_once=False)
+        job.finish()
+        job.check_gone(at_once=False)
+
+
+def restarts_run_out():
+    store = fresh()
+    result = bsprun("--ckpt", store, "--every", 1, "--max-restarts", 2, "-np", 2, PROG, "signal", 1, 11)
+    expect(result, 139, err=r"killed by signal 11 .*\(restart 1 of 2\)$")
+    expect(result, 139, err=r"restart 2 of 2, the same fault for the 2\. time\)$")
+    expect(result, 139, err=r"no restart is left \(--max-restarts 2, each time the same fault\)$")
+    expect(result, 139, err="^bsprun: bsprun --restart .* goes on from superstep")
+    result = bsprun("--restart", store, "--max-restarts", 0)
+    expect(result, 139, err=r"no restart is left \(--max-restarts 0\)$")
+
+
+def linked_with_it():
+    """-fcheckpointing and -restart as in the Oxford toolset."""
+    folder = tempfile.mkdtemp(dir=scratch)
+    source = os.path.join(folder, "old.c")
+    with open(source, "w") as file:
+        file.write('#include <bsp.h>\n#include <unistd.h>\nint main(void)\n{\n    bsp_begin(2);\n'
+                   '    for (int i = 0; i < 5; i++) { usleep(300000); bsp_sync(); }\n    bsp_end();\n'
+                   '    if (bsp_pid() == 0) printf("done\\n");\n    return 4;\n}\n')
+    bspcc = os.path.join(os.path.dirname(BSPRUN), "bspcc")
+    subprocess.run([bspcc, "-fcheckpointing", "1", "old.c", "-o", "old"], cwd=folder, check=True)
+    subprocess.run(["strip", "old"], cwd=folder, check=True)
+    expect(bsprun("./old", cwd=folder), 4, out="^done$", no_err=True)
+    check(committed(os.path.join(folder, "old.ckpt")) == [0, 4], os.listdir(folder))
+    one_line(bsprun("-restart", "./old", cwd=folder), 4, "has ended already, with status 4")
+    expect(bsprun("--restart", "./old.ckpt@4", cwd=folder), 4, out="^done$", no_err=True)
+    expect(bsprun("--every", "auto", "--ckpt", "else", "./old", cwd=folder), 4)
+    check(sorted(os.listdir(folder)) == ["else", "old", "old.c", "old.ckpt"], os.listdir(folder))
+
+
+def several_jobs():
+    store = fresh()
+    for status in (3, 4):
+        expect(bsprun("--ckpt", store, "-np", 2, PROG, "status", status), status)
+    one_line(bsprun("--restart", store), 4, "ended already, with status 4")
+    found = [run([BSPRUN, "--restart", os.path.join(store, job)]).status for job in jobs(store)]
+    check(sorted(found) == [3, 4], found)
+
+
+if __name__ == "__main__":
+    main([what_makes_no_sense, environment, told_on_request, an_ended_job, the_same_command,
+          signals_without_snapshots, saved_and_stopped, stopped_before_begin, second_signal,
+          interrupted, time_limit, reader_goes_away, locked_until_all_is_gone, restarts_run_out,
+          linked_with_it, several_jobs])
