@@ -89,6 +89,17 @@ static void mark(struct agent *agent)
     message.envelope.superstep = agent->snapshots->ticket.name.superstep;
     message.mark.input = agent_input_position(agent);
     agent_send(agent, &message);
+    agent->snapshots->ticket.marked = agent->control ? net_accepted(agent->control) : 0;
+}
+
+/* What was written before the snapshot will not be written again once it is committed: until then it
+ * must not be lost with this process.  So bsprun's reader, when it is slow, slows the job down. */
+static bool output_is_out(const struct agent *agent)
+{
+    const struct ticket *ticket = &agent->snapshots->ticket;
+
+    return (ticket->first || !ticket->capturing) &&
+           (!agent->control || net_written(agent->control) >= ticket->marked);
 }
 
 void agent_snapshots_order_first(struct agent *agent)
@@ -272,7 +283,7 @@ static void note_written(struct agent *agent, int pid)
 
     if (!snapshots->ticket.folder || snapshots->kept[pid].written ||
         atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1 ||
-        (snapshots->ticket.first && !agent_identified(agent)))
+        (snapshots->ticket.first && !agent_identified(agent)) || !output_is_out(agent))
         return;
     snapshots->kept[pid].written = true;
     if (snap->error == 0) {

@@ -43,6 +43,7 @@ struct ticket {
     bool capturing;                /* not all have recorded yet */
     bool withheld;                 /* the store refused: the ranks have no order */
     bool persisted;                /* the manifest is durable */
+    uint64_t marked;               /* where in what bsprun is sent MARK ends */
     int missing;                   /* ranks that have not recorded */
     uint64_t created;
     uint64_t pause_ns;

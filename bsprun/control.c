@@ -301,6 +301,15 @@ static void on_drained(void *context, struct net_connection *connection)
     agent_relay_resume(context);
 }
 
+static void on_written(void *context, struct net_connection *connection)
+{
+    struct agent *agent = context;
+
+    (void)connection;
+    if (agent->snapshots && agent->bell_running)
+        agent_scan(agent); /* a snapshot may have waited for it */
+}
+
 static void on_closed(void *context, enum net_end end, const char *text)
 {
     struct agent *agent = context;
@@ -317,7 +326,10 @@ static void on_closed(void *context, enum net_end end, const char *text)
 int agent_control_open(struct agent *agent, int fd)
 {
     static const struct net_handlers handlers = {
-        .message = on_message, .drained = on_drained, .closed = on_closed};
+        .message = on_message,
+                                                 .drained = on_drained,
+                                                 .written = on_written,
+                                                 .closed = on_closed};
     struct wire_message hello = {.kind = WIRE_HELLO};
     int error = net_open(&agent->loop, fd, NULL, &handlers, agent, &agent->control);
 

@@ -67,6 +67,8 @@ struct net_connection {
     bool write_busy;
     bool write_broken;
     bool owes_drained;
+    bool owes_written;
+    uint64_t accepted; /* bytes, since the beginning */
 
     enum net_end ended; /* from CLOSING on */
     char text[WIRE_ERROR_SIZE];
@@ -127,6 +129,7 @@ static void on_write(uv_write_t *write, int status)
     struct net_connection *connection = write->data;
     connection->write_busy = false;
     empty_buffer(&connection->writing);
+    connection->owes_written = true;
     if (status < 0)
         write_failed(connection);
     tick(connection);
@@ -161,6 +164,15 @@ static void tell_drained(struct net_connection *connection)
     connection->owes_drained = false;
     if (connection->handlers.drained)
         connection->handlers.drained(connection->context, connection);
+}
+
+static void tell_written(struct net_connection *connection)
+{
+    if (!connection->owes_written)
+        return;
+    connection->owes_written = false;
+    if (connection->handlers.written)
+        connection->handlers.written(connection->context, connection);
 }
 
 /* ---- Receiving ---------------------------------------------------------------------------- */
@@ -316,6 +328,8 @@ static void tick(struct net_connection *connection)
         return;
     start_write(connection);
     tell_drained(connection);
+    if (connection->stage != CLOSING)
+        tell_written(connection);
     if (connection->stage == FLUSHING && connection->write_broken) {
         finish(connection, NET_END_BROKEN, "the peer does not take any more");
     } else if (connection->stage == FLUSHING && net_queued(connection) == 0) {
@@ -399,6 +413,7 @@ int net_send(struct net_connection *connection, const struct wire_message *messa
         connection->owes_drained = true;
         return -ENOBUFS;
     }
+    connection->accepted += connection->waiting.size - before;
     start_write(connection);
     if (connection->write_broken)
         post(connection);
@@ -410,6 +425,16 @@ int net_send(struct net_connection *connection, const struct wire_message *messa
 size_t net_queued(const struct net_connection *connection)
 {
     return connection->waiting.size + connection->writing.size;
+}
+
+uint64_t net_accepted(const struct net_connection *connection)
+{
+    return connection->accepted;
+}
+
+uint64_t net_written(const struct net_connection *connection)
+{
+    return connection->accepted - net_queued(connection);
 }
 
 void net_finish(struct net_connection *connection)

@@ -16,6 +16,7 @@
 #define NET_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <uv.h>
 
 #include "lib/wire/wire.h"
@@ -37,6 +38,8 @@ struct net_handlers {
     /* Optional: the queue that made net_send fail with -ENOBUFS, or that had passed half of
      * queue_max, has room again (fewer than a quarter of queue_max bytes wait). */
     void (*drained)(void *context, struct net_connection *connection);
+    /* Optional: net_written has grown. */
+    void (*written)(void *context, struct net_connection *connection);
     /* text: one line for a log, valid during the call. */
     void (*closed)(void *context, enum net_end end, const char *text);
 };
@@ -69,6 +72,11 @@ int net_send(struct net_connection *connection, const struct wire_message *messa
 
 /* Bytes that wait to be written. */
 size_t net_queued(const struct net_connection *connection);
+
+/* Of all bytes that were ever queued, how many there are, and how many of them, in that order, the
+ * kernel has: the end of this process does not undo those. */
+uint64_t net_accepted(const struct net_connection *connection);
+uint64_t net_written(const struct net_connection *connection);
 
 /* Sends what is queued, then ends the connection.  Messages are still received until then; a
  * second call, or one while the connection is ending, does nothing. */

@@ -249,6 +249,26 @@ def input_from_a_terminal():
         os.close(master)
 
 
+def reader_that_waits():
+    """Output that nobody has read yet when the agent is killed comes out all the same."""
+    reference = Reference.of(1, 25, "-o", 400)
+    with Place() as place:
+        reader, writer = os.pipe()
+        job = place.ticker(1, 25, "-o", 400, stdout=writer)
+        os.close(writer)
+        place.wait_committed(1)
+        rest = 0
+        while rest != len(place.witness()):  # wherever it comes to rest, if it does
+            rest = len(place.witness())
+            time.sleep(0.5)
+        send(job.agent(), signal.SIGKILL)
+        with os.fdopen(reader, "rb") as file:
+            shown = file.read()
+        job.wait(0)
+        check(shown == reference.out, "stdout", first_difference(shown, reference.out), "\n", job)
+        place.check_clean()
+
+
 def address_sanitizer():
     """Not possible is fine, wrong is not."""
     program = TICKER + "_asan"
@@ -298,5 +318,5 @@ if __name__ == "__main__":
           fifty_supersteps_fifty_faults, agent_five_times, back_to_the_start,
           the_same_fault_for_ever, restarts_count_anew, labelled_and_split, shortened_by_itself,
           slow_input,
-          input_from_a_terminal,
+          input_from_a_terminal, reader_that_waits,
           own_ends_are_final, without_snapshots])

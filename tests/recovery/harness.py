@@ -312,8 +312,8 @@ class Job:
             # A group of its own: where a group has no shell, the kernel hangs it up when one of it is
             # stopped and another one's parent ends, which tests of both do.
             self.process = subprocess.Popen(
-                [*BEFORE, *command], stdin=stdin or subprocess.DEVNULL, stdout=out, stderr=err,
-                env=environment, cwd=cwd, process_group=0, **more)
+                [*BEFORE, *command], stdin=stdin or subprocess.DEVNULL, stderr=err,
+                env=environment, cwd=cwd, process_group=0, **{"stdout": out, **more})
         if hasattr(stdin, "close") and stdin is not sys.stdin:
             stdin.close()
         self.os_pid = self.process.pid

@@ -1,13 +1,14 @@
 /* ticker.c - a program whose every superstep can be seen, and stopped, from outside.
  *
  *   ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i] [-x STATUS] [-d SUPERSTEP]
- *          [-c]
+ *          [-c] [-o KIBIBYTES]
  *
  * It runs in supersteps that use all of BSPlib (ticker_talk.c) and all kinds of files
  * (ticker_files.c), with -i also its input: a line per superstep.  -m is memory that does not
  * compress, of which a part changes in each superstep; -t a rest in each superstep.  It ends with
- * -x's status.  -c cuts files down that are written anew.  In superstep -d the last process dies,
- * whenever it comes there.  See outside.h for how it is watched. */
+ * -x's status; -o is so much more output of each process in each superstep.  -c cuts files down
+ * that are written anew.  In superstep -d the last process dies, whenever it comes there.  See
+ * outside.h for how it is watched. */
 #include "tests/recovery/ticker.h"
 
 #include <bsp.h>
@@ -20,7 +21,7 @@
 
 uint64_t ticker_sum = 88172645463325252u;
 
-static long supersteps, mebibytes, rest_ms, status, deadly = -1;
+static long supersteps, mebibytes, rest_ms, status, deadly = -1, kibibytes;
 static bool reads;
 static uint64_t *ballast;
 
@@ -87,6 +88,14 @@ static void read_line(void)
         ticker_fail("the input is shorter than it was");
 }
 
+static void chatter(int s)
+{
+    for (long i = 0; i < kibibytes * 16; i++)
+        printf("%6d %6ld %6d %40d\n", bsp_pid(), i, s, 0);
+    if (kibibytes > 0)
+        fflush(stdout);
+}
+
 static void superstep(int s)
 {
     outside_superstep(s);
@@ -98,6 +107,7 @@ static void superstep(int s)
     stir(s);
     files_write(s);
     files_print(s);
+    chatter(s);
     talk_send(s);
     bsp_sync();
     talk_receive(s);
@@ -112,7 +122,7 @@ static bool parse(int argc, char **argv)
     outside_folder = argv[1];
     supersteps = atol(argv[2]);
     optind = 3;
-    while ((option = getopt(argc, argv, "m:t:icx:d:")) != -1)
+    while ((option = getopt(argc, argv, "m:t:icx:d:o:")) != -1)
         if (option == 'm')
             mebibytes = atol(optarg);
         else if (option == 't')
@@ -121,6 +131,8 @@ static bool parse(int argc, char **argv)
             reads = true;
         else if (option == 'c')
             files_cut = true;
+        else if (option == 'o')
+            kibibytes = atol(optarg);
         else if (option == 'x')
             status = atol(optarg);
         else if (option == 'd')
@@ -134,7 +146,7 @@ int main(int argc, char **argv)
 {
     if (!parse(argc, argv)) {
         fprintf(stderr, "usage: ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i] "
-                        "[-x STATUS] [-d SUPERSTEP] [-c]\n");
+                        "[-x STATUS] [-d SUPERSTEP] [-c] [-o KIBIBYTES]\n");
         return 2;
     }
     files_before_begin(outside_folder);

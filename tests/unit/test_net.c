@@ -21,7 +21,7 @@ struct end {
     uint64_t next; /* superstep expected in the next message */
     size_t text_bytes;
     unsigned closed;
-    unsigned drained;
+    unsigned drained, written;
     enum net_end how;
     char why[WIRE_ERROR_SIZE];
     unsigned close_after, finish_after, pause_after; /* messages; 0: never */
@@ -99,6 +99,13 @@ static void on_drained(void *context, struct net_connection *connection)
     end->drained++;
 }
 
+static void on_written(void *context, struct net_connection *connection)
+{
+    struct end *end = context;
+    ck_assert_ptr_eq(connection, end->connection);
+    end->written++;
+}
+
 static void on_closed(void *context, enum net_end how, const char *text)
 {
     struct end *end = context;
@@ -108,7 +115,8 @@ static void on_closed(void *context, enum net_end how, const char *text)
     end->connection = NULL;
 }
 
-static const struct net_handlers handlers = {on_message, on_drained, on_closed};
+static const struct net_handlers handlers = {
+    .message = on_message, .drained = on_drained, .written = on_written, .closed = on_closed};
 
 static void open_end(struct end *end, int fd, const struct net_options *options)
 {
@@ -342,10 +350,17 @@ START_TEST(full_queue_refuses_and_drains)
     for (unsigned turn = 0; turn < 10; turn++)
         uv_run(&loop, UV_RUN_NOWAIT);
     ck_assert_uint_eq(a.drained, 0);
+    ck_assert_uint_eq(a.written, 0); /* not all that libuv has is with the kernel */
+    uint64_t accepted = net_accepted(a.connection);
+    ck_assert_uint_lt(net_written(a.connection), accepted);
 
     open_end(&b, fds[1], NULL);
     while (a.drained == 0)
         uv_run(&loop, UV_RUN_ONCE);
+    ck_assert_uint_gt(a.written, 0);
+    while (net_written(a.connection) < accepted)
+        uv_run(&loop, UV_RUN_ONCE);
+    ck_assert_uint_eq(net_accepted(a.connection), accepted); /* what was refused does not count */
     ck_assert_uint_lt(net_queued(a.connection), options.queue_max / 4);
     ck_assert_int_eq(net_send(a.connection, &message), 0);
     net_finish(a.connection);
