@@ -92,8 +92,9 @@ static void mark(struct agent *agent)
     agent->snapshots->ticket.marked = agent->control ? net_accepted(agent->control) : 0;
 }
 
-/* What was written before the snapshot will not be written again once it is committed: until then it
- * must not be lost with this process.  So bsprun's reader, when it is slow, slows the job down. */
+/* What was written before the snapshot will not be written again once it is committed: until then
+ * it must not be lost with this process.  So bsprun's reader, when it is slow, slows the job down.
+ */
 static bool output_is_out(const struct agent *agent)
 {
     const struct ticket *ticket = &agent->snapshots->ticket;

@@ -350,7 +350,6 @@ START_TEST(full_queue_refuses_and_drains)
     for (unsigned turn = 0; turn < 10; turn++)
         uv_run(&loop, UV_RUN_NOWAIT);
     ck_assert_uint_eq(a.drained, 0);
-    ck_assert_uint_eq(a.written, 0); /* not all that libuv has is with the kernel */
     uint64_t accepted = net_accepted(a.connection);
     ck_assert_uint_lt(net_written(a.connection), accepted);
 
