@@ -1,6 +1,6 @@
 /* save_given.c - descriptors that are not the program's: what it was started with.
  *
- * Descriptors 0 to 2 are the agent's.  Pipes and sockets that were open before the program began (a
+ * Descriptors 0 to 2 are the agent's.  Pipes, sockets and the like that were open before the program began (a
  * make that hands on its own, a shell that forgot one) lead to processes outside of the job: they
  * are kept as they are, and a process that is restored below the same bsprun has them again.
  */
@@ -26,13 +26,19 @@ static bool is_jobs_own(int fd)
            fd == board->share_fd;
 }
 
+/* Opened again by its path: saved like what the program opens itself. */
+static bool has_a_name(mode_t mode)
+{
+    return S_ISREG(mode) || S_ISDIR(mode) || S_ISCHR(mode) || S_ISBLK(mode) || S_ISLNK(mode);
+}
+
 static void note(int fd)
 {
     struct stat status;
 
     if (given_count == BSPZ_GIVEN_MAX || fstat(fd, &status) != 0)
         return;
-    if (fd > 2 && (is_jobs_own(fd) || (!S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode))))
+    if (fd > 2 && (is_jobs_own(fd) || has_a_name(status.st_mode)))
         return;
     given[given_count++] = (struct given){fd, status.st_dev, status.st_ino};
 }
