@@ -1,8 +1,8 @@
 /* agent_restore.c - the processes of a host as they were in a snapshot.
  *
- * Happy path: RESTORE: a process with a frozen copy is as good as there, the others are started with
- * their images -> each is staged -> STAGED -> PASS: images become processes, copies are thawed ->
- * READY, all of them.
+ * Happy path: RESTORE: a process with a frozen copy is as good as there, the others are started
+ * with their images -> each is staged -> STAGED -> PASS: images become processes, copies are thawed
+ * -> READY, all of them.
  *
  * What can fail: the manifest, an image or a base cannot be opened, the program cannot be started,
  * a process gives up before it is staged: IMAGE_FAILED.

@@ -85,6 +85,7 @@ struct agent_snapshots {
     struct ticket ticket;
     struct coord_name committed; /* the newest one known of in this term; what it began from */
     struct election election;
+    bool ended;    /* nothing of it is left */
     bool restores; /* this term began from a snapshot */
     bool staging;  /* RESTORE has come, STAGED has not been said */
     int unstaged;

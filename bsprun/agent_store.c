@@ -1,13 +1,16 @@
 /* agent_store.c - the node agent's part in snapshots begins and ends: START, the store, the end. */
 #include <errno.h>
-#include <poll.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "bsprun/agent_snapshots.h"
 
-#define END_MS 1000 /* for a process that has been killed to be gone */
+#define END_MS    1000 /* for processes that have been killed to be gone */
+#define COPY_NAME "bspzero-copy\n"
 
 static int take_settings(struct agent_snapshots *snapshots, const struct wire_start *start)
 {
@@ -113,31 +116,38 @@ void agent_prune(struct agent *agent)
     snapshots->pruned_ns = agent_now_ns();
 }
 
-static void for_copies_and_writers(struct agent *agent, void (*what)(struct watched *process))
+static bool is_no_copy(const void *context, pid_t ospid)
 {
-    struct kept *kept = agent->snapshots->kept;
+    char path[64], name[sizeof COPY_NAME + 1] = "";
+    int file;
 
-    for (int pid = 0; kept && pid < agent->nprocs; pid++) {
-        what(&kept[pid].writer);
+    (void)context;
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)ospid);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || read(file, name, sizeof COPY_NAME - 1) < 0)
+        name[0] = '\0';
+    if (file >= 0)
+        close(file);
+    return strcmp(name, COPY_NAME) != 0;
+}
+
+/* Nothing of the job is there any more when bsprun ends.  Copies and writers that nobody has
+ * adopted yet are known by their name only. */
+static void end_all_copies(struct agent *agent)
+{
+    const struct timespec moment = {0, 1000000};
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        agent_end_writer(agent, pid);
+        agent_unwatch(&agent->snapshots->kept[pid].writer);
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
-            what(&kept[pid].copies[slot].process);
+            agent_end_copy(agent, pid, slot);
     }
-}
-
-static void kill_process(struct watched *process)
-{
-    if (process->watching)
-        process_signal(process->pidfd, SIGKILL);
-}
-
-/* Nothing of the job is there any more when bsprun ends. */
-static void await_process(struct watched *process)
-{
-    struct pollfd death = {process->pidfd, POLLIN, 0};
-
-    if (process->watching)
-        poll(&death, 1, END_MS);
-    agent_unwatch(process);
+    for (int left = END_MS; left > 0; left--) {
+        if (process_kill_descendants_but(is_no_copy, NULL) == 0)
+            break;
+        nanosleep(&moment, NULL);
+    }
 }
 
 void agent_snapshots_close(struct agent *agent)
@@ -146,8 +156,9 @@ void agent_snapshots_close(struct agent *agent)
 
     if (!snapshots)
         return;
-    for_copies_and_writers(agent, kill_process);
-    for_copies_and_writers(agent, await_process);
+    if (snapshots->kept && !snapshots->ended)
+        end_all_copies(agent);
+    snapshots->ended = true;
     agent_abandon(agent);
     agent_prune(agent);
 }

@@ -113,6 +113,7 @@ static void begin_term(struct agent *agent)
     forget_members(agent);
     agent_abandon(agent);
     snapshots->ticket = (struct ticket){0};
+    snapshots->staging = false;
     if (agent->zero)
         snapshots->costs = coord_costs(coord_shell_state(agent->zero));
     agent_free_zero(agent);
