@@ -29,7 +29,7 @@ BSPRUN = os.path.join(BIN, "bsprun")
 BSPCKPT = os.path.join(BIN, "bspckpt")
 TICKER = os.path.join(PROGRAMS, "ticker")
 BEFORE = os.environ.get("RECOVERY_BEFORE", "").split()  # a program that runs others
-PATIENCE = 60.0  # seconds after which something that should happen never will
+PATIENCE = float(os.environ.get("RECOVERY_PATIENCE", "60"))  # seconds after which something that should happen never will
 MARK = "BSPZ_RECOVERY_MARK"
 
 scratch = tempfile.mkdtemp(prefix="bspzero-recovery-")
