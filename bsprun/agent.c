@@ -144,6 +144,9 @@ int agent_init(struct agent *agent, bool bare)
     gethostname(agent->host_name, sizeof agent->host_name - 1);
     process_signals_save(&agent->signals);
     signal(SIGPIPE, SIG_IGN);
+    /* Meant for bsprun or the program, when a batch system sends them to everybody. */
+    signal(SIGUSR1, SIG_IGN);
+    signal(SIGUSR2, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     error = process_enough_descriptors(LOOP_DESCRIPTORS);
     if (!error)

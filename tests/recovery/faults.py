@@ -291,6 +291,31 @@ def address_sanitizer():
         return "ok, refused: " + job.said().strip()
 
 
+def signal_to_everybody():
+    """A batch system signals all processes: only bsprun acts on it."""
+    reference = Reference.of(3, 15)
+    with Place() as place:
+        held_everywhere(place, 3, 6)
+        job = place.ticker(3, 15, options=["--every", "1000"])
+        ranks = [place.wait_executed(pid, 6) for pid in range(3)]
+        place.wait_committed(0)
+        for os_pid in [*ranks, job.agent(), job.os_pid]:
+            send(os_pid, signal.SIGUSR1)
+        let_go(place, 3, 6)
+        job.check_all(reference)
+        check(job.said() == "", job)
+        check(len(place.witness()) == 45, "supersteps were executed again")
+
+
+def a_variable_of_our_own():
+    """What the user's environment says of a restore is not meant for the program."""
+    with Place() as place:
+        for options in ([], ["--ckpt", place.store]):
+            job = place.start(BSPRUN, "-np", 2, *options, TICKER, place.files, 3,
+                              env={"BSPZERO_RESTORE": "0:0:0:1:00112233445566778899aabbccddeeff:0"})
+            job.wait(0)
+
+
 def own_ends_are_final():
     """A status of the program's own is no fault, whatever it is."""
     for status in (7, 123):
@@ -319,4 +344,5 @@ if __name__ == "__main__":
           the_same_fault_for_ever, restarts_count_anew, labelled_and_split, shortened_by_itself,
           slow_input,
           input_from_a_terminal, reader_that_waits,
+          signal_to_everybody, a_variable_of_our_own,
           own_ends_are_final, without_snapshots])
