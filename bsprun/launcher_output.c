@@ -107,6 +107,7 @@ static int show_once(struct launcher *launcher, const struct wire_output *output
     int error = replay_piece(launcher->replay, output->pid, (int)output->stream, output->data.data,
                              output->data.size);
 
+    launcher->any_output = true;
     if (replay_differed(launcher->replay, &pid, &stream))
         tell_differs(launcher, pid);
     for (int i = 0; i < 2; i++)

@@ -234,30 +234,28 @@ static void remove_mark(struct replay *replay, uint32_t index)
             (replay->mark_count - index) * sizeof *replay->marks);
 }
 
-/* One that did not become a snapshot, else the oldest. */
-static void make_room(struct replay *replay)
+/* Only one snapshot is on its way at a time: those before it that are not committed never will be. */
+static void drop_uncommitted(struct replay *replay)
 {
-    uint32_t index = 0;
-
-    for (uint32_t i = 0; i < replay->mark_count && index == 0; i++)
+    for (uint32_t i = replay->mark_count; i-- > 0;)
         if (!replay->marks[i].committed)
-            index = i;
-    remove_mark(replay, index);
+            remove_mark(replay, i);
 }
 
 int replay_mark(struct replay *replay, struct coord_name name)
 {
-    struct mark *old = find(replay, name);
     uint64_t *positions = calloc(replay->stream_count + 1, sizeof *positions);
 
     if (!positions)
         return -ENOMEM;
     for (uint32_t i = 0; i < replay->stream_count; i++)
         positions[i] = replay->streams[i].at;
+    struct mark *old = find(replay, name);
     if (old)
         remove_mark(replay, (uint32_t)(old - replay->marks));
+    drop_uncommitted(replay);
     if (replay->mark_count == REPLAY_MARKS_MAX)
-        make_room(replay);
+        remove_mark(replay, 0);
     replay->marks[replay->mark_count++] =
         (struct mark){.name = name, .count = replay->stream_count, .positions = positions};
     return 0;
@@ -290,8 +288,10 @@ void replay_commit(struct replay *replay, struct coord_name name)
 
 bool replay_back(struct replay *replay, struct coord_name name)
 {
-    const struct mark *mark = find(replay, name);
+    struct mark *mark = find(replay, name);
 
+    if (mark)
+        mark->committed = true; /* even if nobody has lived to say so */
     for (uint32_t i = 0; i < replay->stream_count; i++) {
         struct stream *stream = &replay->streams[i];
 

@@ -134,6 +134,25 @@ START_TEST(abandoned_snapshots)
 }
 END_TEST
 
+/* Its agent was lost when it was a snapshot, but had not yet said that all know. */
+START_TEST(unheard_of_snapshot)
+{
+    for (uint64_t i = 0; i < 2 * REPLAY_MARKS_MAX; i++) {
+        replay_mark(replay, NAME(i, 1));
+        replay_commit(replay, NAME(i, 1));
+    }
+    piece(0, 1, "a\n");
+    replay_mark(replay, NAME(100, 1));
+    piece(0, 1, "b\n");
+    for (uint32_t term = 2; term < 2 * REPLAY_MARKS_MAX; term++) {
+        ck_assert(replay_back(replay, NAME(100, 1)));
+        piece(0, 1, "b\n");
+        replay_mark(replay, NAME(101, term));
+    }
+    ck_assert_str_eq(shown[1], "a\nb\n");
+}
+END_TEST
+
 START_TEST(an_older_snapshot)
 {
     piece(0, 1, "a\n");
@@ -264,7 +283,7 @@ int main(void)
 {
     const TTest *const tests[] = {shown_once,        again_and_again, abandoned_snapshots,
                                   an_older_snapshot, what_differs,    more_than_memory,
-                                  a_full_disk,       no_file_either};
+                                  a_full_disk,       no_file_either,  unheard_of_snapshot};
     Suite *suite = suite_create("replay");
     TCase *cases = tcase_create("replay");
     SRunner *runner;
