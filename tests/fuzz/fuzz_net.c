@@ -44,7 +44,7 @@ static void on_closed(void *context, enum net_end end, const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    static const struct net_handlers handlers = {on_message, NULL, on_closed};
+    static const struct net_handlers handlers = {.message = on_message, .closed = on_closed};
     struct seen seen = {0};
     struct net_connection *connection;
     uv_loop_t loop;
