@@ -109,6 +109,15 @@ static bool is_about_snapshots(enum wire_cause cause)
            cause == WIRE_CAUSE_NOT_RESTORED;
 }
 
+static void tell_behind(struct launcher *launcher, int pid)
+{
+    char who[48] = "what the program has started";
+
+    if (pid >= 0)
+        snprintf(who, sizeof who, "process %d", pid);
+    launcher_say(launcher, "%s has not written all that it wrote before a rollback", who);
+}
+
 /* Why the job has ended: what Processor Zero said, or what bsprun itself decided. */
 static void tell_end(struct launcher *launcher)
 {
@@ -117,8 +126,7 @@ static void tell_end(struct launcher *launcher)
 
     if (outcome.cause == WIRE_CAUSE_NONE && launcher->replay &&
         replay_behind(launcher->replay, &pid, &stream) && !launcher->differs_told)
-        launcher_say(launcher, "process %d has not written all that it wrote before a rollback",
-                     pid);
+        tell_behind(launcher, pid);
     if (launcher->end_told)
         ; /* said when it happened */
     else if (outcome.cause == WIRE_CAUSE_SAVED)

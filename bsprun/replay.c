@@ -1,13 +1,16 @@
 /* replay.c - output is shown once; see replay.h.
  *
  * Of each stream, what was shown since the newest committed snapshot is in a log (spool.h), the end
- * of which is what has been shown so far.
+ * of which is what has been shown so far.  What nobody is known to have written has no order
+ * (loose.h); and it may have been known before, or be known now, who wrote it.
  */
 #include "bsprun/replay.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bsprun/loose.h"
 
 #define PIECE 4096u
 
@@ -23,6 +26,7 @@ struct mark {
     bool committed;
     uint32_t count; /* streams that existed then */
     uint64_t *positions;
+    uint64_t loose;
 };
 
 struct replay {
@@ -31,6 +35,7 @@ struct replay {
     void *context;
     struct stream *streams;
     uint32_t stream_count;
+    struct loose loose;
     struct mark marks[REPLAY_MARKS_MAX];
     uint32_t mark_count;
     bool differed;
@@ -69,6 +74,7 @@ void replay_free(struct replay *replay)
         forget_all(replay, &replay->streams[i]);
     for (uint32_t i = 0; i < replay->mark_count; i++)
         free(replay->marks[i].positions);
+    loose_free(&replay->loose);
     spool_free(replay->spool);
     free(replay->streams);
     free(replay);
@@ -193,7 +199,9 @@ static size_t compare(const struct replay *replay, const struct stream *stream, 
     return done;
 }
 
-int replay_piece(struct replay *replay, int pid, int stream_number, const char *data, size_t size)
+/* Output of a process that is known. */
+static int ordered_piece(struct replay *replay, int pid, int stream_number, const char *data,
+                         size_t size)
 {
     struct stream *stream = stream_of(replay, pid, stream_number);
     bool same;
@@ -214,6 +222,70 @@ int replay_piece(struct replay *replay, int pid, int stream_number, const char *
             return error;
     }
     return size > 0 ? show_new(replay, stream, data, size) : 0;
+}
+
+/* The whole line is what the stream is expected to bring next. */
+static bool is_next(const struct replay *replay, const struct stream *stream, const char *line,
+                    size_t size)
+{
+    bool same;
+
+    return stream->at < stream->log.end && compare(replay, stream, line, size, &same) > 0 && same;
+}
+
+/* It may have been known before the rollback who wrote it. */
+static bool is_next_of_any(struct replay *replay, int number, const char *line, size_t size)
+{
+    for (uint32_t i = 0; i < replay->stream_count; i++) {
+        struct stream *stream = &replay->streams[i];
+
+        if (stream->number == number && stream->log.end - stream->at >= size &&
+            is_next(replay, stream, line, size)) {
+            stream->at += size;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int loose_line(struct replay *replay, int number, const char *line, size_t size)
+{
+    if (loose_take(&replay->loose, number, line, size) ||
+        is_next_of_any(replay, number, line, size))
+        return 0;
+    int unkept = loose_add(&replay->loose, number, line, size);
+    int error = replay->show(replay->context, -1, number, line, size);
+    return error ? error : unkept;
+}
+
+/* A line of a process that is known, while there are some of which it was not. */
+static int mixed_line(struct replay *replay, int pid, int number, const char *line, size_t size)
+{
+    const struct stream *stream = stream_of(replay, pid, number);
+
+    if (stream && !is_next(replay, stream, line, size) &&
+        loose_take(&replay->loose, number, line, size))
+        return 0;
+    return ordered_piece(replay, pid, number, line, size);
+}
+
+int replay_piece(struct replay *replay, int pid, int stream_number, const char *data, size_t size)
+{
+    int first = 0;
+
+    if (pid >= 0 && !loose_expects(&replay->loose))
+        return ordered_piece(replay, pid, stream_number, data, size);
+    while (size > 0) {
+        const char *end = memchr(data, '\n', size);
+        size_t line = end ? (size_t)(end - data) + 1 : size;
+        int error = pid < 0 ? loose_line(replay, stream_number, data, line)
+                            : mixed_line(replay, pid, stream_number, data, line);
+
+        first = first ? first : error;
+        data += line;
+        size -= line;
+    }
+    return first;
 }
 
 /* ---- Marks ---- */
@@ -257,7 +329,10 @@ int replay_mark(struct replay *replay, struct coord_name name)
     if (replay->mark_count == REPLAY_MARKS_MAX)
         remove_mark(replay, 0);
     replay->marks[replay->mark_count++] =
-        (struct mark){.name = name, .count = replay->stream_count, .positions = positions};
+        (struct mark){.name = name,
+                      .count = replay->stream_count,
+                      .positions = positions,
+                      .loose = replay->loose.at - replay->loose.skip};
     return 0;
 }
 
@@ -277,6 +352,7 @@ void replay_commit(struct replay *replay, struct coord_name name)
     if (!mark)
         return;
     mark->committed = true;
+    loose_forget(&replay->loose, mark->loose);
     for (uint32_t i = 0; i < mark->count; i++) {
         struct stream *stream = &replay->streams[i];
 
@@ -292,6 +368,10 @@ bool replay_back(struct replay *replay, struct coord_name name)
 
     if (mark)
         mark->committed = true; /* even if nobody has lived to say so */
+    if (mark)
+        loose_back(&replay->loose, mark->loose);
+    else
+        loose_clear(&replay->loose);
     for (uint32_t i = 0; i < replay->stream_count; i++) {
         struct stream *stream = &replay->streams[i];
 
@@ -325,5 +405,7 @@ bool replay_behind(const struct replay *replay, int *pid, int *stream)
             *stream = replay->streams[i].number;
             return true;
         }
-    return false;
+    *pid = -1;
+    *stream = 0; /* any */
+    return loose_expects(&replay->loose);
 }

@@ -279,11 +279,78 @@ START_TEST(no_file_either)
 }
 END_TEST
 
+/* Who wrote it is known in one execution and not in the other, and what is not has no order. */
+START_TEST(writers_that_are_gone)
+{
+    replay_mark(replay, NAME(1, 1));
+    piece(0, 1, "own 0\n");
+    piece(-1, 1, "a\nb\n");
+    piece(-1, 2, "b\n");
+    piece(1, 1, "child of 1\nown 1\n");
+    piece(-1, 1, "twice\n");
+    piece(-1, 1, "twice\n");
+    replay_commit(replay, NAME(1, 1));
+    for (int turn = 0; turn < 2; turn++) {
+        int pid, stream;
+
+        ck_assert(replay_back(replay, NAME(1, 1)));
+        piece(-1, 1, "child of 1\n");
+        piece(-1, 1, "twice\nb\ntwice\n");
+        piece(0, 1, "own 0\na\n");
+        ck_assert(replay_behind(replay, &pid, &stream));
+        piece(-1, 2, "b\n");
+        ck_assert(replay_behind(replay, &pid, &stream));
+        ck_assert_int_eq(pid, 1);
+        piece(1, 1, "own 1\n");
+        ck_assert(!replay_behind(replay, &pid, &stream));
+    }
+    ck_assert_str_eq(shown[1], "own 0\na\nb\nchild of 1\nown 1\ntwice\ntwice\n");
+    ck_assert_str_eq(shown[2], "b\n");
+    piece(-1, 1, "twice\n"); /* once more is new */
+    ck_assert_str_eq(shown[1], "own 0\na\nb\nchild of 1\nown 1\ntwice\ntwice\ntwice\n");
+    ck_assert(!differed());
+}
+END_TEST
+
+/* Back to an older snapshot than the newest, and on to it again. */
+START_TEST(writers_that_are_gone_for_long)
+{
+    int pid, stream;
+
+    replay_mark(replay, NAME(1, 1));
+    replay_commit(replay, NAME(1, 1));
+    piece(-1, 1, "a\n");
+    replay_mark(replay, NAME(2, 1));
+    replay_commit(replay, NAME(2, 1));
+    piece(-1, 1, "b\n");
+    ck_assert(replay_back(replay, NAME(1, 1)));
+    piece(-1, 1, "a\n");
+    replay_mark(replay, NAME(2, 2));
+    replay_commit(replay, NAME(2, 2));
+    piece(-1, 1, "b\n");
+    ck_assert(!replay_behind(replay, &pid, &stream));
+    ck_assert(replay_back(replay, NAME(2, 2)));
+    ck_assert(replay_behind(replay, &pid, &stream));
+    piece(-1, 1, "b\nc\n");
+    ck_assert_str_eq(shown[1], "a\nb\nc\n");
+    ck_assert(!replay_back(replay, NAME(7, 7)));
+    ck_assert(!replay_behind(replay, &pid, &stream));
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {shown_once,        again_and_again, abandoned_snapshots,
-                                  an_older_snapshot, what_differs,    more_than_memory,
-                                  a_full_disk,       no_file_either,  unheard_of_snapshot};
+    const TTest *const tests[] = {shown_once,
+                                  again_and_again,
+                                  abandoned_snapshots,
+                                  an_older_snapshot,
+                                  what_differs,
+                                  more_than_memory,
+                                  a_full_disk,
+                                  no_file_either,
+                                  unheard_of_snapshot,
+                                  writers_that_are_gone,
+                                  writers_that_are_gone_for_long};
     Suite *suite = suite_create("replay");
     TCase *cases = tcase_create("replay");
     SRunner *runner;
