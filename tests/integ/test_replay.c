@@ -224,14 +224,17 @@ START_TEST(more_than_memory)
     write_lines(100, LINES);
     ck_assert_str_eq(shown[1], once);
     replay_mark(replay, NAME(2, 2));
-    replay_commit(replay, NAME(2, 2));
-    write_lines(LINES, 2 * LINES); /* into the same places */
+    write_lines(LINES, 2 * LINES);
+    replay_commit(replay, NAME(2, 2)); /* long after it was taken */
     replay_back(replay, NAME(2, 2));
     write_lines(LINES, 2 * LINES + 1);
     ck_assert_int_eq(files, 1);
     ck_assert(!differed());
     ck_assert_uint_gt(sizes[1], 2 * strlen(once));
     free(once);
+    replay_back(replay, NAME(2, 2));
+    piece(0, 1, "this is another line\n");
+    ck_assert(differed()); /* all that is behind the mark is still known */
 }
 END_TEST
 
