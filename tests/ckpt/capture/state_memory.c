@@ -9,10 +9,10 @@
 
 #include "tests/ckpt/capture/state.h"
 
-#define BLOCKS   2000
-#define BIG      ((size_t)24 << 20)
-#define TERABYTE ((size_t)1 << 40)
-#define PAGE     4096
+#define BLOCKS 2000
+#define BIG    ((size_t)24 << 20)
+#define SPARSE 1024 /* GiB, or as many as STATE_SPARSE_GIB says when it is set up */
+#define PAGE   4096
 
 static int data = 7;
 static char zeros[100000];
@@ -23,6 +23,7 @@ static __thread char local_zeros[5000];
 static unsigned char *blocks[BLOCKS];
 static unsigned char *big, *sparse, *guarded, *readonly, *forkless, *wiped, *shared, *huge, *top;
 static void *brk_end;
+static size_t sparse_size;
 
 static unsigned char *map(size_t bytes, int prot, int flags)
 {
@@ -39,6 +40,7 @@ static size_t block_size(int i)
 
 void memory_set(void)
 {
+    const char *gib = getenv("STATE_SPARSE_GIB");
     int rw = PROT_READ | PROT_WRITE;
 
     data = 8;
@@ -56,9 +58,10 @@ void memory_set(void)
     big = malloc(BIG);
     for (size_t i = 0; i < BIG; i++)
         big[i] = (unsigned char)(i * i >> 7);
-    sparse = map(TERABYTE, rw, MAP_PRIVATE | MAP_NORESERVE);
+    sparse_size = (size_t)(gib ? atoi(gib) : SPARSE) << 30;
+    sparse = map(sparse_size, rw, MAP_PRIVATE | MAP_NORESERVE);
     for (int i = 0; i < 10; i++)
-        sparse[TERABYTE / 10 * (size_t)i] = (unsigned char)(i + 1);
+        sparse[sparse_size / 10 * (size_t)i] = (unsigned char)(i + 1);
     guarded = map(3 * PAGE, rw, MAP_PRIVATE);
     memset(guarded, 'g', 3 * PAGE);
     CHECK(mprotect(guarded + PAGE, PAGE, PROT_NONE) == 0);
@@ -99,8 +102,8 @@ static bool all(const unsigned char *at, unsigned char value, size_t bytes)
 static void check_mappings(void)
 {
     for (int i = 0; i < 10; i++) {
-        CHECK(sparse[TERABYTE / 10 * (size_t)i] == i + 1);
-        CHECK(sparse[TERABYTE / 10 * (size_t)i + 7 * PAGE] == 0);
+        CHECK(sparse[sparse_size / 10 * (size_t)i] == i + 1);
+        CHECK(sparse[sparse_size / 10 * (size_t)i + 7 * PAGE] == 0);
     }
     CHECK(all(guarded, 'g', PAGE) && all(guarded + 2 * PAGE, 'g', PAGE));
     CHECK(mprotect(guarded + PAGE, PAGE, PROT_READ | PROT_WRITE) == 0);
