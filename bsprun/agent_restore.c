@@ -284,6 +284,17 @@ void agent_restore(struct agent *agent, const struct wire_message *order)
         agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
 }
 
+/* What is done again in a job that lives, because a process was lost, needs no warning.  bsprun has
+ * seen no fault yet: it is a --restart. */
+static void warn(struct agent *agent, int pid)
+{
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+
+    if (!agent->snapshots->kept[pid].copied && snap->why[0] &&
+        agent->snapshots->election.between_failures_ns == 0)
+        agent_notice(agent, "process %d: %.*s", pid, (int)sizeof snap->why - 1, snap->why);
+}
+
 void agent_scan_staged(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -296,6 +307,7 @@ void agent_scan_staged(struct agent *agent)
             continue;
         kept->staged = true;
         snapshots->unstaged--;
+        warn(agent, pid);
     }
     if (snapshots->unstaged > 0)
         return;

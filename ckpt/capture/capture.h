@@ -139,6 +139,7 @@ struct bspz_restore_plan {
     char why[BSPZ_WHY_SIZE];
     bool image_at_fault; /* with an error: it is damaged or another one; else this machine, its
                             files or its programs are not what the process needs */
+    char note[BSPZ_WHY_SIZE]; /* when `staged` is called: what the user should know, or nothing */
 };
 
 /* Becomes the process in the image.  To be called before main, from a constructor.  Returns only

@@ -80,17 +80,22 @@ static int find_shared(struct bspz_restore *restore, const struct bspz_image_des
 static int check_opened(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
                         const char *path, int fd)
 {
+    struct bspz_text note;
     struct stat now;
 
     if (bspz_sys2(SYS_fstat, fd, &now) != 0 || (now.st_mode & S_IFMT) != (saved->mode & S_IFMT))
         return bspz_restore_fail(restore, -ESTALE, "the program has open", path,
                                  "it is not that kind of file any more");
-    /* One that is open for writing was cut by the program, which will do so again: until then it
-     * only has to be as long as it was. */
-    if (saved->kind == BSPZ_DESCRIPTOR_FILE && (uint64_t)now.st_size < saved->size &&
-        ((int)saved->flags & O_ACCMODE) == O_RDONLY)
+    if (saved->kind != BSPZ_DESCRIPTOR_FILE || (uint64_t)now.st_size >= saved->size)
+        return 0;
+    if (((int)saved->flags & O_ACCMODE) == O_RDONLY)
         return bspz_restore_fail(restore, -ESTALE, "the program has open", path,
                                  "it is shorter than it was");
+    /* The program cut it after the snapshot and will do so again: until then it only has to be as
+     * long as it was.  Or somebody else did, and its contents are gone. */
+    bspz_text_begin(&note, restore->plan->note, BSPZ_WHY_SIZE);
+    bspz_text_add(&note, path);
+    bspz_text_add(&note, " is shorter than it was at the snapshot: it is filled up with zeros");
     return 0;
 }
 

@@ -316,7 +316,7 @@ int bspz_restore_main(struct bspz_restore_plan *plan)
     struct bspz_image images[BSPZ_IMAGE_CHAIN_MAX], *chain[BSPZ_IMAGE_CHAIN_MAX];
     int error;
 
-    plan->why[0] = '\0';
+    plan->why[0] = plan->note[0] = '\0';
     if (plan->chain_count == 0 || plan->chain_count > BSPZ_IMAGE_CHAIN_MAX ||
         plan->job_count > BSPZ_JOB_DESCRIPTORS || plan->handover_size > BSPZ_HANDOVER_MAX)
         return bspz_restore_fail(&restore, -EINVAL, "the restore was asked for wrongly", NULL,

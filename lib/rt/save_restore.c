@@ -80,7 +80,8 @@ static int staged(void *context)
 {
     struct bspz_board *board = bspz_rt.board;
 
-    (void)context;
+    snprintf(bspz_own_snap()->why, BSPZ_SNAP_WHY, "%s",
+             ((const struct bspz_restore_plan *)context)->note);
     atomic_store(&bspz_own_snap()->staged, 1);
     bspz_board_ring(board);
     while (!atomic_load(&board->snap_passed)) {
@@ -111,6 +112,7 @@ void bspz_restore(const char *value)
         .chain_count = order.count,
         .expected = {.name = &order.name, .nprocs = (uint32_t)bspz_rt.nprocs},
         .staged = staged,
+        .context = &plan,
         .job_descriptors = descriptors,
         .job_count = BSPZ_HANDOVER_BOARD + 1 +
                      (uint32_t)bspz_given_list(&descriptors[BSPZ_HANDOVER_BOARD + 1], true),

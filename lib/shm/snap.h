@@ -85,7 +85,7 @@ struct bspz_snap {
     uint64_t size;
     uint64_t changed;       /* bytes that differed from the base */
     _Atomic uint32_t staged; /* 1: complete in memory, waits for snap_passed; 2: failed, see why */
-    char why[BSPZ_SNAP_WHY]; /* one line, with an error */
+    char why[BSPZ_SNAP_WHY]; /* one line, with an error; with staged 1 a warning, or "" */
 };
 
 _Static_assert(sizeof(struct bspz_snap) <= BSPZ_SNAP_BYTES, "the record fits its place");

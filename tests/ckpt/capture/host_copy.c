@@ -1,7 +1,9 @@
 /* host_copy.c - a test process that adopts its own copies. */
 #include "tests/ckpt/capture/host_copy.h"
 
+#include <errno.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,6 +13,7 @@
 #include <unistd.h>
 
 struct host_agent {
+    int self;
     _Atomic int copy;
     _Atomic uint32_t word;
 };
@@ -25,8 +28,11 @@ static int announce(void *context, int32_t ospid)
 
 static int enter(void *context)
 {
-    (void)context;
-    return 0;
+    const struct host_agent *agent = context;
+
+    while (getppid() != agent->self)
+        sched_yield();
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 ? 0 : EPERM;
 }
 
 /* A thawed copy makes no copy of its own here. */
@@ -46,12 +52,14 @@ struct host_agent *host_agent_start(void)
 
     if (agent == MAP_FAILED || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         exit(4);
+    agent->self = getpid();
     host_exclude(agent, 4096);
     return agent;
 }
 
 struct host_agent *host_agent_other(struct host_agent *agent)
 {
+    agent[1].self = agent->self;
     return agent + 1;
 }
 
