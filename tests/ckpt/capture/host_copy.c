@@ -3,14 +3,16 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define PATIENCE_MS 10000
 
 struct host_agent {
     int self;
@@ -26,13 +28,23 @@ static int announce(void *context, int32_t ospid)
     return 0;
 }
 
+int host_copy_adopted(int parent)
+{
+    const struct timespec moment = {0, 1000000};
+
+    for (int waited = 0; getppid() != parent; waited++) {
+        if (waited == PATIENCE_MS)
+            return ESRCH;
+        nanosleep(&moment, NULL);
+    }
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent ? 0 : ESRCH;
+}
+
 static int enter(void *context)
 {
     const struct host_agent *agent = context;
 
-    while (getppid() != agent->self)
-        sched_yield();
-    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 ? 0 : EPERM;
+    return host_copy_adopted(agent->self);
 }
 
 /* A thawed copy makes no copy of its own here. */

@@ -8,6 +8,10 @@ struct host_agent;
 
 /* The test process is its own agent: a child subreaper. */
 struct host_agent *host_agent_start(void);
+/* In a copy: waits until this process is its parent, and shares its end.  An errno value if it has
+ * ended already. */
+int host_copy_adopted(int parent);
+
 /* For a second copy at the same time. */
 struct host_agent *host_agent_other(struct host_agent *agent);
 void host_agent_hooks(struct host_agent *agent, struct bspz_copy_hooks *hooks);
