@@ -36,7 +36,7 @@ static struct board {
     _Atomic uint32_t word[RANKS]; /* of the copies */
     _Atomic int copy[RANKS];
     _Atomic int process[RANKS];
-    _Atomic int writer;
+    _Atomic uint32_t writer;
     int agent;
     /* In each life: ranks that are there as they were; whether all are; who writes; ranks that
      * have spoilt everything and wait to be lost. */
@@ -103,7 +103,7 @@ static int announce(void *context, int32_t ospid)
 static int announce_writer(void *context, int32_t ospid)
 {
     (void)context;
-    atomic_store(&board->writer, ospid);
+    add(&board->writer, (uint32_t)ospid);
     return 0;
 }
 
@@ -305,6 +305,7 @@ int main(int argc, char **argv)
     int gift, status;
 
     map_board();
+    memset(board, 0, sizeof *board);
     board->agent = getpid();
     CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 && shares && shares_offer(shares, &gift) == 0);
     first = fork();
@@ -318,8 +319,10 @@ int main(int argc, char **argv)
         watch(&board->ready, life == 0);
         add(&board->go, 1);
         watch(&board->done, life == 0);
-        if (life == 0)
-            CHECK(waitpid(atomic_load(&board->writer), &status, __WALL) > 0 && status == 0);
+        if (life == 0) {
+            wait_until(&board->writer, 1);
+            CHECK(waitpid((pid_t)atomic_load(&board->writer), &status, __WALL) > 0 && status == 0);
+        }
         lose();
         if (life + 1 == argc)
             break;
