@@ -298,11 +298,25 @@ static void watch(_Atomic uint32_t *word, bool first)
     }
 }
 
+/* It is this process's child as soon as the one that made it has ended. */
+static void bury_writer(void)
+{
+    const struct timespec moment = {0, 1000000};
+    int status = -1;
+
+    wait_until(&board->writer, 1);
+    while (waitpid((pid_t)atomic_load(&board->writer), &status, __WALL) < 0) {
+        CHECK(errno == ECHILD);
+        nanosleep(&moment, NULL);
+    }
+    CHECK(status == 0);
+}
+
 int main(int argc, char **argv)
 {
     struct shares *shares = shares_new();
     pid_t first;
-    int gift, status;
+    int gift;
 
     map_board();
     memset(board, 0, sizeof *board);
@@ -319,10 +333,8 @@ int main(int argc, char **argv)
         watch(&board->ready, life == 0);
         add(&board->go, 1);
         watch(&board->done, life == 0);
-        if (life == 0) {
-            wait_until(&board->writer, 1);
-            CHECK(waitpid((pid_t)atomic_load(&board->writer), &status, __WALL) > 0 && status == 0);
-        }
+        if (life == 0)
+            bury_writer();
         lose();
         if (life + 1 == argc)
             break;
