@@ -225,9 +225,11 @@ def shortened_output_file():
         stopped(place)
         length = os.path.getsize(place.path("files", "appended.0"))
         cut(place.path("files", "appended.0"), 10)
+        cut(place.path("files", "shared"), 10)  # of all processes, and yet one line
         job = place.restart().wait(0)
-        check(re.search("appended.0.*shorter|shorter.*appended.0", job.said()), job)
-        check(reasons(job) == 1, job)
+        check(re.search("appended.0 is shorter", job.said()), job)
+        check(re.search("shared is shorter", job.said()), job)
+        check(reasons(job) == 2, job)
         reference = Reference.of(2, 12).files["appended.0"]
         check(place.contents()["appended.0"][length:] == reference[length:], "the rest differs")
 
@@ -358,6 +360,6 @@ def words_that_make_no_sense():
 if __name__ == "__main__":
     main([*((name, damaged(how)) for name, how in DAMAGES.items()), an_image_of_another_owner,
           all_damaged, damaged_while_it_runs, another_program, another_number_of_processes,
-          another_command, missing_data_file, shortened_input_file, a_directory_of_others,
-          no_directory_at_all, a_readonly_directory, a_full_disk, a_directory_that_disappears,
-          what_cannot_be_kept, what_is_excluded, words_that_make_no_sense])
+          another_command, missing_data_file, shortened_input_file, shortened_output_file,
+          a_directory_of_others, no_directory_at_all, a_readonly_directory, a_full_disk,
+          a_directory_that_disappears, what_cannot_be_kept, what_is_excluded, words_that_make_no_sense])

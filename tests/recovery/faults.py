@@ -338,11 +338,8 @@ def without_snapshots():
 
 if __name__ == "__main__":
     main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank,
-          survivors_come_from_their_copies,
-          five_times_in_a_row,
-          fifty_supersteps_fifty_faults, agent_five_times, back_to_the_start,
-          the_same_fault_for_ever, restarts_count_anew, labelled_and_split, shortened_by_itself,
-          slow_input,
-          input_from_a_terminal, reader_that_waits,
-          signal_to_everybody, a_variable_of_our_own,
+          survivors_come_from_their_copies, five_times_in_a_row, fifty_supersteps_fifty_faults,
+          agent_five_times, back_to_the_start, the_same_fault_for_ever, restarts_count_anew,
+          labelled_and_split, shortened_by_itself, slow_input, input_from_a_terminal,
+          reader_that_waits, signal_to_everybody, a_variable_of_our_own, address_sanitizer,
           own_ends_are_final, without_snapshots])
