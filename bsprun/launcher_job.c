@@ -106,7 +106,7 @@ static bool may_go_on(const struct coord_outcome *outcome)
 static bool is_about_snapshots(enum wire_cause cause)
 {
     return cause == WIRE_CAUSE_REFUSED || cause == WIRE_CAUSE_NOT_WRITTEN ||
-           cause == WIRE_CAUSE_NOT_RESTORED;
+           cause == WIRE_CAUSE_NOT_RESTORED || cause == WIRE_CAUSE_SAVED;
 }
 
 static void tell_behind(struct launcher *launcher, int pid)

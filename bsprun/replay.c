@@ -366,12 +366,12 @@ bool replay_back(struct replay *replay, struct coord_name name)
 {
     struct mark *mark = find(replay, name);
 
-    if (mark)
+    if (mark) {
         mark->committed = true; /* even if nobody has lived to say so */
-    if (mark)
         loose_back(&replay->loose, mark->loose);
-    else
+    } else {
         loose_clear(&replay->loose);
+    }
     for (uint32_t i = 0; i < replay->stream_count; i++) {
         struct stream *stream = &replay->streams[i];
 

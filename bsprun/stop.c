@@ -109,6 +109,8 @@ static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, 
 
     if (agent->job == JOB_ENDING)
         snprintf(when, sizeof when, "after bsp_end");
+    else if (agent->job == JOB_REWINDING || agent->job == JOB_RESTORING)
+        snprintf(when, sizeof when, "while it went back to a snapshot");
     else if (agent->nprocs > 0)
         snprintf(when, sizeof when, "in superstep %llu",
                  (unsigned long long)newest_superstep(agent));
