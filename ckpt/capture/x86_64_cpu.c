@@ -33,8 +33,15 @@ static const struct {
     {0, 20, "SSE4.2"},    {0, 22, "MOVBE"},     {0, 23, "POPCNT"},   {0, 25, "AES"},
     {0, 28, "AVX"},       {0, 29, "F16C"},      {2, 3, "BMI1"},      {2, 5, "AVX2"},
     {2, 8, "BMI2"},       {2, 9, "ERMS"},       {2, 16, "AVX-512F"}, {2, 17, "AVX-512DQ"},
-    {2, 30, "AVX-512BW"}, {2, 31, "AVX-512VL"}, {6, 5, "LZCNT"},
+    {2, 30, "AVX-512BW"}, {2, 31, "AVX-512VL"}, {6, 5, "LZCNT"},     {7, 11, "XSAVEC"},
 };
+
+/* How the extended state can be saved: the loader chooses by it, once, how it resolves names.  In
+ * bits of the last word that no extended state has. */
+#define SAVING_LEAF    0xd
+#define SAVING_SUBLEAF 1
+#define SAVING_COUNTS  0x7u /* XSAVEOPT, XSAVEC, XGETBV with 1 */
+#define SAVING_SHIFT   10
 
 void bspz_cpu_features(uint64_t features[8])
 {
@@ -47,6 +54,12 @@ void bspz_cpu_features(uint64_t features[8])
         if (__get_cpuid_count(leaves[i].leaf, leaves[i].subleaf, &out[0], &out[1], &out[2],
                               &out[3]))
             known[i] = out[leaves[i].output] & leaves[i].counts;
+    }
+    if (!asked) {
+        uint32_t out[4] = {0};
+
+        if (__get_cpuid_count(SAVING_LEAF, SAVING_SUBLEAF, &out[0], &out[1], &out[2], &out[3]))
+            known[7] |= (uint64_t)(out[0] & SAVING_COUNTS) << SAVING_SHIFT;
     }
     asked = 1;
     __builtin_memcpy(features, known, sizeof known);

@@ -183,6 +183,13 @@ static void test_processor(void)
     own[2] &= ~(UINT64_C(1) << 5);
     name = bspz_cpu_lacks(more, own);
     CHECK(name && strcmp(name, "AVX2") == 0);
+    bspz_cpu_features(own);
+    CHECK(__builtin_cpu_supports("avx") == 0 || own[7] >> 10 & 7);
+    memcpy(more, own, sizeof more);
+    more[7] |= UINT64_C(1) << 11;
+    own[7] &= ~(UINT64_C(1) << 11);
+    name = bspz_cpu_lacks(more, own);
+    CHECK(name && strcmp(name, "XSAVEC") == 0);
 }
 
 static void test_build_id(void)
