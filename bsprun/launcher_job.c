@@ -53,7 +53,7 @@ void launcher_fault_text(struct launcher *launcher, const char *text)
 
 static void tell_how_to_go_on(struct launcher *launcher)
 {
-    if (launcher->committed.term > 0)
+    if (launcher->committed.term > 0 && access(launcher->saved.folder, F_OK) == 0)
         launcher_say(launcher, "bsprun --restart %s goes on from superstep %llu",
                      launcher->saved.directory, (unsigned long long)launcher->committed.superstep);
 }
