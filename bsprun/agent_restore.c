@@ -148,15 +148,6 @@ static pid_t launch(struct agent *agent, int pid, const struct chain *chain, cha
     return ospid;
 }
 
-/* The program may have cut it itself, and will then do so again; else something is missing. */
-static void say_shorter(void *context, const char *path, uint64_t was, uint64_t is)
-{
-    agent_notice(context,
-                 "%.500s is shorter than it was: %llu instead of %llu bytes; what is "
-                 "missing will be zeros",
-                 path, (unsigned long long)is, (unsigned long long)was);
-}
-
 /* 0, or -errno and `why`; -ENOEXEC: that is not the image's fault. */
 static int start_process(struct agent *agent, int pid, struct coord_name name,
                          struct sources *sources, char *why)
@@ -172,8 +163,6 @@ static int start_process(struct agent *agent, int pid, struct coord_name name,
     if (image) {
         if (agent->snapshots->shares)
             shares_open(agent->snapshots->shares, chain.fds[0]);
-        if (agent->snapshots->first)
-            shares_shorter(chain.fds[0], &(struct shares_shorter){say_shorter, agent, pid == 0});
         restore = restore_variable(pid, name, image, &chain);
         ospid = launch(agent, pid, &chain, restore);
         if (ospid < 0) {
@@ -236,8 +225,7 @@ static int prepare(struct agent *agent, const struct wire_message *order, struct
         snprintf(why, AGENT_WHY, "a snapshot of another number of processes");
         return -EINVAL;
     }
-    snapshots->first = agent->nprocs == 0;
-    if (snapshots->first) {
+    if (agent->nprocs == 0) {
         error = agent_place(agent, processes);
         bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
     }

@@ -87,7 +87,6 @@ struct agent_snapshots {
     struct election election;
     bool ended;    /* nothing of it is left */
     bool restores; /* this term began from a snapshot */
-    bool first;    /* it is the first that this agent restores */
     bool staging;  /* RESTORE has come, STAGED has not been said */
     int unstaged;
 

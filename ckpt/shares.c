@@ -157,9 +157,8 @@ static bool is_there(const struct shares *shares, const struct bspz_image_descri
            (stat(path, &now) == 0 && has(shares, now.st_dev, now.st_ino, (int)saved->shared));
 }
 
-static int open_one(void *context, const struct bspz_image_descriptor *saved)
+static int open_one(struct shares *shares, const struct bspz_image_descriptor *saved)
 {
-    struct shares *shares = context;
     int fd;
 
     if (!saved->shared || saved->same_as != saved->number || is_there(shares, saved))
@@ -192,11 +191,7 @@ static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
     return 0;
 }
 
-/* Calls `each` for all descriptors of the image until it returns an error. */
-static int for_each_descriptor(int image_fd,
-                               int (*each)(void *context,
-                                           const struct bspz_image_descriptor *saved),
-                               void *context)
+int shares_open(struct shares *shares, int image_fd)
 {
     struct bspz_image_source source = {.read = read_image, .context = &image_fd};
     void *scratch = NULL, *tables = NULL;
@@ -214,33 +209,10 @@ static int for_each_descriptor(int image_fd,
     if (!error)
         error = bspz_image_load(&image, tables, NULL);
     for (uint64_t i = 0; !error && i < image.end.descriptors; i++)
-        error = each(context, image.descriptors[i]);
+        error = open_one(shares, image.descriptors[i]);
     free(tables);
     free(scratch);
     return error;
-}
-
-int shares_open(struct shares *shares, int image_fd)
-{
-    return for_each_descriptor(image_fd, open_one, shares);
-}
-
-static int tell_shorter(void *context, const struct bspz_image_descriptor *saved)
-{
-    const struct shares_shorter *shorter = context;
-    const char *path = bspz_image_descriptor_path(saved);
-    struct stat now;
-
-    if (saved->kind == BSPZ_DESCRIPTOR_FILE && saved->same_as == saved->number &&
-        (shorter->shared || !saved->shared) && ((int)saved->flags & O_ACCMODE) != O_RDONLY &&
-        stat(path, &now) == 0 && (uint64_t)now.st_size < saved->size)
-        shorter->tell(shorter->context, path, saved->size, (uint64_t)now.st_size);
-    return 0;
-}
-
-int shares_shorter(int image_fd, const struct shares_shorter *shorter)
-{
-    return for_each_descriptor(image_fd, tell_shorter, (void *)shorter);
 }
 
 void shares_pass(const struct shares *shares)

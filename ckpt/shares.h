@@ -7,9 +7,6 @@
 #ifndef CKPT_SHARES_H
 #define CKPT_SHARES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct shares;
 
 /* NULL: no memory. */
@@ -27,16 +24,6 @@ int shares_take(struct shares *shares);
  * cannot be opened is left to the process: it will say so.  0, or a negative errno: the image
  * cannot be read, or no memory. */
 int shares_open(struct shares *shares, int image_fd);
-
-/* Tells of each file that is open for writing in the image and is shorter now than it was: a
- * restore makes it as long again.  0, or a negative errno: the image cannot be read, or no memory.
- */
-struct shares_shorter {
-    void (*tell)(void *context, const char *path, uint64_t was, uint64_t is);
-    void *context;
-    bool shared; /* also of those that all processes have open together */
-};
-int shares_shorter(int image_fd, const struct shares_shorter *shorter);
 
 /* Between fork and exec: the program that is executed inherits all of them. */
 void shares_pass(const struct shares *shares);
