@@ -1,12 +1,14 @@
 /* save_given.c - descriptors that are not the program's: what it was started with.
  *
- * Descriptors 0 to 2 are the agent's.  Pipes, sockets and the like that were open before the program began (a
- * make that hands on its own, a shell that forgot one) lead to processes outside of the job: they
- * are kept as they are, and a process that is restored below the same bsprun has them again.
+ * Descriptors 0 to 2 are the agent's.  Pipes, sockets, terminals and the like that were open before
+ * the program began (a make that hands on its own, a shell that forgot one) lead to processes
+ * outside of the job: they are kept as they are, and a process that is restored below the same
+ * bsprun has them again.
  */
 #include <dirent.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "lib/rt/save.h"
 
@@ -27,9 +29,13 @@ static bool is_jobs_own(int fd)
 }
 
 /* Opened again by its path: saved like what the program opens itself. */
-static bool has_a_name(mode_t mode)
+static bool has_a_name(const struct stat *status)
 {
-    return S_ISREG(mode) || S_ISDIR(mode) || S_ISCHR(mode) || S_ISBLK(mode) || S_ISLNK(mode);
+    mode_t mode = status->st_mode;
+
+    if (S_ISCHR(mode)) /* null, zero and so on; "tty" is whichever terminal there is */
+        return major(status->st_rdev) == 1 || status->st_rdev == makedev(5, 0);
+    return S_ISREG(mode) || S_ISDIR(mode) || S_ISBLK(mode) || S_ISLNK(mode);
 }
 
 static void note(int fd)
@@ -38,7 +44,7 @@ static void note(int fd)
 
     if (given_count == BSPZ_GIVEN_MAX || fstat(fd, &status) != 0)
         return;
-    if (fd > 2 && (is_jobs_own(fd) || has_a_name(status.st_mode)))
+    if (fd > 2 && (is_jobs_own(fd) || has_a_name(&status)))
         return;
     given[given_count++] = (struct given){fd, status.st_dev, status.st_ino};
 }

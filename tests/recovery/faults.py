@@ -316,6 +316,25 @@ def a_variable_of_our_own():
             job.wait(0)
 
 
+def forgotten_descriptors():
+    """Of a shell or a terminal: the program has them open from the start, and never heard of them."""
+    reference = Reference.of(2, 15)
+    for with_copies in (True, False):
+        with Place() as place:
+            fds = [*os.openpty(), *os.pipe()]
+            held_everywhere(place, 2, 8)
+            job = place.ticker(2, 15, pass_fds=fds)
+            ranks = wait_all(place, 2, 8)
+            for copy in [] if with_copies else copies(job):
+                send(copy, signal.SIGKILL)
+            place.kill(*ranks)
+            let_go(place, 2, 8)
+            wait_until(lambda: len(place.executed(1, 8)) == 2, "superstep 8 again")
+            ended(place, job, reference)
+            for fd in fds:
+                os.close(fd)
+
+
 def own_ends_are_final():
     """A status of the program's own is no fault, whatever it is."""
     for status in (7, 123):
@@ -341,5 +360,6 @@ if __name__ == "__main__":
           survivors_come_from_their_copies, five_times_in_a_row, fifty_supersteps_fifty_faults,
           agent_five_times, back_to_the_start, the_same_fault_for_ever, restarts_count_anew,
           labelled_and_split, shortened_by_itself, slow_input, input_from_a_terminal,
-          reader_that_waits, signal_to_everybody, a_variable_of_our_own, address_sanitizer,
+          reader_that_waits, signal_to_everybody, a_variable_of_our_own,
+          forgotten_descriptors, address_sanitizer,
           own_ends_are_final, without_snapshots])
