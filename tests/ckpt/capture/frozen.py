@@ -1,6 +1,6 @@
 """Frozen copies are thawed, again and again from one snapshot."""
 
-from harness import SAVED, WAYS, expect, main
+from harness import SAVED, WAYS, expect, main, of
 
 
 def lives(place):
@@ -11,7 +11,7 @@ def lives(place):
 
 def changed_flags(place):
     """A copy that would lack memory is given up; what was in it is in the next image."""
-    for way in ("pie", "static"):
+    for way in of("pie", "static"):
         image = place.path(way)
         place.run(f"stale_{way}", image, check=SAVED)
         place.restore(f"stale_{way}", image, check=0)

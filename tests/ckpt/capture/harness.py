@@ -7,8 +7,13 @@ import sys
 import tempfile
 
 BIN = os.environ["CAPTURE_BIN"]
-WAYS = ["pie", "nopie", "static", "staticpie"]
+WAYS = os.environ.get("CAPTURE_WAYS", "pie nopie static staticpie").split()
 SAVED, REFUSED, NOT_RESTORED = 10, 3, 5
+
+
+def of(*ways):
+    """Those of them that there are."""
+    return [way for way in ways if way in WAYS]
 
 
 class Failure(Exception):

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from harness import BIN, NOT_RESTORED, SAVED, expect, main
+from harness import BIN, NOT_RESTORED, SAVED, expect, main, of
 
 LIFE = {"STATE_LIFE": "first", "STATE_OPENED": os.path.join(BIN, "libopened.so")}
 FILES = ("written", "appended", "stream", "input")
@@ -112,7 +112,7 @@ def confined(place):
 
 
 def large(place):
-    for way in ("pie", "static"):
+    for way in of("pie", "static"):
         image = place.path(way)
         place.run(f"large_{way}", image, check=SAVED)
         place.restore(f"large_{way}", image, check=0)

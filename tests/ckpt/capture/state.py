@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from harness import BIN, SAVED, WAYS, Failure, expect, main
+from harness import BIN, SAVED, WAYS, Failure, expect, main, of
 
 ARGUMENTS = ["-x", "last argument"]
 LIFE = {"STATE_LIFE": "first", "STATE_OPENED": os.path.join(BIN, "libopened.so")}
@@ -69,7 +69,7 @@ def by_forked_writer(place):
 
 
 def on_another_kernel(place):
-    for way in ("pie", "staticpie"):
+    for way in of("pie", "staticpie"):
         chain(place, way, 4, CAPTURE_OTHER="1")
         clear(place)
 
