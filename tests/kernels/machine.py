@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUSYBOX, TAR, QEMU = "/bin/busybox", "/usr/bin/tar", "qemu-system-x86_64"
 MODULES = ["virtio_pci", "virtio_blk"]
 RESULTS_BYTES = 1 << 30  # of a disk with holes
-PATIENCE = 900  # seconds; some twenty are normal
+PATIENCE = 1500  # seconds; one or two hundred are normal
 
 
 class Failed(Exception):
