@@ -190,9 +190,9 @@ static void agent_lost(struct launcher *launcher, int wait_status)
              (int)launcher->agent_pid, how);
     launcher_fault_text(launcher, text);
     launcher->agent_pid = 0;
+    launcher->agent_status = WIFSIGNALED(wait_status) ? SIGNAL_STATUS + WTERMSIG(wait_status) : 1;
     if (!launcher_has_snapshots(launcher) && launcher->signals_seen <= 2) /* else we killed it */
-        launcher->forced_status =
-            WIFSIGNALED(wait_status) ? SIGNAL_STATUS + WTERMSIG(wait_status) : 1;
+        launcher->forced_status = launcher->agent_status;
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST, .usable = true});
 }
 

@@ -52,6 +52,7 @@ struct launcher {
     char *last_text, *last_table; /* of ENDED */
     enum wire_cause last_cause;
     int forced_status; /* 0: the machine's */
+    int agent_status;  /* of one that was lost: 128 + signal, or 1 */
     bool finish_noted;
     bool end_told; /* why the job ends was said already */
     bool over;     /* EXIT: what is left to do is to show the rest of the output ... */

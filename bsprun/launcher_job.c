@@ -27,7 +27,7 @@ static const char *fault_text(const struct launcher *launcher)
 static void tell_rollback(struct launcher *launcher, const struct coord_name *from)
 {
     struct job_fault fault = job_machine_fault(launcher->machine);
-    char again[64] = "", where[64] = "";
+    char again[64] = "", where[64] = "another fault came before the job went on ";
 
     if (!launcher->fault_untold)
         return;
@@ -242,6 +242,9 @@ static void leave(struct launcher *launcher, const struct job_effect *effect)
     launcher_finish_output(launcher);
     launcher->over = true;
     launcher->status = launcher->forced_status ? launcher->forced_status : effect->status;
+    if (job_machine_outcome(launcher->machine).cause == WIRE_CAUSE_HOST_LOST &&
+        launcher->agent_status > 0 && !launcher->forced_status)
+        launcher->status = launcher->agent_status;
     launcher_finish(launcher);
 }
 

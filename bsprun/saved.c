@@ -101,12 +101,13 @@ static int read_terms(struct saved *saved, char error[SAVED_TEXT])
 static int read_end(struct saved *saved, const struct options *options, char error[SAVED_TEXT])
 {
     struct manifest_finish finish;
-    int status = store_finished(saved->store, &finish, error);
+    int status;
 
-    if (status == -ENOENT || options->snapshots.restart_at != WIRE_NEVER)
+    if (options->snapshots.restart_at != WIRE_NEVER)
         return 0;
+    status = store_finished(saved->store, &finish, error);
     if (status < 0)
-        return STATUS_FAILED;
+        return status == -ENOENT ? 0 : STATUS_FAILED;
     saved->finished = true;
     saved->finished_status = finish.status;
     manifest_finish_free(&finish);
