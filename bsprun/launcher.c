@@ -30,6 +30,7 @@
 #define JOB_DESCRIPTORS      24 /* what bsprun opens, and no less than what the agent does */
 #define PROGRESS_TERMINAL_MS 250u
 #define PROGRESS_PLAIN_MS    1000u
+#define UNBORN_MS            500
 #define COPY_NAME            "bspzero-copy"
 #define AGENT_ENDS_MS        3000 /* once its connection is closed */
 
@@ -141,38 +142,50 @@ static int wait_for_agent(struct launcher *launcher)
     return status;
 }
 
+/* Counts those that are not. */
 static bool is_no_copy(const void *context, pid_t pid)
 {
+    int *const *others = context;
     char path[64], name[32] = "";
     FILE *file;
 
-    (void)context;
     snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
     file = fopen(path, "re");
-    if (!file)
-        return true;
-    if (!fgets(name, sizeof name, file))
+    if (file && !fgets(name, sizeof name, file))
         name[0] = '\0';
-    fclose(file);
-    return strcmp(name, COPY_NAME "\n") != 0;
+    if (file)
+        fclose(file);
+    if (strcmp(name, COPY_NAME "\n") == 0)
+        return false;
+    ++**others;
+    return true;
 }
 
-static bool is_nobody(const void *context, pid_t pid)
-{
-    (void)context;
-    (void)pid;
-    return false;
-}
-
-/* Nothing that it started may outlive it; but when the program ended well, what it left behind is
- * the user's, and only copies of it are not. */
-static void kill_what_is_left(bool ended_well)
+/* Nothing that the agent started may outlive it. */
+static void kill_what_is_left(void)
 {
     const struct timespec pause = {0, 2000000};
 
-    while (process_kill_descendants_but(ended_well ? is_no_copy : is_nobody, NULL) > 0)
+    while (process_kill_descendants(0) > 0)
         nanosleep(&pause, NULL);
     process_reap_all();
+}
+
+/* The program has ended well: what it left behind is the user's, and only copies of it are not. One
+ * that is not a copy yet, as it was just being made, ends by itself. */
+static void kill_copies(void)
+{
+    const struct timespec pause = {0, 2000000};
+    uint64_t end = launcher_now_ms() + UNBORN_MS;
+    int count, *others = &count, killed;
+
+    do {
+        count = 0;
+        killed = process_kill_descendants_but(is_no_copy, &others);
+        if (killed > 0 || count > 0)
+            nanosleep(&pause, NULL);
+        process_reap_all();
+    } while (killed > 0 || (count > 0 && launcher_now_ms() < end));
 }
 
 /* The agent is gone without a word. */
@@ -212,9 +225,11 @@ static void on_closed(void *context, enum net_end end, const char *text)
     if (launcher->said)
         launcher_wind_up(launcher);
     wait_status = wait_for_agent(launcher);
-    if (!launcher->over || launcher_has_snapshots(launcher))
-        kill_what_is_left(launcher->over &&
-                          job_machine_outcome(launcher->machine).cause == WIRE_CAUSE_NONE);
+    if (launcher->over && launcher_has_snapshots(launcher) &&
+        job_machine_outcome(launcher->machine).cause == WIRE_CAUSE_NONE)
+        kill_copies();
+    else if (!launcher->over || launcher_has_snapshots(launcher))
+        kill_what_is_left();
     if (!launcher->over)
         agent_lost(launcher, wait_status);
 }
@@ -239,7 +254,7 @@ bool launcher_start_agent(struct launcher *launcher)
         launcher_say(launcher, "cannot talk to the node agent: %s", strerror(-error));
         close(fd);
         wait_for_agent(launcher);
-        kill_what_is_left(false);
+        kill_what_is_left();
         return false;
     }
     return true;
