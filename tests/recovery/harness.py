@@ -21,7 +21,8 @@ for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, si
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT
                       else signal.SIG_DFL)
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that atexit has its turn
+for _number in (signal.SIGTERM, signal.SIGHUP):  # so that what is there is removed
+    signal.signal(_number, lambda number, _: sys.exit(128 + number))
 
 BIN = os.environ["RECOVERY_BIN"]  # where bsprun and bspnode are
 PROGRAMS = os.environ["RECOVERY_PROGRAMS"]  # the test programs, compiled
