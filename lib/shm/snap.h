@@ -2,8 +2,9 @@
  *
  * A snapshot at a barrier:
  *   agent  writes `order` and each rank's copy_slot, answers the barrier with BSPZ_DECIDE_SNAPSHOT
- *   rank   finishes the superstep; makes a frozen copy (copy_slot >= 0) and has its image written,
- *          by a copy of itself (order.forked) or by itself; `recorded`; rings; waits for `resumed`
+ *   rank   finishes the superstep; makes a frozen copy (copy_slot >= 0); its image is written by a
+ *          copy (order.forked; made by the frozen one if there is one, so that the rank stops for
+ *          one fork only) or by the rank itself; `recorded`; rings; waits for `resumed`
  *   writer (or the rank itself) fills in the result; `written`; rings
  *   agent  `resumed`, wakes the ranks; makes the images durable
  * Snapshot 0 is ordered before BSPZ_PHASE_LAYOUT; process 0 takes it then, waits for nothing, and
