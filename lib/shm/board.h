@@ -20,8 +20,17 @@
  *
  * Rules.  Every word has one writer unless its comment says otherwise.  Ranks never block on the
  * agent except where a comment says so; the agent never blocks on a rank.  The agent only ever
- * writes *requests* (stop, consult_from): what a barrier does is read once by the host's first
- * rank and published with its arrival, so that all ranks see the same.
+ * writes *requests* (stop, consult_from): what a barrier does is read once by pid 0 and published
+ * with its arrival, so that all ranks see the same.
+ *
+ * Several hosts.  Every host has a board for all p ranks, with the layout that pid 0 made.  What a
+ * rank of another host publishes (its line, the names of its files, its calls of registration, the
+ * entries and chunks for ranks of this host) the agent writes into that rank's place here, at the
+ * same offsets as there, before the stamp that says so: the board mirrors it.  So ranks read as
+ * if all were here, and the barrier is complete when all stamps are.  A slot's `host` says where its
+ * rank lives; only those of this host have a process, a counter or a copy here.  An agent writes what
+ * came of superstep s only into the half of that parity, which nobody reads any more: the sender has
+ * passed barrier s-1, so all ranks here have arrived there.
  */
 #ifndef BSPZ_SHM_BOARD_H
 #define BSPZ_SHM_BOARD_H
@@ -34,7 +43,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC 0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 4u
+#define BSPZ_BOARD_VERSION 5u
 #define BSPZ_BOARD_BYTES 65536u
 #define BSPZ_RANK_BYTES 1024u
 #define BSPZ_NAMES_BYTES 65536u
@@ -178,6 +187,7 @@ struct bspz_rank {
     _Atomic int32_t core;        /* processor to bind to, -1 none; by the agent before HELD */
     _Atomic uint32_t in_barrier; /* 1 while waiting in bsp_sync or bsp_end */
     uint32_t yield_pause;        /* barriers to go without yielding, see barrier.c */
+    _Atomic uint32_t host;       /* number of the host it lives on; by the agent before LAYOUT */
     _Atomic uint32_t file_count; /* file names in use */
     _Atomic uint32_t slot_count; /* entries of the registration table ever used */
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
@@ -188,6 +198,7 @@ struct bspz_rank {
 #define BSPZ_BOARD_BARE 2u   /* no bsprun: pid 0 is the user's own process */
 #define BSPZ_BOARD_CORES_KNOWN 4u
 #define BSPZ_BOARD_SNAPSHOTS 16u /* snapshots are taken; the barrier of bsp_end is consulted about */
+#define BSPZ_BOARD_HOSTS 32u /* ranks live on other hosts, too: see "Several hosts" above */
 #define BSPZ_BOARD_REFUSED 8u /* set by a libbsp of another version, which has told the user */
 
 #define BSPZ_SPOKEN 0x80000000u /* in board->speaker */
@@ -226,6 +237,10 @@ struct bspz_board {
     /* With snapshots: a socket that process 0 inherits, to hand on in bsp_begin what all processes
      * have open (ckpt/capture/share.h); 0 = none.  By the agent. */
     int32_t share_fd;
+
+    /* Several hosts: the number of this one, its lowest pid and how many ranks it has; by the agent
+     * before LAYOUT, 0, 0 and nprocs on a host alone. */
+    int32_t host, first_here, here;
 
     /* Bell: ranks add 1 and wake; the agent's bell thread waits on it. */
     _Atomic uint32_t doorbell __attribute__((aligned(BSPZ_LINE)));

@@ -35,6 +35,7 @@
 #define WIRE_ENUM_STDIO(name, text)      WIRE_STDIO_##name,
 #define WIRE_ENUM_RULE(name, text)       WIRE_RULE_##name,
 #define WIRE_ENUM_ASYNC(name, text)      WIRE_ASYNC_##name,
+#define WIRE_ENUM_THING(name, text)      WIRE_THING_##name,
 
 /* Why a job ended. */
 enum wire_cause {
@@ -73,6 +74,10 @@ enum wire_rule { WIRE_RULES(WIRE_ENUM_RULE) WIRE_RULE_COUNT, WIRE_RULE_LAST = WI
 enum wire_async {
     WIRE_ASYNCS(WIRE_ENUM_ASYNC) WIRE_ASYNC_COUNT,
     WIRE_ASYNC_LAST = WIRE_ASYNC_COUNT - 1
+};
+enum wire_thing {
+    WIRE_THINGS(WIRE_ENUM_THING) WIRE_THING_COUNT,
+    WIRE_THING_LAST = WIRE_THING_COUNT - 1
 };
 
 /* The texts of the tables; "unknown" for a number outside of them. */

@@ -77,4 +77,10 @@
     E(ON, "on")                                                                                    \
     E(OFF, "off")
 
+/* What one agent fetches from another. */
+#define WIRE_THINGS(E)                                                                             \
+    E(IMAGE, "image")                                                                              \
+    E(MANIFEST, "manifest")                                                                        \
+    E(BINARY, "program or library")
+
 #endif

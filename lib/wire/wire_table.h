@@ -39,6 +39,8 @@
 #define WIRE_BEGUN_MAX   256u     /* terms whose beginnings are remembered */
 #define WIRE_OUTPUTS_MAX 8192u    /* two streams of every host */
 #define WIRE_DIGEST_MAX  32u      /* bytes of the digest of an image */
+#define WIRE_BUILD_ID_MAX 64u
+#define WIRE_PIECE_MAX   1048576u /* bytes of a file at a time */
 #define WIRE_U32_MAX     0xffffffffu
 #define WIRE_U64_MAX     0xffffffffffffffffu
 
@@ -107,6 +109,8 @@
     M(CLOSED, closed, WIRE_FIELDS_CLOSED)                                                          \
     M(RESIZE, resize, WIRE_FIELDS_RESIZE)                                                          \
     M(INPUT, input, WIRE_FIELDS_INPUT)                                                             \
+    M(ASK_PASSED, ask_passed, WIRE_FIELDS_ASK_PASSED)                                              \
+    M(ALIVE, alive, WIRE_FIELDS_ALIVE) /* and back */                                              \
     /* agent to bsprun */                                                                          \
     M(HELLO, hello, WIRE_FIELDS_HELLO)                                                             \
     M(REGISTER, registration, WIRE_FIELDS_REGISTER)                                                \
@@ -123,6 +127,8 @@
     M(CLOSING, closing, WIRE_FIELDS_CLOSING)                                                       \
     M(MARK, mark, WIRE_FIELDS_MARK)                                                                \
     M(INPUT_TAKEN, input_taken, WIRE_FIELDS_INPUT_TAKEN)                                           \
+    M(PASSED, passed, WIRE_FIELDS_PASSED)                                                          \
+    M(LINK_LOST, link_lost, WIRE_FIELDS_LINK_LOST)                                                 \
     /* agent to Processor Zero */                                                                  \
     M(HOST_READY, host_ready, WIRE_FIELDS_HOST_READY)                                              \
     M(REGISTERED, registered, WIRE_FIELDS_REGISTERED)                                              \
@@ -151,7 +157,11 @@
     M(RESTORE, restore, WIRE_FIELDS_RESTORE)                                                       \
     M(PASS, pass, WIRE_FIELDS_PASS)                                                                \
     M(RESUME, resume, WIRE_FIELDS_RESUME)                                                          \
-    M(CONSULT, consult, WIRE_FIELDS_CONSULT)
+    M(CONSULT, consult, WIRE_FIELDS_CONSULT)                                                       \
+    /* agent to agent */                                                                           \
+    M(FETCH, fetch, WIRE_FIELDS_FETCH)                                                             \
+    M(PIECE, piece, WIRE_FIELDS_PIECE)                                                             \
+    M(KEEP, keep, WIRE_FIELDS_KEEP)
 
 /* Start process 0 of the program.  environment holds NAME=VALUE entries to set and unset the names
  * to remove in the environment the agent itself was started with.  process_limit and cores: 0 when
@@ -198,8 +208,9 @@
 /* The named host is Processor Zero for the envelope's term; the hosts of the job.  restore: the
  * term goes on from a snapshot, the newest (wanted: WIRE_U64_MAX) or that of `wanted` supersteps,
  * none of `avoid`; `begun` says how earlier terms began.  between_failures_ns: how long the job has run
- * for each fault so far, 0: there was none.  An agent that hears of a newer term first ends what it
- * has of older ones. */
+ * for each fault so far, 0: there was none.  addresses: where the agent of each of the hosts listens for
+ * the others, as in HELLO; none in a job of one host.  An agent that hears of a newer term first ends
+ * what it has of older ones. */
 #define WIRE_FIELDS_ELECT(F)                                                                       \
     F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
     F(host, hosts, WIRE_HOSTS_MAX)                                                                 \
@@ -207,7 +218,8 @@
     F(u64, wanted, WIRE_U64_MAX)                                                                   \
     F(begun, begun, WIRE_BEGUN_MAX)                                                                \
     F(begun, avoid, WIRE_BEGUN_MAX)                                                                \
-    F(u64, between_failures_ns, WIRE_U64_MAX)
+    F(u64, between_failures_ns, WIRE_U64_MAX)                                                      \
+    F(texts, addresses, WIRE_HOSTS_MAX)
 
 /* End the job: as asked by a signal, or because of a time limit, or at once. */
 #define WIRE_FIELDS_STOP(F)                                                                        \
@@ -243,12 +255,34 @@
     F(flag, end, 0)                                                                                \
     F(bytes, data, WIRE_CHUNK_MAX)
 
+/* Output of superstep s and before is shown when every host has PASSED s: answer that when it is
+ * so (envelope's superstep). */
+#define WIRE_FIELDS_ASK_PASSED(F)
+
+/* bsprun is alive; answered by the same.  An agent that has not heard it for two thirds of the
+ * heartbeat's bound stops its processes (and waits for ELECT), as others may take their place. */
+#define WIRE_FIELDS_ALIVE(F)
+
+/* addresses: where it listens for other agents: "1.2.3.4:5" or "[::1]:5", separated by blanks; machine: as
+ * uname -m says. */
 #define WIRE_FIELDS_HELLO(F)                                                                       \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, version, WIRE_NAME_MAX)                                                                \
     F(text, name, WIRE_NAME_MAX)                                                                   \
     F(u32, os_pid, WIRE_OS_PID_MAX)                                                                \
-    F(u32, cores, WIRE_SLOTS_MAX)
+    F(u32, cores, WIRE_SLOTS_MAX)                                                                  \
+    F(text, machine, WIRE_NAME_MAX)                                                                \
+    F(text, addresses, WIRE_PATH_MAX)
+
+/* The answer to ASK_PASSED: all processes of the host have arrived at the barrier that ends the
+ * envelope's superstep or a later one, and what they had written by then has been sent. */
+#define WIRE_FIELDS_PASSED(F) F(u32, host, WIRE_HOSTS_MAX - 1)
+
+/* The link to another host's agent is broken, or could not be made in this term: a fault. */
+#define WIRE_FIELDS_LINK_LOST(F)                                                                   \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, peer, WIRE_HOSTS_MAX - 1)                                                               \
+    F(text, text, WIRE_TEXT_MAX)
 
 /* Process 0 has reached bsp_begin(wanted) on this host; wanted 0 means as many as there are. */
 #define WIRE_FIELDS_REGISTER(F)                                                                    \
@@ -328,9 +362,11 @@
 /* Process 0 can take more input: `position` is behind the last byte that its stream has. */
 #define WIRE_FIELDS_INPUT_TAKEN(F) F(u64, position, WIRE_U64_MAX)
 
+/* shared: it sees the directory of snapshots that bsprun does. */
 #define WIRE_FIELDS_HOST_READY(F)                                                                  \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
-    F(u32, slots, WIRE_SLOTS_MAX)
+    F(u32, slots, WIRE_SLOTS_MAX)                                                                  \
+    F(flag, shared, 0)
 
 /* REGISTER as Processor Zero sees it, once it is elected. */
 #define WIRE_FIELDS_REGISTERED(F)                                                                  \
@@ -487,5 +523,34 @@
 
 /* Ask before the next barrier, whichever it is. */
 #define WIRE_FIELDS_CONSULT(F)
+
+/* Send me a file (enum wire_thing): of snapshot (envelope's superstep, from) the image of pid or the
+ * manifest, or the program or library with that build id, which is at `path` for whoever asks.
+ * request: chosen by who asks, in every PIECE of the answer. */
+#define WIRE_FIELDS_FETCH(F)                                                                       \
+    F(u32, request, WIRE_U32_MAX)                                                                  \
+    F(u32, thing, WIRE_THING_LAST)                                                                 \
+    F(u32, from, WIRE_U32_MAX)                                                                     \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(bytes, build_id, WIRE_BUILD_ID_MAX)                                                          \
+    F(text, path, WIRE_PATH_MAX)
+
+/* A part of it, in order; size is that of the whole file, mode its permissions.  error: errno value,
+ * there is no more. */
+#define WIRE_FIELDS_PIECE(F)                                                                       \
+    F(u32, request, WIRE_U32_MAX)                                                                  \
+    F(u64, offset, WIRE_U64_MAX)                                                                   \
+    F(u64, size, WIRE_U64_MAX)                                                                     \
+    F(u32, mode, 07777)                                                                            \
+    F(u32, error, WIRE_STATUS_MAX)                                                                 \
+    F(bytes, data, WIRE_PIECE_MAX)
+
+/* The sender has this image, whose digest is given, durable, and the receiver shall have it, too: FETCH
+ * it, make it durable, tell Processor Zero (IMAGE_DURABLE).  Hosts that share no directory. */
+#define WIRE_FIELDS_KEEP(F)                                                                        \
+    F(u32, from, WIRE_U32_MAX)                                                                     \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, size, WIRE_U64_MAX)                                                                     \
+    F(bytes, digest, WIRE_DIGEST_MAX)
 
 #endif
