@@ -1,0 +1,77 @@
+/* hosts.h - the hosts of a job: by whom they are named, and how many slots each has.  Pure.
+ *
+ * A slot is room for one process.  A host that is named more than once is one host with the slots
+ * of all its mentions; a mention without a number is one slot, but in a list such as that of
+ * --hosts a single one says nothing: the host then has as many slots as usable cores.
+ */
+#ifndef BSPRUN_HOSTS_H
+#define BSPRUN_HOSTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coordinator/core/coord.h"
+
+#define HOSTS_MAX   COORD_HOSTS_MAX
+#define HOSTS_ERROR 400u /* bytes of a message */
+
+/* Looks an environment variable up; NULL when it is not set. */
+typedef const char *hosts_lookup(const char *name);
+
+/* All of it is owned by the list. */
+struct host {
+    char *name;       /* without brackets */
+    char *user;       /* to log in as; NULL: as ssh decides */
+    char *adapter;    /* where its data is to go to, another name of the host; NULL: not given */
+    char **variables; /* NAME=VALUE, to be set for the processes there */
+    uint32_t variable_count;
+    uint32_t slots; /* 0: as many as it has usable cores */
+    uint32_t plain; /* mentions without a number, while the list is being made */
+};
+
+struct hosts {
+    struct host *items;
+    uint32_t count;
+};
+
+void hosts_free(struct hosts *hosts); /* leaves an empty list */
+
+/* The functions below fill an empty list, or return false with a message (of at most HOSTS_ERROR
+ * bytes), and the list is empty. */
+
+/* "a:4,user@b,[fe80::1]:2".  `source` is what stands before the text in a message. */
+bool hosts_from_list(struct hosts *hosts, const char *text, const char *source, char *error);
+
+/* The contents of a host file, whose name is for messages.  Its form is recognized:
+ *
+ *   host(a) ncpus(4) adapter(a-fast);        the Oxford toolset's; $NAME is looked up
+ *   a slots=4 max_slots=8                    Open MPI's
+ *   a, or a:4                                names; the last two may be mixed */
+bool hosts_from_file(struct hosts *hosts, const char *file, const char *text, size_t size,
+                     hosts_lookup *lookup, char *error);
+
+/* Whether this is inside a Slurm allocation, and its hosts: slots are the tasks that were asked
+ * for, else cores. */
+bool hosts_in_slurm(hosts_lookup *lookup);
+bool hosts_from_slurm(struct hosts *hosts, hosts_lookup *lookup, char *error);
+
+/* Whether that is a name of the host that calls itself `own`. */
+bool hosts_is_own(const char *name, const char *own);
+
+/* ---- Shared by the files that make lists ---- */
+
+enum hosts_alone { HOSTS_ALONE_UNKNOWN, HOSTS_ALONE_ONE };
+
+/* Takes a mention: slots 0 is one without a number.  NULL with a message that has no place yet. */
+struct host *hosts_mention(struct hosts *hosts, const char *user, const char *name, uint32_t slots,
+                           char *error);
+/* After the last: what mentions without a number mean. */
+void hosts_settle(struct hosts *hosts, enum hosts_alone alone);
+/* "user@name" or "user@[address]" of that length, cut in two (both to be freed); user NULL: none.
+ */
+bool hosts_cut_name(const char *text, size_t length, char **user, char **name, char *error);
+/* A number of slots of that length; 0: it is none. */
+uint32_t hosts_slots(const char *text, size_t length);
+
+#endif
