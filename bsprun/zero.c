@@ -233,7 +233,6 @@ void agent_arrived(struct agent *agent, uint64_t superstep, enum wire_barrier ba
 
     message.envelope.superstep = superstep;
     message.arrive.barrier = barrier;
-    message.arrive.bytes_to = (struct wire_numbers){nothing, 1};
     message.arrive.output = (struct wire_numbers){nothing, 2};
     agent_tell_zero(agent, &message);
 }

@@ -25,13 +25,13 @@ struct queued {
 
 static void send_to_all(struct coord_shell *shell, const struct coord_effect *effect)
 {
+    struct wire_message message;
+    coord_shell_message_of(shell, effect, &message);
     for (uint32_t i = 0; i < shell->host_count; i++) {
         if (!coord_host_alive(shell->state, shell->hosts[i]) ||
             (effect->kind == COORD_EFFECT_PERSIST &&
              !coord_host_persists(shell->state, shell->hosts[i])))
             continue;
-        struct wire_message message;
-        coord_shell_message_of(shell, effect, shell->hosts[i], &message);
         shell->calls.send(shell->context, shell->hosts[i], &message);
     }
 }
@@ -161,13 +161,11 @@ static uint64_t *copy_numbers(struct wire_numbers *list, uint64_t *at)
 }
 
 /* A copy that owns the text and the lists; NULL when memory is short. */
-static struct queued *copy_event(const struct coord_shell *shell, const struct coord_event *event)
+static struct queued *copy_event(const struct coord_event *event)
 {
     const char *text = text_of(event);
     size_t length = strlen(text), count = 0;
-    if (event->kind == COORD_EVENT_ARRIVED && event->arrived.bytes_to)
-        count = shell->host_count;
-    else if (event->kind == COORD_EVENT_HELD)
+    if (event->kind == COORD_EVENT_HELD)
         count = (size_t)event->held.images.count + event->held.copies.count;
     else if (event->kind == COORD_EVENT_IMAGE_DURABLE)
         count = WIRE_DIGEST_MAX / sizeof(uint64_t);
@@ -192,16 +190,13 @@ static struct queued *copy_event(const struct coord_shell *shell, const struct c
         if (event->image_durable.digest.size > 0)
             memcpy(lists, event->image_durable.digest.data, event->image_durable.digest.size);
         queued->event.image_durable.digest.data = lists;
-    } else if (count > 0) {
-        memcpy(lists, event->arrived.bytes_to, count * sizeof(*lists));
-        queued->event.arrived.bytes_to = lists;
     }
     return queued;
 }
 
 static void post(struct coord_shell *shell, const struct coord_event *event)
 {
-    struct queued *queued = copy_event(shell, event);
+    struct queued *queued = copy_event(event);
     if (!queued) {
         shell->calls.drop_host(shell->context, event->host, "out of memory");
         return;

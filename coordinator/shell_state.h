@@ -23,7 +23,7 @@ struct coord_shell {
 
 /* The message that tells a host of the effect.  Its lists are the shell's, until the next one. */
 void coord_shell_message_of(struct coord_shell *shell, const struct coord_effect *effect,
-                            uint32_t host, struct wire_message *message);
+                            struct wire_message *message);
 /* Fills the event from a host's message, whose texts and lists it shares.  Says what is wrong when
  * it cannot be one; then the event has at least the term and the host. */
 const char *coord_shell_event_of(const struct coord_shell *shell, uint32_t host,

@@ -62,16 +62,11 @@ static void fill_persist(struct coord_shell *shell, const struct coord_effect *e
     message->persist.input = coord_input(shell->state);
 }
 
-static void fill_release(struct coord_shell *shell, const struct coord_effect *effect,
-                         uint32_t host, struct wire_message *message)
+static void fill_release(const struct coord_effect *effect, struct wire_message *message)
 {
     message->kind = WIRE_RELEASE;
     message->release.decision = effect->decision;
     message->release.consult = effect->consult;
-    for (uint32_t i = 0; i < shell->host_count; i++)
-        shell->numbers[i] = coord_expected(shell->state, shell->hosts[i], host);
-    message->release.expect.items = shell->numbers;
-    message->release.expect.count = shell->host_count;
 }
 
 /* The message that tells a host of what happens to a snapshot.  False: it is of another kind. */
@@ -105,7 +100,7 @@ static bool make_snapshot_message(struct coord_shell *shell, const struct coord_
 }
 
 void coord_shell_message_of(struct coord_shell *shell, const struct coord_effect *effect,
-                            uint32_t host, struct wire_message *message)
+                            struct wire_message *message)
 {
     struct coord_outcome outcome = coord_outcome(shell->state);
     *message = (struct wire_message){0};
@@ -134,7 +129,7 @@ void coord_shell_message_of(struct coord_shell *shell, const struct coord_effect
         message->run.consult = effect->consult;
         break;
     case COORD_EFFECT_RELEASE:
-        fill_release(shell, effect, host, message);
+        fill_release(effect, message);
         break;
     case COORD_EFFECT_STOP_RANKS:
         message->kind = WIRE_STOP_RANKS;
@@ -239,10 +234,6 @@ const char *coord_shell_event_of(const struct coord_shell *shell, uint32_t host,
         event->kind = COORD_EVENT_ARRIVED;
         event->arrived.superstep = message->envelope.superstep;
         event->arrived.barrier = (enum wire_barrier)message->arrive.barrier;
-        if (message->arrive.bytes_to.count == shell->host_count)
-            event->arrived.bytes_to = message->arrive.bytes_to.items;
-        else if (message->arrive.bytes_to.count > 0)
-            return "byte counts for another number of hosts";
         for (uint32_t i = 0; i < message->arrive.output.count && i < 2; i++)
             event->arrived.output[i] = message->arrive.output.items[i];
         named = message->arrive.host;

@@ -214,10 +214,9 @@ static bool allocate(struct coord *state)
 {
     uint32_t processes = state->config.processes_max;
     state->hosts = calloc(state->host_count, sizeof(*state->hosts));
-    state->bytes = calloc((size_t)state->host_count * state->host_count, sizeof(*state->bytes));
     state->exited = calloc(processes, sizeof(*state->exited));
     state->home = calloc(processes, sizeof(*state->home));
-    return state->hosts && state->bytes && state->exited && state->home &&
+    return state->hosts && state->exited && state->home &&
            allocate_snapshots(state, processes);
 }
 
@@ -269,7 +268,6 @@ void coord_free(struct coord *state)
     free(state->lineage);
     free(state->ticket.images);
     free(state->hosts);
-    free(state->bytes);
     free(state->exited);
     free(state->home);
     free(state);
@@ -301,16 +299,6 @@ uint32_t coord_pids_of(const struct coord *state, uint32_t host, uint32_t *first
     const struct coord_host *found = find_host(state, host);
     *first = found ? found->first : 0;
     return found ? found->count : 0;
-}
-
-uint64_t coord_expected(const struct coord *state, uint32_t from, uint32_t to)
-{
-    const struct coord_host *sender = find_host(state, from);
-    const struct coord_host *receiver = find_host(state, to);
-    if (!sender || !receiver)
-        return 0;
-    return state->bytes[(size_t)(sender - state->hosts) * state->host_count +
-                        (size_t)(receiver - state->hosts)];
 }
 
 bool coord_host_alive(const struct coord *state, uint32_t host)

@@ -123,7 +123,7 @@ enum coord_event_kind {
     COORD_EVENT_HOST_READY,  /* host, slots: its agent is connected; also the own host's */
     COORD_EVENT_REGISTERED,  /* host, wanted: process 0 is in bsp_begin(wanted); after HOST_READY */
     COORD_EVENT_RANKS_READY, /* host, count: the processes placed there wait in bsp_begin */
-    COORD_EVENT_ARRIVED,     /* host, superstep, barrier, bytes_to, output */
+    COORD_EVENT_ARRIVED,     /* host, superstep, barrier, output */
     COORD_EVENT_RANK_EXITED, /* host, pid, status, signal */
     COORD_EVENT_ABORT,       /* host, pid or COORD_NOBODY, cause, status, text */
     COORD_EVENT_STOP,        /* how, signal, text: bsprun wants the end */
@@ -165,7 +165,6 @@ struct coord_event {
         struct {
             uint64_t superstep;
             enum wire_barrier barrier;
-            const uint64_t *bytes_to; /* per host in the order of the configuration, or NULL */
             uint64_t output[2];       /* bytes written to stdout and stderr so far */
         } arrived;
         struct {
@@ -247,7 +246,7 @@ enum coord_effect_kind {
     COORD_EFFECT_RESTORE, /* send: processes, name; coord_host_of, coord_from_copy; STAGED */
     COORD_EFFECT_PASS,    /* send: all are staged; RANKS_READY */
     COORD_EFFECT_RUN,     /* send: processes, consult */
-    COORD_EFFECT_RELEASE, /* send: superstep, decision, consult; coord_expected the bytes */
+    COORD_EFFECT_RELEASE, /* send: superstep, decision, consult */
     COORD_EFFECT_RESUME,  /* send: superstep, consult: all are captured */
     COORD_EFFECT_CONSULT, /* send: ask at the next barrier, whichever it is */
     COORD_EFFECT_CLOSE,   /* bsprun: nothing is rolled back any more; CLOSED */
@@ -345,8 +344,6 @@ uint32_t coord_host_of(const struct coord *state, uint32_t pid);
 /* How many processes the host has, and the lowest pid of them.  Consecutive, except where some were
  * moved here in a rollback. */
 uint32_t coord_pids_of(const struct coord *state, uint32_t host, uint32_t *first);
-/* Bytes that host `from` sends to host `to` in the superstep just released; until the next step. */
-uint64_t coord_expected(const struct coord *state, uint32_t from, uint32_t to);
 /* Whether sends still go to this host. */
 bool coord_host_alive(const struct coord *state, uint32_t host);
 /* The snapshot being taken, and of which the newest is committed (term 0: none yet). */

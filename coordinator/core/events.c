@@ -262,13 +262,9 @@ int coord_take_arrived(struct coord *state, struct coord_host *host,
     int result = check_arrival(state, host, event, effects);
     if (result < 0)
         return result;
-    uint32_t from = (uint32_t)(host - state->hosts);
     host->arrived = true;
     host->barrier = event->arrived.barrier;
     memcpy(host->output, event->arrived.output, sizeof(host->output));
-    for (uint32_t to = 0; to < state->host_count; to++)
-        state->bytes[(size_t)from * state->host_count + to] =
-            event->arrived.bytes_to ? event->arrived.bytes_to[to] : 0;
     state->superstep = event->arrived.superstep;
 
     if (all_arrived(state))

@@ -54,7 +54,6 @@ struct coord {
     enum coord_phase phase;
     uint32_t host_count;
     struct coord_host *hosts;
-    uint64_t *bytes; /* [from * host_count + to], as told by ARRIVED */
 
     bool registered;
     uint32_t registered_host; /* index */

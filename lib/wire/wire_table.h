@@ -379,11 +379,10 @@
     F(u32, count, WIRE_RANKS_MAX)
 
 /* Every process of the host has arrived at the barrier that ends the envelope's superstep.
- * bytes_to[h]: bytes that the host sends to host h; output: bytes it has written per stream. */
+ * output: bytes it has written per stream. */
 #define WIRE_FIELDS_ARRIVE(F)                                                                      \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, barrier, WIRE_BARRIER_LAST)                                                             \
-    F(numbers, bytes_to, WIRE_HOSTS_MAX)                                                           \
     F(numbers, output, 2)
 
 /* A process has ended: by exit(status), or by a signal when signal is not 0. */
@@ -468,12 +467,11 @@
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(u64, consult, WIRE_U64_MAX)
 
-/* What happens at the barrier that ends the envelope's superstep (enum wire_decision);
- * expect[h]: bytes that host h sends to the receiver; `consult` as in RUN. */
+/* What happens at the barrier that ends the envelope's superstep (enum wire_decision); `consult` as in
+ * RUN. */
 #define WIRE_FIELDS_RELEASE(F)                                                                     \
     F(u32, decision, WIRE_DECISION_LAST)                                                           \
-    F(u64, consult, WIRE_U64_MAX)                                                                  \
-    F(numbers, expect, WIRE_HOSTS_MAX)
+    F(u64, consult, WIRE_U64_MAX)
 
 /* Kill every process of the host and answer RANKS_STOPPED.  again: the job goes on from a
  * snapshot; frozen copies stay, nothing is answered, ELECT follows. */

@@ -159,12 +159,9 @@ static void all_arrived(struct world *world, uint32_t host)
         leave(world, host, superstep);
         return;
     }
-    uint64_t bytes_to[HOSTS] = {0};
     struct wire_message message = {.kind = WIRE_ARRIVE, .envelope = {.superstep = superstep}};
     message.arrive.host = agent->id;
     message.arrive.barrier = ends > 0 ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC;
-    message.arrive.bytes_to =
-        (struct wire_numbers){bytes_to, agent->term == 1 ? world->host_count : 0};
     sim_send_to_zero(world, host, &message);
     if (ends > 0 && alone)
         leave_the_end(world, host, superstep);

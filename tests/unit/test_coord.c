@@ -66,18 +66,14 @@ END_TEST
 
 START_TEST(barriers_of_two_hosts)
 {
-    static const uint64_t from_0[] = {0, 100}, from_7[] = {50, 5};
     start(2, CONFIG());
     host_ready(7, 1);
     registered(7, 0);
     host_ready(0, 1);
     ranks_ready(7, 2);
     ranks_ready(0, 2);
-    EVENT(ARRIVED, .host = 0, .arrived = {.superstep = 0, .bytes_to = from_0});
-    EVENT(ARRIVED, .host = 7, .arrived = {.superstep = 0, .bytes_to = from_7});
-    ck_assert_uint_eq(coord_expected(coord, 0, 7), 100);
-    ck_assert_uint_eq(coord_expected(coord, 7, 0), 50);
-    ck_assert_uint_eq(coord_expected(coord, 7, 7), 5);
+    EVENT(ARRIVED, .host = 0, .arrived = {.superstep = 0});
+    EVENT(ARRIVED, .host = 7, .arrived = {.superstep = 0});
     arrived(7, 1, WIRE_BARRIER_END);
     arrived(0, 1, WIRE_BARRIER_END);
     expect_trace("event HOST_READY term 3 host 7 slots 1\n"
