@@ -58,6 +58,7 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
     const struct options_snapshots *snapshots = &launcher->options->snapshots;
 
     start->store = launcher->saved.folder;
+    start->recover = true;
     start->rule = snapshots->rule;
     start->every = snapshots->every;
     start->overhead = snapshots->overhead;

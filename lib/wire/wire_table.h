@@ -171,8 +171,9 @@
  * starts nothing by itself, as an ELECT that restores follows; program, arguments and environment
  * (which is then complete, nothing is inherited) are those of the process to restore, an absolute
  * path and what the manifest says; empty for an agent that is to read them there itself.  rule,
- * every, overhead: struct policy_rule.  keep: committed snapshots that stay, 0: all of them.
- * stop_on_failure: a snapshot that cannot be taken ends the job.  excluded: the rules of
+ * every, overhead: struct policy_rule.  recover: a fault does not end a job that has a snapshot; 0:
+ * there is one only because processes of other hosts are made of it.  keep: committed snapshots that
+ * stay, 0: all of them.  stop_on_failure: a snapshot that cannot be taken ends the job.  excluded: the rules of
  * --ckpt-exclude.  options: bsprun's, for the manifest. */
 #define WIRE_FIELDS_START(F)                                                                       \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
@@ -196,6 +197,7 @@
     F(u64, abort_at, WIRE_U64_MAX)                                                                 \
     F(text, store, WIRE_PATH_MAX)                                                                  \
     F(flag, resume, 0)                                                                             \
+    F(flag, recover, 0)                                                                            \
     F(u32, rule, WIRE_RULE_LAST)                                                                   \
     F(u64, every, WIRE_U64_MAX)                                                                    \
     F(f64, overhead, 0)                                                                            \
