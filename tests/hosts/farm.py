@@ -1,0 +1,574 @@
+#!/usr/bin/env python3
+"""Several hosts on this machine: network namespaces with their own names, files and processes.
+
+    with Farm(3) as farm:                  # hosts a, b, c
+        farm.run("a", ["ping", "-c1", "b"])
+        farm.kill_host("b")                # power off
+
+A host has a host name, an address that the others know by its name, its own /run, /dev/shm, processes
+and whatever else is asked for; every other file is the machine's.  farm.rsh is a program that is
+called as `rsh HOST COMMAND ...` and works on every host like ssh.  Nothing has a name outside: hosts
+of several farms have the same addresses and never meet.  When the test ends, even by kill -9, the
+kernel ends everything.
+
+Root can do all of it.  An ordinary user can where the kernel lets users make namespaces of their
+own: everybody on the hosts is then root to himself, and there are no wires.
+
+    farm.py [--hosts N] [--user] [--private DIR] [COMMAND ...]    a command (a shell) on the first host
+"""
+import argparse
+import atexit
+import os
+import pwd
+import select
+import shutil
+import signal
+import string
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PATIENCE = 60  # seconds after which something that should happen never will
+OWN = ("farm-init", "farm-session")  # processes of a host that belong to the farm
+USER = ("bspuser", 54321)
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+class FarmError(Exception):
+    pass
+
+
+def not_here(reason):
+    """Ends the test because the machine cannot do what it needs."""
+    if os.environ.get("CI") == "true":
+        print(f"FAILED: {reason}, and nothing is skipped where CI=true")
+        sys.exit(1)
+    print(f"skipped: {reason}")
+    sys.exit(77)
+
+
+def require(*commands, root=False):
+    """Ends the test unless farms, and these commands, can be had."""
+    missing = [name for name in ("ip", "tc", "bridge", *commands)
+               if not shutil.which(name, path=SYSTEM_PATH)]
+    if missing:
+        not_here(f"not installed: {', '.join(missing)}")
+    if root and os.geteuid() != 0:
+        not_here("this test needs root")
+    try:
+        with Farm(1):
+            pass
+    except FarmError as problem:
+        not_here(f"no network namespaces here ({problem})")
+
+
+def default_names(count):
+    return list(string.ascii_lowercase[:count]) if count <= 26 else [f"n{i}" for i in range(count)]
+
+
+def make_program(folder):
+    """The helper of the hosts: built already, or compiled now."""
+    path = os.path.join(folder, "farmhost")
+    built = os.environ.get("FARM_PROGRAM")
+    if built:
+        shutil.copy(built, path)
+        return path
+    sources = [os.path.join(HERE, name) for name in os.listdir(HERE) if name.endswith(".c")]
+    subprocess.run(["cc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", f"-I{ROOT}", "-o", path, *sources],
+                   check=True)
+    return path
+
+
+def read_line(process, what):
+    """A line of a helper's output; what it said instead when it failed."""
+    line = b""
+    end = time.monotonic() + PATIENCE
+    while not line.endswith(b"\n"):
+        ready, _, _ = select.select([process.stdout], [], [], max(0, end - time.monotonic()))
+        byte = os.read(process.stdout.fileno(), 1) if ready else b""
+        if not byte:
+            process.kill()
+            words = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
+            raise FarmError(f"{what}: {words or 'no answer'}")
+        line += byte
+    return line.decode().strip()
+
+
+def children_of(os_pid):
+    try:
+        with open(f"/proc/{os_pid}/task/{os_pid}/children") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+
+
+def name_of(os_pid):
+    try:
+        with open(f"/proc/{os_pid}/comm") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def number_inside(os_pid):
+    """The number a process has in its own namespace."""
+    with open(f"/proc/{os_pid}/status") as file:
+        return next(int(line.split()[-1]) for line in file if line.startswith("NSpid:"))
+
+
+class Host:
+    """One host; what is None or empty is down."""
+
+    def __init__(self, number, name):
+        self.number, self.name = number, name
+        self.address = f"10.77.{number // 200}.{number % 200 + 1}"
+        self.port = f"p{number}"
+        self.helper = self.wire = None
+        self.init = 0  # its first process
+        self.stopped = []  # processes that freeze stopped
+
+
+class Process(subprocess.Popen):
+    """A command on a host.  inside(): the process itself; pid is only the one that looks after it."""
+
+    def inside(self):
+        found = children_of(self.pid)
+        return found[0] if found else 0
+
+
+class Farm:
+    """Hosts and the network between them.
+
+    hosts      how many, or their names
+    private    paths that are empty on every host; of them, shared: paths that are seen all the same
+    private_on {host: paths that are empty on this one}
+    put        {path: file or folder that is seen there}, on every host; with {host} for its name
+    wires      the links can be slow and lossy, and are slower than those without
+    direct     two hosts are linked without a switch between them
+    user       hosts know a user of this name with a home, besides those of the machine (root only)
+    """
+
+    def __init__(self, hosts=3, private=(), shared=(), private_on=None, put=None, wires=False,
+                 direct=False, user=USER[0]):
+        names = default_names(hosts) if isinstance(hosts, int) else list(hosts)
+        self.hosts = {name: Host(number, name) for number, name in enumerate(names)}
+        self.names = names
+        self.private, self.shared, self.private_on = list(private), list(shared), private_on or {}
+        self.put, self.wires, self.direct = dict(put or {}), wires, direct
+        self.as_root = os.geteuid() == 0
+        self.user = user if self.as_root else None
+        self.keeper = None
+        self.cuts = set()  # pairs of hosts that do not hear each other
+        self.scratch = tempfile.mkdtemp(prefix="bspzero-farm-")
+        os.chmod(self.scratch, 0o755)
+        atexit.register(self.close)
+        try:
+            self.program = make_program(self.scratch)
+            self.write_files()
+            self.start_switch()
+            for host in self.hosts.values():
+                self.boot(host.name)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """Ends everything; harmless when it was done already."""
+        atexit.unregister(self.close)
+        for host in self.hosts.values():
+            self.end_host(host)
+        if self.keeper:
+            self.keeper.communicate()  # the end of its stdin; it removes the folder
+            self.keeper = None
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    # ---- How a host is made -----------------------------------------------------------------
+
+    def path(self, *names):
+        """A path in the farm's own folder, which every host sees."""
+        return os.path.join(self.scratch, *names)
+
+    def write(self, name, text, mode=0o644):
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def write_files(self):
+        lines = "".join(f"{host.address} {host.name}\n" for host in self.hosts.values())
+        self.write("etc/hosts", "127.0.0.1 localhost\n" + lines)
+        self.write("etc/nsswitch.conf", "".join(
+            f"{what}: files\n" for what in ("passwd", "group", "shadow", "hosts", "services",
+                                            "protocols", "networks", "ethers", "rpc")))
+        self.put.setdefault("/etc/hosts", self.path("etc/hosts"))
+        self.put.setdefault("/etc/nsswitch.conf", self.path("etc/nsswitch.conf"))
+        self.rsh = self.write("rsh", f"#!/bin/sh\nexec '{self.program}' rsh \"$@\"\n", 0o755)
+        self.home = os.environ.get("HOME", "/")
+        if self.user:
+            self.write_user()
+
+    def write_user(self):
+        """The machine's users and one more, whose home is the farm's."""
+        name, number = self.user, USER[1]
+        self.home = self.path("home")
+        os.mkdir(self.home, 0o755)
+        os.chown(self.home, number, number)
+        entries = {"passwd": f"{name}:x:{number}:{number}::{self.home}:/bin/bash\n",
+                   "group": f"{name}:x:{number}:\n", "shadow": f"{name}:*:19000:0:99999:7:::\n"}
+        for file, entry in entries.items():
+            with open(f"/etc/{file}") as original:
+                self.write(f"etc/{file}", original.read() + entry, 0o640 if file == "shadow" else 0o644)
+            self.put.setdefault(f"/etc/{file}", self.path("etc", file))
+
+    def helper(self, *words, **more):
+        return subprocess.Popen([self.program, *map(str, words)], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+    def start_switch(self):
+        self.keeper = self.helper("switch", "root" if self.as_root else "user", self.scratch,
+                                  start_new_session=True)
+        read_line(self.keeper, "the network between the hosts")
+        if not self.direct:
+            self.on_switch("ip", "link", "add", "switch", "type", "bridge", "forward_delay", "0")
+            self.on_switch("ip", "link", "set", "switch", "up")
+
+    def on_switch(self, *words, **more):
+        """Runs a command where the switch is."""
+        return self.command_in(self.keeper.pid, words, **more)
+
+    def command_in(self, process, words, check=True, **more):
+        done = subprocess.run([self.program, "enter", str(process), "0", "0", "/", *words],
+                              capture_output=True, text=True, check=False,
+                              env={"PATH": SYSTEM_PATH}, **more)
+        if check and done.returncode != 0:
+            raise FarmError(f"{' '.join(words)}: {done.stderr.strip()}")
+        return done
+
+    def layout(self, host):
+        """What the host sees, as host.c reads it."""
+        put = [(path.format(host=host.name), source.format(host=host.name))
+               for path, source in self.put.items()]
+        put += [(path, path) for path in [self.scratch, *self.shared]]
+        lines = [f"keep\t{i}\t{source}" for i, (_, source) in enumerate(put)]
+        lines += ["empty\t/run\t0755", "empty\t/dev/shm\t1777"]
+        for path in [*self.private, *self.private_on.get(host.name, ())]:
+            lines.append(f"empty\t{path}\t1777")
+        lines += [f"put\t{i}\t{path}" for i, (path, _) in enumerate(put)]
+        lines += [f"net\t{host.address}\t16", "go"]
+        return "".join(line + "\n" for line in lines)
+
+    def boot(self, name):
+        """Starts a host (again)."""
+        host = self.hosts[name]
+        if host.helper:
+            raise FarmError(f"{name} runs already")
+        host.helper = self.helper("host", self.keeper.pid, name, start_new_session=True)
+        host.init = int(read_line(host.helper, f"host {name}"))
+        self.plug(host)
+        host.helper.stdin.write(self.layout(host).encode())
+        host.helper.stdin.close()
+        answer = read_line(host.helper, f"host {name}")
+        if answer != "ready":
+            raise FarmError(f"host {name}: {answer}")
+
+    def plug(self, host):
+        """Links a host to the others."""
+        if self.wires:
+            host.wire = self.helper("wire", host.init, self.keeper.pid, host.port)
+            read_line(host.wire, f"the wire to {host.name}")
+            host.wire_state = {"delay": 0, "loss": 0, "rate": 0, "out": 1, "in": 1}
+        elif self.direct:
+            first = next(iter(self.hosts.values()))
+            if host is not first:
+                self.on_switch("ip", "link", "add", "x0", "netns", str(first.init), "type", "veth",
+                               "peer", "name", "eth0", "netns", str(host.init))
+                self.command_in(first.init, ["ip", "link", "set", "x0", "name", "eth0"])
+                return
+            return
+        else:
+            self.on_switch("ip", "link", "add", host.port, "type", "veth", "peer", "name", "eth0",
+                           "netns", str(host.init))
+        self.on_switch("ip", "link", "set", host.port, "master", "switch", "up")
+
+    def end_host(self, host):
+        """Kills every process of a host and waits for the end of its namespaces."""
+        for process in (host.helper, host.wire):
+            if process:
+                process.kill()
+                process.wait()
+                for stream in (process.stdin, process.stdout, process.stderr):
+                    stream.close()
+        host.helper, host.wire, host.init, host.stopped = None, None, 0, []
+
+    # ---- Commands ---------------------------------------------------------------------------
+
+    def popen(self, name, argv, user=None, cwd=None, env=None, **more):
+        """A command on a host, as root (as the caller, for whom is none) or as another user."""
+        host = self.hosts[name]
+        if not host.init:
+            raise FarmError(f"host {name} is down")
+        uid = gid = 0
+        home = self.home if user or not self.as_root else "/root"
+        if user:
+            uid, gid = (USER[1],) * 2 if user == self.user else pwd.getpwnam(user)[2:4]
+        if env is None:
+            env = {k: v for k, v in os.environ.items() if not k.startswith(("BSP_", "BSPZERO_"))}
+            env.update(HOME=home, PATH=os.environ.get("PATH", SYSTEM_PATH))
+            if user:
+                env.update(USER=user, LOGNAME=user)
+        return Process([self.program, "enter", str(host.init), str(uid), str(gid), cwd or "/",
+                        *map(str, argv)], env=env, **more)
+
+    def run(self, name, argv, input=None, timeout=PATIENCE, **more):
+        """Runs a command on a host to its end: status, stdout and stderr as text."""
+        more.setdefault("stdin", subprocess.PIPE if input is not None else subprocess.DEVNULL)
+        process = self.popen(name, argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             **more)
+        try:
+            out, err = process.communicate(input, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            raise FarmError(f"no end after {timeout} s on {name}: {' '.join(map(str, argv))}\n"
+                            f"{out}\n{err}") from None
+        return subprocess.CompletedProcess(argv, process.returncode, out, err)
+
+    def processes(self, name):
+        """The living processes of a host, without the farm's own: {number outside: name}."""
+        host, found = self.hosts[name], {}
+        if not host.init:
+            return found
+        try:
+            wanted = os.readlink(f"/proc/{host.init}/ns/pid")
+        except OSError:
+            return found
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit() or int(entry) == host.init:
+                continue
+            try:
+                with open(f"/proc/{entry}/stat") as file:
+                    name, _, rest = file.read().partition("(")[2].rpartition(")")
+                if rest.split()[0] not in "ZX" and os.readlink(f"/proc/{entry}/ns/pid") == wanted \
+                        and name not in OWN:
+                    found[int(entry)] = name
+            except OSError:
+                continue
+        return found
+
+    # ---- Faults -----------------------------------------------------------------------------
+
+    def kill_host(self, name):
+        """Power off: nobody hears a word of it any more, then everything on it is gone."""
+        host = self.hosts[name]
+        self.cut(name)
+        self.end_host(host)
+        if not self.wires:  # the kernel removes it some time later
+            self.on_switch("ip", "link", "del", host.port, check=False)
+
+    def set_wire(self, name, **change):
+        host = self.hosts[name]
+        if not host.wire:
+            raise FarmError("only farms with wires can do that")
+        host.wire_state.update(change)
+        state = host.wire_state
+        line = " ".join(str(state[what]) for what in ("delay", "loss", "rate", "out", "in"))
+        host.wire.stdin.write(line.encode() + b"\n")
+        host.wire.stdin.flush()
+        read_line(host.wire, f"the wire to {name}")
+
+    def delay(self, name, seconds):
+        """Every frame from and to a host is so much later."""
+        self.set_wire(name, delay=int(seconds * 1e6))
+
+    def loss(self, name, fraction):
+        """So many of its frames are lost, either way."""
+        self.set_wire(name, loss=int(fraction * 1e6))
+
+    def rate(self, name, bytes_per_second):
+        """Its link carries so much, either way; 0: as much as it can."""
+        host = self.hosts[name]
+        if host.wire:
+            self.set_wire(name, rate=int(bytes_per_second))
+            return
+        self.on_switch("tc", "qdisc", "del", "dev", host.port, "root", check=False)
+        self.command_in(host.init, ["tc", "qdisc", "del", "dev", "eth0", "root"], check=False)
+        if bytes_per_second:
+            bucket = ["root", "tbf", "rate", f"{int(bytes_per_second * 8)}bit", "burst", "128kb",
+                      "latency", "400ms"]
+            self.on_switch("tc", "qdisc", "add", "dev", host.port, *bucket)
+            self.command_in(host.init, ["tc", "qdisc", "add", "dev", "eth0", *bucket])
+
+    def cut(self, name, cable=False):
+        """Nothing passes from or to a host; it notices nothing, or, with cable, that its link is
+        down."""
+        host = self.hosts[name]
+        if host.wire and not cable:
+            self.set_wire(name, out=0, **{"in": 0})
+        elif cable:
+            self.on_switch("ip", "link", "set", host.port, "down")
+        else:
+            self.on_switch("bridge", "link", "set", "dev", host.port, "state", "0")
+
+    def mend(self, name):
+        """The opposite of cut, delay, loss and rate."""
+        host = self.hosts[name]
+        if host.wire:
+            self.set_wire(name, delay=0, loss=0, rate=0, out=1, **{"in": 1})
+        else:
+            self.rate(name, 0)
+        self.on_switch("ip", "link", "set", host.port, "up")
+        self.on_switch("bridge", "link", "set", "dev", host.port, "state", "3")
+        self.cuts = {pair for pair in self.cuts if name not in pair}
+        self.cut_pairs()
+
+    def cut_between(self, one, other, both=True):
+        """Nothing passes from one host to the other (or back), while both hear everybody else."""
+        self.cuts |= {(one, other), (other, one)} if both else {(one, other)}
+        self.cut_pairs()
+
+    def cut_pairs(self):
+        """Makes the switch drop what is in self.cuts and nothing else."""
+        rules = "".join(f"add rule bridge farm passing ip saddr {self.hosts[a].address} "
+                        f"ip daddr {self.hosts[b].address} drop\n" for a, b in sorted(self.cuts))
+        if not rules and not getattr(self, "has_rules", False):
+            return
+        self.has_rules = True
+        text = ("add table bridge farm\ndelete table bridge farm\nadd table bridge farm\n"
+                "add chain bridge farm passing { type filter hook forward priority 0; }\n" + rules)
+        self.on_switch("nft", "-f", "-", input=text)
+
+    def freeze(self, name, silent=True):
+        """Everything on a host stops; silent: its kernel does not answer for it either."""
+        host = self.hosts[name]
+        if silent:
+            self.cut(name)
+        while True:  # until nobody is left who could start another
+            fresh = [pid for pid in self.processes(name) if pid not in host.stopped]
+            if not fresh:
+                return
+            for os_pid in fresh:
+                try:
+                    os.kill(os_pid, signal.SIGSTOP)
+                except ProcessLookupError:
+                    pass
+                host.stopped.append(os_pid)
+
+    def thaw(self, name):
+        host = self.hosts[name]
+        for os_pid in host.stopped:
+            if os_pid in self.processes(name):
+                os.kill(os_pid, signal.SIGCONT)
+        host.stopped = []
+        self.mend(name)
+
+
+class Loopback:
+    """Hosts 127.0.0.2, 127.0.0.3, ... that are this machine: for those who may make no namespaces.
+
+    The launcher starts commands here, in an environment that says which host it is.  A host is its
+    processes; links cannot be disturbed.
+    """
+
+    MARK = "FARM_HOST"
+
+    def __init__(self, hosts=3):
+        self.names = [f"127.0.0.{number + 2}" for number in range(hosts)]
+        self.scratch = tempfile.mkdtemp(prefix="bspzero-farm-")
+        self.token = os.path.basename(self.scratch)
+        atexit.register(self.close)
+        self.rsh = os.path.join(self.scratch, "rsh")
+        with open(self.rsh, "w") as file:
+            file.write(f"#!/bin/sh\nhost=$1; shift\ncase $host in 127.0.0.*) ;; *) "
+                       f"echo \"rsh: $host: no such host\" >&2; exit 255;; esac\n"
+                       f"cd / && exec env -i PATH={SYSTEM_PATH} HOME=\"$HOME\" "
+                       f"{self.MARK}={self.token}.$host setsid -w sh -c \"$*\"\n")
+        os.chmod(self.rsh, 0o755)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        atexit.unregister(self.close)
+        for name in self.names:
+            self.kill_host(name)
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def environment(self, name):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("BSP_", "BSPZERO_"))}
+        return dict(env, **{self.MARK: f"{self.token}.{name}"})
+
+    def popen(self, name, argv, env=None, **more):
+        return subprocess.Popen(list(map(str, argv)), env=dict(self.environment(name), **(env or {})),
+                                **more)
+
+    run = Farm.run
+
+    def processes(self, name):
+        wanted, found = f"{self.MARK}={self.token}.{name}".encode(), {}
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{entry}/environ", "rb") as file:
+                    if wanted in file.read().split(b"\0"):
+                        found[int(entry)] = name_of(entry)
+            except OSError:
+                continue
+        return found
+
+    def kill_host(self, name):
+        while True:
+            left = self.processes(name)
+            if not left:
+                return
+            for os_pid in left:
+                try:
+                    os.kill(os_pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            time.sleep(0.005)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--hosts", type=int, default=3)
+    parser.add_argument("--wires", action="store_true", help="links that can be slow and lossy")
+    parser.add_argument("--direct", action="store_true", help="two hosts, no switch between them")
+    parser.add_argument("--user", action="store_true", help=f"the command runs as {USER[0]}")
+    parser.add_argument("--private", action="append", default=[], metavar="DIR",
+                        help="empty on every host")
+    parser.add_argument("--private-on", action="append", default=[], metavar="HOST:DIR",
+                        help="empty on this host")
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+    private_on = {}
+    for word in options.private_on:
+        host, _, folder = word.partition(":")
+        private_on.setdefault(host, []).append(folder)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with Farm(options.hosts, private=options.private, private_on=private_on, wires=options.wires,
+              direct=options.direct) as farm:
+        env = dict(os.environ, RSH=farm.rsh, HOSTS=" ".join(farm.names), HOME=farm.home)
+        process = farm.popen(farm.names[0], options.command or ["bash"], env=env, cwd=os.getcwd(),
+                             user=farm.user if options.user else None)
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                continue  # it has had it, too
+
+
+if __name__ == "__main__":
+    sys.exit(main())
