@@ -92,20 +92,23 @@ static void start_agent(struct job_machine *machine, struct machine_host *host,
     add(machine, effects, JOB_EFFECT_START_AGENT)->host = host->id;
 }
 
-/* The lost one's place is taken by a new agent there, or on a spare, or by nobody. */
-static void replace(struct job_machine *machine, struct machine_host *host, bool usable,
+/* The lost one's place is taken by a new agent there, or on a spare, or by nobody: false. */
+static bool replace(struct job_machine *machine, struct machine_host *host, bool usable,
                     struct job_effects *effects)
 {
     if (usable && host->starts < STARTS_MAX) {
         start_agent(machine, host, effects);
-        return;
+        return true;
     }
     host->state = HOST_GONE;
     for (uint32_t i = 0; i < machine->config.host_count; i++)
         if (machine->hosts[i].state == HOST_UNUSED) {
+            if (machine->zero == host->id && !machine->elected)
+                machine->zero = machine->hosts[i].id;
             start_agent(machine, &machine->hosts[i], effects);
-            return;
+            return true;
         }
+    return false;
 }
 
 static uint32_t count(const struct job_machine *machine, enum host_state state)
@@ -152,6 +155,7 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
     machine->zero = pick_zero(machine);
     machine->term++;
     machine->fenced = machine->closed = false;
+    machine->elected = true;
     move(machine, JOB_MACHINE_RUNNING);
     add(machine, effects, JOB_EFFECT_ELECT);
 }
@@ -196,6 +200,19 @@ static struct coord_outcome host_lost(void)
         .status = 1, .cause = WIRE_CAUSE_HOST_LOST, .pid = COORD_NOBODY, .text = ""};
 }
 
+/* Before there was a term: nothing has run yet on a host whose agent never came, and a spare will do
+ * as well.  Nobody wants a job that begins with fewer hosts than were asked for. */
+static void lost_early(struct job_machine *machine, struct machine_host *host,
+                       const struct job_event *event, struct job_effects *effects)
+{
+    struct coord_outcome lost = host_lost();
+    if ((host->state == HOST_STARTING || machine->restores) &&
+        replace(machine, host, event->usable, effects))
+        return;
+    note_fault(machine, &lost);
+    give_up(machine, effects);
+}
+
 static void take_agent_lost(struct job_machine *machine, const struct job_event *event,
                             struct job_effects *effects)
 {
@@ -218,9 +235,9 @@ static void take_agent_lost(struct job_machine *machine, const struct job_event 
             note_fault(machine, &lost);
             give_up(machine, effects);
         } /* else Processor Zero decides */
-    } else if (machine->term == 0 && !machine->restores) {
-        note_fault(machine, &lost); /* the program may have done anything there */
-        give_up(machine, effects);
+    } else if (machine->state == JOB_MACHINE_GATHERING && !machine->elected) {
+        lost_early(machine, host, event, effects);
+        return;
     }
     if (machine->state != JOB_MACHINE_GATHERING)
         return;

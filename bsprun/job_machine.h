@@ -145,6 +145,8 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
 enum job_machine_state job_machine_state(const struct job_machine *machine);
 const char *job_machine_state_name(enum job_machine_state state);
 uint32_t job_machine_term(const struct job_machine *machine); /* 0 before the first */
+/* Of the present term; before the first: the host where the program begins. */
+uint32_t job_machine_zero(const struct job_machine *machine);
 /* Whether the host takes part in the term. */
 bool job_machine_member(const struct job_machine *machine, uint32_t host);
 /* For ELECT: whether the term goes on from a snapshot, which ones count, which are to be avoided.

@@ -24,7 +24,8 @@ struct job_machine {
     uint64_t fence_until_ms;
     bool fenced; /* a timer is set for that */
     uint32_t term;
-    uint32_t zero; /* host id */
+    bool elected;  /* there was a term */
+    uint32_t zero; /* host id; before the first term: where the program begins */
     bool registered;
     uint32_t registered_host;
     bool restores; /* the next term, and the present one */

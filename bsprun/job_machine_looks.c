@@ -11,6 +11,11 @@ uint32_t job_machine_term(const struct job_machine *machine)
     return machine->term;
 }
 
+uint32_t job_machine_zero(const struct job_machine *machine)
+{
+    return machine->zero;
+}
+
 bool job_machine_restores(const struct job_machine *machine)
 {
     return machine->restores;

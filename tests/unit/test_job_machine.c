@@ -234,6 +234,47 @@ START_TEST(before_the_first_term)
 }
 END_TEST
 
+START_TEST(hosts_that_cannot_be_started)
+{
+    start(CONFIG(.host_count = 2));
+    ck_assert_uint_eq(job_machine_zero(machine), 4);
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_LOST, .host = 2);
+    expect("X"); /* fewer hosts are not what was asked for */
+    tear_down();
+
+    start(CONFIG(.host_count = 3, .spares = 1));
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(AGENT_LOST, .host = 4);
+    expect("A");
+    ck_assert_uint_eq(effects.items[0].host, 9);
+    ck_assert_uint_eq(job_machine_zero(machine), 9); /* it begins the program instead */
+    EVENT(AGENT_UP, .host = 9);
+    EVENT(REGISTERED, .host = 9);
+    expect("E");
+    EVENT(AGENT_LOST, .host = 9, .usable = true);
+    expect("A!"); /* from now on a job goes on with what there is */
+    EVENT(AGENT_LOST, .host = 9);
+    expect("E");
+    ck_assert_uint_eq(effects.items[0].host, 2);
+    tear_down();
+
+    start(CONFIG(.host_count = 3, .spares = 1));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_LOST, .host = 4);
+    expect("X"); /* the program may have done anything there */
+    tear_down();
+
+    start(CONFIG(.host_count = 2, .restore = true, .last_term = 6));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    expect("A");
+    EVENT(AGENT_LOST, .host = 2);
+    expect("X");
+    ck_assert(job_machine_outcome(machine).again);
+}
+END_TEST
+
 START_TEST(restarted)
 {
     start(CONFIG(.host_count = 1, .restore = true, .wanted = 12, .last_term = 6));
@@ -286,6 +327,7 @@ int main(void)
     tcase_add_test(tests, agents_are_replaced);
     tcase_add_test(tests, what_is_not_recovered);
     tcase_add_test(tests, before_the_first_term);
+    tcase_add_test(tests, hosts_that_cannot_be_started);
     tcase_add_test(tests, restarted);
     tcase_add_test(tests, senseless);
     suite_add_tcase(suite, tests);
