@@ -1,0 +1,202 @@
+/* addresses.c - addresses as text, those of this host, and names of hosts. */
+#include "lib/net/addresses.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOKUP_MAX 32u /* addresses of one name */
+
+/* ---- Text --------------------------------------------------------------------------------- */
+
+int net_address_of_host(const char *text, uint16_t port, struct sockaddr_storage *address)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    if (inet_pton(AF_INET, text, &v4.sin_addr) == 1) {
+        memset(address, 0, sizeof(*address));
+        memcpy(address, &v4, sizeof(v4));
+        return 0;
+    }
+    if (inet_pton(AF_INET6, text, &v6.sin6_addr) == 1) {
+        memset(address, 0, sizeof(*address));
+        memcpy(address, &v6, sizeof(v6));
+        return 0;
+    }
+    return -EINVAL;
+}
+
+static bool parse_port(const char *text, uint16_t *port)
+{
+    unsigned number = 0;
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 5 || text[digits] != '\0')
+        return false;
+    for (size_t i = 0; i < digits; i++)
+        number = number * 10 + (unsigned)(text[i] - '0');
+    if (number == 0 || number > UINT16_MAX)
+        return false;
+    *port = (uint16_t)number;
+    return true;
+}
+
+int net_address_parse(const char *text, struct sockaddr_storage *address)
+{
+    char host[NET_ADDRESS_SIZE];
+    uint16_t port;
+    bool brackets = text[0] == '[';
+    const char *begin = text + brackets;
+    const char *end = strrchr(text, ':');
+    if (!end || !parse_port(end + 1, &port))
+        return -EINVAL;
+    if (brackets && *--end != ']')
+        return -EINVAL;
+    if (end < begin || (size_t)(end - begin) >= sizeof(host))
+        return -EINVAL;
+    memcpy(host, begin, (size_t)(end - begin));
+    host[end - begin] = '\0';
+    if ((strchr(host, ':') != NULL) != brackets)
+        return -EINVAL;
+    return net_address_of_host(host, port, address);
+}
+
+void net_address_text(const struct sockaddr_storage *address, char text[NET_ADDRESS_SIZE])
+{
+    char host[INET6_ADDRSTRLEN] = "?";
+    if (address->ss_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+        inet_ntop(AF_INET, &v4->sin_addr, host, sizeof(host));
+        snprintf(text, NET_ADDRESS_SIZE, "%s:%u", host, ntohs(v4->sin_port));
+    } else if (address->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+        bool mapped = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
+        if (mapped)
+            inet_ntop(AF_INET, v6->sin6_addr.s6_addr + 12, host, sizeof(host));
+        else
+            inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
+        snprintf(text, NET_ADDRESS_SIZE, mapped ? "%s:%u" : "[%s]:%u", host, ntohs(v6->sin6_port));
+    } else {
+        snprintf(text, NET_ADDRESS_SIZE, "unknown address");
+    }
+}
+
+socklen_t net_address_length(const struct sockaddr_storage *address)
+{
+    return address->ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+}
+
+/* ---- This host ---------------------------------------------------------------------------- */
+
+/* Which of three passes shows the address: IPv4, IPv6, loopback; -1: it is of no use to others. */
+static int pass_of(const struct ifaddrs *interface)
+{
+    const struct sockaddr *address = interface->ifa_addr;
+    if (!address || !(interface->ifa_flags & IFF_UP) || !(interface->ifa_flags & IFF_RUNNING))
+        return -1;
+    bool loopback = interface->ifa_flags & IFF_LOOPBACK;
+    if (address->sa_family == AF_INET) {
+        uint32_t number = ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr);
+        if (number >> 16 == 0xa9fe) /* 169.254: link-local */
+            return -1;
+        return loopback ? 2 : 0;
+    }
+    if (address->sa_family != AF_INET6)
+        return -1;
+    const struct in6_addr *number = &((const struct sockaddr_in6 *)address)->sin6_addr;
+    if (IN6_IS_ADDR_LINKLOCAL(number) || IN6_IS_ADDR_MULTICAST(number))
+        return -1;
+    return loopback ? 2 : 1;
+}
+
+int net_own_addresses(uint16_t port, bool loopback, char (*texts)[NET_ADDRESS_SIZE], unsigned max)
+{
+    struct ifaddrs *interfaces;
+    unsigned count = 0;
+    if (getifaddrs(&interfaces) < 0)
+        return -errno;
+    for (int pass = 0; pass < (loopback ? 3 : 2); pass++)
+        for (const struct ifaddrs *at = interfaces; at && count < max; at = at->ifa_next) {
+            if (pass_of(at) != pass)
+                continue;
+            struct sockaddr_storage address = {0};
+            if (at->ifa_addr->sa_family == AF_INET) {
+                memcpy(&address, at->ifa_addr, sizeof(struct sockaddr_in));
+                ((struct sockaddr_in *)&address)->sin_port = htons(port);
+            } else {
+                memcpy(&address, at->ifa_addr, sizeof(struct sockaddr_in6));
+                ((struct sockaddr_in6 *)&address)->sin6_port = htons(port);
+            }
+            net_address_text(&address, texts[count++]);
+        }
+    freeifaddrs(interfaces);
+    return (int)count;
+}
+
+/* ---- Names -------------------------------------------------------------------------------- */
+
+struct net_lookup {
+    uv_getaddrinfo_t request;
+    net_found *found; /* NULL: cancelled */
+    void *context;
+    uint16_t port;
+};
+
+static void on_found(uv_getaddrinfo_t *request, int status, struct addrinfo *list)
+{
+    struct net_lookup *lookup = request->data;
+    char texts[LOOKUP_MAX][NET_ADDRESS_SIZE];
+    const char *addresses[LOOKUP_MAX];
+    unsigned count = 0;
+    for (const struct addrinfo *at = list; at && count < LOOKUP_MAX; at = at->ai_next) {
+        struct sockaddr_storage address = {0};
+        if (at->ai_family != AF_INET && at->ai_family != AF_INET6)
+            continue;
+        memcpy(&address, at->ai_addr, at->ai_addrlen);
+        if (at->ai_family == AF_INET)
+            ((struct sockaddr_in *)&address)->sin_port = htons(lookup->port);
+        else
+            ((struct sockaddr_in6 *)&address)->sin6_port = htons(lookup->port);
+        net_address_text(&address, texts[count]);
+        addresses[count] = texts[count];
+        count++;
+    }
+    uv_freeaddrinfo(list);
+    if (lookup->found)
+        lookup->found(lookup->context, addresses, count,
+                      count > 0    ? NULL
+                      : status < 0 ? uv_strerror(status)
+                                   : "the name has no address");
+    free(lookup);
+}
+
+int net_lookup(uv_loop_t *loop, const char *name, uint16_t port, net_found *found, void *context,
+               struct net_lookup **lookup_out)
+{
+    static const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct net_lookup *lookup = calloc(1, sizeof(*lookup));
+    if (!lookup)
+        return -ENOMEM;
+    lookup->found = found;
+    lookup->context = context;
+    lookup->port = port;
+    lookup->request.data = lookup;
+    int status = uv_getaddrinfo(loop, &lookup->request, on_found, name, NULL, &hints);
+    if (status < 0) {
+        free(lookup);
+        return status;
+    }
+    *lookup_out = lookup;
+    return 0;
+}
+
+void net_lookup_cancel(struct net_lookup *lookup)
+{
+    lookup->found = NULL;
+    /* When it is too late for that, on_found comes all the same. */
+    uv_cancel((uv_req_t *)&lookup->request);
+}
