@@ -169,6 +169,33 @@ bool hosts_is_own(const char *name, const char *own)
     return name_dot == own_dot && strncasecmp(name, own, own_dot) == 0;
 }
 
+void hosts_merge_own(struct hosts *hosts, const char *own)
+{
+    struct host *first = NULL;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < hosts->count; i++) {
+        struct host *host = &hosts->items[i];
+        bool again = first && hosts_is_own(host->name, own);
+
+        if (again) {
+            uint64_t slots = (uint64_t)first->slots + host->slots;
+
+            if (first->slots > 0 && host->slots > 0)
+                first->slots = slots < WIRE_SLOTS_MAX ? (uint32_t)slots : WIRE_SLOTS_MAX;
+            else
+                first->slots = 0;
+            free_host(host);
+            continue;
+        }
+        hosts->items[kept] = *host;
+        if (!first && hosts_is_own(hosts->items[kept].name, own))
+            first = &hosts->items[kept];
+        kept++;
+    }
+    hosts->count = kept;
+}
+
 /* ---- The list of --hosts ---- */
 
 /* "user@name:slots" of that length. */

@@ -59,6 +59,9 @@ bool hosts_from_slurm(struct hosts *hosts, hosts_lookup *lookup, char *error);
 /* Whether that is a name of the host that calls itself `own`. */
 bool hosts_is_own(const char *name, const char *own);
 
+/* Makes one of all hosts that are this one: slots are added, or unknown if one of them is. */
+void hosts_merge_own(struct hosts *hosts, const char *own);
+
 /* ---- Shared by the files that make lists ---- */
 
 enum hosts_alone { HOSTS_ALONE_UNKNOWN, HOSTS_ALONE_ONE };

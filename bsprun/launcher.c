@@ -310,6 +310,24 @@ void launcher_wind_up(struct launcher *launcher)
     launcher_close_streams(launcher);
 }
 
+/* 0, or a status: said why. */
+static int find_hosts(struct launcher *launcher, struct options *options)
+{
+    char own[HOST_NAME_MAX + 1] = "";
+
+    gethostname(own, sizeof own - 1);
+    if (!options_find_hosts(options, own)) {
+        launcher_say(launcher, "%s", options->error);
+        return STATUS_USAGE;
+    }
+    if (options->note[0])
+        launcher_say(launcher, "%s", options->note);
+    if (options->hosts.only_here)
+        return 0;
+    launcher_say(launcher, "several hosts are not supported yet");
+    return STATUS_USAGE;
+}
+
 /* Whether there are snapshots, and which.  0, or a status: said why. */
 static int open_saved(struct launcher *launcher, struct options *options)
 {
@@ -326,7 +344,9 @@ static int open_saved(struct launcher *launcher, struct options *options)
     int status = saved_open(&launcher->saved, options, error);
     if (status)
         launcher_say(launcher, "%s", error);
-    else if (launcher->saved.note[0])
+    else
+        status = find_hosts(launcher, options);
+    if (status == 0 && launcher->saved.note[0])
         launcher_say(launcher, "%s", launcher->saved.note);
     return status;
 }
@@ -371,8 +391,6 @@ int launcher_run(struct options *options, const struct process_signals *signals)
 
     launcher.options = options;
     launcher.process_signals = signals;
-    if (options->note[0])
-        launcher_say(&launcher, "%s", options->note);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     status = open_saved(&launcher, options);
     memcpy(launcher.job, launcher.saved.job, sizeof launcher.job);

@@ -165,7 +165,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     struct wire_message message = {.kind = WIRE_ELECT};
     struct wire_begun avoid[COORD_AVOID_MAX];
     char name[WIRE_NAME_MAX] = "";
-    struct wire_host host = {OWN_HOST, 0, name};
+    struct wire_host host = {OWN_HOST, launcher->options->hosts.all.items[0].slots, name};
     const struct coord_name *names;
     uint32_t count = job_machine_avoid(launcher->machine, &names);
 

@@ -13,7 +13,7 @@
 
 const char options_help[] =
     "Usage: bsprun [OPTION...] PROGRAM [ARGUMENT...]   or   bsprun --restart DIR\n"
-    "Runs a BSPlib program, linked with bspcc, on the cores of this machine.\n"
+    "Runs a BSPlib program, linked with bspcc, on this machine or on several.\n"
     "  -np N, -n, -p, -npes  at most N processes (else BSP_PROCS, else one per core)\n"
     "  -x VAR[=VALUE]        pass or set an environment variable\n"
     "  --bind core|none      one core per process (default if they fit), or none\n"
@@ -29,8 +29,10 @@ const char options_help[] =
     "  --restart DIR[@S]     go on from the newest one there, or that of superstep S\n"
     "  --overhead 5% --async auto|on|off --keep 3|all --max-restarts 10 --grace 30\n"
     "  --on-refuse stop|continue --ckpt-exclude fd:N|path:PATTERN: see bsprun(1)\n"
-    "For old scripts: -restart (from ./PROGRAM.ckpt), -local -nolocal -noload (there\n"
-    "is but one host), -hostlist FILE (not read).\n"
+    "Hosts: --hosts a:4,b:4, --hostfile FILE, a Slurm allocation; else this one.\n"
+    "  --map-by slot|node --spares K --launcher ssh|slurm|CMD --heartbeat 10\n"
+    "  --copies 2 --encrypt --oversubscribe --load: see bsprun(1)\n"
+    "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "The exit status is the program's; 128+N when a process died of signal N; 123\n"
     "when stopped after a snapshot; 2 for a wrong call, 126 or 127 when the program\n"
     "cannot be started.  Ctrl-C ends the job, a second one at once.\n";
@@ -51,9 +53,20 @@ static const struct poptOption table[] = {
     {"core", '\0', POPT_ARG_NONE | OLD, NULL, OPT_CORE, NULL, NULL},
     {"help", 'h', POPT_ARG_NONE | OLD, NULL, OPT_HELP, NULL, NULL},
     {"version", '\0', POPT_ARG_NONE | OLD, NULL, OPT_VERSION, NULL, NULL},
-    {"local", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_HARMLESS, NULL, NULL},
-    {"nolocal", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_HARMLESS, NULL, NULL},
-    {"noload", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_HARMLESS, NULL, NULL},
+    {"hosts", '\0', POPT_ARG_STRING | OLD, NULL, OPT_HOSTS, NULL, NULL},
+    {"hostfile", '\0', POPT_ARG_STRING | OLD, NULL, OPT_HOSTFILE, NULL, NULL},
+    {"map-by", '\0', POPT_ARG_STRING | OLD, NULL, OPT_MAP_BY, NULL, NULL},
+    {"spares", '\0', POPT_ARG_STRING | OLD, NULL, OPT_SPARES, NULL, NULL},
+    {"launcher", '\0', POPT_ARG_STRING | OLD, NULL, OPT_LAUNCHER, NULL, NULL},
+    {"heartbeat", '\0', POPT_ARG_STRING | OLD, NULL, OPT_HEARTBEAT, NULL, NULL},
+    {"connect-timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_CONNECT_TIMEOUT, NULL, NULL},
+    {"copies", '\0', POPT_ARG_STRING | OLD, NULL, OPT_COPIES, NULL, NULL},
+    {"encrypt", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ENCRYPT, NULL, NULL},
+    {"oversubscribe", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OVERSUBSCRIBE, NULL, NULL},
+    {"load", '\0', POPT_ARG_NONE | OLD, NULL, OPT_LOAD, NULL, NULL},
+    {"local", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_LOCAL, NULL, NULL},
+    {"nolocal", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_NOLOCAL, NULL, NULL},
+    {"noload", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_LOCAL, NULL, NULL},
     {"hostlist", '\0', POPT_ARG_STRING | OLD, NULL, OPT_OLD_HOSTLIST, NULL, NULL},
     {"ckpt", '\0', POPT_ARG_STRING | OLD, NULL, OPT_CKPT, NULL, NULL},
     {"every", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EVERY, NULL, NULL},
@@ -81,8 +94,7 @@ bool options_wrong(struct options *options, const char *format, ...)
     return false;
 }
 
-__attribute__((format(printf, 2, 3))) static void add_note(struct options *options,
-                                                           const char *format, ...)
+void options_note(struct options *options, const char *format, ...)
 {
     size_t used = strlen(options->note);
     va_list arguments;
@@ -168,7 +180,7 @@ static bool wrong_option(struct options *options, poptContext context, int error
 /* What a job that is restarted takes over from the command line it was started with. */
 static bool is_kept(enum option_code code)
 {
-    return code >= OPT_EVERY || code == OPT_SPLIT || code == OPT_TAG || code == OPT_BIND ||
+    return code >= OPT_HOSTS || code == OPT_SPLIT || code == OPT_TAG || code == OPT_BIND ||
            code == OPT_TIMEOUT || code == OPT_REPORT || code == OPT_CORE;
 }
 
@@ -225,13 +237,10 @@ bool options_take(struct options *options, enum option_code code, const char *so
     case OPT_VERSION:
         options->action = OPTIONS_VERSION;
         return false;
-    case OPT_OLD_HARMLESS:
-        return true;
-    case OPT_OLD_HOSTLIST:
-        add_note(options, "-hostlist %.80s is not read: all processes run on this host", text);
-        return true;
     default:
-        return options_take_snapshot(options, code, source, text);
+        return code >= OPT_HOSTS && code < OPT_EVERY
+                   ? options_take_host(options, code, source, text)
+                   : options_take_snapshot(options, code, source, text);
     }
 }
 
@@ -313,6 +322,7 @@ void options_parse(int argc, const char **argv, options_lookup *lookup, struct o
     options->bind = WIRE_BIND_DEFAULT;
     options->lookup = lookup;
     options_snapshot_defaults(&options->snapshots);
+    options_host_defaults(&options->hosts);
     context = poptGetContext("bsprun", argc, argv, table, POPT_CONTEXT_POSIXMEHARDER);
     if (!context) {
         options_wrong(options, "out of memory");
@@ -343,5 +353,6 @@ void options_free(struct options *options)
         free(options->kept[i]);
     free(options->kept);
     options_free_snapshots(&options->snapshots);
+    options_free_hosts(&options->hosts);
     memset(options, 0, sizeof *options);
 }

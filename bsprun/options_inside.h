@@ -17,11 +17,23 @@ enum option_code {
     OPT_CORE,
     OPT_HELP,
     OPT_VERSION,
-    OPT_OLD_HARMLESS,
-    OPT_OLD_HOSTLIST,
     OPT_OLD_RESTART,
     OPT_RESTART,
     OPT_CKPT,
+    OPT_HOSTS, /* from here on: which hosts ... */
+    OPT_HOSTFILE,
+    OPT_OLD_HOSTLIST,
+    OPT_OLD_LOCAL,
+    OPT_OLD_NOLOCAL,
+    OPT_MAP_BY, /* ... and what becomes of them */
+    OPT_SPARES,
+    OPT_LAUNCHER,
+    OPT_HEARTBEAT,
+    OPT_CONNECT_TIMEOUT,
+    OPT_COPIES,
+    OPT_ENCRYPT,
+    OPT_OVERSUBSCRIBE,
+    OPT_LOAD,
     OPT_EVERY, /* from here on: what snapshots are like */
     OPT_OVERHEAD,
     OPT_ASYNC,
@@ -35,6 +47,10 @@ enum option_code {
 
 /* OPTIONS_ERROR with this text; false. */
 bool options_wrong(struct options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Adds to what is worth a line. */
+void options_note(struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The name of an option, without dashes. */
@@ -57,6 +73,12 @@ bool options_take_processes(struct options *options, const char *source, const c
 bool options_take_timeout(struct options *options, const char *source, const char *text);
 bool options_take_bind(struct options *options, const char *source, const char *text);
 bool options_take_export(struct options *options, const char *text);
+
+/* options_hosts.c */
+void options_host_defaults(struct options_hosts *hosts);
+bool options_take_host(struct options *options, enum option_code code, const char *source,
+                       const char *text);
+void options_free_hosts(struct options_hosts *hosts);
 
 /* options_snapshots.c */
 void options_snapshot_defaults(struct options_snapshots *snapshots);

@@ -17,6 +17,10 @@
 #define DEFAULT_RESTARTS 10u
 #define DEFAULT_GRACE_MS 30000u
 
+#define BIT(code)        (UINT64_C(1) << (code))
+#define OUTPUTS          (BIT(OPT_SPLIT) | BIT(OPT_TAG))
+#define WHICH_HOSTS      (BIT(OPT_MAP_BY) - BIT(OPT_HOSTS)) /* all that say which there are */
+
 static const struct {
     enum option_code code;
     const char *variable;
@@ -379,9 +383,11 @@ bool options_recall(struct options *options, const char *const *words, uint32_t 
 {
     uint64_t anew = options->given;
 
-    /* One way of showing output replaces the other. */
-    if (anew & (UINT64_C(1) << OPT_SPLIT | UINT64_C(1) << OPT_TAG))
-        anew |= UINT64_C(1) << OPT_SPLIT | UINT64_C(1) << OPT_TAG;
+    /* One way of showing output replaces the other, and so do other hosts. */
+    if (anew & OUTPUTS)
+        anew |= OUTPUTS;
+    if (anew & WHICH_HOSTS)
+        anew |= WHICH_HOSTS;
     for (uint32_t i = 0; i < count; i++) {
         size_t length = strcspn(words[i], "=");
         enum option_code code = options_code(words[i], length);

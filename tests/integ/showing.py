@@ -96,7 +96,8 @@ def help_fits_a_screen():
                  "-splitio", "--report", "--progress", "-v", "-vv", "--core", "-local", "-nolocal",
                  "-noload", "-hostlist", "-restart", "--version", "--ckpt", "--every", "--overhead",
                  "--async", "--keep", "--max-restarts", "--grace", "--on-refuse", "--ckpt-exclude",
-                 "--restart"):
+                 "--restart", "--hosts", "--hostfile", "--map-by", "--spares", "--launcher",
+                 "--heartbeat", "--copies", "--encrypt", "--oversubscribe", "--load"):
         check(word in result.out, word)
     expect(bsprun("--version"), 0, out=r"^bsprun \(bspzero\) \d+\.\d+\.\d+$")
 
@@ -108,10 +109,20 @@ def spellings_of_the_number():
 
 def old_options():
     expect(bsprun("-local", "-nolocal", "-noload", "-np", 2, PROG), 0, out="^p = 2$", no_err=True)
-    result = expect(bsprun("-hostlist", "hosts", "-np", 2, PROG), 0, err="^bsprun: -hostlist hosts")
+    result = expect(bsprun("-hostlist", "no-hosts", "-np", 2, PROG), 0,
+                    err="^bsprun: -hostlist no-hosts: there is no such file in the home directory")
     check(result.err.count("\n") == 1, result)
     result = expect(bsprun("-restart", "-np", 2, PROG, cwd=scratch), 1,
                     err=r"^bsprun: \./.*\.ckpt: cannot be used for snapshots: No such file")
+    check(result.err.count("\n") == 1, result)
+
+
+def own_host_named():
+    """This host as the only one of the hosts is as ever."""
+    expect(bsprun("--hosts", "localhost:3", "-np", 3, PROG), 0, out="^p = 3$", no_err=True)
+    expect(bsprun("--hosts", f"{os.uname().nodename},localhost", "-np", 2, PROG), 0,
+           out="^p = 2$", no_err=True)
+    result = expect(bsprun("--hosts", "a:0", PROG), 2, err=r"^bsprun: --hosts a:0: .*character 1")
     check(result.err.count("\n") == 1, result)
 
 
@@ -131,4 +142,4 @@ def core_dumps():
 if __name__ == "__main__":
     main([elected, traced, report, report_of_a_failed_job, progress_in_plain_lines,
           progress_on_a_terminal, progress_before_begin, time_limit, help_fits_a_screen,
-          spellings_of_the_number, old_options, options_end_at_the_program, core_dumps])
+          spellings_of_the_number, old_options, own_host_named, options_end_at_the_program, core_dumps])
