@@ -145,7 +145,8 @@ class Farm:
     hosts      how many, or their names
     private    paths that are empty on every host; of them, shared: paths that are seen all the same
     private_on {host: paths that are empty on this one}
-    put        {path: file or folder that is seen there}, on every host; with {host} for its name
+    put        {path: file or folder that is seen there}, on every host; {host} stands for its name,
+               {scratch} for the farm's own folder
     wires      the links can be slow and lossy, and are slower than those without
     direct     two hosts are linked without a switch between them
     user       hosts know a user of this name with a home, besides those of the machine (root only)
@@ -257,8 +258,11 @@ class Farm:
 
     def layout(self, host):
         """What the host sees, as host.c reads it."""
-        put = [(path.format(host=host.name), source.format(host=host.name))
+        put = [(path, source.format(host=host.name, scratch=self.scratch))
                for path, source in self.put.items()]
+        for _, source in put:  # what a test will write there later
+            if source.startswith(self.scratch + "/") and not os.path.exists(source):
+                os.makedirs(source)
         put += [(path, path) for path in [self.scratch, *self.shared]]
         lines = [f"keep\t{i}\t{source}" for i, (_, source) in enumerate(put)]
         lines += ["empty\t/run\t0755", "empty\t/dev/shm\t1777"]
