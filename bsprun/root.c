@@ -82,6 +82,7 @@ static bool make_environment(const struct agent *agent, const struct wire_start 
     memcpy(environment->entries, environ, inherited * sizeof(char *));
     environment->count = inherited;
     remove_entry(environment, BSPZ_ENV_RESTORE); /* whatever the user's may mean */
+    remove_entry(environment, BSPZ_ENV_BINARIES);
     for (uint32_t i = 0; i < start->unset.count; i++)
         remove_entry(environment, start->unset.items[i]);
     for (uint32_t i = 0; i < start->environment.count; i++)

@@ -16,6 +16,7 @@
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/restored.h"
 #include "ckpt/capture/snapshot.h"
+#include "ckpt/format/binary.h"
 
 /* ---- Tables -----------------------------------------------------------------------------------
  */

@@ -130,6 +130,8 @@ struct bspz_restore_plan {
     int (*open_file)(void *context, const struct bspz_image_descriptor *descriptor,
                      const char *path);
     void *context;
+    const char *binaries; /* a folder with copies, by bspz_binary_name, of mapped files that are not
+                             where they were; NULL: none */
     bool keep_lengths;          /* do not truncate files */
     bool other_kernel;          /* treat the kernel as another one than the image's: for tests */
     const int *job_descriptors; /* stay open; 0 to 2 where they are, others out of the way */

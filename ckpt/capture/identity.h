@@ -7,14 +7,6 @@
 
 #include "ckpt/format/layout.h"
 
-struct bspz_build_id {
-    uint32_t size; /* 0: none */
-    uint8_t bytes[BSPZ_IMAGE_BUILD_ID_MAX];
-};
-
-/* The build id in the beginning of an ELF file, `size` bytes of it. */
-void bspz_build_id_find(struct bspz_build_id *id, const void *elf, size_t size);
-
 /* Two hashes of some bytes: to tell kernels' pages apart, not against malice. */
 void bspz_hash_bytes(uint64_t hash[2], const void *bytes, size_t size);
 

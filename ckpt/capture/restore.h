@@ -50,6 +50,13 @@ void bspz_stage_huge(struct bspz_restore *restore);
 
 /* trust.c: processor, program, libraries and files are those of the image. */
 int bspz_restore_trust(struct bspz_restore *restore);
+/* The path of the file that the region maps: the one it had or, if that is missing or another one,
+ * that of a copy in the plan's folder of binaries, written into `kept`.  NULL and *error (-ESTALE:
+ * it is another file). */
+#define BSPZ_KEPT_PATH 4224
+const char *bspz_restore_file(const struct bspz_restore *restore,
+                              const struct bspz_image_region *region, char kept[BSPZ_KEPT_PATH],
+                              int *error);
 
 /* files.c: opened and checked; later, with everybody's consent, cut and put in their places. */
 int bspz_files_open(struct bspz_restore *restore);

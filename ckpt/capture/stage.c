@@ -178,13 +178,16 @@ static bool has_file(const struct bspz_image_region *region)
 static int map_region(struct bspz_restore *restore, struct bspz_staged *staged)
 {
     const struct bspz_image_region *region = staged->region;
-    const char *path = bspz_image_region_path(region);
+    const char *path = bspz_image_region_path(region), *from = path;
     bool shared = region->flags & BSPZ_REGION_IS_SHARED;
-    int flags = MAP_FIXED | (shared ? MAP_SHARED : MAP_PRIVATE), file = -1;
+    int flags = MAP_FIXED | (shared ? MAP_SHARED : MAP_PRIVATE), file = -1, error;
+    char kept[BSPZ_KEPT_PATH];
     long at;
 
     if (has_file(region)) {
-        file = bspz_sys_open(path, (shared && region->protection & PROT_WRITE ? O_RDWR : O_RDONLY) |
+        if (restore->plan->binaries && region->kind == BSPZ_REGION_FILE)
+            from = bspz_restore_file(restore, region, kept, &error);
+        file = bspz_sys_open(from ? from : path, (shared && region->protection & PROT_WRITE ? O_RDWR : O_RDONLY) |
                                        O_CLOEXEC);
         if (file < 0 && region->kind == BSPZ_REGION_SHARED_FILE) {
             staged->at = 0; /* excluded by the user, and gone */

@@ -7,18 +7,11 @@
 #include "ckpt/capture/identity.h"
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/restore.h"
+#include "ckpt/format/binary.h"
 
-#define ELF_START 4096 /* of a file: headers and notes */
-
-struct identity {
-    uint64_t size;
-    uint64_t modified;
-    struct bspz_build_id id;
-};
-
-static int identify_file(const char *path, struct identity *identity)
+static int identify_file(const char *path, struct bspz_binary *binary)
 {
-    char start[ELF_START] __attribute__((aligned(16)));
+    char start[BSPZ_BINARY_START] __attribute__((aligned(16)));
     int file = bspz_sys_open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
     long bytes;
@@ -31,21 +24,51 @@ static int identify_file(const char *path, struct identity *identity)
     bspz_sys_close(file);
     if (bytes < 0)
         return (int)bytes;
-    identity->size = (uint64_t)status.st_size;
-    identity->modified =
+    binary->size = (uint64_t)status.st_size;
+    binary->modified =
         (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
-    bspz_build_id_find(&identity->id, start, (size_t)bytes);
+    bspz_build_id_find(&binary->id, start, (size_t)bytes);
     return 0;
 }
 
-/* Build ids decide where there are any; else size and time of the last change. */
-static bool is_same(const struct bspz_image_region *region, const struct identity *file)
+/* A copy in the folder of binaries: by its name the file is what it was, if it is all there. */
+static bool find_kept(const struct bspz_restore *restore, const struct bspz_binary *saved,
+                      const char *path, char kept[BSPZ_KEPT_PATH])
 {
-    if (region->file_size != file->size || region->build_id_size != file->id.size)
+    char name[BSPZ_BINARY_NAME];
+    struct bspz_binary file;
+    struct bspz_text text;
+
+    if (!restore->plan->binaries)
         return false;
-    if (region->build_id_size)
-        return memcmp(region->build_id, file->id.bytes, file->id.size) == 0;
-    return region->modified == file->modified;
+    bspz_binary_name(saved, path, name);
+    bspz_text_begin(&text, kept, BSPZ_KEPT_PATH);
+    bspz_text_add(&text, restore->plan->binaries);
+    bspz_text_add(&text, "/");
+    bspz_text_add(&text, name);
+    if (identify_file(kept, &file) != 0)
+        return false;
+    file.modified = saved->modified; /* of a copy it means nothing */
+    return bspz_binary_same(saved, &file);
+}
+
+const char *bspz_restore_file(const struct bspz_restore *restore,
+                              const struct bspz_image_region *region, char kept[BSPZ_KEPT_PATH],
+                              int *error)
+{
+    const char *path = bspz_image_region_path(region);
+    struct bspz_binary saved, file;
+
+    bspz_binary_of(region, &saved);
+    *error = identify_file(path, &file);
+    if (*error == 0 && !bspz_binary_same(&saved, &file))
+        *error = -ESTALE;
+    if (*error == 0)
+        return path;
+    if (!find_kept(restore, &saved, path, kept))
+        return NULL;
+    *error = 0;
+    return kept;
 }
 
 static const struct bspz_image_region *program_of(const struct bspz_restore *restore)
@@ -64,12 +87,17 @@ static const struct bspz_image_region *program_of(const struct bspz_restore *res
 static int trust_program(struct bspz_restore *restore)
 {
     const struct bspz_image_region *program = program_of(restore);
-    struct identity own;
+    struct bspz_binary own, saved;
     int error = identify_file("/proc/self/exe", &own);
 
     if (error)
         return bspz_restore_fail(restore, error, "/proc/self/exe", NULL, NULL);
-    if (!program || !is_same(program, &own))
+    if (program) {
+        bspz_binary_of(program, &saved);
+        if (saved.id.size == 0 && restore->plan->binaries)
+            own.modified = saved.modified; /* perhaps it is a copy */
+    }
+    if (!program || !bspz_binary_same(&saved, &own))
         return bspz_restore_fail(restore, -ESTALE, "the image is of another program",
                                  program ? bspz_image_region_path(program) : NULL,
                                  "this one is different or has been rebuilt");
@@ -83,19 +111,18 @@ static int trust_files(struct bspz_restore *restore)
     for (uint64_t i = 0; i < restore->image->end.regions; i++) {
         const struct bspz_image_region *region = restore->image->regions[i];
         const char *path = bspz_image_region_path(region);
-        struct identity file;
+        char kept[BSPZ_KEPT_PATH];
         int error;
 
         if (region->kind != BSPZ_REGION_FILE || strcmp(path, last) == 0)
             continue;
         last = path;
-        error = identify_file(path, &file);
-        if (error)
-            return bspz_restore_fail(restore, error, "the program needs", path,
-                                     "it cannot be read");
-        if (!is_same(region, &file))
+        if (bspz_restore_file(restore, region, kept, &error))
+            continue;
+        if (error == -ESTALE)
             return bspz_restore_fail(restore, -ESTALE, "the program needs", path,
                                      "it is not the file that the image was made with");
+        return bspz_restore_fail(restore, error, "the program needs", path, "it cannot be read");
     }
     return 0;
 }

@@ -113,6 +113,7 @@ void bspz_restore(const char *value)
         .expected = {.name = &order.name, .nprocs = (uint32_t)bspz_rt.nprocs},
         .staged = staged,
         .context = &plan,
+        .binaries = getenv(BSPZ_ENV_BINARIES),
         .job_descriptors = descriptors,
         .job_count = BSPZ_HANDOVER_BOARD + 1 +
                      (uint32_t)bspz_given_list(&descriptors[BSPZ_HANDOVER_BOARD + 1], true),

@@ -33,6 +33,9 @@
  * open descriptors of the image and of what it builds on, down to the full one.  BSPZ_ENV_BOARD is
  * there, too. */
 #define BSPZ_ENV_RESTORE "BSPZERO_RESTORE"
+/* And from this one in which folder there are copies of mapped files that are not where they were, by
+ * bspz_binary_name; may be missing. */
+#define BSPZ_ENV_BINARIES "BSPZERO_BINARIES"
 
 /* What is to be done; by the agent. */
 struct bspz_snap_order {

@@ -12,6 +12,7 @@
 
 #include "ckpt/capture/identity.h"
 #include "ckpt/capture/vdso.h"
+#include "ckpt/format/binary.h"
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \

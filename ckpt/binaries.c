@@ -1,0 +1,385 @@
+/* binaries.c - see binaries.h. */
+#include "ckpt/binaries.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ckpt/format/image.h"
+#include "ckpt/io.h"
+
+#define NANOSECONDS UINT64_C(1000000000)
+
+static int fail(char *why, int error, const char *what, const char *name)
+{
+    snprintf(why, BINARIES_WHY, "%s %.400s: %s", what, name, strerror(-error));
+    return error;
+}
+
+static int identify(int file, struct bspz_binary *binary)
+{
+    char start[BSPZ_BINARY_START] __attribute__((aligned(16)));
+    ssize_t bytes = pread(file, start, sizeof start, 0);
+    struct stat status;
+
+    if (bytes < 0 || fstat(file, &status) != 0)
+        return -errno;
+    if (!S_ISREG(status.st_mode))
+        return -EINVAL;
+    *binary = (struct bspz_binary){
+        .size = (uint64_t)status.st_size,
+        .modified =
+            (uint64_t)status.st_mtim.tv_sec * NANOSECONDS + (uint64_t)status.st_mtim.tv_nsec,
+    };
+    bspz_build_id_find(&binary->id, start, (size_t)bytes);
+    return 0;
+}
+
+/* ---- What an image needs ----------------------------------------------------------------------
+ */
+
+static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
+{
+    return store_io_read(&store_io_system, (int)(intptr_t)context, offset, bytes, size);
+}
+
+static bool is_here(const struct binaries_file *file)
+{
+    struct bspz_binary found;
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool same = fd >= 0 && identify(fd, &found) == 0 && bspz_binary_same(&file->binary, &found);
+
+    if (fd >= 0)
+        close(fd);
+    return same;
+}
+
+static bool is_listed(const struct binaries *needed, const char *path)
+{
+    for (size_t i = 0; i < needed->count; i++)
+        if (strcmp(needed->files[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+static int list_files(const struct bspz_image *image, struct binaries *needed)
+{
+    needed->files = calloc(image->end.regions + 1, sizeof *needed->files);
+    if (!needed->files)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < image->end.regions; i++) {
+        const struct bspz_image_region *region = image->regions[i];
+        struct binaries_file *file = &needed->files[needed->count];
+        const char *path = bspz_image_region_path(region);
+
+        if (region->kind != BSPZ_REGION_FILE || is_listed(needed, path))
+            continue;
+        file->path = strdup(path);
+        if (!file->path)
+            return -ENOMEM;
+        bspz_binary_of(region, &file->binary);
+        bspz_binary_name(&file->binary, path, file->name);
+        file->here = is_here(file);
+        needed->count++;
+    }
+    return 0;
+}
+
+int binaries_of_image(int file, struct binaries *needed, char *why)
+{
+    struct bspz_image image = {0};
+    struct bspz_image_source source = {.read = read_image, .context = (void *)(intptr_t)file};
+    struct bspz_image_fault fault = {.text = ""};
+    void *scratch = aligned_alloc(64, BSPZ_IMAGE_READER_SCRATCH), *tables = NULL;
+    struct stat status;
+    int error = scratch ? 0 : -ENOMEM;
+
+    *needed = (struct binaries){0};
+    if (!error && fstat(file, &status) != 0)
+        error = -errno;
+    if (!error) {
+        source.size = (uint64_t)status.st_size;
+        error = bspz_image_open(&image, &source, scratch, &fault);
+    }
+    if (!error) {
+        tables = malloc(bspz_image_memory(&image));
+        error = tables ? bspz_image_load(&image, tables, &fault) : -ENOMEM;
+    }
+    if (!error)
+        error = list_files(&image, needed);
+    if (error)
+        snprintf(why, BINARIES_WHY, "%.300s", fault.text[0] ? fault.text : strerror(-error));
+    free(tables);
+    free(scratch);
+    return error;
+}
+
+void binaries_free(struct binaries *needed)
+{
+    for (size_t i = 0; i < needed->count; i++)
+        free(needed->files[i].path);
+    free(needed->files);
+    *needed = (struct binaries){0};
+}
+
+/* ---- The folder -------------------------------------------------------------------------------
+ */
+
+/* Each folder on the way is made if missing. */
+static int make_path(char *path)
+{
+    for (char *at = path + 1;; at++) {
+        char after = *at;
+
+        if (after != '/' && after != '\0')
+            continue;
+        *at = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return -errno;
+        *at = after;
+        if (after == '\0')
+            return 0;
+    }
+}
+
+static int trusted(int folder)
+{
+    struct stat status;
+
+    if (fstat(folder, &status) != 0)
+        return -errno;
+    return status.st_uid == geteuid() && (status.st_mode & 022) == 0 ? 0 : -EPERM;
+}
+
+static int try_folder(const char *path)
+{
+    char copy[PATH_MAX];
+    int folder, error;
+
+    if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy)
+        return -ENAMETOOLONG;
+    error = make_path(copy);
+    if (error)
+        return error;
+    folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return -errno;
+    error = trusted(folder);
+    if (!error && faccessat(folder, ".", W_OK, 0) != 0)
+        error = -errno;
+    if (!error)
+        return folder;
+    close(folder);
+    return error;
+}
+
+int binaries_folder(const char *root, char *path, char *why)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int folder = -ENOENT;
+
+    if (root) {
+        snprintf(path, PATH_MAX, "%s/binaries", root);
+        folder = try_folder(path);
+        return folder < 0 ? fail(why, folder, "no copies of programs can be kept in", path)
+                          : folder;
+    }
+    if (cache && cache[0] == '/') {
+        snprintf(path, PATH_MAX, "%s/bspzero/binaries", cache);
+        folder = try_folder(path);
+    }
+    if (folder < 0 && home && home[0] == '/') {
+        snprintf(path, PATH_MAX, "%s/.cache/bspzero/binaries", home);
+        folder = try_folder(path);
+    }
+    if (folder < 0) {
+        snprintf(path, PATH_MAX, "/tmp/bspzero-%u/binaries", (unsigned)geteuid());
+        folder = try_folder(path);
+    }
+    return folder < 0 ? fail(why, folder, "no copies of programs can be kept in", path) : folder;
+}
+
+bool binaries_kept(int folder, const struct binaries_file *file)
+{
+    struct bspz_binary found;
+    int fd = openat(folder, file->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool same = fd >= 0 && identify(fd, &found) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    found.modified = file->binary.modified; /* of a copy it means nothing */
+    return same && bspz_binary_same(&file->binary, &found);
+}
+
+int binaries_open(int folder, const char *name, const char *path, uint64_t *size, char *why)
+{
+    char found[BSPZ_BINARY_NAME] = "";
+    struct bspz_binary binary;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd >= 0 && identify(fd, &binary) == 0)
+        bspz_binary_name(&binary, path, found);
+    if (fd >= 0 && strcmp(found, name) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    if (fd < 0 && folder >= 0 && !strchr(name, '/') && name[0] != '.') {
+        fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd >= 0 && identify(fd, &binary) != 0) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    if (fd < 0)
+        return fail(why, -ENOENT, "it is not here any more:", path);
+    *size = binary.size;
+    return fd;
+}
+
+/* ---- Copies -----------------------------------------------------------------------------------
+ */
+
+struct binaries_copy {
+    int folder, file;
+    uint64_t written;
+    struct bspz_binary binary;
+    char name[BSPZ_BINARY_NAME];
+    char temporary[BSPZ_BINARY_NAME + 32];
+};
+
+int binaries_begin(int folder, const struct binaries_file *file, struct binaries_copy **copy,
+                   char *why)
+{
+    struct binaries_copy *made = calloc(1, sizeof *made);
+    static unsigned count;
+
+    if (!made)
+        return fail(why, -ENOMEM, "no copy of", file->path);
+    made->binary = file->binary;
+    memcpy(made->name, file->name, sizeof made->name);
+    snprintf(made->temporary, sizeof made->temporary, ".%s.%d.%u", file->name, (int)getpid(),
+             count++);
+    made->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    made->file = openat(folder, made->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    if (made->folder < 0 || made->file < 0) {
+        int error = -errno;
+
+        binaries_give_up(made);
+        return fail(why, error, "no copy can be made of", file->path);
+    }
+    *copy = made;
+    return 0;
+}
+
+int binaries_add(struct binaries_copy *copy, const void *bytes, size_t size, char *why)
+{
+    int error = size > copy->binary.size - copy->written
+                    ? -EFBIG
+                    : store_io_write(&store_io_system, copy->file, bytes, size);
+
+    if (error)
+        return fail(why, error, "no copy can be made:", copy->name);
+    copy->written += size;
+    return 0;
+}
+
+int binaries_finish(struct binaries_copy *copy, char *why)
+{
+    struct binaries_file file = {.binary = copy->binary};
+    int error = 0;
+
+    memcpy(file.name, copy->temporary, sizeof file.name);
+    if (copy->written != copy->binary.size)
+        error = -EBADMSG;
+    if (!error && fdatasync(copy->file) != 0) /* so that no hole is taken for the file */
+        error = -errno;
+    if (!error) {
+        struct bspz_binary found;
+        int fd = openat(copy->folder, copy->temporary, O_RDONLY | O_CLOEXEC);
+
+        error = fd < 0 ? -errno : identify(fd, &found);
+        if (fd >= 0)
+            close(fd);
+        found.modified = copy->binary.modified;
+        if (!error && !bspz_binary_same(&copy->binary, &found))
+            error = -EBADMSG;
+    }
+    if (!error && renameat(copy->folder, copy->temporary, copy->folder, copy->name) != 0)
+        error = -errno;
+    if (error)
+        fail(why, error, "what came is not the file it should be:", copy->name);
+    else
+        copy->temporary[0] = '\0';
+    binaries_give_up(copy);
+    return error;
+}
+
+void binaries_give_up(struct binaries_copy *copy)
+{
+    if (!copy)
+        return;
+    if (copy->file >= 0)
+        close(copy->file);
+    if (copy->folder >= 0) {
+        if (copy->temporary[0] && copy->file >= 0)
+            unlinkat(copy->folder, copy->temporary, 0);
+        close(copy->folder);
+    }
+    free(copy);
+}
+
+/* ---- For the loader ---------------------------------------------------------------------------
+ */
+
+/* The first that is missing gives the folder its name: usually that is the program. */
+static const struct binaries_file *first_missing(const struct binaries *needed)
+{
+    for (size_t i = 0; i < needed->count; i++)
+        if (!needed->files[i].here)
+            return &needed->files[i];
+    return NULL;
+}
+
+static int link_one(int links, const struct binaries_file *file)
+{
+    const char *slash = strrchr(file->path, '/');
+    const char *base = slash ? slash + 1 : file->path;
+    char target[BSPZ_BINARY_NAME + 4], temporary[32];
+
+    snprintf(target, sizeof target, "../%s", file->name);
+    snprintf(temporary, sizeof temporary, ".%d", (int)getpid());
+    unlinkat(links, temporary, 0);
+    if (symlinkat(target, links, temporary) != 0 || renameat(links, temporary, links, base) != 0)
+        return -errno;
+    return 0;
+}
+
+int binaries_link(int folder, const char *folder_path, const struct binaries *needed, char *path,
+                  char *why)
+{
+    const struct binaries_file *first = first_missing(needed);
+    char name[BSPZ_BINARY_NAME + 8];
+    int links, error = 0;
+
+    path[0] = '\0';
+    if (!first)
+        return 0;
+    snprintf(name, sizeof name, "links-%s", first->name);
+    if (mkdirat(folder, name, 0700) != 0 && errno != EEXIST)
+        return fail(why, -errno, "no folder for", first->path);
+    links = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (links < 0)
+        return fail(why, -errno, "no folder for", first->path);
+    for (size_t i = 0; i < needed->count && !error; i++)
+        if (!needed->files[i].here)
+            error = link_one(links, &needed->files[i]);
+    close(links);
+    if (!error && snprintf(path, PATH_MAX, "%s/%s", folder_path, name) >= PATH_MAX)
+        error = -ENAMETOOLONG;
+    return error ? fail(why, error, "no folder for", first->path) : 0;
+}
