@@ -10,7 +10,8 @@
  *                                    -> failed: not started, ended before, or too late
  *
  * For each host that was added there is one call of `failed`, or of `ended`, or none if it was
- * stopped before.  No function calls one of these; they come from the loop.
+ * stopped before.  No function calls one of these; they come from the loop.  SIGPIPE must be
+ * ignored.
  */
 #ifndef BSPRUN_REMOTE_START_H
 #define BSPRUN_REMOTE_START_H
@@ -24,8 +25,9 @@
 #include "bsprun/launch_command.h"
 #include "bsprun/process.h"
 
-#define REMOTE_START_TEXT 8192u /* of what a child says on its standard error the last bytes stay  \
-                                 */
+#define REMOTE_START_TEXT                                                                          \
+    8192u /* of what a child says on its standard error the last bytes stay                        \
+           */
 
 struct remote_start;
 

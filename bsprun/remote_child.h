@@ -1,0 +1,22 @@
+/* remote_child.h - one child that starts something elsewhere: made without a terminal, with pipes
+ * for its standard streams. */
+#ifndef BSPRUN_REMOTE_CHILD_H
+#define BSPRUN_REMOTE_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "bsprun/process.h"
+
+struct remote_child {
+    pid_t pid;
+    int pidfd;
+    int in, out, err; /* our ends, non-blocking; out -1: it goes where err goes */
+};
+
+/* Executes the command, looked up in PATH, in a session of its own.  `signals`: what it gets, NULL:
+ * as they are here.  It gets SIGTERM when this process dies.  0 or the error, also that of exec. */
+int remote_child_start(struct remote_child *child, char *const *command, bool own_output,
+                       const struct process_signals *signals);
+
+#endif
