@@ -204,6 +204,7 @@ int agent_run(struct agent *agent)
     cores_release(&agent->cores);
     agent_snapshots_free(agent);
     free(agent->members);
+    free(agent->home);
     free(agent->blame);
     free(agent->blame_table);
     free(agent->order.program);

@@ -73,6 +73,7 @@ struct agent_order {
 };
 
 struct shares;          /* ckpt/shares.h */
+struct agent_peers;     /* peers.h */
 struct agent_relay;     /* output.c */
 struct agent_snapshots; /* agent_snapshots.h */
 struct agent_input;     /* agent_input.c */
@@ -93,17 +94,21 @@ struct agent {
     int board_fd;
     struct bspz_board *first_page; /* stays mapped: the bell thread waits in it */
     struct bspz_board *board;      /* the widest view so far */
-    int nprocs;                    /* 0 until placed */
-    struct member *members;        /* nprocs of them */
-    int adopted, ready, ended;     /* how many have got that far */
+    int nprocs;                    /* of the job; 0 until placed */
+    struct member *members;        /* nprocs of them; those of other hosts stay empty */
+    uint32_t *home;                /* nprocs: the number of the host each lives on */
+    int here, first_here;          /* how many live on this host, and the lowest pid of them */
+    int adopted, ready, ended;     /* how many of these have got that far */
     uint64_t consulted;            /* newest consultation passed on */
     bool end_reported;             /* ... which was the barrier of bsp_end */
     struct cores_claim cores;
     struct watched root;
     uint64_t begin_ns, end_ns; /* of the SPMD part */
 
+    uint32_t host;                  /* the number of this one */
+    struct agent_peers *peers;      /* the other hosts; NULL in a job of one */
     struct net_connection *control; /* to bsprun; NULL when bare or lost */
-    struct coord_shell *zero;       /* Processor Zero, once elected */
+    struct coord_shell *zero;       /* Processor Zero, when it is here */
     struct agent_relay *relay;      /* of the ranks' output; NULL when they inherit it */
     struct agent_snapshots *snapshots; /* NULL in a job without */
     struct agent_input *input;         /* stdin of process 0, with snapshots */
@@ -149,8 +154,14 @@ int agent_core_of(const struct agent *agent, int pid);
 bool agent_everything_gone(const struct agent *agent);
 /* Looks at the board for whatever changed since the last look. */
 void agent_scan(struct agent *agent);
-/* p is decided: maps the slots.  0 or -errno. */
-int agent_place(struct agent *agent, int nprocs);
+/* p is decided, and where each process lives (NULL: all here): maps the slots.  0 or -errno. */
+int agent_place(struct agent *agent, int nprocs, const struct wire_numbers *host_of);
+/* They live elsewhere from now on; none of them runs. */
+void agent_settle(struct agent *agent, const struct wire_numbers *host_of);
+/* Whether the process lives on this host. */
+bool agent_is_here(const struct agent *agent, int pid);
+/* All processes of this host are set up. */
+void agent_all_ready(struct agent *agent);
 /* A process has ended, or a flag changed: is the job over? */
 void agent_check_over(struct agent *agent);
 

@@ -111,28 +111,33 @@ struct lists {
     struct manifest_stream streams[3];
 };
 
-/* Snapshot 0 is one image, of process 0, of which all begin. */
-static void list_images(const struct agent *agent, const struct wire_persist *order,
-                        struct lists *lists)
+/* As the hosts have told Processor Zero.  Snapshot 0 is one image, of which all begin. */
+static void list_images(const struct wire_persist *order, bool first, struct lists *lists)
 {
-    const struct agent_snapshots *snapshots = agent->snapshots;
-
     for (uint32_t pid = 0; pid < order->processes; pid++) {
-        lists->images[pid] = snapshots->kept[snapshots->ticket.first ? 0 : pid].image;
-        lists->images[pid].pid = pid;
+        const struct wire_image *image = &order->images.items[pid];
+
+        lists->images[pid] = (struct manifest_image){.pid = pid,
+                                                     .image_pid = first ? 0 : image->pid,
+                                                     .size = image->size,
+                                                     .digest = image->digest,
+                                                     .generation = image->generation,
+                                                     .base_superstep = image->base_superstep,
+                                                     .base_term = image->base_term,
+                                                     .base_pid = image->base_pid,
+                                                     .base_digest = image->base_digest};
     }
 }
 
-/* Of the one host that there is: nobody knows which process has written how much. */
+/* Nobody knows which process has written how much: per stream, the sum over all hosts. */
 static uint32_t list_streams(const struct wire_persist *order, struct lists *lists)
 {
-    uint32_t count = 1;
-
     lists->streams[0] = (struct manifest_stream){.pid = 0, .number = 0, .position = order->input};
-    for (uint32_t i = 0; i < 2 && i < order->output.count; i++)
-        lists->streams[count++] =
-            (struct manifest_stream){.number = i + 1, .position = order->output.items[i]};
-    return count;
+    for (uint32_t number = 1; number <= 2; number++)
+        lists->streams[number] = (struct manifest_stream){.number = number};
+    for (uint32_t i = 0; i < order->output.count; i++)
+        lists->streams[1 + i % 2].position += order->output.items[i];
+    return 3;
 }
 
 static void fill(const struct agent *agent, const struct wire_message *message, struct lists *lists,
@@ -171,11 +176,12 @@ int agent_write_manifest(struct agent *agent, const struct wire_message *order, 
     int error = -ENOMEM;
 
     snprintf(why, AGENT_WHY, "out of memory");
-    if (!agent_identified(agent) || processes != (uint32_t)agent->nprocs) {
+    if (!agent_identified(agent) || processes != (uint32_t)agent->nprocs ||
+        order->persist.images.count != processes) {
         snprintf(why, AGENT_WHY, "nobody knows how the program was started");
         error = -EINVAL;
     } else if (lists.images && lists.host_of) {
-        list_images(agent, &order->persist, &lists);
+        list_images(&order->persist, snapshots->ticket.first, &lists);
         fill(agent, order, &lists, &manifest);
         manifest.hosts = (struct wire_texts){&host, 1};
         error = store_snapshot_commit(snapshots->ticket.folder, &manifest, why);

@@ -221,14 +221,18 @@ static int prepare(struct agent *agent, const struct wire_message *order, struct
     if (!manifest)
         return -EIO;
     if (processes > BSPZ_MAX_PROCS || processes != (int)manifest->nprocs ||
+        order->restore.host_of.count != order->restore.processes ||
         (agent->nprocs > 0 && agent->nprocs != processes)) {
         snprintf(why, AGENT_WHY, "a snapshot of another number of processes");
         return -EINVAL;
     }
     if (agent->nprocs == 0) {
-        error = agent_place(agent, processes);
-        bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+        error = agent_place(agent, processes, &order->restore.host_of);
+        if (!error)
+            bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
     }
+    if (!error)
+        agent_settle(agent, &order->restore.host_of);
     if (!error && !agent_identify_from(agent, manifest))
         error = -ENOMEM;
     if (error)
@@ -250,6 +254,7 @@ static void mark_copies(struct agent *agent, const struct wire_restore *order)
     }
     for (uint32_t i = 0; i < order->copy.count; i++)
         if (order->copy.items[i] < (uint64_t)agent->nprocs &&
+            agent_is_here(agent, (int)order->copy.items[i]) &&
             agent_copy_of(agent, (int)order->copy.items[i], snapshots->committed) >= 0)
             snapshots->kept[order->copy.items[i]].copied = true;
 }
@@ -268,9 +273,9 @@ void agent_restore(struct agent *agent, const struct wire_message *order)
     if (!error)
         mark_copies(agent, &order->restore);
     snapshots->staging = !error;
-    snapshots->unstaged = agent->nprocs;
+    snapshots->unstaged = agent->here;
     for (; !error && pid < agent->nprocs; pid++)
-        if (!snapshots->kept[pid].copied) {
+        if (agent_is_here(agent, pid) && !snapshots->kept[pid].copied) {
             error = start_process(agent, pid, snapshots->committed, &sources, why);
             if (error)
                 break;
@@ -303,7 +308,8 @@ void agent_scan_staged(struct agent *agent)
     for (int pid = 0; pid < agent->nprocs; pid++) {
         struct kept *kept = &snapshots->kept[pid];
 
-        if (kept->staged || (!kept->copied && atomic_load(&agent_snap_of(agent, pid)->staged) != 1))
+        if (!agent_is_here(agent, pid) || kept->staged ||
+            (!kept->copied && atomic_load(&agent_snap_of(agent, pid)->staged) != 1))
             continue;
         kept->staged = true;
         snapshots->unstaged--;
@@ -312,7 +318,7 @@ void agent_scan_staged(struct agent *agent)
     if (snapshots->unstaged > 0)
         return;
     snapshots->staging = false;
-    message.staged.count = (uint32_t)agent->nprocs;
+    message.staged.count = (uint32_t)agent->here;
     agent_tell_zero(agent, &message);
 }
 

@@ -69,7 +69,7 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
     snapshots->ticket = (struct ticket){.name = {superstep, agent->term},
                                         .first = first,
                                         .capturing = true,
-                                        .missing = first ? 1 : agent->nprocs,
+                                        .missing = first ? 1 : agent->here,
                                         .created = wall_clock_ns()};
     for (int pid = 0; pid < agent->nprocs; pid++) {
         struct kept *kept = &snapshots->kept[pid];
@@ -143,7 +143,8 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep)
     }
     way = agent_snapshot_way(agent);
     for (int pid = 0; pid < agent->nprocs; pid++)
-        agent_next_slot(agent, pid, way.copies);
+        if (agent_is_here(agent, pid))
+            agent_next_slot(agent, pid, way.copies);
     write_order(agent, way.forked);
     return true;
 }
@@ -269,9 +270,15 @@ static void image_written(struct agent *agent, int pid)
         return;
     }
     message.envelope.superstep = snapshots->ticket.name.superstep;
+    message.image_durable.host = agent->host;
     message.image_durable.pid = (uint32_t)pid;
     message.image_durable.size = kept->image.size;
     message.image_durable.digest = kept->image.digest;
+    message.image_durable.generation = kept->image.generation;
+    message.image_durable.base_superstep = kept->image.base_superstep;
+    message.image_durable.base_term = kept->image.base_term;
+    message.image_durable.base_pid = kept->image.base_pid;
+    message.image_durable.base_digest = kept->image.base_digest;
     message.image_durable.changed = agent_snap_of(agent, pid)->changed;
     agent_tell_zero(agent, &message);
 }
@@ -313,6 +320,8 @@ void agent_snapshots_scan(struct agent *agent)
     if (ticket->first && ticket->folder && agent->members[0].adopted)
         agent_identify(agent, agent->members[0].process.ospid);
     for (int pid = 0; pid < (ticket->first ? 1 : agent->nprocs); pid++) {
+        if (!agent_is_here(agent, pid))
+            continue;
         if (ticket->capturing)
             note_recorded(agent, pid);
         note_written(agent, pid);

@@ -75,6 +75,8 @@ struct agent_snapshots {
     enum wire_async async;
     uint32_t keep;
     bool stop_on_failure;
+    bool recover;           /* from faults; else there is only snapshot 0, for other hosts */
+    uint32_t wanted_copies; /* of each image, on hosts that share no directory */
     char rules[BSPZ_SNAP_RULES];
     uint32_t rules_bytes;
     char **options;

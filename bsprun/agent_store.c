@@ -18,6 +18,9 @@ static int take_settings(struct agent_snapshots *snapshots, const struct wire_st
         .kind = (enum policy_kind)start->rule, .every = start->every, .overhead = start->overhead};
     snapshots->async = (enum wire_async)start->async;
     snapshots->keep = start->keep;
+    snapshots->recover = start->recover;
+    snapshots->wanted_copies =
+        start->copies < COORD_COPIES_MAX ? start->copies : COORD_COPIES_MAX;
     snapshots->stop_on_failure = start->stop_on_failure;
     snapshots->options = snapshot_copy_texts(start->options.items, start->options.count);
     snapshots->option_count = start->options.count;
@@ -91,6 +94,8 @@ void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
     if (!snapshots)
         return;
     config->snapshots = true;
+    config->recover = snapshots->recover;
+    config->copies = snapshots->wanted_copies;
     config->rule = snapshots->rule;
     config->costs = snapshots->costs;
     config->stop_on_failure = snapshots->stop_on_failure;

@@ -45,13 +45,16 @@ void agent_notice(struct agent *agent, const char *format, ...)
 static void send_report(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_REPORT};
-    struct wire_usage *rows = calloc((size_t)agent->nprocs, sizeof *rows);
+    struct wire_usage *rows = calloc((size_t)agent->nprocs + 1, sizeof *rows);
+    uint32_t count = 0;
 
     if (!rows)
         return;
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        usage_read(agent->board, pid, agent->end_ns - agent->begin_ns, &rows[pid]);
-    message.report.ranks = (struct wire_usage_list){rows, (uint32_t)agent->nprocs};
+    for (int pid = 0; agent->order.report && agent->begin_ns && pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            usage_read(agent->board, pid, agent->end_ns - agent->begin_ns, &rows[count++]);
+    message.report.host = agent->host;
+    message.report.ranks = (struct wire_usage_list){rows, count};
     agent_send(agent, &message);
     free(rows);
 }
@@ -62,7 +65,7 @@ void agent_send_end(struct agent *agent)
 
     if (agent->begin_ns && agent->end_ns < agent->begin_ns)
         agent->end_ns = agent_now_ns();
-    if (agent->order.report && agent->begin_ns)
+    if (agent->peers || (agent->order.report && agent->begin_ns))
         send_report(agent);
     message.ended.status = agent->outcome.status;
     message.ended.cause = agent->outcome.cause;
@@ -207,24 +210,26 @@ static void answer_status(struct agent *agent)
     struct wire_message message = {.kind = WIRE_STATUS};
     struct wire_where *rows = NULL;
     struct whereabouts *places = NULL;
+    uint32_t count = 0;
 
     if (agent->nprocs > 0) {
         rows = calloc((size_t)agent->nprocs, sizeof *rows);
         places = calloc((size_t)agent->nprocs, sizeof *places);
     }
+    message.status.host = agent->host;
     message.status.processes = (uint32_t)agent->nprocs;
     if (agent->begin_ns)
         message.status.seconds = (double)(agent_now_ns() - agent->begin_ns) / 1e9;
-    if (rows && places) {
-        for (int pid = 0; pid < agent->nprocs; pid++) {
-            const struct whereabouts *at = &places[pid];
+    for (int pid = 0; rows && places && pid < agent->nprocs; pid++) {
+        const struct whereabouts *at = &places[pid];
 
-            whereabouts_read(agent->board, agent->nprocs, pid, &places[pid]);
-            rows[pid] = (struct wire_where){(uint32_t)pid, at->state, at->superstep,
+        if (!agent_is_here(agent, pid))
+            continue;
+        whereabouts_read(agent->board, agent->nprocs, pid, &places[pid]);
+        rows[count++] = (struct wire_where){(uint32_t)pid, at->state, at->superstep,
                                             at->function,  at->file,  at->line};
-        }
-        message.status.ranks = (struct wire_where_list){rows, (uint32_t)agent->nprocs};
     }
+    message.status.ranks = (struct wire_where_list){rows, count};
     agent_send(agent, &message);
     free(rows);
     free(places);

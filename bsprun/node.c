@@ -60,7 +60,7 @@ static int start_bare(struct agent *agent, int board_fd, pid_t root)
         return -EINVAL;
     agent->board->agent_pid = getpid();
     bare_order(agent);
-    error = agent_place(agent, nprocs);
+    error = agent_place(agent, nprocs, NULL);
     if (error)
         return error;
     error = agent_start_bell(agent);

@@ -115,10 +115,20 @@ static void cannot_watch(struct agent *agent, int pid, int error)
     agent_abort(agent, pid, &verdict);
 }
 
+bool agent_is_here(const struct agent *agent, int pid)
+{
+    return agent->home[pid] == agent->host;
+}
+
 int agent_core_of(const struct agent *agent, int pid)
 {
-    return agent->cores.count > 0 && agent->order.bind != WIRE_BIND_NONE ? agent->cores.cpus[pid]
-                                                                         : -1;
+    int index = 0;
+
+    if (agent->cores.count == 0 || agent->order.bind == WIRE_BIND_NONE)
+        return -1;
+    for (int other = agent->first_here; other < pid; other++)
+        index += agent_is_here(agent, other);
+    return agent->cores.cpus[index];
 }
 
 static void adopt(struct agent *agent, int pid)
@@ -147,11 +157,11 @@ static void adopt(struct agent *agent, int pid)
         process_signal(member->process.pidfd, SIGKILL);
 }
 
-static void all_ready(struct agent *agent)
+void agent_all_ready(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_RANKS_READY};
 
-    message.ranks_ready.count = (uint32_t)agent->nprocs;
+    message.ranks_ready.count = (uint32_t)agent->here;
     agent_tell_zero(agent, &message);
 }
 
@@ -162,7 +172,7 @@ static void all_ended(struct agent *agent)
         return;
     job_move(&agent->job, JOB_ENDING);
     if (!agent->end_reported)
-        agent_arrived(agent, atomic_load(&bspz_rank_of(agent->board, 0)->superstep),
+        agent_arrived(agent, atomic_load(&bspz_rank_of(agent->board, agent->first_here)->superstep),
                       WIRE_BARRIER_END);
 }
 
@@ -179,9 +189,9 @@ static void scan_rank(struct agent *agent, int pid)
     if (state <= seen)
         return;
     member->seen = state;
-    if (seen < BSPZ_RANK_READY && state >= BSPZ_RANK_READY && ++agent->ready == agent->nprocs)
-        all_ready(agent);
-    if (state == BSPZ_RANK_ENDED && ++agent->ended == agent->nprocs)
+    if (seen < BSPZ_RANK_READY && state >= BSPZ_RANK_READY && ++agent->ready == agent->here)
+        agent_all_ready(agent);
+    if (state == BSPZ_RANK_ENDED && ++agent->ended == agent->here)
         all_ended(agent);
     if (state > BSPZ_RANK_ENDED && !job_is_stopping(agent->job))
         judge_rank(agent, pid);
@@ -207,7 +217,7 @@ static void scan_consultation(struct agent *agent)
     if (consulted <= agent->consulted)
         return;
     agent->consulted = consulted;
-    line = &bspz_rank_of(agent->board, 0)->line[(consulted - 1) & 1];
+    line = &bspz_rank_of(agent->board, agent->first_here)->line[(consulted - 1) & 1];
     agent->end_reported = line->flags & BSPZ_HAS_END;
     agent_arrived(agent, consulted - 1, agent->end_reported ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC);
 }
@@ -220,31 +230,37 @@ void agent_scan(struct agent *agent)
         atomic_load(&agent->board->phase) == BSPZ_PHASE_BEGIN)
         registered(agent);
     for (int pid = 0; pid < agent->nprocs; pid++)
-        scan_rank(agent, pid);
+        if (agent_is_here(agent, pid))
+            scan_rank(agent, pid);
     agent_snapshots_scan(agent);
     if (agent->nprocs > 0)
         scan_consultation(agent);
 }
 
-/* Binding and spinning are for jobs that have their cores to themselves. */
-static void plan_cores(struct agent *agent, int nprocs)
+/* Binding and spinning are for jobs that have their cores to themselves.  With other hosts there is
+ * work for the agent, too, while ranks wait. */
+static void plan_cores(struct agent *agent)
 {
-    bool fits = nprocs > 1 && nprocs <= agent->order.cores;
+    int wanted = agent->here, agents = agent->peers ? 1 : 0;
+    bool waits = agent->nprocs > 1 && wanted > 0;
 
-    if (fits && cores_claim(nprocs, &agent->cores) == nprocs)
+    cores_release(&agent->cores);
+    atomic_store(&agent->board->spin_ns, 0);
+    if (waits && wanted + agents <= agent->order.cores &&
+        cores_claim(wanted, &agent->cores) == wanted)
         atomic_store(&agent->board->spin_ns, AGENT_SPIN_NS);
-    else if (nprocs > 1 && agent->order.bind == WIRE_BIND_CORE)
+    else if (waits && agent->order.bind == WIRE_BIND_CORE)
         agent_notice(agent,
                      "--bind core: %d processes, but fewer than that many free cores of %d; "
                      "nothing is bound",
-                     nprocs, agent->order.cores);
+                     wanted, agent->order.cores);
 }
 
 /* A pidfd for every rank, its copies and its writer, whatever the shell's limit is. */
 static void allow_descriptors(const struct agent *agent)
 {
     rlim_t each = agent->snapshots ? 4 : 1;
-    rlim_t needed = each * (rlim_t)agent->nprocs + DESCRIPTORS_SPARE;
+    rlim_t needed = each * (rlim_t)agent->here + DESCRIPTORS_SPARE;
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
@@ -253,27 +269,66 @@ static void allow_descriptors(const struct agent *agent)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int agent_place(struct agent *agent, int nprocs)
+/* On the board, for ranks and for who mirrors those of other hosts. */
+static void write_homes(struct agent *agent)
+{
+    struct bspz_board *board = agent->board;
+
+    board->host = (int32_t)agent->host;
+    board->first_here = agent->first_here;
+    board->here = agent->here;
+    if (agent->here < agent->nprocs)
+        board->flags |= BSPZ_BOARD_HOSTS;
+    else
+        board->flags &= ~BSPZ_BOARD_HOSTS;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        atomic_store(&bspz_rank_of(board, pid)->host, agent->home[pid]);
+}
+
+void agent_settle(struct agent *agent, const struct wire_numbers *host_of)
+{
+    bool moved = agent->here == 0;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        uint32_t home = host_of ? (uint32_t)host_of->items[pid] : agent->host;
+
+        moved = moved || agent->home[pid] != home;
+        agent->home[pid] = home;
+    }
+    agent->here = 0;
+    for (int pid = agent->nprocs - 1; pid >= 0; pid--)
+        if (agent_is_here(agent, pid)) {
+            agent->first_here = pid;
+            agent->here++;
+        }
+    write_homes(agent);
+    if (!moved)
+        return;
+    allow_descriptors(agent);
+    plan_cores(agent);
+}
+
+int agent_place(struct agent *agent, int nprocs, const struct wire_numbers *host_of)
 {
     struct member *members = calloc((size_t)nprocs, sizeof *members);
-    struct bspz_board *board;
+    uint32_t *home = calloc((size_t)nprocs, sizeof *home);
+    struct bspz_board *board = members && home ? bspz_board_map_agent(agent->board_fd, nprocs)
+                                               : NULL;
 
-    if (!members)
-        return -ENOMEM;
-    board = bspz_board_map_agent(agent->board_fd, nprocs);
     if (!board) {
-        int error = -errno;
+        int error = members && home ? -errno : -ENOMEM;
 
         free(members);
+        free(home);
         return error;
     }
     for (int pid = 0; pid < nprocs; pid++)
         members[pid].process.pidfd = -1;
     agent->members = members;
+    agent->home = home;
     agent->board = board;
     agent->nprocs = nprocs;
-    allow_descriptors(agent);
-    plan_cores(agent, nprocs);
+    agent_settle(agent, host_of);
     atomic_store(&board->nprocs, nprocs);
     return agent_snapshots_place(agent, nprocs);
 }

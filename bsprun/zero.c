@@ -20,7 +20,8 @@ static void place(struct agent *agent, const struct wire_place *order)
     int error;
 
     job_move(&agent->job, JOB_FORMING);
-    error = agent->nprocs > 0 ? 0 : agent_place(agent, (int)order->processes);
+    error = agent->nprocs > 0 ? 0 : agent_place(agent, (int)order->processes,
+                                                   &order->host_of);
     if (error == 0) {
         if (order->snapshot)
             agent_snapshots_order_first(agent);

@@ -147,6 +147,7 @@ static const char *text_of(const struct coord_event *event)
     const char *text = event->kind == COORD_EVENT_ABORT          ? event->abort.text
                        : event->kind == COORD_EVENT_STOP         ? event->stop.text
                        : event->kind == COORD_EVENT_IMAGE_FAILED ? event->image_failed.text
+                       : event->kind == COORD_EVENT_RANK_EXITED  ? event->rank_exited.text
                                                                  : NULL;
     return text ? text : "";
 }
@@ -160,6 +161,15 @@ static uint64_t *copy_numbers(struct wire_numbers *list, uint64_t *at)
     return at + list->count;
 }
 
+static struct wire_bytes copy_bytes(struct wire_bytes bytes, uint64_t *at)
+{
+    if (bytes.size > 0)
+        memcpy(at, bytes.data, bytes.size);
+    return (struct wire_bytes){at, bytes.size};
+}
+
+#define DIGEST_WORDS (WIRE_DIGEST_MAX / sizeof(uint64_t))
+
 /* A copy that owns the text and the lists; NULL when memory is short. */
 static struct queued *copy_event(const struct coord_event *event)
 {
@@ -168,7 +178,7 @@ static struct queued *copy_event(const struct coord_event *event)
     if (event->kind == COORD_EVENT_HELD)
         count = (size_t)event->held.images.count + event->held.copies.count;
     else if (event->kind == COORD_EVENT_IMAGE_DURABLE)
-        count = WIRE_DIGEST_MAX / sizeof(uint64_t);
+        count = 2 * DIGEST_WORDS;
     struct queued *queued = malloc(sizeof(*queued) + length + 1);
     uint64_t *lists = count > 0 ? malloc(count * sizeof(*lists)) : NULL;
     if (!queued || (count > 0 && !lists)) {
@@ -184,12 +194,14 @@ static struct queued *copy_event(const struct coord_event *event)
         queued->event.stop.text = queued->text;
     } else if (event->kind == COORD_EVENT_IMAGE_FAILED) {
         queued->event.image_failed.text = queued->text;
+    } else if (event->kind == COORD_EVENT_RANK_EXITED) {
+        queued->event.rank_exited.text = queued->text;
     } else if (event->kind == COORD_EVENT_HELD) {
         copy_numbers(&queued->event.held.copies, copy_numbers(&queued->event.held.images, lists));
     } else if (event->kind == COORD_EVENT_IMAGE_DURABLE) {
-        if (event->image_durable.digest.size > 0)
-            memcpy(lists, event->image_durable.digest.data, event->image_durable.digest.size);
-        queued->event.image_durable.digest.data = lists;
+        struct wire_image *image = &queued->event.image_durable.image;
+        image->digest = copy_bytes(image->digest, lists);
+        image->base_digest = copy_bytes(image->base_digest, lists + DIGEST_WORDS);
     }
     return queued;
 }

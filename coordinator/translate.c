@@ -50,8 +50,15 @@ static void fill_persist(struct coord_shell *shell, const struct coord_effect *e
 {
     for (uint32_t pid = 0; pid < effect->processes; pid++) {
         const struct coord_image *image = coord_image(shell->state, pid);
-        shell->images[pid] =
-            (struct wire_image){pid, image->size, {image->digest, image->digest_size}};
+        shell->images[pid] = (struct wire_image){
+            .pid = pid,
+            .size = image->size,
+            .digest = {image->digest.bytes, image->digest.size},
+            .generation = image->generation,
+            .base_superstep = image->base.superstep,
+            .base_term = image->base.term,
+            .base_pid = image->base_pid,
+            .base_digest = {image->base_digest.bytes, image->base_digest.size}};
     }
     for (uint32_t i = 0; i < 2 * shell->host_count; i++)
         shell->numbers[i] = coord_position(shell->state, shell->hosts[i / 2], i % 2);
@@ -178,10 +185,16 @@ static bool make_snapshot_event(const struct wire_message *message, struct coord
     case WIRE_IMAGE_DURABLE:
         event->kind = COORD_EVENT_IMAGE_DURABLE;
         event->image_durable.superstep = superstep;
-        event->image_durable.pid = message->image_durable.pid;
-        event->image_durable.size = message->image_durable.size;
         event->image_durable.changed = message->image_durable.changed;
-        event->image_durable.digest = message->image_durable.digest;
+        event->image_durable.image = (struct wire_image){
+            .pid = message->image_durable.pid,
+            .size = message->image_durable.size,
+            .digest = message->image_durable.digest,
+            .generation = message->image_durable.generation,
+            .base_superstep = message->image_durable.base_superstep,
+            .base_term = message->image_durable.base_term,
+            .base_pid = message->image_durable.base_pid,
+            .base_digest = message->image_durable.base_digest};
         return true;
     case WIRE_IMAGE_FAILED:
         event->kind = COORD_EVENT_IMAGE_FAILED;
@@ -218,6 +231,7 @@ const char *coord_shell_event_of(const struct coord_shell *shell, uint32_t host,
     case WIRE_HOST_READY:
         event->kind = COORD_EVENT_HOST_READY;
         event->host_ready.slots = message->host_ready.slots;
+        event->host_ready.shared = message->host_ready.shared;
         named = message->host_ready.host;
         break;
     case WIRE_REGISTERED:
@@ -243,6 +257,7 @@ const char *coord_shell_event_of(const struct coord_shell *shell, uint32_t host,
         event->rank_exited.pid = message->rank_exited.pid;
         event->rank_exited.status = message->rank_exited.status;
         event->rank_exited.signal = message->rank_exited.signal;
+        event->rank_exited.text = message->rank_exited.text;
         named = message->rank_exited.host;
         break;
     case WIRE_ABORT:

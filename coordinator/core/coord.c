@@ -234,8 +234,6 @@ struct coord *coord_new(const struct coord_config *config)
         state->config.processes_max = WIRE_RANKS_MAX;
     if (config->stop_grace_ms == 0)
         state->config.stop_grace_ms = DEFAULT_GRACE_MS;
-    if (config->host_count > 1)
-        state->config.consult_every = 1;
     if (config->copies == 0)
         state->config.copies = 1;
     state->phase = COORD_WAITING;

@@ -53,8 +53,9 @@
  * Consultation.  On one host processes pass their barriers by themselves.  RUN, RELEASE and RESUME
  * name the next superstep whose end Processor Zero wants to decide (COORD_NEVER: none), CONSULT
  * asks for the next one, whichever it is: the host then lets nobody leave that barrier, reports
- * ARRIVED for it and waits for RELEASE.  With several hosts this is every superstep; with snapshots
- * the barrier of bsp_end is always waited at.
+ * ARRIVED for it and waits for RELEASE.  Several hosts pass barriers like one, and each of them is
+ * consulted at those of which this is wanted.  With snapshots the barrier of bsp_end is always
+ * waited at.
  *
  * Terms.  Every event carries the term it was sent in.  An event of an older term does nothing; one
  * of a newer term is a broken rule, since a machine never outlives its term.
@@ -152,6 +153,7 @@ struct coord_event {
     union {
         struct {
             uint32_t slots; /* usable cores; used when the configuration gives none */
+            bool shared;    /* its snapshots are in the directory that bsprun sees */
         } host_ready;
         struct {
             uint32_t wanted; /* 0: as many as there are slots */
@@ -171,6 +173,7 @@ struct coord_event {
             uint32_t pid;
             uint32_t status; /* exit status, when signal is 0 */
             uint32_t signal;
+            const char *text; /* for the user; NULL or "" is fine */
         } rank_exited;
         struct {
             int32_t pid;
@@ -199,9 +202,8 @@ struct coord_event {
         } captured;
         struct {
             uint64_t superstep;
-            uint32_t pid;
-            uint64_t size, changed;
-            struct wire_bytes digest;
+            uint64_t changed;
+            struct wire_image image;
         } image_durable;
         struct {
             uint64_t superstep;
@@ -292,10 +294,18 @@ struct coord_outcome {
 };
 
 /* What the manifest says of a process. */
+struct coord_digest {
+    unsigned char bytes[WIRE_DIGEST_MAX];
+    uint32_t size;
+};
+
 struct coord_image {
     uint64_t size;
-    unsigned char digest[WIRE_DIGEST_MAX];
-    uint32_t digest_size;
+    struct coord_digest digest;
+    uint32_t generation; /* 0: nothing below it */
+    struct coord_name base;
+    uint32_t base_pid;
+    struct coord_digest base_digest;
 };
 
 /* ---- The machine -------------------------------------------------------------------------- */
@@ -306,7 +316,7 @@ struct coord_config {
     const struct wire_host *hosts; /* in placement order; slots 0: what HOST_READY says; copied */
     uint32_t process_limit;        /* bsprun's -np or BSP_PROCS; 0: none */
     uint32_t processes_max;        /* more than this is refused; 0: WIRE_RANKS_MAX */
-    uint64_t consult_every;        /* decide every n-th barrier; 0: none (one host only) */
+    uint64_t consult_every;        /* decide every n-th barrier; 0: none */
     uint64_t abort_at;             /* for tests: abort at the end of this superstep; COORD_NEVER */
     uint64_t stop_grace_ms;        /* from STOP_RANKS to giving up on hosts; 0: 10 seconds */
 
@@ -314,8 +324,9 @@ struct coord_config {
     struct policy_rule rule;   /* when */
     struct policy_costs costs; /* as known from earlier terms */
     bool stop_on_failure;      /* a snapshot that fails ends the job, else it goes on without */
-    uint32_t copies; /* hosts on which an image and the manifest must be durable; 0 and 1: one, for
-                        all hosts see the same store */
+    bool recover;              /* from faults, when there is a snapshot */
+    uint32_t copies; /* hosts on which an image and the manifest must be durable; 0: one.  One is
+                        enough when all hosts see the same directory */
     bool restore;    /* the term begins from a snapshot ... */
     uint64_t wanted; /* ... of so many supersteps; COORD_NEVER: the newest */
     const struct coord_lineage

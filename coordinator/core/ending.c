@@ -75,7 +75,7 @@ void coord_fail(struct coord *state, struct coord_effects *effects)
 {
     bool to_go_back_to = state->committed.term > 0 || state->config.restore ||
                          state->ticket.state == COORD_TICKET_PERSISTING;
-    if (!state->config.snapshots || !to_go_back_to) {
+    if (!state->config.snapshots || !state->config.recover || !to_go_back_to) {
         coord_begin_abort(state, effects);
         return;
     }
@@ -117,25 +117,26 @@ static void exited_while_running(struct coord *state, const struct coord_event *
     uint32_t pid = event->rank_exited.pid, signal = event->rank_exited.signal;
     if (signal > 0) {
         coord_blame(state, WIRE_CAUSE_RANK_SIGNALLED, (int32_t)pid, STATUS_SIGNAL + (int32_t)signal,
-                    signal, NULL);
+                    signal, event->rank_exited.text);
         coord_fail(state, effects);
     } else if (state->phase == COORD_RESTORING || state->phase == COORD_PASSING) {
+        const char *text = event->rank_exited.text;
         coord_blame(state, WIRE_CAUSE_NOT_RESTORED, (int32_t)pid, 1, 0,
-                    "a restored process ended before it was complete");
+                    text && text[0] ? text : "a restored process ended before it was complete");
         coord_fail(state, effects);
     } else {
         coord_blame(state, WIRE_CAUSE_RANK_EXITED, (int32_t)pid, (int32_t)event->rank_exited.status,
-                    0, NULL);
+                    0, event->rank_exited.text);
         coord_begin_abort(state, effects);
     }
 }
 
 /* A status of process 0 that tells of failure stays the job's. */
 static void blame_after_end(struct coord *state, enum wire_cause cause, int32_t pid, int32_t status,
-                            uint32_t signal)
+                            uint32_t signal, const char *text)
 {
     int32_t of_process_0 = state->outcome.status;
-    coord_blame(state, cause, pid, status, signal, NULL);
+    coord_blame(state, cause, pid, status, signal, text);
     if (of_process_0 != 0)
         state->outcome.status = of_process_0;
 }
@@ -148,7 +149,8 @@ static void exited_after_end(struct coord *state, const struct coord_event *even
     int32_t status =
         signal > 0 ? STATUS_SIGNAL + (int32_t)signal : (int32_t)event->rank_exited.status;
     if (signal > 0)
-        blame_after_end(state, WIRE_CAUSE_KILLED_AFTER_END, (int32_t)pid, status, signal);
+        blame_after_end(state, WIRE_CAUSE_KILLED_AFTER_END, (int32_t)pid, status, signal,
+                        event->rank_exited.text);
     if (pid == 0 && (status & 0xff) != 0)
         state->outcome.status = status & 0xff;
 }
@@ -229,7 +231,7 @@ static void lost_after_end(struct coord *state, struct coord_host *host,
         if (!coord_lives_on(state, pid, host) || state->exited[pid])
             continue;
         note_exit(state, pid);
-        blame_after_end(state, WIRE_CAUSE_HOST_LOST, (int32_t)pid, 1, 0);
+        blame_after_end(state, WIRE_CAUSE_HOST_LOST, (int32_t)pid, 1, 0, NULL);
     }
     conclude_if_all_exited(state, effects);
 }

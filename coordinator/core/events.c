@@ -17,11 +17,15 @@
 static void place_when_complete(struct coord *state, struct coord_effects *effects)
 {
     uint64_t slots = 0;
+    bool shared = true;
     for (uint32_t i = 0; i < state->host_count; i++) {
         if (!state->hosts[i].ready)
             return;
         slots += state->hosts[i].slots;
+        shared = shared && state->hosts[i].shared;
     }
+    if (shared)
+        state->config.copies = 1;
     if (state->config.restore) {
         coord_choose(state, effects);
         return;
@@ -54,6 +58,7 @@ int coord_take_host_ready(struct coord *state, struct coord_host *host,
         host->slots = slots < 1 ? 1 : slots > WIRE_SLOTS_MAX ? WIRE_SLOTS_MAX : slots;
     }
     host->ready = true;
+    host->shared = event->host_ready.shared;
     place_when_complete(state, effects);
     return 0;
 }

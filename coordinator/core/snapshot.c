@@ -89,13 +89,21 @@ static void ticket_is_over(struct coord *state, struct coord_effects *effects)
         coord_stop_saved(state, effects);
 }
 
+/* Processes of other hosts are made of snapshot 0. */
+static bool is_indispensable(const struct coord *state)
+{
+    return state->phase == COORD_PLACING &&
+           state->hosts[state->registered_host].count < state->processes;
+}
+
 /* That a writer was killed says nothing of the next snapshot: it never ends the job. */
 static void fail_ticket(struct coord *state, enum wire_cause cause, int32_t pid, const char *text,
                         struct coord_effects *effects)
 {
     coord_add_effect(state, effects, COORD_EFFECT_ABANDON);
-    if (state->config.stop_on_failure && cause != WIRE_CAUSE_RANK_SIGNALLED &&
-        !state->save_and_stop && state->phase != COORD_ENDING) {
+    if (is_indispensable(state) ||
+        (state->config.stop_on_failure && cause != WIRE_CAUSE_RANK_SIGNALLED &&
+         !state->save_and_stop && state->phase != COORD_ENDING)) {
         coord_blame(state, cause, pid, 1, 0, text);
         coord_begin_abort(state, effects);
         return;
@@ -177,24 +185,41 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
     return 0;
 }
 
-static bool same_image(const struct coord_image *image, const struct coord_event *event)
+static void keep_digest(struct coord_digest *digest, struct wire_bytes bytes)
 {
-    return image->size == event->image_durable.size &&
-           image->digest_size == event->image_durable.digest.size &&
-           memcmp(image->digest, event->image_durable.digest.data, image->digest_size) == 0;
+    digest->size = bytes.size;
+    if (bytes.size > 0)
+        memcpy(digest->bytes, bytes.data, bytes.size);
+}
+
+static void keep_image(struct coord_image *image, const struct wire_image *from)
+{
+    image->size = from->size;
+    image->generation = from->generation;
+    image->base = (struct coord_name){from->base_superstep, from->base_term};
+    image->base_pid = from->base_pid;
+    keep_digest(&image->digest, from->digest);
+    keep_digest(&image->base_digest, from->base_digest);
+}
+
+static bool same_image(const struct coord_image *image, const struct wire_image *other)
+{
+    return image->size == other->size && image->digest.size == other->digest.size &&
+           memcmp(image->digest.bytes, other->digest.data, image->digest.size) == 0;
 }
 
 int coord_take_image_durable(struct coord *state, struct coord_host *host,
                              const struct coord_event *event, struct coord_effects *effects)
 {
     struct coord_ticket *ticket = &state->ticket;
-    uint32_t pid = event->image_durable.pid, index = (uint32_t)(host - state->hosts) + 1;
+    uint32_t pid = event->image_durable.image.pid, index = (uint32_t)(host - state->hosts) + 1;
     int result = about_ticket(state, host, event->image_durable.superstep, effects);
     if (result <= 0)
         return result;
     if (pid >= (ticket->base ? 1 : state->processes) ||
         (state->config.copies == 1 && !coord_lives_on(state, pid, host)) ||
-        event->image_durable.digest.size > WIRE_DIGEST_MAX)
+        event->image_durable.image.digest.size > WIRE_DIGEST_MAX ||
+        event->image_durable.image.base_digest.size > WIRE_DIGEST_MAX)
         return coord_broken(effects, "host %u has an image of process %u", host->id, pid);
     struct coord_writing *writing = &ticket->images[pid];
     uint32_t have = 0;
@@ -202,14 +227,12 @@ int coord_take_image_durable(struct coord *state, struct coord_host *host,
         if (writing->holders[have++] == index)
             return coord_broken(effects, "host %u has the image of process %u twice", host->id,
                                 pid);
-    if (have > 0 && !same_image(&writing->image, event))
+    if (have > 0 && !same_image(&writing->image, &event->image_durable.image))
         return coord_broken(effects, "host %u has another image of process %u", host->id, pid);
     if (have == state->config.copies || ticket->state != COORD_TICKET_OPEN)
         return 0; /* more than are needed */
     if (have == 0) {
-        writing->image.size = event->image_durable.size;
-        writing->image.digest_size = event->image_durable.digest.size;
-        memcpy(writing->image.digest, event->image_durable.digest.data, writing->image.digest_size);
+        keep_image(&writing->image, &event->image_durable.image);
         ticket->changed += event->image_durable.changed;
     }
     writing->holders[have] = (uint16_t)index;

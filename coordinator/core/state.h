@@ -8,6 +8,7 @@ struct coord_host {
     uint32_t id;
     uint32_t slots; /* 0 until known */
     bool ready;     /* HOST_READY came */
+    bool shared;    /* ... and its snapshots are where bsprun sees them */
     bool lost;
     bool ranks_ready;
     bool stopped; /* nothing of the job runs there (any more) */

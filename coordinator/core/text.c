@@ -78,8 +78,8 @@ static void snapshot_details(const struct coord_event *event, char *text, size_t
         break;
     case COORD_EVENT_IMAGE_DURABLE:
         snprintf(text, size, " snapshot %llu pid %u size %llu",
-                 (unsigned long long)event->image_durable.superstep, event->image_durable.pid,
-                 (unsigned long long)event->image_durable.size);
+                 (unsigned long long)event->image_durable.superstep, event->image_durable.image.pid,
+                 (unsigned long long)event->image_durable.image.size);
         break;
     case COORD_EVENT_IMAGE_FAILED:
         snprintf(text, size, " snapshot %llu pid %u: %s",

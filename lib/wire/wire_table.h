@@ -40,6 +40,8 @@
 #define WIRE_OUTPUTS_MAX 8192u    /* two streams of every host */
 #define WIRE_DIGEST_MAX  32u      /* bytes of the digest of an image */
 #define WIRE_BUILD_ID_MAX 64u
+#define WIRE_KEY_MAX      32u /* bytes of a job's key */
+#define WIRE_ADDRESSES_MAX 64u /* under which one listener may be found */
 #define WIRE_PIECE_MAX   1048576u /* bytes of a file at a time */
 #define WIRE_U32_MAX     0xffffffffu
 #define WIRE_U64_MAX     0xffffffffffffffffu
@@ -89,16 +91,22 @@
     F(u64, superstep, WIRE_U64_MAX)                                                                \
     F(u32, from, WIRE_U32_MAX)
 
-/* A process's image as the manifest names it. */
+/* A process's image as the manifest names it; base: what it builds on, when generation is not 0. */
 #define WIRE_FIELDS_IMAGE(F)                                                                       \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u64, size, WIRE_U64_MAX)                                                                     \
-    F(bytes, digest, WIRE_DIGEST_MAX)
+    F(bytes, digest, WIRE_DIGEST_MAX)                                                              \
+    F(u32, generation, WIRE_U32_MAX)                                                               \
+    F(u64, base_superstep, WIRE_U64_MAX)                                                           \
+    F(u32, base_term, WIRE_U32_MAX)                                                                \
+    F(u32, base_pid, WIRE_RANKS_MAX - 1)                                                           \
+    F(bytes, base_digest, WIRE_DIGEST_MAX)
 
 /* ---- Messages: M(KIND, member of the union, fields) ----------------------------------------- */
 
 #define WIRE_MESSAGES(M)                                                                           \
     /* bsprun to agent */                                                                          \
+    M(JOIN, join, WIRE_FIELDS_JOIN)                                                                \
     M(START, start, WIRE_FIELDS_START)                                                             \
     M(ELECT, elect, WIRE_FIELDS_ELECT)                                                             \
     M(STOP, stop, WIRE_FIELDS_STOP)                                                                \
@@ -163,6 +171,19 @@
     M(PIECE, piece, WIRE_FIELDS_PIECE)                                                             \
     M(KEEP, keep, WIRE_FIELDS_KEEP)
 
+/* What an agent of a job with several hosts must know before all else; over the standard input of
+ * one that bsprun does not reach otherwise, so that the key is in no argument and no environment: its
+ * number (WIRE_HOSTS_MAX: that of the host in `hosts` whose name is its own), which agent of that host it
+ * is, where bsprun listens, how long silence may last, whether what is sent is encrypted. */
+#define WIRE_FIELDS_JOIN(F)                                                                        \
+    F(bytes, key, WIRE_KEY_MAX)                                                                    \
+    F(u32, host, WIRE_HOSTS_MAX)                                                                   \
+    F(host, hosts, WIRE_HOSTS_MAX)                                                                 \
+    F(u32, incarnation, WIRE_U32_MAX)                                                              \
+    F(texts, addresses, WIRE_ADDRESSES_MAX)                                                        \
+    F(u32, heartbeat_ms, WIRE_U32_MAX)                                                             \
+    F(flag, encrypt, 0)
+
 /* Start process 0 of the program.  environment holds NAME=VALUE entries to set and unset the names
  * to remove in the environment the agent itself was started with.  process_limit and cores: 0 when
  * not given.  abort_at and consult_every are for tests (WIRE_U64_MAX and 0 switch them off).
@@ -172,7 +193,8 @@
  * (which is then complete, nothing is inherited) are those of the process to restore, an absolute
  * path and what the manifest says; empty for an agent that is to read them there itself.  rule,
  * every, overhead: struct policy_rule.  recover: a fault does not end a job that has a snapshot; 0:
- * there is one only because processes of other hosts are made of it.  keep: committed snapshots that
+ * there is one only because processes of other hosts are made of it.  copies: on how many hosts an
+ * image shall be when they share no directory; 0: one.  keep: committed snapshots that
  * stay, 0: all of them.  stop_on_failure: a snapshot that cannot be taken ends the job.  excluded: the rules of
  * --ckpt-exclude.  options: bsprun's, for the manifest. */
 #define WIRE_FIELDS_START(F)                                                                       \
@@ -198,6 +220,7 @@
     F(text, store, WIRE_PATH_MAX)                                                                  \
     F(flag, resume, 0)                                                                             \
     F(flag, recover, 0)                                                                            \
+    F(u32, copies, WIRE_HOSTS_MAX)                                                                 \
     F(u32, rule, WIRE_RULE_LAST)                                                                   \
     F(u64, every, WIRE_U64_MAX)                                                                    \
     F(f64, overhead, 0)                                                                            \
@@ -387,12 +410,14 @@
     F(u32, barrier, WIRE_BARRIER_LAST)                                                             \
     F(numbers, output, 2)
 
-/* A process has ended: by exit(status), or by a signal when signal is not 0. */
+/* A process has ended: by exit(status), or by a signal when signal is not 0; text: what the user is
+ * told of it, may be empty. */
 #define WIRE_FIELDS_RANK_EXITED(F)                                                                 \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, status, 255)                                                                            \
-    F(u32, signal, WIRE_STATUS_MAX)
+    F(u32, signal, WIRE_STATUS_MAX)                                                                \
+    F(text, text, WIRE_TEXT_MAX)
 
 /* The host asks for the end of the job on behalf of process pid (-1: of nobody). */
 #define WIRE_FIELDS_ABORT(F)                                                                       \
@@ -432,13 +457,19 @@
     F(u64, input, WIRE_U64_MAX)
 
 /* The image of a process is durable here.  The envelope's superstep is the snapshot's: how many
- * were completed.  changed: bytes that differed from the snapshot before. */
+ * were completed.  changed: bytes that differed from the snapshot before; generation, base: as in the
+ * records of PERSIST. */
 #define WIRE_FIELDS_IMAGE_DURABLE(F)                                                               \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u64, size, WIRE_U64_MAX)                                                                     \
     F(bytes, digest, WIRE_DIGEST_MAX)                                                              \
-    F(u64, changed, WIRE_U64_MAX)
+    F(u64, changed, WIRE_U64_MAX)                                                                  \
+    F(u32, generation, WIRE_U32_MAX)                                                               \
+    F(u64, base_superstep, WIRE_U64_MAX)                                                           \
+    F(u32, base_term, WIRE_U32_MAX)                                                                \
+    F(u32, base_pid, WIRE_RANKS_MAX - 1)                                                           \
+    F(bytes, base_digest, WIRE_DIGEST_MAX)
 
 /* There will be no image of the process (cause RANK_SIGNALLED: the one that wrote it was killed), or
  * it cannot be restored (after RESTORE). */

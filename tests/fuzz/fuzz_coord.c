@@ -39,6 +39,7 @@ static struct coord *configure(const uint8_t *bytes, uint32_t *host_count)
                                   .consult_every = bytes[3] % 5,
                                   .abort_at = bytes[4] < 8 ? bytes[4] : COORD_NEVER,
                                   .snapshots = bytes[5] & 1,
+                                  .recover = true,
                                   .restore = (bytes[5] & 3) == 3,
                                   .wanted = COORD_NEVER,
                                   .stop_on_failure = bytes[5] & 4,
@@ -73,8 +74,9 @@ static void fill_snapshot_event(struct coord_event *event, const uint8_t *bytes)
         break;
     case COORD_EVENT_IMAGE_DURABLE:
         event->image_durable.superstep = bytes[3];
-        event->image_durable.pid = bytes[4] % (RANKS + 1);
-        event->image_durable.digest = (struct wire_bytes){pids, bytes[5] % (WIRE_DIGEST_MAX + 2)};
+        event->image_durable.image.pid = bytes[4] % (RANKS + 1);
+        event->image_durable.image.digest =
+            (struct wire_bytes){pids, bytes[5] % (WIRE_DIGEST_MAX + 2)};
         break;
     case COORD_EVENT_IMAGE_FAILED:
         event->image_failed.superstep = bytes[3];

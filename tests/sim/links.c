@@ -153,7 +153,7 @@ void sim_open_zero(struct world *world, uint32_t host, const bool *members)
                                   .hosts = hosts,
                                   .process_limit = world->limit,
                                   .processes_max = RANKS_MAX,
-                                  .consult_every = world->consult_every,
+                                  .consult_every = count > 1 ? 1 : world->consult_every,
                                   .abort_at = world->abort_at,
                                   .stop_grace_ms = 1 + sim_random(world, 400)};
     struct coord_shell_calls calls = {.send = on_send,

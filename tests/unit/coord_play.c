@@ -103,6 +103,7 @@ void start(uint32_t host_count, struct coord_config config)
     config.term = 3;
     config.host_count = host_count;
     config.hosts = hosts;
+    config.recover = true;
     config.moved = moved;
     config.context = &coord;
     coord = coord_new(&config);
@@ -133,7 +134,8 @@ int durable(uint32_t host, uint64_t superstep, uint32_t pid)
     return EVENT(
         IMAGE_DURABLE, .host = host,
         .image_durable = {
-            .superstep = superstep, .pid = pid, .size = 100 + pid, .digest = {"digest", 6}});
+            .superstep = superstep,
+            .image = {.pid = pid, .size = 100 + pid, .digest = {"digest", 6}}});
 }
 
 int captured(uint32_t host, uint64_t superstep)

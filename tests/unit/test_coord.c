@@ -66,7 +66,7 @@ END_TEST
 
 START_TEST(barriers_of_two_hosts)
 {
-    start(2, CONFIG());
+    start(2, CONFIG(.consult_every = 1));
     host_ready(7, 1);
     registered(7, 0);
     host_ready(0, 1);
@@ -98,9 +98,31 @@ START_TEST(barriers_of_two_hosts)
 }
 END_TEST
 
+START_TEST(two_hosts_pass_barriers_by_themselves)
+{
+    start(2, CONFIG(.snapshots = true, .rule = {.kind = POLICY_OFF}));
+    EVENT(HOST_READY, .host = 7, .host_ready = {.slots = 2, .shared = true});
+    EVENT(HOST_READY, .host = 0, .host_ready = {.slots = 2, .shared = true});
+    registered(7, 0);
+    durable(7, 0, 0);
+    persisted(7, 0, 0);
+    known(7, 0);
+    known(0, 0);
+    ranks_ready(7, 2);
+    ranks_ready(0, 2);
+    ck_assert_uint_eq(effects.items[0].consult, COORD_NEVER);
+    ck_assert_int_lt(arrived(0, 0, WIRE_BARRIER_SYNC), 0);
+    EVENT(SAVE, .save.stop = false); /* whichever comes next: the same everywhere */
+    ck_assert_int_eq(arrived(0, 41, WIRE_BARRIER_SYNC), 0);
+    ck_assert_int_lt(arrived(7, 40, WIRE_BARRIER_SYNC), 0);
+    ck_assert_int_eq(arrived(7, 41, WIRE_BARRIER_SYNC), 0);
+    ck_assert(has_effect(COORD_EFFECT_RELEASE));
+}
+END_TEST
+
 START_TEST(sync_here_and_end_there)
 {
-    start(2, CONFIG());
+    start(2, CONFIG(.consult_every = 1));
     host_ready(0, 0);
     host_ready(7, 0);
     registered(0, 4);
@@ -324,6 +346,7 @@ int main(void)
     tcase_add_test(jobs, a_job_on_one_host);
     tcase_add_test(jobs, abort_at_superstep_3);
     tcase_add_test(jobs, barriers_of_two_hosts);
+    tcase_add_test(jobs, two_hosts_pass_barriers_by_themselves);
     tcase_add_test(jobs, sync_here_and_end_there);
     tcase_add_test(jobs, a_lost_host_ends_the_job);
     tcase_add_test(jobs, early_ends_of_processes);

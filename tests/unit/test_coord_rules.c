@@ -220,7 +220,7 @@ END_TEST
 /* A host without a process takes no part, except in stopping. */
 START_TEST(idle_hosts)
 {
-    start(3, CONFIG());
+    start(3, CONFIG(.consult_every = 1));
     host_ready(0, 0);
     host_ready(7, 0);
     host_ready(3, 0);

@@ -384,6 +384,51 @@ START_TEST(faults_in_a_restore)
 }
 END_TEST
 
+START_TEST(no_snapshot_0_no_other_hosts)
+{
+    start(2, SAVING(EVERY(1)));
+    host_ready(0, 0);
+    host_ready(7, 0);
+    registered(0, 3);
+    EVENT(IMAGE_FAILED, .host = 0,
+          .image_failed = {.cause = WIRE_CAUSE_NOT_WRITTEN, .text = "full"});
+    ck_assert(has_effect(COORD_EFFECT_ABANDON) && has_effect(COORD_EFFECT_STOP_RANKS));
+    ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_NOT_WRITTEN);
+}
+END_TEST
+
+START_TEST(one_place_when_all_see_it)
+{
+    start(2, SAVING(EVERY(1), .copies = 2));
+    EVENT(HOST_READY, .host = 0, .host_ready = {.shared = true});
+    EVENT(HOST_READY, .host = 7, .host_ready = {.shared = true});
+    registered(0, 2);
+    durable(0, 0, 0);
+    ck_assert(has_effect(COORD_EFFECT_PERSIST));
+    ck_assert(coord_host_persists(coord, 0) && !coord_host_persists(coord, 7));
+}
+END_TEST
+
+START_TEST(not_to_be_recovered)
+{
+    start_running(2, CONFIG());
+    coord_free(coord);
+    coord = coord_new(&(struct coord_config){.term = 3,
+                                             .host_count = 1,
+                                             .hosts = &(struct wire_host){0, 2, "a"},
+                                             .abort_at = COORD_NEVER,
+                                             .snapshots = true});
+    host_ready(0, 2);
+    registered(0, 2);
+    durable(0, 0, 0);
+    persisted(0, 0, 0);
+    ranks_ready(0, 2);
+    EVENT(RANK_EXITED, .host = 0, .rank_exited = {.pid = 1, .signal = 9, .text = "it died"});
+    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+    ck_assert_str_eq(coord_outcome(coord).text, "it died");
+}
+END_TEST
+
 START_TEST(images_in_two_places)
 {
     start(2, SAVING(EVERY(1), .copies = 2));
@@ -394,7 +439,8 @@ START_TEST(images_in_two_places)
     expect_broken(durable(0, 0, 0));
     ck_assert_int_eq(coord_ticket(coord, NULL), COORD_TICKET_OPEN);
     expect_broken(
-        EVENT(IMAGE_DURABLE, .host = 7, .image_durable = {.size = 100, .digest = {"DIGEST", 6}}));
+        EVENT(IMAGE_DURABLE, .host = 7,
+              .image_durable = {.image = {.size = 100, .digest = {"DIGEST", 6}}}));
     durable(7, 0, 0);
     ck_assert(has_effect(COORD_EFFECT_PERSIST));
     persisted(7, 0, 0);
@@ -448,6 +494,9 @@ int main(void)
     tcase_add_test(tests, restored_on_two_hosts);
     tcase_add_test(tests, what_is_not_restored);
     tcase_add_test(tests, faults_in_a_restore);
+    tcase_add_test(tests, no_snapshot_0_no_other_hosts);
+    tcase_add_test(tests, one_place_when_all_see_it);
+    tcase_add_test(tests, not_to_be_recovered);
     tcase_add_test(tests, images_in_two_places);
     tcase_add_test(tests, broken_rules_of_snapshots);
     suite_add_tcase(suite, tests);

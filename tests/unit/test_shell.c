@@ -118,8 +118,11 @@ static void on_trace(void *context, const char *text)
 
 static void start(uint32_t host_count, bool traced)
 {
-    struct coord_config config = {
-        .term = 5, .host_count = host_count, .hosts = hosts, .abort_at = COORD_NEVER};
+    struct coord_config config = {.term = 5,
+                                  .host_count = host_count,
+                                  .hosts = hosts,
+                                  .consult_every = host_count > 1,
+                                  .abort_at = COORD_NEVER};
     struct coord_shell_calls calls = {on_send,      on_set_timer, on_cancel_timer,
                                       on_drop_host, on_finish,    traced ? on_trace : NULL};
     shell = coord_shell_new(&config, job, &calls, &shell);

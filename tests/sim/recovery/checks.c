@@ -322,7 +322,10 @@ static bool beyond_help(const struct world *world)
 static void check_outcome(struct world *world)
 {
     const unsigned *faults = world->faults;
-    bool failing = world->stop_on_failure && (faults[FAULT_WRITE] || faults[FAULT_REFUSED]);
+    /* Without snapshot 0 there are no processes on other hosts. */
+    bool needed = world->announced.term == 0 && world->host_count > 1;
+    bool failing =
+        (world->stop_on_failure || needed) && (faults[FAULT_WRITE] || faults[FAULT_REFUSED]);
     bool fine = false;
     switch (world->outcome.cause) {
     case WIRE_CAUSE_NONE:
@@ -330,7 +333,8 @@ static void check_outcome(struct world *world)
         break;
     case WIRE_CAUSE_SAVED:
         fine = faults[FAULT_SAVE_STOP] && world->exit_status == JOB_STATUS_SAVED &&
-               (any_complete(world) || data_lost(world));
+               (any_complete(world) || data_lost(world) ||
+                (!world->shared && world->announced.term == 0)); /* committed unheard, see above */
         break;
     case WIRE_CAUSE_STOPPED:
         fine = faults[FAULT_STOP] || faults[FAULT_SAVE_STOP];

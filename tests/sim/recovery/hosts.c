@@ -82,7 +82,7 @@ void agent_elect(struct world *world, const struct action *action)
             snap->manifests |= disk_bit(world, host);
     }
     agent->term = action->term;
-    agent->waiting = agent->stopping = agent->asked = agent->staged = false;
+    agent->forming = agent->waiting = agent->stopping = agent->asked = agent->staged = false;
     agent->count = 0;
     memset(agent->mine, 0, sizeof(agent->mine));
     agent_plan(world, DO_READY, host, 20);
@@ -97,6 +97,7 @@ static void ready(struct world *world, uint32_t host)
             disk_report(world, host, &world->snaps[i]);
     struct wire_message message = {.kind = WIRE_HOST_READY};
     message.host_ready.slots = agent->slots;
+    message.host_ready.shared = world->shared;
     send_to_zero(world, host, &message);
     if (!fresh || host != world->registrar)
         return;
@@ -227,7 +228,11 @@ static void place(struct world *world, uint32_t host, const struct wire_place *p
         if (agent->mine[pid])
             agent->ranks[pid] = (struct rank){.alive = true, .value = FIRST_VALUE};
     }
-    agent_plan(world, DO_RANKS_READY, host, 20);
+    /* Processes of other hosts are made of snapshot 0, once it is committed. */
+    if (agent->mine[0] || agent->count == 0 || !place->snapshot)
+        agent_plan(world, DO_RANKS_READY, host, 20);
+    else
+        agent->forming = true;
     if (!agent->mine[0] || !place->snapshot)
         return;
     struct action *action = agent_plan(world, DO_IMAGE, host, 60);
@@ -332,6 +337,9 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
     case WIRE_COMMITTED:
         agent->known = (struct coord_name){superstep, message->committed.from};
         send_to_zero(world, host, &answer);
+        if (agent->forming)
+            agent_plan(world, DO_RANKS_READY, host, 20);
+        agent->forming = false;
         break;
     case WIRE_RETIRE:
         disk_retire(world, host, (struct coord_name){superstep, message->retire.from});

@@ -78,6 +78,7 @@ struct agent {
     uint32_t zero_host;
     uint64_t consult;
     bool asked, waiting, stopping;
+    bool forming; /* waits for snapshot 0 */
     uint32_t count; /* its processes */
     struct coord_name from, known, abandoned;
     bool staged;
