@@ -148,7 +148,7 @@ class Farm:
     put        {path: file or folder that is seen there}, on every host; {host} stands for its name,
                {scratch} for the farm's own folder
     wires      the links can be slow and lossy, and are slower than those without
-    direct     two hosts are linked without a switch between them
+    direct     two hosts are linked without a switch between them; neither can be disturbed
     user       hosts know a user of this name with a home, besides those of the machine (root only)
     """
 
@@ -293,12 +293,11 @@ class Farm:
             read_line(host.wire, f"the wire to {host.name}")
             host.wire_state = {"delay": 0, "loss": 0, "rate": 0, "out": 1, "in": 1}
         elif self.direct:
-            first = next(iter(self.hosts.values()))
-            if host is not first:
-                self.on_switch("ip", "link", "add", "x0", "netns", str(first.init), "type", "veth",
-                               "peer", "name", "eth0", "netns", str(host.init))
-                self.command_in(first.init, ["ip", "link", "set", "x0", "name", "eth0"])
-                return
+            if host.number == 0:
+                self.on_switch("ip", "link", "add", "other", "type", "veth", "peer", "name", "eth0",
+                               "netns", str(host.init))
+            else:
+                self.on_switch("ip", "link", "set", "other", "netns", str(host.init), "name", "eth0")
             return
         else:
             self.on_switch("ip", "link", "add", host.port, "type", "veth", "peer", "name", "eth0",
