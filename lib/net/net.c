@@ -12,8 +12,8 @@
  *   a write fails (write_failed)               -> nothing is sent any more, but what the peer sent
  *                                                 before it went is still read; it may be its last
  *                                                 words.  When flushing: NET_END_BROKEN
- *   a frame is too long or no message (hand_out) -> NET_END_PROTOCOL
- *   no memory (on_read, hand_out)              -> NET_END_MEMORY
+ *   a frame is too long, forged or no message (hand_out_frame) -> NET_END_PROTOCOL
+ *   no memory (on_read, hand_out_frame)        -> NET_END_MEMORY
  *   the queue is full (net_send)               -> -ENOBUFS, later `drained`
  *
  * Callbacks of libuv store what happened and call tick(); calls of the interface mark work and
@@ -24,14 +24,13 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Room that is offered to a read at least. */
-#define READ_MIN          16384u
-/* A buffer larger than this is given back once it is empty. */
-#define BUFFER_KEEP       1048576u
+#include "lib/net/frames.h"
+
 /* Messages handed out in one turn of the loop, so that one busy peer does not starve the rest. */
 #define MESSAGES_PER_TURN 64u
 
@@ -50,18 +49,18 @@ struct net_connection {
     struct net_handlers handlers;
     void *context;
     size_t queue_max;
-    size_t frame_max;
+    struct net_session session; /* of an encrypted connection */
+    size_t preamble;            /* bytes ahead of the first message */
 
-    /* Receiving: input[begin, end) is not yet handed out. */
-    unsigned char *input;
-    size_t begin, end, size;
+    /* Receiving. */
+    struct net_frames_in in;
     bool reading; /* libuv is asked to read */
     bool paused;  /* by the receiver */
     bool backlog; /* complete frames are left over from this turn */
     int read_end; /* 0, or why nothing more will come: UV_EOF or an error */
 
     /* Sending. */
-    struct wire_buffer waiting; /* frames that libuv does not have yet */
+    struct net_frames_out out;  /* frames that libuv does not have yet */
     struct wire_buffer writing; /* frames that libuv is writing */
     uv_write_t write;
     bool write_busy;
@@ -84,6 +83,15 @@ static void move(struct net_connection *connection, enum stage to)
 
 /* ---- The end ------------------------------------------------------------------------------ */
 
+static void free_connection(struct net_connection *connection)
+{
+    net_frames_out_free(&connection->out);
+    net_frames_in_free(&connection->in);
+    wire_buffer_free(&connection->writing);
+    sodium_memzero(&connection->session, sizeof(connection->session));
+    free(connection);
+}
+
 static void on_closed(uv_handle_t *handle)
 {
     struct net_connection *connection = handle->data;
@@ -91,10 +99,7 @@ static void on_closed(uv_handle_t *handle)
         return;
     if (connection->handlers.closed)
         connection->handlers.closed(connection->context, connection->ended, connection->text);
-    wire_buffer_free(&connection->waiting);
-    wire_buffer_free(&connection->writing);
-    free(connection->input);
-    free(connection);
+    free_connection(connection);
 }
 
 /* The first caller decides why the connection ends. */
@@ -111,24 +116,17 @@ static void finish(struct net_connection *connection, enum net_end end, const ch
 
 /* ---- Sending ------------------------------------------------------------------------------ */
 
-static void empty_buffer(struct wire_buffer *buffer)
-{
-    buffer->size = 0;
-    if (buffer->capacity > BUFFER_KEEP)
-        wire_buffer_free(buffer);
-}
-
 static void write_failed(struct net_connection *connection)
 {
     connection->write_broken = true;
-    empty_buffer(&connection->waiting);
+    net_frames_empty(&connection->out.bytes);
 }
 
 static void on_write(uv_write_t *write, int status)
 {
     struct net_connection *connection = write->data;
     connection->write_busy = false;
-    empty_buffer(&connection->writing);
+    net_frames_empty(&connection->writing);
     connection->owes_written = true;
     if (status < 0)
         write_failed(connection);
@@ -138,11 +136,11 @@ static void on_write(uv_write_t *write, int status)
 /* Gives everything that waits to libuv, unless it is still busy with what it has. */
 static void start_write(struct net_connection *connection)
 {
-    if (connection->write_busy || connection->write_broken || connection->waiting.size == 0)
+    if (connection->write_busy || connection->write_broken || connection->out.bytes.size == 0)
         return;
     struct wire_buffer emptied = connection->writing;
-    connection->writing = connection->waiting;
-    connection->waiting = emptied;
+    connection->writing = connection->out.bytes;
+    connection->out.bytes = emptied;
     uv_buf_t bytes =
         uv_buf_init((char *)connection->writing.data, (unsigned)connection->writing.size);
     connection->write.data = connection;
@@ -151,7 +149,7 @@ static void start_write(struct net_connection *connection)
         uv_write(&connection->write, (uv_stream_t *)&connection->stream, &bytes, 1, on_write);
     if (status < 0) {
         connection->write_busy = false;
-        empty_buffer(&connection->writing);
+        net_frames_empty(&connection->writing);
         write_failed(connection);
     }
 }
@@ -180,26 +178,11 @@ static void tell_written(struct net_connection *connection)
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 {
     struct net_connection *connection = handle->data;
+    size_t room = 0;
     (void)suggested;
-    if (connection->begin > 0) {
-        memmove(connection->input, connection->input + connection->begin,
-                connection->end - connection->begin);
-        connection->end -= connection->begin;
-        connection->begin = 0;
-    }
-    if (connection->size - connection->end < READ_MIN) {
-        /* Grown by what has arrived, never by what a length promises. */
-        size_t size = connection->size ? connection->size * 2 : 2 * READ_MIN;
-        unsigned char *input = realloc(connection->input, size);
-        if (!input) {
-            *buffer = uv_buf_init(NULL, 0); /* on_read gets UV_ENOBUFS */
-            return;
-        }
-        connection->input = input;
-        connection->size = size;
-    }
-    *buffer = uv_buf_init((char *)connection->input + connection->end,
-                          (unsigned)(connection->size - connection->end));
+    unsigned char *bytes = net_frames_in_room(&connection->in, &room);
+    /* Without room on_read gets UV_ENOBUFS. */
+    *buffer = uv_buf_init((char *)bytes, (unsigned)room);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
@@ -211,42 +194,35 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     if (count < 0)
         connection->read_end = (int)count;
     else
-        connection->end += (size_t)count;
+        net_frames_in_filled(&connection->in, (size_t)count);
     tick(connection);
 }
 
-/* The length of the first frame's body when all of it is there, else -1. */
-static int64_t complete_frame(const struct net_connection *connection)
+static void end_for(struct net_connection *connection, int error, const char *text)
 {
-    size_t available = connection->end - connection->begin;
-    if (available < WIRE_HEADER)
-        return -1;
-    uint32_t length = wire_frame_length(connection->input + connection->begin);
-    /* One that is too long counts as complete: it is refused without its bytes. */
-    if (length <= connection->frame_max && available - WIRE_HEADER < length)
-        return -1;
-    return length;
+    finish(connection, error == -ENOMEM ? NET_END_MEMORY : NET_END_PROTOCOL, text);
 }
 
-static void hand_out_frame(struct net_connection *connection, uint32_t length)
+/* False: there is no complete frame, or the connection has ended. */
+static bool hand_out_frame(struct net_connection *connection)
 {
     char text[WIRE_ERROR_SIZE];
-    if (length > connection->frame_max) {
-        snprintf(text, sizeof(text), "a frame of %u bytes, %zu are allowed", length,
-                 connection->frame_max);
-        finish(connection, NET_END_PROTOCOL, text);
-        return;
-    }
-    const unsigned char *body = connection->input + connection->begin + WIRE_HEADER;
+    const unsigned char *body;
+    uint32_t size;
     struct wire_message message;
-    int result = wire_decode(body, length, &message, text, sizeof(text));
+    int result = net_frames_in_next(&connection->in, &body, &size, text, sizeof(text));
+    if (result < 0)
+        end_for(connection, result, text);
+    if (result <= 0)
+        return false;
+    result = wire_decode(body, size, &message, text, sizeof(text));
     if (result < 0) {
-        finish(connection, result == -ENOMEM ? NET_END_MEMORY : NET_END_PROTOCOL, text);
-        return;
+        end_for(connection, result, text);
+        return false;
     }
-    connection->begin += WIRE_HEADER + length;
     connection->handlers.message(connection->context, connection, &message);
     wire_message_free(&message);
+    return true;
 }
 
 /* Hands out complete frames; leaves `backlog` set when there are more than one turn's share. */
@@ -254,35 +230,27 @@ static void hand_out(struct net_connection *connection)
 {
     connection->backlog = false;
     for (unsigned i = 0; connection->stage != CLOSING && !connection->paused; i++) {
-        int64_t length = complete_frame(connection);
-        if (length < 0)
-            break;
         if (i == MESSAGES_PER_TURN) {
-            connection->backlog = true;
+            connection->backlog = net_frames_in_ready(&connection->in);
             return;
         }
-        hand_out_frame(connection, (uint32_t)length);
+        if (!hand_out_frame(connection))
+            break;
     }
-    if (connection->begin == connection->end) {
-        connection->begin = connection->end = 0;
-        if (connection->size > BUFFER_KEEP) {
-            free(connection->input);
-            connection->input = NULL;
-            connection->size = 0;
-        }
-    }
+    net_frames_in_relax(&connection->in);
 }
 
 static void take_read_end(struct net_connection *connection)
 {
     if (!connection->read_end || connection->paused || connection->backlog)
         return;
+    const char *cut = net_frames_in_end(&connection->in);
     if (connection->read_end == UV_ENOBUFS)
         finish(connection, NET_END_MEMORY, "out of memory");
     else if (connection->read_end != UV_EOF)
         finish(connection, NET_END_BROKEN, uv_strerror(connection->read_end));
-    else if (connection->begin != connection->end)
-        finish(connection, NET_END_BROKEN, "the peer closed in the middle of a message");
+    else if (cut)
+        finish(connection, NET_END_BROKEN, cut);
     else
         finish(connection, NET_END_PEER, "the peer closed");
 }
@@ -347,7 +315,17 @@ static void on_open_failed(uv_handle_t *handle)
 {
     struct net_connection *connection = handle->data;
     if (--connection->handles == 0)
-        free(connection);
+        free_connection(connection);
+}
+
+/* Both directions are sealed with the keys of the session. */
+static int encrypt(struct net_connection *connection, const struct net_session *session)
+{
+    connection->session = *session;
+    net_frames_in_seal(&connection->in, connection->session.receive);
+    int result = net_frames_out_seal(&connection->out, connection->session.send);
+    connection->accepted = connection->preamble = connection->out.bytes.size;
+    return result;
 }
 
 static struct net_connection *make(const struct net_options *options,
@@ -360,9 +338,13 @@ static struct net_connection *make(const struct net_options *options,
     connection->handlers = *handlers;
     connection->context = context;
     connection->queue_max = options && options->queue_max ? options->queue_max : NET_QUEUE_MAX;
-    connection->frame_max = WIRE_FRAME_MAX;
+    connection->in.frame_max = WIRE_FRAME_MAX;
     if (options && options->frame_max && options->frame_max < WIRE_FRAME_MAX)
-        connection->frame_max = options->frame_max;
+        connection->in.frame_max = options->frame_max;
+    if (options && options->encrypt && encrypt(connection, options->session) < 0) {
+        free_connection(connection);
+        return NULL;
+    }
     return connection;
 }
 
@@ -370,8 +352,7 @@ int net_open(uv_loop_t *loop, int fd, const struct net_options *options,
              const struct net_handlers *handlers, void *context,
              struct net_connection **connection_out)
 {
-    /* The seam: a connection that must prove itself would start in a stage of its own. */
-    if (options && options->trust != NET_TRUST_INHERITED)
+    if (options && options->encrypt && !options->session)
         return -EINVAL;
     int flags = fcntl(fd, F_GETFD);
     if (flags < 0 || fcntl(fd, F_SETFD, flags | FD_CLOEXEC) < 0)
@@ -381,7 +362,7 @@ int net_open(uv_loop_t *loop, int fd, const struct net_options *options,
         return -ENOMEM;
     int status = uv_pipe_init(loop, &connection->stream, 0);
     if (status < 0) {
-        free(connection);
+        free_connection(connection);
         return status;
     }
     uv_timer_init(loop, &connection->posted);
@@ -403,17 +384,17 @@ int net_send(struct net_connection *connection, const struct wire_message *messa
 {
     if (connection->stage != OPEN || connection->write_broken)
         return -ENOTCONN;
-    size_t before = connection->waiting.size;
+    size_t before = connection->out.bytes.size;
     size_t queued = net_queued(connection);
-    int result = wire_encode(message, &connection->waiting, NULL, 0);
+    size_t room = SIZE_MAX;
+    if (queued > connection->preamble)
+        room = queued < connection->queue_max ? connection->queue_max - queued : 0;
+    int result = net_frames_out_add(&connection->out, message, room);
+    if (result == -ENOBUFS)
+        connection->owes_drained = true;
     if (result < 0)
         return result;
-    if (queued > 0 && net_queued(connection) > connection->queue_max) {
-        connection->waiting.size = before;
-        connection->owes_drained = true;
-        return -ENOBUFS;
-    }
-    connection->accepted += connection->waiting.size - before;
+    connection->accepted += connection->out.bytes.size - before;
     start_write(connection);
     if (connection->write_broken)
         post(connection);
@@ -424,7 +405,7 @@ int net_send(struct net_connection *connection, const struct wire_message *messa
 
 size_t net_queued(const struct net_connection *connection)
 {
-    return connection->waiting.size + connection->writing.size;
+    return connection->out.bytes.size + connection->writing.size;
 }
 
 uint64_t net_accepted(const struct net_connection *connection)
@@ -442,6 +423,10 @@ void net_finish(struct net_connection *connection)
     if (connection->stage != OPEN)
         return;
     move(connection, FLUSHING);
+    size_t before = connection->out.bytes.size;
+    /* Without memory for its mark the end looks like a cut to the peer. */
+    if (!connection->write_broken && net_frames_out_last(&connection->out) == 0)
+        connection->accepted += connection->out.bytes.size - before;
     post(connection);
 }
 

@@ -1,8 +1,9 @@
 /* net.h - connections that carry messages of the control protocol, on a libuv loop.
  *
- * One connection is one stream: now an inherited descriptor of a socket pair, later TCP.  It turns
- * bytes into messages (lib/wire) and messages into bytes, bounds both directions, and ends exactly
- * once.  All calls belong to the thread of the loop.  SIGPIPE must be ignored by the process.
+ * One connection is one stream: an inherited descriptor of a socket pair, or TCP (meet.h).  It
+ * turns bytes into messages (lib/wire) and messages into bytes, bounds both directions, and ends
+ * exactly once.  All calls belong to the thread of the loop.  SIGPIPE must be ignored by the
+ * process.
  *
  * Life of a connection:
  *   1. net_open returns a connection; it reads from the next turn of the loop on.
@@ -19,6 +20,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "lib/net/handshake.h"
 #include "lib/wire/wire.h"
 
 struct net_connection;
@@ -44,14 +46,19 @@ struct net_handlers {
     void (*closed)(void *context, enum net_end end, const char *text);
 };
 
-/* How the peer proves who it is.  Only inherited descriptors exist so far, which need no proof;
- * a challenge and response on the job's key will be the second. */
-enum net_trust { NET_TRUST_INHERITED };
-
 struct net_options {
-    enum net_trust trust;
     size_t queue_max; /* bytes that may wait to be written; 0: NET_QUEUE_MAX */
     size_t frame_max; /* longest body accepted; 0: WIRE_FRAME_MAX */
+    /* Encrypts both directions with the keys that the peers have agreed upon when they met
+     * (meet.h); both must say so.  What an outsider changes, repeats, moves or leaves out ends the
+     * connection with NET_END_PROTOCOL, and a stream that ends without net_finish, also one that an
+     * outsider cut, with NET_END_BROKEN.  Sizes and times of messages can still be seen.
+     *
+     * Without it only the beginning of the connection is proved: whoever sits on the path between
+     * two hosts can read everything and put in messages of his own.  That is for networks whose
+     * switches and hosts are trusted, and for descriptors that were inherited. */
+    bool encrypt;
+    const struct net_session *session; /* copied; needed when encrypt is set */
 };
 
 #define NET_QUEUE_MAX (2u * WIRE_FRAME_MAX)

@@ -33,6 +33,11 @@ static uv_loop_t loop;
 static int fds[2];
 static int open_before;
 static struct end a, b;
+static bool encrypted; /* whether open_end makes encrypted connections */
+static const struct net_session sessions[2] = {
+    {"from a to b, a key of 32 bytes.", "from b to a, a key of 32 bytes."},
+    {"from b to a, a key of 32 bytes.", "from a to b, a key of 32 bytes."},
+};
 
 static int count_descriptors(void)
 {
@@ -55,6 +60,12 @@ static void set_up(void)
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
     a = (struct end){0};
     b = (struct end){0};
+}
+
+static void set_up_encrypted(void)
+{
+    set_up();
+    encrypted = true;
 }
 
 static void tear_down(void)
@@ -110,9 +121,12 @@ static void on_closed(void *context, enum net_end how, const char *text)
 
 static const struct net_handlers handlers = {on_message, on_drained, NULL, on_closed};
 
-static void open_end(struct end *end, int fd, const struct net_options *options)
+static void open_end(struct end *end, int fd, const struct net_options *given)
 {
-    ck_assert_int_eq(net_open(&loop, fd, options, &handlers, end, &end->connection), 0);
+    struct net_options options = given ? *given : (struct net_options){0};
+    options.encrypt = encrypted;
+    options.session = &sessions[end == &b];
+    ck_assert_int_eq(net_open(&loop, fd, &options, &handlers, end, &end->connection), 0);
     ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
 }
 
@@ -453,7 +467,7 @@ START_TEST(bad_messages_and_descriptors_are_refused)
     close(fds[1]);
     ck_assert_int_eq(net_open(&loop, fds[1], NULL, &handlers, &b, &connection), -EBADF);
     ck_assert_ptr_null(connection);
-    struct net_options options = {.trust = (enum net_trust)99};
+    struct net_options options = {.encrypt = true}; /* with which keys? */
     ck_assert_int_eq(net_open(&loop, fds[0], &options, &handlers, &b, &connection), -EINVAL);
     open_end(&a, fds[0], NULL);
     struct wire_message message = {.kind = WIRE_HELLO};
@@ -464,6 +478,59 @@ START_TEST(bad_messages_and_descriptors_are_refused)
     expect_end(&a, NET_END_PEER);
     ck_assert_uint_eq(b.closed, 0);
     ck_assert_str_eq(net_end_name((enum net_end)99), "unknown");
+}
+END_TEST
+
+/* ---- Encrypted ---------------------------------------------------------------------------- */
+
+/* The end without net_finish, which an outsider could have made, is told from a good one. */
+START_TEST(encrypted_stream_that_is_cut_is_broken)
+{
+    open_both(NULL);
+    send_numbered(&a, 10);
+    while (b.received < 10)
+        uv_run(&loop, UV_RUN_ONCE);
+    net_close(a.connection);
+    run();
+    expect_end(&a, NET_END_CLOSED);
+    expect_end(&b, NET_END_BROKEN);
+}
+END_TEST
+
+/* One of the two was not told, or they are of different connections. */
+START_TEST(both_must_encrypt_alike)
+{
+    if (_i == 1) {
+        open_end(&a, fds[0], NULL);
+        encrypted = false;
+        open_end(&b, fds[1], NULL);
+    } else {
+        open_end(&b, fds[0], NULL);
+        /* The same end of another session: what both send is sealed with the same key. */
+        struct net_options options = {.encrypt = true, .session = &sessions[1]};
+        ck_assert_int_eq(net_open(&loop, fds[1], &options, &handlers, &a, &a.connection), 0);
+    }
+    send_numbered(&a, 10);
+    send_numbered(&b, 10);
+    run();
+    ck_assert_uint_eq(a.received + b.received, 0);
+    ck_assert_uint_eq(a.closed + b.closed, 2);
+    ck_assert(a.how == NET_END_PROTOCOL || b.how == NET_END_PROTOCOL);
+}
+END_TEST
+
+/* Who has taken over the connection after the handshake. */
+START_TEST(garbage_ends_an_encrypted_connection)
+{
+    char bytes[4 * WIRE_FRAME_MAX / 1024] = {0};
+    static const unsigned lengths[] = {0, 1, 16, 17, 1000, WIRE_FRAME_MAX + 18};
+    for (unsigned i = 0; i < 4; i++)
+        bytes[24 + i] = (char)(lengths[_i] >> (8 * i));
+    open_end(&b, fds[1], NULL);
+    ck_assert_int_eq(write(fds[0], bytes, sizeof(bytes)), (ssize_t)sizeof(bytes));
+    run(); /* without the peer closing */
+    expect_end(&b, NET_END_PROTOCOL);
+    close(fds[0]);
 }
 END_TEST
 
@@ -492,6 +559,23 @@ int main(void)
     tcase_add_test(connections, finish_ends_when_nobody_listens);
     tcase_add_test(connections, bad_messages_and_descriptors_are_refused);
     suite_add_tcase(suite, connections);
+
+    TCase *sealed = tcase_create("encrypted connections");
+    tcase_set_timeout(sealed, 120);
+    tcase_add_checked_fixture(sealed, set_up_encrypted, tear_down);
+    tcase_add_test(sealed, messages_arrive_in_order);
+    tcase_add_test(sealed, longest_message_arrives);
+    tcase_add_test(sealed, close_in_handler_is_the_last_message);
+    tcase_add_test(sealed, finish_sends_everything);
+    tcase_add_test(sealed, full_queue_refuses_and_drains);
+    tcase_add_test(sealed, one_message_beyond_the_queue_is_taken);
+    tcase_add_test(sealed, pause_holds_messages_and_the_end);
+    tcase_add_test(sealed, refused_message_is_told_when_there_is_room);
+    tcase_add_test(sealed, finish_ends_when_nobody_listens);
+    tcase_add_test(sealed, encrypted_stream_that_is_cut_is_broken);
+    tcase_add_loop_test(sealed, both_must_encrypt_alike, 0, 2);
+    tcase_add_loop_test(sealed, garbage_ends_an_encrypted_connection, 0, 6);
+    suite_add_tcase(suite, sealed);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
