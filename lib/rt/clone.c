@@ -100,14 +100,30 @@ static void register_process(int pid, pid_t ospid)
     bspz_word_set(&rank->state, BSPZ_RANK_FORKED);
 }
 
-/* Forks ranks 1..p-1.  Returns true in each of them, false in the caller; a failure is noted on
- * the board and the ranks made so far are ended. */
+static bool is_here(int pid)
+{
+    return bspz_is_here(bspz_rt.board, pid);
+}
+
+static void end_ranks_below(int pid)
+{
+    while (--pid > 0)
+        if (is_here(pid))
+            kill(atomic_load(&bspz_rank_of(bspz_rt.board, pid)->ospid), SIGKILL);
+}
+
+/* Forks the ranks of this host but 0.  Returns true in each of them, false in the caller; a failure
+ * is noted on the board and the ranks made so far are ended. */
 static bool fork_ranks(void)
 {
     int nprocs = bspz_rt.nprocs;
 
     for (int pid = 1; pid < nprocs; pid++) {
-        pid_t child = fork();
+        pid_t child;
+
+        if (!is_here(pid))
+            continue;
+        child = fork();
 
         if (child == 0) {
             bspz_rt.pid = pid;
@@ -115,8 +131,7 @@ static bool fork_ranks(void)
         }
         if (child < 0) {
             atomic_store(&bspz_rt.board->clone_error, errno);
-            while (--pid > 0)
-                kill(atomic_load(&bspz_rank_of(bspz_rt.board, pid)->ospid), SIGKILL);
+            end_ranks_below(pid);
             return false;
         }
         register_process(pid, child);
@@ -314,6 +329,7 @@ void bspz_make_ranks_bare(int maxprocs)
     atomic_store(&bspz_rt.board->attached, 1);
     atomic_store(&bspz_rt.board->wanted, maxprocs);
     atomic_store(&bspz_rt.board->nprocs, nprocs);
+    bspz_rt.board->here = nprocs;
     map_board(nprocs);
     bspz_word_set(&bspz_rt.board->phase, BSPZ_PHASE_LAYOUT);
     shut_signals(&saved);

@@ -267,7 +267,7 @@ static const struct bspz_area *direct_area(int pid, uint32_t slot, uint64_t byte
 {
     const struct bspz_rank *peer = bspz_rank_of(bspz_rt.board, pid);
 
-    if (!bspz_rt.direct || bytes < bspz_rt.direct_minimum)
+    if (!bspz_rt.direct || bytes < bspz_rt.direct_minimum || !bspz_is_here(bspz_rt.board, pid))
         return NULL;
     /* BSP_COMPAT=oxford: the peer may not have come to its own push yet. */
     if (bspz_areas[slot].state == BSPZ_SLOT_PUSHED)

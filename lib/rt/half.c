@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include "lib/shm/exchange.h"
+
 #define PAGE                UINT64_C(4096)
 #define FIRST_COMMIT        (UINT64_C(64) << 10)
 #define FIRST_COMMIT_ALL    (UINT64_C(4) << 20) /* of all ranks together */
@@ -92,12 +94,12 @@ static int commit(struct bspz_half *half, unsigned k, uint64_t bytes)
 int bspz_half_begin(struct bspz_half *half, int parity)
 {
     const struct bspz_layout *layout = &bspz_rt.board->layout;
-    uint64_t index = (uint64_t)parity * (uint64_t)bspz_rt.nprocs + (uint64_t)bspz_rt.pid;
 
     *half = (struct bspz_half){0};
     for (unsigned k = 0; k < BSPZ_STRETCHES; k++)
         half->stretch[k] =
-            (char *)bspz_rt.board + layout->stretch[k] + index * bspz_stretch_bytes(layout, k);
+            (char *)bspz_rt.board +
+            bspz_stretch_offset(layout, bspz_rt.nprocs, bspz_rt.pid, (uint64_t)parity, k);
     bspz_half_reset(half);
     return commit(half, 0, PAGE);
 }

@@ -219,6 +219,10 @@ static uint32_t seal_sequence(uint64_t superstep, int line, const char *file)
     calls = take(room, &room, "bsp_sync", line, file);
     calls->count = sequence->count;
     memcpy(calls->operations, sequence->operations, bytes);
+    /* The table itself changes as soon as this rank goes on. */
+    for (size_t i = 0; i < sequence->count; i++)
+        if (calls->operations[i].kind == BSPZ_OP_PUSH)
+            calls->operations[i].value = (int64_t)bspz_areas[calls->operations[i].slot].base;
     own->sequence = offset_of(calls);
     return BSPZ_HAS_SEQUENCE | (sequence->null_pop ? BSPZ_HAS_NULL_POP : 0);
 }

@@ -15,31 +15,9 @@
 
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
+#include "lib/shm/exchange.h"
 
 #pragma GCC visibility push(hidden)
-
-enum bspz_kind { BSPZ_PUTS, BSPZ_REQUESTS, BSPZ_REPLIES, BSPZ_MESSAGES, BSPZ_KINDS };
-
-struct bspz_chunk {
-    uint64_t next; /* offset of the next chunk from the start of the board, 0 = last */
-    uint64_t used; /* bytes of records behind this header */
-    /* Of the whole chain; in its first chunk. */
-    uint64_t count; /* messages, as for cursors */
-    uint64_t bytes; /* payload */
-};
-
-/* What one rank wrote for another; layout.entry_bytes from one to the next. */
-struct bspz_entry {
-    _Atomic uint64_t stamp;     /* superstep + 1 this content belongs to */
-    uint64_t first[BSPZ_KINDS]; /* offset of the first chunk, 0 = nothing of this kind */
-};
-_Static_assert(sizeof(struct bspz_entry) == BSPZ_ENTRY_BYTES, "the directory is laid out for it");
-
-/* The rank's push, pop and tag size calls of a superstep, for comparison by the others. */
-struct bspz_calls {
-    uint64_t count;
-    struct bspz_operation operations[];
-};
 
 /* A put: header, data padded to 8.  Puts of one size and statement that continue each other share a
  * record: its data are theirs, `size` says how long each was.  SCATTER: `offset` is the size of one
@@ -118,15 +96,9 @@ void bspz_outbox_begin(void);
 /* On a board that is empty again, in a process whose outbox is empty too; 0 or an errno value. */
 int bspz_outbox_begin_again(uint64_t superstep);
 
-/* All entries for one destination lie side by side: that is how they are read. */
 static inline struct bspz_entry *bspz_entry_of(int from, int to, uint64_t superstep)
 {
-    const struct bspz_board *board = bspz_rt.board;
-    uint64_t row = (uint64_t)to * 2 + (superstep & 1);
-
-    return (struct bspz_entry *)((char *)board + board->layout.directory +
-                                 (row * (uint64_t)bspz_rt.nprocs + (uint64_t)from) *
-                                     board->layout.entry_bytes);
+    return bspz_entry_at(bspz_rt.board, bspz_rt.nprocs, from, to, superstep);
 }
 
 /* Writes the size of the open put record, if there is one. */

@@ -8,7 +8,6 @@
 #include "include/bsp.h"
 
 #define NO_SLOT UINT32_MAX
-#define SLOTS_MAXIMUM ((uint32_t)(BSPZ_TABLE_BYTES / sizeof(struct bspz_area)))
 
 /* Private view of a slot; `older` chains the slots of one address, newest first. */
 struct slot {
@@ -36,10 +35,7 @@ static uint64_t pushes;
 
 struct bspz_area *bspz_areas_of(int pid)
 {
-    const struct bspz_board *board = bspz_rt.board;
-
-    return (struct bspz_area *)((char *)board + board->layout.tables +
-                                (uint64_t)pid * BSPZ_TABLE_BYTES);
+    return bspz_areas_at(bspz_rt.board, pid);
 }
 
 void bspz_registration_begin(void)
@@ -120,9 +116,9 @@ static uint32_t take_slot(const char *function, int line, const char *file)
 {
     if (free_count > 0)
         return free_slots[--free_count];
-    if (slots_used == SLOTS_MAXIMUM)
+    if (slots_used == BSPZ_AREAS_MAX)
         bspz_fail(function, line, file, "more than %u areas are registered at once",
-                  SLOTS_MAXIMUM);
+                  BSPZ_AREAS_MAX);
     if (slots_used == slots_room) {
         uint32_t room = slots_room ? 2 * slots_room : 64;
         struct slot *more = realloc(slots, room * sizeof *slots);

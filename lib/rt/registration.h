@@ -9,18 +9,9 @@
 #define BSPZ_RT_REGISTRATION_H
 
 #include "lib/rt/rt.h"
+#include "lib/shm/exchange.h"
 
 #pragma GCC visibility push(hidden)
-
-/* One area, in shared memory; 32 bytes (board.c sizes the tables by it). */
-struct bspz_area {
-    uint64_t base;
-    uint64_t bytes;
-    bspz_position position;
-    uint32_t state; /* enum bspz_slot_state */
-    uint64_t age; /* number of the push, to tell the newest of several */
-};
-_Static_assert(sizeof(struct bspz_area) == 32, "the layout of the tables counts on it");
 
 enum bspz_slot_state {
     BSPZ_SLOT_FREE,
@@ -29,17 +20,6 @@ enum bspz_slot_state {
     BSPZ_SLOT_POPPED,    /* this superstep: usable until its end */
     BSPZ_SLOT_CANCELLED, /* pushed and popped in this superstep */
 };
-
-/* One call of the collective sequence (push, pop, tag size) of the running superstep. */
-enum bspz_operation_kind { BSPZ_OP_PUSH, BSPZ_OP_POP, BSPZ_OP_TAG_SIZE };
-struct bspz_operation {
-    uint32_t kind;
-    uint32_t slot; /* POP: BSPZ_SLOT_WILDCARD for NULL */
-    int64_t value; /* TAG_SIZE */
-    bspz_position position;
-    uint32_t reserved;
-};
-#define BSPZ_SLOT_WILDCARD UINT32_MAX
 
 struct bspz_sequence {
     struct bspz_operation *operations;

@@ -165,7 +165,7 @@ static BSPZ_COLD void consult(void)
 
     struct bspz_board *board = bspz_rt.board;
 
-    if (bspz_rt.pid == 0) {
+    if (bspz_rt.pid == board->first_here) {
         atomic_store(&board->consulted, bspz_rt.superstep + 1);
         bspz_board_ring(board);
     }

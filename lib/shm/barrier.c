@@ -74,19 +74,61 @@ void bspz_barrier_wake(struct bspz_board *board)
     syscall(SYS_futex, &board->wake_sequence, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void bspz_barrier_arrive(struct bspz_board *board, int nprocs, int pid, uint64_t superstep,
+/* The agent sends what is for other hosts when the last rank of this one has come.  All of them
+ * reach one stage before any of them the next. */
+static void tell_other_hosts(struct bspz_board *board)
+{
+    uint64_t stamps = atomic_fetch_add(&board->stamps_here, 1) + 1;
+
+    if (stamps % (uint64_t)board->here == 0)
+        bspz_board_ring(board);
+}
+
+/* The store must be seen before sleepers and stamps are looked at: of two that arrive last, at least
+ * one then sees the other.  On x86-64 the exchange is that fence. */
+static inline void stamp(struct bspz_board *board, int pid, uint64_t superstep,
                          enum bspz_stage stage)
 {
-    int next = 0;
-
-    /* The store must be seen before sleepers and stamps are looked at: of two that arrive last, at
-     * least one then sees the other.  On x86-64 the exchange is that fence. */
     atomic_exchange(stamp_of(board, pid, superstep, stage), superstep + 1);
 #ifndef __x86_64__
     atomic_thread_fence(memory_order_seq_cst);
 #endif
+}
+
+static inline void wake_if_last(struct bspz_board *board, int nprocs, uint64_t superstep,
+                                enum bspz_stage stage)
+{
+    int next = 0;
+
     if (atomic_load(&board->sleepers) > 0 && all_reached(board, nprocs, superstep, stage, &next))
         bspz_barrier_wake(board);
+}
+
+void bspz_barrier_mirror(struct bspz_board *board, int nprocs, const int *pids, int count,
+                         uint64_t superstep, enum bspz_stage stage)
+{
+    for (int i = 0; i < count; i++)
+        stamp(board, pids[i], superstep, stage);
+    wake_if_last(board, nprocs, superstep, stage);
+}
+
+bool bspz_barrier_reached(struct bspz_board *board, const int *pids, int count, uint64_t superstep,
+                          enum bspz_stage stage)
+{
+    for (int i = 0; i < count; i++)
+        if (atomic_load_explicit(stamp_of(board, pids[i], superstep, stage),
+                                 memory_order_acquire) <= superstep)
+            return false;
+    return true;
+}
+
+void bspz_barrier_arrive(struct bspz_board *board, int nprocs, int pid, uint64_t superstep,
+                         enum bspz_stage stage)
+{
+    stamp(board, pid, superstep, stage);
+    wake_if_last(board, nprocs, superstep, stage);
+    if (board->flags & BSPZ_BOARD_HOSTS)
+        tell_other_hosts(board);
 }
 
 bool bspz_agent_gone(const struct bspz_board *board)

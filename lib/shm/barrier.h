@@ -18,6 +18,15 @@ enum bspz_stage { BSPZ_STAGE_ARRIVED, BSPZ_STAGE_MATCHED, BSPZ_STAGE_REPLIED };
 void bspz_barrier_arrive(struct bspz_board *board, int nprocs, int pid, uint64_t superstep,
                          enum bspz_stage stage);
 
+/* By the agent, for ranks of another host: stores the stamps of all of them, in whose places there is
+ * everything now that they vouch for. */
+void bspz_barrier_mirror(struct bspz_board *board, int nprocs, const int *pids, int count,
+                         uint64_t superstep, enum bspz_stage stage);
+
+/* Whether all these ranks have stored theirs. */
+bool bspz_barrier_reached(struct bspz_board *board, const int *pids, int count, uint64_t superstep,
+                          enum bspz_stage stage);
+
 /* Waits until all ranks have stored their stamps of `superstep`.  Spins at most board->spin_ns.
  * STOPPED when the agent asked for a stop, AGENT_GONE when the agent has died. */
 enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, uint64_t superstep,

@@ -43,7 +43,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC 0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 5u
+#define BSPZ_BOARD_VERSION 6u
 #define BSPZ_BOARD_BYTES 65536u
 #define BSPZ_RANK_BYTES 1024u
 #define BSPZ_NAMES_BYTES 65536u
@@ -239,11 +239,14 @@ struct bspz_board {
     int32_t share_fd;
 
     /* Several hosts: the number of this one, its lowest pid and how many ranks it has; by the agent
-     * before LAYOUT, 0, 0 and nprocs on a host alone. */
+     * before LAYOUT and after each reset; host and first_here are 0 on a host alone. */
     int32_t host, first_here, here;
 
     /* Bell: ranks add 1 and wake; the agent's bell thread waits on it. */
     _Atomic uint32_t doorbell __attribute__((aligned(BSPZ_LINE)));
+    /* Several hosts: stamps that ranks of this one have stored.  The one that makes it a multiple
+     * of `here` has reached a stage last, and rings. */
+    _Atomic uint64_t stamps_here;
 
     _Atomic uint32_t phase __attribute__((aligned(BSPZ_LINE)));
     _Atomic int32_t wanted;       /* maxprocs of bsp_begin; by pid 0 before PHASE_BEGIN */
@@ -286,6 +289,13 @@ _Static_assert(sizeof(struct bspz_rank) <= BSPZ_RANK_BYTES, "rank slot fits its 
 static inline struct bspz_rank *bspz_rank_of(const struct bspz_board *board, int pid)
 {
     return (struct bspz_rank *)((char *)board + BSPZ_BOARD_BYTES + (size_t)pid * BSPZ_RANK_BYTES);
+}
+
+/* Whether the rank lives on this host. */
+static inline bool bspz_is_here(const struct bspz_board *board, int pid)
+{
+    return (int32_t)atomic_load_explicit(&bspz_rank_of(board, pid)->host, memory_order_relaxed) ==
+           board->host;
 }
 
 static inline uint64_t bspz_names_offset(int nprocs)

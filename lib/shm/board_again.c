@@ -72,4 +72,5 @@ void bspz_board_reset(struct bspz_board *board, int fd, int nprocs)
     atomic_store(&board->snap_passed, 0);
     atomic_store(&board->sleepers, 0);
     atomic_store(&board->wake_sequence, 0);
+    atomic_store(&board->stamps_here, 0);
 }
