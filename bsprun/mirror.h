@@ -1,0 +1,81 @@
+/* mirror.h - what ranks of one host publish, as blocks for the board of another; pure memory.
+ *
+ * A block says that all ranks of its host have reached a stage of a barrier, and carries what ranks
+ * of the receiving host may read of them then: at ARRIVED their lines, new names of source files,
+ * their calls of registration, and of directory and outboxes what is for ranks there; at REPLIED
+ * the replies; at MATCHED nothing more.  It is a head, made here, and data, which are sent from
+ * where they lie and received into the same places of the other board.
+ *
+ * Sending: mirror_due says that there is something; mirror_collect makes the block for each host,
+ * mirror_collected moves on.  What a block refers to stays until all ranks here have passed the
+ * barrier of the next superstep, which every host has to come to first, and for that it needs the
+ * block.
+ *
+ * Receiving: mirror_expect checks a head against layout and order and backs the places of the data
+ * with memory; when they are filled, mirror_accept checks the chains in them and shows everything
+ * to the ranks, stamps last.  A peer that lies gets -EPROTO: nothing outside of the places of its
+ * own ranks is ever written, and every chain ends.  Records in the chains are the ranks' own
+ * affair.
+ */
+#ifndef BSPRUN_MIRROR_H
+#define BSPRUN_MIRROR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "lib/shm/barrier.h"
+#include "lib/shm/board.h"
+
+struct mirror;
+
+/* All numbers in the order of this machine's bytes: hosts of a job are of one architecture. */
+struct mirror_head {
+    uint32_t magic;
+    uint32_t stage; /* enum bspz_stage */
+    uint64_t superstep;
+    uint64_t head_bytes; /* all of the head, this included */
+    uint64_t data_bytes;
+    uint32_t lines, names, areas, entries; /* so many follow, in this order, */
+    uint64_t ranges;                       /* and so many of these */
+};
+#define MIRROR_MAGIC    0x7a6d3031u
+#define MIRROR_HEAD_MAX (UINT64_C(1) << 30)
+
+struct mirror_block {
+    unsigned char *head;
+    uint64_t head_bytes, data_bytes;
+    struct iovec *data; /* the data, in order */
+    uint64_t count;     /* of their pieces */
+};
+
+/* The processes wait in bsp_begin, or in the barrier they go on from: their tables are read.  Board
+ * and slots say which live where.  NULL, and *error (-errno), when that makes no sense or there is
+ * no memory. */
+struct mirror *mirror_new(int board_fd, int nprocs, int *error);
+void mirror_free(struct mirror *mirror);
+
+struct bspz_board *mirror_board(const struct mirror *mirror);
+
+/* Whether host has ranks: others get no blocks and send none. */
+bool mirror_has(const struct mirror *mirror, uint32_t host);
+
+/* All ranks of this host have reached a stage that was not collected yet: the next one. */
+bool mirror_due(const struct mirror *mirror, uint64_t *superstep, enum bspz_stage *stage);
+/* What `host` gets of it.  0, or -ENOMEM. */
+int mirror_collect(struct mirror *mirror, uint32_t host, uint64_t superstep, enum bspz_stage stage,
+                   struct mirror_block *block);
+/* For all hosts. */
+void mirror_collected(struct mirror *mirror, uint64_t superstep, enum bspz_stage stage);
+
+/* Makes *block, whose data are the places to fill, of a head that came from `host`.  The head is
+ * taken over (malloc) if the result is 0.  -EPROTO, or what the memory says (-ENOSPC, -ENOMEM). */
+int mirror_expect(struct mirror *mirror, uint32_t host, unsigned char *head, uint64_t bytes,
+                  struct mirror_block *block);
+/* The data are all there.  0, or -EPROTO, or -ENOSPC, -ENOMEM. */
+int mirror_accept(struct mirror *mirror, uint32_t host, const struct mirror_block *block);
+
+void mirror_block_free(struct mirror_block *block);
+
+#endif
