@@ -3,8 +3,9 @@
  * Happy path: MADE on the board -> pidfd -> HELD -> a writer leaves its result and ends; a copy
  * waits until it is thawed, or ended because a newer snapshot is known to all.
  *
- * What can fail: no descriptor to watch it with (REFUSED: the rank does without); it is killed (the
- * image failed; the copy is just not there); there is not enough memory for copies.
+ * What can fail: no descriptor to watch it with (REFUSED: the rank does without, from the next
+ * snapshot on); it is killed (the image failed; the copy is just not there); there is not enough
+ * memory for copies.
  */
 #include <errno.h>
 #include <signal.h>
@@ -70,25 +71,40 @@ static void copy_ended(struct watched *process)
                            "a process that was to write an image was killed");
 }
 
+/* It ends by itself, and leaves no image. */
+static void refuse(struct agent *agent, struct bspz_snap_process *place, int pid, bool writes)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    snapshots->without_copies = true;
+    bspz_word_set(&place->state, BSPZ_SNAP_REFUSED);
+    if (writes && snapshots->ticket.folder && agent->job != JOB_REWINDING)
+        agent_image_failed(agent, pid, WIRE_CAUSE_RANK_SIGNALLED,
+                           "a process that was to write an image cannot be watched");
+}
+
 /* True when there was somebody new, who is held now. */
 static bool adopt(struct agent *agent, struct bspz_snap_process *place, struct watched *process,
                   int pid, void (*ended)(struct watched *))
 {
-    int error;
     pid_t ospid;
 
     if (atomic_load(&place->state) != BSPZ_SNAP_MADE)
         return false;
     agent_unwatch(process);
     ospid = atomic_load(&place->ospid);
-    error = ospid > 1 && ospid != agent->board->agent_pid ? agent_watch(agent, process, pid, ospid)
-                                                          : -ESRCH;
+    if (ospid <= 1 || ospid == agent->board->agent_pid ||
+        agent_watch(agent, process, pid, ospid) != 0) {
+        refuse(agent, place, pid, ended == writer_ended || agent->board->snap_order.forked);
+        return false;
+    }
     process->ended = ended;
-    bspz_word_set(&place->state, error ? BSPZ_SNAP_REFUSED : BSPZ_SNAP_HELD);
-    return error == 0;
+    bspz_word_set(&place->state, BSPZ_SNAP_HELD);
+    return true;
 }
 
-/* Of which snapshot a copy that appears now is: a thawed one makes the next of the same. */
+/* Of which snapshot a copy that appears now is: a thawed one makes the next of the same.  So copies
+ * must be looked for before either changes. */
 static struct coord_name name_of_new_copy(const struct agent_snapshots *snapshots)
 {
     return snapshots->ticket.capturing ? snapshots->ticket.name : snapshots->committed;
@@ -238,6 +254,8 @@ struct snapshot_way agent_snapshot_way(struct agent *agent)
     struct agent_snapshots *snapshots = agent->snapshots;
     uint64_t now = agent_now_ns(), resident = 0;
 
+    if (snapshots->without_copies)
+        return (struct snapshot_way){0};
     if (snapshots->way_ns > 0 && now - snapshots->way_ns < WAY_LASTS_NS)
         return snapshots->way;
     for (int pid = 0; pid < agent->nprocs; pid++)

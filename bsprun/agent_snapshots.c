@@ -129,6 +129,7 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep)
     char why[AGENT_WHY];
     struct snapshot_way way;
 
+    agent_adopt_copies(agent); /* of the snapshot before, at the latest now */
     open_ticket(agent, superstep + 1, false);
     if (make_folder(agent, why) != 0) {
         static const uint64_t nothing[2];
@@ -224,6 +225,7 @@ static void note_recorded(struct agent *agent, int pid)
     if (snapshots->kept[pid].recorded || atomic_load(&snap->recorded) != ticket->name.superstep + 1)
         return;
     snapshots->kept[pid].recorded = true;
+    agent_adopt_copies(agent); /* its copy was made before, and belongs to this snapshot */
     if (snap->pause_ns > ticket->pause_ns)
         ticket->pause_ns = snap->pause_ns;
     if (snap->fell_back && !snapshots->said_fell_back) {

@@ -95,7 +95,8 @@ struct agent_snapshots {
     int unpruned; /* snapshots since the last time older ones were removed, */
     uint64_t pruned_ns;
     struct snapshot_way way;
-    uint64_t way_ns; /* when that was worked out */
+    uint64_t way_ns;     /* when that was worked out */
+    bool without_copies; /* one could not be watched */
     bool said_memory, said_fell_back, said_failure;
 };
 

@@ -48,8 +48,8 @@ bool bspz_capture_rule_valid(const char *rule);
 
 /* ---- Copies of this process -------------------------------------------------------------------
  *
- * A copy is a grandchild whose parent has ended, so that the program never notices it: its parent
- * is the nearest subreaper. */
+ * A copy is a grandchild whose parent has ended, or a sibling, so that the program never notices
+ * it: its parent is the nearest subreaper, or that of this process. */
 struct bspz_copy_hooks {
     void *context;
     /* In the intermediate: the copy's process id; returns when somebody watches the copy.  An
@@ -61,6 +61,10 @@ struct bspz_copy_hooks {
     /* For a frozen copy that is to be made, in the process that makes it: the word in shared memory
      * that it will wait on, BSPZ_COPY_FROZEN at first; NULL: no copy is wanted. */
     _Atomic uint32_t *(*word)(void *context);
+    /* Before each copy; `may` and the parent of this process is who watches copies: the copy will
+     * be that one's child, too.  Then announce is called in this process and must not wait, enter
+     * waits to be watched, and only who watches learns when that fails.  NULL: never. */
+    bool (*beside)(void *context, bool may);
 };
 
 /* ---- Images -----------------------------------------------------------------------------------*/

@@ -187,22 +187,26 @@ static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
 /* ---- Freezing ---------------------------------------------------------------------------------
  */
 
-/* In the copy: it may take its time, nobody waits for it. */
+/* In the copy: it may take its time, nobody waits for it.  The writer confirms what the copy
+ * believes: only then is there a snapshot, and only of that will the copy be thawed. */
 static void have_image_written(struct bspz_snapshot *snapshot, struct bspz_capture_plan *image)
 {
     struct bspz_image_written written;
-    char *why = snapshot->why;
-    int side = bspz_fork_twice(snapshot, image->forked, 0);
+    int side = bspz_fork_copy(snapshot, image->forked, 0, image);
 
     if (side > 0)
         bspz_snapshot_write_and_end(snapshot, image);
+    snapshot->from_memory = side < 0 && snapshot->from_memory;
     if (side == 0)
         return;
     /* No process for it: then the copy itself. */
-    snapshot->why = image->why;
-    side = bspz_snapshot_write(snapshot, &image->image, &written);
+    side = bspz_snapshot_confirm(snapshot);
+    if (!side)
+        side = bspz_snapshot_write(snapshot, &image->image, &written);
+    memcpy(image->why, snapshot->why, BSPZ_WHY_SIZE);
     bspz_snapshot_finish(image, side, &written);
-    snapshot->why = why;
+    if (side == -EAGAIN)
+        bspz_sys1(SYS_exit_group, 1);
 }
 
 /* 0: the copy is made, or none was wanted (*made false); 1 in the copy when it is thawed. */
@@ -215,23 +219,17 @@ static int make_copy(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *pl
     *made = word != NULL;
     if (!word)
         return 0;
-    side = bspz_fork_twice(snapshot, &plan->hooks, snapshot->thread.tid_address);
+    side = bspz_fork_copy(snapshot, &plan->hooks, snapshot->thread.tid_address, NULL);
     if (side <= 0) {
         *made = side == 0;
         return side;
     }
     bspz_show_as_copy(snapshot);
     volunteer_for_oom();
-    side = bspz_snapshot_confirm(snapshot);
-    if (side && image) {
-        memcpy(image->why, snapshot->why, BSPZ_WHY_SIZE);
-        bspz_snapshot_finish(image, side, NULL);
-    }
-    if (side)
-        bspz_sys1(SYS_exit_group, 1);
-    snapshot->from_memory = false;
     if (image)
         have_image_written(snapshot, image);
+    else if (bspz_snapshot_confirm(snapshot) != 0)
+        bspz_sys1(SYS_exit_group, 1);
     wait_frozen(word);
     return 1;
 }

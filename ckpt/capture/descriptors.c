@@ -99,11 +99,27 @@ uint32_t bspz_descriptor_mark(int number)
     return mark >= (long)BSPZ_SHARED_FIRST && mark <= (long)BSPZ_SHARED_LAST ? (uint32_t)mark : 0;
 }
 
-static int describe(struct bspz_descriptor *one, char *buffer, struct bspz_arena *arena)
+/* The same, but for locks, which do not matter where the file is none of the program's: three
+ * times as fast. */
+static int take_flags(struct bspz_descriptor *one)
+{
+    long flags = bspz_sys3(SYS_fcntl, one->number, F_GETFL, 0);
+    long offset = bspz_sys3(SYS_lseek, one->number, 0, SEEK_CUR);
+
+    if (flags < 0)
+        return (int)flags;
+    one->flags = (int32_t)flags & ~O_CLOEXEC;
+    one->close_on_exec = bspz_sys3(SYS_fcntl, one->number, F_GETFD, 0) & FD_CLOEXEC;
+    one->offset = offset < 0 ? 0 : (uint64_t)offset;
+    return 0;
+}
+
+static int describe(struct bspz_descriptor *one, bool is_jobs, char *buffer,
+                    struct bspz_arena *arena)
 {
     struct stat status;
     char name[64];
-    int error = take_info(one, buffer);
+    int error = is_jobs ? take_flags(one) : take_info(one, buffer);
     long length;
 
     if (error)
@@ -124,7 +140,9 @@ static int describe(struct bspz_descriptor *one, char *buffer, struct bspz_arena
     one->inode = status.st_ino;
     one->modified = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
     one->mode = status.st_mode;
-    one->kind = kind_of(&status, one->path);
+    one->kind = !is_jobs                  ? kind_of(&status, one->path)
+                : S_ISREG(status.st_mode) ? BSPZ_FD_FILE
+                                          : BSPZ_FD_OTHER;
     if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
         one->shared = bspz_descriptor_mark(one->number);
     return 0;
@@ -203,7 +221,16 @@ static int list_numbers(struct bspz_descriptors *all, int folder, char *buffer,
     }
 }
 
-int bspz_descriptors_read(struct bspz_descriptors *all, struct bspz_arena *arena)
+static bool is_listed(int number, const int *numbers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (numbers[i] == number)
+            return true;
+    return false;
+}
+
+int bspz_descriptors_read(struct bspz_descriptors *all, const int *jobs, uint32_t job_count,
+                          struct bspz_arena *arena)
 {
     char *buffer = bspz_arena_take(arena, LIST_BUFFER);
     int folder, error;
@@ -221,7 +248,8 @@ int bspz_descriptors_read(struct bspz_descriptors *all, struct bspz_arena *arena
     if (!bspz_arena_take(arena, all->count * sizeof *all->descriptor))
         return -ENOMEM;
     for (uint32_t i = 0; i < all->count; i++) {
-        error = describe(&all->descriptor[i], buffer, arena);
+        error = describe(&all->descriptor[i], is_listed(all->descriptor[i].number, jobs, job_count),
+                         buffer, arena);
         if (error)
             return error;
     }

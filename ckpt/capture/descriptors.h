@@ -37,9 +37,10 @@ struct bspz_descriptors {
     uint32_t count;
 };
 
-/* Lists all descriptors but those used for the listing.  0, or a negative errno: -ENOMEM when the
- * arena is full. */
-int bspz_descriptors_read(struct bspz_descriptors *descriptors, struct bspz_arena *arena);
+/* Lists all descriptors but those used for the listing; of the job's own, less than of the
+ * program's.  0, or a negative errno: -ENOMEM when the arena is full. */
+int bspz_descriptors_read(struct bspz_descriptors *descriptors, const int *jobs, uint32_t job_count,
+                          struct bspz_arena *arena);
 
 /* The mark of an open file description, or 0: see BSPZ_SHARED_FIRST. */
 uint32_t bspz_descriptor_mark(int number);

@@ -133,7 +133,7 @@ static int open_one(struct bspz_restore *restore, const struct bspz_image_descri
 int bspz_files_open(struct bspz_restore *restore)
 {
     int lowest = first_free(restore);
-    int listed = bspz_descriptors_read(&restore->self->descriptors, &restore->self->arena);
+    int listed = bspz_descriptors_read(&restore->self->descriptors, NULL, 0, &restore->self->arena);
 
     if (listed)
         return bspz_restore_fail(restore, listed, "/proc/self/fd", NULL, NULL);
@@ -237,7 +237,7 @@ static int move_jobs(struct bspz_restore *restore)
 static int close_rest(struct bspz_restore *restore)
 {
     struct bspz_descriptors now;
-    int error = bspz_descriptors_read(&now, &restore->self->arena);
+    int error = bspz_descriptors_read(&now, NULL, 0, &restore->self->arena);
 
     if (error)
         return bspz_restore_fail(restore, error, "/proc/self/fd", NULL, NULL);

@@ -1,6 +1,7 @@
 /* fork.c - a copy of this process that the program does not notice.
  *
- * An intermediate without exit signal makes the copy and ends when somebody else watches it; the
+ * Where this process's parent is who watches copies, they are made as its children.  Otherwise an
+ * intermediate without exit signal makes the copy and ends when somebody else watches it; the
  * copy's parent is then the nearest subreaper.  The intermediate borrows the caller's memory, so
  * that page tables are copied once and not twice.  No handler of pthread_atfork runs: a copy either
  * never returns to the program, or it is the program as it was. */
@@ -32,16 +33,33 @@ struct double_fork {
     uint64_t tid_address;
     struct bspz_context *context;
     void *stack; /* of the intermediate */
+    const struct bspz_capture_plan *writes;
 };
 
+void bspz_step_back(const struct bspz_capture_plan *plan)
+{
+    const struct {
+        int32_t priority;
+    } none = {0};
+    uint64_t all[16];
+
+    memset(all, 0xff, sizeof all);
+    bspz_sys3(SYS_sched_setaffinity, 0, plan->cores ? plan->cores_bytes : sizeof all,
+              plan->cores ? plan->cores : all);
+    bspz_sys3(SYS_sched_setscheduler, 0, SCHED_IDLE, &none);
+}
+
 /* The intermediate, in the memory of the process that waits for it.  Its status is an errno value,
- * 0 when all is well.  The copy goes on where bspz_fork_twice left its stack. */
+ * 0 when all is well.  The copy goes on where bspz_fork_copy left its stack. */
 static long run_intermediate(void *argument)
 {
     const struct double_fork *call = argument;
-    long copy = bspz_raw_fork(call->tid_address);
     int error, status;
+    long copy;
 
+    if (call->writes)
+        bspz_step_back(call->writes);
+    copy = bspz_raw_fork(call->tid_address, false);
     if (copy < 0)
         return -copy;
     if (copy == 0) {
@@ -70,12 +88,27 @@ static long make_intermediate(void *argument)
     return -(status >> 8 & 0xff);
 }
 
-int bspz_fork_twice(const struct bspz_snapshot *snapshot, const struct bspz_copy_hooks *hooks,
-                    uint64_t tid_address)
+static int fork_beside(const struct bspz_copy_hooks *hooks, uint64_t tid_address)
+{
+    long copy = bspz_raw_fork(tid_address, true);
+
+    if (copy < 0)
+        return (int)copy;
+    if (copy > 0)
+        return -hooks->announce(hooks->context, (int32_t)copy);
+    if (hooks->enter(hooks->context) != 0)
+        bspz_sys1(SYS_exit_group, 1);
+    return 1;
+}
+
+int bspz_fork_copy(const struct bspz_snapshot *snapshot, const struct bspz_copy_hooks *hooks,
+                   uint64_t tid_address, const struct bspz_capture_plan *writes)
 {
     struct bspz_context context;
-    struct double_fork call = {hooks, tid_address, &context, snapshot->fork_stack_top};
+    struct double_fork call = {hooks, tid_address, &context, snapshot->fork_stack_top, writes};
 
+    if (hooks->beside && hooks->beside(hooks->context, !writes))
+        return fork_beside(hooks, tid_address);
     return (int)bspz_switch_stack(&context, (char *)snapshot->fork_stack_top - BSPZ_FORK_STACK,
                                   make_intermediate, &call);
 }

@@ -1,27 +1,40 @@
 /* remember.c - the detailed list of mappings, kept from one snapshot to the next.
  *
- * The kernel makes that list by looking at every page, which takes longer than the fork itself.  A
- * copy that is made while the plain list is as it was can do with the flags of the last time, and
- * looks itself, off the program's path, whether they were still right: if a flag was changed
- * without a change of the list (madvise on a whole mapping), the copy is given up, and the next
- * snapshot looks again. */
+ * The kernel makes that list by looking at every page, which takes as long as the fork itself.  A
+ * copy can do with the flags of the last time; whoever writes its image looks, off the program's
+ * path, whether they were right.  Mappings that have grown, shrunk or moved together keep the flags
+ * of what they were.  New memory is taken to have none, as long as that was right so far and it is
+ * worth it.  When a copy turns out to be wrong it is given up, and the next snapshot looks itself.
+ */
 #include <errno.h>
 #include <string.h>
 
+#include "ckpt/capture/linux.h"
 #include "ckpt/capture/snapshot.h"
 
 struct bspz_memory {
     uint32_t count;
+    bool careful; /* a guess was wrong once */
     struct bspz_map map[];
 };
 
-#define DETAILS (~(uint32_t)(BSPZ_MAP_SHARED | BSPZ_MAP_DELETED))
+#define DETAILS        (~(uint32_t)(BSPZ_MAP_SHARED | BSPZ_MAP_DELETED))
+#define WORTH_GUESSING (UINT64_C(32) << 10) /* KiB in memory: half a millisecond of looking */
+#define STATUS_BYTES   4096
 
-static bool is_same(const struct bspz_map *a, const struct bspz_map *b)
+/* What lies at the same place may be the same, however its ends and its protection have changed. */
+static bool is_same(const struct bspz_map *now, const struct bspz_map *then)
 {
-    return a->start == b->start && a->end == b->end && a->prot == b->prot &&
-           a->offset == b->offset && a->inode == b->inode && a->device == b->device &&
-           (a->flags & ~DETAILS) == (b->flags & ~DETAILS);
+    if ((now->flags ^ then->flags) & ~DETAILS || now->inode != then->inode)
+        return false;
+    return now->inode == 0 ||
+           (now->device == then->device && now->start - now->offset == then->start - then->offset);
+}
+
+static bool is_anonymous(const struct bspz_map *map)
+{
+    return map->inode == 0 && !(map->flags & BSPZ_MAP_SHARED) &&
+           (map->path[0] == '\0' || strcmp(map->path, "[heap]") == 0);
 }
 
 static bool is_excluded(const struct bspz_snapshot *snapshot, const struct bspz_map *map)
@@ -43,48 +56,117 @@ static bool is_shared_memory(const struct bspz_map *map)
            strcmp(map->path, "/dev/zero") == 0;
 }
 
+static uint64_t number_after(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    uint64_t value = 0;
+
+    if (!at)
+        return 0;
+    for (at += strlen(name); *at == ' ' || *at == '\t'; at++)
+        continue;
+    for (; *at >= '0' && *at <= '9'; at++)
+        value = value * 10 + (uint64_t)(*at - '0');
+    return value;
+}
+
+/* Locked memory is lost in a fork without a trace, so a copy could not notice a wrong guess. */
+static bool may_guess(struct bspz_snapshot *snapshot)
+{
+    struct bspz_arena before = snapshot->arena;
+    char *status = bspz_arena_take(&snapshot->arena, STATUS_BYTES);
+    bool may = !snapshot->memory->careful && status &&
+               bspz_sys_slurp("/proc/self/status", status, STATUS_BYTES) > 0 &&
+               number_after(status, "VmLck:") == 0 &&
+               number_after(status, "VmRSS:") >= WORTH_GUESSING;
+
+    snapshot->arena = before;
+    return may;
+}
+
+/* The one mapping that this one was, or a part of; NULL: there is none, or several that differed.
+ * `from` is the first that does not lie below, and is moved on. */
+static const struct bspz_map *find_former(const struct bspz_memory *memory, uint32_t *from,
+                                          const struct bspz_map *map)
+{
+    const struct bspz_map *former = NULL;
+
+    while (*from < memory->count && memory->map[*from].end <= map->start)
+        ++*from;
+    for (uint32_t i = *from; i < memory->count && memory->map[i].start < map->end; i++) {
+        const struct bspz_map *one = &memory->map[i];
+
+        if (!is_same(map, one) || (former && former->flags != one->flags))
+            return NULL;
+        former = one;
+    }
+    return former;
+}
+
 /* What is in memory is not known without looking; for memory shared by processes it matters. */
 static bool recall(struct bspz_snapshot *snapshot)
 {
-    const struct bspz_memory *memory = snapshot->memory;
+    struct bspz_memory *memory = snapshot->memory;
+    uint32_t from = 0;
+    bool asked = false;
 
-    if (memory->count == 0 || memory->count != snapshot->maps.count)
+    if (memory->count == 0)
         return false;
-    for (uint32_t i = 0; i < memory->count; i++) {
+    for (uint32_t i = 0; i < snapshot->maps.count; i++) {
         struct bspz_map *map = &snapshot->maps.map[i];
+        const struct bspz_map *former = find_former(memory, &from, map);
 
-        if (!is_same(map, &memory->map[i]) ||
-            (is_shared_memory(map) && !is_excluded(snapshot, map)))
+        if (is_shared_memory(map) && !is_excluded(snapshot, map))
             return false;
-        map->flags = memory->map[i].flags;
+        if (!former && (!is_anonymous(map) || !(asked || may_guess(snapshot))))
+            return false;
+        asked = asked || !former;
+        if (former)
+            map->flags = former->flags;
         map->present = map->end - map->start;
-        map->swapped = memory->map[i].swapped;
+        map->swapped = former ? former->swapped : 0;
     }
     return true;
 }
 
-int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick)
+static void remember(struct bspz_snapshot *snapshot)
 {
     struct bspz_memory *memory = snapshot->memory;
-    struct bspz_arena before = snapshot->arena;
     uint32_t room = (uint32_t)((BSPZ_MEMORY_BYTES - sizeof *memory) / sizeof memory->map[0]);
-    int error;
 
+    memory->count = snapshot->maps.count <= room ? snapshot->maps.count : 0;
+    memcpy(memory->map, snapshot->maps.map, memory->count * sizeof memory->map[0]);
+}
+
+int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick)
+{
+    bool stale = atomic_exchange(snapshot->stale, 0) != 0;
+    struct bspz_arena before = snapshot->arena;
+    int error = 0;
+
+    snapshot->memory->careful = snapshot->memory->careful || stale;
     snapshot->from_memory = false;
-    if (atomic_exchange(snapshot->stale, 0) == 0 && quick) {
+    if (!stale && quick) {
         error = bspz_maps_read(&snapshot->maps, false, &snapshot->arena);
         snapshot->from_memory = !error && recall(snapshot);
-        if (error || snapshot->from_memory)
-            return error;
-        snapshot->arena = before;
+        if (!error && !snapshot->from_memory)
+            snapshot->arena = before;
     }
-    error = bspz_maps_read(&snapshot->maps, true, &snapshot->arena);
-    memory->count = 0;
-    if (error || snapshot->maps.count > room)
-        return error;
-    memcpy(memory->map, snapshot->maps.map, snapshot->maps.count * sizeof memory->map[0]);
-    memory->count = snapshot->maps.count;
-    return 0;
+    if (!error && !snapshot->from_memory)
+        error = bspz_maps_read(&snapshot->maps, true, &snapshot->arena);
+    if (error)
+        snapshot->memory->count = 0;
+    else
+        remember(snapshot);
+    return error;
+}
+
+/* What is written of a mapping that a copy has, too, is how it is there. */
+static void take_truth(struct bspz_map *map, const struct bspz_map *now)
+{
+    map->flags = (now->flags & ~(uint32_t)BSPZ_MAP_LOCKED) | (map->flags & BSPZ_MAP_LOCKED);
+    map->present = now->present;
+    map->swapped = now->swapped;
 }
 
 int bspz_snapshot_confirm(struct bspz_snapshot *snapshot)
@@ -95,17 +177,21 @@ int bspz_snapshot_confirm(struct bspz_snapshot *snapshot)
     if (!snapshot->from_memory)
         return 0;
     error = bspz_maps_read(&now, true, &snapshot->arena);
-    for (uint32_t i = 0; i < snapshot->piece_count && !error; i++) {
-        const struct bspz_piece *piece = &snapshot->piece[i];
-        const struct bspz_map *map = bspz_maps_find(&now, piece->start);
+    for (uint32_t i = 0; i < snapshot->maps.count && !error; i++) {
+        struct bspz_map *map = &snapshot->maps.map[i];
+        const struct bspz_map *found = bspz_maps_find(&now, map->start);
 
-        if (piece->map->flags & BSPZ_MAP_DONT_FORK)
+        if (map->flags & BSPZ_MAP_DONT_FORK || is_excluded(snapshot, map))
             continue;
-        if (!map || (map->flags ^ piece->map->flags) & (BSPZ_MAP_WIPE_FORK | BSPZ_MAP_DONT_FORK))
+        if (!found || (found->flags ^ map->flags) & (BSPZ_MAP_WIPE_FORK | BSPZ_MAP_DONT_FORK))
             error = -EAGAIN;
+        else if (!(map->flags & BSPZ_MAP_WIPE_FORK))
+            take_truth(map, found);
     }
     if (error == -EAGAIN)
         atomic_store(snapshot->stale, 1);
+    if (!error)
+        snapshot->from_memory = false;
     return error ? bspz_snapshot_fail(snapshot,
                                       "mappings changed in a way that a copy cannot follow", error)
                  : 0;

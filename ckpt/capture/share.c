@@ -75,7 +75,8 @@ int bspz_share_give(int socket, const struct bspz_capture_options *options, char
         strcpy(why, "no address space for the tables of a snapshot");
         return -ENOMEM;
     }
-    error = bspz_descriptors_read(&snapshot->descriptors, &snapshot->arena);
+    error = bspz_descriptors_read(&snapshot->descriptors, options->job_descriptors,
+                                  options->job_count, &snapshot->arena);
     for (uint32_t i = 0; i < snapshot->descriptors.count && !error; i++) {
         struct bspz_descriptor *one = &snapshot->descriptors.descriptor[i];
 

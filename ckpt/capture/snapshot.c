@@ -236,7 +236,8 @@ int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick)
     error = cut_maps(snapshot);
     if (error)
         return bspz_snapshot_fail(snapshot, "the list of mappings", error);
-    error = bspz_descriptors_read(&snapshot->descriptors, &snapshot->arena);
+    error = bspz_descriptors_read(&snapshot->descriptors, snapshot->options->job_descriptors,
+                                  snapshot->options->job_count, &snapshot->arena);
     if (error)
         return bspz_snapshot_fail(snapshot, "/proc/self/fd", error);
     return bspz_snapshot_judge(snapshot);

@@ -3,6 +3,7 @@
 #ifndef CKPT_CAPTURE_X86_64_H
 #define CKPT_CAPTURE_X86_64_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define BSPZ_RED_ZONE 128 /* bytes below the stack pointer that a leaf function may use */
@@ -36,11 +37,14 @@ static inline __attribute__((always_inline)) long bspz_system(long number, long 
 }
 
 /* A child without exit signal, with a copy of this memory: its parent sees it only with __WALL.
- * With an address, the kernel keeps the child's thread id there.  0 in the child. */
-static inline __attribute__((always_inline)) long bspz_raw_fork(uint64_t tid_address)
+ * With an address, the kernel keeps the child's thread id there.  beside: a child of this process's
+ * parent instead.  0 in the child. */
+static inline __attribute__((always_inline)) long bspz_raw_fork(uint64_t tid_address, bool beside)
 {
-    /* CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID; the order of the arguments is this processor's. */
-    return bspz_system(56, tid_address ? 0x01200000 : 0, 0, 0, (long)tid_address, 0, 0);
+    /* CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID, CLONE_PARENT; the order of the arguments is this
+     * processor's. */
+    return bspz_system(56, (tid_address ? 0x01200000 : 0) | (beside ? 0x8000 : 0), 0, 0,
+                       (long)tid_address, 0, 0);
 }
 
 /* A child without exit signal that runs function(argument) in this very memory, on the stack that

@@ -1,7 +1,10 @@
 /* save_copies.c - what copies of a rank do in their first moments; see lib/shm/snap.h.
  *
- * All of it runs with signals blocked: announce in the intermediate, which borrows the rank's
- * memory, enter in the copy.  What can fail: the agent is gone or wants no copy any more.
+ * A rank whose parent is the agent makes copies that are the agent's children, too, and does not
+ * wait for anything.  Below a wrapper an intermediate makes them, and ends when the agent holds
+ * them. All of it runs with signals blocked: announce in the rank, or in the intermediate, which
+ * borrows its memory; enter in the copy.  What can fail: the agent is gone or wants no copy any
+ * more.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,39 +18,44 @@
 #define AGENT_CHECK_MS 500
 #define PARENT_GONE    SIGUSR1 /* blocked like all others, and never delivered */
 
+static bool is_beside;                  /* the next copy is the agent's child at once */
+static struct bspz_snap_process *place; /* of the next copy */
+
 struct bspz_snap *bspz_own_snap(void)
 {
     return bspz_snap_of(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid);
 }
 
-/* Shows the copy to the agent and waits until it holds it. */
-static int announce(struct bspz_snap_process *process, int32_t ospid)
+/* Until the agent holds the copy, or wants none. */
+static int wait_until_held(void)
 {
     uint32_t state;
 
-    atomic_store(&process->ospid, ospid);
-    bspz_word_set(&process->state, BSPZ_SNAP_MADE);
-    bspz_board_ring(bspz_rt.board);
-    while ((state = atomic_load(&process->state)) == BSPZ_SNAP_MADE) {
+    while ((state = atomic_load(&place->state)) < BSPZ_SNAP_HELD) {
         if (atomic_load(&bspz_rt.board->stop) || bspz_agent_gone(bspz_rt.board))
             return ESRCH;
-        bspz_word_wait(&process->state, BSPZ_SNAP_MADE, AGENT_CHECK_MS);
+        bspz_word_wait(&place->state, state, AGENT_CHECK_MS);
     }
     return state == BSPZ_SNAP_HELD ? 0 : ECANCELED;
 }
 
+/* Shows the copy to the agent. */
+static int announce(void *context, int32_t ospid)
+{
+    (void)context;
+    atomic_store(&place->ospid, ospid);
+    bspz_word_set(&place->state, BSPZ_SNAP_MADE);
+    bspz_board_ring(bspz_rt.board);
+    return is_beside ? 0 : wait_until_held();
+}
+
 /* The copy's maker ends when the agent holds it; its end is what says that the agent is the parent
- * now, whose own end shall be the copy's. */
-static int enter(void *context)
+ * now. */
+static int wait_for_parent(pid_t agent)
 {
     const struct timespec check = {0, AGENT_CHECK_MS * 1000000L};
-    pid_t agent = bspz_rt.board->agent_pid;
     sigset_t gone;
 
-    (void)context;
-    /* A rank's group is killed with all that it has started; its copies stay. */
-    if (bspz_rt.pid > 0)
-        setpgid(0, 0);
     sigemptyset(&gone);
     sigaddset(&gone, PARENT_GONE);
     prctl(PR_SET_PDEATHSIG, PARENT_GONE);
@@ -55,23 +63,48 @@ static int enter(void *context)
         if (sigtimedwait(&gone, NULL, &check) < 0 && bspz_agent_gone(bspz_rt.board))
             return ESRCH;
     }
+    return 0;
+}
+
+/* The agent's end shall be the copy's. */
+static int enter(void *context)
+{
+    pid_t agent = bspz_rt.board->agent_pid;
+    int error;
+
+    (void)context;
+    /* A rank's group is killed with all that it has started; its copies stay. */
+    if (bspz_rt.pid > 0)
+        setpgid(0, 0);
+    if (is_beside)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    error = is_beside ? wait_until_held() : wait_for_parent(agent);
+    if (error)
+        return error;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     return getppid() == agent ? 0 : ESRCH;
 }
 
-static int announce_writer(void *context, int32_t ospid)
+static bool goes_beside(struct bspz_snap_process *next, bool may)
+{
+    place = next;
+    is_beside = may && getppid() == bspz_rt.board->agent_pid;
+    return is_beside;
+}
+
+static bool writer_goes_beside(void *context, bool may)
 {
     (void)context;
-    return announce(&bspz_own_snap()->writer, ospid);
+    return goes_beside(&bspz_own_snap()->writer, may);
 }
 
 /* Each next copy goes where the agent says, a copy's own as well. */
-static int announce_frozen(void *context, int32_t ospid)
+static bool frozen_goes_beside(void *context, bool may)
 {
     struct bspz_snap *snap = bspz_own_snap();
 
     (void)context;
-    return announce(&snap->copies[atomic_load(&snap->copy_slot) & 1], ospid);
+    return goes_beside(&snap->copies[atomic_load(&snap->copy_slot) & 1], may);
 }
 
 static _Atomic uint32_t *word(void *context)
@@ -85,10 +118,12 @@ static _Atomic uint32_t *word(void *context)
 
 void bspz_writer_hooks(struct bspz_copy_hooks *hooks)
 {
-    *hooks = (struct bspz_copy_hooks){.announce = announce_writer, .enter = enter};
+    *hooks = (struct bspz_copy_hooks){
+        .announce = announce, .enter = enter, .beside = writer_goes_beside};
 }
 
 void bspz_frozen_hooks(struct bspz_copy_hooks *hooks)
 {
-    *hooks = (struct bspz_copy_hooks){.announce = announce_frozen, .enter = enter, .word = word};
+    *hooks = (struct bspz_copy_hooks){
+        .announce = announce, .enter = enter, .beside = frozen_goes_beside, .word = word};
 }

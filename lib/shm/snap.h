@@ -10,9 +10,10 @@
  * Snapshot 0 is ordered before BSPZ_PHASE_LAYOUT; process 0 takes it then, waits for nothing, and
  * makes the other ranks.
  *
- * Copies of a rank are grandchildren whose parent the agent becomes.  Each is announced in a
- * bspz_snap_process: MADE by its maker, then HELD by the agent, which has its pidfd by then and
- * may end it at any time; or REFUSED, then it ends by itself.
+ * Copies of a rank are the agent's children: at once if the rank is one, too, else because their
+ * maker's parent has ended.  Each is announced in a bspz_snap_process: MADE by its maker, then HELD
+ * by the agent, which has its pidfd by then and may end it at any time; or REFUSED, then it ends by
+ * itself.
  *
  * A rank that is restored: the agent starts it with BSPZ_ENV_RESTORE, state HELD; it stages its
  * memory, sets `staged`, rings, waits for snap_passed, becomes the process in the image, READY.  A

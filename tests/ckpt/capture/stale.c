@@ -10,7 +10,8 @@
 #include "tests/ckpt/capture/host_copy.h"
 #include "tests/ckpt/capture/state.h"
 
-#define PAGE 4096
+#define PAGE  4096
+#define LARGE (40 << 20)
 
 /* Apart from each other, and from anything that could become one mapping with them. */
 static char *page_of(char fill)
@@ -43,13 +44,30 @@ static int freeze(struct host_agent *agent)
     return status;
 }
 
+/* New memory, so much that what forks do to it is guessed and not looked up. */
+static char *large(char fill, int advice)
+{
+    char *memory = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(memory != MAP_FAILED && madvise(memory, LARGE, advice) == 0);
+    memset(memory, fill, LARGE);
+    return memory;
+}
+
 int main(int argc, char **argv)
 {
-    char *forkless = page_of('f'), *wiped = page_of('w');
+    char *forkless = page_of('f'), *wiped = page_of('w'), *plain, *lost, *again;
     struct host_agent *agent = host_agent_start();
 
     CHECK(argc == 2);
     CHECK(save(argv[1], agent) == 0 && save(argv[1], agent) == 0);
+    plain = large('p', MADV_NORMAL);
+    CHECK(save(argv[1], agent) == 0);
+    /* A wrong guess costs a copy, and there is no other. */
+    lost = large('l', MADV_WIPEONFORK);
+    CHECK(save(argv[1], agent) == 1 && save(argv[1], agent) == 0);
+    again = large('a', MADV_WIPEONFORK);
+    CHECK(save(argv[1], agent) == 0);
     CHECK(madvise(forkless, PAGE, MADV_DONTFORK) == 0);
     CHECK(save(argv[1], agent) == 1);
     CHECK(save(argv[1], agent) == 0);
@@ -58,6 +76,7 @@ int main(int argc, char **argv)
     CHECK(freeze(agent) == 0);
     if (save(argv[1], agent) == 0)
         _exit(10);
+    CHECK(plain[LARGE / 2] == 'p' && lost[LARGE / 2] == 'l' && again[LARGE - 1] == 'a');
     CHECK(forkless[0] == 'f' && forkless[PAGE - 1] == 'f' && wiped[0] == 'w');
     return 0;
 }
