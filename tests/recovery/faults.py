@@ -90,6 +90,24 @@ def survivors_come_from_their_copies():
             check(again in before, "process", pid, "went on as", again, "copies were", before)
 
 
+def below_a_wrapper():
+    """Process 0 is a child of a shell, which must not get to know its copies."""
+    script = 'ulimit -c 0; "$@"; status=$?; exit $status'
+    reference = Reference.of(2, 15)
+    with Place() as place:
+        held_everywhere(place, 2, 6)
+        job = place.start(BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 1,
+                          "/bin/sh", "-c", script, "sh", TICKER, place.files, 15)
+        ranks = wait_all(place, 2, 6)
+        before = copies(job)
+        place.kill(ranks[1])
+        let_go(place, 2, 6)
+        ended(place, job, reference)
+        for pid in range(2):
+            again = place.executed(pid, 6)[-1]
+            check(again in before, "process", pid, "went on as", again, "copies were", before)
+
+
 def five_times_in_a_row():
     """The second fault and all that follow come before anything new is committed."""
     reference = Reference.of(3, 15)
@@ -357,7 +375,7 @@ def without_snapshots():
 
 if __name__ == "__main__":
     main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank,
-          survivors_come_from_their_copies, five_times_in_a_row, fifty_supersteps_fifty_faults,
+          survivors_come_from_their_copies, below_a_wrapper, five_times_in_a_row, fifty_supersteps_fifty_faults,
           agent_five_times, back_to_the_start, the_same_fault_for_ever, restarts_count_anew,
           labelled_and_split, shortened_by_itself, slow_input, input_from_a_terminal,
           reader_that_waits, signal_to_everybody, a_variable_of_our_own,
