@@ -314,6 +314,7 @@ struct coord_config {
     uint32_t term; /* at least 1 */
     uint32_t host_count;
     const struct wire_host *hosts; /* in placement order; slots 0: what HOST_READY says; copied */
+    bool by_node;                  /* the next process on the next host, else hosts are filled */
     uint32_t process_limit;        /* bsprun's -np or BSP_PROCS; 0: none */
     uint32_t processes_max;        /* more than this is refused; 0: WIRE_RANKS_MAX */
     uint64_t consult_every;        /* decide every n-th barrier; 0: none */
@@ -352,8 +353,8 @@ uint32_t coord_term(const struct coord *state);
 uint32_t coord_processes(const struct coord *state); /* 0 before PLACE */
 /* The host of a pid < coord_processes. */
 uint32_t coord_host_of(const struct coord *state, uint32_t pid);
-/* How many processes the host has, and the lowest pid of them.  Consecutive, except where some were
- * moved here in a rollback. */
+/* How many processes the host has, and the lowest pid of them.  Consecutive, except with by_node and
+ * where some were moved here in a rollback. */
 uint32_t coord_pids_of(const struct coord *state, uint32_t host, uint32_t *first);
 /* Whether sends still go to this host. */
 bool coord_host_alive(const struct coord *state, uint32_t host);

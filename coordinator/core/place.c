@@ -17,42 +17,116 @@ static uint64_t total_slots(const struct coord *state)
     return total;
 }
 
-/* The k-th host in placement order: the registered one, then the others. */
-static struct coord_host *in_order(struct coord *state, uint32_t k)
+/* The k-th host in placement order: `first`, then the others. */
+static struct coord_host *in_order(struct coord *state, uint32_t first, uint32_t k)
 {
     if (k == 0)
-        return &state->hosts[state->registered_host];
-    return &state->hosts[k <= state->registered_host ? k - 1 : k];
+        return &state->hosts[first];
+    return &state->hosts[k <= first ? k - 1 : k];
 }
 
-void coord_place(struct coord *state, uint32_t processes)
+/* How many processes each host gets: by slot those that come first are filled, else one after the
+ * other gets one more; what is more than there are slots is spread in proportion to them. */
+static void count_out(struct coord *state, uint32_t first, uint32_t processes)
 {
     uint64_t total = total_slots(state);
     uint64_t left = processes;
 
-    /* First what each host gets for certain, ... */
     for (uint32_t k = 0; k < state->host_count; k++) {
-        struct coord_host *host = in_order(state, k);
-        if (processes <= total)
-            host->count = left < host->slots ? (uint32_t)left : host->slots;
-        else
+        struct coord_host *host = in_order(state, first, k);
+        if (processes > total)
             host->count = (uint32_t)((uint64_t)processes * host->slots / total);
+        else if (state->config.by_node)
+            host->count = 0;
+        else
+            host->count = left < host->slots ? (uint32_t)left : host->slots;
         left -= host->count;
     }
-    /* ... then one more for as many as the division left over (fewer than there are hosts). */
-    for (uint32_t k = 0; left > 0; k++, left--)
-        in_order(state, k)->count++;
+    /* A round for each process of the fullest host; what a division has left over is less than a
+     * round. */
+    while (left > 0)
+        for (uint32_t k = 0; k < state->host_count && left > 0; k++) {
+            struct coord_host *host = in_order(state, first, k);
+            if (host->count < host->slots || processes > total) {
+                host->count++;
+                left--;
+            }
+        }
+}
 
-    uint32_t first = 0;
+static void put(struct coord *state, uint32_t pid, struct coord_host *host)
+{
+    if (host->count++ == 0)
+        host->first = pid;
+    state->home[pid] = (uint16_t)(host - state->hosts);
+}
+
+/* Process by process, a host at a time or one of each host in turn; uses up the counts. */
+static void deal_out(struct coord *state, uint32_t first, uint32_t processes)
+{
+    uint32_t pid = 0;
     for (uint32_t k = 0; k < state->host_count; k++) {
-        struct coord_host *host = in_order(state, k);
-        host->first = first;
-        for (uint32_t i = 0; i < host->count; i++)
-            state->home[first + i] = (uint16_t)(host - state->hosts);
-        first += host->count;
+        state->hosts[k].quota = state->hosts[k].count;
+        state->hosts[k].count = state->hosts[k].first = 0;
     }
+    while (pid < processes)
+        for (uint32_t k = 0; k < state->host_count; k++) {
+            struct coord_host *host = in_order(state, first, k);
+            uint32_t share = state->config.by_node && host->quota > 0 ? 1 : host->quota;
+            if (host->count == 0)
+                host->first = pid;
+            host->quota -= share;
+            for (; share > 0; share--)
+                put(state, pid++, host);
+        }
+}
+
+static void place_anew(struct coord *state, uint32_t first, uint32_t processes)
+{
+    count_out(state, first, processes);
+    deal_out(state, first, processes);
     state->processes = processes;
 }
+
+void coord_place(struct coord *state, uint32_t processes)
+{
+    place_anew(state, state->registered_host, processes);
+}
+
+/* ---- Again, from a snapshot ---- */
+
+static struct coord_host *least_loaded(struct coord *state)
+{
+    struct coord_host *best = &state->hosts[0];
+    for (uint32_t i = 1; i < state->host_count; i++) {
+        struct coord_host *host = &state->hosts[i];
+        if ((uint64_t)(host->count + 1) * best->slots < (uint64_t)(best->count + 1) * host->slots)
+            best = host;
+    }
+    return best;
+}
+
+void coord_place_again(struct coord *state, uint32_t processes, const uint16_t *copy_on)
+{
+    uint32_t copies = 0;
+    for (uint32_t pid = 0; pid < processes; pid++)
+        if (copy_on[pid] > 0) {
+            put(state, pid, &state->hosts[copy_on[pid] - 1]);
+            copies++;
+        }
+    if (copies == 0) {
+        place_anew(state, 0, processes);
+        return;
+    }
+    for (uint32_t pid = 0; pid < processes; pid++)
+        if (copy_on[pid] == 0)
+            put(state, pid, least_loaded(state));
+    for (uint32_t pid = processes; pid-- > 0;)
+        state->hosts[state->home[pid]].first = pid;
+    state->processes = processes;
+}
+
+/* ---- Barriers ---- */
 
 uint64_t coord_next_consult(uint64_t from, uint64_t every, uint64_t abort_at)
 {

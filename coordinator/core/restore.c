@@ -90,41 +90,6 @@ int coord_take_held(struct coord *state, struct coord_host *host, const struct c
     return 0;
 }
 
-/* ---- Where everything goes ---------------------------------------------------------------- */
-
-static void put(struct coord *state, uint32_t pid, struct coord_host *host)
-{
-    if (host->count++ == 0)
-        host->first = pid;
-    state->home[pid] = (uint16_t)(host - state->hosts);
-}
-
-static struct coord_host *least_loaded(struct coord *state)
-{
-    struct coord_host *best = &state->hosts[0];
-    for (uint32_t i = 1; i < state->host_count; i++) {
-        struct coord_host *host = &state->hosts[i];
-        if ((uint64_t)(host->count + 1) * best->slots < (uint64_t)(best->count + 1) * host->slots)
-            best = host;
-    }
-    return best;
-}
-
-/* Frozen copies stay where they are; what was lost goes to where there is most room. */
-static void place_again(struct coord *state)
-{
-    const struct coord_held *from = state->from;
-    for (uint32_t pid = 0; pid < from->processes; pid++)
-        if (from->copy_on[pid] > 0)
-            put(state, pid, &state->hosts[from->copy_on[pid] - 1]);
-    for (uint32_t pid = 0; pid < from->processes; pid++)
-        if (from->copy_on[pid] == 0)
-            put(state, pid, least_loaded(state));
-    for (uint32_t pid = from->processes; pid-- > 0;)
-        state->hosts[state->home[pid]].first = pid;
-    state->processes = from->processes;
-}
-
 void coord_choose(struct coord *state, struct coord_effects *effects)
 {
     for (uint32_t i = 0; i < COORD_HELD_MAX; i++) {
@@ -145,7 +110,7 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
         coord_stop_saved(state, effects);
         return;
     }
-    place_again(state);
+    coord_place_again(state, state->from->processes, state->from->copy_on);
     coord_move(state, COORD_CHOOSING);
     coord_add_effect(state, effects, COORD_EFFECT_CHOOSE)->name = state->from->name;
 }

@@ -16,6 +16,7 @@ struct coord_host {
     enum wire_barrier barrier;
     uint64_t output[2];
     uint32_t first, count; /* its lowest pid and how many, from PLACE or RESTORE on */
+    uint32_t quota;        /* while processes are dealt out: how many it still gets */
     bool staged;
     bool captured; /* at the barrier that was released for a snapshot */
     bool known;    /* has answered COMMITTED */
@@ -84,10 +85,16 @@ struct coord {
     char text[COORD_TEXT_MAX];
 };
 
-/* Gives every ready host its pids: the registered host first, since process 0 lives there, then
- * the others in order.  Fills the slots; what is more than there are slots is spread in proportion
- * to them.  Needs processes >= 1 and all slots known. */
+/* Gives every host its pids: the registered host first, since process 0 lives there, then the
+ * others in order.  Fills the slots of one host after the other, or goes round (by_node); what is
+ * more than there are slots is spread in proportion to them.  Needs processes >= 1 and all slots
+ * known. */
 void coord_place(struct coord *state, uint32_t processes);
+
+/* The same for a restore: frozen copies stay where they are (copy_on: per pid the index of that host,
+ * plus 1; 0: there is none), what was lost goes to where there is most room, and where there are no
+ * copies at all everything is placed as if the job began. */
+void coord_place_again(struct coord *state, uint32_t processes, const uint16_t *copy_on);
 
 /* How many processes the job gets: bsp_begin's argument and the limit, or the limit, or the slots.
  * May exceed what is possible; the caller checks. */

@@ -233,7 +233,8 @@
 /* The named host is Processor Zero for the envelope's term; the hosts of the job.  restore: the
  * term goes on from a snapshot, the newest (wanted: WIRE_U64_MAX) or that of `wanted` supersteps,
  * none of `avoid`; `begun` says how earlier terms began.  between_failures_ns: how long the job has run
- * for each fault so far, 0: there was none.  addresses: where the agent of each of the hosts listens for
+ * for each fault so far, 0: there was none.  by_node: processes are placed on one host after the
+ * other in turn.  addresses: where the agent of each of the hosts listens for
  * the others, as in HELLO; none in a job of one host.  An agent that hears of a newer term first ends
  * what it has of older ones. */
 #define WIRE_FIELDS_ELECT(F)                                                                       \
@@ -244,7 +245,8 @@
     F(begun, begun, WIRE_BEGUN_MAX)                                                                \
     F(begun, avoid, WIRE_BEGUN_MAX)                                                                \
     F(u64, between_failures_ns, WIRE_U64_MAX)                                                      \
-    F(texts, addresses, WIRE_HOSTS_MAX)
+    F(texts, addresses, WIRE_HOSTS_MAX)                                                            \
+    F(flag, by_node, 0)
 
 /* End the job: as asked by a signal, or because of a time limit, or at once. */
 #define WIRE_FIELDS_STOP(F)                                                                        \

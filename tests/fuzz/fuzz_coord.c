@@ -2,7 +2,7 @@
  *
  * The input is a configuration of 8 bytes and events of 6 bytes:
  *   hosts, limit, largest number of processes, consult_every, abort_at, snapshots (bits),
- *   2 unused
+ *   by_node, 1 unused
  *   kind, term, host, and three numbers whose meaning depends on the kind */
 #include "tests/fuzz/fuzz.h"
 
@@ -36,6 +36,7 @@ static struct coord *configure(const uint8_t *bytes, uint32_t *host_count)
                                   .hosts = hosts,
                                   .process_limit = bytes[1] % (RANKS + 2),
                                   .processes_max = 1 + bytes[2] % RANKS,
+                                  .by_node = bytes[6] & 1,
                                   .consult_every = bytes[3] % 5,
                                   .abort_at = bytes[4] < 8 ? bytes[4] : COORD_NEVER,
                                   .snapshots = bytes[5] & 1,

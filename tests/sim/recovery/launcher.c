@@ -313,6 +313,7 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
         .host_count = count,
         .hosts = hosts,
         .processes_max = RANKS,
+        .by_node = world->host_count % 2 == 0,
         .consult_every = count > 1, /* barriers between hosts go through Processor Zero here */
         .abort_at = COORD_NEVER,
         .stop_grace_ms = 200,

@@ -1,0 +1,161 @@
+/* test_coord_place.c - which host each process lives on, at first and after a rollback. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/coord_play.h"
+
+/* The index of each process's host, as digits; checks what the hosts know of themselves. */
+static const char *homes(void)
+{
+    static char text[64];
+    uint32_t count[3] = {0}, first[3];
+
+    for (uint32_t pid = coord->processes; pid-- > 0;) {
+        text[pid] = (char)('0' + coord->home[pid]);
+        count[coord->home[pid]]++;
+        first[coord->home[pid]] = pid;
+    }
+    text[coord->processes] = '\0';
+    for (uint32_t i = 0; i < coord->host_count; i++) {
+        ck_assert_uint_eq(coord->hosts[i].count, count[i]);
+        if (count[i] > 0)
+            ck_assert_uint_eq(coord->hosts[i].first, first[i]);
+    }
+    return text;
+}
+
+/* Hosts with 2, 2 and 4 slots. */
+START_TEST(at_first)
+{
+    static const struct {
+        bool by_node;
+        uint32_t registered, processes;
+        const char *homes;
+    } cases[] = {
+        {false, 0, 1, "0"},
+        {false, 0, 5, "00112"},
+        {false, 0, 8, "00112222"},
+        {false, 2, 6, "222200"},
+        {false, 1, 3, "110"},
+        {false, 0, 9, "000112222"},
+        {false, 0, 16, "0000111122222222"},
+        {false, 2, 17, "22222222200001111"},
+        {true, 0, 1, "0"},
+        {true, 0, 5, "01201"},
+        {true, 0, 8, "01201222"},
+        {true, 2, 5, "20120"},
+        {true, 0, 9, "012012022"},
+        {true, 0, 16, "0120120120122222"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start(3, CONFIG(.by_node = cases[i].by_node));
+        coord->registered_host = cases[i].registered;
+        coord_place(coord, cases[i].processes);
+        ck_assert_str_eq(homes(), cases[i].homes);
+        tear_down();
+    }
+}
+END_TEST
+
+/* Where the frozen copies are, a digit for each process, '-' where there is none. */
+START_TEST(after_a_rollback)
+{
+    static const struct {
+        bool by_node;
+        const char *copies, *homes;
+    } cases[] = {
+        {false, "00112222", "00112222"},
+        /* A host was lost, and another one has come that has nothing yet: all goes there ... */
+        {false, "00--2222", "00112222"},
+        {true, "0-20-222", "01201222"},
+        /* ... or, when the lost one was larger, no more than is fair. */
+        {false, "0011----", "00112222"},
+        {false, "----2222", "01012222"},
+        {false, "-0-0----2222", "101020122222"},
+        /* No copy at all: as at first, from the first host on. */
+        {false, "-----", "00112"},
+        {true, "-----", "01201"},
+        {false, "----------------", "0000111122222222"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint16_t copy_on[32] = {0};
+        uint32_t processes = (uint32_t)strlen(cases[i].copies);
+
+        for (uint32_t pid = 0; pid < processes; pid++)
+            if (cases[i].copies[pid] != '-')
+                copy_on[pid] = (uint16_t)(cases[i].copies[pid] - '0' + 1);
+        start(3, CONFIG(.by_node = cases[i].by_node));
+        coord_place_again(coord, processes, copy_on);
+        ck_assert_str_eq(homes(), cases[i].homes);
+        tear_down();
+    }
+}
+END_TEST
+
+/* However many hosts, slots and processes: each process has one host, nobody more than its share.
+ */
+START_TEST(any_numbers)
+{
+    struct wire_host hosts[7];
+    unsigned random = 1;
+
+    for (int round = 0; round < 2000; round++) {
+        uint32_t count = 1 + (random >> 8) % 7, total = 0, most = 0;
+        struct coord_config config = {.term = 1,
+                                      .host_count = count,
+                                      .hosts = hosts,
+                                      .by_node = round % 2,
+                                      .abort_at = COORD_NEVER};
+
+        for (uint32_t i = 0; i < count; i++) {
+            random = random * 1103515245u + 12345u;
+            hosts[i] = (struct wire_host){i, 1 + (random >> 16) % 9, ""};
+            total += hosts[i].slots;
+        }
+        random = random * 1103515245u + 12345u;
+        uint32_t processes = 1 + (random >> 16) % 100;
+        struct coord *state = coord_new(&config);
+        ck_assert_ptr_nonnull(state);
+        state->registered_host = (random >> 8) % count;
+        coord_place(state, processes);
+        uint32_t seen = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            const struct coord_host *host = &state->hosts[i];
+            uint32_t here = 0;
+            for (uint32_t pid = 0; pid < processes; pid++)
+                here += state->home[pid] == i;
+            ck_assert_uint_eq(host->count, here);
+            if (processes <= total)
+                ck_assert_uint_le(here, host->slots);
+            else
+                ck_assert_uint_le(here, processes * host->slots / total + 1);
+            seen += here;
+            most = here > most ? here : most;
+        }
+        ck_assert_uint_eq(seen, processes);
+        ck_assert_uint_eq(state->home[0], state->registered_host);
+        coord_free(state);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("coord_place");
+    TCase *tests = tcase_create("place");
+    SRunner *runner;
+
+    tcase_add_test(tests, at_first);
+    tcase_add_test(tests, after_a_rollback);
+    tcase_add_test(tests, any_numbers);
+    suite_add_tcase(suite, tests);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
