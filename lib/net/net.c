@@ -8,10 +8,10 @@
  *
  * What can fail:
  *   the stream ends or breaks (on_read)        -> what has arrived is handed out first, then
- *                                                 NET_END_PEER or NET_END_BROKEN
+ *                                                 NET_END_PEER, _BROKEN or _CUT
  *   a write fails (write_failed)               -> nothing is sent any more, but what the peer sent
  *                                                 before it went is still read; it may be its last
- *                                                 words.  When flushing: NET_END_BROKEN
+ *                                                 words.  When flushing: the end at once
  *   a frame is too long, forged or no message (hand_out_frame) -> NET_END_PROTOCOL
  *   no memory (on_read, hand_out_frame)        -> NET_END_MEMORY
  *   the queue is full (net_send)               -> -ENOBUFS, later `drained`
@@ -64,7 +64,7 @@ struct net_connection {
     struct wire_buffer writing; /* frames that libuv is writing */
     uv_write_t write;
     bool write_busy;
-    bool write_broken;
+    int write_error; /* 0, or why nothing can be written any more */
     bool owes_drained;
     bool owes_written;
     uint64_t accepted; /* bytes, since the beginning */
@@ -116,9 +116,9 @@ static void finish(struct net_connection *connection, enum net_end end, const ch
 
 /* ---- Sending ------------------------------------------------------------------------------ */
 
-static void write_failed(struct net_connection *connection)
+static void write_failed(struct net_connection *connection, int error)
 {
-    connection->write_broken = true;
+    connection->write_error = error;
     net_frames_empty(&connection->out.bytes);
 }
 
@@ -129,14 +129,14 @@ static void on_write(uv_write_t *write, int status)
     net_frames_empty(&connection->writing);
     connection->owes_written = true;
     if (status < 0)
-        write_failed(connection);
+        write_failed(connection, status);
     tick(connection);
 }
 
 /* Gives everything that waits to libuv, unless it is still busy with what it has. */
 static void start_write(struct net_connection *connection)
 {
-    if (connection->write_busy || connection->write_broken || connection->out.bytes.size == 0)
+    if (connection->write_busy || connection->write_error || connection->out.bytes.size == 0)
         return;
     struct wire_buffer emptied = connection->writing;
     connection->writing = connection->out.bytes;
@@ -150,13 +150,13 @@ static void start_write(struct net_connection *connection)
     if (status < 0) {
         connection->write_busy = false;
         net_frames_empty(&connection->writing);
-        write_failed(connection);
+        write_failed(connection, status);
     }
 }
 
 static void tell_drained(struct net_connection *connection)
 {
-    if (!connection->owes_drained || connection->write_broken ||
+    if (!connection->owes_drained || connection->write_error ||
         net_queued(connection) >= connection->queue_max / 4)
         return;
     connection->owes_drained = false;
@@ -240,15 +240,30 @@ static void hand_out(struct net_connection *connection)
     net_frames_in_relax(&connection->in);
 }
 
+/* Whether the peer's kernel said it: then the process is gone for sure. */
+static bool is_reset(int error)
+{
+    return error == UV_ECONNRESET || error == UV_EPIPE;
+}
+
+static void finish_for_error(struct net_connection *connection, int error)
+{
+    finish(connection, is_reset(error) ? NET_END_BROKEN : NET_END_CUT, uv_strerror(error));
+}
+
 static void take_read_end(struct net_connection *connection)
 {
-    if (!connection->read_end || connection->paused || connection->backlog)
+    int error = connection->read_end;
+    if (!error || connection->paused || connection->backlog)
         return;
     const char *cut = net_frames_in_end(&connection->in);
-    if (connection->read_end == UV_ENOBUFS)
+    /* An error is told once: what came to the writer looks like an end to the reader. */
+    if (error == UV_EOF && connection->write_error && !is_reset(connection->write_error))
+        error = connection->write_error;
+    if (error == UV_ENOBUFS)
         finish(connection, NET_END_MEMORY, "out of memory");
-    else if (connection->read_end != UV_EOF)
-        finish(connection, NET_END_BROKEN, uv_strerror(connection->read_end));
+    else if (error != UV_EOF)
+        finish_for_error(connection, error);
     else if (cut)
         finish(connection, NET_END_BROKEN, cut);
     else
@@ -267,7 +282,7 @@ static void start_or_stop_reading(struct net_connection *connection)
     }
     int status = uv_read_start((uv_stream_t *)&connection->stream, on_room, on_read);
     if (status < 0)
-        finish(connection, NET_END_BROKEN, uv_strerror(status));
+        finish_for_error(connection, status);
 }
 
 /* ---- The tick ----------------------------------------------------------------------------- */
@@ -298,8 +313,8 @@ static void tick(struct net_connection *connection)
     tell_drained(connection);
     if (connection->stage != CLOSING)
         tell_written(connection);
-    if (connection->stage == FLUSHING && connection->write_broken) {
-        finish(connection, NET_END_BROKEN, "the peer does not take any more");
+    if (connection->stage == FLUSHING && connection->write_error) {
+        finish_for_error(connection, connection->write_error);
     } else if (connection->stage == FLUSHING && net_queued(connection) == 0) {
         finish(connection, NET_END_CLOSED, "closed");
     } else if (connection->stage != CLOSING) {
@@ -382,7 +397,7 @@ int net_open(uv_loop_t *loop, int fd, const struct net_options *options,
 
 int net_send(struct net_connection *connection, const struct wire_message *message)
 {
-    if (connection->stage != OPEN || connection->write_broken)
+    if (connection->stage != OPEN || connection->write_error)
         return -ENOTCONN;
     size_t before = connection->out.bytes.size;
     size_t queued = net_queued(connection);
@@ -396,7 +411,7 @@ int net_send(struct net_connection *connection, const struct wire_message *messa
         return result;
     connection->accepted += connection->out.bytes.size - before;
     start_write(connection);
-    if (connection->write_broken)
+    if (connection->write_error)
         post(connection);
     else if (net_queued(connection) > connection->queue_max / 2)
         connection->owes_drained = true;
@@ -425,7 +440,7 @@ void net_finish(struct net_connection *connection)
     move(connection, FLUSHING);
     size_t before = connection->out.bytes.size;
     /* Without memory for its mark the end looks like a cut to the peer. */
-    if (!connection->write_broken && net_frames_out_last(&connection->out) == 0)
+    if (!connection->write_error && net_frames_out_last(&connection->out) == 0)
         connection->accepted += connection->out.bytes.size - before;
     post(connection);
 }
@@ -454,8 +469,8 @@ void net_resume(struct net_connection *connection)
 const char *net_end_name(enum net_end end)
 {
     static const char *const names[] = {
-        [NET_END_CLOSED] = "closed",     [NET_END_PEER] = "peer",     [NET_END_BROKEN] = "broken",
-        [NET_END_PROTOCOL] = "protocol", [NET_END_MEMORY] = "memory",
+        [NET_END_CLOSED] = "closed", [NET_END_PEER] = "peer",         [NET_END_BROKEN] = "broken",
+        [NET_END_CUT] = "cut",       [NET_END_PROTOCOL] = "protocol", [NET_END_MEMORY] = "memory",
     };
     return (unsigned)end < sizeof(names) / sizeof(names[0]) ? names[end] : "unknown";
 }

@@ -27,9 +27,14 @@ struct net_connection;
 
 /* Why a connection ended. */
 enum net_end {
-    NET_END_CLOSED,   /* net_close, or net_finish after the last byte was written */
-    NET_END_PEER,     /* the peer closed, between two frames */
-    NET_END_BROKEN,   /* an error of the stream, or the peer closed inside a frame */
+    NET_END_CLOSED, /* net_close, or net_finish after the last byte was written */
+    NET_END_PEER,   /* the peer closed, between two frames; encrypted: by net_finish */
+    /* The peer's kernel ended the connection, inside a frame or with a reset: the process is gone.
+     */
+    NET_END_BROKEN,
+    /* Another error of the stream: the peer or the way to it does not answer.  It may well go on.
+     */
+    NET_END_CUT,
     NET_END_PROTOCOL, /* the peer sent what is not a message; it is not to be trusted further */
     NET_END_MEMORY    /* out of memory */
 };

@@ -6,6 +6,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -481,6 +483,46 @@ START_TEST(bad_messages_and_descriptors_are_refused)
 }
 END_TEST
 
+/* A reset by the peer's kernel and a silent network are told apart. */
+START_TEST(the_end_tells_gone_from_silent)
+{
+    struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(own);
+    int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int peer = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(bind(listening, (struct sockaddr *)&own, length), 0);
+    ck_assert_int_eq(listen(listening, 1), 0);
+    ck_assert_int_eq(getsockname(listening, (struct sockaddr *)&own, &length), 0);
+    ck_assert_int_eq(connect(peer, (struct sockaddr *)&own, length), 0);
+    int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    close(listening);
+    close(fds[0]);
+    close(fds[1]);
+    if (_i == 0) {
+        struct linger reset = {1, 0};
+        open_end(&a, fd, NULL);
+        ck_assert_int_eq(setsockopt(peer, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)), 0);
+        close(peer);
+        run();
+        expect_end(&a, NET_END_BROKEN);
+    } else {
+        /* The peer takes nothing: for the kernel that is, after a while, a silent one. */
+        int small = 4096, impatient = 300;
+        setsockopt(peer, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+        ck_assert_int_eq(
+            setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &impatient, sizeof(impatient)), 0);
+        open_end(&a, fd, NULL);
+        while (net_queued(a.connection) < NET_QUEUE_MAX / 4)
+            send_numbered(&a, 1000);
+        run();
+        expect_end(&a, NET_END_CUT);
+        close(peer);
+    }
+}
+END_TEST
+
 /* ---- Encrypted ---------------------------------------------------------------------------- */
 
 /* The end without net_finish, which an outsider could have made, is told from a good one. */
@@ -557,6 +599,7 @@ int main(void)
     tcase_add_test(connections, pause_from_elsewhere_holds_the_end);
     tcase_add_test(connections, refused_message_is_told_when_there_is_room);
     tcase_add_test(connections, finish_ends_when_nobody_listens);
+    tcase_add_loop_test(connections, the_end_tells_gone_from_silent, 0, 2);
     tcase_add_test(connections, bad_messages_and_descriptors_are_refused);
     suite_add_tcase(suite, connections);
 
