@@ -109,7 +109,7 @@ static bool is_of_the_job(const void *context, pid_t ospid)
 static void on_child(uv_signal_t *handle, int signal)
 {
     (void)signal;
-    process_reap_strangers(is_of_the_job, handle->data);
+    agent_snapshots_buried(handle->data, process_reap_strangers(is_of_the_job, handle->data));
 }
 
 static int catch_signals(struct agent *agent)

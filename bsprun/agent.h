@@ -262,7 +262,8 @@ void agent_relay_begin(struct agent *agent);
 void agent_relay_resize(struct agent *agent, unsigned rows, unsigned columns);
 void agent_relay_close(struct agent *agent);
 
-/* ---- agent_store.c, agent_snapshots.c, agent_faults.c: with snapshots, else these do nothing ---- */
+/* ---- agent_store.c, agent_snapshots.c, agent_costs.c, agent_faults.c: with snapshots, else these do
+ * nothing ---- */
 
 /* Opens the store that START names.  0, or -errno and a line in `why`. */
 #define AGENT_WHY 600u
@@ -288,6 +289,8 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
 /* A rank is gone that had more to do.  True: that is no reason to end the job by itself, Processor
  * Zero has been told. */
 bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *verdict);
+/* Copies and writers have ended that had that much processor time. */
+void agent_snapshots_buried(struct agent *agent, uint64_t cpu_ns);
 /* Whether it is a copy or a writer that nobody watches yet. */
 bool agent_snapshots_expect(const struct agent *agent, pid_t ospid);
 /* For the configuration of Processor Zero. */

@@ -66,6 +66,7 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
     struct agent_snapshots *snapshots = agent->snapshots;
 
     agent_abandon(agent); /* what nobody spoke of again */
+    agent_costs_begin(agent);
     snapshots->ticket = (struct ticket){.name = {superstep, agent->term},
                                         .first = first,
                                         .capturing = true,
@@ -228,6 +229,7 @@ static void note_recorded(struct agent *agent, int pid)
     agent_adopt_copies(agent); /* its copy was made before, and belongs to this snapshot */
     if (snap->pause_ns > ticket->pause_ns)
         ticket->pause_ns = snap->pause_ns;
+    ticket->page_copy_ns += snap->page_copy_ns;
     if (snap->fell_back && !snapshots->said_fell_back) {
         snapshots->said_fell_back = true;
         agent_notice(agent, "no memory or no process could be had for copies of the processes: "
@@ -282,6 +284,7 @@ static void image_written(struct agent *agent, int pid)
     message.image_durable.base_pid = kept->image.base_pid;
     message.image_durable.base_digest = kept->image.base_digest;
     message.image_durable.changed = agent_snap_of(agent, pid)->changed;
+    snapshots->ticket.changed += message.image_durable.changed;
     agent_tell_zero(agent, &message);
 }
 
@@ -354,6 +357,7 @@ static void committed(struct agent *agent, struct coord_name name)
 
     agent->snapshots->committed = name;
     message.envelope.superstep = name.superstep;
+    agent_costs_tell(agent, &message.known);
     agent_tell_zero(agent, &message);
 }
 
@@ -367,6 +371,7 @@ static void retire(struct agent *agent, struct coord_name name)
     snapshots->unpruned++;
     if (snapshots->unpruned >= UNPRUNED_MOST || now - snapshots->pruned_ns > PRUNE_EVERY_NS)
         agent_prune(agent);
+    agent_costs_count(agent);
 }
 
 /* Its writers go first, so that nothing is written to a folder that is being removed. */
@@ -379,6 +384,7 @@ static void abandon(struct agent *agent)
     agent_abandon(agent);
     snapshots->ticket.persisted = false;
     agent_end_copies_of(agent, snapshots->ticket.name);
+    agent_costs_count(agent);
 }
 
 void agent_snapshots_message(struct agent *agent, const struct wire_message *message)

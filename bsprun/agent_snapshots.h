@@ -47,6 +47,8 @@ struct ticket {
     int missing;                   /* ranks that have not recorded */
     uint64_t created;
     uint64_t pause_ns;
+    uint64_t page_copy_ns; /* sum of all that have recorded */
+    uint64_t changed;      /* bytes, of all images so far */
 };
 
 /* How process 0 was started: for the manifest, and for starting it again. */
@@ -92,6 +94,10 @@ struct agent_snapshots {
     bool staging;  /* RESTORE has come, STAGED has not been said */
     int unstaged;
 
+    /* Processor time that snapshots have had: of what has ended and of the agent itself, whose time
+     * is counted up to counted_ns; and what Processor Zero has been told. */
+    uint64_t cpu_ns, counted_ns, told_ns;
+
     int unpruned; /* snapshots since the last time older ones were removed, */
     uint64_t pruned_ns;
     struct snapshot_way way;
@@ -111,6 +117,14 @@ void agent_snap_text(const struct agent *agent, int pid, const char *what, char 
 void agent_cannot_go_on(struct agent *agent, int pid, const char *why);
 /* Forgets half a snapshot and removes it. */
 void agent_abandon(struct agent *agent);
+
+/* ---- agent_costs.c ---- */
+
+/* From here on what the agent does is done for a snapshot, up to here it was. */
+void agent_costs_begin(struct agent *agent);
+void agent_costs_count(struct agent *agent);
+/* What there is to be told of it. */
+void agent_costs_tell(struct agent *agent, struct wire_known *known);
 
 /* ---- agent_store.c ---- */
 

@@ -9,8 +9,7 @@
 
 #include "bsprun/agent_snapshots.h"
 
-#define END_MS    1000 /* for processes that have been killed to be gone */
-#define COPY_NAME "bspzero-copy\n"
+#define END_MS 1000 /* for processes that have been killed to be gone */
 
 static int take_settings(struct agent_snapshots *snapshots, const struct wire_start *start)
 {
@@ -123,17 +122,8 @@ void agent_prune(struct agent *agent)
 
 static bool is_no_copy(const void *context, pid_t ospid)
 {
-    char path[64], name[sizeof COPY_NAME + 1] = "";
-    int file;
-
     (void)context;
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)ospid);
-    file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0 || read(file, name, sizeof COPY_NAME - 1) < 0)
-        name[0] = '\0';
-    if (file >= 0)
-        close(file);
-    return strcmp(name, COPY_NAME) != 0;
+    return !process_is_copy(ospid);
 }
 
 /* Nothing of the job is there any more when bsprun ends.  Copies and writers that nobody has

@@ -31,7 +31,6 @@
 #define PROGRESS_TERMINAL_MS 250u
 #define PROGRESS_PLAIN_MS    1000u
 #define UNBORN_MS            500
-#define COPY_NAME            "bspzero-copy"
 #define AGENT_ENDS_MS        3000 /* once its connection is closed */
 
 static const int stop_signals[LAUNCHER_STOPS] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR2};
@@ -146,16 +145,8 @@ static int wait_for_agent(struct launcher *launcher)
 static bool is_no_copy(const void *context, pid_t pid)
 {
     int *const *others = context;
-    char path[64], name[32] = "";
-    FILE *file;
 
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-    file = fopen(path, "re");
-    if (file && !fgets(name, sizeof name, file))
-        name[0] = '\0';
-    if (file)
-        fclose(file);
-    if (strcmp(name, COPY_NAME "\n") == 0)
+    if (process_is_copy(pid))
         return false;
     ++**others;
     return true;

@@ -8,9 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define COPY_NAME "bspzero-copy\n"
 
 int process_open_standard(void)
 {
@@ -167,8 +171,39 @@ int process_kill_descendants_but(bool (*spare)(const void *context, pid_t pid), 
     return killed;
 }
 
-void process_reap_strangers(bool (*keep)(const void *context, pid_t pid), const void *context)
+uint64_t process_cpu_ns(pid_t pid)
 {
+    struct timespec used;
+    clockid_t clock;
+
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return 0;
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+bool process_is_copy(pid_t pid)
+{
+    char path[64], name[sizeof COPY_NAME + 1] = "";
+    int file;
+
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || read(file, name, sizeof COPY_NAME - 1) < 0)
+        name[0] = '\0';
+    if (file >= 0)
+        close(file);
+    return strcmp(name, COPY_NAME) == 0;
+}
+
+static uint64_t nanoseconds(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
+uint64_t process_reap_strangers(bool (*keep)(const void *context, pid_t pid), const void *context)
+{
+    uint64_t copies_ns = 0;
+    struct rusage usage;
     char path[64];
     FILE *file;
     int pid;
@@ -177,11 +212,18 @@ void process_reap_strangers(bool (*keep)(const void *context, pid_t pid), const 
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     file = fopen(path, "re");
     if (!file)
-        return;
-    while (fscanf(file, "%d", &pid) == 1)
-        if (!keep(context, pid))
-            waitpid(pid, NULL, WNOHANG | __WALL);
+        return 0;
+    while (fscanf(file, "%d", &pid) == 1) {
+        bool copy;
+
+        if (keep(context, pid))
+            continue;
+        copy = process_is_copy(pid);
+        if (wait4(pid, NULL, WNOHANG | __WALL, &usage) > 0 && copy)
+            copies_ns += nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
+    }
     fclose(file);
+    return copies_ns;
 }
 
 void process_reap_all(void)

@@ -33,8 +33,15 @@ int process_kill_descendants(pid_t spared);
 int process_kill_descendants_but(bool (*spare)(const void *context, pid_t pid),
                                  const void *context);
 
-/* Reaps the children that have ended and are not kept: keep(context, pid). */
-void process_reap_strangers(bool (*keep)(const void *context, pid_t pid), const void *context);
+/* The processor time that it has had; 0: there is no such process. */
+uint64_t process_cpu_ns(pid_t pid);
+
+/* Whether it is a copy of a rank, frozen or writing an image. */
+bool process_is_copy(pid_t pid);
+
+/* Reaps the children that have ended and are not kept: keep(context, pid).  The processor time of
+ * those that were copies of ranks. */
+uint64_t process_reap_strangers(bool (*keep)(const void *context, pid_t pid), const void *context);
 
 /* Reaps children that have ended. */
 void process_reap_all(void);

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PAGE_SIZE         4096u
+#define PAGE_COPY_MOST_NS 20000u /* what is longer was disturbed when it was measured */
+
 bool snapshot_split_path(const char *path, char *start, size_t start_size, char *end,
                          size_t end_size)
 {
@@ -33,6 +36,23 @@ struct snapshot_way snapshot_choose_way(enum wire_async async, uint64_t resident
     way.forked = async == WIRE_ASYNC_ON || (async == WIRE_ASYNC_AUTO && left >= resident);
     way.short_of_memory = !way.copies || (async == WIRE_ASYNC_AUTO && !way.forked);
     return way;
+}
+
+uint64_t snapshot_busy_ns(const struct snapshot_load *load)
+{
+    return load->cores > 0 && load->processes >= load->cores ? load->cpu_ns / load->cores : 0;
+}
+
+uint64_t snapshot_copied_ns(const struct snapshot_load *load)
+{
+    uint64_t pages = load->changed / PAGE_SIZE;
+    uint64_t page_ns =
+        load->page_copy_ns < PAGE_COPY_MOST_NS ? load->page_copy_ns : PAGE_COPY_MOST_NS;
+    uint32_t at_once = load->processes < load->cores ? load->processes : load->cores;
+
+    if (at_once == 0)
+        return 0;
+    return pages < UINT64_MAX / PAGE_COPY_MOST_NS ? pages * page_ns / at_once : UINT64_MAX;
 }
 
 bool snapshot_pack_texts(const struct wire_texts *texts, char *room, size_t size, uint32_t *bytes)

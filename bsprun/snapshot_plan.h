@@ -32,6 +32,18 @@ struct snapshot_way {
 struct snapshot_way snapshot_choose_way(enum wire_async async, uint64_t resident,
                                         uint64_t available);
 
+/* What a snapshot has cost a host's processes besides the pause. */
+struct snapshot_load {
+    uint64_t cpu_ns;       /* processor time of everything that belongs to it */
+    uint64_t changed;      /* bytes, of all processes, since the snapshot before */
+    uint64_t page_copy_ns; /* what a page costs that copies share when it is changed; 0: none do */
+    uint32_t processes, cores;
+};
+/* How long the processes lacked their cores for it: not at all where one is left over. */
+uint64_t snapshot_busy_ns(const struct snapshot_load *load);
+/* How long they were held up by getting pages of their own. */
+uint64_t snapshot_copied_ns(const struct snapshot_load *load);
+
 /* Texts one after the other, each with its NUL.  False: there is no room. */
 bool snapshot_pack_texts(const struct wire_texts *texts, char *room, size_t size, uint32_t *bytes);
 

@@ -211,6 +211,8 @@ static bool make_snapshot_event(const struct wire_message *message, struct coord
     case WIRE_KNOWN:
         event->kind = COORD_EVENT_KNOWN;
         event->known.superstep = superstep;
+        event->known.busy_ns = message->known.busy_ns;
+        event->known.copied_ns = message->known.copied_ns;
         return true;
     default:
         return false;

@@ -218,6 +218,7 @@ struct coord_event {
         } persisted;
         struct {
             uint64_t superstep;
+            uint64_t busy_ns, copied_ns; /* as in policy_costs */
         } known;
         struct {
             bool stop;

@@ -96,6 +96,7 @@ int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
         state->facts.costs.restore_ns = state->now_ns - state->restore_begun_ns;
     coord_move(state, COORD_RUNNING);
     coord_note_going_on(state);
+    state->facts.begun_ns = state->now_ns;
     coord_plan(state);
     coord_add_effect(state, effects, COORD_EFFECT_RUN);
     coord_plan_timer(state, effects);
@@ -112,6 +113,7 @@ void coord_note_going_on(struct coord *state)
 static uint64_t due_ns(struct coord *state)
 {
     state->facts.now_ns = state->now_ns;
+    state->facts.writing = state->ticket.state != COORD_TICKET_NONE;
     return policy_due_ns(&state->config.rule, &state->facts);
 }
 
@@ -138,6 +140,18 @@ void coord_plan_timer(struct coord *state, struct coord_effects *effects)
     struct coord_effect *effect = coord_add_effect(state, effects, COORD_EFFECT_SET_TIMER);
     effect->timer = COORD_TIMER_SNAPSHOT;
     effect->milliseconds = (due - 1) / 1000000u + 1;
+}
+
+void coord_plan_next(struct coord *state, struct coord_effects *effects)
+{
+    if (state->phase != COORD_RUNNING || state->config.rule.kind != POLICY_AUTO)
+        return;
+    if (due_ns(state) > 0) {
+        coord_plan_timer(state, effects);
+        return;
+    }
+    state->asked = true;
+    coord_add_effect(state, effects, COORD_EFFECT_CONSULT);
 }
 
 /* ---- Barriers ----------------------------------------------------------------------------- */

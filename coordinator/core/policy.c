@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-#define PAGE_SIZE    4096.0
-#define PAGE_COPY_NS 2500.0 /* a page that is written while a copy of the process shares it */
-
 static uint64_t whole(double ns)
 {
     return ns < 0 ? 0 : ns >= 9e18 ? POLICY_NEVER : (uint64_t)ns;
@@ -13,14 +10,17 @@ static uint64_t whole(double ns)
 
 uint64_t policy_cost_ns(const struct policy_costs *costs)
 {
-    double copied = 0;
-    if (costs->commit_ns > costs->pause_ns && costs->changed_bytes > 0) {
-        double background = (double)(costs->commit_ns - costs->pause_ns);
-        double over = (double)costs->changed_over_ns;
-        double share = over > background ? background / over : 1;
-        copied = (double)costs->changed_bytes * share / PAGE_SIZE * PAGE_COPY_NS;
-    }
-    return whole((double)costs->pause_ns + copied);
+    return whole((double)costs->pause_ns + (double)costs->busy_ns + (double)costs->copied_ns);
+}
+
+/* What an interval would be where failures are so frequent that it pays to spend more. */
+static uint64_t optimum_ns(const struct policy_costs *costs)
+{
+    double cost = (double)policy_cost_ns(costs);
+    double optimum = sqrt(2 * cost * (double)costs->between_failures_ns);
+    if (costs->between_failures_ns == 0)
+        return POLICY_NEVER;
+    return whole(optimum > cost ? optimum : cost);
 }
 
 uint64_t policy_interval_ns(const struct policy_rule *rule, const struct policy_costs *costs)
@@ -33,12 +33,8 @@ uint64_t policy_interval_ns(const struct policy_rule *rule, const struct policy_
     double interval = rule->overhead > 0 ? cost * (1 - rule->overhead) / rule->overhead : 9e18;
     if (rule->overhead >= 1 || cost == 0)
         return 0;
-    if (costs->between_failures_ns > 0) {
-        double optimum = sqrt(2 * cost * (double)costs->between_failures_ns);
-        if (optimum < interval)
-            interval = optimum > cost ? optimum : cost;
-    }
-    return whole(interval);
+    uint64_t optimum = optimum_ns(costs);
+    return optimum < whole(interval) ? optimum : whole(interval);
 }
 
 uint64_t policy_next(const struct policy_rule *rule, uint64_t next)
@@ -50,15 +46,38 @@ uint64_t policy_next(const struct policy_rule *rule, uint64_t next)
     return ahead < POLICY_NEVER - next ? next + ahead : POLICY_NEVER;
 }
 
+static uint64_t left_ns(uint64_t now_ns, uint64_t from_ns, uint64_t interval_ns)
+{
+    uint64_t past = now_ns > from_ns ? now_ns - from_ns : 0;
+    if (interval_ns == POLICY_NEVER)
+        return POLICY_NEVER;
+    return past < interval_ns ? interval_ns - past : 0;
+}
+
+/* Until the time that has passed allows for one more. */
+static uint64_t affordable_ns(const struct policy_rule *rule, const struct policy_facts *facts)
+{
+    double wanted = (double)facts->spent_ns + (double)policy_cost_ns(&facts->costs);
+    if (rule->overhead >= 1)
+        return 0;
+    uint64_t needed = rule->overhead > 0 ? whole(wanted / rule->overhead) : POLICY_NEVER;
+    return left_ns(facts->now_ns, facts->begun_ns, needed);
+}
+
 uint64_t policy_due_ns(const struct policy_rule *rule, const struct policy_facts *facts)
 {
+    if (rule->kind == POLICY_AUTO && facts->writing)
+        return POLICY_NEVER;
     if (rule->kind == POLICY_AUTO && !facts->taken)
         return 0;
-    uint64_t interval = policy_interval_ns(rule, &facts->costs);
-    if (interval == POLICY_NEVER)
-        return POLICY_NEVER;
-    uint64_t past = facts->now_ns > facts->last_ns ? facts->now_ns - facts->last_ns : 0;
-    return past < interval ? interval - past : 0;
+    uint64_t due = left_ns(facts->now_ns, facts->last_ns, policy_interval_ns(rule, &facts->costs));
+    if (rule->kind != POLICY_AUTO)
+        return due;
+    uint64_t affordable = affordable_ns(rule, facts);
+    uint64_t optimum = left_ns(facts->now_ns, facts->last_ns, optimum_ns(&facts->costs));
+    if (affordable > due)
+        due = affordable;
+    return optimum < due ? optimum : due;
 }
 
 enum policy_answer policy_decide(const struct policy_rule *rule, const struct policy_facts *facts)

@@ -24,9 +24,11 @@ struct policy_rule {
     double overhead; /* AUTO: the share of the time that snapshots may take, between 0 and 1 */
 };
 
-/* What snapshots have been measured to cost; 0: not known yet. */
+/* What the last snapshot has been measured to cost, and other measurements; 0: not known yet. */
 struct policy_costs {
     uint64_t pause_ns;            /* the processes stood still */
+    uint64_t busy_ns;             /* other processes had their cores on its account */
+    uint64_t copied_ns;           /* they wrote to pages that copies share, and got new ones */
     uint64_t commit_ns;           /* from the barrier to the commit */
     uint64_t restore_ns;          /* from the start of a term to its processes running again */
     uint64_t changed_bytes;       /* that differed from the snapshot before */
@@ -37,8 +39,10 @@ struct policy_costs {
 struct policy_facts {
     uint64_t superstep; /* completed, this one included */
     uint64_t now_ns;
-    bool taken;       /* there has been a snapshot, or an attempt at one, at a barrier */
-    uint64_t last_ns; /* when the processes went on after it, or began */
+    uint64_t begun_ns; /* when the processes began to run */
+    uint64_t spent_ns; /* what all snapshots since then have cost them */
+    bool taken;        /* there has been a snapshot, or an attempt at one, at a barrier */
+    uint64_t last_ns;  /* when the processes went on after it, or began */
     bool requested;   /* by the user: at the next barrier */
     bool writing;     /* an earlier snapshot is not yet committed */
     struct policy_costs costs;
@@ -59,15 +63,17 @@ enum policy_answer policy_decide(const struct policy_rule *rule, const struct po
  * that the work they cost would be more (the optimum of Young and Daly). */
 uint64_t policy_interval_ns(const struct policy_rule *rule, const struct policy_costs *costs);
 
-/* What a snapshot costs the processes: the pause, and while it is written in the background a copy
- * of each page that they change. */
+/* What a snapshot costs the processes, all in all. */
 uint64_t policy_cost_ns(const struct policy_costs *costs);
 
 /* The first number of completed supersteps, from `next` on, at whose barrier a decision is wanted:
  * known for SUPERSTEPS; POLICY_NEVER for rules that go by time. */
 uint64_t policy_next(const struct policy_rule *rule, uint64_t next);
 
-/* How long until a snapshot is due by time: 0 now, POLICY_NEVER for rules that do not go by it. */
+/* How long until a snapshot is due by time: 0 now, POLICY_NEVER for rules that do not go by it, and
+ * for AUTO while one is being written.  AUTO counts what has been spent, too: after the first
+ * snapshot of a term none is due that would exceed the overhead of the time since its beginning,
+ * whatever snapshots turn out to cost. */
 uint64_t policy_due_ns(const struct policy_rule *rule, const struct policy_facts *facts);
 
 #endif

@@ -52,6 +52,8 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
     memset(ticket->images, 0, ticket->missing * sizeof(*ticket->images));
     ticket->begun_ns = state->now_ns;
     ticket->changed = 0;
+    ticket->follows = state->facts.taken;
+    ticket->busy_ns = ticket->copied_ns = 0;
     ticket->input = 0;
     for (uint32_t i = 0; i < state->host_count; i++) {
         struct coord_host *host = &state->hosts[i];
@@ -87,6 +89,8 @@ static void ticket_is_over(struct coord *state, struct coord_effects *effects)
         coord_decide_barrier(state, effects);
     else if (state->phase == COORD_SAVING)
         coord_stop_saved(state, effects);
+    else
+        coord_plan_next(state, effects);
 }
 
 /* Processes of other hosts are made of snapshot 0. */
@@ -135,6 +139,12 @@ static void commit(struct coord *state, struct coord_effects *effects)
         coord_stop_saved(state, effects);
 }
 
+static void spend(struct coord *state, uint64_t ns)
+{
+    uint64_t *spent = &state->facts.spent_ns;
+    *spent = ns < UINT64_MAX - *spent ? *spent + ns : UINT64_MAX;
+}
+
 /* Whether an event is about the ticket; of an earlier one it comes too late.  -EPROTO: of none. */
 static int about_ticket(const struct coord *state, const struct coord_host *host,
                         uint64_t superstep, struct coord_effects *effects)
@@ -170,6 +180,7 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
     /* What hosts and messages between them took counts, too. */
     if (state->now_ns - state->ticket.begun_ns > state->facts.costs.pause_ns)
         state->facts.costs.pause_ns = state->now_ns - state->ticket.begun_ns;
+    spend(state, state->facts.costs.pause_ns);
     state->superstep = superstep + 1;
     coord_note_going_on(state);
     coord_move(state, state->save_and_stop ? COORD_SAVING : COORD_RUNNING);
@@ -300,6 +311,17 @@ int coord_take_persisted(struct coord *state, struct coord_host *host,
     return 0;
 }
 
+/* The pages were copied since the snapshot before: when there was one. */
+static void note_costs(struct coord *state)
+{
+    struct policy_costs *costs = &state->facts.costs;
+    costs->busy_ns = state->ticket.busy_ns;
+    costs->copied_ns = state->ticket.copied_ns;
+    spend(state, costs->busy_ns);
+    if (state->ticket.follows)
+        spend(state, costs->copied_ns);
+}
+
 int coord_take_known(struct coord *state, struct coord_host *host, const struct coord_event *event,
                      struct coord_effects *effects)
 {
@@ -309,9 +331,14 @@ int coord_take_known(struct coord *state, struct coord_host *host, const struct 
     if (state->ticket.state != COORD_TICKET_ANNOUNCED || host->known)
         return coord_broken(effects, "host %u knows of no commit", host->id);
     host->known = true;
+    if (event->known.busy_ns > state->ticket.busy_ns)
+        state->ticket.busy_ns = event->known.busy_ns;
+    if (event->known.copied_ns > state->ticket.copied_ns)
+        state->ticket.copied_ns = event->known.copied_ns;
     for (uint32_t i = 0; i < state->host_count; i++)
         if (!state->hosts[i].known && !state->hosts[i].lost)
             return 0;
+    note_costs(state);
     coord_add_effect(state, effects, COORD_EFFECT_RETIRE);
     ticket_is_over(state, effects);
     return 0;

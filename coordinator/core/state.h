@@ -48,6 +48,8 @@ struct coord_ticket {
     uint32_t missing;             /* images not yet durable in enough places */
     uint64_t begun_ns;            /* when its barrier was released */
     uint64_t changed;
+    bool follows;                 /* there was another one at a barrier of this term */
+    uint64_t busy_ns, copied_ns;  /* of the host where it is most */
     uint64_t input;
 };
 
@@ -135,6 +137,8 @@ void coord_decide_barrier(struct coord *state, struct coord_effects *effects);
 /* Sets the next superstep to be consulted about and, when it must come sooner, the timer. */
 void coord_plan(struct coord *state);
 void coord_plan_timer(struct coord *state, struct coord_effects *effects);
+/* The same when a snapshot is over, at any time: only then it is known when the next is due. */
+void coord_plan_next(struct coord *state, struct coord_effects *effects);
 /* bsp_begin or bsp_sync returns everywhere: the time between snapshots counts from now. */
 void coord_note_going_on(struct coord *state);
 

@@ -91,7 +91,10 @@ static void snapshot_details(const struct coord_event *event, char *text, size_t
                  (unsigned long long)event->persisted.superstep, event->persisted.error);
         break;
     case COORD_EVENT_KNOWN:
-        snprintf(text, size, " snapshot %llu", (unsigned long long)event->known.superstep);
+        snprintf(text, size, " snapshot %llu busy %llu us copied %llu us",
+                 (unsigned long long)event->known.superstep,
+                 (unsigned long long)event->known.busy_ns / 1000,
+                 (unsigned long long)event->known.copied_ns / 1000);
         break;
     case COORD_EVENT_SAVE:
         snprintf(text, size, "%s signal %u", event->save.stop ? " and stop" : "",

@@ -332,6 +332,7 @@ void bspz_save_superstep(void)
         come_back();
         return;
     }
+    snap->page_copy_ns = error ? 0 : bspz_state_probe_ns();
     bspz_state_drop();
     snap->pause_ns = bspz_now_ns() - begun;
     atomic_store(&snap->recorded, superstep + 1);

@@ -34,6 +34,9 @@ int bspz_given_list(int fds[BSPZ_GIVEN_MAX], bool inherited_only);
 
 /* Copies it into memory of this process; 0 or an errno value. */
 int bspz_state_keep(void);
+/* How long it takes to change a page of memory, which is long when a copy of this process shares
+ * it.  Changes what was kept: only where it is not needed any more. */
+uint64_t bspz_state_probe_ns(void);
 /* The copy is not needed here any more. */
 void bspz_state_drop(void);
 /* Puts it back, in a process that goes on from there; the board is empty.  0 or an errno value. */

@@ -14,11 +14,14 @@
 #include "lib/rt/save.h"
 #include "lib/rt/trace.h"
 
+#define PROBES     5u /* pages behind what is kept */
+#define PROBE_PAGE 4096u
+
 static struct {
     struct bspz_layout layout;
     struct bspz_rank slot;
     char *memory; /* names, then registrations, then messages */
-    uint64_t bytes, names_bytes, areas_bytes;
+    uint64_t bytes, names_bytes, areas_bytes; /* bytes: with the probes */
     uint64_t now_ns, now_cpu_ns;
 } kept;
 
@@ -34,6 +37,29 @@ void bspz_state_drop(void)
     kept.memory = NULL;
 }
 
+/* So that the pages are there. */
+static void change_probes(void)
+{
+    for (uint64_t i = 0; i < PROBES; i++)
+        *(volatile char *)(kept.memory + kept.bytes - (i + 1) * PROBE_PAGE) = 0;
+}
+
+uint64_t bspz_state_probe_ns(void)
+{
+    uint64_t took[PROBES], last = bspz_now_ns();
+
+    for (uint64_t i = 0; i < PROBES; i++) {
+        *(volatile char *)(kept.memory + kept.bytes - (i + 1) * PROBE_PAGE) = 0;
+        uint64_t now = bspz_now_ns(), longer = i;
+
+        for (; longer > 0 && took[longer - 1] > now - last; longer--)
+            took[longer] = took[longer - 1];
+        took[longer] = now - last;
+        last = now;
+    }
+    return took[PROBES / 2]; /* the median: one may have been disturbed */
+}
+
 int bspz_state_keep(void)
 {
     const struct bspz_rank *self = bspz_rt.self;
@@ -43,7 +69,8 @@ int bspz_state_keep(void)
     kept.slot = *self;
     kept.names_bytes = (uint64_t)atomic_load(&self->file_count) * BSPZ_NAME_BYTES;
     kept.areas_bytes = (uint64_t)atomic_load(&self->slot_count) * sizeof(struct bspz_area);
-    kept.bytes = bspz_pad(kept.names_bytes + kept.areas_bytes + bspz_queue_left_bytes(), 4096);
+    kept.bytes = bspz_pad(kept.names_bytes + kept.areas_bytes + bspz_queue_left_bytes(), 4096) +
+                 PROBES * PROBE_PAGE;
     kept.memory =
         mmap(NULL, kept.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (kept.memory == MAP_FAILED) {
@@ -54,6 +81,7 @@ int bspz_state_keep(void)
            kept.names_bytes);
     memcpy(kept.memory + kept.names_bytes, bspz_areas, kept.areas_bytes);
     bspz_queue_keep(kept.memory + kept.names_bytes + kept.areas_bytes);
+    change_probes();
     kept.now_ns = bspz_now_ns();
     kept.now_cpu_ns = bspz_cpu_ns();
     return 0;

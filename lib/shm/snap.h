@@ -69,6 +69,7 @@ struct bspz_snap_process {
 struct bspz_snap {
     _Atomic uint64_t recorded; /* superstep of the snapshot + 1: the rank may go on, or has failed */
     uint64_t pause_ns;         /* how long that took */
+    uint64_t page_copy_ns; /* how long it takes to change a page that a copy shares; 0: none does */
     uint32_t fell_back;        /* there was no process or memory for a copy: it did without */
     _Atomic int32_t copy_slot; /* which of the two its next frozen copy becomes, -1: none wanted */
 

@@ -64,6 +64,30 @@ START_TEST(memory_decides)
 }
 END_TEST
 
+START_TEST(cores_decide_what_a_snapshot_costs)
+{
+    struct snapshot_load load = {
+        .cpu_ns = 900, .changed = 4096 * 60, .page_copy_ns = 100, .processes = 3, .cores = 3};
+
+    ck_assert_uint_eq(snapshot_busy_ns(&load), 300);
+    ck_assert_uint_eq(snapshot_copied_ns(&load), 2000); /* 20 pages of each process */
+    load.processes = 30;
+    ck_assert_uint_eq(snapshot_busy_ns(&load), 300);
+    ck_assert_uint_eq(snapshot_copied_ns(&load), 2000); /* three at a time */
+    load.processes = 2;
+    ck_assert_uint_eq(snapshot_busy_ns(&load), 0); /* the third core did it */
+    ck_assert_uint_eq(snapshot_copied_ns(&load), 3000);
+    load.page_copy_ns = 0;
+    ck_assert_uint_eq(snapshot_copied_ns(&load), 0); /* nothing is shared */
+    load.page_copy_ns = 5000000;
+    ck_assert_uint_eq(snapshot_copied_ns(&load), 30 * 20000); /* not even on the slowest machine */
+    load.changed = UINT64_MAX;
+    ck_assert_uint_ge(snapshot_copied_ns(&load), UINT64_MAX / 4096);
+    load.processes = load.cores = 0;
+    ck_assert_uint_eq(snapshot_busy_ns(&load) + snapshot_copied_ns(&load), 0);
+}
+END_TEST
+
 START_TEST(texts_are_packed_and_unpacked)
 {
     const char *const items[] = {"A=1", "", "BSPZERO_BOARD=7"};
@@ -133,6 +157,7 @@ int main(void)
     tcase_add_test(tests, paths_are_divided);
     tcase_add_test(tests, the_committed_copy_stays);
     tcase_add_test(tests, memory_decides);
+    tcase_add_test(tests, cores_decide_what_a_snapshot_costs);
     tcase_add_test(tests, texts_are_packed_and_unpacked);
     tcase_add_test(tests, numbers_are_found);
     tcase_add_test(tests, what_a_group_allows);

@@ -11,6 +11,7 @@ struct coord *coord;
 struct coord_effects effects;
 static char trace[16384];
 size_t trace_used;
+uint64_t play_now_ns;
 
 __attribute__((format(printf, 1, 2))) static void add(const char *format, ...)
 {
@@ -31,6 +32,7 @@ static void moved(void *context, enum coord_phase from, enum coord_phase to)
 int take(struct coord_event event)
 {
     char text[256];
+    event.now_ns = play_now_ns;
     coord_event_text(&event, text, sizeof(text));
     add("%s\n", text);
     int result = coord_step(coord, &event, &effects);
@@ -108,6 +110,7 @@ void start(uint32_t host_count, struct coord_config config)
     config.context = &coord;
     coord = coord_new(&config);
     ck_assert_ptr_nonnull(coord);
+    play_now_ns = 0;
     trace_used = 0;
     trace[0] = '\0';
 }
@@ -150,7 +153,13 @@ int persisted(uint32_t host, uint64_t superstep, uint32_t error)
 
 int known(uint32_t host, uint64_t superstep)
 {
-    return EVENT(KNOWN, .host = host, .known = {.superstep = superstep});
+    return known_with_costs(host, superstep, 0, 0);
+}
+
+int known_with_costs(uint32_t host, uint64_t superstep, uint64_t busy_ns, uint64_t copied_ns)
+{
+    return EVENT(KNOWN, .host = host,
+                 .known = {.superstep = superstep, .busy_ns = busy_ns, .copied_ns = copied_ns});
 }
 
 int image_failed(uint32_t host, uint64_t superstep, uint32_t pid, enum wire_cause cause)

@@ -8,6 +8,7 @@
 extern struct coord *coord;
 extern struct coord_effects effects; /* of the last event */
 extern size_t trace_used;            /* 0 begins a new trace */
+extern uint64_t play_now_ns;         /* of the next events; 0 in a new machine */
 
 /* The term is always 3. */
 #define EVENT(name, ...)                                                                           \
@@ -39,6 +40,7 @@ int durable(uint32_t host, uint64_t superstep, uint32_t pid);
 int captured(uint32_t host, uint64_t superstep);
 int persisted(uint32_t host, uint64_t superstep, uint32_t error);
 int known(uint32_t host, uint64_t superstep);
+int known_with_costs(uint32_t host, uint64_t superstep, uint64_t busy_ns, uint64_t copied_ns);
 int image_failed(uint32_t host, uint64_t superstep, uint32_t pid, enum wire_cause cause);
 int held(uint32_t host, uint64_t superstep, uint32_t term, struct wire_numbers copies);
 int save_now(bool stop);

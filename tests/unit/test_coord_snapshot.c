@@ -61,7 +61,7 @@ START_TEST(from_begin_to_end)
                  "  effect PERSIST term 3 snapshot 0.3\n"
                  "event PERSISTED term 3 host 0 snapshot 0 error 0\n"
                  "  effect COMMITTED term 3 snapshot 0.3\n"
-                 "event KNOWN term 3 host 0 snapshot 0\n"
+                 "event KNOWN term 3 host 0 snapshot 0 busy 0 us copied 0 us\n"
                  "  effect RETIRE term 3 snapshot 0.3\n"
                  "event ARRIVED term 3 host 0 superstep 1 bsp_sync\n"
                  "  RUNNING -> CAPTURING\n"
@@ -74,7 +74,7 @@ START_TEST(from_begin_to_end)
                  "  effect PERSIST term 3 snapshot 2.3\n"
                  "event PERSISTED term 3 host 0 snapshot 2 error 0\n"
                  "  effect COMMITTED term 3 snapshot 2.3\n"
-                 "event KNOWN term 3 host 0 snapshot 2\n"
+                 "event KNOWN term 3 host 0 snapshot 2 busy 0 us copied 0 us\n"
                  "  effect RETIRE term 3 snapshot 2.3\n"
                  "event ARRIVED term 3 host 0 superstep 2 bsp_end\n"
                  "  RUNNING -> CLOSING\n"
@@ -103,7 +103,7 @@ START_TEST(the_next_snapshot_waits_for_the_commit)
                  "  effect PERSIST term 3 snapshot 1.3\n"
                  "event PERSISTED term 3 host 0 snapshot 1 error 0\n"
                  "  effect COMMITTED term 3 snapshot 1.3\n"
-                 "event KNOWN term 3 host 0 snapshot 1\n"
+                 "event KNOWN term 3 host 0 snapshot 1 busy 0 us copied 0 us\n"
                  "  HELD_BACK -> CAPTURING\n"
                  "  effect RETIRE term 3 snapshot 1.3\n"
                  "  effect RELEASE term 3 superstep 1 decision snapshot consult never\n");
@@ -116,12 +116,76 @@ START_TEST(auto_skips_while_one_is_written)
     arrived(0, 0, WIRE_BARRIER_SYNC);
     captured(0, 0);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
-    ck_assert(has_effect(COORD_EFFECT_SET_TIMER) || effects.items[0].consult == 1);
+    /* Nothing is asked at barriers meanwhile; and who asks gets no second one. */
+    ck_assert(!has_effect(COORD_EFFECT_SET_TIMER));
+    ck_assert_uint_eq(effects.items[0].consult, COORD_NEVER);
     timer(COORD_TIMER_SNAPSHOT);
     ck_assert(has_effect(COORD_EFFECT_CONSULT));
     arrived(0, 1, WIRE_BARRIER_SYNC);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
     ck_assert_int_eq(effects.items[0].decision, WIRE_DECISION_GO);
+    /* When it is over the next may be due, at once or later. */
+    durable(0, 1, 0);
+    durable(0, 1, 1);
+    persisted(0, 1, 0);
+    known(0, 1);
+    ck_assert(has_effect(COORD_EFFECT_SET_TIMER) || has_effect(COORD_EFFECT_CONSULT));
+}
+END_TEST
+
+static void snapshot_of_two_hosts(uint64_t superstep, uint64_t busy_ns, uint64_t copied_ns)
+{
+    arrived(0, superstep - 1, WIRE_BARRIER_SYNC);
+    arrived(7, superstep - 1, WIRE_BARRIER_SYNC);
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    captured(0, superstep - 1);
+    captured(7, superstep - 1);
+    for (uint32_t pid = 0; pid < 4; pid++)
+        durable(pid < 2 ? 0 : 7, superstep, pid);
+    persisted(0, superstep, 0);
+    known_with_costs(0, superstep, busy_ns, copied_ns / 2);
+    ck_assert(!has_effect(COORD_EFFECT_RETIRE));
+    known_with_costs(7, superstep, busy_ns / 2, copied_ns);
+    ck_assert(has_effect(COORD_EFFECT_RETIRE));
+}
+
+/* How long after the snapshot the next is due. */
+static uint64_t due_ms(void)
+{
+    ck_assert_int_eq(effects.items[effects.count - 1].kind, COORD_EFFECT_SET_TIMER);
+    return effects.items[effects.count - 1].milliseconds;
+}
+
+START_TEST(costs_are_those_of_the_slowest_host)
+{
+    start(2, SAVING(.rule = {POLICY_AUTO, 0, 0.05}));
+    host_ready(0, 2);
+    host_ready(7, 2);
+    registered(0, 4);
+    durable(0, 0, 0);
+    persisted(0, 0, 0);
+    known(0, 0);
+    known(7, 0);
+    ranks_ready(0, 2);
+    play_now_ns = 1000000000;
+    ranks_ready(7, 2);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    /* 3 ms so far, for nothing was shared before; 5 ms is the next expected to cost. */
+    snapshot_of_two_hosts(1, 3000000, 2000000);
+    ck_assert_uint_eq(coord_costs(coord).busy_ns, 3000000);
+    ck_assert_uint_eq(coord_costs(coord).copied_ns, 2000000);
+    ck_assert_uint_eq(due_ms(), 161); /* the pauses are 5 ns */
+    play_now_ns += 161000000;
+    timer(COORD_TIMER_SNAPSHOT);
+    ck_assert(has_effect(COORD_EFFECT_CONSULT));
+    /* 3 and 8 ms, and 8: more than had been expected. */
+    snapshot_of_two_hosts(2, 5000000, 3000000);
+    ck_assert_uint_eq(due_ms(), 20 * 19 + 1 - 161);
+    /* A late one costs the next no time, but that between the two. */
+    play_now_ns += 1000000000;
+    timer(COORD_TIMER_SNAPSHOT);
+    snapshot_of_two_hosts(3, 1000000, 0);
+    ck_assert_uint_eq(due_ms(), 20);
 }
 END_TEST
 
@@ -485,6 +549,7 @@ int main(void)
     tcase_add_test(tests, from_begin_to_end);
     tcase_add_test(tests, the_next_snapshot_waits_for_the_commit);
     tcase_add_test(tests, auto_skips_while_one_is_written);
+    tcase_add_test(tests, costs_are_those_of_the_slowest_host);
     tcase_add_test(tests, a_death_goes_back_to_the_snapshot);
     tcase_add_test(tests, what_is_never_rolled_back);
     tcase_add_test(tests, a_fault_while_the_manifest_is_written);
