@@ -20,6 +20,7 @@ import argparse
 import atexit
 import os
 import pwd
+import re
 import select
 import shutil
 import signal
@@ -33,6 +34,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PATIENCE = 60  # seconds after which something that should happen never will
 OWN = ("farm-init", "farm-session")  # processes of a host that belong to the farm
+STRIDE = 3000  # from the numbers of one host's processes to those of the next, in small farms
 USER = ("bspuser", 54321)
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -215,21 +217,23 @@ class Farm:
         self.put.setdefault("/etc/hosts", self.path("etc/hosts"))
         self.put.setdefault("/etc/nsswitch.conf", self.path("etc/nsswitch.conf"))
         self.rsh = self.write("rsh", f"#!/bin/sh\nexec '{self.program}' rsh \"$@\"\n", 0o755)
-        self.home = os.environ.get("HOME", "/")
+        self.home = self.root_home = os.environ.get("HOME", "/")
         if self.user:
             self.write_user()
 
     def write_user(self):
-        """The machine's users and one more, whose home is the farm's."""
+        """The machine's users and one more; the homes of that and of root are the farm's."""
         name, number = self.user, USER[1]
-        self.home = self.path("home")
-        os.mkdir(self.home, 0o755)
-        os.chown(self.home, number, number)
+        self.home, self.root_home = self.path("home"), self.path("root")
+        for home, owner in ((self.home, number), (self.root_home, 0)):
+            os.mkdir(home, 0o755)
+            os.chown(home, owner, owner)
         entries = {"passwd": f"{name}:x:{number}:{number}::{self.home}:/bin/bash\n",
                    "group": f"{name}:x:{number}:\n", "shadow": f"{name}:*:19000:0:99999:7:::\n"}
         for file, entry in entries.items():
             with open(f"/etc/{file}") as original:
-                self.write(f"etc/{file}", original.read() + entry, 0o640 if file == "shadow" else 0o644)
+                text = re.sub(r"^(root:.*:)/root:", rf"\1{self.root_home}:", original.read(), flags=re.M)
+            self.write(f"etc/{file}", text + entry, 0o640 if file == "shadow" else 0o644)
             self.put.setdefault(f"/etc/{file}", self.path("etc", file))
 
     def helper(self, *words, **more):
@@ -277,7 +281,8 @@ class Farm:
         host = self.hosts[name]
         if host.helper:
             raise FarmError(f"{name} runs already")
-        host.helper = self.helper("host", self.keeper.pid, name, start_new_session=True)
+        host.helper = self.helper("host", self.keeper.pid, name, STRIDE * (host.number % 10),
+                                  start_new_session=True)
         host.init = int(read_line(host.helper, f"host {name}"))
         self.plug(host)
         host.helper.stdin.write(self.layout(host).encode())
@@ -322,7 +327,7 @@ class Farm:
         if not host.init:
             raise FarmError(f"host {name} is down")
         uid = gid = 0
-        home = self.home if user or not self.as_root else "/root"
+        home = self.home if user else self.root_home
         if user:
             uid, gid = (USER[1],) * 2 if user == self.user else pwd.getpwnam(user)[2:4]
         if env is None:
@@ -368,6 +373,21 @@ class Farm:
             except OSError:
                 continue
         return found
+
+    def outside(self, number):
+        """The process that has this number on its host: its number here; 0: there is none."""
+        for name in self.names:
+            for os_pid in self.processes(name):
+                try:
+                    if number_inside(os_pid) == number:
+                        return os_pid
+                except (OSError, StopIteration):
+                    continue
+        return 0
+
+    def host_of(self, os_pid):
+        """The name of the host a process runs on; "": on none."""
+        return next((name for name in self.names if os_pid in self.processes(name)), "")
 
     # ---- Faults -----------------------------------------------------------------------------
 

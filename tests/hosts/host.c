@@ -4,8 +4,9 @@
  *   farmhost switch user|root FOLDER
  *                     a network of its own (and a user namespace); when stdin ends, because farm.py
  *                     has ended in whatever way, the farm's folder is removed
- *   farmhost host SWITCH NAME      a host whose layout is read from stdin, a line per step,
- *                                  words separated by tabs:
+ *   farmhost host SWITCH NAME NUMBER
+ *                     a host whose processes have numbers above NUMBER; its layout is read from
+ *                     stdin, a line per step, words separated by tabs:
  *     keep N PATH       remember what is at PATH now
  *     empty PATH MODE   an empty file system there
  *     put N PATH        what was remembered is seen there (too)
@@ -226,7 +227,17 @@ static int listen_for_rsh(void)
     return fd;
 }
 
-static _Noreturn void first_process(const char *name)
+/* Processes of different hosts have different numbers, so that tests can tell them apart. */
+static void number_processes(int from)
+{
+    FILE *file = fopen("/proc/sys/kernel/ns_last_pid", "w");
+    if (file) {
+        fprintf(file, "%d", from);
+        fclose(file);
+    }
+}
+
+static _Noreturn void first_process(const char *name, int number)
 {
     die_with_parent();
     prctl(PR_SET_NAME, "farm-init");
@@ -235,6 +246,7 @@ static _Noreturn void first_process(const char *name)
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
         give_up("cannot mount", "/proc");
+    number_processes(number);
     read_layout();
     signal(SIGCHLD, SIG_IGN); /* orphans vanish by themselves */
     int listening = listen_for_rsh();
@@ -254,7 +266,7 @@ static _Noreturn void first_process(const char *name)
 
 int host_main(int argc, char **argv)
 {
-    if (argc != 2)
+    if (argc != 3)
         return 255;
     pid_t keeper = atoi(argv[0]);
     join_namespaces(keeper, (const char *const[]){"user", NULL});
@@ -264,7 +276,7 @@ int host_main(int argc, char **argv)
     if (child < 0)
         give_up("cannot make", "a host");
     if (child == 0)
-        first_process(argv[1]);
+        first_process(argv[1], atoi(argv[2]));
     printf("%d\n", child);
     fflush(stdout);
     fclose(stdin);

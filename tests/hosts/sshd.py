@@ -4,7 +4,7 @@
         Sshd(farm)
         farm.run("a", ["ssh", "b", "hostname"], user=farm.user)
 
-The farm's user can log in on every host without a password, and knows every host's key.  password_on
+The farm's user, and root, can log in on every host without a password, and knows every host's key.  password_on
 names hosts that know no key of the user's and ask for a password instead; strangers, hosts whose own
 key the user does not know.  All of it is in the user's home, where ssh looks for it.
 """
@@ -26,7 +26,7 @@ class Sshd:
         self.farm, self.password_on, self.strangers = farm, set(password_on), set(strangers)
         self.servers = {}
         os.makedirs(farm.path("ssh"), exist_ok=True)
-        self.make_user()
+        self.make_users()
         for name in hosts or farm.names:
             self.start(name)
 
@@ -38,11 +38,15 @@ class Sshd:
         with open(path + ".pub") as file:
             return file.read()
 
-    def make_user(self):
-        """What the user has in ~/.ssh."""
+    def make_users(self):
+        """What the users have in ~/.ssh."""
         farm = self.farm
         public = self.key("user")
-        folder = os.path.join(farm.home, ".ssh")
+        for home, owner in ((farm.home, USER[1]), (farm.root_home, 0)):
+            self.make_home(os.path.join(home, ".ssh"), owner, public)
+
+    def make_home(self, folder, owner, public):
+        farm = self.farm
         os.makedirs(folder, exist_ok=True)
         shutil.copy(farm.path("ssh", "user"), os.path.join(folder, "id_ed25519"))
         known = "".join(f"{host.name},{host.address} {self.key(host.name)}"
@@ -52,7 +56,7 @@ class Sshd:
             with open(os.path.join(folder, name), "w") as file:
                 file.write(text)
         for path in [folder] + [os.path.join(folder, name) for name in os.listdir(folder)]:
-            os.chown(path, USER[1], USER[1])
+            os.chown(path, owner, owner)
             os.chmod(path, 0o700 if path == folder else 0o600)
 
     def start(self, name):
@@ -61,7 +65,7 @@ class Sshd:
         self.key(name)
         asks = name in self.password_on
         config = farm.write(f"ssh/{name}.config", "\n".join([
-            f"HostKey {farm.path('ssh', name)}", "PidFile none", "UsePAM no", "UseDNS no",
+            f"HostKey {farm.path('ssh', name)}", "PidFile none", "UsePAM no", "PermitRootLogin yes", "UseDNS no",
             "StrictModes no", "MaxStartups 200:30:500", "MaxSessions 200", "LogLevel VERBOSE",
             f"PubkeyAuthentication {'no' if asks else 'yes'}",
             f"PasswordAuthentication {'yes' if asks else 'no'}",

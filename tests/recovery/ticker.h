@@ -23,7 +23,8 @@ void talk_receive(int s);
 void talk_end(void);
 
 /* Files and streams, all in one folder. */
-extern bool files_cut; /* before they are written again */
+extern bool files_cut;   /* before they are written again */
+extern bool files_apart; /* no open file is written by several processes */
 void files_before_begin(const char *folder);
 void files_begin(void);
 void files_write(int s);

@@ -4,7 +4,8 @@
  *   stream.PID     a stdio stream that is hardly ever flushed
  *   rewritten.PID  written again from its beginning every few supersteps, if wanted after a cut
  *   brief.PID      made in the middle of the run, closed later
- *   shared         one offset for all processes: opened before bsp_begin, written in turn
+ *   shared         one offset for all processes: opened before bsp_begin, written in turn; by the
+ *                  first one alone where they are on several hosts, which have no common offset
  *   together       the same with O_APPEND
  *   given          an open file for reading, which every process reads by itself
  *
@@ -19,7 +20,7 @@
 
 #include "tests/recovery/ticker.h"
 
-bool files_cut;
+bool files_cut, files_apart;
 
 static char folder[3000];
 static int shared, together, appended, rewritten, brief = -1;
@@ -116,7 +117,7 @@ void files_write(int s)
     fprintf(stream, "%s", line);
     if (s % 9 == me)
         fflush(stream);
-    if (s % p == me)
+    if ((files_apart ? 0 : s % p) == me)
         write_all(shared, line);
     if ((s + 1) % p == me)
         write_all(together, line);

@@ -1,0 +1,213 @@
+"""The kill matrix of many hosts: whatever is lost, and whenever, what comes out is the same.
+
+    matrix.py HOSTS [PATTERN ...]      names are WHAT-at-PHASE
+
+One process runs on each host, and two hosts more are spare.  What is lost: a process, an agent, a
+host (power, network, frozen), two hosts at once, the link between two hosts that bsprun still hears,
+bsprun; when: see PHASES.
+"""
+import os
+import signal
+import sys
+
+from jobs import *
+from jobs import HostPlace
+
+SUPERSTEPS = 20
+AT = 6
+SPARES = 2
+BALLAST = {"capture": 16, "restore": 16, "fork": 32}  # MiB: so that it takes long enough to be seen
+
+
+class Aim:
+    """One job and what it is to lose."""
+
+    def __init__(self, place, p, what, ballast):
+        self.place, self.p, self.what = place, p, what
+        self.words = (SUPERSTEPS, "-m", ballast)
+        self.reference = Reference.of(p, *self.words, "-a")
+        self.job = None
+        self.after = []  # what to do when the job has gone on
+
+    def start(self):
+        self.job = self.place.ticker(self.p, *self.words)
+
+    def hold_all(self, superstep):
+        for pid in range(self.p):
+            self.place.hold(pid, superstep)
+
+    def release_all(self, superstep):
+        for pid in range(self.p):
+            self.place.release(pid, superstep)
+
+    def wait_held(self, superstep):
+        for pid in range(self.p):
+            self.place.wait_executed(pid, superstep)
+        self.place.wait_committed(superstep)
+
+    def faults(self, superstep):
+        """The functions that lose it, once a superstep has been executed by all."""
+        farm, place, last = self.place.farm, self.place, self.p - 1
+        zero, other = place.where(0, superstep), place.where(last, superstep)
+        third = place.where(last // 2, superstep)
+        ranks = {pid: place.executed(pid, superstep)[-1] for pid in (0, last)}
+        return {
+            "first-process": [lambda: send(ranks[0], signal.SIGKILL)],
+            "last-process": [lambda: send(ranks[last], signal.SIGKILL)],
+            "first-agent": [lambda: send(self.job.agent(zero), signal.SIGKILL)],
+            "last-agent": [lambda: send(self.job.agent(other), signal.SIGKILL)],
+            "first-host": [lambda: farm.kill_host(zero)],
+            "last-host": [lambda: farm.kill_host(other)],
+            "two-hosts": [lambda: farm.kill_host(zero), lambda: farm.kill_host(other)],
+            "cut-host": [lambda: farm.cut(other), lambda: self.after.append(lambda: farm.mend(other))],
+            "cable": [lambda: farm.cut(other, cable=True),
+                      lambda: self.after.append(lambda: farm.mend(other))],
+            "frozen-host": [lambda: farm.freeze(other),
+                            lambda: self.after.append(lambda: farm.thaw(other))],
+            "frozen-first-host": [lambda: farm.freeze(zero),
+                                  lambda: self.after.append(lambda: farm.thaw(zero))],
+            "link": [lambda: farm.cut_between(third if third != other else zero, other),
+                     lambda: self.after.append(lambda: farm.mend(other))],
+            "half-link": [lambda: farm.cut_between(zero, other, both=False),
+                          lambda: self.after.append(lambda: farm.mend(other))],
+            "bsprun": [lambda: send(self.job.os_pid, signal.SIGKILL)],
+        }[self.what]
+
+    def strike(self, superstep):
+        self.place.strike(*self.faults(superstep))
+
+
+# ---- Phases: each starts the job and loses something in that phase -------------------------------
+
+def in_compute(aim):
+    aim.hold_all(AT)
+    aim.start()
+    aim.wait_held(AT)
+    aim.strike(AT)
+    aim.release_all(AT)
+
+
+def in_barrier(aim):
+    """All but one wait in bsp_sync for that one."""
+    aim.place.hold(aim.p // 2, AT)
+    aim.start()
+    aim.wait_held(AT)
+    aim.strike(AT)
+    aim.place.release(aim.p // 2, AT)
+
+
+def at_file(aim, wanted):
+    """When a file of the next snapshot appears, early or late in its writing."""
+    aim.hold_all(AT)
+    aim.start()
+    aim.wait_held(AT)
+    faults = aim.faults(AT)
+    seen = set(files_of(aim.place.store))
+    aim.hold_all(AT + 1)
+    aim.release_all(AT)
+    wait_until(lambda: any(wanted(os.path.basename(path))
+                           for path in set(files_of(aim.place.store)) - seen), "a file")
+    aim.place.strike(*faults)
+    aim.release_all(AT + 1)
+
+
+def files_of(store):
+    return [os.path.join(folder, name) for folder, _, names in os.walk(store) for name in names]
+
+
+def in_capture(aim):
+    at_file(aim, lambda name: ".img" in name)
+
+
+def in_commit(aim):
+    at_file(aim, lambda name: name.startswith("manifest"))
+
+
+def in_restore(aim):
+    """While it recovers from the loss of the last process."""
+    aim.hold_all(AT)
+    aim.start()
+    aim.wait_held(AT)
+    faults = aim.faults(AT)
+    rank = aim.place.executed(aim.p - 1, AT)[-1]
+    aim.place.strike(lambda: send(rank, signal.SIGKILL))
+    wait_until(lambda: not alive(rank), "its end")
+    aim.place.strike(*faults)
+    aim.release_all(AT)
+
+
+def in_fork(aim):
+    """While processes are being made on other hosts: nothing is committed, or only snapshot 0."""
+    place, farm = aim.place, aim.place.farm
+    aim.start()
+    names = place.job_hosts[:aim.p]
+    wait_until(lambda: all("bspnode" in farm.processes(name).values() for name in names),
+               "the agents")
+    wait_until(lambda: any("ticker" in farm.processes(name).values() for name in names),
+               "the program")
+    victim = names[-1]
+    farm.kill_host(victim)
+    place.kills.append(0)
+
+
+PHASES = {"compute": in_compute, "barrier": in_barrier, "capture": in_capture,
+          "commit": in_commit, "restore": in_restore}
+WHATS = ["first-process", "last-process", "first-agent", "last-agent", "first-host", "last-host",
+         "two-hosts", "cut-host", "cable", "frozen-host", "frozen-first-host", "link", "half-link",
+         "bsprun"]
+PROMPT = WHATS[:7]  # what is noticed at once or nearly so: tried in every phase
+
+
+def after_bsprun(aim):
+    """Nothing is left anywhere, and the job can go on on other hosts."""
+    aim.job.process.wait()
+    place = aim.place
+    wait_until(lambda: not any(place.farm.processes(name) for name in place.farm.names),
+               "the end of all processes", 30)
+    fewer = place.job_hosts[1:]
+    job = place.restart(names=fewer)
+    job.check_tail(aim.reference)
+
+
+def trial(p, what, phase):
+    with HostPlace(p + SPARES, spares=SPARES) as place:
+        aim = Aim(place, p, what, BALLAST.get(phase, 0))
+        try:
+            PHASES[phase](aim)
+            if what == "bsprun":
+                after_bsprun(aim)
+            else:
+                aim.job.check_all(aim.reference)
+                check(aim.job.said(), "bsprun said nothing of the fault\n", aim.job)
+        except Failed as failure:
+            raise Failed(f"{failure}\n{aim.job}")
+        for mend in aim.after:
+            mend()
+        place.check_files(aim.reference)
+        place.check_executions()
+        place.check_store()
+        place.check_clean()
+
+
+def fork_trial(p):
+    with HostPlace(p + SPARES, spares=SPARES) as place:
+        aim = Aim(place, p, "last-host", BALLAST["fork"])
+        in_fork(aim)
+        aim.job.check_all(aim.reference)
+        place.check_files(aim.reference)
+        place.check_clean()
+
+
+def cells(p):
+    for what in WHATS:
+        for phase in PHASES:
+            if what in PROMPT or phase in ("compute", "restore") and what != "bsprun" \
+                    or phase == "compute":
+                yield f"{what}-at-{phase}", lambda what=what, phase=phase: trial(p, what, phase)
+    yield "last-host-at-fork", lambda: fork_trial(p)
+
+
+if __name__ == "__main__":
+    farms.require("nft")
+    P = int(sys.argv.pop(1))
+    main(cells(P))
