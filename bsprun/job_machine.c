@@ -201,13 +201,12 @@ static struct coord_outcome host_lost(void)
 }
 
 /* Before there was a term: nothing has run yet on a host whose agent never came, and a spare will do
- * as well.  Nobody wants a job that begins with fewer hosts than were asked for. */
+ * as well.  A new job does not begin with fewer hosts than were asked for. */
 static void lost_early(struct job_machine *machine, struct machine_host *host,
                        const struct job_event *event, struct job_effects *effects)
 {
     struct coord_outcome lost = host_lost();
-    if ((host->state == HOST_STARTING || machine->restores) &&
-        replace(machine, host, event->usable, effects))
+    if (host->state == HOST_STARTING && replace(machine, host, event->usable, effects))
         return;
     note_fault(machine, &lost);
     give_up(machine, effects);
@@ -235,7 +234,7 @@ static void take_agent_lost(struct job_machine *machine, const struct job_event 
             note_fault(machine, &lost);
             give_up(machine, effects);
         } /* else Processor Zero decides */
-    } else if (machine->state == JOB_MACHINE_GATHERING && !machine->elected) {
+    } else if (machine->state == JOB_MACHINE_GATHERING && !machine->elected && !machine->restores) {
         lost_early(machine, host, event, effects);
         return;
     }

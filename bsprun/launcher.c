@@ -1,12 +1,11 @@
 /* launcher.c - bsprun at work.
  *
- * Happy path: the directory of snapshots is opened, if there is one -> the agent is started -> the
- * job machine decides on what it says (launcher_job.c) -> EXIT -> the connection closes -> the
- * agent is reaped -> the job's status is ours.
+ * Happy path: the directory of snapshots is opened, if there is one -> the agents are started -> the
+ * job machine decides on what they say (launcher_job.c) -> EXIT -> their connections close -> the
+ * job's status is ours.
  *
- * What can fail: the agent cannot be started or dies (all that it leaves behind is ours, as we are
- * the next subreaper: it is killed; then the job goes on with another agent from a snapshot, or
- * ends); the user interrupts (STOP or SAVE, then kill).
+ * What can fail: an agent cannot be started or dies (the job goes on with another one from a
+ * snapshot, or ends); the user interrupts (STOP or SAVE, then kill).
  */
 #include "bsprun/launcher_inside.h"
 
@@ -17,21 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bsprun/program.h"
-#include "bsprun/start.h"
 #include "bsprun/verdict.h"
 
 #define STATUS_USAGE         2
-#define SIGNAL_STATUS        128
 #define JOB_DESCRIPTORS      24 /* what bsprun opens, and no less than what the agent does */
 #define PROGRESS_TERMINAL_MS 250u
 #define PROGRESS_PLAIN_MS    1000u
-#define UNBORN_MS            500
-#define AGENT_ENDS_MS        3000 /* once its connection is closed */
 
 static const int stop_signals[LAUNCHER_STOPS] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR2};
 
@@ -43,9 +37,14 @@ uint64_t launcher_now_ms(void)
     return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
-bool launcher_has_snapshots(const struct launcher *launcher)
+bool launcher_has_store(const struct launcher *launcher)
 {
     return launcher->saved.store != NULL;
+}
+
+bool launcher_has_snapshots(const struct launcher *launcher)
+{
+    return launcher_has_store(launcher) && !launcher->private_store;
 }
 
 void launcher_clear_progress(struct launcher *launcher)
@@ -95,8 +94,8 @@ static void on_stop_signal(uv_signal_t *handle, int signal)
                                                 .how = WIRE_STOP_KILL,
                                                 .signal = (uint32_t)signal});
     launcher_drop_output(launcher);
-    if (launcher->signals_seen > 2 && launcher->agent)
-        kill(launcher->agent_pid, SIGKILL); /* not even the agent answers */
+    if (launcher->signals_seen > 2)
+        launcher_kill_agents(launcher);
 }
 
 static void on_save_signal(uv_signal_t *handle, int signal)
@@ -119,136 +118,6 @@ static void on_window_signal(uv_signal_t *handle, int signal)
 static void on_progress_timer(uv_timer_t *timer)
 {
     launcher_query_status(timer->data);
-}
-
-/* ---- The agent ---- */
-
-/* It has closed its connection, so that it ends soon, or must be made to.  How it ended. */
-static int wait_for_agent(struct launcher *launcher)
-{
-    const struct timespec pause = {0, 2000000};
-    uint64_t end = launcher_now_ms() + AGENT_ENDS_MS;
-    int status = 0;
-    pid_t got;
-
-    while ((got = waitpid(launcher->agent_pid, &status, WNOHANG)) <= 0) {
-        if (got < 0 && errno != EINTR)
-            break;
-        if (launcher_now_ms() >= end && !launcher->over)
-            kill(launcher->agent_pid, SIGKILL);
-        nanosleep(&pause, NULL);
-    }
-    return status;
-}
-
-/* Counts those that are not. */
-static bool is_no_copy(const void *context, pid_t pid)
-{
-    int *const *others = context;
-
-    if (process_is_copy(pid))
-        return false;
-    ++**others;
-    return true;
-}
-
-/* Nothing that the agent started may outlive it. */
-static void kill_what_is_left(void)
-{
-    const struct timespec pause = {0, 2000000};
-
-    while (process_kill_descendants(0) > 0)
-        nanosleep(&pause, NULL);
-    process_reap_all();
-}
-
-/* The program has ended well: what it left behind is the user's, and only copies of it are not. One
- * that is not a copy yet, as it was just being made, ends by itself. */
-static void kill_copies(void)
-{
-    const struct timespec pause = {0, 2000000};
-    uint64_t end = launcher_now_ms() + UNBORN_MS;
-    int count, *others = &count, killed;
-
-    do {
-        count = 0;
-        killed = process_kill_descendants_but(is_no_copy, &others);
-        if (killed > 0 || count > 0)
-            nanosleep(&pause, NULL);
-        process_reap_all();
-    } while (killed > 0 || (count > 0 && launcher_now_ms() < end));
-}
-
-/* The agent is gone without a word. */
-static void agent_lost(struct launcher *launcher, int wait_status)
-{
-    char how[96] = "ended", text[192];
-
-    if (WIFSIGNALED(wait_status)) {
-        char name[48];
-
-        verdict_signal_text(WTERMSIG(wait_status), name, sizeof name);
-        snprintf(how, sizeof how, "was killed by signal %s", name);
-    }
-    snprintf(text, sizeof text, "the node agent (" AGENT_NAME ", process %d) %s",
-             (int)launcher->agent_pid, how);
-    launcher_fault_text(launcher, text);
-    launcher->agent_pid = 0;
-    launcher->agent_status = WIFSIGNALED(wait_status) ? SIGNAL_STATUS + WTERMSIG(wait_status) : 1;
-    if (!launcher_has_snapshots(launcher) && launcher->signals_seen <= 2) /* else we killed it */
-        launcher->forced_status = launcher->agent_status;
-    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST, .usable = true});
-}
-
-static void on_closed(void *context, enum net_end end, const char *text)
-{
-    struct launcher *launcher = context;
-    int wait_status;
-
-    (void)end;
-    (void)text;
-    launcher->agent = NULL;
-    launcher->paused = false;
-    if (launcher->forced_status && !launcher->over) {
-        launcher->over = launcher->said = true;
-        launcher->status = launcher->forced_status;
-    }
-    if (launcher->said)
-        launcher_wind_up(launcher);
-    wait_status = wait_for_agent(launcher);
-    if (launcher->over && launcher_has_snapshots(launcher) &&
-        job_machine_outcome(launcher->machine).cause == WIRE_CAUSE_NONE)
-        kill_copies();
-    else if (!launcher->over || launcher_has_snapshots(launcher))
-        kill_what_is_left();
-    if (!launcher->over)
-        agent_lost(launcher, wait_status);
-}
-
-bool launcher_start_agent(struct launcher *launcher)
-{
-    static const struct net_handlers handlers = {.message = launcher_on_message,
-                                                 .closed = on_closed};
-    char failure[PATH_MAX + 128];
-    /* So that the directory stays locked until nothing of the job is left, whatever becomes of us.
-     */
-    int hold = launcher_has_snapshots(launcher) ? store_lock(launcher->saved.store) : -1;
-    int fd =
-        start_agent(launcher->process_signals, hold, &launcher->agent_pid, failure, sizeof failure);
-
-    if (fd < 0) {
-        launcher_say(launcher, "%s", failure);
-        return false;
-    }
-    int error = net_open(&launcher->loop, fd, NULL, &handlers, launcher, &launcher->agent);
-    if (error) {
-        launcher_say(launcher, "cannot talk to the node agent: %s", strerror(-error));
-        close(fd);
-        wait_for_agent(launcher);
-        kill_what_is_left();
-        return false;
-    }
-    return true;
 }
 
 /* ---- Set-up and end ---- */
@@ -292,6 +161,9 @@ static void prepare_loop(struct launcher *launcher)
  * matter. */
 void launcher_wind_up(struct launcher *launcher)
 {
+    if (launcher->wound_up)
+        return;
+    launcher->wound_up = true;
     for (int i = 0; i < LAUNCHER_STOPS; i++)
         uv_unref((uv_handle_t *)&launcher->stops[i]);
     uv_unref((uv_handle_t *)&launcher->save_signal);
@@ -353,14 +225,17 @@ static int set_up(struct launcher *launcher)
         launcher->progress_timer.data = launcher->machine_timer.data = launcher;
         error = launcher_open_streams(launcher);
     }
-    if (!error && !launcher_begin_job(launcher))
+    if (!error && (!launcher_make_agents(launcher) || !launcher_begin_job(launcher)))
         error = -ENOMEM;
     if (error) {
         launcher_say(launcher, "cannot start a job: %s%s", strerror(-error),
                      verdict_limit_hint(-error));
         return 1;
     }
-    return launcher_start_agent(launcher) ? 0 : 1;
+    for (uint32_t i = 0; i < launcher->agent_count - launcher->spares; i++)
+        if (!launcher_start_agent(&launcher->agents[i]))
+            return 1;
+    return 0;
 }
 
 static int run(struct launcher *launcher)
@@ -396,6 +271,8 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     show_free(launcher.show);
     replay_free(launcher.replay);
     input_free(&launcher.input);
+    launcher_free_agents(&launcher);
+    free(launcher.usages);
     job_machine_free(launcher.machine);
     return status;
 }

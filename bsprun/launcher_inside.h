@@ -1,8 +1,10 @@
 /* launcher_inside.h - what the files of bsprun's launcher share.  Internal.
  *
- *   launcher.c         set-up, the user's signals, the agent's start and end
+ *   launcher.c         set-up, the user's signals
+ *   launcher_agents.c  the table of agents: their starts, lines and ends
+ *   launcher_remote.c  agents of other hosts
  *   launcher_job.c     the job machine: events to it, effects of it
- *   launcher_talk.c    what the agent says, and what it is told
+ *   launcher_talk.c    what agents say, and what they are told
  *   launcher_output.c  relayed output and input
  */
 #ifndef BSPRUN_LAUNCHER_INSIDE_H
@@ -14,21 +16,23 @@
 #include "bsprun/input.h"
 #include "bsprun/job_machine.h"
 #include "bsprun/launcher.h"
+#include "bsprun/launcher_agents.h"
 #include "bsprun/replay.h"
 #include "bsprun/saved.h"
 #include "bsprun/show.h"
 #include "bsprun/sink.h"
-#include "lib/net/net.h"
 
-#define LAUNCHER_STOPS  5
-#define LAUNCHER_EVENTS 8u
+#define LAUNCHER_STOPS        5
+#define LAUNCHER_EVENTS       64u
+#define LAUNCHER_NOT_RUNNABLE 126 /* exit status */
 
 struct launcher {
     const struct options *options;
     const struct process_signals *process_signals;
     uv_loop_t loop;
-    struct net_connection *agent; /* NULL: none */
-    pid_t agent_pid;              /* 0: none */
+    struct launcher_agent *agents; /* by host */
+    uint32_t agent_count, spares;
+    struct remote *remote; /* what agents of other hosts need; NULL: there are none */
     unsigned char job[WIRE_JOB_SIZE];
     uint64_t begun_ms; /* when the first agent was told to start; 0: not yet */
 
@@ -42,7 +46,8 @@ struct launcher {
     uint32_t event_count;
     bool handling;
     struct saved saved;
-    struct coord_name committed;                  /* the newest snapshot, term 0: none */
+    bool private_store;          /* which nobody asked for: several hosts need it */
+    struct coord_name committed; /* the newest snapshot, term 0: none */
     uint64_t snapshots, snapshot_bytes, pause_ns; /* of all so far */
     uint64_t first_term_ms;                       /* when it began */
     uint32_t faults;
@@ -56,8 +61,12 @@ struct launcher {
     bool finish_noted;
     bool end_told; /* why the job ends was said already */
     bool over;     /* EXIT: what is left to do is to show the rest of the output ... */
-    bool said;     /* ... and to say why, which has been done: the agent leaves */
-    char *report;  /* of what the processes used, NULL: none */
+    bool said;     /* ... and to say why, which has been done: the agents leave */
+    bool output_finished;
+    bool wound_up;
+    bool reports_awaited;      /* the job's own end: every agent has something to add */
+    struct wire_usage *usages; /* what the processes used; NULL: unknown */
+    uint32_t usage_count;
     int status;
 
     /* Output. */
@@ -73,10 +82,13 @@ struct launcher {
     bool line_shown;    /* ... and it is on the screen */
     uint64_t superstep; /* of the last progress, for the rate */
     double seconds;
+    double status_seconds; /* as Processor Zero's agent says */
+    uint32_t status_processes;
 
     /* Input, with snapshots. */
     struct feed feed;
     struct input input;
+    struct launcher_agent *reader; /* where process 0 is; NULL: unknown */
 };
 
 /* ---- launcher.c ---- */
@@ -86,11 +98,19 @@ void launcher_say(struct launcher *launcher, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void launcher_clear_progress(struct launcher *launcher);
 uint64_t launcher_now_ms(void);
-/* Starts the agent and talks to it.  False: said why not. */
-bool launcher_start_agent(struct launcher *launcher);
-/* Nothing is left to do, once the agent is gone. */
+/* Nothing is left to do, once the agents are gone. */
 void launcher_wind_up(struct launcher *launcher);
-bool launcher_has_snapshots(const struct launcher *launcher);
+bool launcher_has_snapshots(const struct launcher *launcher); /* the user wants them */
+bool launcher_has_store(const struct launcher *launcher);
+
+/* ---- launcher_remote.c ---- */
+
+bool launcher_start_remote(struct launcher_agent *agent);
+void launcher_remote_closed(struct launcher_agent *agent, enum net_end end, const char *text);
+/* The first message to an agent of a job with several hosts.  False: said why not. */
+bool launcher_send_join(struct launcher_agent *agent);
+/* Whether that child of ours has brought an agent elsewhere on its way. */
+bool launcher_is_launching(const struct launcher *launcher, pid_t pid);
 
 /* ---- launcher_job.c ---- */
 
@@ -104,9 +124,7 @@ void launcher_finish(struct launcher *launcher);
 
 /* ---- launcher_talk.c ---- */
 
-void launcher_send(struct launcher *launcher, struct wire_message *message);
-void launcher_on_message(void *context, struct net_connection *connection,
-                         const struct wire_message *message);
+void launcher_take(struct launcher_agent *agent, const struct wire_message *message);
 void launcher_query_status(struct launcher *launcher);
 void launcher_resize(struct launcher *launcher);
 void launcher_tell_report(struct launcher *launcher);
@@ -116,16 +134,16 @@ void launcher_tell_report(struct launcher *launcher);
 /* 0 or -errno. */
 int launcher_open_streams(struct launcher *launcher);
 void launcher_close_streams(struct launcher *launcher);
-void launcher_show_output(struct launcher *launcher, const struct wire_output *output);
+void launcher_show_output(struct launcher_agent *agent, const struct wire_message *message);
 /* No more will come: beginnings of lines are shown, too. */
 void launcher_finish_output(struct launcher *launcher);
 /* Whether the user's readers have taken all of it. */
 bool launcher_output_is_out(const struct launcher *launcher);
 /* The user wants the end, not the rest of the output. */
 void launcher_drop_output(struct launcher *launcher);
-void launcher_mark(struct launcher *launcher, const struct wire_message *message);
+void launcher_mark(struct launcher_agent *agent, const struct wire_message *message);
 void launcher_forget(struct launcher *launcher, struct coord_name name);
 void launcher_go_back(struct launcher *launcher, struct coord_name name);
-void launcher_input_taken(struct launcher *launcher, uint64_t position);
+void launcher_input_taken(struct launcher_agent *agent, uint64_t position);
 
 #endif

@@ -14,8 +14,6 @@
 #include "bsprun/launcher_inside.h"
 #include "bsprun/verdict.h"
 
-#define OWN_HOST 0u
-
 /* ---- What the user is told ---- */
 
 static const char *fault_text(const struct launcher *launcher)
@@ -164,16 +162,26 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     const struct coord_lineage *lineage = job_machine_lineage(launcher->machine);
     struct wire_message message = {.kind = WIRE_ELECT};
     struct wire_begun avoid[COORD_AVOID_MAX];
-    char name[WIRE_NAME_MAX] = "";
-    struct wire_host host = {OWN_HOST, launcher->options->hosts.all.items[0].slots, name};
+    struct wire_host hosts[HOSTS_MAX];
+    const char *addresses[HOSTS_MAX];
+    uint32_t members = 0;
     const struct coord_name *names;
     uint32_t count = job_machine_avoid(launcher->machine, &names);
 
-    gethostname(name, sizeof name - 1);
+    for (uint32_t i = 0; i < launcher->agent_count; i++) {
+        const struct launcher_agent *agent = &launcher->agents[i];
+
+        if (!job_machine_member(launcher->machine, agent->host))
+            continue;
+        hosts[members] = (struct wire_host){agent->host, agent->slots, agent->name};
+        addresses[members++] = agent->addresses ? agent->addresses : "";
+    }
     for (uint32_t i = 0; i < count; i++)
         avoid[i] = (struct wire_begun){0, names[i].superstep, names[i].term};
     message.elect.elected = effect->host;
-    message.elect.hosts = (struct wire_host_list){&host, 1};
+    message.elect.hosts = (struct wire_host_list){hosts, members};
+    if (launcher_has_hosts(launcher))
+        message.elect.addresses = (struct wire_texts){addresses, members};
     message.elect.restore = job_machine_restores(launcher->machine);
     message.elect.wanted = job_machine_wanted(launcher->machine);
     message.elect.begun = (struct wire_begun_list){lineage->items, lineage->count};
@@ -181,7 +189,9 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     message.elect.between_failures_ns = between_failures_ns(launcher);
     if (message.elect.restore)
         input_close(&launcher->input);
-    launcher_send(launcher, &message);
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (job_machine_member(launcher->machine, launcher->agents[i].host))
+            launcher_send_to(&launcher->agents[i], &message);
 }
 
 static void record_term(struct launcher *launcher, const struct job_effect *effect)
@@ -218,12 +228,32 @@ static void record_finish(struct launcher *launcher, const struct job_effect *ef
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_FINISH_RECORDED});
 }
 
-/* All output comes before anything that is said about the end; then the agent is told to leave. */
+/* Who is still there tells what it has to tell, when the job has come to an end by itself. */
+static bool has_all_reports(const struct launcher *launcher)
+{
+    for (uint32_t i = 0; i < launcher->agent_count; i++) {
+        const struct launcher_agent *agent = &launcher->agents[i];
+
+        if (launcher->reports_awaited && agent->line && !agent->reported &&
+            job_machine_member(launcher->machine, agent->host))
+            return false;
+    }
+    return true;
+}
+
+/* All output comes before anything that is said about the end; then the agents are told to leave.
+ */
 void launcher_finish(struct launcher *launcher)
 {
     struct wire_message farewell = {.kind = WIRE_EXIT};
 
-    if (!launcher->over || launcher->said || !launcher_output_is_out(launcher))
+    if (!launcher->over || launcher->said || !has_all_reports(launcher))
+        return;
+    if (!launcher->output_finished) {
+        launcher->output_finished = true;
+        launcher_finish_output(launcher);
+    }
+    if (launcher->said || !launcher_output_is_out(launcher))
         return;
     launcher->said = true;
     if (launcher->output_closed && launcher->status == 0)
@@ -231,15 +261,13 @@ void launcher_finish(struct launcher *launcher)
     launcher_clear_progress(launcher);
     launcher_tell_report(launcher);
     tell_end(launcher);
-    if (launcher->agent)
-        launcher_send(launcher, &farewell);
-    else
+    launcher_send_all(launcher, &farewell);
+    if (!launcher_has_lines(launcher))
         launcher_wind_up(launcher);
 }
 
 static void leave(struct launcher *launcher, const struct job_effect *effect)
 {
-    launcher_finish_output(launcher);
     launcher->over = true;
     launcher->status = launcher->forced_status ? launcher->forced_status : effect->status;
     if (job_machine_outcome(launcher->machine).cause == WIRE_CAUSE_HOST_LOST &&
@@ -264,7 +292,7 @@ static void tell_zero(struct launcher *launcher, const struct job_effect *effect
         message.save.signal = effect->signal;
         message.save.grace_ms = effect->milliseconds;
     }
-    launcher_send(launcher, &message);
+    launcher_send_to(&launcher->agents[effect->host], &message);
 }
 
 static void on_machine_timer(uv_timer_t *timer)
@@ -282,7 +310,7 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         record_finish(launcher, effect);
         break;
     case JOB_EFFECT_START_AGENT:
-        if (!launcher_start_agent(launcher))
+        if (!launcher_start_agent(&launcher->agents[effect->host]))
             launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST,
                                                         .host = effect->host,
                                                         .usable = true});
@@ -345,10 +373,15 @@ void launcher_event(struct launcher *launcher, struct job_event event)
 bool launcher_begin_job(struct launcher *launcher)
 {
     const struct saved *saved = &launcher->saved;
-    const struct wire_host host = {OWN_HOST, 0, ""};
+    struct wire_host hosts[HOSTS_MAX];
+
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        hosts[i].host = i;
     const struct job_machine_config config = {
-        .host_count = 1,
-        .hosts = &host,
+        .host_count = launcher->agent_count,
+        .hosts = hosts,
+        .spares = launcher->spares,
+        .fence_ms = launcher->options->hosts.heartbeat_ms,
         .snapshots = launcher_has_snapshots(launcher),
         .restore = saved->restart,
         .wanted = launcher->options->snapshots.restart_at,

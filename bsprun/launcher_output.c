@@ -40,15 +40,10 @@ static void on_sink_changed(void *context)
     for (int i = 0; i < 2; i++)
         check_output(launcher, launcher->sinks[i].error);
     launcher_finish(launcher);
-    if (!launcher->agent)
-        return;
-    if (!launcher->paused && waiting > WAITING_HIGH) {
-        launcher->paused = true;
-        net_pause(launcher->agent);
-    } else if (launcher->paused && waiting < WAITING_LOW) {
-        launcher->paused = false;
-        net_resume(launcher->agent);
-    }
+    if (!launcher->paused && waiting > WAITING_HIGH)
+        launcher_pause(launcher, true);
+    else if (launcher->paused && waiting < WAITING_LOW)
+        launcher_pause(launcher, false);
 }
 
 static int write_stream(void *context, int stream, const char *data, size_t size)
@@ -123,8 +118,11 @@ static int show_once(struct launcher *launcher, const struct wire_output *output
     return 0;
 }
 
-void launcher_show_output(struct launcher *launcher, const struct wire_output *output)
+void launcher_show_output(struct launcher_agent *agent, const struct wire_message *message)
 {
+    struct launcher *launcher = agent->launcher;
+    const struct wire_output *output = &message->output;
+
     launcher_clear_progress(launcher);
     if (!launcher->show || launcher->output_closed || output->data.size == 0)
         return;
@@ -150,8 +148,9 @@ bool launcher_output_is_out(const struct launcher *launcher)
 
 /* ---- Snapshots ---- */
 
-void launcher_mark(struct launcher *launcher, const struct wire_message *message)
+void launcher_mark(struct launcher_agent *agent, const struct wire_message *message)
 {
+    struct launcher *launcher = agent->launcher;
     struct coord_name name = {message->envelope.superstep, message->envelope.term};
 
     if (!launcher->replay || name.term != job_machine_term(launcher->machine))
@@ -186,15 +185,16 @@ static void send_input(struct launcher *launcher)
 {
     struct wire_message message = {.kind = WIRE_INPUT};
 
-    while (launcher->agent && input_next(&launcher->input, &message.input))
-        launcher_send(launcher, &message);
+    while (launcher->reader && launcher->reader->line &&
+           input_next(&launcher->input, &message.input))
+        launcher_send_to(launcher->reader, &message);
 }
 
 static size_t input_wanted(void *context)
 {
     const struct launcher *launcher = context;
 
-    return launcher->agent ? input_room(&launcher->input) : 0;
+    return launcher->reader && launcher->reader->line ? input_room(&launcher->input) : 0;
 }
 
 static void on_input(void *context, const char *data, size_t size, int error)
@@ -212,10 +212,13 @@ static void on_input(void *context, const char *data, size_t size, int error)
     send_input(launcher);
 }
 
-void launcher_input_taken(struct launcher *launcher, uint64_t position)
+void launcher_input_taken(struct launcher_agent *agent, uint64_t position)
 {
-    if (!launcher->replay)
+    struct launcher *launcher = agent->launcher;
+
+    if (!launcher->input.spool)
         return;
+    launcher->reader = agent;
     if (!input_taken(&launcher->input, position)) {
         launcher_say(launcher, "what process 0 had read from position %llu on is not kept any more",
                      (unsigned long long)position);
@@ -234,7 +237,7 @@ void launcher_input_taken(struct launcher *launcher, uint64_t position)
 
 int launcher_open_streams(struct launcher *launcher)
 {
-    bool snapshots = launcher_has_snapshots(launcher);
+    bool snapshots = launcher_has_store(launcher);
     enum wire_stdio mode = launcher->options->stdio;
 
     sink_init(&launcher->sinks[0], &launcher->loop, STDOUT_FILENO, on_sink_changed, launcher);

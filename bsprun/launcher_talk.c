@@ -1,4 +1,4 @@
-/* launcher_talk.c - what the agent says, and what it is told.
+/* launcher_talk.c - what agents say, and what they are told.
  *
  * Happy path: HELLO -> START -> REGISTER -> ELECT (launcher_job.c) -> OUTPUT, STATUS, NOTICE,
  * TRACE, MARK, SAVED -> CLOSING -> CLOSED -> REPORT, ENDED.
@@ -6,7 +6,6 @@
  * What can fail: an agent that replaces another one is told to restore (START with resume, no
  * REGISTER); what comes from an older term is dropped by the job machine.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,30 +14,13 @@
 #include "bsprun/usage.h"
 #include "bsprun/window.h"
 
-#define STATUS_NOT_RUNNABLE 126
-
-void launcher_send(struct launcher *launcher, struct wire_message *message)
-{
-    int error;
-
-    if (!launcher->agent)
-        return;
-    memcpy(message->envelope.job, launcher->job, sizeof launcher->job);
-    message->envelope.term = job_machine_term(launcher->machine);
-    error = net_send(launcher->agent, message);
-    if (error == -EINVAL || error == -EMSGSIZE || error == -ENOMEM) {
-        launcher_say(launcher, "the arguments or the environment are too long: %s",
-                     strerror(-error));
-        launcher->forced_status = STATUS_NOT_RUNNABLE;
-        net_close(launcher->agent);
-    }
-}
-
 void launcher_query_status(struct launcher *launcher)
 {
     struct wire_message message = {.kind = WIRE_QUERY_STATUS};
 
-    launcher_send(launcher, &message);
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        launcher->agents[i].answered = false;
+    launcher_send_all(launcher, &message);
 }
 
 void launcher_resize(struct launcher *launcher)
@@ -48,7 +30,7 @@ void launcher_resize(struct launcher *launcher)
 
     message.resize.rows = window.rows;
     message.resize.columns = window.columns;
-    launcher_send(launcher, &message);
+    launcher_send_all(launcher, &message);
 }
 
 /* ---- START ---- */
@@ -58,8 +40,8 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
     const struct options_snapshots *snapshots = &launcher->options->snapshots;
 
     start->store = launcher->saved.folder;
-    start->recover = true;
-    start->rule = snapshots->rule;
+    start->recover = launcher_has_snapshots(launcher);
+    start->rule = start->recover ? snapshots->rule : WIRE_RULE_OFF;
     start->every = snapshots->every;
     start->overhead = snapshots->overhead;
     start->async = snapshots->async;
@@ -73,21 +55,26 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
 }
 
 /* The program, or what the snapshot says it was. */
-static void fill_program(struct launcher *launcher, struct wire_start *start)
+static void fill_program(struct launcher_agent *agent, struct wire_start *start)
 {
+    struct launcher *launcher = agent->launcher;
     const struct options *options = launcher->options;
     const struct manifest *manifest = &launcher->saved.manifest;
 
-    start->resume = launcher_has_snapshots(launcher) && job_machine_restores(launcher->machine);
+    bool restores = launcher_has_store(launcher) && job_machine_restores(launcher->machine);
+
     start->program = start->directory = "";
+    start->resume = restores || agent->host != job_machine_zero(launcher->machine);
+    start->process_limit = (uint32_t)options->processes;
     if (!start->resume) {
         start->program = options->command[0];
         start->arguments = (struct wire_texts){(const char *const *)options->command + 1,
                                                (uint32_t)options->command_length - 1};
         start->environment = (struct wire_texts){options->exports, (uint32_t)options->export_count};
-        start->process_limit = (uint32_t)options->processes;
         return;
     }
+    if (!restores)
+        return; /* processes are made there of the image of process 0 */
     saved_look(&launcher->saved);
     if (!launcher->saved.has_manifest)
         return;
@@ -109,13 +96,15 @@ static uint64_t time_left(struct launcher *launcher)
     return all == 0 || passed < all ? all - (all ? passed : 0) : 1;
 }
 
-static void send_start(struct launcher *launcher)
+static void send_start(struct launcher_agent *agent)
 {
+    struct launcher *launcher = agent->launcher;
     const struct options *options = launcher->options;
     struct wire_message message = {.kind = WIRE_START};
     struct wire_start *start = &message.start;
     struct window window = window_look();
 
+    start->host = agent->host;
     start->bind = options->bind;
     start->stdio = options->stdio;
     start->terminals = window.terminals;
@@ -127,15 +116,34 @@ static void send_start(struct launcher *launcher)
     start->timeout_ns = time_left(launcher);
     start->consult_every = options->faults.consult_every;
     start->abort_at = options->faults.abort_at;
-    fill_program(launcher, start);
-    if (launcher_has_snapshots(launcher))
+    fill_program(agent, start);
+    if (launcher_has_store(launcher))
         fill_snapshots(launcher, start);
-    launcher_send(launcher, &message);
+    launcher_send_to(agent, &message);
 }
 
 /* ---- What is shown ---- */
 
-static void show_status(struct launcher *launcher, const struct wire_status *status)
+/* What all agents have answered together; the caller frees it.  NULL: no memory. */
+static struct wire_where *gather_places(const struct launcher *launcher, uint32_t *count)
+{
+    uint32_t all = 0;
+
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        all += launcher->agents[i].place_count;
+    struct wire_where *rows = calloc(all + 1, sizeof *rows);
+
+    *count = 0;
+    for (uint32_t i = 0; rows && i < launcher->agent_count; i++) {
+        const struct launcher_agent *agent = &launcher->agents[i];
+
+        for (uint32_t j = 0; j < agent->place_count; j++)
+            rows[(*count)++] = agent->places[j];
+    }
+    return rows;
+}
+
+static void show_progress(struct launcher *launcher, const struct wire_status *status)
 {
     char text[128];
 
@@ -153,13 +161,77 @@ static void show_status(struct launcher *launcher, const struct wire_status *sta
     launcher->line_shown = true;
 }
 
+/* The names in it live as long as the message and are not kept. */
+static bool keep_places(struct launcher_agent *agent, const struct wire_where_list *places)
+{
+    struct wire_where *rows = realloc(agent->places, (places->count + 1) * sizeof *rows);
+
+    if (!rows)
+        return false;
+    for (uint32_t i = 0; i < places->count; i++) {
+        rows[i] = places->items[i];
+        rows[i].function = rows[i].file = "";
+    }
+    agent->places = rows;
+    agent->place_count = places->count;
+    return true;
+}
+
+static void take_status(struct launcher_agent *agent, const struct wire_status *status)
+{
+    struct launcher *launcher = agent->launcher;
+    struct wire_status all = *status;
+
+    agent->answered = keep_places(agent, &status->ranks);
+    if (agent->host == job_machine_zero(launcher->machine)) {
+        launcher->status_seconds = status->seconds;
+        launcher->status_processes = status->processes;
+    }
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (launcher->agents[i].up && !launcher->agents[i].answered)
+            return;
+    struct wire_where *rows = gather_places(launcher, &all.ranks.count);
+    all.ranks.items = rows;
+    all.seconds = launcher->status_seconds;
+    all.processes = launcher->status_processes;
+    if (rows)
+        show_progress(launcher, &all);
+    free(rows);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct wire_usage *first = a, *second = b;
+
+    return first->pid < second->pid ? -1 : first->pid > second->pid;
+}
+
+static void take_report(struct launcher_agent *agent, const struct wire_report *report)
+{
+    struct launcher *launcher = agent->launcher;
+    uint32_t count = launcher->usage_count + report->ranks.count;
+    struct wire_usage *all = realloc(launcher->usages, (count + 1) * sizeof *all);
+
+    agent->reported = true;
+    if (!all)
+        return;
+    for (uint32_t i = 0; i < report->ranks.count; i++)
+        all[launcher->usage_count + i] = report->ranks.items[i];
+    qsort(all, count, sizeof *all, by_pid);
+    launcher->usages = all;
+    launcher->usage_count = count;
+}
+
 void launcher_tell_report(struct launcher *launcher)
 {
     char size[16];
+    char *table =
+        launcher->usage_count > 0 ? usage_table(launcher->usages, launcher->usage_count) : NULL;
 
-    if (!launcher->report)
+    if (!table)
         return;
-    launcher_say(launcher, "%s", launcher->report);
+    launcher_say(launcher, "%s", table);
+    free(table);
     if (!launcher_has_snapshots(launcher))
         return;
     usage_bytes_text(launcher->snapshot_bytes, size, sizeof size);
@@ -179,6 +251,7 @@ static void tell_ended(struct launcher *launcher, const struct wire_message *mes
     launcher->last_text = strdup(ended->text);
     launcher->last_table = strdup(ended->table);
     launcher->last_cause = (enum wire_cause)ended->cause;
+    launcher->reports_awaited = launcher_has_hosts(launcher) && message->envelope.term > 0;
     launcher_event(launcher, (struct job_event){
                                  .kind = JOB_EVENT_ENDED,
                                  .term = message->envelope.term,
@@ -252,14 +325,24 @@ static bool is_present(const struct launcher *launcher, const struct wire_messag
            (message->envelope.term == 0 && !job_machine_restores(launcher->machine));
 }
 
-static void tell_machine(struct launcher *launcher, const struct wire_message *message)
+static void take_hello(struct launcher_agent *agent, const struct wire_hello *hello)
 {
-    struct job_event event = {.term = message->envelope.term};
+    free(agent->addresses);
+    agent->addresses = strdup(hello->addresses);
+    agent->up = true;
+    agent->starting = false;
+    if (job_machine_zero(agent->launcher->machine) == agent->host)
+        agent->launcher->reader = agent;
+    send_start(agent);
+}
+
+static void tell_machine(struct launcher_agent *agent, const struct wire_message *message)
+{
+    struct job_event event = {.term = message->envelope.term, .host = agent->host};
 
     switch (message->kind) {
     case WIRE_REGISTER:
         event.kind = JOB_EVENT_REGISTERED;
-        event.host = message->registration.host;
         break;
     case WIRE_CHOSEN:
         event.kind = JOB_EVENT_CHOSEN;
@@ -269,26 +352,23 @@ static void tell_machine(struct launcher *launcher, const struct wire_message *m
         event.kind = JOB_EVENT_CLOSING;
         break;
     default: /* HELLO */
-        send_start(launcher);
+        take_hello(agent, &message->hello);
         event.kind = JOB_EVENT_AGENT_UP;
-        event.host = message->hello.host;
         break;
     }
-    launcher_event(launcher, event);
+    launcher_event(agent->launcher, event);
 }
 
-void launcher_on_message(void *context, struct net_connection *connection,
-                         const struct wire_message *message)
+void launcher_take(struct launcher_agent *agent, const struct wire_message *message)
 {
-    struct launcher *launcher = context;
+    struct launcher *launcher = agent->launcher;
 
-    (void)connection;
     switch (message->kind) {
     case WIRE_HELLO:
     case WIRE_REGISTER:
     case WIRE_CHOSEN:
     case WIRE_CLOSING:
-        tell_machine(launcher, message);
+        tell_machine(agent, message);
         break;
     case WIRE_NOTICE:
         launcher_say(launcher, "%s", message->notice.text);
@@ -297,21 +377,21 @@ void launcher_on_message(void *context, struct net_connection *connection,
         launcher_say(launcher, "%s", message->trace.text);
         break;
     case WIRE_STATUS:
-        show_status(launcher, &message->status);
+        take_status(agent, &message->status);
         break;
     case WIRE_OUTPUT:
-        launcher_show_output(launcher, &message->output);
+        launcher_show_output(agent, message);
         break;
     case WIRE_REPORT:
-        free(launcher->report);
-        launcher->report = usage_table(message->report.ranks.items, message->report.ranks.count);
+        take_report(agent, &message->report);
+        launcher_finish(launcher);
         break;
     case WIRE_MARK:
-        launcher_mark(launcher, message);
+        launcher_mark(agent, message);
         break;
     case WIRE_INPUT_TAKEN:
         if (is_present(launcher, message))
-            launcher_input_taken(launcher, message->input_taken.position);
+            launcher_input_taken(agent, message->input_taken.position);
         break;
     case WIRE_SAVED:
         tell_saved(launcher, message);

@@ -142,13 +142,13 @@ int process_kill_descendants(pid_t spared)
     return process_kill_descendants_but(is_the_one, &spared);
 }
 
-int process_kill_descendants_but(bool (*spare)(const void *context, pid_t pid), const void *context)
+/* Marks the descendants of this process; not those of which `beside` is true, and whom they lead
+ * to. */
+static void mark_descendants(struct relation *list, size_t count,
+                             bool (*beside)(const void *context, pid_t pid), const void *context)
 {
-    size_t count;
-    struct relation *list = read_relations(&count);
     pid_t self = getpid();
     bool grown = true;
-    int killed = 0;
 
     while (grown) {
         grown = false;
@@ -159,16 +159,44 @@ int process_kill_descendants_but(bool (*spare)(const void *context, pid_t pid), 
                 continue;
             for (size_t j = 0; j < count && !child; j++)
                 child = list[j].ours && list[j].pid == list[i].parent;
-            if (child)
+            if (child && !beside(context, list[i].pid))
                 grown = list[i].ours = true;
         }
     }
+}
+
+static bool is_none(const void *context, pid_t pid)
+{
+    (void)context;
+    (void)pid;
+    return false;
+}
+
+static int kill_marked(bool (*beside)(const void *context, pid_t pid),
+                       bool (*spare)(const void *context, pid_t pid), const void *context)
+{
+    size_t count;
+    struct relation *list = read_relations(&count);
+    int killed = 0;
+
+    mark_descendants(list, count, beside, context);
     for (size_t i = 0; i < count; i++)
         if (list[i].ours && !list[i].dead && !spare(context, list[i].pid) &&
             kill(list[i].pid, SIGKILL) == 0)
             killed++;
     free(list);
     return killed;
+}
+
+int process_kill_descendants_but(bool (*spare)(const void *context, pid_t pid), const void *context)
+{
+    return kill_marked(is_none, spare, context);
+}
+
+int process_kill_descendants_beside(bool (*beside)(const void *context, pid_t pid),
+                                    const void *context)
+{
+    return kill_marked(beside, is_none, context);
 }
 
 uint64_t process_cpu_ns(pid_t pid)

@@ -32,6 +32,9 @@ int process_kill_descendants(pid_t spared);
 /* The same, sparing all for which spare(context, pid) is true. */
 int process_kill_descendants_but(bool (*spare)(const void *context, pid_t pid),
                                  const void *context);
+/* The same, sparing also all descendants of those for which beside(context, pid) is true. */
+int process_kill_descendants_beside(bool (*beside)(const void *context, pid_t pid),
+                                    const void *context);
 
 /* The processor time that it has had; 0: there is no such process. */
 uint64_t process_cpu_ns(pid_t pid);

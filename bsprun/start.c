@@ -32,26 +32,24 @@ static bool agent_path(char *path, size_t size)
 
 /* Forks and waits until the exec has succeeded or failed.  No signal reaches the child while it has
  * bsprun's handlers.  0 or the error. */
-static int fork_agent(const struct process_signals *signals, const char *path, int its_end,
-                      int hold, pid_t *agent)
+static int fork_agent(const struct process_signals *signals, const char *path, char **arguments,
+                      const int kept[2], pid_t *agent)
 {
     sigset_t all, before;
-    char number[16], held[16];
     int errors[2];
     int error = 0;
 
     if (pipe2(errors, O_CLOEXEC) != 0)
         return errno;
-    snprintf(number, sizeof number, "%d", its_end);
-    snprintf(held, sizeof held, "%d", hold);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     *agent = fork();
     if (*agent == 0) {
         process_signals_restore(signals);
-        fcntl(its_end, F_SETFD, 0);
-        fcntl(hold, F_SETFD, 0);
-        execl(path, AGENT_NAME, "--fd", number, hold < 0 ? NULL : "--hold", held, (char *)NULL);
+        for (int i = 0; i < 2; i++)
+            if (kept[i] >= 0)
+                fcntl(kept[i], F_SETFD, 0);
+        execv(path, arguments);
         error = errno;
         _exit(write(errors[1], &error, sizeof error) < 0);
     }
@@ -67,10 +65,12 @@ static int fork_agent(const struct process_signals *signals, const char *path, i
     return error;
 }
 
-int start_agent(const struct process_signals *signals, int hold, pid_t *agent, char *failure,
-                size_t size)
+int start_agent(const struct process_signals *signals, int hold, bool join, pid_t *agent,
+                char *failure, size_t size)
 {
-    char path[PATH_MAX + 16];
+    char path[PATH_MAX + 16], number[16], held[16];
+    char *arguments[7] = {AGENT_NAME, "--fd", number};
+    int count = 3;
     int ends[2];
     int error;
 
@@ -81,7 +81,15 @@ int start_agent(const struct process_signals *signals, int hold, pid_t *agent, c
                  verdict_limit_hint(error));
         return -1;
     }
-    error = fork_agent(signals, path, ends[1], hold, agent);
+    snprintf(number, sizeof number, "%d", ends[1]);
+    snprintf(held, sizeof held, "%d", hold);
+    if (hold >= 0) {
+        arguments[count++] = "--hold";
+        arguments[count++] = held;
+    }
+    if (join)
+        arguments[count++] = "--join";
+    error = fork_agent(signals, path, arguments, (const int[]){ends[1], hold}, agent);
     close(ends[1]);
     if (!error)
         return ends[0];

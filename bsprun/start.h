@@ -2,6 +2,7 @@
 #ifndef BSPRUN_START_H
 #define BSPRUN_START_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -11,8 +12,9 @@
 
 /* Starts the agent that lies beside this program, with one end of a socket pair; returns the other,
  * or -1 with a message in `failure`.  It gets signals as `signals` had
- * found them, and keeps the descriptor `hold` open as long as it lives (-1: none). */
-int start_agent(const struct process_signals *signals, int hold, pid_t *agent, char *failure,
-                size_t size);
+ * found them, and keeps the descriptor `hold` open as long as it lives (-1: none).  join: it is one of
+ * several, and waits for JOIN. */
+int start_agent(const struct process_signals *signals, int hold, bool join, pid_t *agent,
+                char *failure, size_t size);
 
 #endif
