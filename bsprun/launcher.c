@@ -44,7 +44,7 @@ bool launcher_has_store(const struct launcher *launcher)
 
 bool launcher_has_snapshots(const struct launcher *launcher)
 {
-    return launcher_has_store(launcher) && !launcher->private_store;
+    return launcher_has_store(launcher) && !launcher->saved.private_directory;
 }
 
 void launcher_clear_progress(struct launcher *launcher)
@@ -171,12 +171,13 @@ void launcher_wind_up(struct launcher *launcher)
     uv_close((uv_handle_t *)&launcher->machine_timer, NULL);
     uv_close((uv_handle_t *)&launcher->window_signal, NULL);
     launcher_close_streams(launcher);
+    launcher_close_remote(launcher);
 }
 
 /* 0, or a status: said why. */
 static int find_hosts(struct launcher *launcher, struct options *options)
 {
-    char own[HOST_NAME_MAX + 1] = "";
+    char own[HOST_NAME_MAX + 1] = "", error[SAVED_TEXT];
 
     gethostname(own, sizeof own - 1);
     if (!options_find_hosts(options, own)) {
@@ -185,10 +186,12 @@ static int find_hosts(struct launcher *launcher, struct options *options)
     }
     if (options->note[0])
         launcher_say(launcher, "%s", options->note);
-    if (options->hosts.only_here)
+    if (options->hosts.only_here || launcher_has_store(launcher))
         return 0;
-    launcher_say(launcher, "several hosts are not supported yet");
-    return STATUS_USAGE;
+    if (saved_open_private(&launcher->saved, error) == 0)
+        return 0;
+    launcher_say(launcher, "%s", error);
+    return 1;
 }
 
 /* Whether there are snapshots, and which.  0, or a status: said why. */
@@ -227,15 +230,14 @@ static int set_up(struct launcher *launcher)
     }
     if (!error && (!launcher_make_agents(launcher) || !launcher_begin_job(launcher)))
         error = -ENOMEM;
+    if (!error)
+        error = launcher_open_remote(launcher);
     if (error) {
         launcher_say(launcher, "cannot start a job: %s%s", strerror(-error),
                      verdict_limit_hint(-error));
         return 1;
     }
-    for (uint32_t i = 0; i < launcher->agent_count - launcher->spares; i++)
-        if (!launcher_start_agent(&launcher->agents[i]))
-            return 1;
-    return 0;
+    return launcher_start_agents(launcher) ? 0 : 1;
 }
 
 static int run(struct launcher *launcher)

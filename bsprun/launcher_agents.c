@@ -304,11 +304,23 @@ static bool start_own_agent(struct launcher_agent *agent)
     return true;
 }
 
+bool launcher_start_agents(struct launcher *launcher)
+{
+    uint32_t remotes[HOSTS_MAX], count = 0;
+
+    for (uint32_t i = 0; i < launcher->agent_count - launcher->spares; i++)
+        if (!launcher->agents[i].local)
+            remotes[count++] = i;
+        else if (!launcher_start_agent(&launcher->agents[i]))
+            return false;
+    return launcher_start_remotes(launcher, remotes, count);
+}
+
 bool launcher_start_agent(struct launcher_agent *agent)
 {
-    agent->incarnation++;
     if (!agent->local)
-        return launcher_start_remote(agent);
+        return launcher_start_remotes(agent->launcher, &agent->host, 1);
+    agent->incarnation++;
     return start_own_agent(agent) &&
            (!launcher_has_hosts(agent->launcher) || launcher_send_join(agent));
 }

@@ -31,14 +31,13 @@ struct launcher_agent {
     pid_t pid;                  /* local: its process, 0: none */
     struct launcher_line *line; /* NULL: none */
     bool up;                    /* it has said HELLO */
-    bool starting;              /* it is awaited until until_ms */
-    uint64_t until_ms;
-    uint32_t incarnation; /* how many were started */
-    uint64_t heard_ms;    /* when its last message came */
-    char *addresses;      /* where it listens for other agents; NULL: nowhere */
-    bool called;          /* it has been asked for a sign of life */
-    bool reported;        /* REPORT came: nothing more will */
-    bool answered;        /* STATUS came since it was asked */
+    bool starting;              /* elsewhere: it is awaited */
+    uint32_t incarnation;       /* how many were started */
+    uint64_t heard_ms;          /* when its last message came */
+    char *addresses;            /* where it listens for other agents; NULL: nowhere */
+    bool called;                /* it has been asked for a sign of life */
+    bool reported;              /* REPORT came: nothing more will */
+    bool answered;              /* STATUS came since it was asked */
     struct wire_where *places;
     uint32_t place_count;
 };
@@ -50,6 +49,8 @@ void launcher_free_agents(struct launcher *launcher);
 struct launcher_agent *launcher_agent_of(struct launcher *launcher, uint32_t host);
 bool launcher_has_hosts(const struct launcher *launcher); /* more than one, or another one */
 
+/* Those of all hosts but the spares.  False: said why not. */
+bool launcher_start_agents(struct launcher *launcher);
 /* Starts an agent.  False: said why not. */
 bool launcher_start_agent(struct launcher_agent *agent);
 /* It has a connection now.  0 or -errno; then the descriptor is the caller's. */

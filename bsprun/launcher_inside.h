@@ -46,7 +46,6 @@ struct launcher {
     uint32_t event_count;
     bool handling;
     struct saved saved;
-    bool private_store;          /* which nobody asked for: several hosts need it */
     struct coord_name committed; /* the newest snapshot, term 0: none */
     uint64_t snapshots, snapshot_bytes, pause_ns; /* of all so far */
     uint64_t first_term_ms;                       /* when it began */
@@ -105,7 +104,11 @@ bool launcher_has_store(const struct launcher *launcher);
 
 /* ---- launcher_remote.c ---- */
 
-bool launcher_start_remote(struct launcher_agent *agent);
+/* What several hosts need, if there are several.  0 or -errno. */
+int launcher_open_remote(struct launcher *launcher);
+void launcher_close_remote(struct launcher *launcher);
+/* All at once, as far as there is room.  False: said why not. */
+bool launcher_start_remotes(struct launcher *launcher, const uint32_t *hosts, uint32_t count);
 void launcher_remote_closed(struct launcher_agent *agent, enum net_end end, const char *text);
 /* The first message to an agent of a job with several hosts.  False: said why not. */
 bool launcher_send_join(struct launcher_agent *agent);

@@ -190,6 +190,13 @@ int saved_open(struct saved *saved, struct options *options, char error[SAVED_TE
     return saved->restart ? open_old(saved, options, error) : open_new(saved, error);
 }
 
+int saved_open_private(struct saved *saved, char error[SAVED_TEXT])
+{
+    saved->private_directory = saved_make_private(error);
+    saved->directory = saved->private_directory;
+    return saved->directory ? open_new(saved, error) : STATUS_FAILED;
+}
+
 /* ---- While it runs ---- */
 
 void saved_look(struct saved *saved)
@@ -250,4 +257,8 @@ void saved_close(struct saved *saved, bool worth_keeping)
     saved->has_manifest = false;
     store_close(saved->store);
     saved->store = NULL;
+    if (saved->private_directory)
+        saved_remove_private(saved->private_directory);
+    free(saved->private_directory);
+    saved->private_directory = NULL;
 }

@@ -19,6 +19,7 @@
 struct saved {
     struct store *store;        /* NULL: a job without snapshots */
     const char *directory;      /* as the user wrote it */
+    char *private_directory;    /* it goes with the job; NULL: none; owned */
     char folder[PATH_MAX + 72]; /* DIR/JOB, absolute */
     unsigned char job[WIRE_JOB_SIZE];
     bool restart;
@@ -35,6 +36,9 @@ struct saved {
  * are then taken over. */
 int saved_open(struct saved *saved, struct options *options, char error[SAVED_TEXT]);
 
+/* A job that has no directory, but needs one while it runs. */
+int saved_open_private(struct saved *saved, char error[SAVED_TEXT]);
+
 /* Reads the manifest of the newest snapshot anew, if there is one. */
 void saved_look(struct saved *saved);
 
@@ -50,5 +54,9 @@ int saved_spill(const struct saved *saved);
 /* When no process of the job is left: removes what was in the making, and all of a new job that is
  * not worth keeping: it has no snapshot, and no end on record. */
 void saved_close(struct saved *saved, bool worth_keeping);
+
+/* saved_private.c: makes such a directory (to be freed; NULL: error), and removes one. */
+char *saved_make_private(char error[SAVED_TEXT]);
+void saved_remove_private(const char *path);
 
 #endif

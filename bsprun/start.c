@@ -18,8 +18,7 @@
 
 #include "bsprun/verdict.h"
 
-/* The agent lies beside bsprun. */
-static bool agent_path(char *path, size_t size)
+bool start_agent_path(char *path, size_t size)
 {
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -74,7 +73,7 @@ int start_agent(const struct process_signals *signals, int hold, bool join, pid_
     int ends[2];
     int error;
 
-    if (!agent_path(path, sizeof path) ||
+    if (!start_agent_path(path, sizeof path) ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         error = errno;
         snprintf(failure, size, "cannot start the node agent: %s%s", strerror(error),

@@ -10,6 +10,9 @@
 
 #define AGENT_NAME "bspnode"
 
+/* Where it is: beside this program. */
+bool start_agent_path(char *path, size_t size);
+
 /* Starts the agent that lies beside this program, with one end of a socket pair; returns the other,
  * or -1 with a message in `failure`.  It gets signals as `signals` had
  * found them, and keeps the descriptor `hold` open as long as it lives (-1: none).  join: it is one of
