@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "bsprun/launcher_inside.h"
@@ -21,12 +20,13 @@
 #include "bsprun/verdict.h"
 #include "lib/net/addresses.h"
 #include "lib/net/meet.h"
+#include "lib/net/secret.h"
 
 #define WATCHES     3u /* in the time that a host may be silent */
 #define WATCH_LEAST 20u
 
 struct remote {
-    unsigned char key[NET_KEY_SIZE];
+    struct net_secret *key;
     struct net_listener *listener;
     struct remote_start *start; /* NULL: all agents are here */
     uv_timer_t watch;
@@ -45,8 +45,7 @@ static void on_met(void *context, const struct net_meeting *meeting)
 {
     struct launcher *launcher = context;
     struct launcher_agent *agent = launcher_agent_of(launcher, meeting->peer.host);
-    const struct net_options options = {.encrypt = launcher->options->hosts.encrypt,
-                                        .session = &meeting->session};
+    const struct net_options options = {.encrypt = true, .session = &meeting->session};
 
     if (!agent || agent->line || !agent->starting ||
         meeting->peer.incarnation != agent->incarnation) {
@@ -73,7 +72,7 @@ static int listen_for_agents(struct launcher *launcher)
     static const struct net_meeter meeter = {.met = on_met, .refused = on_refused};
     struct remote *remote = launcher->remote;
     struct net_meet_options options = {
-        .setup = {.key = remote->key,
+        .setup = {.key = net_secret_key(remote->key),
                   .version = WIRE_VERSION,
                   .own = {.role = NET_BSPRUN, .purpose = NET_CONTROL},
                   .accepts = NET_ACCEPTS(NET_AGENT, NET_CONTROL)},
@@ -104,7 +103,6 @@ static void fill_join(struct launcher *launcher, struct wire_message *message, u
     const struct remote *remote = launcher->remote;
 
     memcpy(message->envelope.job, launcher->job, sizeof launcher->job);
-    message->join.key = (struct wire_bytes){remote->key, sizeof remote->key};
     message->join.host = host;
     message->join.incarnation = incarnation;
     message->join.addresses = (struct wire_texts){remote->texts, remote->address_count};
@@ -126,6 +124,8 @@ bool launcher_send_join(struct launcher_agent *agent)
 
     message.join.hosts = (struct wire_host_list){hosts, list_hosts(agent->launcher, hosts)};
     fill_join(agent->launcher, &message, agent->host, agent->incarnation);
+    message.join.key =
+        (struct wire_bytes){net_secret_key(agent->launcher->remote->key), NET_KEY_SIZE};
     launcher_send_to(agent, &message);
     return agent->line != NULL;
 }
@@ -148,18 +148,15 @@ static int add_to_start(struct launcher *launcher, const uint32_t *numbers, uint
 
         fill_join(launcher, &message, remote->by_slurm ? WIRE_HOSTS_MAX : agent->host,
                   agent->incarnation);
-        error = wire_encode(&message, &buffers[i], why, sizeof why);
+        error = net_join_encode(&message, remote->key, &buffers[i], why, sizeof why);
         starts[i] = (struct remote_start_host){agent->host,
                                                &launcher->options->hosts.all.items[agent->host],
                                                buffers[i].data, buffers[i].size};
     }
     if (!error)
         error = remote_start_add(remote->start, starts, count);
-    for (uint32_t i = 0; i < count; i++) {
-        if (buffers[i].data)
-            explicit_bzero(buffers[i].data, buffers[i].size);
-        wire_buffer_free(&buffers[i]);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        net_secret_wipe_buffer(&buffers[i]);
     return error;
 }
 
@@ -259,22 +256,11 @@ static void on_watch(uv_timer_t *timer)
     }
 }
 
-/* An end that came from the other side, or that can have reached it, ends what runs there. */
-static bool is_cut(enum net_end end, const char *text)
-{
-    static const int errors[] = {UV_ETIMEDOUT, UV_EHOSTUNREACH, UV_ENETUNREACH, UV_ENETDOWN};
-
-    for (size_t i = 0; end == NET_END_BROKEN && i < sizeof errors / sizeof *errors; i++)
-        if (strcmp(text, uv_strerror(errors[i])) == 0)
-            return true;
-    return end == NET_END_PROTOCOL;
-}
-
 void launcher_remote_closed(struct launcher_agent *agent, enum net_end end, const char *text)
 {
     struct launcher *launcher = agent->launcher;
     char why[WIRE_NAME_MAX + 256];
-    bool cut = is_cut(end, text);
+    bool cut = end == NET_END_CUT || end == NET_END_PROTOCOL;
 
     if (launcher->over)
         return;
@@ -307,8 +293,9 @@ int launcher_open_remote(struct launcher *launcher)
         return -ENOMEM;
     uv_timer_init(&launcher->loop, &remote->watch);
     remote->watch.data = launcher;
-    if (getrandom(remote->key, sizeof remote->key, 0) != (ssize_t)sizeof remote->key)
-        return -errno;
+    remote->key = net_secret_make();
+    if (!remote->key)
+        return -ENOMEM;
     if (all_here)
         return 0;
     if (!start_agent_path(remote->agent, sizeof remote->agent))
@@ -337,5 +324,6 @@ void launcher_close_remote(struct launcher *launcher)
         remote_start_close(remote->start, NULL);
     remote->listener = NULL;
     remote->start = NULL;
-    explicit_bzero(remote->key, sizeof remote->key);
+    net_secret_free(remote->key);
+    remote->key = NULL;
 }
