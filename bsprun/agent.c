@@ -23,18 +23,25 @@ uint64_t agent_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Waits on the doorbell and wakes the loop.  Touches only the first page and the bell. */
+/* Waits on the doorbell and wakes the loop, but for rings that only the links need.  Touches only
+ * the first page, the bell and the links. */
 static void *bell_main(void *argument)
 {
     struct agent *agent = argument;
-    _Atomic uint32_t *doorbell = &agent->first_page->doorbell;
-    uint32_t seen = atomic_load(doorbell);
+    struct bspz_board *board = agent->first_page;
+    uint32_t seen = atomic_load(&board->doorbell), others = 0;
 
     uv_async_send(&agent->bell); /* whatever was rung before the first look */
+    link_bell_rung(&agent->link_bell);
     while (!atomic_load(&agent->bell_stop)) {
-        bspz_word_wait(doorbell, seen, -1);
-        seen = atomic_load(doorbell);
-        uv_async_send(&agent->bell);
+        uint32_t before = others;
+
+        bspz_word_wait(&board->doorbell, seen, -1);
+        seen = atomic_load(&board->doorbell);
+        link_bell_rung(&agent->link_bell);
+        others = seen - atomic_load(&board->rung_for_hosts);
+        if (others != before)
+            uv_async_send(&agent->bell);
     }
     return NULL;
 }
@@ -134,6 +141,7 @@ int agent_init(struct agent *agent, bool bare)
     int error;
 
     memset(agent, 0, sizeof *agent);
+    pthread_mutex_init(&agent->link_bell.lock, NULL);
     agent->bare = bare;
     agent->board_fd = -1;
     agent->root.pidfd = -1;

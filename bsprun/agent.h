@@ -23,6 +23,7 @@
 
 #include "bsprun/cores.h"
 #include "bsprun/job.h"
+#include "bsprun/link.h"
 #include "bsprun/process.h"
 #include "bsprun/verdict.h"
 #include "coordinator/shell.h"
@@ -113,6 +114,7 @@ struct agent {
     struct agent_snapshots *snapshots; /* NULL in a job without */
     struct agent_input *input;         /* stdin of process 0, with snapshots */
 
+    struct link_bell link_bell; /* to the links of the present term, on several hosts */
     uv_async_t bell;
     pthread_t bell_thread;
     bool bell_running;

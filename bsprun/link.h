@@ -4,15 +4,16 @@
  * when all ranks of this host have arrived at a barrier, each other host is sent what is for it
  * (mirror.h), and what comes is written into the board here, and the ranks are woken.
  * Messages of the control protocol share the connection, in the order they were given to
- * links_send, also with respect to supersteps: what is sent later arrives later.
+ * links_send; they may overtake a superstep that is being sent, and wait for at most 1 MiB of it.
  *
  * Happy path: links_open -> each link is taken or called -> `up` -> links_mirror -> supersteps ->
- * links_close.  What can fail: a peer cannot be reached or goes away, breaks a rule of the protocol,
- * or there is no memory for what it sends: `lost`, once for each peer, and the term is over for it.
+ * links_close.  What can fail: a peer cannot be reached or goes away, breaks a rule of the
+ * protocol, or there is no memory for what it sends: `lost`, once for each peer, and the term is
+ * over for it.
  *
- * All calls belong to the thread of the loop but link_bell_rung.  Handlers are called from the loop,
- * never from inside a call of this interface, and may call anything of it, links_close as well:
- * no handler is called after that.  SIGPIPE must be ignored.
+ * All calls belong to the thread of the loop but link_bell_rung.  Handlers are called from the
+ * loop, never from inside a call of this interface, and may call anything of it, links_close as
+ * well: no handler is called after that.  SIGPIPE must be ignored.
  */
 #ifndef BSPRUN_LINK_H
 #define BSPRUN_LINK_H
@@ -38,7 +39,10 @@ struct link_bell {
     pthread_mutex_t lock;
     struct links *links;
 };
-#define LINK_BELL_INIT {PTHREAD_MUTEX_INITIALIZER, NULL}
+#define LINK_BELL_INIT                                                                             \
+    {                                                                                              \
+        PTHREAD_MUTEX_INITIALIZER, NULL                                                            \
+    }
 
 struct links_setup {
     uv_loop_t *loop;
@@ -78,7 +82,7 @@ void links_close(struct links *links);
  * belongs to links from then on.  session: copied; NULL: nothing is encrypted. */
 void links_take(struct links *links, uint32_t host, int fd, const struct net_session *session);
 
-/* Queues the message until the link is there and can take it; to a lost peer it is dropped.  Returns
+/* Queues the message until the link is there and can take it; to a lost peer it is dropped. Returns
  * 0, or what wire_encode says (-EMSGSIZE, -ENOMEM). */
 int links_send(struct links *links, uint32_t host, struct wire_message *message);
 

@@ -80,8 +80,10 @@ static void tell_other_hosts(struct bspz_board *board)
 {
     uint64_t stamps = atomic_fetch_add(&board->stamps_here, 1) + 1;
 
-    if (stamps % (uint64_t)board->here == 0)
-        bspz_board_ring(board);
+    if (stamps % (uint64_t)board->here != 0)
+        return;
+    atomic_fetch_add(&board->rung_for_hosts, 1);
+    bspz_board_ring(board);
 }
 
 /* The store must be seen before sleepers and stamps are looked at: of two that arrive last, at least
