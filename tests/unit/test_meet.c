@@ -411,28 +411,28 @@ END_TEST
 
 START_TEST(bad_addresses_are_refused)
 {
-    static const char *const bad[] = {"",
-                                      "127.0.0.1",
-                                      "127.0.0.1:",
-                                      "127.0.0.1:0",
-                                      "127.0.0.1:65536",
-                                      "127.0.0.1:-1",
-                                      "127.0.0.1: 1",
-                                      "127.0.0.1:1x",
-                                      "localhost:1",
-                                      "::1:1",
-                                      "[::1:1",
-                                      "::1]:1",
-                                      "[::1]1",
-                                      "[127.0.0.1]:1",
-                                      "[]:1",
-                                      ":1",
-                                      "]:1",
-                                      "[",
-                                      "127.1:1",
-                                      "[::1]:99999999999999999999",
-                                      "1111111111111111111111111111111111111111111111111111111111"
-                                      "1111111111111111111111:1"};
+    static const char *const bad[] = {
+        "",
+        "127.0.0.1",
+        "127.0.0.1:",
+        "127.0.0.1:0",
+        "127.0.0.1:65536",
+        "127.0.0.1:-1",
+        "127.0.0.1: 1",
+        "127.0.0.1:1x",
+        "localhost:1",
+        "::1:1",
+        "[::1:1",
+        "::1]:1",
+        "[::1]1",
+        "[127.0.0.1]:1",
+        "[]:1",
+        ":1",
+        "]:1",
+        "[",
+        "127.1:1",
+        "[::1]:99999999999999999999",
+        "11111111111111111111111111111111111111111111111111111111111111111:1"};
     const char *const addresses[] = {"127.0.0.1:1", bad[_i]};
     ck_assert_int_eq(net_call(&loop, addresses, 2, &of_caller, &meeter, &calling, &call), -EINVAL);
     ck_assert_int_eq(net_call(&loop, addresses, 0, &of_caller, &meeter, &calling, &call), -EINVAL);
@@ -658,8 +658,10 @@ START_TEST(a_shortage_of_descriptors_passes)
     getrlimit(RLIMIT_NOFILE, &limit);
     none = (struct rlimit){3, limit.rlim_max};
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-    for (; !over; turns++)
+    do {
         turn();
+        turns++;
+    } while (!*(volatile bool *)&over);
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
     ck_assert_uint_eq(net_listener_unproved(listener), 0);
     ck_assert_uint_lt(turns, 30);
