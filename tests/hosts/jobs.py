@@ -11,6 +11,10 @@ import sys
 import farm as farms
 from farm import Farm, FarmError, number_inside  # noqa: F401
 
+BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(farms.ROOT, "build")))
+for name, folder in (("RECOVERY_BIN", "bin"), ("RECOVERY_PROGRAMS", "tests/recovery"),
+                     ("APPS_DIR", "apps")):
+    os.environ.setdefault(name, os.path.join(BUILD, folder))
 sys.path.insert(0, os.path.join(farms.ROOT, "tests", "recovery"))
 import harness  # noqa: E402
 from harness import *  # noqa: E402,F403
@@ -128,3 +132,15 @@ class HostPlace(Place):
         except Failed:
             raise Failed(f"processes are left: {left()}") from None
         super().check_clean()
+
+
+def copied_build(farm):
+    """A folder with bin and programs that every user of the farm may read."""
+    for name, files in {"bin": [os.path.join(harness.BIN, name)
+                                for name in ("bsprun", "bspnode", "bspckpt")],
+                        "programs": [TICKER]}.items():
+        folder = farm.path("built", name)
+        os.makedirs(folder, exist_ok=True)
+        for file in files:
+            harness.shutil.copy(file, folder)
+    return farm.path("built")

@@ -1,0 +1,160 @@
+"""bsprun in a Slurm allocation, as an ordinary user: hosts found by itself, preemption, a node that
+dies, scancel.
+"""
+import os
+import re
+import sys
+
+from jobs import *
+from jobs import copied_build
+from slurm import COMMANDS, Slurm
+
+SUPERSTEPS = 20
+BATCH = """#!/bin/sh
+cd "$HOME"
+if ls store/*/*/manifest >/dev/null 2>&1; then
+    exec {bsprun} --restart store
+fi
+exec {bsprun} --ckpt store --every 1 {options} {ticker} files {supersteps} -a {words}
+"""
+
+
+class Cluster:
+    """A farm with Slurm and what a user needs there."""
+
+    def __init__(self, hosts):
+        self.farm = Farm(hosts, put=Slurm.PUT)
+        try:
+            self.slurm = Slurm(self.farm)
+            self.built = copied_build(self.farm)
+            self.bsprun = os.path.join(self.built, "bin", "bsprun")
+            self.ticker = os.path.join(self.built, "programs", "ticker")
+            self.home = self.farm.home
+            os.mkdir(os.path.join(self.home, "files"))
+            os.chown(os.path.join(self.home, "files"), farms.USER[1], farms.USER[1])
+        except BaseException:
+            self.farm.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.farm.close()
+
+    def run(self, *words, **more):
+        return self.farm.run("a", words, user=self.farm.user, cwd=self.home, **more)
+
+    def submit(self, options, *words, bsprun_options=""):
+        script = BATCH.format(bsprun=self.bsprun, ticker=self.ticker, supersteps=SUPERSTEPS,
+                              options=bsprun_options, words=" ".join(words))
+        done = self.run("sbatch", "--parsable", "-o", "out", "-e", "err", "--open-mode=append",
+                        *options, input=script)
+        check(done.returncode == 0, done)
+        return int(done.stdout)
+
+    def text(self, name):
+        try:
+            with open(os.path.join(self.home, name), "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return b""
+
+    def executed(self, pid, superstep):
+        return any(line.split()[:2] == [str(pid), str(superstep)]
+                   for line in self.text("files/witness").decode().splitlines())
+
+    def hold(self, superstep, p):
+        for pid in range(p):
+            open(os.path.join(self.home, f"files/hold.{pid}.{superstep}"), "w").close()
+
+    def release(self, superstep, p):
+        for pid in range(p):
+            os.unlink(os.path.join(self.home, f"files/hold.{pid}.{superstep}"))
+
+    def committed(self):
+        return max((s for s, _ in harness.snapshots(os.path.join(self.home, "store"))), default=-1)
+
+    def until(self, condition, what):
+        try:
+            self.slurm.until(condition, what)
+        except FarmError as problem:
+            raise Failed(f"{problem}\nout: {self.text('out')}\nerr: {self.text('err')}") from None
+
+    def wait_over(self):
+        self.until(lambda: not self.slurm.jobs(), "the end of the job")
+        for name in self.farm.names:
+            wait_until(lambda: not [n for n in self.farm.processes(name).values()
+                                    if n.startswith(("bsp", "ticker"))], f"the end of all on {name}")
+
+    def check_answer(self, p, *words):
+        reference = harness.Reference.of(p, SUPERSTEPS, "-a", *words)
+        out = self.text("out")
+        check(out == reference.out, "stdout", harness.first_difference(out, reference.out),
+              self.text("err").decode())
+
+
+def an_allocation():
+    """salloc -N4 bsprun ./prog: one process per core of the allocation."""
+    with Cluster(4) as cluster:
+        done = cluster.run("salloc", "-Q", "-N4", "--ntasks-per-node=2", cluster.bsprun,
+                           cluster.ticker, "files", str(SUPERSTEPS), "-a", timeout=60)
+        check(done.returncode == 0, done)
+        check(done.stdout.encode() == harness.Reference.of(8, SUPERSTEPS, "-a").out, done)
+        done = cluster.run("salloc", "-Q", "-N2", "--ntasks-per-node=1", cluster.bsprun, "-np", "2",
+                           "--hosts", "c:1,d:1", cluster.ticker, "files", "3", "-a", timeout=60)
+        check(done.returncode != 0 and re.search("bsprun: .*(allocation|[cd])", done.stderr),
+              "hosts outside the allocation", done)
+
+
+def preemption():
+    """A job that has to make room saves itself, and goes on when there is room again."""
+    with Cluster(2) as cluster:
+        job = cluster.submit(["-N2", "--ntasks-per-node=1", "-c2", "--requeue"])
+        cluster.hold(7, 2)
+        cluster.until(lambda: cluster.executed(0, 7) and cluster.committed() >= 7, "superstep 7")
+        urgent = cluster.farm.popen("a", ["srun", "-p", "high", "-N2", "-c2", "true"],
+                                    user=cluster.farm.user)
+        cluster.release(7, 2)
+        check(urgent.wait(60) == 0, "the urgent job")
+
+        def again():
+            cluster.farm.run("a", ["scontrol", "update", f"jobid={job}", "starttime=now"])
+            return not cluster.slurm.jobs()
+        cluster.until(again, "the end of the job")
+        cluster.wait_over()
+        cluster.check_answer(2)
+
+
+def a_node_that_dies():
+    with Cluster(4) as cluster:
+        cluster.submit(["-N4", "--ntasks-per-node=1", "--no-kill"],
+                       bsprun_options="-np 3 --spares 1 --heartbeat 2")
+        cluster.hold(7, 3)
+        cluster.until(lambda: all(cluster.executed(pid, 7) for pid in range(3))
+                      and cluster.committed() >= 7, "superstep 7")
+        at_work = [name for name in cluster.farm.names[1:]
+                   if "ticker" in cluster.farm.processes(name).values()]
+        cluster.farm.kill_host(at_work[-1])
+        cluster.release(7, 3)
+        cluster.wait_over()
+        cluster.check_answer(3)
+
+
+def cancelled():
+    """scancel ends it everywhere; what is saved can be gone on with."""
+    with Cluster(2) as cluster:
+        job = cluster.submit(["-N2", "--ntasks-per-node=1"])
+        cluster.hold(7, 2)
+        cluster.until(lambda: cluster.executed(0, 7) and cluster.committed() >= 7, "superstep 7")
+        cluster.run("scancel", str(job))
+        cluster.release(7, 2)
+        cluster.wait_over()
+        cluster.submit(["-N2", "--ntasks-per-node=1"])
+        cluster.wait_over()
+        cluster.check_answer(2)
+
+
+if __name__ == "__main__":
+    farms.require(*COMMANDS, root=True)
+    main([an_allocation, preemption, a_node_that_dies, cancelled])

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""storm - loses hosts, links and processes under the example programs at random, and compares what
+comes out.
+
+    storm.py [--faults N] [--seconds T] [--seed S] [--only PROGRAM] [--hosts N]
+
+Faults: kill -9 of processes and agents, power off of hosts (which come back a little later, and are
+not used again by the same job), hosts that freeze or are cut off for a while or for good, links
+between two hosts that drop everything.  A fault counts when bsprun said that it went back because of
+it.  Every job must end with the answer and the files of an undisturbed run on one host.
+"""
+import argparse
+import importlib.machinery
+import importlib.util
+import os
+import random
+import signal
+import sys
+import time
+
+from jobs import *
+from jobs import HostPlace
+
+
+def load_storm():
+    """tests/recovery/storm: the programs and how they are run."""
+    path = os.path.join(farms.ROOT, "tests", "recovery", "storm")
+    loader = importlib.machinery.SourceFileLoader("recovery_storm", path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("recovery_storm", loader))
+    loader.exec_module(module)
+    return module
+
+
+recovery = load_storm()
+KINDS = {"process": 6, "agent": 3, "power": 3, "freeze": 1, "cut": 1, "link": 1}
+SPARES = 2
+
+
+class Storm:
+    def __init__(self, options):
+        self.options = options
+        self.choose = random.Random(options.seed)
+        self.began = time.monotonic()
+        self.faults = dict.fromkeys(KINDS, 0)
+        self.missed = self.jobs = 0
+        self.cases = {}
+
+    def count(self):
+        return sum(self.faults.values())
+
+    def over(self):
+        return (self.options.faults is not None and self.count() >= self.options.faults or
+                self.options.seconds is not None and
+                time.monotonic() - self.began >= self.options.seconds)
+
+    def case(self, short):
+        names = [self.options.only] if self.options.only else sorted(
+            [*recovery.PROGRAMS, *recovery.READS])
+        name = self.choose.choice(names)
+        if (name, short) not in self.cases:
+            self.cases[name, short] = recovery.Case(name, short)
+        return self.cases[name, short]
+
+    def run(self):
+        while not self.over():
+            every = self.choose.choice(sorted(recovery.EVERY))
+            case = self.case(recovery.EVERY[every])
+            hosts = self.options.hosts or self.choose.choice([2, 3, 5])
+            p = self.choose.choice([hosts, hosts + 1, 2 * hosts])
+            settings = ["--every", every, "--async", self.choose.choice(["auto", "on", "off"]),
+                        "--max-restarts", str(recovery.MANY)]
+            with HostPlace(hosts + SPARES, slots=2, spares=SPARES) as place:
+                self.disturb(place, case, p, hosts, settings)
+            self.jobs += 1
+
+    def disturb(self, place, case, p, hosts, settings):
+        job = place.start(BSPRUN, "-np", p, "--ckpt", place.store, *settings, "--map-by", "node",
+                          *place.host_options(), *case.command(place), stdin=case.input(place))
+        where = f"{case.name} p={p} on {hosts} hosts {' '.join(settings)}"
+        spare = SPARES  # hosts that may be lost for good
+        mends = []
+        try:
+            while job.process.poll() is None and not self.over():
+                self.wait_progress(place, job)
+                time.sleep(self.choose.expovariate(1 / self.options.pause))
+                if place.committed() < 0 or job.process.poll() is not None:
+                    continue
+                kind = self.choose.choices(list(KINDS), list(KINDS.values()))[0]
+                if kind in ("power", "freeze", "cut", "link"):
+                    if spare == 0:
+                        kind = "process"
+                    else:
+                        spare -= 1
+                self.hit(place, case, job, kind, mends)
+            self.finish(place, case, job)
+        except (Failed, FarmError) as failure:
+            said = "\n".join(one.said() for one in place.started)
+            raise Failed(f"{where}: {failure}\nsaid:\n{said}\n{job}\n{self.portrait(place)}") \
+                from None
+        for mend in mends:
+            mend()
+        place.check_clean()
+        print(f"{time.monotonic() - self.began:6.0f} s, {self.count()} faults: {where}: identical",
+              flush=True)
+
+    @staticmethod
+    def portrait(place):
+        return "\n".join(f"{name}: {place.farm.processes(name)}" for name in place.farm.names)
+
+    def wait_progress(self, place, job):
+        before, end = recovery.snapshots(place.store), time.monotonic() + 2
+        while (job.process.poll() is None and recovery.snapshots(place.store) == before and
+               time.monotonic() < end):
+            time.sleep(0.005)
+
+    def hit(self, place, case, job, kind, mends):
+        farm = place.farm
+        at_work = [name for name in place.job_hosts
+                   if case.program[:15] in farm.processes(name).values()]
+        if not at_work:
+            return
+        host = self.choose.choice(at_work)
+        before = recovery.notices(job)
+        if kind in ("process", "agent"):
+            wanted = "bspnode" if kind == "agent" else case.program[:15]
+            victims = [pid for pid, name in farm.processes(host).items() if name == wanted]
+            if not victims or not send(self.choose.choice(victims), signal.SIGKILL):
+                return
+        elif kind == "power":
+            farm.kill_host(host)
+        elif kind == "freeze":
+            farm.freeze(host)
+            mends.append(lambda: farm.thaw(host))
+        elif kind == "cut":
+            farm.cut(host, cable=self.choose.random() < 0.5)
+            mends.append(lambda: farm.mend(host))
+        else:
+            others = [name for name in at_work if name != host]
+            if not others:
+                return
+            farm.cut_between(host, self.choose.choice(others), both=self.choose.random() < 0.5)
+            mends.append(lambda: farm.mend(host))
+        self.wait_noticed(place, job, before, kind)
+
+    def wait_noticed(self, place, job, before, kind):
+        newest, end = place.committed(), time.monotonic() + 1
+        wait_until(lambda: recovery.notices(job) > before or job.process.poll() is not None or
+                   (time.monotonic() > end and place.committed() > newest),
+                   "any sign of life after a fault")
+        if recovery.notices(job) > before:
+            self.faults[kind] += 1
+        else:
+            self.missed += 1
+
+    def finish(self, place, case, job):
+        newest, end = place.committed(), time.monotonic() + harness.PATIENCE
+        while job.process.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+            if place.committed() != newest:
+                newest, end = place.committed(), time.monotonic() + harness.PATIENCE
+        job.wait()
+        check(job.status == 0, "status", job.status)
+        check(job.out() == case.out, "stdout", harness.first_difference(job.out(), case.out))
+        check(job.program_err() == b"", "stderr")
+        check(case.file is None or case.output(place) == case.file, "the file differs")
+        place.check_store()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--faults", type=int)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--only")
+    parser.add_argument("--hosts", type=int)
+    parser.add_argument("--pause", type=float, default=0.1, help="mean seconds between faults")
+    options = parser.parse_args()
+    if options.faults is None and options.seconds is None:
+        parser.error("--faults, --seconds or both")
+    farms.require("nft")
+    print("seed", options.seed, flush=True)
+    storm = Storm(options)
+    try:
+        storm.run()
+    except Failed as failure:
+        print(f"FAILED after {storm.count()} faults, seed {options.seed}: {failure}")
+        return 1
+    print(f"{storm.jobs} jobs, {storm.count()} faults that counted ({storm.faults}), "
+          f"{storm.missed} too late; all answers identical")
+    return 0 if storm.count() >= (options.faults if options.seconds is None else 1) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
