@@ -104,6 +104,18 @@ bool input_taken(struct input *input, uint64_t position)
     return true;
 }
 
+static void forget_before(struct input *input, uint64_t position)
+{
+    if (position > input->kept_from)
+        input->kept_from = position;
+    spool_forget(input->spool, &input->log, input->kept_from);
+}
+
+void input_forget_taken(struct input *input)
+{
+    forget_before(input, input->taken);
+}
+
 /* ---- Snapshots ---- */
 
 static void drop_mark(struct input *input, uint32_t index)
@@ -137,9 +149,7 @@ void input_commit(struct input *input, struct coord_name name)
     for (uint32_t i = input->mark_count; i-- > 0;) {
         if (!input->marks[i].committed || ++newer != input->keep)
             continue;
-        if (input->marks[i].position > input->kept_from)
-            input->kept_from = input->marks[i].position;
-        spool_forget(input->spool, &input->log, input->kept_from);
+        forget_before(input, input->marks[i].position);
         while (i > 0)
             drop_mark(input, --i);
         return;

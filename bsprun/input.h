@@ -62,6 +62,9 @@ void input_close(struct input *input);
  * kept any more. */
 bool input_taken(struct input *input, uint64_t position);
 
+/* Nobody goes back to what was taken. */
+void input_forget_taken(struct input *input);
+
 /* The snapshot of that name is being taken, with so much read; it is committed. */
 void input_mark(struct input *input, struct coord_name name, uint64_t position);
 void input_commit(struct input *input, struct coord_name name);

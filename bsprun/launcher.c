@@ -1,8 +1,8 @@
 /* launcher.c - bsprun at work.
  *
- * Happy path: the directory of snapshots is opened, if there is one -> the agents are started -> the
- * job machine decides on what they say (launcher_job.c) -> EXIT -> their connections close -> the
- * job's status is ours.
+ * Happy path: the directory of snapshots is opened, if there is one -> the agents are started ->
+ * the job machine decides on what they say (launcher_job.c) -> EXIT -> their connections close ->
+ * the job's status is ours.
  *
  * What can fail: an agent cannot be started or dies (the job goes on with another one from a
  * snapshot, or ends); the user interrupts (STOP or SAVE, then kill).
@@ -226,9 +226,9 @@ static int set_up(struct launcher *launcher)
         uv_timer_init(&launcher->loop, &launcher->progress_timer);
         uv_timer_init(&launcher->loop, &launcher->machine_timer);
         launcher->progress_timer.data = launcher->machine_timer.data = launcher;
-        error = launcher_open_streams(launcher);
+        error = launcher_make_agents(launcher) ? launcher_open_streams(launcher) : -ENOMEM;
     }
-    if (!error && (!launcher_make_agents(launcher) || !launcher_begin_job(launcher)))
+    if (!error && !launcher_begin_job(launcher))
         error = -ENOMEM;
     if (!error)
         error = launcher_open_remote(launcher);
@@ -272,6 +272,7 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     saved_close(&launcher.saved, launcher.committed.term > 0 || launcher.finish_noted);
     show_free(launcher.show);
     replay_free(launcher.replay);
+    order_free(launcher.order);
     input_free(&launcher.input);
     launcher_free_agents(&launcher);
     free(launcher.usages);

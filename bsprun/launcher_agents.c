@@ -206,6 +206,7 @@ static void forget_line(struct launcher_agent *agent)
 {
     agent->line->agent = NULL;
     agent->line = NULL;
+    launcher_order_lost(agent);
     agent->up = agent->starting = agent->called = false;
 }
 

@@ -17,6 +17,7 @@
 #include "bsprun/job_machine.h"
 #include "bsprun/launcher.h"
 #include "bsprun/launcher_agents.h"
+#include "bsprun/order.h"
 #include "bsprun/replay.h"
 #include "bsprun/saved.h"
 #include "bsprun/show.h"
@@ -46,7 +47,7 @@ struct launcher {
     uint32_t event_count;
     bool handling;
     struct saved saved;
-    struct coord_name committed; /* the newest snapshot, term 0: none */
+    struct coord_name committed;                  /* the newest snapshot, term 0: none */
     uint64_t snapshots, snapshot_bytes, pause_ns; /* of all so far */
     uint64_t first_term_ms;                       /* when it began */
     uint32_t faults;
@@ -70,8 +71,10 @@ struct launcher {
 
     /* Output. */
     struct show *show;
-    struct sink sinks[2]; /* our stdout and stderr, for relayed output */
-    struct replay *replay;
+    struct sink sinks[2];  /* our stdout and stderr, for relayed output */
+    struct replay *replay; /* NULL: nothing is rolled back */
+    struct order *order;   /* NULL: there is but one host */
+    uint64_t marked_input; /* read by process 0 when the newest mark was sent */
     bool any_output;
     bool differs_told, unkept_told;
     bool paused;
@@ -127,6 +130,8 @@ void launcher_finish(struct launcher *launcher);
 
 /* ---- launcher_talk.c ---- */
 
+/* Whether it was sent in the present term. */
+bool launcher_is_present(const struct launcher *launcher, const struct wire_message *message);
 void launcher_take(struct launcher_agent *agent, const struct wire_message *message);
 void launcher_query_status(struct launcher *launcher);
 void launcher_resize(struct launcher *launcher);
@@ -145,6 +150,10 @@ bool launcher_output_is_out(const struct launcher *launcher);
 /* The user wants the end, not the rest of the output. */
 void launcher_drop_output(struct launcher *launcher);
 void launcher_mark(struct launcher_agent *agent, const struct wire_message *message);
+void launcher_passed(struct launcher_agent *agent, const struct wire_message *message);
+/* A term begins with those hosts; the line to one has ended. */
+void launcher_order_term(struct launcher *launcher);
+void launcher_order_lost(struct launcher_agent *agent);
 void launcher_forget(struct launcher *launcher, struct coord_name name);
 void launcher_go_back(struct launcher *launcher, struct coord_name name);
 void launcher_input_taken(struct launcher_agent *agent, uint64_t position);

@@ -189,6 +189,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     message.elect.between_failures_ns = between_failures_ns(launcher);
     if (message.elect.restore)
         input_close(&launcher->input);
+    launcher_order_term(launcher);
     for (uint32_t i = 0; i < launcher->agent_count; i++)
         if (job_machine_member(launcher->machine, launcher->agents[i].host))
             launcher_send_to(&launcher->agents[i], &message);

@@ -1,7 +1,8 @@
 /* launcher_output.c - relayed output and input.
  *
- * Output: OUTPUT -> what was shown before a rollback is left out (replay.h) -> lines are marked
- * (show.h) -> it waits for a slow reader (sink.h).  Input: feed.h reads, input.h keeps.
+ * Output: OUTPUT -> it waits for that of other hosts (order.h) -> what was shown before a rollback
+ * is left out (replay.h) -> lines are marked (show.h) -> it waits for a slow reader (sink.h).
+ * Input: feed.h reads, input.h keeps.
  *
  * What can fail: our stdout is closed (like a program that gets SIGPIPE); a program that is
  * executed again writes something else (shown, and said once).
@@ -18,6 +19,7 @@
 #define WAITING_LOW   (1u << 18)
 #define REPLAY_MEMORY (1u << 20)
 #define INPUT_MEMORY  (1u << 18)
+#define ORDER_MEMORY  (1u << 20)
 
 static void check_output(struct launcher *launcher, int error)
 {
@@ -96,11 +98,9 @@ static void tell_differs(struct launcher *launcher, int pid)
     launcher->differs_told = true;
 }
 
-static int show_once(struct launcher *launcher, const struct wire_output *output)
+static int show_once(struct launcher *launcher, int pid, int stream, const char *data, size_t size)
 {
-    int pid, stream;
-    int error = replay_piece(launcher->replay, output->pid, (int)output->stream, output->data.data,
-                             output->data.size);
+    int error = replay_piece(launcher->replay, pid, stream, data, size);
 
     launcher->any_output = true;
     if (replay_differed(launcher->replay, &pid, &stream))
@@ -118,6 +118,75 @@ static int show_once(struct launcher *launcher, const struct wire_output *output
     return 0;
 }
 
+static void show_now(void *context, int pid, int stream, const char *data, size_t size)
+{
+    struct launcher *launcher = context;
+
+    if (launcher->output_closed)
+        return;
+    check_output(launcher, launcher->replay ? show_once(launcher, pid, stream, data, size)
+                                            : show_piece(launcher->show, pid, stream, data, size));
+}
+
+/* ---- In order ---- */
+
+static void ask_passed(struct launcher *launcher)
+{
+    struct wire_message message = {.kind = WIRE_ASK_PASSED};
+
+    while (order_asks(launcher->order, &message.envelope.superstep))
+        launcher_send_all(launcher, &message);
+}
+
+static void put_in_order(struct launcher_agent *agent, const struct wire_message *message)
+{
+    struct launcher *launcher = agent->launcher;
+    const struct wire_output *output = &message->output;
+
+    if (!launcher_is_present(launcher, message))
+        return; /* what an older term wrote comes again */
+    order_piece(launcher->order, agent->host, message->envelope.superstep, output->pid,
+                (int)output->stream, output->data.data, output->data.size);
+    ask_passed(launcher);
+}
+
+void launcher_passed(struct launcher_agent *agent, const struct wire_message *message)
+{
+    struct launcher *launcher = agent->launcher;
+
+    if (!launcher->order || !launcher_is_present(launcher, message))
+        return;
+    order_passed(launcher->order, agent->host, message->envelope.superstep);
+    ask_passed(launcher);
+    on_sink_changed(launcher);
+}
+
+void launcher_order_term(struct launcher *launcher)
+{
+    if (!launcher->order)
+        return;
+    if (job_machine_restores(launcher->machine)) /* else it has begun already */
+        order_begin(launcher->order);
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (job_machine_member(launcher->machine, i))
+            order_join(launcher->order, i);
+}
+
+/* After a fault that is recovered from, what waits is written again. */
+void launcher_order_lost(struct launcher_agent *agent)
+{
+    struct launcher *launcher = agent->launcher;
+
+    if (launcher->order && (launcher->over || !launcher_has_snapshots(launcher)))
+        order_leave(launcher->order, agent->host);
+}
+
+static void tell_unordered(void *context, int error)
+{
+    launcher_say(context, "output that waited for that of other hosts is lost: %s",
+                 strerror(-error));
+}
+
 void launcher_show_output(struct launcher_agent *agent, const struct wire_message *message)
 {
     struct launcher *launcher = agent->launcher;
@@ -126,10 +195,10 @@ void launcher_show_output(struct launcher_agent *agent, const struct wire_messag
     launcher_clear_progress(launcher);
     if (!launcher->show || launcher->output_closed || output->data.size == 0)
         return;
-    check_output(launcher, launcher->replay
-                               ? show_once(launcher, output)
-                               : show_piece(launcher->show, output->pid, (int)output->stream,
-                                            output->data.data, output->data.size));
+    if (launcher->order)
+        put_in_order(agent, message);
+    else
+        show_now(launcher, output->pid, (int)output->stream, output->data.data, output->data.size);
     if (launcher->prompts)
         uv_timer_start(&launcher->prompt_timer, on_prompt_timer, PROMPT_MS, 0);
     on_sink_changed(launcher);
@@ -137,6 +206,8 @@ void launcher_show_output(struct launcher_agent *agent, const struct wire_messag
 
 void launcher_finish_output(struct launcher *launcher)
 {
+    if (launcher->order)
+        order_flush(launcher->order);
     if (launcher->show && !launcher->output_closed)
         check_output(launcher, show_flush(launcher->show));
 }
@@ -148,28 +219,46 @@ bool launcher_output_is_out(const struct launcher *launcher)
 
 /* ---- Snapshots ---- */
 
+static void marked(void *context, struct coord_name name)
+{
+    struct launcher *launcher = context;
+
+    if (launcher->replay)
+        replay_mark(launcher->replay, name);
+    input_mark(&launcher->input, name, launcher->marked_input);
+}
+
 void launcher_mark(struct launcher_agent *agent, const struct wire_message *message)
 {
     struct launcher *launcher = agent->launcher;
     struct coord_name name = {message->envelope.superstep, message->envelope.term};
 
-    if (!launcher->replay || name.term != job_machine_term(launcher->machine))
+    if (!launcher->input.spool || name.term != job_machine_term(launcher->machine))
         return;
-    replay_mark(launcher->replay, name);
-    input_mark(&launcher->input, name, message->mark.input);
+    if (agent == launcher->reader)
+        launcher->marked_input = message->mark.input;
+    if (!launcher->order) {
+        marked(launcher, name);
+        return;
+    }
+    order_mark(launcher->order, agent->host, name);
+    ask_passed(launcher);
+    on_sink_changed(launcher);
 }
 
 void launcher_forget(struct launcher *launcher, struct coord_name name)
 {
-    if (!launcher->replay)
-        return;
-    replay_commit(launcher->replay, name);
-    input_commit(&launcher->input, name);
+    if (launcher->replay)
+        replay_commit(launcher->replay, name);
+    if (launcher->input.spool)
+        input_commit(&launcher->input, name);
 }
 
 /* When a job is restarted this bsprun has shown nothing yet. */
 void launcher_go_back(struct launcher *launcher, struct coord_name name)
 {
+    if (launcher->order)
+        order_from(launcher->order, name.superstep);
     if (!launcher->replay || replay_back(launcher->replay, name))
         return;
     if (launcher->any_output)
@@ -229,11 +318,23 @@ void launcher_input_taken(struct launcher_agent *agent, uint64_t position)
             (struct job_event){.kind = JOB_EVENT_STOP, .how = WIRE_STOP_SIGNAL, .signal = SIGTERM});
         return;
     }
+    if (!launcher_has_snapshots(launcher))
+        input_forget_taken(&launcher->input);
     send_input(launcher);
     feed_wake(&launcher->feed);
 }
 
 /* ---- Life ---- */
+
+static bool open_order(struct launcher *launcher)
+{
+    static const struct order_calls calls = {show_now, marked, tell_unordered, new_file};
+
+    if (!launcher_has_hosts(launcher))
+        return true;
+    launcher->order = order_new(launcher->agent_count, ORDER_MEMORY, &calls, launcher);
+    return launcher->order != NULL;
+}
 
 int launcher_open_streams(struct launcher *launcher)
 {
@@ -254,9 +355,13 @@ int launcher_open_streams(struct launcher *launcher)
         return -ENOMEM;
     if (!snapshots)
         return 0;
-    launcher->replay = replay_new(REPLAY_MEMORY, show_fresh, new_file, launcher);
-    if (!launcher->replay || !input_init(&launcher->input, launcher->options->snapshots.keep,
-                                         INPUT_MEMORY, new_file, launcher))
+    if (launcher_has_snapshots(launcher)) {
+        launcher->replay = replay_new(REPLAY_MEMORY, show_fresh, new_file, launcher);
+        if (!launcher->replay)
+            return -ENOMEM;
+    }
+    if (!open_order(launcher) || !input_init(&launcher->input, launcher->options->snapshots.keep,
+                                             INPUT_MEMORY, new_file, launcher))
         return -ENOMEM;
     return feed_open(&launcher->feed, &launcher->loop, input_wanted, on_input, launcher);
 }

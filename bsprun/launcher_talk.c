@@ -319,7 +319,7 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
 }
 
 /* An agent that has not been in a term yet speaks of the first. */
-static bool is_present(const struct launcher *launcher, const struct wire_message *message)
+bool launcher_is_present(const struct launcher *launcher, const struct wire_message *message)
 {
     return message->envelope.term == job_machine_term(launcher->machine) ||
            (message->envelope.term == 0 && !job_machine_restores(launcher->machine));
@@ -389,8 +389,11 @@ void launcher_take(struct launcher_agent *agent, const struct wire_message *mess
     case WIRE_MARK:
         launcher_mark(agent, message);
         break;
+    case WIRE_PASSED:
+        launcher_passed(agent, message);
+        break;
     case WIRE_INPUT_TAKEN:
-        if (is_present(launcher, message))
+        if (launcher_is_present(launcher, message))
             launcher_input_taken(agent, message->input_taken.position);
         break;
     case WIRE_SAVED:
