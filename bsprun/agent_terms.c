@@ -1,20 +1,22 @@
 /* agent_terms.c - how one term of a job follows the other in its node agent.
  *
  * Happy path: a fault -> Processor Zero says STOP_RANKS (again): everything is killed but frozen
- * copies, TERM_OVER -> bsprun says ELECT -> nothing of the older term runs any more: its output is
- * passed on, half a snapshot is removed, the board is reset -> HELD, HOST_READY.
+ * copies, TERM_OVER -> bsprun says ELECT -> nothing of the older term executes any more: its output
+ * is passed on, half a snapshot is removed, the board is reset -> HELD, HOST_READY.
  *
  * What can fail: something forks while it is killed (killed again); ELECT comes first, from a
  * bsprun that knew of the fault before; no memory for Processor Zero.
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bsprun/agent_snapshots.h"
 
-#define SWEEP_AGAIN_MS 2u
+#define SWEEP_AGAIN_MS 1u
+#define LET_GO_NICE    10 /* a tenth of what a rank gets */
 
 /* ---- The end of a term ---- */
 
@@ -140,11 +142,39 @@ static void on_sweep_again(uv_timer_t *timer)
     agent_check_rewound(timer->data);
 }
 
+/* What is dying does nothing any more that could be seen: nobody waits until its memory is free.
+ * That takes as long as making a copy, and does so beside what matters now. */
+static bool is_let_go(pid_t ospid)
+{
+    if (!process_is_dying(ospid))
+        return false;
+    setpriority(PRIO_PROCESS, (id_t)ospid, LET_GO_NICE);
+    return true;
+}
+
+static bool may_stay(const void *agent, pid_t ospid)
+{
+    return agent_is_copy(agent, ospid) || is_let_go(ospid);
+}
+
+static bool everything_let_go(const struct agent *agent)
+{
+    if (agent->root.watching && !agent->root.gone && !is_let_go(agent->root.ospid))
+        return false;
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct member *member = &agent->members[pid];
+
+        if (member->adopted && !member->process.gone && !is_let_go(member->process.ospid))
+            return false;
+    }
+    return true;
+}
+
 void agent_check_rewound(struct agent *agent)
 {
-    if (agent->finished || agent->job != JOB_REWINDING || !agent_everything_gone(agent))
+    if (agent->finished || agent->job != JOB_REWINDING)
         return;
-    if (process_kill_descendants_but(agent_is_copy, agent) > 0) {
+    if (!everything_let_go(agent) || process_kill_descendants_but(may_stay, agent) > 0) {
         uv_timer_start(&agent->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
         return;
     }

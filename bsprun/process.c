@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COPY_NAME "bspzero-copy\n"
+#define COPY_NAME      "bspzero-copy\n"
+#define KERNEL_EXITING 0x4u /* PF_EXITING */
 
 int process_open_standard(void)
 {
@@ -72,8 +73,19 @@ struct death process_death(int pidfd)
 
 struct relation {
     pid_t pid, parent;
-    bool ours, dead;
+    bool ours, dead, dying;
 };
+
+/* From the line of /proc/PID/stat, "S parent group session terminal owner flags ...": the number of
+ * threads is the eighteenth. */
+static bool is_dying(const char *line)
+{
+    unsigned long flags = 0, threads = 0;
+
+    return sscanf(line, "%*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %lu",
+                  &flags, &threads) == 2 &&
+           flags & KERNEL_EXITING && threads == 1;
+}
 
 /* Parent and state of a process, from the line of /proc/PID/stat: "pid (name) S parent ...". */
 static bool read_relation(const char *pid, struct relation *relation)
@@ -97,9 +109,19 @@ static bool read_relation(const char *pid, struct relation *relation)
         return false;
     relation->pid = atoi(pid);
     relation->dead = end[2] == 'Z' || end[2] == 'X';
+    relation->dying = relation->dead || is_dying(end + 2);
     relation->parent = atoi(end + 3);
     relation->ours = false;
     return true;
+}
+
+bool process_is_dying(pid_t pid)
+{
+    char name[16];
+    struct relation relation;
+
+    snprintf(name, sizeof name, "%d", (int)pid);
+    return !read_relation(name, &relation) || relation.dying;
 }
 
 static struct relation *read_relations(size_t *count)

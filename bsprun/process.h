@@ -36,6 +36,10 @@ int process_kill_descendants_but(bool (*spare)(const void *context, pid_t pid),
 int process_kill_descendants_beside(bool (*beside)(const void *context, pid_t pid),
                                     const void *context);
 
+/* Whether it will execute nothing any more: it is dead, or the kernel is taking its only thread
+ * apart, which takes a while where there is much memory. */
+bool process_is_dying(pid_t pid);
+
 /* The processor time that it has had; 0: there is no such process. */
 uint64_t process_cpu_ns(pid_t pid);
 
