@@ -165,25 +165,48 @@ void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t co
 
 /* ---- What becomes of it ---- */
 
-/* What does not end the job is told to the user once. */
-static void say_failure(struct agent *agent, bool stops, const char *why)
+/* As Processor Zero decides. */
+static bool failure_stops(const struct agent_snapshots *snapshots, enum wire_cause cause)
+{
+    bool late = snapshots->committed.term > 0 && snapshots->committed.superstep > 0;
+
+    return cause != WIRE_CAUSE_RANK_SIGNALLED &&
+           (late ? snapshots->stop_on_late_failure : snapshots->stop_on_failure);
+}
+
+/* What does not end the job is told to the user, of each kind once until snapshots are taken again.
+ */
+static void say_failure(struct agent *agent, enum wire_cause cause, const char *why)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    unsigned long long superstep = snapshots->ticket.name.superstep;
+    char instead[80] = "there is none to go back to";
+
+    if (snapshots->said_failures & 1u << cause)
+        return;
+    snapshots->said_failures |= 1u << cause;
+    if (snapshots->committed.term > 0)
+        snprintf(instead, sizeof instead, "a restart would go on from superstep %llu",
+                 (unsigned long long)snapshots->committed.superstep);
+    agent_notice(agent, "no snapshot after superstep %llu: %s; %s", superstep, why, instead);
+}
+
+static void say_success(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
 
-    if (stops || snapshots->said_failure)
-        return;
-    snapshots->said_failure = true;
-    agent_notice(agent, "no snapshot after superstep %llu, the job goes on without: %s",
-                 (unsigned long long)snapshots->ticket.name.superstep, why);
+    if (snapshots->said_failures)
+        agent_notice(agent, "snapshots are taken again, after superstep %llu",
+                     (unsigned long long)snapshots->committed.superstep);
+    snapshots->said_failures = 0;
 }
 
 void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, const char *why)
 {
     struct wire_message message = {.kind = WIRE_IMAGE_FAILED};
 
-    if (cause != WIRE_CAUSE_NOT_RESTORED)
-        say_failure(agent, agent->snapshots->stop_on_failure && cause != WIRE_CAUSE_RANK_SIGNALLED,
-                    why);
+    if (cause != WIRE_CAUSE_NOT_RESTORED && !failure_stops(agent->snapshots, cause))
+        say_failure(agent, cause, why);
     message.envelope.superstep = agent->snapshots->ticket.name.superstep;
     message.image_failed.pid = (uint32_t)pid;
     message.image_failed.cause = cause;
@@ -344,8 +367,7 @@ static void persist(struct agent *agent, const struct wire_message *order)
 
     snapshots->ticket.persisted = error == 0;
     if (error)
-        agent_notice(agent, "no snapshot after superstep %llu: %s",
-                     (unsigned long long)order->envelope.superstep, why);
+        say_failure(agent, WIRE_CAUSE_NOT_WRITTEN, why);
     message.envelope.superstep = order->envelope.superstep;
     message.persisted.error = (uint32_t)-error;
     agent_tell_zero(agent, &message);
@@ -356,6 +378,7 @@ static void committed(struct agent *agent, struct coord_name name)
     struct wire_message message = {.kind = WIRE_KNOWN};
 
     agent->snapshots->committed = name;
+    say_success(agent);
     message.envelope.superstep = name.superstep;
     agent_costs_tell(agent, &message.known);
     agent_tell_zero(agent, &message);

@@ -76,7 +76,7 @@ struct agent_snapshots {
     struct policy_costs costs; /* of earlier terms */
     enum wire_async async;
     uint32_t keep;
-    bool stop_on_failure;
+    bool stop_on_failure, stop_on_late_failure;
     bool recover;           /* from faults; else there is only snapshot 0, for other hosts */
     uint32_t wanted_copies; /* of each image, on hosts that share no directory */
     char rules[BSPZ_SNAP_RULES];
@@ -103,7 +103,8 @@ struct agent_snapshots {
     struct snapshot_way way;
     uint64_t way_ns;     /* when that was worked out */
     bool without_copies; /* one could not be watched */
-    bool said_memory, said_fell_back, said_failure;
+    bool said_memory, said_fell_back;
+    unsigned said_failures; /* causes since the last one that could be taken, a bit each */
 };
 
 /* ---- agent_snapshots.c ---- */

@@ -21,6 +21,7 @@ static int take_settings(struct agent_snapshots *snapshots, const struct wire_st
     snapshots->wanted_copies =
         start->copies < COORD_COPIES_MAX ? start->copies : COORD_COPIES_MAX;
     snapshots->stop_on_failure = start->stop_on_failure;
+    snapshots->stop_on_late_failure = start->stop_on_late_failure;
     snapshots->options = snapshot_copy_texts(start->options.items, start->options.count);
     snapshots->option_count = start->options.count;
     if (!snapshots->options)
@@ -98,6 +99,7 @@ void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
     config->rule = snapshots->rule;
     config->costs = snapshots->costs;
     config->stop_on_failure = snapshots->stop_on_failure;
+    config->stop_on_late_failure = snapshots->stop_on_late_failure;
     config->restore = snapshots->restores;
     if (!snapshots->restores)
         return;

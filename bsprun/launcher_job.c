@@ -128,7 +128,10 @@ static void tell_end(struct launcher *launcher)
     if (launcher->end_told)
         ; /* said when it happened */
     else if (outcome.cause == WIRE_CAUSE_SAVED)
-        launcher_say(launcher, "stopped after a snapshot, as asked");
+        launcher_say(launcher, "%s",
+                     !launcher->last_text     ? "stopped without a new snapshot"
+                     : launcher->last_text[0] ? launcher->last_text
+                                              : "stopped after a snapshot, as asked");
     else if (launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED && launcher->fault_text)
         tell_given_up(launcher);
     else if (launcher->last_text && launcher->last_text[0])

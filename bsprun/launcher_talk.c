@@ -46,7 +46,8 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
     start->overhead = snapshots->overhead;
     start->async = snapshots->async;
     start->keep = snapshots->keep;
-    start->stop_on_failure = !snapshots->continue_on_refusal;
+    start->stop_on_failure = snapshots->on_refusal != ON_REFUSAL_CONTINUE;
+    start->stop_on_late_failure = snapshots->on_refusal == ON_REFUSAL_STOP;
     start->excluded = (struct wire_texts){snapshots->excluded, (uint32_t)snapshots->excluded_count};
     start->options = (struct wire_texts){(const char *const *)launcher->options->kept,
                                          (uint32_t)launcher->options->kept_count};

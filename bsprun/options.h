@@ -16,6 +16,13 @@ typedef const char *options_lookup(const char *name);
 
 enum options_action { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_ERROR };
 
+/* When a snapshot that cannot be taken ends the job. */
+enum on_refusal {
+    ON_REFUSAL_FIRST, /* as long as none could be, at a barrier */
+    ON_REFUSAL_STOP,
+    ON_REFUSAL_CONTINUE, /* never */
+};
+
 /* Snapshots, and what comes after a fault. */
 struct options_snapshots {
     char *directory;     /* --ckpt; NULL: none; owned */
@@ -30,7 +37,7 @@ struct options_snapshots {
     uint32_t max_restarts;
     const char **excluded; /* owned */
     int excluded_count;
-    bool continue_on_refusal;
+    enum on_refusal on_refusal;
     uint64_t grace_ms;
 };
 

@@ -178,12 +178,16 @@ static bool take_max_restarts(struct options *options, const char *source, const
 
 static bool take_on_refuse(struct options *options, const char *source, const char *text)
 {
-    bool goes_on = strcmp(text, "continue") == 0;
+    static const char *const words[] = {[ON_REFUSAL_FIRST] = "first",
+                                        [ON_REFUSAL_STOP] = "stop",
+                                        [ON_REFUSAL_CONTINUE] = "continue"};
 
-    if (!goes_on && strcmp(text, "stop") != 0)
-        return options_wrong(options, "%s%.80s: give stop or continue", source, text);
-    options->snapshots.continue_on_refusal = goes_on;
-    return true;
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i]) == 0) {
+            options->snapshots.on_refusal = (enum on_refusal)i;
+            return true;
+        }
+    return options_wrong(options, "%s%.80s: give first, stop or continue", source, text);
 }
 
 static bool take_grace(struct options *options, const char *source, const char *text)

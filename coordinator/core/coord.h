@@ -325,7 +325,9 @@ struct coord_config {
     bool snapshots;            /* the rest matters only with them */
     struct policy_rule rule;   /* when */
     struct policy_costs costs; /* as known from earlier terms */
-    bool stop_on_failure;      /* a snapshot that fails ends the job, else it goes on without */
+    /* A snapshot that fails ends the job, else it goes on without: as long as none at a barrier has
+     * been committed; and after that. */
+    bool stop_on_failure, stop_on_late_failure;
     bool recover;              /* from faults, when there is a snapshot */
     uint32_t copies; /* hosts on which an image and the manifest must be durable; 0: one.  One is
                         enough when all hosts see the same directory */

@@ -81,7 +81,9 @@ void coord_fail(struct coord *state, struct coord_effects *effects)
     }
     if (state->save_and_stop) {
         state->outcome = (struct coord_outcome){.pid = COORD_NOBODY};
-        coord_stop_saved(state, effects);
+        coord_stop_saved(
+            state, "stopped without a new snapshot: a process was lost before it was complete",
+            effects);
         return;
     }
     state->outcome.again = true;
@@ -275,7 +277,9 @@ static void grace_is_over(struct coord *state, struct coord_effects *effects)
                     STATUS_SIGNAL + (int32_t)state->save_signal, state->save_signal, NULL);
         coord_begin_abort(state, effects);
     } else {
-        coord_stop_saved(state, effects);
+        coord_stop_saved(state,
+                         "stopped without a new snapshot: it was not complete in the time given",
+                         effects);
     }
 }
 

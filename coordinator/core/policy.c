@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+#define RETRY_FIRST_NS UINT64_C(250000000)
+#define RETRY_MOST_NS  UINT64_C(60000000000)
+
 static uint64_t whole(double ns)
 {
     return ns < 0 ? 0 : ns >= 9e18 ? POLICY_NEVER : (uint64_t)ns;
@@ -69,21 +72,32 @@ uint64_t policy_due_ns(const struct policy_rule *rule, const struct policy_facts
     if (rule->kind == POLICY_AUTO && facts->writing)
         return POLICY_NEVER;
     if (rule->kind == POLICY_AUTO && !facts->taken)
-        return 0;
+        return facts->retry_ns > facts->now_ns ? facts->retry_ns - facts->now_ns : 0;
     uint64_t due = left_ns(facts->now_ns, facts->last_ns, policy_interval_ns(rule, &facts->costs));
+    if (facts->retry_ns > facts->now_ns && due < facts->retry_ns - facts->now_ns)
+        due = facts->retry_ns - facts->now_ns;
     if (rule->kind != POLICY_AUTO)
         return due;
     uint64_t affordable = affordable_ns(rule, facts);
     uint64_t optimum = left_ns(facts->now_ns, facts->last_ns, optimum_ns(&facts->costs));
     if (affordable > due)
         due = affordable;
-    return optimum < due ? optimum : due;
+    return optimum < due && facts->retry_ns <= facts->now_ns ? optimum : due;
+}
+
+uint64_t policy_retry_ns(uint32_t failures)
+{
+    uint64_t wait = RETRY_FIRST_NS;
+    for (; failures > 1 && wait < RETRY_MOST_NS; failures--)
+        wait *= 2;
+    return wait < RETRY_MOST_NS ? wait : RETRY_MOST_NS;
 }
 
 enum policy_answer policy_decide(const struct policy_rule *rule, const struct policy_facts *facts)
 {
     bool due =
         policy_next(rule, facts->superstep) == facts->superstep || policy_due_ns(rule, facts) == 0;
+    due = due && facts->retry_ns <= facts->now_ns;
     if (!due && !facts->requested)
         return POLICY_GO;
     if (!facts->writing)

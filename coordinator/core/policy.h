@@ -41,6 +41,7 @@ struct policy_facts {
     uint64_t now_ns;
     uint64_t begun_ns; /* when the processes began to run */
     uint64_t spent_ns; /* what all snapshots since then have cost them */
+    uint64_t retry_ns; /* after one that failed: not before, unless requested */
     bool taken;        /* there has been a snapshot, or an attempt at one, at a barrier */
     uint64_t last_ns;  /* when the processes went on after it, or began */
     bool requested;   /* by the user: at the next barrier */
@@ -69,6 +70,10 @@ uint64_t policy_cost_ns(const struct policy_costs *costs);
 /* The first number of completed supersteps, from `next` on, at whose barrier a decision is wanted:
  * known for SUPERSTEPS; POLICY_NEVER for rules that go by time. */
 uint64_t policy_next(const struct policy_rule *rule, uint64_t next);
+
+/* How long to wait after so many that have failed one after the other, at least 1: twice as long
+ * each time, up to a minute. */
+uint64_t policy_retry_ns(uint32_t failures);
 
 /* How long until a snapshot is due by time: 0 now, POLICY_NEVER for rules that do not go by it, and
  * for AUTO while one is being written.  AUTO counts what has been spent, too: after the first

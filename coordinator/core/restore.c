@@ -107,7 +107,7 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
     state->superstep = state->from->name.superstep;
     state->restore_begun_ns = state->now_ns;
     if (state->save_and_stop) { /* while nobody knew whether there was anything */
-        coord_stop_saved(state, effects);
+        coord_stop_saved(state, "stopped before it went on", effects);
         return;
     }
     coord_place_again(state, state->from->processes, state->from->copy_on);

@@ -17,6 +17,8 @@
 #define STATUS_SAVED  123 /* restart me */
 #define STATUS_SIGNAL 128
 
+#define NO_NEW        "stopped without a new snapshot"
+
 static const unsigned next_states[COORD_TICKET_STATE_COUNT] = {
     [COORD_TICKET_NONE] = 1u << COORD_TICKET_OPEN,
     [COORD_TICKET_OPEN] = 1u << COORD_TICKET_PERSISTING | 1u << COORD_TICKET_NONE,
@@ -71,10 +73,10 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
 
 /* ---- Ending it ---------------------------------------------------------------------------- */
 
-void coord_stop_saved(struct coord *state, struct coord_effects *effects)
+void coord_stop_saved(struct coord *state, const char *text, struct coord_effects *effects)
 {
     if (state->committed.term > 0)
-        coord_blame(state, WIRE_CAUSE_SAVED, COORD_NOBODY, STATUS_SAVED, state->save_signal, NULL);
+        coord_blame(state, WIRE_CAUSE_SAVED, COORD_NOBODY, STATUS_SAVED, state->save_signal, text);
     else
         coord_blame(state, WIRE_CAUSE_STOPPED, COORD_NOBODY,
                     STATUS_SIGNAL + (int32_t)state->save_signal, state->save_signal, NULL);
@@ -88,7 +90,7 @@ static void ticket_is_over(struct coord *state, struct coord_effects *effects)
     if (state->phase == COORD_HELD_BACK)
         coord_decide_barrier(state, effects);
     else if (state->phase == COORD_SAVING)
-        coord_stop_saved(state, effects);
+        coord_stop_saved(state, state->failure, effects);
     else
         coord_plan_next(state, effects);
 }
@@ -100,18 +102,28 @@ static bool is_indispensable(const struct coord *state)
            state->hosts[state->registered_host].count < state->processes;
 }
 
+/* A job of which snapshots can be taken need not end when once one cannot. */
+static bool failure_stops(const struct coord *state)
+{
+    bool late = state->committed.term > 0 && state->committed.superstep > 0;
+    return late ? state->config.stop_on_late_failure : state->config.stop_on_failure;
+}
+
 /* That a writer was killed says nothing of the next snapshot: it never ends the job. */
 static void fail_ticket(struct coord *state, enum wire_cause cause, int32_t pid, const char *text,
                         struct coord_effects *effects)
 {
+    bool killed = cause == WIRE_CAUSE_RANK_SIGNALLED;
     coord_add_effect(state, effects, COORD_EFFECT_ABANDON);
-    if (is_indispensable(state) ||
-        (state->config.stop_on_failure && cause != WIRE_CAUSE_RANK_SIGNALLED &&
-         !state->save_and_stop && state->phase != COORD_ENDING)) {
+    if (is_indispensable(state) || (failure_stops(state) && !killed && !state->save_and_stop &&
+                                    state->phase != COORD_ENDING)) {
         coord_blame(state, cause, pid, 1, 0, text);
         coord_begin_abort(state, effects);
         return;
     }
+    snprintf(state->failure, sizeof(state->failure), NO_NEW ": %s", text ? text : "");
+    if (!killed)
+        state->facts.retry_ns = state->now_ns + policy_retry_ns(++state->failures);
     ticket_is_over(state, effects);
 }
 
@@ -134,9 +146,11 @@ static void commit(struct coord *state, struct coord_effects *effects)
     state->committed = state->ticket.name;
     costs->commit_ns = state->now_ns - state->ticket.begun_ns;
     costs->changed_bytes = state->ticket.changed;
+    state->failures = 0;
+    state->facts.retry_ns = 0;
     coord_add_effect(state, effects, COORD_EFFECT_COMMITTED);
     if (state->phase == COORD_SAVING)
-        coord_stop_saved(state, effects);
+        coord_stop_saved(state, NULL, effects);
 }
 
 static void spend(struct coord *state, uint64_t ns)
@@ -187,7 +201,7 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
     coord_advance_ticket(state, effects);
     if (state->save_and_stop) {
         if (failed)
-            coord_stop_saved(state, effects);
+            coord_stop_saved(state, state->failure, effects);
         return 0;
     }
     coord_plan(state);
@@ -359,7 +373,7 @@ static void save_and_stop(struct coord *state, const struct coord_event *event,
                       state->phase == COORD_CLOSING;
     bool to_choose = state->phase == COORD_WAITING && state->config.restore;
     if (!state->config.snapshots || (!running && !at_end && !at_barrier && !to_choose)) {
-        coord_stop_saved(state, effects); /* nothing newer than what there is */
+        coord_stop_saved(state, NO_NEW, effects); /* nothing newer than what there is */
         return;
     }
     state->save_and_stop = true;

@@ -78,6 +78,8 @@ struct coord {
     struct coord_ticket ticket;
     struct coord_name committed; /* term 0: none */
     struct policy_facts facts;
+    uint32_t failures; /* snapshots that failed one after the other */
+    char failure[COORD_TEXT_MAX]; /* how the newest did */
     bool save, save_and_stop;
     uint32_t save_signal;
     uint64_t restore_begun_ns;
@@ -147,8 +149,8 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base);
 /* Whatever the ticket waited for may have come. */
 void coord_advance_ticket(struct coord *state, struct coord_effects *effects);
 enum policy_answer coord_ask_policy(struct coord *state);
-/* Asked to stop after a snapshot, and there will be no newer one: with what there is. */
-void coord_stop_saved(struct coord *state, struct coord_effects *effects);
+/* Asked to stop after a snapshot: it is there (text NULL), or will not be, so with what there is. */
+void coord_stop_saved(struct coord *state, const char *text, struct coord_effects *effects);
 
 /* restore.c */
 void coord_choose(struct coord *state, struct coord_effects *effects);

@@ -195,8 +195,8 @@
  * every, overhead: struct policy_rule.  recover: a fault does not end a job that has a snapshot; 0:
  * there is one only because processes of other hosts are made of it.  copies: on how many hosts an
  * image shall be when they share no directory; 0: one.  keep: committed snapshots that
- * stay, 0: all of them.  stop_on_failure: a snapshot that cannot be taken ends the job.  excluded: the rules of
- * --ckpt-exclude.  options: bsprun's, for the manifest. */
+ * stay, 0: all of them.  stop_on_failure, stop_on_late_failure: a snapshot that cannot be taken ends
+ * the job before, after the first that was taken at a barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest. */
 #define WIRE_FIELDS_START(F)                                                                       \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, program, WIRE_PATH_MAX)                                                                \
@@ -227,6 +227,7 @@
     F(u32, async, WIRE_ASYNC_LAST)                                                                 \
     F(u32, keep, WIRE_U32_MAX)                                                                     \
     F(flag, stop_on_failure, 0)                                                                    \
+    F(flag, stop_on_late_failure, 0)                                                               \
     F(texts, excluded, WIRE_ITEMS_MAX)                                                             \
     F(texts, options, WIRE_ITEMS_MAX)
 

@@ -44,6 +44,7 @@ static struct coord *configure(const uint8_t *bytes, uint32_t *host_count)
                                   .restore = (bytes[5] & 3) == 3,
                                   .wanted = COORD_NEVER,
                                   .stop_on_failure = bytes[5] & 4,
+                                  .stop_on_late_failure = bytes[5] & 8,
                                   .copies = bytes[5] & 8 ? 2 : 1,
                                   .rule = {(bytes[5] >> 4) % 4, 1 + (bytes[5] >> 6), 0.05}};
     *host_count = config.host_count;

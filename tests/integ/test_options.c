@@ -142,7 +142,8 @@ START_TEST(snapshot_defaults)
     ck_assert_str_eq(options.snapshots.directory, "dir");
     ck_assert_int_eq(options.snapshots.rule, WIRE_RULE_AUTO);
     ck_assert_uint_eq(options.snapshots.every, 1);
-    ck_assert(options.snapshots.overhead == 0.05 && !options.snapshots.continue_on_refusal);
+    ck_assert(options.snapshots.overhead == 0.05);
+    ck_assert_int_eq(options.snapshots.on_refusal, ON_REFUSAL_FIRST);
     ck_assert_int_eq(options.snapshots.async, WIRE_ASYNC_AUTO);
     ck_assert_uint_eq(options.snapshots.keep, 3);
     ck_assert_uint_eq(options.snapshots.max_restarts, 10);
@@ -162,7 +163,8 @@ START_TEST(snapshot_values)
     ck_assert_msg(options_complete(&options, 30), "%s", options.error);
     ck_assert_int_eq(options.snapshots.rule, WIRE_RULE_SUPERSTEPS);
     ck_assert_uint_eq(options.snapshots.every, 7);
-    ck_assert(options.snapshots.overhead == 0.025 && options.snapshots.continue_on_refusal);
+    ck_assert(options.snapshots.overhead == 0.025);
+    ck_assert_int_eq(options.snapshots.on_refusal, ON_REFUSAL_CONTINUE);
     ck_assert_int_eq(options.snapshots.async, WIRE_ASYNC_OFF);
     ck_assert_uint_eq(options.snapshots.keep, 0);
     ck_assert_uint_eq(options.snapshots.max_restarts, 0);

@@ -264,11 +264,24 @@ START_TEST(a_snapshot_that_fails)
         "event CAPTURED term 3 host 0 superstep 0\n"
         "  CAPTURING -> RUNNING\n"
         "  effect RESUME term 3 superstep 0 consult 1\n");
-    take_snapshot(2);
+    play_now_ns = 249999999; /* not at once again */
+    arrived(0, 1, WIRE_BARRIER_SYNC);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    play_now_ns = 250000000;
+    take_snapshot(3);
     ck_assert_int_eq(coord_ticket(coord, NULL), COORD_TICKET_PERSISTING);
-    persisted(0, 2, ENOSPC);
+    persisted(0, 3, ENOSPC);
     ck_assert(has_effect(COORD_EFFECT_ABANDON));
     ck_assert_uint_eq(coord_committed(coord).superstep, 0);
+    play_now_ns += 499999999;
+    arrived(0, 3, WIRE_BARRIER_SYNC);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    save_now(false); /* unless the user asks */
+    take_snapshot(5);
+    persisted(0, 5, 0);
+    known(0, 5);
+    take_snapshot(6); /* as before */
+    ck_assert_int_eq(coord_ticket(coord, NULL), COORD_TICKET_PERSISTING);
     tear_down();
 
     start_with_snapshot_0(SAVING(EVERY(1), .stop_on_failure = true));
@@ -280,6 +293,29 @@ START_TEST(a_snapshot_that_fails)
     image_failed(0, 2, 1, WIRE_CAUSE_REFUSED);
     expect_outcome(1, WIRE_CAUSE_REFUSED, 1);
     ck_assert_str_eq(coord_outcome(coord).text, "no room");
+    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+}
+END_TEST
+
+/* Snapshots of the job have been possible. */
+START_TEST(a_snapshot_that_fails_late)
+{
+    for (int stop = 0; stop < 2; stop++) {
+        start_with_snapshot_0(
+            SAVING(EVERY(1), .stop_on_failure = true, .stop_on_late_failure = stop));
+        take_snapshot(1);
+        persisted(0, 1, 0);
+        known(0, 1);
+        arrived(0, 1, WIRE_BARRIER_SYNC);
+        image_failed(0, 2, 1, WIRE_CAUSE_REFUSED);
+        captured(0, 1);
+        ck_assert_int_eq(coord_phase(coord), stop ? COORD_ABORTING : COORD_RUNNING);
+        tear_down();
+    }
+    /* Snapshot 0 says nothing of that. */
+    start_with_snapshot_0(SAVING(EVERY(1), .stop_on_failure = true));
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    image_failed(0, 1, 1, WIRE_CAUSE_REFUSED);
     ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
 }
 END_TEST
@@ -311,6 +347,7 @@ START_TEST(saved_and_stopped)
                  "  effect STOP_RANKS term 3\n"
                  "  effect SET_TIMER term 3 10000 ms\n");
     expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);
+    ck_assert_str_eq(coord_outcome(coord).text, "");
     tear_down();
 
     /* No barrier within the grace: with what there is. */
@@ -318,6 +355,17 @@ START_TEST(saved_and_stopped)
     save_now(true);
     timer(COORD_TIMER_GRACE);
     expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);
+    ck_assert_ptr_nonnull(strstr(coord_outcome(coord).text, "without a new snapshot"));
+    tear_down();
+
+    /* It cannot be taken. */
+    start_with_snapshot_0(SAVING(EVERY(5), .stop_on_failure = true));
+    save_now(true);
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    image_failed(0, 1, 1, WIRE_CAUSE_NOT_WRITTEN);
+    captured(0, 0);
+    expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);
+    ck_assert_str_eq(coord_outcome(coord).text, "stopped without a new snapshot: no room");
     tear_down();
 
     /* Nothing was ever committed. */
@@ -502,9 +550,8 @@ START_TEST(images_in_two_places)
     durable(0, 0, 0);
     expect_broken(durable(0, 0, 0));
     ck_assert_int_eq(coord_ticket(coord, NULL), COORD_TICKET_OPEN);
-    expect_broken(
-        EVENT(IMAGE_DURABLE, .host = 7,
-              .image_durable = {.image = {.size = 100, .digest = {"DIGEST", 6}}}));
+    expect_broken(EVENT(IMAGE_DURABLE, .host = 7,
+                        .image_durable = {.image = {.size = 100, .digest = {"DIGEST", 6}}}));
     durable(7, 0, 0);
     ck_assert(has_effect(COORD_EFFECT_PERSIST));
     persisted(7, 0, 0);
@@ -554,6 +601,7 @@ int main(void)
     tcase_add_test(tests, what_is_never_rolled_back);
     tcase_add_test(tests, a_fault_while_the_manifest_is_written);
     tcase_add_test(tests, a_snapshot_that_fails);
+    tcase_add_test(tests, a_snapshot_that_fails_late);
     tcase_add_test(tests, saved_and_stopped);
     tcase_add_test(tests, saved_on_request);
     tcase_add_test(tests, restored_on_two_hosts);

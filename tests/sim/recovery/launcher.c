@@ -321,6 +321,7 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
         .recover = true,
         .rule = world->rule,
         .stop_on_failure = world->stop_on_failure,
+        .stop_on_late_failure = world->stop_on_late_failure,
         .copies = 2,
         .restore = job_machine_restores(world->machine),
         .wanted = job_machine_wanted(world->machine),

@@ -173,6 +173,7 @@ static void make_world(struct world *world, uint64_t seed, bool verbose)
     world->shared = world->host_count == 1 || chance(world, 50);
     world->copies_kept = chance(world, 60);
     world->stop_on_failure = chance(world, 30);
+    world->stop_on_late_failure = world->stop_on_failure && chance(world, 50);
     world->max_restarts = (uint32_t)random_below(world, 6);
     world->status = chance(world, 30) ? (int32_t)random_below(world, 256) : 0;
     if (chance(world, 10))

@@ -143,7 +143,7 @@ struct world {
     uint32_t registrar, wanted, processes;
     uint64_t supersteps;
     struct policy_rule rule;
-    bool shared, copies_kept, stop_on_failure;
+    bool shared, copies_kept, stop_on_failure, stop_on_late_failure;
     uint32_t max_restarts;
     int32_t status;
 
