@@ -9,8 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/peers.h"
+
 #define AGAIN_NS         200000000u
 #define LOOP_DESCRIPTORS 10
+#define HOST_NAME_VARIABLE "BSPZERO_HOST_NAME" /* instead of the machine's */
 
 static const int watched_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 #define WATCHED_SIGNALS (int)(sizeof watched_signals / sizeof *watched_signals)
@@ -91,6 +94,8 @@ static void on_signal(uv_signal_t *handle, int signal)
     /* One that comes right behind the first is the same, by another way. */
     bool again = agent->bare && agent->stop_ns != 0 && agent_now_ns() - agent->stop_ns > AGAIN_NS;
 
+    if (agent->peers)
+        return; /* bsprun gets its own, and decides for all hosts */
     agent_scan(agent);
     if (agent->bare && process_0_is_free(agent, signal))
         return;
@@ -150,6 +155,8 @@ int agent_init(struct agent *agent, bool bare)
     agent->order.consult_every = 0;
     agent->order.abort_at = COORD_NEVER;
     gethostname(agent->host_name, sizeof agent->host_name - 1);
+    if (getenv(HOST_NAME_VARIABLE))
+        snprintf(agent->host_name, sizeof agent->host_name, "%s", getenv(HOST_NAME_VARIABLE));
     process_signals_save(&agent->signals);
     signal(SIGPIPE, SIG_IGN);
     /* Meant for bsprun or the program, when a batch system sends them to everybody. */
@@ -200,6 +207,7 @@ void agent_close(struct agent *agent)
     agent_snapshots_close(agent);
     agent_input_close(agent);
     agent_relay_close(agent);
+    agent_peers_close(agent);
     if (agent->control)
         net_finish(agent->control);
 }
@@ -211,6 +219,7 @@ int agent_run(struct agent *agent)
     coord_shell_free(agent->zero);
     cores_release(&agent->cores);
     agent_snapshots_free(agent);
+    agent_peers_free(agent);
     free(agent->members);
     free(agent->home);
     free(agent->blame);

@@ -102,6 +102,7 @@ struct agent {
     int adopted, ready, ended;     /* how many of these have got that far */
     uint64_t consulted;            /* newest consultation passed on */
     bool end_reported;             /* ... which was the barrier of bsp_end */
+    uint64_t asked_passed;         /* bsprun wants to know when we have passed it; + 1, 0: nothing */
     struct cores_claim cores;
     struct watched root;
     uint64_t begin_ns, end_ns; /* of the SPMD part */
@@ -126,6 +127,7 @@ struct agent {
     struct coord_outcome outcome;
     char *blame;       /* message for the user, "" when none is due */
     char *blame_table; /* where every process was, or NULL */
+    bool ended_elsewhere; /* Processor Zero of another host has told bsprun */
     uint64_t stop_ns;  /* when a stop was first asked for, 0 if never */
     int stop_signal;   /* the user's, 0 if none */
     bool finished;
@@ -158,6 +160,8 @@ bool agent_everything_gone(const struct agent *agent);
 void agent_scan(struct agent *agent);
 /* p is decided, and where each process lives (NULL: all here): maps the slots.  0 or -errno. */
 int agent_place(struct agent *agent, int nprocs, const struct wire_numbers *host_of);
+/* Where each lives, on the board, which was reset. */
+void agent_write_homes(struct agent *agent);
 /* They live elsewhere from now on; none of them runs. */
 void agent_settle(struct agent *agent, const struct wire_numbers *host_of);
 /* Whether the process lives on this host. */
@@ -169,21 +173,24 @@ void agent_check_over(struct agent *agent);
 
 /* ---- zero.c ---- */
 
-/* This agent is Processor Zero for `term` of a job that begins. */
+/* Takes part in `term` of a job that begins, as Processor Zero or not.  0 or -errno. */
 int agent_elect(struct agent *agent, uint32_t term);
-/* Makes Processor Zero, and none of the first messages to it. */
-int agent_make_zero(struct agent *agent, uint32_t term);
+/* The same without the first messages to Processor Zero; HOST_READY is one. */
+int agent_enter_elected(struct agent *agent, uint32_t term);
+void agent_say_ready(struct agent *agent);
 /* Processor Zero of the term before is no more. */
 void agent_free_zero(struct agent *agent);
-/* Whether there is a Processor Zero whose term is not over. */
+/* Whether there is a Processor Zero, here or elsewhere, whose term is not over. */
 bool agent_zero_decides(const struct agent *agent);
+/* Does what Processor Zero says, here or elsewhere. */
+void agent_obey(struct agent *agent, const struct wire_message *message);
 /* A message of this agent to Processor Zero. */
 void agent_tell_zero(struct agent *agent, struct wire_message *message);
 /* Answers the ranks that wait at the barrier that ends the superstep. */
 void agent_answer(struct agent *agent, uint64_t superstep, enum bspz_decision decision,
                   uint64_t consult);
 void agent_arrived(struct agent *agent, uint64_t superstep, enum wire_barrier barrier);
-void agent_rank_exited(struct agent *agent, int pid, const struct death *death);
+void agent_rank_exited(struct agent *agent, int pid, const struct death *death, const char *text);
 
 /* ---- stop.c ---- */
 
@@ -200,6 +207,8 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status);
 void agent_kill(struct agent *agent);
 /* Nothing watched runs any more after a stop: sweeps up the rest. */
 void agent_sweep(struct agent *agent);
+/* END of Processor Zero elsewhere: nothing of the job goes on here. */
+void agent_end_here(struct agent *agent, const struct wire_end *end);
 /* The job is over: tell bsprun (or the user), then leave. */
 void agent_finish(struct agent *agent, const struct coord_outcome *outcome);
 
@@ -231,12 +240,21 @@ pid_t agent_launch(struct agent_launch *launch);
 
 /* ---- control.c ---- */
 
-int agent_control_open(struct agent *agent, int fd);
+int agent_control_open(struct agent *agent, int fd, const struct net_options *options);
 /* Sends to bsprun; nothing happens when there is none.  0 or what net_send says. */
 int agent_send(struct agent *agent, struct wire_message *message);
 void agent_notice(struct agent *agent, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void agent_send_end(struct agent *agent);
+/* PASSED, if bsprun waits for it and it is so. */
+void agent_answer_passed(struct agent *agent);
+
+/* ---- join.c ---- */
+
+/* Waits for JOIN on standard input, then calls bsprun.  False: that cannot be, which was said; then
+ * the loop ends. */
+bool agent_join(struct agent *agent);
+void agent_say_hello(struct agent *agent);
 
 /* ---- output.c ---- */
 
@@ -254,8 +272,15 @@ bool agent_relay_drained(struct agent *agent);
 /* Passes on what the streams hold now, nearly always all of it: nobody who could fill them while
  * they are emptied runs, but for processes that the program has started. */
 void agent_relay_pass_on(struct agent *agent);
+/* The descriptor where what is written to stream 1 or 2 comes out; -1: none. */
+int agent_relay_reader(const struct agent_relay *relay, int stream);
 /* How many bytes each stream has brought. */
 void agent_relay_counts(const struct agent *agent, uint64_t counts[2]);
+/* The job goes on from there. */
+void agent_relay_set_superstep(struct agent *agent, uint64_t superstep);
+/* Passes on what was written until the end of that superstep; false: not all processes of this host
+ * have come there, or bsprun cannot take more now. */
+bool agent_relay_passed(struct agent *agent, uint64_t superstep);
 void agent_relay_set_counts(struct agent *agent, const uint64_t counts[2]);
 void agent_relay_resume(struct agent *agent);
 /* The program waits in bsp_begin: what it printed before goes before what its ranks will print. */
@@ -280,6 +305,10 @@ void agent_snapshots_free(struct agent *agent);
 int agent_snapshots_place(struct agent *agent, int nprocs);
 /* Orders snapshot 0, which process 0 takes when it is let out of bsp_begin. */
 void agent_snapshots_order_first(struct agent *agent);
+/* Process 0 takes snapshot 0 on another host: what this one has written comes before it. */
+void agent_snapshots_mark_first(struct agent *agent);
+/* Whether snapshots are written to the directory that bsprun sees. */
+bool agent_store_is_shared(const struct agent *agent);
 /* Orders a snapshot at the barrier that ends the superstep.  False: the barrier is to be answered
  * later, in agent_snapshots_resume. */
 bool agent_snapshots_order(struct agent *agent, uint64_t superstep);

@@ -54,7 +54,9 @@ static void not_restored(struct agent *agent, int pid, const struct death *death
     else
         snprintf(why, sizeof why, "process %d ended with status %d while it was restored", pid,
                  death->status);
-    if (has_said && !agent->snapshots->kept[pid].copied && !snap->refused) {
+    if (agent->job == JOB_FORMING) {
+        agent_cannot_go_on(agent, pid, why);
+    } else if (has_said && !agent->snapshots->kept[pid].copied && !snap->refused) {
         agent_blame(agent, why, false);
         agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
     } else if (has_said && !agent->snapshots->kept[pid].copied && error != ENOMEM &&
@@ -62,14 +64,15 @@ static void not_restored(struct agent *agent, int pid, const struct death *death
         agent_cannot_go_on(agent, pid, why);
     } else {
         agent_blame(agent, why, false);
-        agent_rank_exited(agent, pid, death);
+        agent_rank_exited(agent, pid, death, why);
     }
 }
 
 bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *verdict)
 {
     struct death death = agent->members[pid].process.death;
-    bool restoring = agent->job == JOB_RESTORING;
+    bool forming = agent->job == JOB_FORMING && !agent_is_here(agent, 0);
+    bool restoring = agent->job == JOB_RESTORING || forming;
     enum bspz_rank_state mark;
 
     if (!agent->snapshots || !agent_zero_decides(agent) || agent->job == JOB_REWINDING)
@@ -84,6 +87,6 @@ bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *v
     if (!death.known)
         death = (struct death){.known = true, .signal = SIGKILL}; /* below a wrapper nobody knows */
     agent_blame(agent, verdict->text, verdict->with_table);
-    agent_rank_exited(agent, pid, &death);
+    agent_rank_exited(agent, pid, &death, verdict->text);
     return true;
 }

@@ -193,9 +193,10 @@ static int start_process(struct agent *agent, int pid, struct coord_name name,
 
 /* ---- RESTORE ---- */
 
-/* Where the input and the output stood. */
+/* Where the input and the output stood; counts are sums over all hosts. */
 static void wind_back(struct agent *agent, const struct manifest *manifest)
 {
+    static const uint64_t nothing[2];
     uint64_t input = 0, output[2] = {0, 0};
 
     for (uint32_t i = 0; i < manifest->streams.count; i++) {
@@ -206,8 +207,10 @@ static void wind_back(struct agent *agent, const struct manifest *manifest)
         else
             output[stream->number - 1] += stream->position;
     }
-    agent_relay_set_counts(agent, output);
-    agent_input_rewind(agent, input);
+    agent_relay_set_counts(agent, agent_is_here(agent, 0) ? output : nothing);
+    agent_relay_set_superstep(agent, manifest->superstep);
+    if (agent_is_here(agent, 0))
+        agent_input_rewind(agent, input);
 }
 
 /* The board, the way to start the program, the streams.  0, or -errno and `why`. */
@@ -259,6 +262,22 @@ static void mark_copies(struct agent *agent, const struct wire_restore *order)
             snapshots->kept[order->copy.items[i]].copied = true;
 }
 
+/* Those that have no copy: 0, or -errno, then *pid is the one that could not be started. */
+static int start_all(struct agent *agent, struct sources *sources, int *pid, char *why)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    int error = 0;
+
+    for (*pid = 0; *pid < agent->nprocs; ++*pid) {
+        if (!agent_is_here(agent, *pid) || snapshots->kept[*pid].copied)
+            continue;
+        error = start_process(agent, *pid, snapshots->committed, sources, why);
+        if (error)
+            break;
+    }
+    return error;
+}
+
 void agent_restore(struct agent *agent, const struct wire_message *order)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -268,18 +287,15 @@ void agent_restore(struct agent *agent, const struct wire_message *order)
 
     snapshots->committed = (struct coord_name){order->envelope.superstep, order->restore.from};
     agent_end_copies_but(agent, snapshots->committed);
-    store_sweep(snapshots->store, NULL, NULL); /* halves of snapshots, whose writers are dead */
     error = prepare(agent, order, &sources, why);
+    if (!error && agent_keeps_order(agent))
+        store_sweep(snapshots->store, NULL, NULL); /* halves of snapshots, whose writers are dead */
     if (!error)
         mark_copies(agent, &order->restore);
     snapshots->staging = !error;
     snapshots->unstaged = agent->here;
-    for (; !error && pid < agent->nprocs; pid++)
-        if (agent_is_here(agent, pid) && !snapshots->kept[pid].copied) {
-            error = start_process(agent, pid, snapshots->committed, &sources, why);
-            if (error)
-                break;
-        }
+    if (!error)
+        error = start_all(agent, &sources, &pid, why);
     free_sources(&sources);
     if (!error)
         agent_scan_staged(agent);
@@ -322,6 +338,32 @@ void agent_scan_staged(struct agent *agent)
     agent_tell_zero(agent, &message);
 }
 
+/* ---- Processes of other hosts than that of process 0 ---- */
+
+/* Nothing has been done that would have to be put back: each goes on as soon as it is complete. */
+void agent_make_of_first(struct agent *agent, struct coord_name name)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct sources sources = {.store = snapshots->store};
+    const struct manifest *manifest;
+    char why[AGENT_WHY];
+    int error = -EIO, pid = 0;
+
+    manifest = manifest_of(&sources, name, why);
+    if (manifest && (int)manifest->nprocs == agent->nprocs) {
+        error = agent_identify_from(agent, manifest) ? 0 : -ENOMEM;
+        snprintf(why, sizeof why, "out of memory");
+    }
+    for (int other = 0; other < agent->nprocs; other++)
+        snapshots->kept[other].slot = -1;
+    bspz_word_set(&agent->board->snap_passed, 1);
+    if (!error)
+        error = start_all(agent, &sources, &pid, why);
+    free_sources(&sources);
+    if (error)
+        agent_cannot_go_on(agent, pid, why);
+}
+
 /* ---- PASS ---- */
 
 /* The copy is the rank from now on. */
@@ -335,7 +377,7 @@ static void thaw(struct agent *agent, int pid, bool with_copy)
     if (slot < 0) { /* it has just been killed: a process that is lost like any other */
         static const struct death killed = {.known = true, .signal = SIGKILL};
 
-        agent_rank_exited(agent, pid, &killed);
+        agent_rank_exited(agent, pid, &killed, "");
         return;
     }
     agent_move_watched(&kept->copies[slot].process, &agent->members[pid].process);

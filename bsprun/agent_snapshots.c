@@ -32,8 +32,8 @@ static int make_folder(struct agent *agent, char why[AGENT_WHY])
     struct ticket *ticket = &snapshots->ticket;
     struct bspz_snap_order *order = &agent->board->snap_order;
     char path[sizeof order->path_start + sizeof order->path_end];
-    int error = store_snapshot_begin(snapshots->store, ticket->name.superstep, ticket->name.term,
-                                     &ticket->folder, why);
+    int error = (agent->peers ? store_snapshot_join : store_snapshot_begin)(
+        snapshots->store, ticket->name.superstep, ticket->name.term, &ticket->folder, why);
 
     if (!error)
         error = store_image_path(ticket->folder, 0, path, sizeof path, why);
@@ -121,6 +121,15 @@ void agent_snapshots_order_first(struct agent *agent)
     }
     atomic_store(&agent_snap_of(agent, 0)->copy_slot, -1);
     write_order(agent, snapshots->async != WIRE_ASYNC_OFF);
+}
+
+void agent_snapshots_mark_first(struct agent *agent)
+{
+    if (!agent->snapshots)
+        return;
+    open_ticket(agent, 0, true);
+    agent->snapshots->ticket.capturing = false;
+    mark(agent);
 }
 
 bool agent_snapshots_order(struct agent *agent, uint64_t superstep)
@@ -218,7 +227,10 @@ void agent_abandon(struct agent *agent)
 {
     struct ticket *ticket = &agent->snapshots->ticket;
 
-    store_snapshot_abandon(ticket->folder);
+    if (agent_keeps_order(agent))
+        store_snapshot_abandon(ticket->folder);
+    else
+        store_snapshot_leave(ticket->folder); /* it may be committed, for all that is known here */
     ticket->folder = NULL;
 }
 
@@ -376,12 +388,19 @@ static void persist(struct agent *agent, const struct wire_message *order)
 static void committed(struct agent *agent, struct coord_name name)
 {
     struct wire_message message = {.kind = WIRE_KNOWN};
+    struct ticket *ticket = &agent->snapshots->ticket;
 
+    if (coord_name_same(ticket->name, name)) { /* else it has another host's images only */
+        store_snapshot_leave(ticket->folder);
+        ticket->folder = NULL;
+    }
     agent->snapshots->committed = name;
     say_success(agent);
     message.envelope.superstep = name.superstep;
     agent_costs_tell(agent, &message.known);
     agent_tell_zero(agent, &message);
+    if (agent->job == JOB_FORMING && !agent_is_here(agent, 0))
+        agent_make_of_first(agent, name);
 }
 
 /* Removing costs as much as a small snapshot: now and then, and at the end. */

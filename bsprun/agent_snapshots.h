@@ -79,6 +79,7 @@ struct agent_snapshots {
     bool stop_on_failure, stop_on_late_failure;
     bool recover;           /* from faults; else there is only snapshot 0, for other hosts */
     uint32_t wanted_copies; /* of each image, on hosts that share no directory */
+    bool shared;            /* the directory is the one that bsprun sees */
     char rules[BSPZ_SNAP_RULES];
     uint32_t rules_bytes;
     char **options;
@@ -131,6 +132,9 @@ void agent_costs_tell(struct agent *agent, struct wire_known *known);
 
 /* Removes what is older than the snapshots that are kept. */
 void agent_prune(struct agent *agent);
+/* Whether it is this agent that removes what is not wanted in its directory: of those that share one
+ * it is that of process 0. */
+bool agent_keeps_order(const struct agent *agent);
 
 /* ---- agent_copies.c ---- */
 
@@ -175,6 +179,8 @@ void agent_tell_held(struct agent *agent);
 
 void agent_restore(struct agent *agent, const struct wire_message *order);
 void agent_pass(struct agent *agent);
+/* The processes of this host begin as process 0 was in bsp_begin on another one. */
+void agent_make_of_first(struct agent *agent, struct coord_name name);
 void agent_scan_staged(struct agent *agent);
 
 #endif

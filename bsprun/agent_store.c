@@ -55,8 +55,20 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
     error = store_open(&snapshots->store, start->store, STORE_JOIN, NULL, why);
     if (!error)
         error = store_job_open(snapshots->store, NULL, why);
+    snapshots->shared = !error;
     agent->board->flags |= BSPZ_BOARD_SNAPSHOTS;
     return error;
+}
+
+bool agent_store_is_shared(const struct agent *agent)
+{
+    return agent->snapshots && agent->snapshots->shared;
+}
+
+bool agent_keeps_order(const struct agent *agent)
+{
+    return !agent->peers || !agent->snapshots->shared ||
+           (agent->nprocs > 0 && agent_is_here(agent, 0));
 }
 
 int agent_snapshots_offer(struct agent *agent)
@@ -115,7 +127,7 @@ void agent_prune(struct agent *agent)
     struct agent_snapshots *snapshots = agent->snapshots;
     char why[AGENT_WHY];
 
-    if (snapshots->keep > 0 && snapshots->unpruned > 0 &&
+    if (snapshots->keep > 0 && snapshots->unpruned > 0 && agent_keeps_order(agent) &&
         store_prune(snapshots->store, snapshots->keep, NULL, why) != 0)
         agent_notice(agent, "older snapshots could not be removed: %s", why);
     snapshots->unpruned = 0;

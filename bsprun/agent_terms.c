@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent_snapshots.h"
+#include "bsprun/peers.h"
 
 #define SWEEP_AGAIN_MS 1u
 #define LET_GO_NICE    10 /* a tenth of what a rank gets */
@@ -45,7 +46,8 @@ static void kill_term(struct agent *agent)
 
 void agent_rewind(struct agent *agent)
 {
-    if (job_is_stopping(agent->job) || agent->finished)
+    if (job_is_stopping(agent->job) || agent->finished ||
+        (agent->job != JOB_REWINDING && !job_may_move(agent->job, JOB_REWINDING)))
         return;
     if (agent->job != JOB_REWINDING)
         job_move(&agent->job, JOB_REWINDING);
@@ -108,8 +110,6 @@ static void no_memory(struct agent *agent)
 static void begin_term(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
-    struct wire_message elected = {.kind = WIRE_ELECTED};
-    struct wire_message ready = {.kind = WIRE_HOST_READY};
 
     agent_relay_pass_on(agent);
     forget_members(agent);
@@ -122,19 +122,18 @@ static void begin_term(struct agent *agent)
     agent_forget_blame(agent);
     if (agent->nprocs > 0) {
         bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+        agent_write_homes(agent);
         agent_forget_announced(agent);
     }
     snapshots->election.pending = false;
     snapshots->restores = true;
     job_move(&agent->job, JOB_RESTORING);
-    if (agent_make_zero(agent, snapshots->election.term) != 0) {
+    if (agent_enter_elected(agent, snapshots->election.term) != 0) {
         no_memory(agent);
         return;
     }
-    agent_send(agent, &elected);
     agent_tell_held(agent);
-    ready.host_ready.slots = (uint32_t)agent->order.cores;
-    agent_tell_zero(agent, &ready);
+    agent_say_ready(agent);
 }
 
 static void on_sweep_again(uv_timer_t *timer)
@@ -208,17 +207,14 @@ static void take_lists(struct election *election, const struct wire_elect *elect
             (struct coord_name){elect->avoid.items[i].superstep, elect->avoid.items[i].from};
 }
 
+/* Of several hosts only one has a process 0 that has registered. */
 static void elect_first(struct agent *agent, const struct wire_message *message)
 {
-    struct wire_message answer = {.kind = WIRE_ELECTED};
-
-    if (agent->job != JOB_REGISTERED)
+    if (agent->job != JOB_REGISTERED && !(agent->peers && agent->job == JOB_NEW && agent->board))
         return;
-    if (agent_elect(agent, message->envelope.term) != 0) {
+    if (agent_peers_elect(agent, message) != 0 ||
+        agent_elect(agent, message->envelope.term) != 0)
         no_memory(agent);
-        return;
-    }
-    agent_send(agent, &answer);
 }
 
 void agent_take_election(struct agent *agent, const struct wire_message *message)
@@ -233,6 +229,10 @@ void agent_take_election(struct agent *agent, const struct wire_message *message
     if (agent->finished || job_is_stopping(agent->job) || message->envelope.term <= agent->term ||
         (agent->job != JOB_REWINDING && !job_may_move(agent->job, JOB_REWINDING)))
         return;
+    if (agent_peers_elect(agent, message) != 0) {
+        no_memory(agent);
+        return;
+    }
     take_lists(election, &message->elect);
     election->term = message->envelope.term;
     election->pending = true;

@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "bsprun/agent.h"
+#include "bsprun/peers.h"
 #include "bsprun/usage.h"
+#include "lib/net/secret.h"
 
 #define LIMIT_AGAIN_MS 10u
 
@@ -67,6 +69,8 @@ void agent_send_end(struct agent *agent)
         agent->end_ns = agent_now_ns();
     if (agent->peers || (agent->order.report && agent->begin_ns))
         send_report(agent);
+    if (agent->ended_elsewhere)
+        return;
     message.ended.status = agent->outcome.status;
     message.ended.cause = agent->outcome.cause;
     message.ended.pid = agent->outcome.pid;
@@ -205,6 +209,18 @@ static void save(struct agent *agent, const struct wire_save *wish)
         agent_stop(agent, WIRE_STOP_SIGNAL, (int)wish->signal, "");
 }
 
+void agent_answer_passed(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_PASSED};
+
+    if (agent->asked_passed == 0 || !agent_relay_passed(agent, agent->asked_passed - 1))
+        return;
+    message.envelope.superstep = agent->asked_passed - 1;
+    message.passed.host = agent->host;
+    agent->asked_passed = 0;
+    agent_send(agent, &message);
+}
+
 static void answer_status(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_STATUS};
@@ -255,6 +271,21 @@ static void take_leave(struct agent *agent)
     agent_close(agent);
 }
 
+static void join(struct agent *agent, const struct wire_message *message)
+{
+    int error;
+
+    if (agent->peers || agent->job != JOB_NEW || agent->order.program)
+        return;
+    error = message->join.key.size == NET_KEY_SIZE
+                ? agent_peers_open(agent, message, net_secret_of(message->join.key.data))
+                : -EPROTO;
+    if (error)
+        no_system(agent, "no port to listen on for other hosts", error);
+    else
+        agent_say_hello(agent);
+}
+
 static void on_message(void *context, struct net_connection *connection,
                        const struct wire_message *message)
 {
@@ -262,6 +293,9 @@ static void on_message(void *context, struct net_connection *connection,
 
     (void)connection;
     switch (message->kind) {
+    case WIRE_JOIN:
+        join(agent, message);
+        break;
     case WIRE_START:
         start(agent, message);
         break;
@@ -291,6 +325,17 @@ static void on_message(void *context, struct net_connection *connection,
         break;
     case WIRE_RESIZE:
         resize(agent, message->resize.rows, message->resize.columns);
+        break;
+    case WIRE_ASK_PASSED:
+        agent->asked_passed = message->envelope.superstep + 1;
+        agent_answer_passed(agent);
+        break;
+    case WIRE_ALIVE:
+        agent_send(agent, &(struct wire_message){.kind = WIRE_ALIVE});
+        break;
+    case WIRE_LINK_LOST: /* of a host that bsprun does not hear any more */
+        if (agent->zero && message->link_lost.peer != agent->host)
+            coord_shell_host_lost(agent->zero, message->link_lost.peer);
         break;
     case WIRE_EXIT:
         take_leave(agent);
@@ -328,22 +373,12 @@ static void on_closed(void *context, enum net_end end, const char *text)
         agent_stop(agent, WIRE_STOP_KILL, SIGKILL, "bsprun is gone");
 }
 
-int agent_control_open(struct agent *agent, int fd)
+int agent_control_open(struct agent *agent, int fd, const struct net_options *options)
 {
-    static const struct net_handlers handlers = {
-        .message = on_message,
+    static const struct net_handlers handlers = {.message = on_message,
                                                  .drained = on_drained,
                                                  .written = on_written,
                                                  .closed = on_closed};
-    struct wire_message hello = {.kind = WIRE_HELLO};
-    int error = net_open(&agent->loop, fd, NULL, &handlers, agent, &agent->control);
 
-    if (error)
-        return error;
-    hello.hello.version = BSPZ_VERSION;
-    hello.hello.name = agent->host_name;
-    hello.hello.os_pid = (uint32_t)getpid();
-    hello.hello.cores = (uint32_t)bspz_usable_cores();
-    agent_send(agent, &hello);
-    return 0;
+    return net_open(&agent->loop, fd, options, &handlers, agent, &agent->control);
 }

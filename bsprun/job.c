@@ -11,7 +11,8 @@ static const struct {
     const char *name;
     unsigned next; /* bit set of states */
 } states[JOB_STATE_COUNT] = {
-    [JOB_NEW] = {"new", TO(JOB_SEQUENTIAL) | TO(JOB_REGISTERED) | TO(JOB_REWINDING) | CUT_SHORT},
+    [JOB_NEW] = {"new", TO(JOB_SEQUENTIAL) | TO(JOB_REGISTERED) | TO(JOB_FORMING) |
+                            TO(JOB_REWINDING) | CUT_SHORT},
     [JOB_SEQUENTIAL] = {"sequential", TO(JOB_REGISTERED) | CUT_SHORT},
     [JOB_REGISTERED] = {"registered", TO(JOB_FORMING) | TO(JOB_REWINDING) | CUT_SHORT},
     [JOB_FORMING] = {"forming", TO(JOB_RUNNING) | TO(JOB_REWINDING) | CUT_SHORT},

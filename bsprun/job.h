@@ -8,7 +8,8 @@ enum job_state {
     JOB_NEW,        /* nothing runs */
     JOB_SEQUENTIAL, /* the program runs and has not reached bsp_begin */
     JOB_REGISTERED, /* process 0 waits in bsp_begin for Processor Zero */
-    JOB_FORMING,    /* p is known: the other processes are being made */
+    JOB_FORMING,    /* p is known: the other processes are being made (elsewhere than where process
+                       0 lives, out of JOB_NEW) */
     JOB_RUNNING,    /* between bsp_begin and bsp_end */
     JOB_ENDING,     /* all are past bsp_end; process 0 goes on, the others leave */
     JOB_REWINDING,  /* the term is over by a fault: what runs is ended, then waits for ELECT */

@@ -1,6 +1,8 @@
 /* node.c - main of bspnode, the node agent.
  *
- *   bspnode --fd N [--hold M]    under bsprun: N is the connection to it; M stays open to the end
+ *   bspnode --fd N [--hold M] [--join]  under bsprun: N is the connection to it; M stays open to the
+ *                                end; the job has several hosts
+ *   bspnode --join               the same on another host: JOIN comes over standard input
  *   bspnode --bare FD PROCESS    for a program run by itself: its board and its process 0
  */
 #include <errno.h>
@@ -101,20 +103,27 @@ static int run_bare(int board_fd, pid_t root)
     return agent_run(&agent);
 }
 
-static int run_managed(int fd)
+/* `fd` leads to bsprun, -1: that is what standard input will tell.  joins: the job has several
+ * hosts. */
+static int run_managed(int fd, bool joins)
 {
     static struct agent agent;
     int error = agent_init(&agent, false);
 
     if (!error) {
         setpgid(0, 0); /* terminal signals are bsprun's to hand on */
-        error = agent_control_open(&agent, fd);
+        if (fd < 0)
+            agent_join(&agent);
+        else
+            error = agent_control_open(&agent, fd, NULL);
     }
     if (error) {
         dprintf(STDERR_FILENO, "bspnode: cannot start: %s%s\n", strerror(-error),
                 verdict_limit_hint(-error));
         return 1;
     }
+    if (!joins)
+        agent_say_hello(&agent);
     return agent_run(&agent);
 }
 
@@ -134,22 +143,35 @@ static bool number(const char *text, int *value)
 }
 
 /* A lock of bsprun's: nobody else may have it while something of the job runs. */
-static bool hold(int argc, char **argv)
+static bool hold(const char *text)
 {
     int fd;
 
-    return argc == 5 && strcmp(argv[3], "--hold") == 0 && number(argv[4], &fd) &&
-           fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+    return number(text, &fd) && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+/* What comes behind --fd N. */
+static bool managed_options(char **argv, bool *joins)
+{
+    for (; *argv; argv++)
+        if (strcmp(*argv, "--join") == 0)
+            *joins = true;
+        else if (strcmp(*argv, "--hold") != 0 || !hold(*++argv))
+            return false;
+    return true;
 }
 
 int main(int argc, char **argv)
 {
+    bool joins = false;
     int fd, root;
 
     prctl(PR_SET_NAME, "bspnode", 0, 0, 0);
+    if (argc == 2 && strcmp(argv[1], "--join") == 0)
+        return run_managed(-1, true);
     if (argc >= 3 && strcmp(argv[1], "--fd") == 0 && number(argv[2], &fd) &&
-        (argc == 3 || hold(argc, argv)))
-        return run_managed(fd);
+        managed_options(argv + 3, &joins))
+        return run_managed(fd, joins);
     if (argc >= 4 && strcmp(argv[1], "--bare") == 0 && number(argv[2], &fd) && fd > STDERR_FILENO &&
         number(argv[3], &root))
         return run_bare(fd, root);

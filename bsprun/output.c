@@ -40,6 +40,9 @@ struct agent_relay {
     bool paused;
     bool finishing; /* agent_finish waits for us */
     uint64_t counts[SOCKETS];
+    /* With several hosts: what has been read was written before the end of this superstep, if it
+     * is being drained because all have arrived there, else after that of the one before. */
+    uint64_t superstep;
     char chunk[WIRE_CHUNK_MAX];
 };
 
@@ -143,6 +146,7 @@ static bool read_piece(struct stream *stream)
         stream->ended |= got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
         return false;
     }
+    message.envelope.superstep = agent->relay->superstep;
     message.output.pid = pid;
     message.output.stream = (uint32_t)stream->number;
     message.output.data = (struct wire_bytes){agent->relay->chunk, (uint32_t)got};
@@ -199,6 +203,45 @@ static bool read_sockets_first(const struct stream *stream)
     return !is_terminal(stream) || (read_all(&relay->streams[0]) && read_all(&relay->streams[1]));
 }
 
+/* How many supersteps all processes of this host have come to the end of. */
+static uint64_t passed(const struct agent *agent)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+
+        if (!agent_is_here(agent, pid))
+            continue;
+        uint64_t even = atomic_load(&rank->line[0].stamp), odd = atomic_load(&rank->line[1].stamp);
+        uint64_t stamp = even > odd ? even : odd;
+
+        if (stamp < least)
+            least = stamp;
+    }
+    return least;
+}
+
+/* All that was written in supersteps that are over goes before what comes now. */
+static void close_supersteps(struct agent *agent)
+{
+    uint64_t now = agent->peers && agent->here > 0 ? passed(agent) : 0;
+
+    if (now <= agent->relay->superstep)
+        return;
+    agent->relay->superstep = now - 1;
+    agent_relay_pass_on(agent);
+    agent->relay->superstep = now;
+}
+
+bool agent_relay_passed(struct agent *agent, uint64_t superstep)
+{
+    if (agent->relay && agent->nprocs > 0 && !queue_overfull(agent))
+        close_supersteps(agent);
+    return agent->nprocs > 0 &&
+           (agent->here == 0 || !agent->relay || agent->relay->superstep > superstep);
+}
+
 static void on_readable(uv_poll_t *handle, int status, int events)
 {
     struct stream *stream = handle->data;
@@ -206,6 +249,7 @@ static void on_readable(uv_poll_t *handle, int status, int events)
 
     (void)status;
     (void)events;
+    close_supersteps(agent);
     if (queue_full(agent) || !read_sockets_first(stream)) {
         pause_reading(agent);
         return;
@@ -306,6 +350,11 @@ void agent_relay_started(struct agent *agent)
     }
 }
 
+int agent_relay_reader(const struct agent_relay *relay, int stream)
+{
+    return relay ? relay->streams[stream - 1].reader : -1;
+}
+
 bool agent_relay_drained(struct agent *agent)
 {
     if (!agent->relay)
@@ -333,6 +382,12 @@ void agent_relay_counts(const struct agent *agent, uint64_t counts[SOCKETS])
 {
     for (int i = 0; i < SOCKETS; i++)
         counts[i] = agent->relay ? agent->relay->counts[i] : 0;
+}
+
+void agent_relay_set_superstep(struct agent *agent, uint64_t superstep)
+{
+    if (agent->relay)
+        agent->relay->superstep = superstep;
 }
 
 void agent_relay_set_counts(struct agent *agent, const uint64_t counts[SOCKETS])

@@ -17,10 +17,11 @@
 
 #include "bsprun/agent.h"
 
-struct wire_join;
+struct net_secret; /* lib/net/secret.h */
 
-/* JOIN has come: this agent listens for others.  0 or -errno. */
-int agent_peers_open(struct agent *agent, const struct wire_message *join);
+/* JOIN has come: this agent listens for others.  The secret is its own from then on.  0 or -errno. */
+int agent_peers_open(struct agent *agent, const struct wire_message *join,
+                     struct net_secret *secret);
 /* For HELLO: where it listens; "" in a job of one host. */
 const char *agent_peers_addresses(const struct agent *agent);
 /* At once and for good. */
@@ -31,8 +32,8 @@ void agent_peers_free(struct agent *agent);
 int agent_peers_elect(struct agent *agent, const struct wire_message *message);
 /* The term of that ELECT begins here: its links are opened.  0 or -ENOMEM. */
 int agent_peers_enter(struct agent *agent);
-/* Its hosts, this one included. */
-const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count);
+/* Its hosts, this one included, and how processes are placed on them. */
+const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count, bool *by_node);
 
 /* Whether Processor Zero of the term is another host's, which can be spoken to. */
 bool agent_zero_is_elsewhere(const struct agent *agent);

@@ -235,6 +235,8 @@ void agent_scan(struct agent *agent)
     agent_snapshots_scan(agent);
     if (agent->nprocs > 0)
         scan_consultation(agent);
+    if (agent->asked_passed > 0)
+        agent_answer_passed(agent);
 }
 
 /* Binding and spinning are for jobs that have their cores to themselves.  With other hosts there is
@@ -270,7 +272,7 @@ static void allow_descriptors(const struct agent *agent)
 }
 
 /* On the board, for ranks and for who mirrors those of other hosts. */
-static void write_homes(struct agent *agent)
+void agent_write_homes(struct agent *agent)
 {
     struct bspz_board *board = agent->board;
 
@@ -301,7 +303,7 @@ void agent_settle(struct agent *agent, const struct wire_numbers *host_of)
             agent->first_here = pid;
             agent->here++;
         }
-    write_homes(agent);
+    agent_write_homes(agent);
     if (!moved)
         return;
     allow_descriptors(agent);
@@ -363,20 +365,21 @@ static void report_leavers(struct agent *agent)
 {
     for (int pid = 0; pid < agent->nprocs; pid++) {
         struct member *member = &agent->members[pid];
+        struct verdict verdict = {.text = ""};
         struct death death;
 
         if (member->exit_reported || !rank_has_left(agent, pid, &death))
             continue;
         member->exit_reported = true;
-        if (death.known && death.signal && !agent->blame) {
+        if (death.known && death.signal) {
             struct whereabouts where;
-            struct verdict verdict;
 
             whereabouts_read(agent->board, agent->nprocs, pid, &where);
             verdict_of_rank(&where, &death, &verdict);
-            agent->blame = strdup(verdict.text);
+            if (!agent->blame)
+                agent->blame = strdup(verdict.text);
         }
-        agent_rank_exited(agent, pid, &death);
+        agent_rank_exited(agent, pid, &death, verdict.text);
     }
 }
 

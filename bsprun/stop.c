@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent.h"
+#include "bsprun/peers.h"
 
 #define SWEEP_AGAIN_MS   5u
 #define FORWARD_DELAY_MS 150u
@@ -75,7 +76,7 @@ void agent_abort(struct agent *agent, int pid, const struct verdict *verdict)
     if (agent->finished || job_is_stopping(agent->job) || agent->job == JOB_REWINDING)
         return;
     agent_blame(agent, verdict->text, verdict->with_table);
-    if (agent->zero) {
+    if (agent->zero || agent_zero_is_elsewhere(agent)) {
         message.abort.pid = pid;
         message.abort.cause = verdict->cause;
         message.abort.status = verdict->status;
@@ -122,10 +123,31 @@ static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, 
     agent_blame(agent, line, how == WIRE_STOP_TIMEOUT);
 }
 
-void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
+/* Processor Zero, where there is one that can still say what its end is to somebody. */
+static void ask_for_end(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
 {
     bool timeout = how == WIRE_STOP_TIMEOUT;
+    int status = timeout ? TIMEOUT_STATUS : SIGNAL_STATUS + signal;
+    enum wire_cause cause = timeout ? WIRE_CAUSE_TIMEOUT : WIRE_CAUSE_STOPPED;
+    struct wire_message message = {.kind = WIRE_ABORT};
+    bool cut_off = agent->peers && !agent->control;
 
+    if (agent->zero && agent_zero_decides(agent) && !cut_off) {
+        coord_shell_stop(agent->zero, how, (uint32_t)signal, text);
+    } else if (agent_zero_is_elsewhere(agent)) {
+        message.abort.pid = COORD_NOBODY;
+        message.abort.cause = cause;
+        message.abort.status = status;
+        message.abort.text = text;
+        agent_tell_zero(agent, &message);
+    } else {
+        set_outcome(agent, cause, COORD_NOBODY, status, signal);
+        agent_stop_ranks(agent, cause, status);
+    }
+}
+
+void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
+{
     if (agent->finished)
         return;
     if (!job_is_stopping(agent->job)) {
@@ -133,15 +155,7 @@ void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const c
         agent->stop_signal = signal;
         agent->stop_ns = agent_now_ns();
         blame_stop(agent, how, signal, text);
-        if (agent_zero_decides(agent)) {
-            coord_shell_stop(agent->zero, how, (uint32_t)signal, text);
-        } else {
-            int status = timeout ? TIMEOUT_STATUS : SIGNAL_STATUS + signal;
-            enum wire_cause cause = timeout ? WIRE_CAUSE_TIMEOUT : WIRE_CAUSE_STOPPED;
-
-            set_outcome(agent, cause, COORD_NOBODY, status, signal);
-            agent_stop_ranks(agent, cause, status);
-        }
+        ask_for_end(agent, how, signal, text);
     }
     if (how == WIRE_STOP_KILL)
         agent_kill(agent);
@@ -267,10 +281,23 @@ void agent_sweep(struct agent *agent)
     }
     uv_timer_stop(&agent->sweep_timer);
     job_move(&agent->job, JOB_OVER);
-    if (agent_zero_decides(agent))
+    if (agent_zero_decides(agent) && !agent->ended_elsewhere &&
+        !(agent->peers && !agent->control))
         agent_tell_zero(agent, &message);
     else
         agent_finish(agent, &agent->outcome);
+}
+
+void agent_end_here(struct agent *agent, const struct wire_end *end)
+{
+    if (agent->finished || agent->ended_elsewhere)
+        return;
+    agent->ended_elsewhere = true;
+    set_outcome(agent, end->cause, COORD_NOBODY, end->status, 0);
+    if (agent->job == JOB_OVER || (agent_everything_gone(agent) && !job_is_stopping(agent->job)))
+        agent_finish(agent, &agent->outcome);
+    else
+        agent_kill(agent); /* given up by Processor Zero: it was too slow */
 }
 
 void agent_finish(struct agent *agent, const struct coord_outcome *outcome)

@@ -11,23 +11,57 @@
 #include <string.h>
 
 #include "bsprun/agent.h"
+#include "bsprun/peers.h"
 
-#define OWN_HOST 0u
+static bool is_sensible(const struct agent *agent, const struct wire_place *order)
+{
+    if (order->processes < 1 || order->processes > BSPZ_MAX_PROCS ||
+        order->host_of.count != order->processes)
+        return false;
+    for (uint32_t pid = 0; pid < order->processes; pid++)
+        if (order->host_of.items[pid] >= WIRE_HOSTS_MAX)
+            return false;
+    return agent->nprocs == 0 || agent->nprocs == (int)order->processes;
+}
+
+/* Process 0 waits in bsp_begin here; the others are made of it. */
+static void form(struct agent *agent, const struct wire_place *order)
+{
+    if (order->snapshot)
+        agent_snapshots_order_first(agent);
+    if (atomic_load(&agent->board->phase) < BSPZ_PHASE_LAYOUT)
+        bspz_word_set(&agent->board->phase, BSPZ_PHASE_LAYOUT);
+    agent_scan(agent);
+}
+
+/* Process 0 lives elsewhere: those of this host will be made of snapshot 0, once it is committed. */
+static void wait_for_image(struct agent *agent)
+{
+    bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+    agent_write_homes(agent);
+    agent_snapshots_mark_first(agent);
+    if (agent->here == 0)
+        agent_all_ready(agent);
+}
 
 static void place(struct agent *agent, const struct wire_place *order)
 {
     struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
-    int error;
+    int error = -EPROTO;
 
+    if (!job_may_move(agent->job, JOB_FORMING))
+        return;
     job_move(&agent->job, JOB_FORMING);
-    error = agent->nprocs > 0 ? 0 : agent_place(agent, (int)order->processes,
-                                                   &order->host_of);
+    if (is_sensible(agent, order))
+        error = agent->nprocs > 0
+                    ? 0
+                    : agent_place(agent, (int)order->processes, &order->host_of);
+    if (error == 0 && agent_is_here(agent, 0)) {
+        form(agent, order);
+        return;
+    }
     if (error == 0) {
-        if (order->snapshot)
-            agent_snapshots_order_first(agent);
-        if (atomic_load(&agent->board->phase) < BSPZ_PHASE_LAYOUT)
-            bspz_word_set(&agent->board->phase, BSPZ_PHASE_LAYOUT);
-        agent_scan(agent);
+        wait_for_image(agent);
         return;
     }
     snprintf(verdict.text, sizeof verdict.text,
@@ -36,14 +70,30 @@ static void place(struct agent *agent, const struct wire_place *order)
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 
+/* What ranks of other hosts have published is brought here from now on. */
+static bool join_boards(struct agent *agent)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
+    int error = agent_peers_mirror(agent);
+
+    if (!error)
+        return true;
+    snprintf(verdict.text, sizeof verdict.text, "no memory for what comes from other hosts: %s",
+             strerror(-error));
+    agent_abort(agent, COORD_NOBODY, &verdict);
+    return false;
+}
+
 static void run(struct agent *agent, const struct wire_run *order)
 {
+    if (!job_may_move(agent->job, JOB_RUNNING) || !join_boards(agent))
+        return;
     job_move(&agent->job, JOB_RUNNING);
     if (!agent->begin_ns)
         agent->begin_ns = agent_now_ns();
     atomic_store(&agent->board->consult_from, order->consult);
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
-    if (agent->order.verbosity >= 1) {
+    if (agent->order.verbosity >= 1 && agent->zero) {
         struct wire_message status = {.kind = WIRE_NOTICE};
         char text[WIRE_NAME_MAX + 80];
 
@@ -91,11 +141,20 @@ static void consult(struct agent *agent)
     atomic_store(&agent->board->consult_from, 0);
 }
 
-static void carry_out(void *context, uint32_t host, const struct wire_message *message)
+static void stop_ranks(struct agent *agent, const struct wire_stop_ranks *order)
 {
-    struct agent *agent = context;
+    int status = agent->zero ? coord_outcome(coord_shell_state(agent->zero)).status : 1;
 
-    (void)host; /* there is only this one */
+    if (!order->again)
+        agent_stop_ranks(agent, order->cause, status);
+    else if (agent->zero)
+        agent_rewind(agent);
+    else
+        agent_peers_term_over(agent);
+}
+
+void agent_obey(struct agent *agent, const struct wire_message *message)
+{
     if (agent->finished)
         return;
     switch (message->kind) {
@@ -108,22 +167,33 @@ static void carry_out(void *context, uint32_t host, const struct wire_message *m
             run(agent, &message->run);
         break;
     case WIRE_RELEASE:
-        release(agent, message);
+        if (agent->nprocs > 0)
+            release(agent, message);
         break;
     case WIRE_STOP_RANKS:
-        if (message->stop_ranks.again)
-            agent_rewind(agent);
-        else
-            agent_stop_ranks(agent, message->stop_ranks.cause,
-                             coord_outcome(coord_shell_state(agent->zero)).status);
+        stop_ranks(agent, &message->stop_ranks);
         break;
     case WIRE_CONSULT:
         consult(agent);
+        break;
+    case WIRE_END:
+        if (!agent->zero)
+            agent_end_here(agent, &message->end);
         break;
     default:
         agent_snapshots_message(agent, message);
         break;
     }
+}
+
+static void carry_out(void *context, uint32_t host, const struct wire_message *message)
+{
+    struct agent *agent = context;
+
+    if (host == agent->host)
+        agent_obey(agent, message);
+    else
+        agent_peers_send(agent, host, message);
 }
 
 static void on_zero_timer(uv_timer_t *timer)
@@ -147,12 +217,15 @@ static void cancel_timer(void *context, enum coord_timer timer)
     uv_timer_stop(&agent->zero_timers[timer]);
 }
 
-/* The only host is this process: a broken rule is a defect of the agent itself. */
+/* This host is this process: a broken rule is a defect of the agent itself. */
 static void drop_host(void *context, uint32_t host, const char *complaint)
 {
     struct agent *agent = context;
 
-    (void)host;
+    if (host != agent->host) {
+        agent_peers_drop(agent, host, complaint);
+        return;
+    }
     agent_notice(agent, "internal error: %s", complaint);
     agent_kill(agent);
 }
@@ -220,11 +293,13 @@ static void trace(void *context, const char *text)
 
 void agent_tell_zero(struct agent *agent, struct wire_message *message)
 {
-    if (!agent->zero)
-        return;
+    message->host_ready.host = agent->host; /* the first field of all these messages */
     memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
     message->envelope.term = agent->term;
-    coord_shell_message(agent->zero, OWN_HOST, message);
+    if (agent->zero)
+        coord_shell_message(agent->zero, agent->host, message);
+    else
+        agent_peers_send_to_zero(agent, message);
 }
 
 void agent_arrived(struct agent *agent, uint64_t superstep, enum wire_barrier barrier)
@@ -238,19 +313,21 @@ void agent_arrived(struct agent *agent, uint64_t superstep, enum wire_barrier ba
     agent_tell_zero(agent, &message);
 }
 
-void agent_rank_exited(struct agent *agent, int pid, const struct death *death)
+void agent_rank_exited(struct agent *agent, int pid, const struct death *death, const char *text)
 {
     struct wire_message message = {.kind = WIRE_RANK_EXITED};
 
     message.rank_exited.pid = (uint32_t)pid;
     message.rank_exited.status = (uint32_t)death->status & 0xff;
     message.rank_exited.signal = (uint32_t)death->signal;
+    message.rank_exited.text = text;
     agent_tell_zero(agent, &message);
 }
 
 bool agent_zero_decides(const struct agent *agent)
 {
-    return agent->zero && coord_phase(coord_shell_state(agent->zero)) != COORD_FAILED;
+    return agent->zero ? coord_phase(coord_shell_state(agent->zero)) != COORD_FAILED
+                       : agent_zero_is_elsewhere(agent);
 }
 
 void agent_free_zero(struct agent *agent)
@@ -261,9 +338,9 @@ void agent_free_zero(struct agent *agent)
     agent->zero = NULL;
 }
 
-int agent_make_zero(struct agent *agent, uint32_t term)
+static int agent_make_zero(struct agent *agent, uint32_t term)
 {
-    struct wire_host host = {OWN_HOST, (uint32_t)agent->order.cores, agent->host_name};
+    struct wire_host host = {agent->host, (uint32_t)agent->order.cores, agent->host_name};
     struct coord_config config = {
         .term = term,
         .host_count = 1,
@@ -286,6 +363,8 @@ int agent_make_zero(struct agent *agent, uint32_t term)
 
     if (agent->zero)
         return -EALREADY;
+    if (agent->peers)
+        config.hosts = agent_peers_hosts(agent, &config.host_count, &config.by_node);
     agent->term = term;
     agent_snapshots_configure(agent, &config);
     agent->zero = coord_shell_new(&config, agent->job_id, &calls, agent);
@@ -295,16 +374,40 @@ int agent_make_zero(struct agent *agent, uint32_t term)
     return 0;
 }
 
-int agent_elect(struct agent *agent, uint32_t term)
+int agent_enter_elected(struct agent *agent, uint32_t term)
+{
+    struct wire_message elected = {.kind = WIRE_ELECTED};
+    int error = agent_zero_is_here(agent) ? agent_make_zero(agent, term) : 0;
+
+    agent->term = term;
+    agent->board->term = term;
+    if (!error)
+        error = agent_peers_enter(agent);
+    elected.elected.host = agent->host;
+    if (!error && agent->zero)
+        agent_send(agent, &elected);
+    return error;
+}
+
+void agent_say_ready(struct agent *agent)
 {
     struct wire_message ready = {.kind = WIRE_HOST_READY};
+
+    ready.host_ready.slots = (uint32_t)agent->order.cores;
+    ready.host_ready.shared = agent_store_is_shared(agent);
+    agent_tell_zero(agent, &ready);
+}
+
+int agent_elect(struct agent *agent, uint32_t term)
+{
     struct wire_message registered = {.kind = WIRE_REGISTERED};
-    int error = agent_make_zero(agent, term);
+    int error = agent_enter_elected(agent, term);
 
     if (error)
         return error;
-    ready.host_ready.slots = (uint32_t)agent->order.cores;
-    agent_tell_zero(agent, &ready);
+    agent_say_ready(agent);
+    if (agent->job != JOB_REGISTERED)
+        return 0;
     registered.registered.wanted = (uint32_t)atomic_load(&agent->board->wanted);
     if (agent->bare)
         registered.registered.wanted = (uint32_t)agent->nprocs;

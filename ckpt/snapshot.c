@@ -45,8 +45,8 @@ static int clear_folder(const struct store_snapshot *snapshot)
     return status;
 }
 
-int store_snapshot_begin(struct store *store, uint64_t superstep, uint32_t term,
-                         struct store_snapshot **result, char *error)
+static int begin(struct store *store, uint64_t superstep, uint32_t term, bool alone,
+                 struct store_snapshot **result, char *error)
 {
     const struct store_io *io = &store->io;
     struct store_snapshot *snapshot = calloc(1, sizeof(*snapshot));
@@ -61,7 +61,7 @@ int store_snapshot_begin(struct store *store, uint64_t superstep, uint32_t term,
     int status = io->make_directory(io->context, store->job, snapshot->name, 0700);
     if (status == 0 || status == -EEXIST)
         status = snapshot->folder = store_open_folder(store, store->job, snapshot->name);
-    if (status >= 0)
+    if (status >= 0 && alone)
         status = clear_folder(snapshot);
     if (status < 0) {
         fail(snapshot, status, error, "cannot be begun");
@@ -72,6 +72,26 @@ int store_snapshot_begin(struct store *store, uint64_t superstep, uint32_t term,
     }
     *result = snapshot;
     return 0;
+}
+
+int store_snapshot_begin(struct store *store, uint64_t superstep, uint32_t term,
+                         struct store_snapshot **result, char *error)
+{
+    return begin(store, superstep, term, true, result, error);
+}
+
+int store_snapshot_join(struct store *store, uint64_t superstep, uint32_t term,
+                        struct store_snapshot **result, char *error)
+{
+    return begin(store, superstep, term, false, result, error);
+}
+
+void store_snapshot_leave(struct store_snapshot *snapshot)
+{
+    if (!snapshot)
+        return;
+    snapshot->store->io.close(snapshot->store->io.context, snapshot->folder);
+    free(snapshot);
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */

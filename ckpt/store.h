@@ -93,6 +93,12 @@ struct store_snapshot;
 /* Makes its folder, or takes over what an interrupted one left.  -EEXIST: it is committed. */
 int store_snapshot_begin(struct store *store, uint64_t superstep, uint32_t term,
                          struct store_snapshot **snapshot, char *error);
+/* The same for one that several write together, each the images of its processes, in a term of their
+ * own: what is there is left alone.  One of them commits or abandons it, the others leave it. */
+int store_snapshot_join(struct store *store, uint64_t superstep, uint32_t term,
+                        struct store_snapshot **snapshot, char *error);
+/* Frees the snapshot; harmless for NULL. */
+void store_snapshot_leave(struct store_snapshot *snapshot);
 /* A descriptor to write the image of process pid to, close-on-exec. */
 int store_image_create(struct store_snapshot *snapshot, uint32_t pid, char *error);
 /* Where another process may write it instead: the whole path of a file that does not exist yet, to
