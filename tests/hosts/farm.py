@@ -510,13 +510,14 @@ class Loopback:
         self.scratch = tempfile.mkdtemp(prefix="bspzero-farm-")
         self.token = os.path.basename(self.scratch)
         atexit.register(self.close)
-        self.rsh = os.path.join(self.scratch, "rsh")
-        with open(self.rsh, "w") as file:
-            file.write(f"#!/bin/sh\nhost=$1; shift\ncase $host in 127.0.0.*) ;; *) "
-                       f"echo \"rsh: $host: no such host\" >&2; exit 255;; esac\n"
-                       f"cd / && exec env -i PATH={SYSTEM_PATH} HOME=\"$HOME\" "
-                       f"{self.MARK}={self.token}.$host setsid -w sh -c \"$*\"\n")
-        os.chmod(self.rsh, 0o755)
+        self.root_home = os.environ.get("HOME", "/")
+        self.rsh = self.write("rsh", (
+            f"#!/bin/sh\nhost=$1; shift\ncase $host in 127.0.0.*) ;; *) "
+            f"echo \"rsh: $host: no such host\" >&2; exit 255;; esac\n"
+            f"cd / && exec env -i PATH={SYSTEM_PATH} HOME=\"$HOME\" "
+            f"{self.MARK}={self.token}.$host setsid -w sh -c \"$*\"\n"), 0o755)
+
+    path, write = Farm.path, Farm.write
 
     def __enter__(self):
         return self

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs another test on the first of several hosts, where every bsprun uses all of them.
 
-    within.py [--hosts N] [--launcher rsh|ssh|slurm] [--alone] [--bsprun OPTIONS] COMMAND ...
+    within.py [--hosts N] [--launcher rsh|loopback|ssh|slurm] [--alone] [--bsprun OPTIONS] COMMAND ...
 
 In COMMAND, and in NAME=VALUE words before it, which become environment, {bsprun} is a command that is
-bsprun with --hosts and --launcher (under Slurm in an allocation, with none of them).  --alone: the
+bsprun with --hosts and --launcher (under Slurm in an allocation, with none of them).  loopback: the
+hosts are addresses of this machine, and nothing but processes is their own.  --alone: the
 folder for temporary files is the first host's own, so what is compiled there is nowhere else.  In the
 end nothing may be left on any host.
 """
@@ -17,7 +18,7 @@ import sys
 import tempfile
 
 import farm as farms
-from farm import Farm
+from farm import Farm, Loopback
 from slurm import COMMANDS, Slurm
 from sshd import Sshd
 
@@ -31,12 +32,14 @@ def wrapper(farm, options):
     if options.launcher != "slurm":
         hosts = ",".join(f"{name}:{SLOTS}" for name in farm.names)
         words += ["--hosts", hosts, "--map-by", "node", "--launcher",
-                  farm.rsh if options.launcher == "rsh" else options.launcher]
+                  options.launcher if options.launcher == "ssh" else farm.rsh]
     return farm.write("bin/bsprun", "#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in words)
                       + ' "$@"\n', 0o755)
 
 
 def make_farm(options, folder):
+    if options.launcher == "loopback":
+        return Loopback(options.hosts)
     private_on = {name: [folder] for name in farms.default_names(options.hosts)[1:]} \
         if options.alone else {}
     put = Slurm.PUT if options.launcher == "slurm" else {}
@@ -75,15 +78,16 @@ def run(farm, options, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", type=int, default=3)
-    parser.add_argument("--launcher", choices=["rsh", "ssh", "slurm"], default="rsh")
+    parser.add_argument("--launcher", choices=["rsh", "loopback", "ssh", "slurm"], default="rsh")
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--build", default=os.environ.get("BUILD", "build"))
     parser.add_argument("--bsprun", default="", metavar="OPTIONS")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    need = {"rsh": (), "ssh": ("sshd", "ssh"), "slurm": COMMANDS}[options.launcher]
-    farms.require(*need, root=options.launcher != "rsh")
+    need = {"ssh": ("sshd", "ssh"), "slurm": COMMANDS}.get(options.launcher, ())
+    if options.launcher != "loopback":
+        farms.require(*need, root=bool(need))
     folder = tempfile.mkdtemp(prefix="bspzero-within-")
     try:
         with make_farm(options, folder) as farm:
