@@ -1,8 +1,7 @@
 /* call.c - calls the addresses of a peer until one leads to it.
  *
  * Happy path:
- *   net_call; on_next starts the first address; its proof is decided -> the other ones go; done ->
- *   met().
+ *   net_call; on_next starts the first address; its proof is done -> the other ones go, met().
  *
  * What can fail:
  *   an address (on_proof)         -> noted, and the next one is tried at once
@@ -66,14 +65,13 @@ static void on_closed(uv_handle_t *handle)
         free(call);
 }
 
-static void cancel_attempts(struct net_call *call, const struct net_proof *but)
+static void cancel_attempts(struct net_call *call)
 {
     for (unsigned i = 0; i < call->count; i++) {
         struct net_proof *proof = call->attempts[i].proof;
-        if (!proof || proof == but)
+        if (!proof)
             continue;
         call->attempts[i].proof = NULL;
-        call->active--;
         net_proof_cancel(proof);
     }
 }
@@ -81,7 +79,7 @@ static void cancel_attempts(struct net_call *call, const struct net_proof *but)
 /* The call stays in memory until the next turn of the loop. */
 static void end(struct net_call *call)
 {
-    cancel_attempts(call, NULL);
+    cancel_attempts(call);
     uv_close((uv_handle_t *)&call->next_timer, on_closed);
     uv_close((uv_handle_t *)&call->deadline, on_closed);
 }
@@ -108,13 +106,6 @@ static void on_deadline(uv_timer_t *timer)
 }
 
 /* ---- Addresses ---------------------------------------------------------------------------- */
-
-static void on_decided(struct net_proof *proof)
-{
-    struct net_call *call = proof->owner;
-    cancel_attempts(call, proof);
-    uv_timer_stop(&call->next_timer);
-}
 
 static void on_proof(struct net_proof *proof, bool proved)
 {
@@ -167,7 +158,6 @@ static void on_next(uv_timer_t *timer)
         net_proof_start(call->loop, fd, &call->options, false, true, fd < 0 ? fd : 0);
     if (proof) {
         proof->owner = call;
-        proof->decided = on_decided;
         proof->done = on_proof;
         proof->peer = attempt->address;
         net_address_text(&attempt->address, proof->address);

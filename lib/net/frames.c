@@ -2,7 +2,6 @@
 #include "lib/net/frames.h"
 
 #include <errno.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,7 +186,7 @@ static unsigned char *extend(struct wire_buffer *buffer, size_t size)
 int net_frames_out_seal(struct net_frames_out *out, const unsigned char *key)
 {
     unsigned char *header = extend(&out->bytes, CIPHER_HEADER);
-    if (!header || sodium_init() < 0)
+    if (!header)
         return -ENOMEM;
     cipher_seal_begin(&out->cipher, key, header);
     out->bytes.size += CIPHER_HEADER;

@@ -3,7 +3,7 @@
  * Happy path:
  *   net_proof_start; on_ready (connected) -> net_proof_step sends and reads what the handshake
  * wants
- *   -> decided() -> the last output is sent -> done(true); the owner takes the descriptor.
+ *   -> the last output is sent -> done(true); the owner takes the descriptor.
  *
  * What can fail, all of it ends in done(false):
  *   there is no connection (fail_later)   -> from the loop, by the timer
@@ -137,9 +137,7 @@ static bool receive(struct net_proof *proof, bool *progress)
     }
     handshake_take(&proof->handshake, bytes, (size_t)count);
     *progress = true;
-    if (handshake_state(&proof->handshake) == HANDSHAKE_PROVED && proof->decided)
-        proof->decided(proof);
-    return !proof->over;
+    return true;
 }
 
 /* False when there is no connection, and the proof is over. */

@@ -22,8 +22,6 @@ struct net_proof {
     char text[HANDSHAKE_TEXT]; /* why it failed */
 
     void *owner;
-    /* Optional: the peer has proved itself, and may be told so after this call. */
-    void (*decided)(struct net_proof *proof);
     /* The last call: proved (then the owner takes the descriptor, or it is closed), or
      * failed. */
     void (*done)(struct net_proof *proof, bool proved);
