@@ -26,6 +26,7 @@
 
 #define ACCEPTS_PER_TURN 16u
 #define REST_MS          100u
+#define CROWDS           256u
 
 struct net_listener {
     uv_loop_t *loop;
@@ -40,6 +41,8 @@ struct net_listener {
     void *context;
     struct net_proof **unproved; /* oldest first */
     unsigned count;
+    unsigned char
+        crowd_key[crypto_shorthash_KEYBYTES]; /* so that nobody knows whose crowd is whose */
 };
 
 static void on_incoming(uv_poll_t *poll, int status, int events);
@@ -80,24 +83,17 @@ static void on_proof(struct net_proof *proof, bool proved)
     sodium_memzero(&meeting.session, sizeof(meeting.session));
 }
 
-static bool same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+/* A number that is the same for connections from one address, and seldom for two. */
+static unsigned crowd_of(const struct net_proof *proof)
 {
-    if (a->ss_family != b->ss_family)
-        return false;
-    if (a->ss_family == AF_INET)
-        return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
-               ((const struct sockaddr_in *)b)->sin_addr.s_addr;
-    return memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
-                  &((const struct sockaddr_in6 *)b)->sin6_addr, sizeof(struct in6_addr)) == 0;
-}
-
-/* How many unproved ones come from the same address. */
-static unsigned crowd(const struct net_listener *listener, const struct net_proof *proof)
-{
-    unsigned crowd = 0;
-    for (unsigned i = 0; i < listener->count; i++)
-        crowd += same_host(&listener->unproved[i]->peer, &proof->peer);
-    return crowd;
+    unsigned char digest[crypto_shorthash_BYTES];
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)&proof->peer;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&proof->peer;
+    bool is_v4 = proof->peer.ss_family == AF_INET;
+    crypto_shorthash(digest, is_v4 ? (const void *)&v4->sin_addr : (const void *)&v6->sin6_addr,
+                     is_v4 ? sizeof(v4->sin_addr) : sizeof(v6->sin6_addr),
+                     ((const struct net_listener *)proof->owner)->crowd_key);
+    return digest[0];
 }
 
 /* Drops one when all places are taken: see meet.h for which. */
@@ -105,11 +101,14 @@ static void make_room(struct net_listener *listener)
 {
     if (listener->count < listener->options.unproved_max)
         return;
+    unsigned crowds[CROWDS] = {0};
+    for (unsigned i = 0; i < listener->count; i++)
+        crowds[crowd_of(listener->unproved[i])]++;
     struct net_proof *victim = NULL;
     unsigned worst = 0;
     for (unsigned i = 0; i < listener->count; i++) {
         struct net_proof *proof = listener->unproved[i];
-        unsigned weight = crowd(listener, proof);
+        unsigned weight = crowds[crowd_of(proof)];
         if (!handshake_key_seen(&proof->handshake))
             weight += listener->options.unproved_max;
         if (weight > worst) {
@@ -236,6 +235,7 @@ static struct net_listener *make(const struct net_meet_options *options,
     net_meet_defaults(&listener->options);
     listener->meeter = *meeter;
     listener->context = context;
+    randombytes_buf(listener->crowd_key, sizeof(listener->crowd_key));
     listener->unproved = calloc(listener->options.unproved_max, sizeof(struct net_proof *));
     if (!listener->unproved) {
         free(listener);
