@@ -21,7 +21,8 @@ struct wanted {
     bool all;                  /* a record with other units is an error */
     uint64_t block;            /* index of the present one; newest->end.blocks when none is left */
     uint32_t unit;             /* of that block */
-    struct bspz_digest digest; /* of the present block's units so far */
+    bool begun;                /* part of the present block has come */
+    struct bspz_digest digest; /* of that part */
     uint64_t region;           /* index: those before it lie below */
     bspz_image_place_function *place; /* NULL: nowhere */
     void *context;
@@ -52,7 +53,7 @@ static void enter_block(struct wanted *wanted, uint64_t block)
     if (done(wanted))
         return;
     wanted->unit = (uint32_t)__builtin_ctz((uint32_t)(block_now(wanted)->where & MASK));
-    bspz_digest_start(&wanted->digest, block_now(wanted)->where);
+    wanted->begun = false;
 }
 
 /* How many of the bytes at the present address are wanted without a gap, in this block. */
@@ -72,17 +73,24 @@ static size_t run_in_block(const struct wanted *wanted, size_t limit)
 /* The decoded bytes of a run within one block are there. */
 static int accept(struct wanted *wanted, const void *bytes, size_t size)
 {
-    uint32_t mask = (uint32_t)(block_now(wanted)->where & MASK);
-    uint64_t hash[2];
+    uint64_t where = block_now(wanted)->where, hash[2];
+    uint32_t mask = (uint32_t)(where & MASK);
 
-    bspz_digest_add(&wanted->digest, bytes, size);
     wanted->unit += (uint32_t)(size / BSPZ_IMAGE_UNIT);
     uint32_t left = wanted->unit < 16 ? mask >> wanted->unit << wanted->unit : 0;
-    if (left != 0) {
-        wanted->unit = (uint32_t)__builtin_ctz(left);
-        return 0;
+    if (left == 0 && !wanted->begun) {
+        bspz_hash128(bytes, size, where, hash);
+    } else {
+        if (!wanted->begun)
+            bspz_digest_start(&wanted->digest, where);
+        wanted->begun = true;
+        bspz_digest_add(&wanted->digest, bytes, size);
+        if (left != 0) {
+            wanted->unit = (uint32_t)__builtin_ctz(left);
+            return 0;
+        }
+        bspz_digest_get(&wanted->digest, hash);
     }
-    bspz_digest_get(&wanted->digest, hash);
     if (memcmp(hash, block_now(wanted)->hash, sizeof(hash)) != 0)
         return -EBADMSG;
     enter_block(wanted, wanted->block + 1);
@@ -160,6 +168,18 @@ static size_t run_from_here(const struct wanted *wanted, size_t limit)
     return run;
 }
 
+/* Reads a record that is stored as it is, all of which is wanted: the blocks' hashes, which come
+ * next, are of the very bytes that its own is of. */
+static int read_plain(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault)
+{
+    const struct bspz_image_source *source = &walk->image->source;
+    int status = source->read(source->context, walk->offset, raw, walk->section.stored);
+
+    return status < 0 ? bspz_image_fail(fault, status, walk->offset, walk->next,
+                                        "cannot be read: %s", strerror(-status))
+                      : 0;
+}
+
 /* Decodes the record into memory that is at least as large as it. */
 static int decode(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault)
 {
@@ -192,7 +212,8 @@ static int take_directly(struct wanted *wanted, const struct bspz_walk *walk, bo
     if (!to)
         return bspz_image_fail(fault, -EFAULT, 0, 0, "no place for the data at 0x%" PRIx64,
                                section->where);
-    int status = decode(walk, to, fault);
+    int status =
+        section->coding == BSPZ_IMAGE_RAW ? read_plain(walk, to, fault) : decode(walk, to, fault);
     if (status < 0)
         return status;
     wanted->place = NULL; /* it is there */
