@@ -17,7 +17,10 @@ static int result(long value)
 static int system_open(void *context, int directory, const char *name, int flags, mode_t mode)
 {
     (void)context;
-    return result(openat(directory, name, flags | O_CLOEXEC | O_NOFOLLOW, mode));
+    int file = openat(directory, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
+    if (file >= 0 && flags & O_CREAT)
+        fchmod(file, mode); /* the umask may take away what the owner needs; another's stays */
+    return result(file);
 }
 
 static int system_close(void *context, int descriptor)
@@ -61,7 +64,8 @@ static int system_unlink(void *context, int directory, const char *name, int fla
 static int system_make_directory(void *context, int directory, const char *name, mode_t mode)
 {
     (void)context;
-    return result(mkdirat(directory, name, mode));
+    int made = mkdirat(directory, name, mode);
+    return result(made == 0 ? fchmodat(directory, name, mode, 0) : made);
 }
 
 const struct store_io store_io_system = {

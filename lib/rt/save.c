@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ckpt/capture/capture.h"
@@ -164,6 +165,7 @@ static int open_image(char *why, size_t size)
         snprintf(why, size, "%.300s: %s", path, strerror(errno));
         return -errno;
     }
+    fchmod(fd, 0600); /* whatever the program's umask */
     moved = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
     if (moved < 0)
         return fd;

@@ -324,6 +324,19 @@ STATES = {"thread": "thread", "socket": "socket", "pipe": "pipe", "deleted": "de
           "timer": "timer", "lock": "lock", "shared": "shared|memfd"}
 
 
+def a_umask_that_takes_all():
+    with Place() as place:
+        job = place.start("sh", "-c", 'umask 777; exec "$@"', "sh", BSPRUN, "-np", 2, "--ckpt",
+                          place.store, "--every", 4, "--", TICKER, place.files, 12)
+        job.wait(0)
+        modes = {stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode)
+                 for folder, folders, files in os.walk(place.store) for name in files + folders}
+        modes.add(stat.S_IMODE(os.stat(place.store).st_mode))
+        check(modes == {0o600, 0o700}, "modes", [oct(mode) for mode in modes])
+        check(snapshots(place.store), "no snapshots")
+        place.check_store()
+
+
 def what_cannot_be_kept():
     program = os.path.join(PROGRAMS, "refused")
     for what, pattern in STATES.items():
@@ -370,4 +383,5 @@ if __name__ == "__main__":
           all_damaged, damaged_while_it_runs, another_program, another_number_of_processes,
           another_command, missing_data_file, shortened_input_file, shortened_output_file,
           a_directory_of_others, no_directory_at_all, a_readonly_directory, a_full_disk,
-          a_directory_that_disappears, what_cannot_be_kept, what_is_excluded, words_that_make_no_sense])
+          a_directory_that_disappears, a_umask_that_takes_all, what_cannot_be_kept,
+          what_is_excluded, words_that_make_no_sense])
