@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent.h"
+#include "bsprun/peers.h"
 
 #define DESCRIPTORS_SPARE 128u /* for everything but the ranks */
 
@@ -157,10 +158,27 @@ static void adopt(struct agent *agent, int pid)
         process_signal(member->process.pidfd, SIGKILL);
 }
 
+/* What ranks of other hosts publish can be brought here from now on: theirs run as soon as the last
+ * host is ready. */
+static bool join_boards(struct agent *agent)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
+    int error = agent_peers_mirror(agent);
+
+    if (!error)
+        return true;
+    snprintf(verdict.text, sizeof verdict.text, "no memory for what comes from other hosts: %s",
+             strerror(-error));
+    agent_abort(agent, COORD_NOBODY, &verdict);
+    return false;
+}
+
 void agent_all_ready(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_RANKS_READY};
 
+    if (!join_boards(agent))
+        return;
     message.ranks_ready.count = (uint32_t)agent->here;
     agent_tell_zero(agent, &message);
 }

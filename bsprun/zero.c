@@ -70,23 +70,9 @@ static void place(struct agent *agent, const struct wire_place *order)
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 
-/* What ranks of other hosts have published is brought here from now on. */
-static bool join_boards(struct agent *agent)
-{
-    struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
-    int error = agent_peers_mirror(agent);
-
-    if (!error)
-        return true;
-    snprintf(verdict.text, sizeof verdict.text, "no memory for what comes from other hosts: %s",
-             strerror(-error));
-    agent_abort(agent, COORD_NOBODY, &verdict);
-    return false;
-}
-
 static void run(struct agent *agent, const struct wire_run *order)
 {
-    if (!job_may_move(agent->job, JOB_RUNNING) || !join_boards(agent))
+    if (!job_may_move(agent->job, JOB_RUNNING))
         return;
     job_move(&agent->job, JOB_RUNNING);
     if (!agent->begin_ns)

@@ -17,6 +17,7 @@ struct store_snapshot {
     uint64_t superstep;
     uint32_t term;
     int folder;
+    bool alone; /* else others write to it, too */
     char name[SNAPSHOT_NAME];
 };
 
@@ -57,6 +58,7 @@ static int begin(struct store *store, uint64_t superstep, uint32_t term, bool al
     snapshot->superstep = superstep;
     snapshot->term = term;
     snapshot->folder = -1;
+    snapshot->alone = alone;
     store_snapshot_name(snapshot->name, superstep, term);
     int status = io->make_directory(io->context, store->job, snapshot->name, 0700);
     if (status == 0 || status == -EEXIST)
@@ -123,7 +125,8 @@ int store_image_path(struct store_snapshot *snapshot, uint32_t pid, char *path, 
     char name[IMAGE_NAME + 8], full[PATH_MAX];
 
     temporary_name(name, pid);
-    io->unlink(io->context, snapshot->folder, name, 0);
+    if (snapshot->alone)
+        io->unlink(io->context, snapshot->folder, name, 0);
     /* Another process may have another working directory. */
     if (!realpath(store->path, full))
         return fail(snapshot, -errno, error, name);
