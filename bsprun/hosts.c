@@ -196,6 +196,19 @@ void hosts_merge_own(struct hosts *hosts, const char *own)
     hosts->count = kept;
 }
 
+bool hosts_crowded(uint32_t wanted, uint32_t limit, uint64_t slots, char line[HOSTS_ERROR])
+{
+    uint32_t processes = wanted == 0 || (limit > 0 && limit < wanted) ? limit : wanted;
+
+    if (processes <= slots)
+        return false;
+    snprintf(line, HOSTS_ERROR,
+             "%u processes have %llu slots, so that some share a core (--oversubscribe: as "
+             "intended)",
+             processes, (unsigned long long)slots);
+    return true;
+}
+
 /* ---- The list of --hosts ---- */
 
 /* "user@name:slots" of that length. */

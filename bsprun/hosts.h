@@ -62,6 +62,10 @@ bool hosts_is_own(const char *name, const char *own);
 /* Makes one of all hosts that are this one: slots are added, or unknown if one of them is. */
 void hosts_merge_own(struct hosts *hosts, const char *own);
 
+/* Whether process 0, which is in bsp_begin(wanted), brings more processes than there are slots
+ * (`limit` as of -np, 0: none); then a line about it. */
+bool hosts_crowded(uint32_t wanted, uint32_t limit, uint64_t slots, char line[HOSTS_ERROR]);
+
 /* ---- Shared by the files that make lists ---- */
 
 enum hosts_alone { HOSTS_ALONE_UNKNOWN, HOSTS_ALONE_ONE };

@@ -172,6 +172,7 @@ void launcher_wind_up(struct launcher *launcher)
     uv_close((uv_handle_t *)&launcher->window_signal, NULL);
     launcher_close_streams(launcher);
     launcher_close_remote(launcher);
+    launcher_close_status(launcher);
 }
 
 /* 0, or a status: said why. */
@@ -248,6 +249,7 @@ static int run(struct launcher *launcher)
         return status;
     signal(SIGPIPE, SIG_IGN);
     prepare_loop(launcher);
+    launcher_open_status(launcher);
     uv_run(&launcher->loop, UV_RUN_DEFAULT);
     return launcher->status;
 }

@@ -6,6 +6,7 @@
  *   launcher_job.c     the job machine: events to it, effects of it
  *   launcher_talk.c    what agents say, and what they are told
  *   launcher_output.c  relayed output and input
+ *   launcher_status.c  answers to bspstat and bspkill
  */
 #ifndef BSPRUN_LAUNCHER_INSIDE_H
 #define BSPRUN_LAUNCHER_INSIDE_H
@@ -22,6 +23,7 @@
 #include "bsprun/saved.h"
 #include "bsprun/show.h"
 #include "bsprun/sink.h"
+#include "bsprun/status_socket.h"
 
 #define LAUNCHER_STOPS        5
 #define LAUNCHER_EVENTS       64u
@@ -87,6 +89,12 @@ struct launcher {
     double status_seconds; /* as Processor Zero's agent says */
     uint32_t status_processes;
 
+    /* For bspstat. */
+    struct status_socket *status_socket; /* NULL: there is none */
+    char *command_line, *directory;      /* what runs, where it was started */
+    uint64_t saved_ms;                   /* when the newest snapshot was committed; 0: not by us */
+    struct status_host *status_hosts;
+
     /* Input, with snapshots. */
     struct feed feed;
     struct input input;
@@ -136,6 +144,12 @@ void launcher_take(struct launcher_agent *agent, const struct wire_message *mess
 void launcher_query_status(struct launcher *launcher);
 void launcher_resize(struct launcher *launcher);
 void launcher_tell_report(struct launcher *launcher);
+
+/* ---- launcher_status.c ---- */
+
+/* Answers who asks, from now on, if that is possible. */
+void launcher_open_status(struct launcher *launcher);
+void launcher_close_status(struct launcher *launcher);
 
 /* ---- launcher_output.c ---- */
 

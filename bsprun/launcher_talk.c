@@ -183,6 +183,8 @@ static void take_status(struct launcher_agent *agent, const struct wire_status *
     struct launcher *launcher = agent->launcher;
     struct wire_status all = *status;
 
+    all.host = agent->host;
+    status_socket_take(launcher->status_socket, &all);
     agent->answered = keep_places(agent, &status->ranks);
     if (agent->host == job_machine_zero(launcher->machine)) {
         launcher->status_seconds = status->seconds;
@@ -195,7 +197,7 @@ static void take_status(struct launcher_agent *agent, const struct wire_status *
     all.ranks.items = rows;
     all.seconds = launcher->status_seconds;
     all.processes = launcher->status_processes;
-    if (rows)
+    if (rows && launcher->options->progress)
         show_progress(launcher, &all);
     free(rows);
 }
@@ -313,6 +315,7 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
         return;
     }
     launcher->committed = name;
+    launcher->saved_ms = launcher_now_ms();
     note_snapshot(launcher, &message->saved);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_COMMITTED,
                                                 .term = message->envelope.term,

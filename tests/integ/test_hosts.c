@@ -278,6 +278,17 @@ START_TEST(own_names)
 }
 END_TEST
 
+START_TEST(crowded)
+{
+    char line[HOSTS_ERROR];
+
+    ck_assert(!hosts_crowded(4, 0, 4, line) && !hosts_crowded(0, 0, 4, line));
+    ck_assert(!hosts_crowded(9, 4, 4, line) && !hosts_crowded(3, 9, 4, line));
+    ck_assert(hosts_crowded(0, 5, 4, line) && hosts_crowded(9, 5, 4, line));
+    ck_assert_ptr_nonnull(strstr(line, "5 processes have 4 slots"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("hosts");
@@ -292,6 +303,7 @@ int main(void)
     tcase_add_test(tests, slurm_nodes);
     tcase_add_test(tests, slurm_slots);
     tcase_add_test(tests, own_names);
+    tcase_add_test(tests, crowded);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

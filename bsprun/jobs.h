@@ -1,0 +1,26 @@
+/* jobs.h - the running jobs of the user, for bspstat and bspkill. */
+#ifndef BSPRUN_JOBS_H
+#define BSPRUN_JOBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct job_list {
+    pid_t *items; /* of bsprun, ascending; owned */
+    size_t count;
+};
+
+/* Those that run under bsprun on this host.  False: no memory. */
+bool jobs_find(struct job_list *jobs);
+void jobs_free(struct job_list *jobs);
+
+/* Asks bsprun one thing (see status_socket.h).  A connection from which the answer can be read, or
+ * -1: there is no such job (any more). */
+int jobs_ask(pid_t job, const char *request);
+
+/* Reads what comes until the end, or for at most so many milliseconds (negative: as long as it
+ * takes).  `ended`: the end has come. To be freed, NULL: no memory. */
+char *jobs_read(int fd, int milliseconds, bool *ended);
+
+#endif

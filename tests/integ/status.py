@@ -1,0 +1,258 @@
+"""bspstat and bspkill: what they show and end, and who may ask."""
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import tempfile
+
+from harness import BIN, BSPRUN, PROG, Job, check, expect, main, run, scratch, wait_until
+
+BSPSTAT = os.path.join(BIN, "bspstat")
+BSPKILL = os.path.join(BIN, "bspkill")
+
+
+class Place:
+    """A directory of sockets of the test's own, so that other jobs are left alone."""
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix="status", dir=scratch)
+        self.path = os.path.join(self.folder, "sockets")
+        self.env = {"BSPZERO_STATUS_DIR": self.path}
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def job(self, *words, **more):
+        return Job([BSPRUN, *map(str, words)], env=dict(self.env), **more)
+
+    def stat(self, *words):
+        return run([BSPSTAT, *map(str, words)], env=dict(self.env))
+
+    def kill(self, *words):
+        return run([BSPKILL, *map(str, words)], env=dict(self.env))
+
+    def sockets(self):
+        return sorted(os.listdir(self.path)) if os.path.isdir(self.path) else []
+
+    def facts(self, job):
+        result = expect(self.stat("--json", job.os_pid), 0, no_err=True)
+        check(result.out.count("\n") == 1, result)
+        return json.loads(result.out)
+
+
+def what_is_shown():
+    with Place() as place:
+        with place.job("-np", 3, PROG, "wait", 1) as job:
+            job.wait_for(r"^ready (\d+) (\d+)\r?$", 3)
+            wait_until(lambda: place.facts(job)["ranks"][0]["state"] == "waiting", "waiting")
+            facts = place.facts(job)
+            check(facts["pid"] == job.os_pid and facts["processes"] == 3, facts)
+            check(facts["program"] == f"{PROG} wait 1", facts)
+            check(facts["directory"] == os.getcwd(), facts)
+            check([rank["pid"] for rank in facts["ranks"]] == [0, 1, 2], facts)
+            check([rank["state"] for rank in facts["ranks"]] == ["waiting", "computing", "waiting"],
+                  facts)
+            check(facts["ranks"][0]["function"] == "bsp_sync", facts)
+            check(facts["ranks"][0]["file"].endswith("prog.c"), facts)
+            check([host["state"] for host in facts["hosts"]] == ["up"], facts)
+            check(facts["snapshot"] is None and facts["restarts"] == 0 and facts["term"] == 1, facts)
+            check(facts["rate"] == 0, facts)
+            text = expect(place.stat(), 0, no_err=True).out
+            check(text.startswith(f"job {job.os_pid}: {PROG} wait 1\n  in {os.getcwd()}\n"), text)
+            check(re.search(r"3 processes on 1 host for \d", text), text)
+            check(re.search(r"^  1 .*computing ", text, re.M), text)
+            job.signal(signal.SIGINT)
+            job.finish()
+        check(place.sockets() == [] and not os.path.exists(place.path), place.sockets())
+        result = expect(place.stat(), 0, out="^no job of yours", no_err=True)
+        expect(place.stat("--json"), 0, out="^$", no_err=True)
+        result = expect(place.stat(job.os_pid), 1, err=f"^bspstat: job {job.os_pid} does not run")
+        check(result.out == "", result)
+
+
+def a_rate():
+    with Place() as place, place.job("-np", 2, PROG, "loop", 0) as job:
+        job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+        facts = place.facts(job)
+        again = place.facts(job)
+        check(facts["rate"] > 0 and again["superstep"] > facts["superstep"] > 0, facts, again)
+        job.signal(signal.SIGINT)
+        job.finish()
+
+
+def before_begin():
+    with Place() as place, place.job("-np", 2, PROG, "early-sleep", 1) as job:
+        wait_until(place.sockets, "a socket")
+        wait_until(lambda: place.stat(job.os_pid).status == 0, "an answer")
+        expect(place.stat(job.os_pid), 0, out="not yet in bsp_begin", no_err=True)
+        check(place.facts(job)["ranks"] == [], "ranks")
+        job.signal(signal.SIGINT)
+        job.finish()
+
+
+def with_snapshots():
+    with Place() as place:
+        folder = os.path.join(place.folder, "ckpt")
+        with place.job("--ckpt", folder, "--every", 1, "-np", 2, PROG, "loop", 0) as job:
+            job.wait_for(r"^ready (\d+) (\d+)\r?$", 2)
+            wait_until(lambda: (place.facts(job)["snapshot"] or {}).get("superstep", 0) > 2,
+                       "snapshots")
+            facts = place.facts(job)
+            check(0 <= facts["snapshot"]["age"] < 60 and facts["snapshot"]["taken"] >= 3, facts)
+            check(facts["job"], facts)
+            expect(place.stat(), 0, out=r"last snapshot: superstep \d+, [\d.]+ s ago", no_err=True)
+            result = expect(place.kill("--save", job.os_pid), 0,
+                            out=f"^job {job.os_pid} has ended$", no_err=True)
+            check(job.finish() == 123, job.text())
+        check(result.out.count("\n") == 1, result)
+
+
+def several_jobs():
+    with Place() as place:
+        with place.job("-np", 1, PROG, "wait", 0) as first, \
+                place.job("-np", 1, PROG, "wait", 0) as second:
+            for job in (first, second):
+                job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+            result = expect(place.stat("--json"), 0, no_err=True)
+            pids = [json.loads(line)["pid"] for line in result.out.splitlines()]
+            check(pids == sorted([first.os_pid, second.os_pid]), pids)
+            expect(place.kill(first.os_pid), 0, out=f"^job {first.os_pid} has ended$", no_err=True)
+            check(first.finish() == 128 + signal.SIGTERM, first.text())
+            check("ended by signal 15" in first.text(), first.text())
+            check(second.process.poll() is None, "the other one runs on")
+            expect(place.kill("--force"), 0, out=f"^job {second.os_pid} has ended$", no_err=True)
+            check(second.finish() == 128 + signal.SIGTERM, second.text())
+        expect(place.kill(), 0, out="^no job of yours", no_err=True)
+        expect(place.kill(first.os_pid), 1, err="does not run")
+
+
+def a_job_that_ignores_signals():
+    """Started with signals ignored, as by nohup and in the background: asked, it ends all the same."""
+    with Place() as place:
+        with Job(["sh", "-c", "trap '' INT TERM HUP QUIT; exec \"$0\" \"$@\"", BSPRUN, "-np", "2", PROG,
+                  "wait", "0"], env=dict(place.env)) as job:
+            job.wait_for(r"^ready (\d+) (\d+)\r?$", 2)
+            expect(place.kill(), 0, out=f"^job {job.os_pid} has ended$", no_err=True)
+            check(job.finish() == 128 + signal.SIGTERM, job.text())
+
+
+def a_stopped_bsprun():
+    """One that does not answer at all is killed at last."""
+    with Place() as place:
+        with place.job("-np", 1, PROG, "wait", 0) as job:
+            job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+            os.kill(job.os_pid, signal.SIGSTOP)
+            expect(place.kill("-f", job.os_pid), 0, out=f"^job {job.os_pid} has ended$", no_err=True)
+            check(job.finish() == -signal.SIGKILL, job.text())
+            job.check_gone(at_once=False)
+        # What it left is swept by the next to look.
+        check(len(place.sockets()) == 1, place.sockets())
+        expect(place.stat(), 0, out="^no job of yours", no_err=True)
+        check(place.sockets() == [], place.sockets())
+
+
+def stale_sockets_are_swept():
+    with Place() as place:
+        os.mkdir(place.path, 0o700)
+        for name in ("job-1-00000001", "new-1-00000001", "other"):
+            left = socket.socket(socket.AF_UNIX)
+            left.bind(os.path.join(place.path, name))
+            left.close()
+        os.utime(os.path.join(place.path, "new-1-00000001"), (1, 1))
+        with place.job("-np", 1, PROG) as job:
+            check(job.finish() == 0, job.text())
+        check(place.sockets() == ["other"], place.sockets())
+
+
+def whose_directory():
+    """Only the user's own with no rights for others; else there is no socket, and the job runs."""
+    with Place() as place:
+        for mode in (0o755, 0o720):
+            os.mkdir(place.path)
+            os.chmod(place.path, mode)
+            with place.job("-np", 1, PROG, "wait", 0) as job:
+                job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+                check(place.sockets() == [], oct(mode))
+                expect(place.stat(), 0, out="^no job of yours", no_err=True)
+                job.signal(signal.SIGINT)
+                job.finish()
+            os.rmdir(place.path)
+        os.symlink(place.folder, place.path)
+        with place.job("-np", 1, PROG) as job:
+            check(job.finish() == 0, job.text())
+        check([name for name in os.listdir(place.folder) if name.startswith("job")] == [], "a link")
+
+
+def rights():
+    with Place() as place, place.job("-np", 1, PROG, "wait", 0) as job:
+        job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+        check(stat.S_IMODE(os.stat(place.path).st_mode) == 0o700, "directory")
+        [name] = place.sockets()
+        mode = os.stat(os.path.join(place.path, name)).st_mode
+        check(stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o600, oct(mode))
+        job.signal(signal.SIGINT)
+        job.finish()
+
+
+def bad_questions():
+    """Garbage, silence, half lines and many at a time: the job runs on, and others are answered."""
+    with Place() as place, place.job("-np", 1, PROG, "wait", 0) as job:
+        job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+        [name] = place.sockets()
+
+        def connect():
+            client = socket.socket(socket.AF_UNIX)
+            client.settimeout(60)
+            client.connect(os.path.join(place.path, name))
+            return client
+
+        for question in (b"\n", b"stat", b"x" * 1000, b"\0" * 40, b"stop now\n", b"st\0op\n"):
+            client = connect()
+            try:
+                client.sendall(question)
+                if question == b"stat":
+                    client.shutdown(socket.SHUT_WR)
+                check(client.recv(10) == b"", question)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+        silent = [connect() for _ in range(12)]
+        check(place.facts(job)["processes"] == 1, "beside silent ones")
+        for client in silent:
+            client.close()
+        check(job.process.poll() is None, job.text())
+        job.signal(signal.SIGINT)
+        job.finish()
+
+
+def programs_without_bsprun():
+    """--all, in a place where there are no other processes."""
+    inside = (f"{PROG} wait 0 & while [ \"$(cat /proc/[0-9]*/comm | grep -c '^bspnode$')\" = 0 ]; do sleep 0.05; done; "
+              f"sleep 0.3; {BSPKILL} --all; wait; cat /proc/[0-9]*/comm | grep -c '^bspnode$'")
+    command = ["unshare", "-Urpf", "--mount-proc", "--kill-child", "sh", "-c"]
+    if run([*command, "true"]).status != 0:
+        print("no process namespaces here: bspkill --all is not tested")
+        return
+    with Place() as place:
+        result = run([*command, inside], env={"BSP_PROCS": "2", **place.env})
+        check(re.search(r"^a job without bsprun has ended", result.out, re.M), result)
+        check(result.out.endswith("\n0\n"), result)
+
+
+def wrong_calls():
+    for program in (BSPSTAT, BSPKILL):
+        name = os.path.basename(program)
+        for words in (["-x"], ["abc"], ["12x"], ["0"], ["-1"], ["1234567890"]):
+            result = expect(run([program, *words]), 2, err=f"^{name}: ")
+            check(result.err.count("\n") == 1 and result.out == "", result)
+        for word in ("--help", "-help", "-h"):
+            expect(run([program, word]), 0, out="^Usage: " + name, no_err=True)
+        expect(run([program, "--version"]), 0, out=f"^{name} \\(bspzero\\)", no_err=True)
+
+
+if __name__ == "__main__":
+    main([what_is_shown, a_rate, before_begin, with_snapshots, several_jobs,
+          a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
+          rights, bad_questions, programs_without_bsprun, wrong_calls])
