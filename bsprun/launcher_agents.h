@@ -35,7 +35,7 @@ struct launcher_agent {
     uint32_t incarnation;       /* how many were started */
     uint64_t heard_ms;          /* when its last message came */
     char *addresses;            /* where it listens for other agents; NULL: nowhere */
-    bool called;                /* it has been asked for a sign of life */
+    uint64_t calls, answers, called_at; /* signs of life: asked for, given, to wait for */
     bool reported;              /* REPORT came: nothing more will */
     bool answered;              /* STATUS came since it was asked */
     struct wire_where *places;
