@@ -170,6 +170,7 @@ static void tell_lost(struct launcher_agent *agent, int wait_status)
     launcher_event(
         launcher,
         (struct job_event){.kind = JOB_EVENT_AGENT_LOST, .host = agent->host, .usable = true});
+    launcher_check_roll(launcher);
 }
 
 static void own_line_closed(struct launcher_agent *agent)
@@ -207,7 +208,7 @@ static void forget_line(struct launcher_agent *agent)
     agent->line->agent = NULL;
     agent->line = NULL;
     launcher_order_lost(agent);
-    agent->up = agent->starting = agent->called = false;
+    agent->up = agent->starting = false;
 }
 
 static void on_closed(void *context, enum net_end end, const char *text)
@@ -252,6 +253,7 @@ int launcher_open_line(struct launcher_agent *agent, int fd, const struct net_op
     agent->line = line;
     agent->heard_ms = launcher_now_ms();
     agent->reported = agent->answered = false;
+    agent->calls = agent->answers = agent->called_at = 0;
     if (agent->launcher->paused)
         net_pause(line->connection);
     return 0;
@@ -274,10 +276,12 @@ void launcher_give_up_agent(struct launcher_agent *agent, bool unheard, bool usa
         return;
     }
     launcher_fault_text(launcher, text);
+    launcher_tell_zero_lost(agent, text);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST,
                                                 .host = agent->host,
                                                 .unheard = unheard,
                                                 .usable = usable});
+    launcher_check_roll(launcher);
 }
 
 static bool start_own_agent(struct launcher_agent *agent)

@@ -27,17 +27,17 @@ struct launcher_agent {
     uint32_t host;  /* its number */
     uint32_t slots; /* 0: as many as it has cores */
     const char *name;
-    bool local;                 /* on the host of bsprun */
-    pid_t pid;                  /* local: its process, 0: none */
-    struct launcher_line *line; /* NULL: none */
-    bool up;                    /* it has said HELLO */
-    bool starting;              /* elsewhere: it is awaited */
-    uint32_t incarnation;       /* how many were started */
-    uint64_t heard_ms;          /* when its last message came */
-    char *addresses;            /* where it listens for other agents; NULL: nowhere */
+    bool local;                         /* on the host of bsprun */
+    pid_t pid;                          /* local: its process, 0: none */
+    struct launcher_line *line;         /* NULL: none */
+    bool up;                            /* it has said HELLO */
+    bool starting;                      /* elsewhere: it is awaited */
+    uint32_t incarnation;               /* how many were started */
+    uint64_t heard_ms;                  /* when its last message came */
+    char *addresses;                    /* where it listens for other agents; NULL: nowhere */
     uint64_t calls, answers, called_at; /* signs of life: asked for, given, to wait for */
-    bool reported;              /* REPORT came: nothing more will */
-    bool answered;              /* STATUS came since it was asked */
+    bool reported;                      /* REPORT came: nothing more will */
+    bool answered;                      /* STATUS came since it was asked */
     struct wire_where *places;
     uint32_t place_count;
 };

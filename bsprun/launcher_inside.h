@@ -3,6 +3,7 @@
  *   launcher.c         set-up, the user's signals
  *   launcher_agents.c  the table of agents: their starts, lines and ends
  *   launcher_remote.c  agents of other hosts
+ *   launcher_faults.c  which host is to blame
  *   launcher_job.c     the job machine: events to it, effects of it
  *   launcher_talk.c    what agents say, and what they are told
  *   launcher_output.c  relayed output and input
@@ -53,10 +54,16 @@ struct launcher {
     uint64_t snapshots, snapshot_bytes, pause_ns; /* of all so far */
     uint64_t first_term_ms;                       /* when it began */
     uint32_t faults;
-    char *fault_text;             /* of the newest fault */
-    uint32_t fault_repeats;       /* how often in a row it was exactly this one */
-    bool fault_untold;            /* it was recovered from, which nobody has been told */
-    char *last_text, *last_table; /* of ENDED */
+    char *fault_text;       /* of the newest fault */
+    uint32_t fault_repeats; /* how often in a row it was exactly this one */
+    bool calling;           /* all agents, before this is told to the machine: */
+    struct job_event called_for;
+    char called_text[512];
+    bool called_about_pair; /* of hosts, between which a connection broke */
+    uint32_t called_pair[2];
+    uint32_t broken[2], broken_term; /* the last such pair */
+    bool fault_untold;               /* it was recovered from, which nobody has been told */
+    char *last_text, *last_table;    /* of ENDED */
     enum wire_cause last_cause;
     int forced_status; /* 0: the machine's */
     int agent_status;  /* of one that was lost: 128 + signal, or 1 */
@@ -135,6 +142,20 @@ void launcher_event(struct launcher *launcher, struct job_event event);
 void launcher_fault_text(struct launcher *launcher, const char *text);
 /* The job is over, and perhaps its output is out, too. */
 void launcher_finish(struct launcher *launcher);
+
+/* ---- launcher_faults.c ---- */
+
+/* A host was lost, says Processor Zero: the machine hears of it once it is clear whether an agent
+ * is gone. */
+void launcher_host_lost(struct launcher *launcher, const struct job_event *event, const char *text);
+/* An agent that was called may have been lost. */
+void launcher_check_roll(struct launcher *launcher);
+void launcher_take_alive(struct launcher_agent *agent);
+void launcher_take_link_lost(struct launcher_agent *agent, const struct wire_message *message);
+/* Where it is Processor Zero that decides what comes of the loss. */
+void launcher_tell_zero_lost(struct launcher_agent *agent, const char *text);
+/* Whether such an agent will do; else it is given up. */
+bool launcher_accepts(struct launcher_agent *agent, const struct wire_hello *hello);
 
 /* ---- launcher_talk.c ---- */
 

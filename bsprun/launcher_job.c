@@ -132,7 +132,9 @@ static void tell_end(struct launcher *launcher)
                      !launcher->last_text     ? "stopped without a new snapshot"
                      : launcher->last_text[0] ? launcher->last_text
                                               : "stopped after a snapshot, as asked");
-    else if (launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED && launcher->fault_text)
+    else if ((launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED ||
+              launcher->last_cause == WIRE_CAUSE_HOST_LOST) &&
+             launcher->fault_text)
         tell_given_up(launcher);
     else if (launcher->last_text && launcher->last_text[0])
         launcher_say(launcher, "%s", launcher->last_text);

@@ -253,6 +253,7 @@ static void on_watch(uv_timer_t *timer)
         else if (now - agent->heard_ms > silence)
             give_up_silent(agent);
         launcher_send_to(agent, &alive);
+        agent->calls++;
     }
 }
 

@@ -248,6 +248,16 @@ void launcher_tell_report(struct launcher *launcher)
 static void tell_ended(struct launcher *launcher, const struct wire_message *message)
 {
     const struct wire_ended *ended = &message->ended;
+    struct job_event event = {
+        .kind = JOB_EVENT_ENDED,
+        .term = message->envelope.term,
+        .outcome = {.status = ended->status,
+                    .cause = (enum wire_cause)ended->cause,
+                    .pid = ended->pid,
+                    .signal = ended->signal,
+                    .superstep = message->envelope.superstep,
+                    .text = ""},
+    };
 
     free(launcher->last_text);
     free(launcher->last_table);
@@ -255,16 +265,10 @@ static void tell_ended(struct launcher *launcher, const struct wire_message *mes
     launcher->last_table = strdup(ended->table);
     launcher->last_cause = (enum wire_cause)ended->cause;
     launcher->reports_awaited = launcher_has_hosts(launcher) && message->envelope.term > 0;
-    launcher_event(launcher, (struct job_event){
-                                 .kind = JOB_EVENT_ENDED,
-                                 .term = message->envelope.term,
-                                 .outcome = {.status = ended->status,
-                                             .cause = (enum wire_cause)ended->cause,
-                                             .pid = ended->pid,
-                                             .signal = ended->signal,
-                                             .superstep = message->envelope.superstep,
-                                             .text = ""},
-                             });
+    if (ended->cause == WIRE_CAUSE_HOST_LOST && launcher_has_hosts(launcher))
+        launcher_host_lost(launcher, &event, ended->text);
+    else
+        launcher_event(launcher, event);
 }
 
 static void tell_term_over(struct launcher *launcher, const struct wire_message *message)
@@ -274,19 +278,26 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
 
     if (message->envelope.term != job_machine_term(launcher->machine))
         return;
-    launcher_fault_text(launcher, over->text[0] ? over->text : wire_cause_text(over->cause));
-    launcher_event(launcher, (struct job_event){
-                                 .kind = JOB_EVENT_TERM_OVER,
-                                 .term = message->envelope.term,
-                                 .outcome = {.status = over->status,
-                                             .cause = (enum wire_cause)over->cause,
-                                             .pid = over->pid,
-                                             .signal = over->signal,
-                                             .superstep = message->envelope.superstep,
-                                             .text = "",
-                                             .again = true,
-                                             .bad = over->bad ? bad : (struct coord_name){0, 0}},
-                             });
+    struct job_event event = {
+        .kind = JOB_EVENT_TERM_OVER,
+        .term = message->envelope.term,
+        .outcome = {.status = over->status,
+                    .cause = (enum wire_cause)over->cause,
+                    .pid = over->pid,
+                    .signal = over->signal,
+                    .superstep = message->envelope.superstep,
+                    .text = "",
+                    .again = true,
+                    .bad = over->bad ? bad : (struct coord_name){0, 0}},
+    };
+    const char *text = over->text[0] ? over->text : wire_cause_text(over->cause);
+
+    if (over->cause == WIRE_CAUSE_HOST_LOST && launcher_has_hosts(launcher)) {
+        launcher_host_lost(launcher, &event, text);
+        return;
+    }
+    launcher_fault_text(launcher, text);
+    launcher_event(launcher, event);
 }
 
 static void note_snapshot(struct launcher *launcher, const struct wire_saved *saved)
@@ -356,6 +367,8 @@ static void tell_machine(struct launcher_agent *agent, const struct wire_message
         event.kind = JOB_EVENT_CLOSING;
         break;
     default: /* HELLO */
+        if (!launcher_accepts(agent, &message->hello))
+            return;
         take_hello(agent, &message->hello);
         event.kind = JOB_EVENT_AGENT_UP;
         break;
@@ -392,6 +405,12 @@ void launcher_take(struct launcher_agent *agent, const struct wire_message *mess
         break;
     case WIRE_MARK:
         launcher_mark(agent, message);
+        break;
+    case WIRE_ALIVE:
+        launcher_take_alive(agent);
+        break;
+    case WIRE_LINK_LOST:
+        launcher_take_link_lost(agent, message);
         break;
     case WIRE_PASSED:
         launcher_passed(agent, message);
