@@ -55,9 +55,22 @@ static uint32_t get_u32(const unsigned char *from)
            (uint32_t)from[3] << 24;
 }
 
-static const char *role_name(uint32_t role)
+struct name {
+    char text[64];
+};
+
+/* "bsprun", "the agent of host 3", "any agent" */
+static struct name name_of(uint32_t role, uint32_t host)
 {
-    return role == NET_BSPRUN ? "bsprun" : "the agent";
+    struct name name;
+    const char *what = role == NET_BSPRUN ? "bsprun" : role == NET_AGENT ? "agent" : "stranger";
+    if (host == NET_ANY)
+        snprintf(name.text, sizeof(name.text), "any %s", what);
+    else if (role == NET_BSPRUN)
+        snprintf(name.text, sizeof(name.text), "bsprun");
+    else
+        snprintf(name.text, sizeof(name.text), "the %s of host %u", what, host);
+    return name;
 }
 
 /* ---- Proofs ------------------------------------------------------------------------------- */
@@ -187,11 +200,11 @@ static void fail_for_identity(struct handshake *handshake, const struct net_iden
 {
     const struct net_identity *wanted = &handshake->setup.wanted;
     if (wanted->role == found->role && wanted->host == found->host)
-        fail(handshake, "it is another incarnation of %s of host %u: %u instead of %u",
-             role_name(found->role), found->host, found->incarnation, wanted->incarnation);
+        fail(handshake, "it is another incarnation of %s: %u instead of %u",
+             name_of(found->role, found->host).text, found->incarnation, wanted->incarnation);
     else
-        fail(handshake, "it is %s of host %u and not %s of host %u", role_name(found->role),
-             found->host, role_name(wanted->role), wanted->host);
+        fail(handshake, "it is %s and not %s", name_of(found->role, found->host).text,
+             name_of(wanted->role, wanted->host).text);
 }
 
 static void take_reply(struct handshake *handshake)
@@ -211,8 +224,7 @@ static void take_reply(struct handshake *handshake)
     if (version != handshake->setup.version || verdict == OTHER_VERSION) {
         fail_for_version(handshake, version);
     } else if (verdict == NOT_TAKEN) {
-        fail(handshake, "%s of host %u does not take such a connection", role_name(peer.role),
-             peer.host);
+        fail(handshake, "%s does not take such a connection", name_of(peer.role, peer.host).text);
     } else if (!is_wanted(&handshake->setup.wanted, &peer)) {
         fail_for_identity(handshake, &peer);
     } else if (verdict != ACCEPTED) {
@@ -267,6 +279,20 @@ static void make_reply(struct handshake *handshake, enum verdict verdict)
     send_message(handshake, reply, HANDSHAKE_REPLY);
 }
 
+/* The caller wants somebody else. */
+static void fail_for_place(struct handshake *handshake)
+{
+    const unsigned char *wanted = handshake->hello + HELLO_WANTED;
+    const struct net_identity *own = &handshake->setup.own, *peer = &handshake->peer;
+    uint32_t role = get_u32(wanted), host = get_u32(wanted + 4), incarnation = get_u32(wanted + 8);
+    struct name caller = name_of(peer->role, peer->host), name = name_of(role, host);
+    if (role == own->role && (host == NET_ANY || host == own->host))
+        fail(handshake, "%s wants incarnation %u of %s, this is %u", caller.text, incarnation,
+             name.text, own->incarnation);
+    else
+        fail(handshake, "%s wants %s, and came here", caller.text, name.text);
+}
+
 static void take_hello(struct handshake *handshake)
 {
     const unsigned char *hello = handshake->hello;
@@ -286,12 +312,9 @@ static void take_hello(struct handshake *handshake)
     if (verdict == OTHER_VERSION)
         fail_for_version(handshake, get_u32(hello + HELLO_VERSION));
     else if (verdict == NOT_TAKEN)
-        fail(handshake, "%s of host %u wants what is not offered here", role_name(peer->role),
-             peer->host);
+        fail(handshake, "%s wants what is not offered here", name_of(peer->role, peer->host).text);
     else if (verdict == NOT_THE_WANTED)
-        fail(handshake, "%s of host %u wants host %u, incarnation %u, and came here",
-             role_name(peer->role), peer->host, get_u32(hello + HELLO_WANTED + 4),
-             get_u32(hello + HELLO_WANTED + 8));
+        fail_for_place(handshake);
     else
         expect(handshake, handshake->confirm, HANDSHAKE_CONFIRM);
 }

@@ -363,7 +363,7 @@ START_TEST(another_host_is_told_to_both)
     listener_setup.own.host = 6;
     play(1000);
     expect_failure(&caller, "it is the agent of host 6 and not the agent of host 5", true);
-    expect_failure(&listener, "the agent of host 3 wants host 5", true);
+    expect_failure(&listener, "the agent of host 3 wants the agent of host 5, and came here", true);
 }
 END_TEST
 
@@ -371,7 +371,7 @@ START_TEST(another_role_is_told_to_both)
 {
     caller_setup.wanted.role = NET_BSPRUN;
     play(1000);
-    expect_failure(&caller, "it is the agent of host 5 and not bsprun of host 5", true);
+    expect_failure(&caller, "it is the agent of host 5 and not bsprun", true);
     expect_failure(&listener, "came here", true);
 }
 END_TEST
@@ -381,7 +381,9 @@ START_TEST(another_incarnation_is_told_to_both)
     listener_setup.own.incarnation = 10;
     play(1000);
     expect_failure(&caller, "another incarnation of the agent of host 5: 10 instead of 9", true);
-    expect_failure(&listener, "wants host 5, incarnation 9", true);
+    expect_failure(&listener,
+                   "the agent of host 3 wants incarnation 9 of the agent of host 5, this is 10",
+                   true);
 }
 END_TEST
 
