@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/load.h"
 #include "bsprun/program.h"
 #include "bsprun/verdict.h"
 
@@ -175,6 +176,11 @@ void launcher_wind_up(struct launcher *launcher)
     launcher_close_status(launcher);
 }
 
+static void tell_no_load(void *launcher, const char *text)
+{
+    launcher_say(launcher, "--load: %s", text);
+}
+
 /* 0, or a status: said why. */
 static int find_hosts(struct launcher *launcher, struct options *options)
 {
@@ -187,6 +193,9 @@ static int find_hosts(struct launcher *launcher, struct options *options)
     }
     if (options->note[0])
         launcher_say(launcher, "%s", options->note);
+    if (options->hosts.load && !options->hosts.only_here &&
+        !load_sort(&options->hosts, tell_no_load, launcher))
+        launcher_say(launcher, "--load: out of memory");
     if (options->hosts.only_here || launcher_has_store(launcher))
         return 0;
     if (saved_open_private(&launcher->saved, error) == 0)

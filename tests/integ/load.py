@@ -1,0 +1,119 @@
+"""bspload, and bsprun --load: hosts are asked by a launcher, which is a script here."""
+import os
+import re
+import tempfile
+
+from harness import BIN, BSPRUN, PROG, check, expect, main, run, scratch
+
+BSPLOAD = os.path.join(BIN, "bspload")
+
+
+def launcher(**answers):
+    """The path of a program HOST COMMAND...: for some hosts a script of our own, else what is to be
+    executed on the host is executed here."""
+    path = tempfile.mktemp(prefix="reach", dir=scratch)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nhost=$1; shift\ncase $host in\n")
+        for host, script in answers.items():
+            file.write(f"{host}) {script};;\n")
+        file.write('esac\nBSPZERO_HOST_NAME=$host exec "$@"\n')
+    os.chmod(path, 0o700)
+    return path
+
+
+def bspload(*words, **more):
+    return run([BSPLOAD, *map(str, words)], **more)
+
+
+def rows(result):
+    """Rows of the table as lists of words."""
+    lines = result.out.splitlines()
+    check(lines[0].split() == ["host", "cores", "1", "min", "5", "min", "15", "min", "Mflop/s",
+                               "free"], result)
+    return [line.split() for line in lines[1:]]
+
+
+def this_host():
+    for words in ((), ("--hosts", "localhost")):
+        result = expect(bspload(*words, env={"HOME": scratch}), 0, no_err=True)
+        [row] = rows(result)
+        check(row[0] == "localhost" and int(row[1]) == len(os.sched_getaffinity(0)), result)
+        check(int(row[5]) > 0, result)
+
+
+def measured_there():
+    """The other host's shell executes bspload, which measures."""
+    result = expect(bspload("--hosts", "a,b", "--launcher", launcher()), 0, no_err=True)
+    table = rows(result)
+    check(sorted(row[0] for row in table) == ["a", "b"], result)
+    check(all(int(row[5]) > 0 for row in table), result)
+
+
+def ranked():
+    path = launcher(slow='echo "bspload 0 0 0 4 100"; exit 0',
+                    busy='echo "bspload 3.5 0 0 4 1000"; exit 0',
+                    best='echo "bspload 0.5 1 2 4 1000"; exit 0')
+    result = expect(bspload("--hosts", "slow,busy,best", "--launcher", path), 0, no_err=True)
+    check(rows(result) == [["best", "4", "0.50", "1.00", "2.00", "1000", "3500"],
+                           ["busy", "4", "3.50", "0.00", "0.00", "1000", "500"],
+                           ["slow", "4", "0.00", "0.00", "0.00", "100", "400"]], result)
+
+
+def without_bspload_there():
+    path = launcher(old='echo "0.25 0.50 0.75 1/2 3"; echo 8; exit 0')
+    result = expect(bspload("--hosts", "old", "--launcher", path), 0, no_err=True)
+    check(rows(result) == [["old", "8", "0.25", "0.50", "0.75", "-", "-"]], result)
+
+
+def hosts_that_do_not_answer():
+    path = launcher(deaf="exec sleep 1000", rude="echo go away >&2; exit 1", odd="echo hm; exit 0",
+                    asks="read -r password </dev/tty || exit 3")
+    result = expect(bspload("--hosts", "deaf,rude,odd,asks,fine", "--launcher", path,
+                            "--connect-timeout", "3"), 1)
+    table = rows(result)
+    check(table[0][0] == "fine" and int(table[0][5]) > 0, result)
+    check(sorted(row[0] for row in table[1:]) == ["asks", "deaf", "odd", "rude"], result)
+    check(all(row[1:] == ["-"] * 6 for row in table[1:]), result)
+    check("host deaf: " in result.err and "within 3 seconds" in result.err, result)
+    check(re.search(r"^bspload: host rude: .* status 1\n  go away$", result.err, re.M), result)
+    check("not understood" in result.err and re.search("host asks: .* status", result.err), result)
+
+
+def where_hosts_come_from():
+    home = tempfile.mkdtemp(dir=scratch)
+    path = launcher()
+    with open(os.path.join(home, ".bsptcphosts"), "w", encoding="utf-8") as file:
+        file.write("host(old1) ncpus(2);\n")
+    env = {"HOME": home, "BSPZERO_LAUNCHER": path}
+    check([row[0] for row in rows(bspload(env=env))] == ["old1"], "the file of old")
+    env["BSPZERO_HOSTS"] = "new1"
+    check([row[0] for row in rows(bspload(env=env))] == ["new1"], "the environment")
+    result = bspload("--hosts", "newer1", env=env)
+    check([row[0] for row in rows(result)] == ["newer1"], result)
+
+
+def bsprun_prefers_the_idle():
+    """Processes fill the slots of the host that is least busy first."""
+    path = launcher(a='case $* in *--probe*) echo "bspload 3 3 3 4 1000"; exit 0;; esac',
+                    b='case $* in *--probe*) echo "bspload 0 0 0 4 1000"; exit 0;; esac',
+                    c='case $* in *--probe*) echo "bspload 1 1 1 4 1000"; exit 0;; esac')
+    result = expect(run([BSPRUN, "-v", "--hosts", "a:1,b:1,c:1", "--load", "--launcher", path, "-np",
+                         "1", PROG]), 0, out="^p = 1$")
+    check("Processor Zero is host b " in result.err, result)
+    result = expect(run([BSPRUN, "-v", "--hosts", "a:1,b:1,c:1", "--launcher", path, "-np", "1",
+                         PROG]), 0, out="^p = 1$")
+    check("Processor Zero is host a " in result.err, result)
+
+
+def wrong_calls():
+    for words in (["x"], ["--ckpt", "d"], ["-np", "3"], ["--hosts", "a:0"], ["--nonsense"],
+                  ["--hosts"], ["--hostfile", "/nonexistent"], ["--launcher", "slurm"]):
+        result = expect(bspload(*words, env={"SLURM_JOB_ID": None}), 2, err="^bspload: ")
+        check(result.err.count("\n") == 1 and result.out == "", result)
+    expect(bspload("--help"), 0, out="^Usage: bspload", no_err=True)
+    expect(bspload("--version"), 0, out=r"^bspload \(bspzero\)", no_err=True)
+
+
+if __name__ == "__main__":
+    main([this_host, measured_there, ranked, without_bspload_there, hosts_that_do_not_answer,
+          where_hosts_come_from, bsprun_prefers_the_idle, wrong_calls])

@@ -1,0 +1,191 @@
+/* test_tables.c - loads of hosts, read and ranked; what bspstat shows, as text and as JSON. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/load.h"
+#include "bsprun/status_text.h"
+
+START_TEST(loads_are_read)
+{
+    static const struct {
+        const char *text;
+        double load; /* negative: not understood */
+        uint32_t cores;
+        double mflops;
+    } cases[] = {
+        {"bspload 0.50 1.00 2.00 8 2000.5\n", 0.5, 8, 2000.5},
+        {"Welcome to host a!\n\nbspload 0.50 1.00 2.00 8 2000.5\nbye\n", 0.5, 8, 2000.5},
+        {"0.25 0.10 0.05 2/345 6789\n4\n", 0.25, 4, 0},
+        {"You have mail.\n0.25 0.10 0.05 2/345 6789\n4\n", 0.25, 4, 0},
+        {"", -1, 0, 0},
+        {"bspload 0.50 1.00 2.00 8\n", -1, 0, 0},
+        {"bspload -1 1 2 8 100\n", -1, 0, 0},
+        {"bspload nan 1 2 8 100\n", -1, 0, 0},
+        {"bspload 1 1 2 0 100\n", -1, 0, 0},
+        {"bspload 1 1 2 70000 100\n", -1, 0, 0},
+        {"bspload 1 1 2 4 inf\n", -1, 0, 0},
+        {"0.25 0.10 0.05 2/345 6789\n", -1, 0, 0},
+        {"0.25 0.10 0.05 2/345 6789\nx\n", -1, 0, 0},
+        {"0.25 0.10 0.05\n4\n", -1, 0, 0},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct load load = {0};
+        bool good = load_read(&load, cases[i].text);
+
+        ck_assert_msg(good == (cases[i].load >= 0) && load.known == good, "%s", cases[i].text);
+        if (good)
+            ck_assert_msg(load.load[0] == cases[i].load && load.cores == cases[i].cores &&
+                              load.mflops == cases[i].mflops,
+                          "%s", cases[i].text);
+    }
+}
+END_TEST
+
+static void expect_order(const struct load *loads, uint32_t count, const char *expected)
+{
+    uint32_t order[8];
+    char text[9] = "";
+
+    load_rank(loads, count, order);
+    for (uint32_t i = 0; i < count; i++)
+        text[i] = (char)('0' + order[i]);
+    ck_assert_str_eq(text, expected);
+}
+
+START_TEST(hosts_are_ranked)
+{
+    struct load loads[] = {
+        {.known = true, .load = {3.5}, .cores = 4, .mflops = 1000}, /* 500 */
+        {.known = true, .load = {0}, .cores = 1, .mflops = 900},    /* 900 */
+        {.known = false},
+        {.known = true, .load = {1}, .cores = 2, .mflops = 900},   /* 900 */
+        {.known = true, .load = {7}, .cores = 4, .mflops = 2000},  /* none free: 1000 of a core */
+        {.known = true, .load = {19}, .cores = 8, .mflops = 2000}, /* 800 */
+    };
+
+    expect_order(loads, 6, "130452");
+    expect_order(loads, 0, "");
+    loads[1].mflops = 0; /* speeds do not count any more */
+    expect_order(loads, 6, "130452");
+    loads[0].load[0] = 0;
+    expect_order(loads, 6, "013452");
+}
+END_TEST
+
+/* ---- bspstat ---- */
+
+static const struct status_host hosts[] = {{"a", 4, "up"}, {"b-long-name", 0, "spare"}};
+static const struct status_rank ranks[] = {
+    {0, 0, "computing", 7, "bsp_put", "prog.c", 12},
+    {1, 0, "waiting", 7, "bsp_sync", "prog.c", 13},
+    {2, 0, "waiting", 7, "bsp_sync", "prog.c", 13},
+    {3, 0, "waiting", 7, "bsp_sync", "prog.c", 13},
+    {5, 0, "starting", 6, "", "", 0},
+};
+
+static struct status_facts facts_of_all(void)
+{
+    return (struct status_facts){.os_pid = 99,
+                                 .program = "./prog a\"b",
+                                 .directory = "/d",
+                                 .job = "j",
+                                 .seconds = 2,
+                                 .processes = 6,
+                                 .rate = 1234.5,
+                                 .term = 2,
+                                 .restarts = 1,
+                                 .zero = "a",
+                                 .snapshots = true,
+                                 .has_snapshot = true,
+                                 .snapshot_superstep = 4,
+                                 .snapshot_count = 3,
+                                 .snapshot_age = 1.5,
+                                 .hosts = hosts,
+                                 .host_count = 2,
+                                 .ranks = ranks,
+                                 .rank_count = 5};
+}
+
+static void expect_text(char *text, const char *expected)
+{
+    ck_assert_ptr_nonnull(text);
+    ck_assert_str_eq(text, expected);
+    free(text);
+}
+
+START_TEST(status_as_text)
+{
+    struct status_facts facts = facts_of_all();
+
+    expect_text(status_text(&facts),
+                "job 99: ./prog a\"b\n"
+                "  in /d, j\n"
+                "  6 processes on 2 hosts for 2.0 s, superstep 6, 1234 per second\n"
+                "  last snapshot: superstep 4, 1.5 s ago (3 taken); 1 restart; term 2\n"
+                "  host         slots  processes  state\n"
+                "  a                4          5  up, Processor Zero\n"
+                "  b-long-name      -          0  spare\n"
+                "  pid          host          superstep  state          last call\n"
+                "  0            a                     7  computing      bsp_put at prog.c:12\n"
+                "  1-3          a                     7  waiting        bsp_sync at prog.c:13\n"
+                "  5            a                     6  starting       -\n"
+                "  1 process not heard of\n");
+    facts.processes = facts.rank_count = 0;
+    facts.has_snapshot = false;
+    facts.host_count = 1;
+    facts.job = "";
+    expect_text(status_text(&facts), "job 99: ./prog a\"b\n"
+                                     "  in /d\n"
+                                     "  not yet in bsp_begin\n"
+                                     "  no snapshot yet; 1 restart; term 2\n");
+}
+END_TEST
+
+START_TEST(status_as_json)
+{
+    struct status_facts facts = facts_of_all();
+
+    facts.rank_count = 1;
+    facts.host_count = 1;
+    expect_text(status_json(&facts),
+                "{\"pid\":99,\"program\":\"./prog a\\\"b\",\"directory\":\"/d\",\"job\":\"j\","
+                "\"zero\":\"a\",\"processes\":6,\"seconds\":2.000,\"superstep\":7,\"term\":2,"
+                "\"restarts\":1,\"rate\":1234.5,\"snapshot\":{\"superstep\":4,\"taken\":3,"
+                "\"age\":1.500},\"hosts\":[{\"slots\":4,\"name\":\"a\",\"state\":\"up\"}],"
+                "\"ranks\":[{\"pid\":0,\"superstep\":7,\"line\":12,\"host\":\"a\","
+                "\"state\":\"computing\",\"function\":\"bsp_put\",\"file\":\"prog.c\"}]}\n");
+    facts.rank_count = facts.host_count = 0;
+    facts.has_snapshot = false;
+    facts.rate = -1;
+    facts.job = facts.directory = facts.zero = "";
+    /* Whatever is in the name of a program, it is JSON: UTF-8 as it is, other bytes escaped. */
+    facts.program = "\xc3\xa4\n\xe4\x01\\\xf0\x9f\x98\x80\xf0\x80\x80\x80\xed\xa0\x80\xc3";
+    expect_text(status_json(&facts),
+                "{\"pid\":99,\"program\":\"\xc3\xa4\\u000a\\u00e4\\u0001\\\\\xf0\x9f\x98\x80"
+                "\\u00f0\\u0080\\u0080\\u0080\\u00ed\\u00a0\\u0080\\u00c3\",\"directory\":\"\","
+                "\"job\":\"\",\"zero\":\"\",\"processes\":6,\"seconds\":2.000,\"superstep\":0,"
+                "\"term\":2,\"restarts\":1,\"rate\":null,\"snapshot\":null,\"hosts\":[],"
+                "\"ranks\":[]}\n");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("tables");
+    TCase *tests = tcase_create("tables");
+    SRunner *runner;
+
+    tcase_add_test(tests, loads_are_read);
+    tcase_add_test(tests, hosts_are_ranked);
+    tcase_add_test(tests, status_as_text);
+    tcase_add_test(tests, status_as_json);
+    suite_add_tcase(suite, tests);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
