@@ -155,3 +155,28 @@ void board_name(struct board_host *at, int pid, const char *name)
     snprintf(bspz_name_of(at->board, at->nprocs, pid, index), BSPZ_NAME_BYTES, "%s", name);
     atomic_store(&rank->file_count, index + 1);
 }
+
+static uint64_t sum_of(const void *bytes, size_t size)
+{
+    const uint64_t *words = bytes;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < size / 8; i++)
+        sum = sum * 31 + words[i];
+    return sum;
+}
+
+uint64_t board_sum(const struct board_host *at, int pid)
+{
+    const struct bspz_layout *layout = &at->board->layout;
+    uint64_t sum = sum_of(bspz_rank_of(at->board, pid), sizeof(struct bspz_rank));
+
+    sum = sum * 31 + sum_of(bspz_areas_at(at->board, pid), 4096);
+    sum = sum * 31 + sum_of(bspz_name_of(at->board, at->nprocs, pid, 0), BSPZ_NAME_BYTES);
+    for (uint64_t superstep = 0; superstep < 2; superstep++)
+        for (unsigned k = 0; k < BSPZ_STRETCHES; k++)
+            sum = sum * 31 + sum_of((char *)at->board +
+                                        bspz_stretch_offset(layout, at->nprocs, pid, superstep, k),
+                                    64u << 10);
+    return sum;
+}

@@ -34,6 +34,8 @@ bool board_has(const struct board_host *at, int from, int to, enum bspz_kind kin
 void board_arrive(struct board_host *at, int pid, uint64_t superstep, uint32_t flags);
 /* So many pushes of slots from `slot` on. */
 void board_push(struct board_host *at, int pid, uint64_t superstep, uint32_t slot, uint32_t count);
+/* Of what belongs to a rank alone: its slot, names, first areas, and what its halves begin with. */
+uint64_t board_sum(const struct board_host *at, int pid);
 void board_name(struct board_host *at, int pid, const char *name);
 
 #endif

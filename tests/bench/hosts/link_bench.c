@@ -142,6 +142,8 @@ static void run_rank(int pid)
                        (off_t)sizes[SIZES - 1] + 4096) == 0,
              "memory");
     for (int i = 0; i < SIZES; i++) {
+        if (getenv("LB_ONLY") && (uint64_t)atoll(getenv("LB_ONLY")) != sizes[i])
+            continue;
         uint64_t rounds = sizes[i] < 4096 ? 10000 : (UINT64_C(1) << 30) / (sizes[i] + 200000);
         double begun;
 
@@ -187,10 +189,20 @@ static void *bell_main(void *unused)
     return unused;
 }
 
+static void on_child(uv_signal_t *handle, int signal)
+{
+    (void)signal;
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        if (--*(int *)handle->data == 0)
+            uv_stop(handle->loop);
+}
+
 static void run_agent(int fd)
 {
     static const struct links_calls calls = {.message = on_message, .lost = on_lost};
     struct links_peer peer = {.host = (uint32_t)!host, .addresses = ""};
+    int left = ranks;
+    uv_signal_t child;
     uv_loop_t loop;
     struct links_setup setup = {.loop = &loop,
                                 .host = (uint32_t)host,
@@ -203,6 +215,9 @@ static void run_agent(int fd)
     pthread_t thread;
 
     uv_loop_init(&loop);
+    uv_signal_init(&loop, &child);
+    child.data = &left;
+    uv_signal_start(&child, on_child, SIGCHLD);
     links = links_open(&setup, &calls, NULL);
     links_take(links, (uint32_t)!host, fd, NULL);
     must(links_mirror(links, board_fd, 2 * ranks) == 0, "mirror");
@@ -210,11 +225,7 @@ static void run_agent(int fd)
     for (int i = 0; i < ranks; i++)
         if (fork() == 0)
             run_rank(host * ranks + i);
-    for (int left = ranks; left > 0;) {
-        uv_run(&loop, UV_RUN_ONCE);
-        while (left > 0 && waitpid(-1, NULL, WNOHANG) > 0)
-            left--;
-    }
+    uv_run(&loop, UV_RUN_DEFAULT);
 }
 
 static int connect_both(char **arguments)
