@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -113,12 +114,17 @@ int store_io_read(const struct store_io *io, int descriptor, uint64_t offset, vo
     return 0;
 }
 
-int store_io_replace(const struct store_io *io, int directory, const char *name, const void *bytes,
-                     size_t size)
+static bool temporary_name(char temporary[NAME_MAX + 1], const char *name)
+{
+    return (size_t)snprintf(temporary, NAME_MAX + 1, "%s.tmp", name) < NAME_MAX + 1;
+}
+
+int store_io_stage(const struct store_io *io, int directory, const char *name, const void *bytes,
+                   size_t size)
 {
     char temporary[NAME_MAX + 1];
 
-    if ((size_t)snprintf(temporary, sizeof(temporary), "%s.tmp", name) >= sizeof(temporary))
+    if (!temporary_name(temporary, name))
         return -ENAMETOOLONG;
     int status = io->unlink(io->context, directory, temporary, 0);
     if (status < 0 && status != -ENOENT)
@@ -132,13 +138,30 @@ int store_io_replace(const struct store_io *io, int directory, const char *name,
     int closed = io->close(io->context, file);
     if (status == 0)
         status = closed;
-    if (status == 0)
-        status = io->rename(io->context, directory, temporary, name);
+    if (status < 0)
+        io->unlink(io->context, directory, temporary, 0);
+    return status;
+}
+
+int store_io_publish(const struct store_io *io, int directory, const char *name)
+{
+    char temporary[NAME_MAX + 1];
+
+    temporary_name(temporary, name);
+    int status = io->rename(io->context, directory, temporary, name);
     if (status < 0) {
         io->unlink(io->context, directory, temporary, 0);
         return status;
     }
     return io->sync(io->context, directory);
+}
+
+int store_io_replace(const struct store_io *io, int directory, const char *name, const void *bytes,
+                     size_t size)
+{
+    int status = store_io_stage(io, directory, name, bytes, size);
+
+    return status < 0 ? status : store_io_publish(io, directory, name);
 }
 
 int store_io_open(const struct store_io *io, int directory, const char *name, uint64_t *size)

@@ -37,6 +37,10 @@ int store_io_read(const struct store_io *io, int descriptor, uint64_t offset, vo
  * perhaps the new ones. */
 int store_io_replace(const struct store_io *io, int directory, const char *name, const void *bytes,
                      size_t size);
+/* The same in two steps: the contents are durable under another name; they have their name. */
+int store_io_stage(const struct store_io *io, int directory, const char *name, const void *bytes,
+                   size_t size);
+int store_io_publish(const struct store_io *io, int directory, const char *name);
 
 /* Reads a whole file into memory of malloc.  -EFBIG beyond limit; -EPERM when it is no regular
  * file, is not the caller's, or others may write to it. */

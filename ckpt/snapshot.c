@@ -141,11 +141,12 @@ int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descri
 
     temporary_name(temporary, pid);
     store_image_name(name, pid);
+    bool durable = descriptor < 0;
     if (descriptor < 0)
         descriptor = store_io_open(io, snapshot->folder, temporary, NULL);
     if (descriptor < 0)
         return fail(snapshot, descriptor, error, name);
-    int status = io->sync(io->context, descriptor);
+    int status = durable ? 0 : io->sync(io->context, descriptor);
     int closed = io->close(io->context, descriptor);
     if (status == 0)
         status = closed;
@@ -215,12 +216,14 @@ int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest
         return status;
     status = check_images(snapshot, manifest, error);
     if (status == 0) {
-        status = io->sync(io->context, snapshot->store->job);
+        /* The manifest's bytes first: a file system with a journal writes the names along. */
+        status = store_io_stage(io, snapshot->folder, MANIFEST_NAME, buffer.data, buffer.size);
+        if (status == 0)
+            status = io->sync(io->context, snapshot->store->job);
         if (status == 0)
             status = io->sync(io->context, snapshot->folder);
         if (status == 0)
-            status =
-                store_io_replace(io, snapshot->folder, MANIFEST_NAME, buffer.data, buffer.size);
+            status = store_io_publish(io, snapshot->folder, MANIFEST_NAME);
         if (status < 0)
             fail(snapshot, status, error, "the manifest");
     }

@@ -106,7 +106,7 @@ int store_image_create(struct store_snapshot *snapshot, uint32_t pid, char *erro
 int store_image_path(struct store_snapshot *snapshot, uint32_t pid, char *path, size_t size,
                      char *error);
 /* Makes the image durable under its name and closes the descriptor, also on failure.  descriptor
- * -1: another process has written it to store_image_path. */
+ * -1: another process has written it to store_image_path, and made its bytes durable. */
 int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descriptor, char *error);
 /* Writes the manifest, which must be that of this snapshot: all its images are there in their
  * sizes, all bases are committed.  Frees the snapshot on success. */

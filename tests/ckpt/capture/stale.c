@@ -14,13 +14,19 @@
 #define LARGE (40 << 20)
 
 /* Apart from each other, and from anything that could become one mapping with them. */
+static char *apart(char fill, size_t bytes, int advice)
+{
+    char *space = mmap(NULL, bytes + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(space != MAP_FAILED && mprotect(space + PAGE, bytes, PROT_READ | PROT_WRITE) == 0);
+    CHECK(madvise(space + PAGE, bytes, advice) == 0);
+    memset(space + PAGE, fill, bytes);
+    return space + PAGE;
+}
+
 static char *page_of(char fill)
 {
-    char *space = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    CHECK(space != MAP_FAILED && mprotect(space + PAGE, PAGE, PROT_READ | PROT_WRITE) == 0);
-    memset(space + PAGE, fill, PAGE);
-    return space + PAGE;
+    return apart(fill, PAGE, MADV_NORMAL);
 }
 
 static int save(const char *image, struct host_agent *agent)
@@ -47,11 +53,7 @@ static int freeze(struct host_agent *agent)
 /* New memory, so much that what forks do to it is guessed and not looked up. */
 static char *large(char fill, int advice)
 {
-    char *memory = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    CHECK(memory != MAP_FAILED && madvise(memory, LARGE, advice) == 0);
-    memset(memory, fill, LARGE);
-    return memory;
+    return apart(fill, LARGE, advice);
 }
 
 int main(int argc, char **argv)
