@@ -26,6 +26,7 @@ struct launcher_agent {
     struct launcher *launcher;
     uint32_t host;  /* its number */
     uint32_t slots; /* 0: as many as it has cores */
+    uint32_t cores; /* as it says itself */
     const char *name;
     bool local;                         /* on the host of bsprun */
     pid_t pid;                          /* local: its process, 0: none */

@@ -14,6 +14,8 @@
 #include "bsprun/launcher_inside.h"
 #include "bsprun/verdict.h"
 
+#define REPORTS_LATE_MS 10000u /* after the end */
+
 /* ---- What the user is told ---- */
 
 static const char *fault_text(const struct launcher *launcher)
@@ -191,6 +193,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     message.elect.wanted = job_machine_wanted(launcher->machine);
     message.elect.begun = (struct wire_begun_list){lineage->items, lineage->count};
     message.elect.avoid = (struct wire_begun_list){avoid, count};
+    message.elect.by_node = launcher->options->hosts.by_node;
     message.elect.between_failures_ns = between_failures_ns(launcher);
     if (message.elect.restore)
         input_close(&launcher->input);
@@ -272,9 +275,26 @@ void launcher_finish(struct launcher *launcher)
         launcher_wind_up(launcher);
 }
 
+/* Some agent has nothing to say, or cannot. */
+static void on_reports_late(uv_timer_t *timer)
+{
+    struct launcher *launcher = timer->data;
+
+    if (launcher->paused) {
+        uv_timer_start(timer, on_reports_late, REPORTS_LATE_MS, 0);
+        return;
+    }
+    launcher->reports_awaited = false;
+    launcher_finish(launcher);
+    if (launcher->said)
+        launcher_cut_lines(launcher); /* nor has it left */
+}
+
 static void leave(struct launcher *launcher, const struct job_effect *effect)
 {
     launcher->over = true;
+    if (launcher_has_hosts(launcher))
+        uv_timer_start(&launcher->machine_timer, on_reports_late, REPORTS_LATE_MS, 0);
     launcher->status = launcher->forced_status ? launcher->forced_status : effect->status;
     if (job_machine_outcome(launcher->machine).cause == WIRE_CAUSE_HOST_LOST &&
         launcher->agent_status > 0 && !launcher->forced_status)

@@ -227,7 +227,7 @@ static void give_up_silent(struct launcher_agent *agent)
 {
     char text[WIRE_NAME_MAX + 96];
 
-    snprintf(text, sizeof text, "host %s has not been heard of for %g s", agent->name,
+    snprintf(text, sizeof text, "host %s was lost: it has not been heard of for %g s", agent->name,
              (double)agent->launcher->options->hosts.heartbeat_ms / 1e3);
     remote_start_stop(agent->launcher->remote->start, agent->host);
     launcher_give_up_agent(agent, true, false, text);
@@ -265,8 +265,8 @@ void launcher_remote_closed(struct launcher_agent *agent, enum net_end end, cons
 
     if (launcher->over)
         return;
-    snprintf(why, sizeof why, "the connection to the node agent of host %s has ended%s%.160s",
-             agent->name, end == NET_END_PEER ? "" : ": ", end == NET_END_PEER ? "" : text);
+    snprintf(why, sizeof why, "host %s was lost: the connection to its node agent %s%s%.160s",
+             agent->name, cut ? "broke" : "ended", cut ? ", " : "", cut ? text : "");
     remote_start_stop(launcher->remote->start, agent->host);
     launcher_give_up_agent(agent, cut, !cut, why);
 }

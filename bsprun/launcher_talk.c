@@ -46,6 +46,7 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
     start->overhead = snapshots->overhead;
     start->async = snapshots->async;
     start->keep = snapshots->keep;
+    start->copies = launcher->options->hosts.copies;
     start->stop_on_failure = snapshots->on_refusal != ON_REFUSAL_CONTINUE;
     start->stop_on_late_failure = snapshots->on_refusal == ON_REFUSAL_STOP;
     start->excluded = (struct wire_texts){snapshots->excluded, (uint32_t)snapshots->excluded_count};
@@ -89,9 +90,12 @@ static void fill_program(struct launcher_agent *agent, struct wire_start *start)
 /* What is left of it for an agent that replaces another one. */
 static uint64_t time_left(struct launcher *launcher)
 {
+    uint64_t all = (uint64_t)(launcher->options->timeout * 1e9);
+
     if (launcher->begun_ms == 0)
         launcher->begun_ms = launcher_now_ms();
-    uint64_t all = (uint64_t)(launcher->options->timeout * 1e9);
+    if (job_machine_term(launcher->machine) == 0)
+        return all;
     uint64_t passed = (launcher_now_ms() - launcher->begun_ms) * 1000000u;
 
     return all == 0 || passed < all ? all - (all ? passed : 0) : 1;
@@ -308,7 +312,7 @@ static void note_snapshot(struct launcher *launcher, const struct wire_saved *sa
     launcher->snapshot_bytes += saved->size;
     launcher->pause_ns += saved->pause_ns;
     usage_bytes_text(saved->size, size, sizeof size);
-    if (launcher->options->verbosity > 0)
+    if (launcher->options->verbosity > 0 && launcher_has_snapshots(launcher))
         launcher_say(launcher,
                      "snapshot of superstep %llu: %s, paused %.1f ms, committed after %.1f ms",
                      (unsigned long long)saved->superstep, size, (double)saved->pause_ns / 1e6,
@@ -344,11 +348,26 @@ static void take_hello(struct launcher_agent *agent, const struct wire_hello *he
 {
     free(agent->addresses);
     agent->addresses = strdup(hello->addresses);
+    agent->cores = hello->cores;
     agent->up = true;
     agent->starting = false;
     if (job_machine_zero(agent->launcher->machine) == agent->host)
         agent->launcher->reader = agent;
     send_start(agent);
+}
+
+/* Where the user has said which hosts there are. */
+static void tell_crowded(struct launcher *launcher, const struct wire_registration *registration)
+{
+    const struct options *options = launcher->options;
+    char line[HOSTS_ERROR];
+    uint64_t slots = 0;
+
+    for (uint32_t i = 0; i < launcher->agent_count - launcher->spares; i++)
+        slots += launcher->agents[i].slots ? launcher->agents[i].slots : launcher->agents[i].cores;
+    if (launcher_has_hosts(launcher) && !options->hosts.oversubscribe &&
+        hosts_crowded(registration->wanted, (uint32_t)options->processes, slots, line))
+        launcher_say(launcher, "%s", line);
 }
 
 static void tell_machine(struct launcher_agent *agent, const struct wire_message *message)
@@ -358,6 +377,7 @@ static void tell_machine(struct launcher_agent *agent, const struct wire_message
     switch (message->kind) {
     case WIRE_REGISTER:
         event.kind = JOB_EVENT_REGISTERED;
+        tell_crowded(agent->launcher, &message->registration);
         break;
     case WIRE_CHOSEN:
         event.kind = JOB_EVENT_CHOSEN;
