@@ -13,7 +13,6 @@
 
 #define AGAIN_NS         200000000u
 #define LOOP_DESCRIPTORS 10
-#define HOST_NAME_VARIABLE "BSPZERO_HOST_NAME" /* instead of the machine's */
 
 static const int watched_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 #define WATCHED_SIGNALS (int)(sizeof watched_signals / sizeof *watched_signals)
@@ -155,8 +154,8 @@ int agent_init(struct agent *agent, bool bare)
     agent->order.consult_every = 0;
     agent->order.abort_at = COORD_NEVER;
     gethostname(agent->host_name, sizeof agent->host_name - 1);
-    if (getenv(HOST_NAME_VARIABLE))
-        snprintf(agent->host_name, sizeof agent->host_name, "%s", getenv(HOST_NAME_VARIABLE));
+    if (getenv(AGENT_NAME_VARIABLE))
+        snprintf(agent->host_name, sizeof agent->host_name, "%s", getenv(AGENT_NAME_VARIABLE));
     process_signals_save(&agent->signals);
     signal(SIGPIPE, SIG_IGN);
     /* Meant for bsprun or the program, when a batch system sends them to everybody. */

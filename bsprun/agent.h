@@ -34,6 +34,7 @@
 #define AGENT_SPIN_NS             50000u
 #define AGENT_GRACE_MS            300u  /* from "leave" to SIGKILL */
 #define AGENT_SPARE_DESCRIPTORS   3     /* to look through /proc with when the job is stopped */
+#define AGENT_NAME_VARIABLE       "BSPZERO_HOST_NAME" /* instead of the machine's */
 #define AGENT_GRACE_SEQUENTIAL_MS 3000u /* the same for a program outside its SPMD part */
 
 struct agent;

@@ -2,7 +2,8 @@
  *
  *   bspnode --fd N [--hold M] [--join]  under bsprun: N is the connection to it; M stays open to the
  *                                end; the job has several hosts
- *   bspnode --join               the same on another host: JOIN comes over standard input
+ *   bspnode --join [--slurm]     the same on another host: JOIN comes over standard input; the host
+ *                                is called as Slurm calls it
  *   bspnode --bare FD PROCESS    for a program run by itself: its board and its process 0
  */
 #include <errno.h>
@@ -161,12 +162,25 @@ static bool managed_options(char **argv, bool *joins)
     return true;
 }
 
+/* The names of Slurm's nodes need not be those of the machines. */
+static void take_node_name(void)
+{
+    const char *name = getenv("SLURMD_NODENAME");
+
+    if (name)
+        setenv(AGENT_NAME_VARIABLE, name, 0);
+}
+
 int main(int argc, char **argv)
 {
     bool joins = false;
     int fd, root;
 
     prctl(PR_SET_NAME, "bspnode", 0, 0, 0);
+    if (argc == 3 && strcmp(argv[1], "--join") == 0 && strcmp(argv[2], "--slurm") == 0) {
+        take_node_name();
+        argc = 2;
+    }
     if (argc == 2 && strcmp(argv[1], "--join") == 0)
         return run_managed(-1, true);
     if (argc >= 3 && strcmp(argv[1], "--fd") == 0 && number(argv[2], &fd) &&

@@ -56,7 +56,7 @@ struct options_hosts {
     /* Found by options_find_hosts. */
     struct hosts all;
     char own[WIRE_NAME_MAX + 1]; /* what this host is called among them */
-    bool slurm;                  /* they are a Slurm allocation's */
+    bool slurm;                  /* they are nodes of the Slurm allocation this is in */
     bool only_here;              /* there is but one, and it is this */
 };
 

@@ -272,8 +272,7 @@ static bool take_hosts(struct options *options)
         return take_list(options, "BSPZERO_HOSTS=", list);
     if (file && *file)
         return take_file(options, "BSPZERO_HOSTFILE=", file);
-    hosts->slurm = hosts_in_slurm(options->lookup);
-    return !hosts->slurm || take_slurm(options);
+    return !hosts_in_slurm(options->lookup) || take_slurm(options);
 }
 
 static bool check_hosts(struct options *options)
@@ -289,6 +288,28 @@ static bool check_hosts(struct options *options)
     return true;
 }
 
+/* Whether all hosts but this one are nodes of the Slurm allocation, whoever named them. */
+static bool are_allocated(const struct options *options, const char *own)
+{
+    const struct hosts *all = &options->hosts.all;
+    struct hosts nodes = {NULL, 0};
+    char error[HOSTS_ERROR];
+    uint32_t found = 0;
+
+    if (all->count == 0 || !hosts_in_slurm(options->lookup) ||
+        !hosts_from_slurm(&nodes, options->lookup, error))
+        return false;
+    for (uint32_t i = 0; i < all->count; i++) {
+        bool known = hosts_is_own(all->items[i].name, own);
+
+        for (uint32_t k = 0; k < nodes.count && !known; k++)
+            known = strcasecmp(all->items[i].name, nodes.items[k].name) == 0;
+        found += known;
+    }
+    hosts_free(&nodes);
+    return found == all->count;
+}
+
 bool options_find_hosts(struct options *options, const char *own)
 {
     struct options_hosts *hosts = &options->hosts;
@@ -297,8 +318,9 @@ bool options_find_hosts(struct options *options, const char *own)
 
     if (!take_settings(options) || !take_hosts(options))
         return false;
-    if (hosts->slurm && node && *node)
+    if (hosts_in_slurm(options->lookup) && node && *node)
         own = node;
+    hosts->slurm = are_allocated(options, own);
     hosts_merge_own(&hosts->all, own);
     if (hosts->all.count == 0 && !hosts_mention(&hosts->all, NULL, "localhost", 0, error))
         return options_wrong(options, "%s", error);

@@ -547,6 +547,32 @@ START_TEST(own_host_under_several_names)
 }
 END_TEST
 
+START_TEST(slurm_nodes_by_name)
+{
+    static const struct {
+        const char *hosts;
+        bool slurm;
+    } cases[] = {{"n1,n3:4", true}, {"n2,n4", false}, {"me,n1", true}, {"other", false}};
+    struct options options;
+
+    set(0, "SLURM_JOB_ID", "7");
+    set(1, "SLURM_JOB_NODELIST", "n[1-3]");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        PARSE(&options, "--hosts", cases[i].hosts, "prog");
+        ck_assert(options_find_hosts(&options, "me"));
+        ck_assert_msg(options.hosts.slurm == cases[i].slurm, "%s", cases[i].hosts);
+        options_free(&options);
+    }
+    PARSE(&options, "-local", "prog");
+    ck_assert(options_find_hosts(&options, "me") && !options.hosts.slurm);
+    options_free(&options);
+    PARSE(&options, "prog");
+    ck_assert(options_find_hosts(&options, "me") && options.hosts.slurm);
+    options_free(&options);
+    forget_settings();
+}
+END_TEST
+
 /* A restart has the hosts of then, unless others are given. */
 START_TEST(hosts_of_a_restart)
 {
@@ -575,7 +601,7 @@ int main(void)
         snapshots_as_linked, restart_options,   restart_recalls,
         host_defaults,       host_values,       host_nonsense,
         host_sources,        host_environment,  own_host_under_several_names,
-        hosts_of_a_restart};
+        slurm_nodes_by_name, hosts_of_a_restart};
     Suite *suite = suite_create("options");
     TCase *cases = tcase_create("options");
     SRunner *runner;
