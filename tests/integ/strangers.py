@@ -13,7 +13,7 @@ import socket
 import stat
 import struct
 import subprocess
-import time
+import threading
 
 from harness import *
 
@@ -190,6 +190,108 @@ def purpose_for(name):
     return CONTROL if name == "bsprun" else DATA
 
 
+# ---- Somebody on the path ----
+
+class Between:
+    """Relays what agents and bsprun say to each other, and keeps it; `change` sees each piece
+    first: (bytes so far in that direction, whether to bsprun, piece) -> piece, None to cut."""
+
+    def __init__(self, folder, change=None):
+        self.folder, self.change = folder, change
+        self.heard = {True: b"", False: b""}
+        self.listening = socket.create_server(("", 0))
+        self.port = self.listening.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                agent, _ = self.listening.accept()
+            except OSError:
+                return
+            try:
+                with open(os.path.join(self.folder, "port")) as file:
+                    bsprun = connect(int(file.read()))
+            except OSError: # bsprun has ended
+                agent.close()
+                continue
+            bsprun.settimeout(None)
+            for one, other, to_bsprun in ((agent, bsprun, True), (bsprun, agent, False)):
+                threading.Thread(target=self.relay, args=(one, other, to_bsprun),
+                                 daemon=True).start()
+
+    def relay(self, one, other, to_bsprun):
+        so_far = 0
+        try:
+            while piece := one.recv(65536):
+                self.heard[to_bsprun] += piece
+                length = len(piece)
+                if self.change:
+                    piece = self.change(so_far, to_bsprun, piece)
+                if piece is None:
+                    break
+                so_far += length
+                other.sendall(piece)
+        except OSError:
+            pass
+        for connection in (one, other):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listening.shutdown(socket.SHUT_RDWR)
+        self.listening.close()
+
+
+# A launcher that tells the agent the port of somebody between.
+DIVERT = """#!/usr/bin/env python3
+import os, re, struct, subprocess, sys
+def read(size):
+    got = b""
+    while len(got) < size:
+        more = os.read(0, size - len(got))
+        if not more:
+            sys.exit(1)
+        got += more
+    return got
+header = read(4)
+join = header + read(struct.unpack("<I", header)[0])
+port = re.search(rb"[.\\]](?:\\d+)?:(\\d{5})", join)[1]
+with open("FOLDER/port.new", "w") as file:
+    file.write(port.decode())
+os.rename("FOLDER/port.new", "FOLDER/port")
+join = join.replace(b":" + port, b":PORT")
+os.environ["BSPZERO_HOST_NAME"] = sys.argv[1]
+ends = os.pipe()
+if os.fork() == 0:
+    os.close(ends[0])
+    os.write(ends[1], join)
+    while os.read(0, 65536):
+        pass
+    os._exit(0)
+os.dup2(ends[0], 0)
+os.close(ends[0])
+os.close(ends[1])
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+def diverted(change=None, *words):
+    folder = tempfile.mkdtemp(dir=scratch)
+    between = Between(folder, change)
+    launcher = os.path.join(folder, "launcher")
+    with open(launcher, "w") as file:
+        file.write(DIVERT.replace("FOLDER", folder).replace("PORT", str(between.port)))
+    os.chmod(launcher, stat.S_IRWXU)
+    try:
+        return between, bsprun("-np", "4", "--hosts", "h0:2,h1:2", "--launcher", launcher, *words,
+                               PROG, "talk", TURNS)
+    finally:
+        between.close()
+
+
 # ---- Tests ----
 
 def a_local_job_listens_nowhere():
@@ -323,8 +425,43 @@ def who_has_the_key_and_lies_is_dropped():
         job.ends_well()
 
 
+def nothing_can_be_overheard():
+    """Not even what agents and bsprun say to each other in a job that is not encrypted."""
+    between, result = diverted()
+    expect(result, 0, out=r"^line 0 of 3$", no_err=True)
+    for data in between.heard.values():
+        check(len(data) > 1000, "only", len(data), "bytes went that way")
+        for word in (b"line", b"integ_prog", b"/tmp", b"PATH", b"bspnode"):
+            check(word not in data, word, "can be read on the way")
+
+
+def whatever_is_changed_is_noticed():
+    """A changed bit ends that connection, as if it had broken, and nothing else comes of it.  In
+    the handshake it costs an address, and there may be another."""
+    chance = random.Random(5)
+    for to_bsprun, at in ((True, 10), (False, 10), (True, 130), (True, 160), (True, 300),
+                          (False, 100), (False, 300)):
+        changed = []
+
+        def change(so_far, way, piece):
+            if way == to_bsprun and so_far <= at < so_far + len(piece) and not changed:
+                changed.append(at)
+                piece = bytearray(piece)
+                piece[at - so_far] ^= 1 << chance.randrange(8)
+            return bytes(piece)
+
+        _, result = diverted(change, "--heartbeat", "1", "--connect-timeout", "5")
+        check(changed, "nothing came to byte", at)
+        shaking_hands = at < (HELLO + CONFIRM if to_bsprun else REPLY)
+        check(result.err or shaking_hands and result.status == 0,
+              "nobody has noticed a change at", at, "\n", result)
+        for line in result.out.splitlines():
+            check(re.fullmatch(r"line \d+ of [0-3]|p = 4", line), "who says", line)
+
+
 if __name__ == "__main__":
-    main([a_local_job_listens_nowhere, the_key_is_in_no_argument_and_no_environment,
+    main([nothing_can_be_overheard, whatever_is_changed_is_noticed,
+          a_local_job_listens_nowhere, the_key_is_in_no_argument_and_no_environment,
           strangers_cost_nothing, strangers_of_an_encrypted_job, a_wrong_key_hears_nothing,
           what_was_recorded_is_of_no_use, another_version_is_named, the_wrong_place_is_named,
           who_has_the_key_and_lies_is_dropped])
