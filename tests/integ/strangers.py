@@ -245,6 +245,41 @@ class Between:
         self.listening.close()
 
 
+class Wire:
+    """Hears all that goes through the loopback interface, where that is allowed."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+        self.socket.bind(("lo", 0))
+        self.socket.settimeout(0.05)
+        self.packets = []
+        self.over = False
+        self.thread = threading.Thread(target=self.listen, daemon=True)
+        self.thread.start()
+
+    def listen(self):
+        while not self.over:
+            try:
+                self.packets.append(self.socket.recv(1 << 17))
+            except TimeoutError:
+                continue
+
+    def heard(self, ports):
+        """What went from and to these ports, over TCP and IPv4."""
+        self.over = True
+        self.thread.join()
+        self.socket.close()
+        data = b""
+        for packet in self.packets:
+            if packet[12:14] != b"\x08\x00" or packet[23] != 6:
+                continue
+            tcp = 14 + (packet[14] & 15) * 4
+            if set(struct.unpack(">HH", packet[tcp:tcp + 4])) & ports:
+                data += packet[tcp + (packet[tcp + 12] >> 4) * 4:]
+        return data
+
+
 # A launcher that tells the agent the port of somebody between.
 DIVERT = """#!/usr/bin/env python3
 import os, re, struct, subprocess, sys
@@ -435,6 +470,23 @@ def nothing_can_be_overheard():
             check(word not in data, word, "can be read on the way")
 
 
+def an_encrypted_job_can_not_be_overheard():
+    """Without --encrypt names of source files can be read between agents, so it would be heard."""
+    try:
+        Wire().heard(set())
+    except PermissionError:
+        print("not allowed to listen on lo: not tested")
+        return
+    for options in ([], ["--encrypt"]):
+        wire = Wire()
+        with Spied(*options) as job:
+            ports = job.ports()
+            job.ends_well()
+        data = wire.heard({port for port, name in ports.items() if name == "bspnode"})
+        check(len(data) > 2000, "only", len(data), "bytes between agents")
+        check((b"prog.c" in data) == (options == []), options, "prog.c" in repr(data))
+
+
 def whatever_is_changed_is_noticed():
     """A changed bit ends that connection, as if it had broken, and nothing else comes of it.  In
     the handshake it costs an address, and there may be another."""
@@ -460,7 +512,8 @@ def whatever_is_changed_is_noticed():
 
 
 if __name__ == "__main__":
-    main([nothing_can_be_overheard, whatever_is_changed_is_noticed,
+    main([nothing_can_be_overheard, an_encrypted_job_can_not_be_overheard,
+          whatever_is_changed_is_noticed,
           a_local_job_listens_nowhere, the_key_is_in_no_argument_and_no_environment,
           strangers_cost_nothing, strangers_of_an_encrypted_job, a_wrong_key_hears_nothing,
           what_was_recorded_is_of_no_use, another_version_is_named, the_wrong_place_is_named,
