@@ -103,6 +103,7 @@ struct agent {
     int adopted, ready, ended;     /* how many of these have got that far */
     uint64_t consulted;            /* newest consultation passed on */
     bool end_reported;             /* ... which was the barrier of bsp_end */
+    bool let_out;                  /* ... and Processor Zero has answered it */
     uint64_t asked_passed;         /* bsprun wants to know when we have passed it; + 1, 0: nothing */
     struct cores_claim cores;
     struct watched root;

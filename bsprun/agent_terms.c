@@ -96,7 +96,7 @@ static void forget_members(struct agent *agent)
     agent->root = (struct watched){.pidfd = -1};
     agent->adopted = agent->ready = agent->ended = 0;
     agent->consulted = 0;
-    agent->end_reported = false;
+    agent->end_reported = agent->let_out = false;
 }
 
 static void no_memory(struct agent *agent)

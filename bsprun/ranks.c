@@ -401,6 +401,14 @@ static void report_leavers(struct agent *agent)
     }
 }
 
+/* It was let out of bsp_end and killed before it could say that it is: it has ended, and how. */
+static void count_out(struct agent *agent, int pid)
+{
+    agent->members[pid].seen = BSPZ_RANK_ENDED;
+    if (++agent->ended == agent->here)
+        all_ended(agent);
+}
+
 /* The first rank that is gone although it had more to do. */
 static int lost_rank(const struct agent *agent)
 {
@@ -439,6 +447,8 @@ void agent_check_over(struct agent *agent)
             agent_sweep(agent);
         return;
     }
+    while (agent->let_out && agent->job == JOB_RUNNING && (lost = lost_rank(agent)) >= 0)
+        count_out(agent, lost);
     if (agent->job == JOB_ENDING) {
         report_leavers(agent);
         return;

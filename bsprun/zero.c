@@ -103,6 +103,7 @@ static void release(struct agent *agent, const struct wire_message *message)
 
     if (superstep + 1 != agent->consulted)
         return; /* a barrier of bsp_end that nobody waits at here */
+    agent->let_out = message->release.decision == WIRE_DECISION_END;
     if (message->release.decision == WIRE_DECISION_SNAPSHOT &&
         !agent_snapshots_order(agent, superstep))
         return;

@@ -362,6 +362,29 @@ def own_ends_are_final():
             place.check_clean()
 
 
+def killed_on_its_way_out():
+    """All have come to bsp_end and been let out, but one is killed before it has left."""
+    with Place() as place:
+        place.hold(0, 9)
+        job = place.ticker(2, 9, options=["--every", "8"])
+        place.wait_executed(0, 9)
+        place.wait_committed(8)
+        agent, ranks = job.agent(), [place.wait_executed(pid, 9) for pid in range(2)]
+        os.kill(agent, signal.SIGSTOP)
+        place.release(0, 9)
+        wait_until(lambda: len(place.ends()) == 2 and all(state_of(rank) == "S" for rank in ranks),
+                   "both in bsp_end")
+        os.kill(ranks[1], signal.SIGSTOP)
+        os.kill(agent, signal.SIGCONT)
+        wait_until(lambda: not alive(ranks[0]), "the end of process 0")
+        os.kill(ranks[1], signal.SIGKILL)
+        job.wait(128 + signal.SIGKILL)
+        check(job.said().count("killed by signal 9") == 1 and "internal" not in job.said(), job)
+        place.check_clean()
+        place.restart().wait(0)
+        place.check_clean()
+
+
 def without_snapshots():
     """A kill without snapshots ends the job, as ever."""
     with Place() as place:
@@ -380,4 +403,4 @@ if __name__ == "__main__":
           labelled_and_split, shortened_by_itself, slow_input, input_from_a_terminal,
           reader_that_waits, signal_to_everybody, a_variable_of_our_own,
           forgotten_descriptors, address_sanitizer,
-          own_ends_are_final, without_snapshots])
+          own_ends_are_final, killed_on_its_way_out, without_snapshots])
