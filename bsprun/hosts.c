@@ -13,9 +13,6 @@ static void free_host(struct host *host)
     free(host->name);
     free(host->user);
     free(host->adapter);
-    for (uint32_t i = 0; i < host->variable_count; i++)
-        free(host->variables[i]);
-    free(host->variables);
 }
 
 void hosts_free(struct hosts *hosts)

@@ -21,11 +21,9 @@ typedef const char *hosts_lookup(const char *name);
 
 /* All of it is owned by the list. */
 struct host {
-    char *name;       /* without brackets */
-    char *user;       /* to log in as; NULL: as ssh decides */
-    char *adapter;    /* where its data is to go to, another name of the host; NULL: not given */
-    char **variables; /* NAME=VALUE, to be set for the processes there */
-    uint32_t variable_count;
+    char *name;     /* without brackets */
+    char *user;     /* to log in as; NULL: as ssh decides */
+    char *adapter;  /* where its data is to go to, another name of the host; NULL: not given */
     uint32_t slots; /* 0: as many as it has usable cores */
     uint32_t plain; /* mentions without a number, while the list is being made */
 };

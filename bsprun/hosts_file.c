@@ -174,24 +174,6 @@ static bool is(const struct word *word, const char *text)
     return word->length == strlen(text) && strncasecmp(word->text, text, word->length) == 0;
 }
 
-/* BSPTCP_KEY=value */
-static bool set_variable(struct host *host, const struct word *key, const struct word *value)
-{
-    char **more = realloc(host->variables, (host->variable_count + 1) * sizeof *more);
-    char *text;
-
-    if (!more)
-        return false;
-    host->variables = more;
-    if (asprintf(&text, "BSPTCP_%.*s=%.*s", (int)key->length, key->text, (int)value->length,
-                 value->text) < 0)
-        return false;
-    for (size_t i = 0; text[i] != '='; i++)
-        text[i] = (char)toupper((unsigned char)text[i]);
-    more[host->variable_count++] = text;
-    return true;
-}
-
 static bool set_adapter(struct reader *reader, struct host *host, const struct word *value)
 {
     char why[HOSTS_ERROR];
@@ -225,18 +207,13 @@ static bool take_statement(struct reader *reader)
     host = mention(reader, &name, 0);
     if (!host)
         return false;
-    bool first = host->variable_count == 0;
     uint32_t ncpus = 1;
 
-    if (first && !set_variable(host, &key, &name))
-        return wrong(reader, key.line, key.column, "out of memory");
     while (!at_char(reader, ';')) {
         if (!take_pair(reader, &key, &value))
             return false;
         if (is(&key, "host"))
             return wrong(reader, key.line, key.column, "a semicolon is missing between two hosts");
-        if (first && !set_variable(host, &key, &value))
-            return wrong(reader, key.line, key.column, "out of memory");
         if (is(&key, "adapter") && !set_adapter(reader, host, &value))
             return false;
         if (is(&key, "ncpus"))

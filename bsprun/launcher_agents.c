@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/adapter.h"
 #include "bsprun/launcher_inside.h"
 #include "bsprun/start.h"
 #include "bsprun/verdict.h"
@@ -27,6 +28,18 @@
 #define AGENT_ENDS_MS 3000 /* once its connection is closed */
 
 /* ---- The table ---- */
+
+/* Of another name of the host, by which its data is to go; NULL: as if there were none. */
+static char *find_adapter(struct launcher *launcher, const struct host *host)
+{
+    const char *why = "";
+    char *addresses = adapter_resolve(host->adapter, &why);
+
+    if (!addresses)
+        launcher_say(launcher, "host %s: its adapter %s is not used: %s", host->name, host->adapter,
+                     why);
+    return addresses;
+}
 
 bool launcher_make_agents(struct launcher *launcher)
 {
@@ -46,6 +59,8 @@ bool launcher_make_agents(struct launcher *launcher)
                                                       .slots = host->slots,
                                                       .name = local ? options->own : host->name,
                                                       .local = local};
+        if (host->adapter && options->all.count > 1)
+            launcher->agents[i].adapter = find_adapter(launcher, host);
     }
     return true;
 }
@@ -54,6 +69,7 @@ void launcher_free_agents(struct launcher *launcher)
 {
     for (uint32_t i = 0; i < launcher->agent_count; i++) {
         free(launcher->agents[i].addresses);
+        free(launcher->agents[i].adapter);
         free(launcher->agents[i].places);
     }
     free(launcher->agents);

@@ -36,6 +36,7 @@ struct launcher_agent {
     uint32_t incarnation;               /* how many were started */
     uint64_t heard_ms;                  /* when its last message came */
     char *addresses;                    /* where it listens for other agents; NULL: nowhere */
+    char *adapter;                      /* those of them that come first; NULL: any */
     uint64_t calls, answers, called_at; /* signs of life: asked for, given, to wait for */
     bool reported;                      /* REPORT came: nothing more will */
     bool answered;                      /* STATUS came since it was asked */

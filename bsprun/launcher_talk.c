@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bsprun/adapter.h"
 #include "bsprun/launcher_inside.h"
 #include "bsprun/usage.h"
 #include "bsprun/window.h"
@@ -347,7 +348,8 @@ bool launcher_is_present(const struct launcher *launcher, const struct wire_mess
 static void take_hello(struct launcher_agent *agent, const struct wire_hello *hello)
 {
     free(agent->addresses);
-    agent->addresses = strdup(hello->addresses);
+    agent->addresses = agent->adapter ? adapter_first(hello->addresses, agent->adapter)
+                                      : strdup(hello->addresses);
     agent->cores = hello->cores;
     agent->up = true;
     agent->starting = false;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bsprun/adapter.h"
 #include "bsprun/hosts.h"
 
 static const char *variables[8][2];
@@ -190,19 +191,28 @@ START_TEST(file_of_old)
 }
 END_TEST
 
-START_TEST(variables_of_old)
+START_TEST(adapters)
 {
-    static const char text[] = "host(a) ncpus(2) speed_x(\"so so\");";
-    static const char *const expected[] = {"BSPTCP_HOST=a", "BSPTCP_NCPUS=2",
-                                           "BSPTCP_SPEED_X=so so"};
-    struct hosts hosts = {NULL, 0};
-    char error[HOSTS_ERROR];
+    static const char *const cases[][3] = {
+        {"1.2.3.4:5 10.0.0.1:5 [::1]:5", "10.0.0.1 ", "10.0.0.1:5 1.2.3.4:5 [::1]:5"},
+        {"1.2.3.4:5 10.0.0.1:5 [::1]:5", "::1 1.2.3.4", "1.2.3.4:5 [::1]:5 10.0.0.1:5"},
+        {"1.2.3.4:5 10.0.0.1:5", "1.2.3 0.0.0.1 2.2.2.2", "1.2.3.4:5 10.0.0.1:5"},
+        {" 1.2.3.4:5  10.0.0.1:5 ", "", "1.2.3.4:5 10.0.0.1:5"},
+        {"", "1.2.3.4", ""},
+    };
+    const char *error = NULL;
 
-    ck_assert(hosts_from_file(&hosts, "F", text, strlen(text), lookup, error));
-    ck_assert_uint_eq(hosts.items[0].variable_count, 3);
-    for (uint32_t i = 0; i < 3; i++)
-        ck_assert_str_eq(hosts.items[0].variables[i], expected[i]);
-    hosts_free(&hosts);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *ordered = adapter_first(cases[i][0], cases[i][1]);
+
+        ck_assert_str_eq(ordered, cases[i][2]);
+        free(ordered);
+    }
+    char *found = adapter_resolve("127.0.0.1", &error);
+    ck_assert_str_eq(found, "127.0.0.1 ");
+    free(found);
+    ck_assert_ptr_null(adapter_resolve("999.1.1.1.invalid", &error));
+    ck_assert_ptr_nonnull(error);
 }
 END_TEST
 
@@ -299,7 +309,7 @@ int main(void)
     tcase_add_test(tests, list_of_too_many);
     tcase_add_test(tests, file_of_lines);
     tcase_add_test(tests, file_of_old);
-    tcase_add_test(tests, variables_of_old);
+    tcase_add_test(tests, adapters);
     tcase_add_test(tests, slurm_nodes);
     tcase_add_test(tests, slurm_slots);
     tcase_add_test(tests, own_names);

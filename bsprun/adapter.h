@@ -1,0 +1,13 @@
+/* adapter.h - a host with several networks: the address that others are to reach it at first. */
+#ifndef BSPRUN_ADAPTER_H
+#define BSPRUN_ADAPTER_H
+
+/* The numeric addresses of a name, separated by blanks; to be freed.  NULL: there are none, and why
+ * is in *error (a text that stays).  Blocks. */
+char *adapter_resolve(const char *name, const char **error);
+
+/* The list ("1.2.3.4:5 [::1]:5") with those of the `preferred` addresses ("::1 1.2.3.4") first; to
+ * be freed, NULL: no memory.  What is not in the list is not added: nothing listens there. */
+char *adapter_first(const char *list, const char *preferred);
+
+#endif

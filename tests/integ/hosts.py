@@ -1,0 +1,117 @@
+"""Jobs on several hosts, all of which are this machine: where they are named, and what comes of it."""
+import os
+import re
+import tempfile
+
+from harness import PROG, bsprun, check, expect, main, scratch
+
+RSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh")
+
+
+def on(*words, **more):
+    return bsprun("--launcher", RSH, *words, **more)
+
+
+def placed(result):
+    """For each process the process id of its agent."""
+    rows = re.findall(r"^rank (\d+) \d+ group \d+ parent (\d+)$", result.out, re.M)
+    agents = [parent for _, parent in sorted(rows, key=lambda row: int(row[0]))]
+    return "".join(str(sorted(set(agents), key=agents.index).index(agent)) for agent in agents)
+
+
+def file_of(text, folder=None, name=None):
+    path = os.path.join(folder or tempfile.mkdtemp(dir=scratch), name or "hosts")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def by_slot_and_by_node():
+    for words, places in (((), "0011"), (("--map-by", "slot"), "0011"),
+                          (("--map-by", "node"), "0101")):
+        result = expect(on("--hosts", "h0:2,h1:2", *words, PROG, "whoami", 1), 0, out="^p = 4$",
+                        no_err=True)
+        check(placed(result) == places, words, result)
+    result = expect(on("--hosts", "h0:1,h1:1", "-np", 2, PROG, "whoami", 1), 0, out="^p = 2$")
+    check(placed(result) == "01", result)
+
+
+def more_processes_than_slots():
+    result = expect(on("--hosts", "h0:1,h1:2", "-np", 6, PROG, "whoami", 1), 0, out="^p = 6$",
+                    err="^bsprun: 6 processes have 3 slots, so that some share a core")
+    check(result.err.count("\n") == 1 and placed(result) == "001111", result)
+    expect(on("--hosts", "h0:1,h1:2", "-np", 6, "--oversubscribe", PROG), 0, out="^p = 6$",
+           no_err=True)
+
+
+def spares_are_not_used():
+    result = expect(on("--hosts", "h0:1,h1:1,h2:1", "--spares", 1, PROG, "whoami", 1), 0,
+                    out="^p = 2$", no_err=True)
+    check(placed(result) == "01", result)
+
+
+def host_files():
+    for text in ("h0\nh1 slots=2\n", "h0\nh1\nh1\n", "# all\nh0:1\n\nh1:2 # fast\n",
+                 "host(h0);\nhost(h1) ncpus(2) adapter(127.0.0.1) macaddr(0:1);"):
+        result = expect(on("--hostfile", file_of(text), PROG, "whoami", 1), 0, out="^p = 3$",
+                        no_err=True)
+        check(placed(result) == "011", text, result)
+    path = file_of("h0 slots=2\nh1 slots=two\n")
+    result = expect(on("--hostfile", path, PROG), 2, err=f"^bsprun: {path}:2:10: here must be a number")
+    check(result.err.count("\n") == 1, result)
+    expect(on("--hostfile", "/nonexistent", PROG), 2, err="^bsprun: --hostfile /nonexistent: No such")
+
+
+def an_adapter_that_is_not_known():
+    path = file_of('host(h0); host(h1) adapter("no-such.invalid");')
+    expect(on("--hostfile", path, PROG), 0, out="^p = 2$",
+           err="^bsprun: host h1: its adapter no-such.invalid is not used: ")
+
+
+def the_host_file_of_old():
+    home = tempfile.mkdtemp(dir=scratch)
+    file_of("host(h0); host(h1);", home, ".bsptcphosts")
+    file_of("host(h0) ncpus(3);", home, "others")
+    for words, processes in ((("-nolocal",), 2), (("-hostlist", "others"), 3),
+                             (("-hostlist", ".bsptcphosts"), 2)):
+        expect(on(*words, PROG, env={"HOME": home}), 0, out=f"^p = {processes}$", no_err=True)
+    result = expect(on("-local", "-np", 3, PROG, "whoami", 1, env={"HOME": home}), 0, no_err=True)
+    check(placed(result) == "000", result)
+
+
+def variables_of_the_environment():
+    env = {"BSPZERO_HOSTS": "h0:1,h1:1,h2:1", "BSPZERO_LAUNCHER": RSH, "BSPZERO_SPARES": "1",
+           "BSPZERO_MAP_BY": "node"}
+    expect(bsprun(PROG, env=env), 0, out="^p = 2$", no_err=True)
+    expect(bsprun("--spares", 0, PROG, env=env), 0, out="^p = 3$", no_err=True)
+
+
+def a_launcher_that_fails():
+    path = file_of("#!/bin/sh\necho no such host >&2\nexit 255\n")
+    os.chmod(path, 0o700)
+    result = expect(bsprun("--launcher", path, "--hosts", "localhost:1,far:1", PROG), 1,
+                    err="^bsprun: host far: .* ended with status 255\n  no such host$")
+    check(result.out == "", result)
+    expect(bsprun("--launcher", "/nonexistent/rsh", "--hosts", "localhost:1,far:1", PROG), 1,
+           err="^bsprun: host far: /nonexistent/rsh: No such file or directory$")
+
+
+def a_launcher_that_asks():
+    """It wants a password of the terminal: there is none, whatever bsprun's is."""
+    path = file_of("#!/bin/sh\nread -r password </dev/tty || exit 255\n")
+    os.chmod(path, 0o700)
+    expect(bsprun("--launcher", path, "--hosts", "localhost:1,far:1", PROG), 1,
+           err="^bsprun: host far: .* ended with status 255")
+
+
+def a_launcher_that_hangs():
+    path = file_of("#!/bin/sh\ntrap '' TERM HUP\nwhile :; do sleep 100; done\n")
+    os.chmod(path, 0o700)
+    expect(bsprun("--launcher", path, "--connect-timeout", 1, "--hosts", "localhost:1,far:1", PROG),
+           1, err="^bsprun: host far: .* has not brought it up within 1 seconds")
+
+
+if __name__ == "__main__":
+    main([by_slot_and_by_node, more_processes_than_slots, spares_are_not_used, host_files,
+          an_adapter_that_is_not_known, the_host_file_of_old, variables_of_the_environment,
+          a_launcher_that_fails, a_launcher_that_asks, a_launcher_that_hangs])
