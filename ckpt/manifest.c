@@ -34,12 +34,6 @@ SCHEMA(image, MANIFEST_FIELDS_IMAGE)
 #define OWNER struct manifest_stream
 SCHEMA(stream, MANIFEST_FIELDS_STREAM)
 #undef OWNER
-#define OWNER struct manifest_file
-SCHEMA(file, MANIFEST_FIELDS_FILE)
-#undef OWNER
-#define OWNER struct manifest_binary
-SCHEMA(binary, MANIFEST_FIELDS_BINARY)
-#undef OWNER
 #define OWNER struct manifest_term
 SCHEMA(term, MANIFEST_FIELDS_TERM)
 #undef OWNER
@@ -116,9 +110,6 @@ static const char *complaint(const struct manifest *manifest)
     for (uint32_t i = 0; i < manifest->streams.count; i++)
         if (manifest->streams.items[i].pid >= manifest->nprocs)
             return "a stream of a process that does not exist";
-    for (uint32_t i = 0; i < manifest->files.count; i++)
-        if (manifest->files.items[i].pid >= manifest->nprocs)
-            return "a file of a process that does not exist";
     return NULL;
 }
 

@@ -17,7 +17,6 @@
 #include "lib/wire/document.h"
 
 #define MANIFEST_VERSION    1u
-#define MANIFEST_FILES_MAX  262144u
 #define MANIFEST_DIGEST     16u /* bytes of an image's digest */
 #define MANIFEST_ERROR_SIZE 512u
 
@@ -45,25 +44,7 @@
     F(u32, number, 2)                                                                              \
     F(u64, position, WIRE_U64_MAX)
 
-/* A file that was open.  A description that several processes share is in the table once, for the
- * lowest of them. */
-#define MANIFEST_FIELDS_FILE(F, L)                                                                 \
-    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
-    F(u32, descriptor, WIRE_U32_MAX)                                                               \
-    F(text, path, WIRE_PATH_MAX)                                                                   \
-    F(u32, flags, WIRE_U32_MAX)                                                                    \
-    F(u64, offset, WIRE_U64_MAX)                                                                   \
-    F(u64, size, WIRE_U64_MAX)                                                                     \
-    F(u64, device, WIRE_U64_MAX)                                                                   \
-    F(u64, inode, WIRE_U64_MAX)                                                                    \
-    F(flag, shared, 0)
-
-/* The program (first) or a library, by its build id. */
-#define MANIFEST_FIELDS_BINARY(F, L)                                                               \
-    F(text, path, WIRE_PATH_MAX)                                                                   \
-    F(bytes, build_id, 64)
-
-/* host_of[pid] is an index into hosts.  created: nanoseconds since 1970. */
+/* Open files, programs and libraries are in the images.  host_of[pid] is an index into hosts.  created: nanoseconds since 1970. */
 #define MANIFEST_FIELDS_MANIFEST(F, L)                                                             \
     F(bytes, job, WIRE_JOB_SIZE)                                                                   \
     F(u64, superstep, WIRE_U64_MAX)                                                                \
@@ -79,9 +60,7 @@
     F(numbers, host_of, WIRE_RANKS_MAX)                                                            \
     F(text, version, WIRE_NAME_MAX)                                                                \
     L(image, images, WIRE_RANKS_MAX)                                                               \
-    L(stream, streams, 3 * WIRE_RANKS_MAX)                                                         \
-    L(file, files, MANIFEST_FILES_MAX)                                                             \
-    L(binary, binaries, WIRE_ITEMS_MAX)
+    L(stream, streams, 3 * WIRE_RANKS_MAX)
 
 /* Term `term` went on from the snapshot (superstep, from_term); from_term 0: from the start. */
 #define MANIFEST_FIELDS_TERM(F, L)                                                                 \
@@ -120,8 +99,6 @@
 
 MANIFEST_RECORD(image, MANIFEST_FIELDS_IMAGE)
 MANIFEST_RECORD(stream, MANIFEST_FIELDS_STREAM)
-MANIFEST_RECORD(file, MANIFEST_FIELDS_FILE)
-MANIFEST_RECORD(binary, MANIFEST_FIELDS_BINARY)
 MANIFEST_RECORD(term, MANIFEST_FIELDS_TERM)
 
 struct manifest {

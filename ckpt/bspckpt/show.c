@@ -92,13 +92,6 @@ static void print_manifest(const struct store *store, const struct manifest *man
     print_words("hosts", &manifest->hosts);
     printf("%-12s%" PRIu32 "\n", "processes", manifest->nprocs);
     printf("%-12s%" PRIu32 " variables\n", "environment", manifest->environment.count);
-    for (uint32_t i = 0; i < manifest->files.count; i++) {
-        const struct manifest_file *file = &manifest->files.items[i];
-        printf("%-12sprocess %" PRIu32 ", descriptor %" PRIu32 ": %s, at %" PRIu64 " of %" PRIu64
-               "%s\n",
-               "file", file->pid, file->descriptor, file->path, file->offset, file->size,
-               file->shared ? ", shared" : "");
-    }
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */

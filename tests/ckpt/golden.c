@@ -163,7 +163,7 @@ static void check_documents(void)
         sample_file_free(&file);
         wire_buffer_free(&buffers[i]);
     }
-    if (manifest.nprocs != 3 || manifest.files.count != 2 || terms.terms.count != 3 ||
+    if (manifest.nprocs != 3 || manifest.streams.count != 9 || terms.terms.count != 3 ||
         finish.status != 3)
         wrong("documents", "they do not say what they said");
     manifest_free(&manifest);

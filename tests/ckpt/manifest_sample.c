@@ -30,19 +30,6 @@ static void lists(struct manifest_sample *sample, uint32_t nprocs, uint64_t supe
             sample->streams[3 * i + k] =
                 (struct manifest_stream){.pid = i, .number = k, .position = 1000 * k + i};
     }
-    sample->files[0] = (struct manifest_file){.pid = 0,
-                                              .descriptor = 5,
-                                              .path = "/home/someone/result file",
-                                              .flags = 02001,
-                                              .offset = 77,
-                                              .size = 80,
-                                              .device = 64769,
-                                              .inode = 123456789,
-                                              .shared = true};
-    sample->files[1] = (struct manifest_file){.pid = nprocs - 1, .descriptor = 1000, .path = ""};
-    sample->binaries[0] = (struct manifest_binary){.path = "/home/someone/prog",
-                                                   .build_id = {"\1\2\3\4\5\6\7\10", 8}};
-    sample->binaries[1] = (struct manifest_binary){.path = "/lib/x86_64-linux-gnu/libc.so.6"};
 }
 
 void manifest_sample(struct manifest_sample *sample, uint32_t nprocs, uint64_t superstep,
@@ -68,8 +55,6 @@ void manifest_sample(struct manifest_sample *sample, uint32_t nprocs, uint64_t s
         .version = "0.1.0",
         .images = {sample->images, nprocs},
         .streams = {sample->streams, 3 * nprocs},
-        .files = {sample->files, 2},
-        .binaries = {sample->binaries, 2},
     };
     sample->term_list[0] = (struct manifest_term){.term = 1, .created = 1};
     sample->term_list[1] = (struct manifest_term){.term = 2, .superstep = 5, .from_term = 1};
