@@ -17,7 +17,7 @@
 #include "bsprun/peers.h"
 
 #define SWEEP_AGAIN_MS 1u
-#define LET_GO_NICE    10 /* a tenth of what a rank gets */
+#define LET_GO_NICE    19 /* a seventieth of what a rank gets */
 
 /* ---- The end of a term ---- */
 

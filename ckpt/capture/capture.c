@@ -8,6 +8,7 @@
 #include "ckpt/capture/capture.h"
 
 #include <errno.h>
+#include <linux/sched.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -240,6 +241,20 @@ int bspz_snapshot_write(struct bspz_snapshot *snapshot, const struct bspz_image_
 /* ---- Forked writers ---------------------------------------------------------------------------
  */
 
+/* A writer must not take time from the ranks: it runs when a core is idle, on any of the job's. */
+static void step_back(const struct bspz_capture_plan *plan)
+{
+    const struct {
+        int32_t priority;
+    } none = {0};
+    uint64_t all[16];
+
+    memset(all, 0xff, sizeof all);
+    bspz_sys3(SYS_sched_setaffinity, 0, plan->cores ? plan->cores_bytes : sizeof all,
+              plan->cores ? plan->cores : all);
+    bspz_sys3(SYS_sched_setscheduler, 0, SCHED_IDLE, &none);
+}
+
 void bspz_snapshot_finish(struct bspz_capture_plan *plan, int error,
                           const struct bspz_image_written *written)
 {
@@ -254,7 +269,7 @@ void bspz_snapshot_write_and_end(struct bspz_snapshot *snapshot, struct bspz_cap
 
     snapshot->why = plan->why;
     bspz_show_as_copy(snapshot);
-    bspz_step_back(plan);
+    step_back(plan);
     error = bspz_snapshot_confirm(snapshot);
     if (!error)
         error = bspz_snapshot_write(snapshot, &plan->image, &written);
@@ -270,7 +285,7 @@ static long write_in_copy(struct bspz_snapshot *snapshot, struct bspz_capture_pl
 
     if (error)
         return bspz_snapshot_fail(snapshot, "memory that a forked process lacks", error);
-    side = bspz_fork_copy(snapshot, plan->forked, 0, NULL);
+    side = bspz_fork_copy(snapshot, plan->forked, 0, false);
     if (side <= 0) {
         bspz_snapshot_drop_copies(snapshot);
         return side < 0 ? bspz_snapshot_fail(snapshot, "a copy of the process", side) : 0;

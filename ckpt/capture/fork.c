@@ -10,11 +10,13 @@
 #include <linux/wait.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/snapshot.h"
 
 #define SIGNAL_KILL 9
+#define LAST        19 /* of all priorities: a seventieth of a rank's share */
 
 static const char copy_name[] = "bspzero-copy";
 
@@ -33,20 +35,18 @@ struct double_fork {
     uint64_t tid_address;
     struct bspz_context *context;
     void *stack; /* of the intermediate */
-    const struct bspz_capture_plan *writes;
+    bool writes;
 };
 
-void bspz_step_back(const struct bspz_capture_plan *plan)
+/* On any core, and with little of it.  Not as far back as the writer: when this is killed, the next
+ * term waits for its end. */
+static void give_way(void)
 {
-    const struct {
-        int32_t priority;
-    } none = {0};
     uint64_t all[16];
 
     memset(all, 0xff, sizeof all);
-    bspz_sys3(SYS_sched_setaffinity, 0, plan->cores ? plan->cores_bytes : sizeof all,
-              plan->cores ? plan->cores : all);
-    bspz_sys3(SYS_sched_setscheduler, 0, SCHED_IDLE, &none);
+    bspz_sys3(SYS_sched_setaffinity, 0, sizeof all, all);
+    bspz_sys3(SYS_setpriority, PRIO_PROCESS, 0, LAST);
 }
 
 /* The intermediate, in the memory of the process that waits for it.  Its status is an errno value,
@@ -58,7 +58,7 @@ static long run_intermediate(void *argument)
     long copy;
 
     if (call->writes)
-        bspz_step_back(call->writes);
+        give_way();
     copy = bspz_raw_fork(call->tid_address, false);
     if (copy < 0)
         return -copy;
@@ -102,7 +102,7 @@ static int fork_beside(const struct bspz_copy_hooks *hooks, uint64_t tid_address
 }
 
 int bspz_fork_copy(const struct bspz_snapshot *snapshot, const struct bspz_copy_hooks *hooks,
-                   uint64_t tid_address, const struct bspz_capture_plan *writes)
+                   uint64_t tid_address, bool writes)
 {
     struct bspz_context context;
     struct double_fork call = {hooks, tid_address, &context, snapshot->fork_stack_top, writes};

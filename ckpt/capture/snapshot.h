@@ -91,12 +91,10 @@ int bspz_own_pages(const struct bspz_piece *piece, struct bspz_arena *arena, int
                    bspz_run_function *visit, void *context);
 
 /* 0 in the caller, 1 in the copy, or a negative errno.  With tid_address the kernel keeps the
- * copy's thread id there.  `writes`, if not NULL: the copy will write that image, and nobody waits:
- * already making it is left to an idle core. */
+ * copy's thread id there.  `writes`: the copy will write an image, and nobody waits: making it takes
+ * no time from anybody either. */
 int bspz_fork_copy(const struct bspz_snapshot *snapshot, const struct bspz_copy_hooks *hooks,
-                    uint64_t tid_address, const struct bspz_capture_plan *writes);
-/* A writer must not take time from the ranks: it runs when a core is idle, on any of the job's. */
-void bspz_step_back(const struct bspz_capture_plan *plan);
+                    uint64_t tid_address, bool writes);
 /* "bspzero-copy" in process lists, without changing the memory that holds the arguments. */
 void bspz_show_as_copy(struct bspz_snapshot *snapshot);
 
