@@ -530,6 +530,8 @@ START_TEST(memory_comes_back)
         all_arrive(superstep, BSPZ_HAS_PUT);
         pass(superstep, BSPZ_STAGE_ARRIVED);
         ck_assert(board_has(&seven, 0, 1, BSPZ_PUTS, superstep, 2, bytes));
+        if (superstep > 2) /* what is read in this superstep is still there */
+            ck_assert(board_has(&seven, 0, 1, BSPZ_PUTS, superstep - 1, 2, bytes));
         seven_arrives(superstep);
         if (superstep == 1)
             large = bytes_held();
