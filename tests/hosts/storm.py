@@ -58,7 +58,7 @@ class Storm:
             [*recovery.PROGRAMS, *recovery.READS])
         name = self.choose.choice(names)
         if (name, short) not in self.cases:
-            self.cases[name, short] = recovery.Case(name, short)
+            self.cases[name, short] = recovery.Case(name, short, self.options.scale)
         return self.cases[name, short]
 
     def run(self):
@@ -173,6 +173,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only")
     parser.add_argument("--hosts", type=int)
+    parser.add_argument("--scale", type=float, default=0.5, help="how long the programs run")
     parser.add_argument("--pause", type=float, default=0.1, help="mean seconds between faults")
     options = parser.parse_args()
     if options.faults is None and options.seconds is None:
