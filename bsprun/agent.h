@@ -309,6 +309,8 @@ int agent_snapshots_place(struct agent *agent, int nprocs);
 void agent_snapshots_order_first(struct agent *agent);
 /* Process 0 takes snapshot 0 on another host: what this one has written comes before it. */
 void agent_snapshots_mark_first(struct agent *agent);
+/* On how many hosts each image shall be. */
+void agent_snapshots_copies(struct agent *agent, uint32_t copies);
 /* Whether snapshots are written to the directory that bsprun sees. */
 bool agent_store_is_shared(const struct agent *agent);
 /* Orders a snapshot at the barrier that ends the superstep.  False: the barrier is to be answered

@@ -10,13 +10,23 @@
 
 #define TOLD_MOST 4 /* complete snapshots: older ones are not even looked at */
 
+/* What store_check finds. */
+struct faults {
+    char why[AGENT_WHY];
+    bool *bad; /* per number of an image */
+    uint32_t count;
+};
+
 static void note_fault(void *context, const struct store_fault *fault)
 {
-    char *why = context;
+    struct faults *faults = context;
 
-    if (!why[0])
-        snprintf(why, AGENT_WHY, "the image of process %lld: %.300s", (long long)fault->pid,
-                 fault->fault.text);
+    if (!faults->why[0])
+        snprintf(faults->why, sizeof faults->why, "the image of process %lld: %.300s",
+                 (long long)fault->pid, fault->fault.text);
+    for (uint32_t pid = 0; pid < faults->count; pid++)
+        if (fault->pid < 0 || fault->pid == (int64_t)pid)
+            faults->bad[pid] = true;
 }
 
 /* Whether Processor Zero could choose it. */
@@ -35,35 +45,65 @@ static bool may_be_chosen(const struct agent *agent, const struct store_entry *e
     return true;
 }
 
-/* True: it is complete. */
-static bool tell_entry(struct agent *agent, const struct store_entry *entry, uint64_t *copies)
+/* Where hosts share no directory, each has some of the images.  The list is for free(). */
+static uint64_t *list_intact(const struct manifest *manifest, const struct faults *faults,
+                             uint32_t *count)
+{
+    uint64_t *list = calloc((size_t)manifest->nprocs + 1, sizeof *list);
+
+    *count = 0;
+    for (uint32_t pid = 0; list && faults->bad && pid < manifest->nprocs; pid++)
+        if (!faults->bad[manifest->images.items[pid].image_pid])
+            list[(*count)++] = pid;
+    return list;
+}
+
+/* True: it is complete, or as complete as it can be here. */
+static bool tell_manifest(struct agent *agent, const struct manifest *manifest, uint64_t *copies)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     struct wire_message message = {.kind = WIRE_HELD};
     struct wire_held *held = &message.held;
-    struct coord_name name = {entry->superstep, entry->term};
-    struct manifest manifest;
-    char why[AGENT_WHY] = "", error[AGENT_WHY];
+    struct coord_name name = {manifest->superstep, manifest->term};
+    struct faults faults = {.bad = calloc(manifest->nprocs, sizeof *faults.bad),
+                            .count = manifest->nprocs};
+    uint64_t *images = NULL;
 
-    if (store_manifest(snapshots->store, name.superstep, name.term, &manifest, error) != 0) {
-        agent_notice(agent, "%.500s", error);
-        return false;
-    }
     held->superstep = name.superstep;
     held->from = name.term;
-    held->processes = manifest.nprocs;
+    held->processes = manifest->nprocs;
     held->manifest = true;
-    held->all = store_check(snapshots->store, &manifest, false, note_fault, why) == 0;
-    if (!held->all)
+    held->all = store_check(snapshots->store, manifest, false, note_fault, &faults) == 0;
+    if (!held->all && snapshots->shared)
         agent_notice(agent, "snapshot %llu.%u cannot be used: %s",
-                     (unsigned long long)name.superstep, name.term, why);
-    for (int pid = 0; pid < agent->nprocs && pid < (int)manifest.nprocs; pid++)
+                     (unsigned long long)name.superstep, name.term, faults.why);
+    if (!held->all && !snapshots->shared)
+        images = list_intact(manifest, &faults, &held->images.count);
+    held->images.items = images;
+    for (int pid = 0; pid < agent->nprocs && pid < (int)manifest->nprocs; pid++)
         if (agent_copy_of(agent, pid, name) >= 0)
             copies[held->copies.count++] = (uint64_t)pid;
     held->copies.items = copies;
-    manifest_free(&manifest);
     agent_tell_zero(agent, &message);
-    return held->all;
+    free(images);
+    free(faults.bad);
+    return held->all || !snapshots->shared;
+}
+
+static bool tell_entry(struct agent *agent, const struct store_entry *entry, uint64_t *copies)
+{
+    struct manifest manifest;
+    char error[AGENT_WHY];
+    bool complete;
+
+    if (store_manifest(agent->snapshots->store, entry->superstep, entry->term, &manifest, error) !=
+        0) {
+        agent_notice(agent, "%.500s", error);
+        return false;
+    }
+    complete = tell_manifest(agent, &manifest, copies);
+    manifest_free(&manifest);
+    return complete;
 }
 
 void agent_tell_held(struct agent *agent)

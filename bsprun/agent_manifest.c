@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent_snapshots.h"
+#include "bsprun/peers.h"
 
 #define OWN_VARIABLES "BSPZERO_"
 #define TEXT_MAX      ((size_t)WIRE_FRAME_MAX / 4)
@@ -108,6 +109,7 @@ bool agent_identify_from(struct agent *agent, const struct manifest *manifest)
 struct lists {
     struct manifest_image *images;
     uint64_t *host_of;
+    const char **hosts;
     struct manifest_stream streams[3];
 };
 
@@ -140,6 +142,35 @@ static uint32_t list_streams(const struct wire_persist *order, struct lists *lis
     return 3;
 }
 
+static uint32_t count_hosts(const struct agent *agent)
+{
+    uint32_t count = 1;
+    bool by_node;
+
+    if (agent->peers)
+        agent_peers_hosts(agent, &count, &by_node);
+    return count > 0 ? count : 1;
+}
+
+/* By name, and which of them each process lives on. */
+static struct wire_texts list_hosts(const struct agent *agent, struct lists *lists)
+{
+    const struct wire_host *hosts = NULL;
+    uint32_t count = 1;
+    bool by_node;
+
+    lists->hosts[0] = agent->host_name;
+    if (agent->peers)
+        hosts = agent_peers_hosts(agent, &count, &by_node);
+    for (uint32_t i = 0; hosts && i < count; i++) {
+        lists->hosts[i] = hosts[i].name;
+        for (int pid = 0; pid < agent->nprocs; pid++)
+            if (agent->home[pid] == hosts[i].host)
+                lists->host_of[pid] = i;
+    }
+    return (struct wire_texts){lists->hosts, count};
+}
+
 static void fill(const struct agent *agent, const struct wire_message *message, struct lists *lists,
                  struct manifest *manifest)
 {
@@ -170,8 +201,9 @@ int agent_write_manifest(struct agent *agent, const struct wire_message *order, 
     struct agent_snapshots *snapshots = agent->snapshots;
     uint32_t processes = order->persist.processes;
     struct lists lists = {.images = calloc(processes, sizeof *lists.images),
-                          .host_of = calloc(processes, sizeof *lists.host_of)};
-    const char *host = agent->host_name;
+                          .host_of = calloc(processes, sizeof *lists.host_of),
+                          .hosts = calloc(count_hosts(agent), sizeof *lists.hosts)};
+    struct wire_texts hosts;
     struct manifest manifest;
     int error = -ENOMEM;
 
@@ -180,15 +212,18 @@ int agent_write_manifest(struct agent *agent, const struct wire_message *order, 
         order->persist.images.count != processes) {
         snprintf(why, AGENT_WHY, "nobody knows how the program was started");
         error = -EINVAL;
-    } else if (lists.images && lists.host_of) {
+    } else if (lists.images && lists.host_of && lists.hosts) {
         list_images(&order->persist, snapshots->ticket.first, &lists);
         fill(agent, order, &lists, &manifest);
-        manifest.hosts = (struct wire_texts){&host, 1};
-        error = store_snapshot_commit(snapshots->ticket.folder, &manifest, why);
+        hosts = list_hosts(agent, &lists);
+        manifest.hosts = hosts;
+        error = (snapshots->copies > 1 ? store_snapshot_commit_part : store_snapshot_commit)(
+            snapshots->ticket.folder, &manifest, why);
     }
     if (!error)
         snapshots->ticket.folder = NULL;
     free(lists.images);
     free(lists.host_of);
+    free(lists.hosts);
     return error;
 }

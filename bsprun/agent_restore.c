@@ -19,33 +19,37 @@
 
 /* ---- Images ---- */
 
-/* Of the snapshot that is restored and of those it builds on: the manifests, read once. */
-struct sources {
-    struct store *store;
-    struct manifest manifests[BSPZ_IMAGE_CHAIN_MAX];
-    uint32_t count;
-};
-
-static const struct manifest *manifest_of(struct sources *sources, struct coord_name name,
-                                          char *why)
+const struct manifest *agent_manifest_of(struct sources *sources, struct coord_name name, int *error,
+                                         char *why)
 {
     struct manifest *manifest = &sources->manifests[sources->count];
 
+    *error = 0;
     for (uint32_t i = 0; i < sources->count; i++)
         if (sources->manifests[i].superstep == name.superstep &&
             sources->manifests[i].term == name.term)
             return &sources->manifests[i];
     if (sources->count == BSPZ_IMAGE_CHAIN_MAX) {
         snprintf(why, AGENT_WHY, "too long a chain of snapshots");
+        *error = -ELOOP;
         return NULL;
     }
-    if (store_manifest(sources->store, name.superstep, name.term, manifest, why) != 0)
+    *error = store_manifest(sources->store, name.superstep, name.term, manifest, why);
+    if (*error)
         return NULL;
     sources->count++;
     return manifest;
 }
 
-static void free_sources(struct sources *sources)
+static const struct manifest *manifest_of(struct sources *sources, struct coord_name name,
+                                          char *why)
+{
+    int error;
+
+    return agent_manifest_of(sources, name, &error, why);
+}
+
+void agent_free_sources(struct sources *sources)
 {
     while (sources->count > 0)
         manifest_free(&sources->manifests[--sources->count]);
@@ -116,12 +120,14 @@ static pid_t launch(struct agent *agent, int pid, const struct chain *chain, cha
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     const struct identity *identity = &snapshots->identity;
-    char **environment = calloc((size_t)identity->environment_count + 3, sizeof *environment);
+    char **environment = calloc((size_t)identity->environment_count + 5, sizeof *environment);
+    const char *program = agent_gathered_program(agent);
+    uint32_t count = identity->environment_count;
     char *board = agent_board_variable(agent);
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     struct agent_launch launch = {
         .agent = agent,
-        .path = identity->program,
+        .path = program ? program : identity->program,
         .arguments = identity->arguments,
         .environment = environment,
         .directory = "",
@@ -135,10 +141,12 @@ static pid_t launch(struct agent *agent, int pid, const struct chain *chain, cha
     pid_t ospid = -ENOMEM;
 
     if (environment && board && restore) {
-        memcpy(environment, identity->environment,
-               identity->environment_count * sizeof *environment);
-        environment[identity->environment_count] = board;
-        environment[identity->environment_count + 1] = restore;
+        memcpy(environment, identity->environment, count * sizeof *environment);
+        environment[count++] = board;
+        environment[count++] = restore;
+        for (int i = 0; i < 2; i++)
+            if (agent_gathered_variable(agent, i))
+                environment[count++] = (char *)agent_gathered_variable(agent, i);
         ospid = agent_launch(&launch);
     }
     if (null >= 0)
@@ -213,38 +221,27 @@ static void wind_back(struct agent *agent, const struct manifest *manifest)
         agent_input_rewind(agent, input);
 }
 
-/* The board, the way to start the program, the streams.  0, or -errno and `why`. */
-static int prepare(struct agent *agent, const struct wire_message *order, struct sources *sources,
-                   char *why)
+/* The way to start the program, the streams.  0, or -errno and `why`. */
+static int prepare(struct agent *agent, struct sources *sources, char *why)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
-    int processes = (int)order->restore.processes, error = 0;
-    const struct manifest *manifest = manifest_of(sources, snapshots->committed, why);
+    int error = 0;
+    const struct manifest *manifest = agent_manifest_of(sources, snapshots->committed, &error, why);
 
     if (!manifest)
         return -EIO;
-    if (processes > BSPZ_MAX_PROCS || processes != (int)manifest->nprocs ||
-        order->restore.host_of.count != order->restore.processes ||
-        (agent->nprocs > 0 && agent->nprocs != processes)) {
+    if (agent->nprocs != (int)manifest->nprocs) {
         snprintf(why, AGENT_WHY, "a snapshot of another number of processes");
         return -EINVAL;
     }
-    if (agent->nprocs == 0) {
-        error = agent_place(agent, processes, &order->restore.host_of);
-        if (!error)
-            bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+    if (!agent_identify_from(agent, manifest)) {
+        snprintf(why, AGENT_WHY, "out of memory");
+        return -ENOMEM;
     }
-    if (!error)
-        agent_settle(agent, &order->restore.host_of);
-    if (!error && !agent_identify_from(agent, manifest))
-        error = -ENOMEM;
-    if (error)
-        snprintf(why, AGENT_WHY, "no memory for %d processes: %s", processes, strerror(-error));
-    else
-        wind_back(agent, manifest);
+    wind_back(agent, manifest);
     if (snapshots->shares)
         shares_take(snapshots->shares);
-    return error;
+    return 0;
 }
 
 static void mark_copies(struct agent *agent, const struct wire_restore *order)
@@ -278,31 +275,71 @@ static int start_all(struct agent *agent, struct sources *sources, int *pid, cha
     return error;
 }
 
-void agent_restore(struct agent *agent, const struct wire_message *order)
+/* All that the processes are made of is here. */
+static void restore_gathered(struct agent *agent, int error, const char *text)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     struct sources sources = {.store = snapshots->store};
     char why[AGENT_WHY];
-    int error, pid = 0;
+    int pid = 0;
 
-    snapshots->committed = (struct coord_name){order->envelope.superstep, order->restore.from};
-    agent_end_copies_but(agent, snapshots->committed);
-    error = prepare(agent, order, &sources, why);
+    if (agent->job != JOB_RESTORING)
+        return;
+    snprintf(why, sizeof why, "%s", text);
+    if (!error)
+        error = prepare(agent, &sources, why);
     if (!error && agent_keeps_order(agent))
         store_sweep(snapshots->store, NULL, NULL); /* halves of snapshots, whose writers are dead */
-    if (!error)
-        mark_copies(agent, &order->restore);
     snapshots->staging = !error;
     snapshots->unstaged = agent->here;
     if (!error)
         error = start_all(agent, &sources, &pid, why);
-    free_sources(&sources);
+    agent_free_sources(&sources);
     if (!error)
         agent_scan_staged(agent);
     else if (error == -ENOEXEC)
         agent_cannot_go_on(agent, pid, why);
     else
         agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
+}
+
+/* Where each process lives from now on.  0, or -errno and `why`. */
+static int settle(struct agent *agent, const struct wire_restore *order, char *why)
+{
+    int processes = (int)order->processes, error = 0;
+
+    if (processes < 1 || processes > BSPZ_MAX_PROCS || order->host_of.count != order->processes ||
+        (agent->nprocs > 0 && agent->nprocs != processes)) {
+        snprintf(why, AGENT_WHY, "a snapshot of another number of processes");
+        return -EINVAL;
+    }
+    if (agent->nprocs == 0) {
+        error = agent_place(agent, processes, &order->host_of);
+        if (!error)
+            bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+    }
+    if (!error)
+        agent_settle(agent, &order->host_of);
+    else
+        snprintf(why, AGENT_WHY, "no memory for %d processes: %s", processes, strerror(-error));
+    return error;
+}
+
+void agent_restore(struct agent *agent, const struct wire_message *order)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    char why[AGENT_WHY];
+
+    snapshots->committed = (struct coord_name){order->envelope.superstep, order->restore.from};
+    snapshots->copies = order->restore.copies;
+    agent_end_copies_but(agent, snapshots->committed);
+    if (settle(agent, &order->restore, why) != 0) {
+        agent_image_failed(agent, 0, WIRE_CAUSE_NOT_RESTORED, why);
+        return;
+    }
+    mark_copies(agent, &order->restore);
+    agent_note_term(agent, snapshots->committed);
+    agent_gather(agent, snapshots->committed, restore_gathered);
 }
 
 /* What is done again in a job that lives, because a process was lost, needs no warning.  bsprun has
@@ -341,27 +378,37 @@ void agent_scan_staged(struct agent *agent)
 /* ---- Processes of other hosts than that of process 0 ---- */
 
 /* Nothing has been done that would have to be put back: each goes on as soon as it is complete. */
-void agent_make_of_first(struct agent *agent, struct coord_name name)
+static void make_gathered(struct agent *agent, int error, const char *text)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     struct sources sources = {.store = snapshots->store};
-    const struct manifest *manifest;
+    const struct manifest *manifest = NULL;
     char why[AGENT_WHY];
-    int error = -EIO, pid = 0;
+    int pid = 0;
 
-    manifest = manifest_of(&sources, name, why);
-    if (manifest && (int)manifest->nprocs == agent->nprocs) {
-        error = agent_identify_from(agent, manifest) ? 0 : -ENOMEM;
+    if (agent->job != JOB_FORMING)
+        return;
+    snprintf(why, sizeof why, "%s", text);
+    if (!error)
+        manifest = agent_manifest_of(&sources, snapshots->committed, &error, why);
+    if (manifest && !agent_identify_from(agent, manifest)) {
+        error = -ENOMEM;
         snprintf(why, sizeof why, "out of memory");
     }
-    for (int other = 0; other < agent->nprocs; other++)
-        snapshots->kept[other].slot = -1;
     bspz_word_set(&agent->board->snap_passed, 1);
     if (!error)
         error = start_all(agent, &sources, &pid, why);
-    free_sources(&sources);
+    agent_free_sources(&sources);
     if (error)
         agent_cannot_go_on(agent, pid, why);
+}
+
+void agent_make_of_first(struct agent *agent, struct coord_name name)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        agent->snapshots->kept[pid].slot = -1;
+    if (agent->here > 0)
+        agent_gather(agent, name, make_gathered);
 }
 
 /* ---- PASS ---- */

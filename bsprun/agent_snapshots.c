@@ -1,6 +1,8 @@
 /* agent_snapshots.c - a snapshot on its way, in the node agent; see agent_snapshots.h. */
 #include "bsprun/agent_snapshots.h"
 
+#include "bsprun/fetch.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +57,9 @@ static void write_order(struct agent *agent, bool forked)
     order->term = snapshots->ticket.name.term;
     order->forked = forked;
     order->created = snapshots->ticket.created;
-    order->base_superstep = snapshots->committed.superstep;
-    order->base_term = snapshots->committed.term;
+    /* What other hosts keep must stand alone: they have nothing that it could build on. */
+    order->base_superstep = snapshots->copies > 1 ? 0 : snapshots->committed.superstep;
+    order->base_term = snapshots->copies > 1 ? 0 : snapshots->committed.term;
     memcpy(order->rules, snapshots->rules, snapshots->rules_bytes);
     order->rules_bytes = snapshots->rules_bytes;
 }
@@ -321,6 +324,8 @@ static void image_written(struct agent *agent, int pid)
     message.image_durable.changed = agent_snap_of(agent, pid)->changed;
     snapshots->ticket.changed += message.image_durable.changed;
     agent_tell_zero(agent, &message);
+    if (agent->peers && snapshots->copies > 1)
+        agent_fetch_spread(agent, pid, snapshots->copies);
 }
 
 static void note_written(struct agent *agent, int pid)
@@ -370,19 +375,46 @@ void agent_snapshots_scan(struct agent *agent)
 
 /* ---- What Processor Zero says ---- */
 
+static void tell_persisted(struct agent *agent, uint64_t superstep, int error, const char *why)
+{
+    struct wire_message message = {.kind = WIRE_PERSISTED};
+
+    if (error)
+        agent_notice(agent, "no snapshot after superstep %llu: %s", (unsigned long long)superstep,
+                     why);
+    message.envelope.superstep = superstep;
+    message.persisted.error = (uint32_t)-error;
+    agent_tell_zero(agent, &message);
+}
+
+static void manifest_came(struct agent *agent, const struct fetch_want *want, int error,
+                          const char *why)
+{
+    tell_persisted(agent, want->name.superstep, error, why);
+}
+
+/* Only process 0's host knows how the program was started: others have the manifest from there. */
 static void persist(struct agent *agent, const struct wire_message *order)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
-    struct wire_message message = {.kind = WIRE_PERSISTED};
+    uint64_t superstep = order->envelope.superstep;
+    struct fetch_want want = {.thing = WIRE_THING_MANIFEST,
+                              .name = {superstep, agent->term},
+                              .done = manifest_came};
     char why[AGENT_WHY] = "there is no such snapshot";
-    int error = snapshots->ticket.folder ? agent_write_manifest(agent, order, why) : -EINVAL;
+    int error;
 
+    if (agent->nprocs == 0)
+        return;
+    want.from = agent->home[0];
+    if (!agent_is_here(agent, 0)) {
+        if (agent_fetch(agent, &want) != 0)
+            tell_persisted(agent, superstep, -ENOMEM, "out of memory");
+        return;
+    }
+    error = snapshots->ticket.folder ? agent_write_manifest(agent, order, why) : -EINVAL;
     snapshots->ticket.persisted = error == 0;
-    if (error)
-        say_failure(agent, WIRE_CAUSE_NOT_WRITTEN, why);
-    message.envelope.superstep = order->envelope.superstep;
-    message.persisted.error = (uint32_t)-error;
-    agent_tell_zero(agent, &message);
+    tell_persisted(agent, superstep, error, why);
 }
 
 static void committed(struct agent *agent, struct coord_name name)

@@ -80,6 +80,11 @@ struct agent_snapshots {
     bool recover;           /* from faults; else there is only snapshot 0, for other hosts */
     uint32_t wanted_copies; /* of each image, on hosts that share no directory */
     bool shared;            /* the directory is the one that bsprun sees */
+    bool temporary;         /* it is this agent's alone, and goes with the job */
+    char *path;             /* DIR/JOB of a directory of this host's own; NULL */
+    uint32_t copies;        /* hosts on which each image shall be in this term */
+    void *keeping;          /* fetch.c: of images that are kept for other hosts */
+    struct gathering *gathering; /* gather.c */
     char rules[BSPZ_SNAP_RULES];
     uint32_t rules_bytes;
     char **options;
@@ -136,6 +141,15 @@ void agent_prune(struct agent *agent);
  * it is that of process 0. */
 bool agent_keeps_order(const struct agent *agent);
 
+/* ---- agent_private.c ---- */
+
+/* The directory that START names, or this host's own instead.  0, or -errno and `why`. */
+int agent_store_open(struct agent *agent, const char *path, char why[AGENT_WHY]);
+/* In the host's own directory: the term goes on from that snapshot. */
+void agent_note_term(struct agent *agent, struct coord_name from);
+/* What was made for this job only. */
+void agent_store_remove(struct agent *agent);
+
 /* ---- agent_copies.c ---- */
 
 /* Adopts new copies and writers; a writer that has died without a result is noticed. */
@@ -175,7 +189,30 @@ int agent_write_manifest(struct agent *agent, const struct wire_message *order, 
 /* Tells Processor Zero of the snapshots there are. */
 void agent_tell_held(struct agent *agent);
 
+/* ---- gather.c ---- */
+
+/* Sees to it that all is here that processes of this host without copies are made of.  Then `done`
+ * is called, also before this returns. */
+void agent_gather(struct agent *agent, struct coord_name name,
+                  void (*done)(struct agent *agent, int error, const char *why));
+/* How a process is started whose program or libraries are elsewhere; NULL: as ever. */
+const char *agent_gathered_program(const struct agent *agent);
+/* NAME=VALUE. */
+const char *agent_gathered_variable(const struct agent *agent, int index);
+void agent_gather_free(struct agent *agent);
+
 /* ---- agent_restore.c ---- */
+
+/* Of the snapshot that is restored and of those it builds on: the manifests, read once. */
+struct sources {
+    struct store *store;
+    struct manifest manifests[BSPZ_IMAGE_CHAIN_MAX];
+    uint32_t count;
+};
+/* NULL, then *error (-errno) and `why`. */
+const struct manifest *agent_manifest_of(struct sources *sources, struct coord_name name, int *error,
+                                         char *why);
+void agent_free_sources(struct sources *sources);
 
 void agent_restore(struct agent *agent, const struct wire_message *order);
 void agent_pass(struct agent *agent);

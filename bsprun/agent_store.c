@@ -9,6 +9,7 @@
 
 #include "bsprun/agent_snapshots.h"
 
+#define FEWEST_COPIES 2 /* where hosts share no directory */
 #define END_MS 1000 /* for processes that have been killed to be gone */
 
 static int take_settings(struct agent_snapshots *snapshots, const struct wire_start *start)
@@ -52,12 +53,15 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
     }
     snapshots->shares = shares_new();
     memcpy(agent->board->snap_order.job, agent->job_id, sizeof agent->job_id);
-    error = store_open(&snapshots->store, start->store, STORE_JOIN, NULL, why);
-    if (!error)
-        error = store_job_open(snapshots->store, NULL, why);
-    snapshots->shared = !error;
+    error = agent_store_open(agent, start->store, why);
     agent->board->flags |= BSPZ_BOARD_SNAPSHOTS;
     return error;
+}
+
+void agent_snapshots_copies(struct agent *agent, uint32_t copies)
+{
+    if (agent->snapshots)
+        agent->snapshots->copies = copies;
 }
 
 bool agent_store_is_shared(const struct agent *agent)
@@ -108,6 +112,8 @@ void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
     config->snapshots = true;
     config->recover = snapshots->recover;
     config->copies = snapshots->wanted_copies;
+    if (agent->peers && config->copies < FEWEST_COPIES)
+        config->copies = FEWEST_COPIES; /* Processor Zero knows whether one is enough */
     config->rule = snapshots->rule;
     config->costs = snapshots->costs;
     config->stop_on_failure = snapshots->stop_on_failure;
@@ -179,10 +185,14 @@ void agent_snapshots_free(struct agent *agent)
     if (!snapshots)
         return;
     store_close(snapshots->store);
+    agent_store_remove(agent);
+    agent_gather_free(agent);
     shares_free(snapshots->shares);
     agent_forget_identity(&snapshots->identity);
     snapshot_free_texts(snapshots->options);
     free(snapshots->kept);
+    free(snapshots->keeping);
+    free(snapshots->path);
     free(snapshots);
     agent->snapshots = NULL;
 }

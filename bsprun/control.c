@@ -292,6 +292,7 @@ static void on_message(void *context, struct net_connection *connection,
     struct agent *agent = context;
 
     (void)connection;
+    agent_peers_heard(agent);
     switch (message->kind) {
     case WIRE_JOIN:
         join(agent, message);

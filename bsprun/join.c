@@ -38,6 +38,7 @@ static void on_met(void *context, const struct net_meeting *meeting)
         return;
     }
     agent_say_hello(agent);
+    agent_peers_watch(agent);
 }
 
 static void on_failed(void *context, const char *text)

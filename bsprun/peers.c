@@ -209,6 +209,44 @@ const char *agent_peers_addresses(const struct agent *agent)
     return agent->peers ? agent->peers->addresses : "";
 }
 
+/* ---- Signs of life ---- */
+
+/* Others may take the place of processes that bsprun has not heard of for the whole time. */
+static void on_watch(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    struct agent_peers *peers = agent->peers;
+    uint64_t bound_ns = (uint64_t)peers->heartbeat_ms * 1000000u / 3 * 2;
+
+    if (peers->cut_off || agent->finished || agent_now_ns() - peers->heard_ns < bound_ns)
+        return;
+    peers->cut_off = true;
+    tell_lost(agent, agent->host, "nothing has been heard from bsprun: its processes are ended");
+    agent_peers_term_over(agent);
+}
+
+void agent_peers_watch(struct agent *agent)
+{
+    struct agent_peers *peers = agent->peers;
+
+    if (peers->heartbeat_ms == 0)
+        return;
+    peers->heard_ns = agent_now_ns();
+    uv_timer_init(&agent->loop, &peers->watch);
+    peers->watch.data = agent;
+    peers->watching = true;
+    uv_timer_start(&peers->watch, on_watch, peers->heartbeat_ms / 12 + 1,
+                   peers->heartbeat_ms / 12 + 1);
+}
+
+void agent_peers_heard(struct agent *agent)
+{
+    if (!agent->peers || !agent->peers->watching)
+        return;
+    agent->peers->heard_ns = agent_now_ns();
+    agent->peers->cut_off = false;
+}
+
 /* ---- Terms ---- */
 
 static void forget_hosts(struct agent_peers *peers)
@@ -365,6 +403,9 @@ void agent_peers_close(struct agent *agent)
     if (!peers)
         return;
     close_links(agent);
+    if (peers->watching)
+        uv_close((uv_handle_t *)&peers->watch, NULL);
+    peers->watching = false;
     net_listener_close(peers->listener);
     peers->listener = NULL;
     for (int i = 0; i < PEERS_EARLY_MAX; i++)

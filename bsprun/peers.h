@@ -24,6 +24,11 @@ int agent_peers_open(struct agent *agent, const struct wire_message *join,
                      struct net_secret *secret);
 /* For HELLO: where it listens; "" in a job of one host. */
 const char *agent_peers_addresses(const struct agent *agent);
+/* From now on bsprun gives signs of life: without them the processes of this host are ended before
+ * others can take their place. */
+void agent_peers_watch(struct agent *agent);
+/* One has come. */
+void agent_peers_heard(struct agent *agent);
 /* At once and for good. */
 void agent_peers_close(struct agent *agent);
 void agent_peers_free(struct agent *agent);

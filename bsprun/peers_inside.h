@@ -26,6 +26,9 @@ struct agent_peers {
     char addresses[WIRE_PATH_MAX];
     bool encrypt; /* the links */
     uint32_t heartbeat_ms;
+    uv_timer_t watch; /* of bsprun's signs of life */
+    bool watching, cut_off;
+    uint64_t heard_ns;
 
     /* The newest ELECT. */
     uint32_t elected_term, zero_host, host_count;

@@ -56,6 +56,8 @@ static void place(struct agent *agent, const struct wire_place *order)
         error = agent->nprocs > 0
                     ? 0
                     : agent_place(agent, (int)order->processes, &order->host_of);
+    if (error == 0)
+        agent_snapshots_copies(agent, order->copies);
     if (error == 0 && agent_is_here(agent, 0)) {
         form(agent, order);
         return;

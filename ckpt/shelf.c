@@ -81,12 +81,9 @@ int store_manifest(struct store *store, uint64_t superstep, uint32_t term,
                       : 0;
 }
 
-int store_image_open(struct store *store, uint64_t superstep, uint32_t term, uint32_t pid,
+static int open_file(struct store *store, uint64_t superstep, uint32_t term, const char *name,
                      uint64_t *size, char *error)
 {
-    char name[IMAGE_NAME];
-
-    store_image_name(name, pid);
     int folder = open_snapshot(store, superstep, term, error);
     if (folder < 0)
         return folder;
@@ -95,6 +92,21 @@ int store_image_open(struct store *store, uint64_t superstep, uint32_t term, uin
     return file < 0 ? store_fail_system(store, file, error, "snapshot %" PRIu64 ".%" PRIu32 ": %s",
                                         superstep, term, name)
                     : file;
+}
+
+int store_image_open(struct store *store, uint64_t superstep, uint32_t term, uint32_t pid,
+                     uint64_t *size, char *error)
+{
+    char name[IMAGE_NAME];
+
+    store_image_name(name, pid);
+    return open_file(store, superstep, term, name, size, error);
+}
+
+int store_manifest_open(struct store *store, uint64_t superstep, uint32_t term, uint64_t *size,
+                        char *error)
+{
+    return open_file(store, superstep, term, MANIFEST_NAME, size, error);
 }
 
 /* ---- Listing --------------------------------------------------------------------------------- */

@@ -205,8 +205,8 @@ static int check_images(const struct store_snapshot *snapshot, const struct mani
     return 0;
 }
 
-int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest *manifest,
-                          char *error)
+static int commit(struct store_snapshot *snapshot, const struct manifest *manifest, bool whole,
+                  char *error)
 {
     const struct store_io *io = &snapshot->store->io;
     struct wire_buffer buffer = {0};
@@ -214,7 +214,7 @@ int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest
     int status = manifest_encode(manifest, &buffer, error);
     if (status < 0)
         return status;
-    status = check_images(snapshot, manifest, error);
+    status = whole ? check_images(snapshot, manifest, error) : 0;
     if (status == 0) {
         /* The manifest's bytes first: a file system with a journal writes the names along. */
         status = store_io_stage(io, snapshot->folder, MANIFEST_NAME, buffer.data, buffer.size);
@@ -233,6 +233,38 @@ int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest
     io->close(io->context, snapshot->folder);
     free(snapshot);
     return 0;
+}
+
+int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest *manifest,
+                          char *error)
+{
+    return commit(snapshot, manifest, true, error);
+}
+
+int store_snapshot_commit_part(struct store_snapshot *snapshot, const struct manifest *manifest,
+                               char *error)
+{
+    return commit(snapshot, manifest, false, error);
+}
+
+int store_snapshot_take_manifest(struct store_snapshot *snapshot, const void *bytes, size_t size,
+                                 char *error)
+{
+    const struct store_io *io = &snapshot->store->io;
+    struct manifest manifest;
+    int status = manifest_decode(bytes, size, &manifest, error);
+
+    if (status < 0)
+        return status;
+    bool same = manifest.superstep == snapshot->superstep && manifest.term == snapshot->term;
+    manifest_free(&manifest);
+    if (!same)
+        return store_fail(snapshot->store, -EBADMSG, error,
+                          "snapshot %s: the manifest of another one", snapshot->name);
+    status = io->sync(io->context, snapshot->store->job);
+    if (status == 0)
+        status = store_io_replace(io, snapshot->folder, MANIFEST_NAME, bytes, size);
+    return status < 0 ? fail(snapshot, status, error, "the manifest") : 0;
 }
 
 void store_snapshot_abandon(struct store_snapshot *snapshot)

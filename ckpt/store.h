@@ -112,6 +112,12 @@ int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descri
  * sizes, all bases are committed.  Frees the snapshot on success. */
 int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest *manifest,
                           char *error);
+/* The same where some images are in other hosts' directories. */
+int store_snapshot_commit_part(struct store_snapshot *snapshot, const struct manifest *manifest,
+                               char *error);
+/* Makes a copy of another directory's manifest (store_manifest_open) durable. */
+int store_snapshot_take_manifest(struct store_snapshot *snapshot, const void *bytes, size_t size,
+                                 char *error);
 /* Removes what was written; frees the snapshot.  Harmless for NULL. */
 void store_snapshot_abandon(struct store_snapshot *snapshot);
 
@@ -146,6 +152,10 @@ int store_manifest(struct store *store, uint64_t superstep, uint32_t term,
 /* Opens an image for reading: the descriptor and its size.  -EPERM as for store_io_load. */
 int store_image_open(struct store *store, uint64_t superstep, uint32_t term, uint32_t pid,
                      uint64_t *size, char *error);
+
+/* The manifest as it is, to be copied to another directory: the same for it. */
+int store_manifest_open(struct store *store, uint64_t superstep, uint32_t term, uint64_t *size,
+                        char *error);
 
 /* What is wrong with a file of a snapshot. */
 struct store_fault {

@@ -26,6 +26,7 @@ static void fill_place(struct coord_shell *shell, const struct coord_effect *eff
     message->place.processes = effect->processes;
     message->place.host_of = (struct wire_numbers){shell->numbers, effect->processes};
     message->place.snapshot = effect->flag;
+    message->place.copies = coord_copies(shell->state);
 }
 
 /* The pids with a frozen copy are listed behind the hosts. */
@@ -43,6 +44,7 @@ static void fill_restore(struct coord_shell *shell, const struct coord_effect *e
     message->restore.processes = effect->processes;
     message->restore.host_of = (struct wire_numbers){shell->numbers, effect->processes};
     message->restore.copy = (struct wire_numbers){copies, count};
+    message->restore.copies = coord_copies(shell->state);
 }
 
 static void fill_persist(struct coord_shell *shell, const struct coord_effect *effect,

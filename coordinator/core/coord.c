@@ -326,6 +326,11 @@ struct coord_name coord_committed(const struct coord *state)
     return state->committed;
 }
 
+uint32_t coord_copies(const struct coord *state)
+{
+    return state->config.copies < state->host_count ? state->config.copies : state->host_count;
+}
+
 const struct coord_image *coord_image(const struct coord *state, uint32_t pid)
 {
     assert(pid < state->processes);

@@ -364,6 +364,8 @@ bool coord_host_alive(const struct coord *state, uint32_t host);
 /* The snapshot being taken, and of which the newest is committed (term 0: none yet). */
 enum coord_ticket_state coord_ticket(const struct coord *state, struct coord_name *name);
 struct coord_name coord_committed(const struct coord *state);
+/* After PLACE or RESTORE: on how many hosts each image must be. */
+uint32_t coord_copies(const struct coord *state);
 /* After PERSIST: a process's image (snapshot 0: all have that of process 0), where each host's
  * streams stood and how much stdin had been read; which hosts write the manifest. */
 const struct coord_image *coord_image(const struct coord *state, uint32_t pid);

@@ -275,7 +275,8 @@ int coord_take_image_failed(struct coord *state, struct coord_host *host,
 {
     uint32_t pid = event->image_failed.pid;
     enum wire_cause cause = event->image_failed.cause;
-    if (pid >= state->processes || !coord_lives_on(state, pid, host))
+    if (pid >= state->processes ||
+        (state->config.copies == 1 && !coord_lives_on(state, pid, host)))
         return coord_broken(effects, "host %u has no image of process %u", host->id, pid);
     if (state->phase == COORD_RESTORING || state->phase == COORD_PASSING) {
         coord_blame(state, WIRE_CAUSE_NOT_RESTORED, (int32_t)pid, 1, 0, event->image_failed.text);
@@ -319,8 +320,8 @@ int coord_take_persisted(struct coord *state, struct coord_host *host,
         durable += state->hosts[i].durable;
         persisting += coord_host_persists(state, state->hosts[i].id);
     }
-    uint32_t needed = state->config.copies < persisting ? state->config.copies : persisting;
-    if (state->ticket.state == COORD_TICKET_PERSISTING && durable >= needed)
+    /* Whoever is left must know of what it has images of. */
+    if (state->ticket.state == COORD_TICKET_PERSISTING && durable == persisting)
         commit(state, effects);
     return 0;
 }

@@ -496,11 +496,13 @@
     F(u64, copied_ns, WIRE_U64_MAX)
 
 /* The job has `processes` processes; process i lives on host host_of[i].  snapshot: process 0
- * writes its image, of which the others are made: snapshot 0. */
+ * writes its image, of which the others are made: snapshot 0.  copies: on how many hosts each image
+ * shall be (1: all hosts use one directory). */
 #define WIRE_FIELDS_PLACE(F)                                                                       \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(numbers, host_of, WIRE_RANKS_MAX)                                                            \
-    F(flag, snapshot, 0)
+    F(flag, snapshot, 0)                                                                           \
+    F(u32, copies, WIRE_HOSTS_MAX)
 
 /* bsp_begin returns; `consult` is the first superstep whose end Processor Zero wants to decide
  * (WIRE_U64_MAX: none). */
@@ -547,12 +549,14 @@
 #define WIRE_FIELDS_ABANDON(F)
 
 /* Prepare the processes of this host as they were in the snapshot and answer STAGED; copy[i]:
- * process i is a frozen copy that the host keeps, else it is made from its image. */
+ * process i is a frozen copy that the host keeps, else it is made from its image.  copies: as in
+ * PLACE. */
 #define WIRE_FIELDS_RESTORE(F)                                                                     \
     F(u32, from, WIRE_U32_MAX)                                                                     \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(numbers, host_of, WIRE_RANKS_MAX)                                                            \
-    F(numbers, copy, WIRE_RANKS_MAX)
+    F(numbers, copy, WIRE_RANKS_MAX)                                                               \
+    F(u32, copies, WIRE_HOSTS_MAX)
 
 /* All are staged: put files back, make the processes run up to the barrier, answer RANKS_READY. */
 #define WIRE_FIELDS_PASS(F)
