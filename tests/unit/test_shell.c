@@ -175,8 +175,8 @@ START_TEST(a_job_from_message_to_message)
     hand_in(2, abort);
     hand_in(2, make(WIRE_RANKS_STOPPED, 2));
     hand_in(4, make(WIRE_RANKS_STOPPED, 4));
-    expect("to 4: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no\n"
-           "to 2: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no\n"
+    expect("to 4: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no copies=1\n"
+           "to 2: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no copies=1\n"
            "to 4: RUN term=5 superstep=0 processes=3 consult=0\n"
            "to 2: RUN term=5 superstep=0 processes=3 consult=0\n"
            "to 4: RELEASE term=5 superstep=0 decision=0 consult=1\n"
@@ -197,8 +197,8 @@ START_TEST(answers_from_inside_wait)
     start(2, false);
     answer = true;
     register_three();
-    expect("to 4: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no\n"
-           "to 2: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no\n"
+    expect("to 4: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no copies=1\n"
+           "to 2: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no copies=1\n"
            "to 4: RUN term=5 superstep=0 processes=3 consult=0\n"
            "to 2: RUN term=5 superstep=0 processes=3 consult=0\n"
            "to 4: RELEASE term=5 superstep=0 decision=2 consult=never\n"
