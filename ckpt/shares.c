@@ -22,6 +22,7 @@ struct share {
     dev_t device;
     ino_t inode;
     int mark;
+    bool given; /* the very description; else opened, by the name in an image */
 };
 
 struct shares {
@@ -65,7 +66,7 @@ int shares_offer(struct shares *shares, int *end)
 }
 
 /* Keeps the descriptor, or closes it. */
-static int keep(struct shares *shares, int fd, int mark)
+static int keep(struct shares *shares, int fd, int mark, bool given)
 {
     struct stat status;
 
@@ -84,7 +85,7 @@ static int keep(struct shares *shares, int fd, int mark)
         shares->list = list;
         shares->room = room;
     }
-    shares->list[shares->count++] = (struct share){fd, status.st_dev, status.st_ino, mark};
+    shares->list[shares->count++] = (struct share){fd, status.st_dev, status.st_ino, mark, given};
     return 0;
 }
 
@@ -101,7 +102,7 @@ static int keep_all(struct shares *shares, struct msghdr *message)
             int fd, failed;
 
             memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
-            failed = keep(shares, fd, fcntl(fd, F_GETSIG));
+            failed = keep(shares, fd, fcntl(fd, F_GETSIG), true);
             error = error ? error : failed;
         }
     }
@@ -138,23 +139,28 @@ int shares_take(struct shares *shares)
 
 /* ---- From an image ---- */
 
-static bool has(const struct shares *shares, dev_t device, ino_t inode, int mark)
+static bool has(const struct shares *shares, dev_t device, ino_t inode, int mark, bool given)
 {
-    for (size_t i = 0; i < shares->count; i++)
-        if (shares->list[i].device == device && shares->list[i].inode == inode &&
-            shares->list[i].mark == mark)
+    for (size_t i = 0; i < shares->count; i++) {
+        const struct share *share = &shares->list[i];
+
+        if (share->device == device && share->inode == inode && share->mark == mark &&
+            (share->given || !given))
             return true;
+    }
     return false;
 }
 
-/* The file may have another number than it had, after a copy or on another day. */
+/* The file may have another number than it had, after a copy or on another day; and any other may
+ * have its number, unless it has been open all the time. */
 static bool is_there(const struct shares *shares, const struct bspz_image_descriptor *saved)
 {
     const char *path = bspz_image_descriptor_path(saved);
+    int mark = (int)saved->shared;
     struct stat now;
 
-    return has(shares, saved->device, saved->inode, (int)saved->shared) ||
-           (stat(path, &now) == 0 && has(shares, now.st_dev, now.st_ino, (int)saved->shared));
+    return has(shares, saved->device, saved->inode, mark, true) ||
+           (stat(path, &now) == 0 && has(shares, now.st_dev, now.st_ino, mark, false));
 }
 
 static int open_one(struct shares *shares, const struct bspz_image_descriptor *saved)
@@ -170,7 +176,7 @@ static int open_one(struct shares *shares, const struct bspz_image_descriptor *s
         close(fd);
         return 0;
     }
-    return keep(shares, fd, (int)saved->shared);
+    return keep(shares, fd, (int)saved->shared, false);
 }
 
 static int read_image(void *context, uint64_t offset, void *bytes, size_t size)

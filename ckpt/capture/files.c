@@ -54,27 +54,33 @@ static int lift(int fd, int lowest)
     return lifted;
 }
 
-/* A description that other processes of the job hold, too: whoever started this process left it a
- * descriptor.  The file is the one that it was or, after a copy or on another day, the one that is
- * there by its name.  The new descriptor, or -1. */
-static int find_shared(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
-                       const char *path)
+static int find_marked(const struct bspz_restore *restore, uint32_t mark, uint64_t device,
+                       uint64_t inode)
 {
     const struct bspz_descriptors *own = &restore->self->descriptors;
-    bool known = true;
-    struct stat now;
 
-    if (bspz_sys4(SYS_newfstatat, AT_FDCWD, path, &now, 0) != 0)
-        known = false;
     for (uint32_t i = 0; i < own->count; i++) {
         const struct bspz_descriptor *one = &own->descriptor[i];
 
-        if (one->shared == saved->shared &&
-            ((one->device == saved->device && one->inode == saved->inode) ||
-             (known && one->device == now.st_dev && one->inode == now.st_ino)))
+        if (one->shared == mark && one->device == device && one->inode == inode)
             return (int)bspz_sys3(SYS_fcntl, one->number, F_DUPFD_CLOEXEC, 0);
     }
     return -1;
+}
+
+/* A description that other processes of the job hold, too: whoever started this process left it a
+ * descriptor.  The file is the one that is there by its name or, where that is another one by now,
+ * the one that it was; not the other way round, since on another day the file with that number may
+ * be any other.  The new descriptor, or -1. */
+static int find_shared(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
+                       const char *path)
+{
+    struct stat now;
+    int fd = -1;
+
+    if (bspz_sys4(SYS_newfstatat, AT_FDCWD, path, &now, 0) == 0)
+        fd = find_marked(restore, saved->shared, now.st_dev, now.st_ino);
+    return fd >= 0 ? fd : find_marked(restore, saved->shared, saved->device, saved->inode);
 }
 
 static int check_opened(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,

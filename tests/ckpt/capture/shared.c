@@ -239,9 +239,38 @@ static pid_t restore(const struct shares *shares, int which, char **argv)
     _exit(127);
 }
 
+static size_t contents(const char *name, char *bytes, size_t room)
+{
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd >= 0 ? read(fd, bytes, room) : -1;
+
+    CHECK(size >= 0 && (size_t)size < room && close(fd) == 0);
+    return (size_t)size;
+}
+
+static void rewrite(const char *name, const char *bytes, size_t size)
+{
+    int fd = open(name, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+    CHECK(fd >= 0 && write(fd, bytes, size) == (ssize_t)size && close(fd) == 0);
+}
+
+/* As when both were removed and made again: each has the number that the other had. */
+static void exchange_numbers(const char *one, const char *other)
+{
+    static char bytes[2][1 << 16];
+    size_t size = contents(one, bytes[0], sizeof bytes[0]);
+    size_t other_size = contents(other, bytes[1], sizeof bytes[1]);
+
+    CHECK(rename(one, "between") == 0 && rename(other, one) == 0 && rename("between", other) == 0);
+    rewrite(one, bytes[0], size);
+    rewrite(other, bytes[1], other_size);
+}
+
 static struct shares *prepare(struct shares *shares, const char *restored)
 {
     if (*restored == 'n') {
+        exchange_numbers("file", "log");
         shares_free(shares);
         shares = shares_new();
     }
