@@ -8,6 +8,7 @@ import farm as farms
 from farm import Farm
 from jobs import BUILD, check, copied_build
 from slurm import COMMANDS, Slurm
+from slurm_jobs import SUPERSTEPS, Cluster
 from sshd import Sshd
 
 PATIENCE = 60
@@ -87,9 +88,38 @@ def by_srun():
         check(sorted(line.split()[0] for line in done.stdout.splitlines()[1:]) == list("abc"), done)
 
 
+def by_the_batch_script():
+    """The script of the manual: stopped by the signal that comes before the time limit, submitted
+    again, it comes to its end."""
+    with Cluster(2) as cluster:
+        shutil.copy(os.path.join(farms.ROOT, "doc", "slurm.sbatch"), cluster.home)
+        path = os.path.dirname(cluster.bsprun) + ":" + farms.SYSTEM_PATH
+        words = ["sbatch", "--parsable", "-N2", "--ntasks-per-node=1", "-o", "out", "-e", "err",
+                 f"--export=ALL,PATH={path},BSPZERO_EVERY=1", "slurm.sbatch", "store",
+                 cluster.ticker, "files", str(SUPERSTEPS), "-a"]
+
+        def submit():
+            done = cluster.run(*words)
+            check(done.returncode == 0, done)
+            return int(done.stdout)
+
+        job = submit()
+        cluster.hold(7, 2)
+        cluster.until(lambda: cluster.executed(0, 7) and cluster.committed() >= 7, "superstep 7")
+        done = cluster.run("scancel", "--batch", "--signal=TERM", str(job))
+        check(done.returncode == 0, done)
+        cluster.release(7, 2)
+        cluster.wait_over()
+        done = cluster.run("scontrol", "show", "job", str(job))
+        check("ExitCode=123:0" in done.stdout, done, cluster.text("err"))
+        submit()
+        cluster.wait_over()
+        cluster.check_answer(2)
+
+
 if __name__ == "__main__":
     farms.require("sshd", "ssh", *COMMANDS, root=True)
-    for test in (by_ssh, from_an_odd_place, by_srun):
+    for test in (by_ssh, from_an_odd_place, by_srun, by_the_batch_script):
         if len(sys.argv) == 1 or test.__name__ in sys.argv[1:]:
             test()
             print(f"{test.__name__}: ok", flush=True)
