@@ -577,6 +577,7 @@ END_TEST
 START_TEST(hosts_of_a_restart)
 {
     static const char *const kept[] = {"hosts=a:2,b:2", "spares=1", "encrypt"};
+    char file[] = "/tmp/bspzero-hosts-XXXXXX";
     struct options options;
 
     PARSE(&options, "--restart", "d");
@@ -586,6 +587,12 @@ START_TEST(hosts_of_a_restart)
     PARSE(&options, "--restart", "d", "--hosts", "c,d,e");
     ck_assert(options_recall(&options, kept, 3));
     expect_hosts(&options, "c:0 d:0 e:0");
+    close(mkstemp(file));
+    write_file(file, "f\ng\n");
+    PARSE(&options, "--restart", "d", "--hostfile", file);
+    ck_assert(options_recall(&options, kept, 3));
+    expect_hosts(&options, "f:1 g:1");
+    unlink(file);
     PARSE(&options, "--restart", "d", "-local", "--spares", "0");
     ck_assert(options_recall(&options, kept, 3));
     expect_hosts(&options, "localhost:0");
