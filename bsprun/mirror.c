@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "bsprun/mirror_inside.h"
 
@@ -17,6 +18,14 @@
 static uint32_t host_of(const struct mirror *mirror, int pid)
 {
     return atomic_load(&bspz_rank_of(mirror->board, pid)->host);
+}
+
+uint64_t mirror_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static int compare_hosts(const void *a, const void *b)
@@ -117,8 +126,10 @@ static int prepare(struct mirror *mirror)
         return -ENOMEM;
     mirror->first = atomic_load(&bspz_rank_of(mirror->board, mirror->own.pids[0])->superstep);
     mirror->own.next = mirror->first;
-    for (uint32_t i = 0; i < mirror->peer_count; i++)
+    for (uint32_t i = 0; i < mirror->peer_count; i++) {
         mirror->peers[i].next = mirror->first;
+        atomic_store(&mirror->peers[i].ahead_ns, MIRROR_NO_CLOCK);
+    }
     return 0;
 }
 
@@ -449,6 +460,8 @@ int mirror_collect(struct mirror *mirror, uint32_t host, uint64_t superstep, enu
     head.ranges = making.ranges.used / sizeof(struct mirror_range);
     head.head_bytes = making.head.used;
     head.data_bytes = making.data_bytes;
+    head.clock_ns = mirror_clock_ns();
+    head.ahead_ns = atomic_load(&making.peer->ahead_ns);
     memcpy(making.head.bytes, &head, sizeof head);
     free(making.ranges.bytes);
     *block = (struct mirror_block){making.head.bytes, head.head_bytes, head.data_bytes,

@@ -39,7 +39,12 @@ struct mirror_head {
     uint64_t data_bytes;
     uint32_t lines, names, areas, entries; /* so many follow, in this order, */
     uint64_t ranges;                       /* and so many of these */
+    /* The sender's monotonic clock, and the least by which it was ahead of the receiver's when
+     * blocks came from there (MIRROR_NO_CLOCK: none did): profiles compare times of all hosts. */
+    uint64_t clock_ns;
+    int64_t ahead_ns;
 };
+#define MIRROR_NO_CLOCK INT64_MAX
 #define MIRROR_MAGIC    0x7a6d3031u
 #define MIRROR_HEAD_MAX (UINT64_C(1) << 30)
 

@@ -64,6 +64,10 @@ struct mirror_peer {
     int count;
     uint64_t next;         /* the superstep whose ARRIVED comes next */
     bool matched, replied; /* those stages of the one before have come */
+    /* Its clock: the least by which ours was ahead when a block came, and what is added to its
+     * times to make them ours. */
+    _Atomic int64_t ahead_ns;
+    int64_t offset_ns;
 };
 
 struct mirror {
@@ -83,6 +87,8 @@ struct mirror {
     uint32_t area_count;
     uint64_t first; /* superstep that the blocks begin with */
 };
+
+uint64_t mirror_clock_ns(void);
 
 struct mirror_peer *mirror_peer_of(const struct mirror *mirror, uint32_t host);
 

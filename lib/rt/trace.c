@@ -122,7 +122,8 @@ static struct bspz_trace_step summarise(uint64_t superstep)
 
         spread_value(&step.compute_ns, one->entered_ns - one->began_ns, pid == 0);
         spread_value(&step.wait_ns, met - one->entered_ns, pid == 0);
-        spread_value(&step.communicate_ns, one->left_ns - met, pid == 0);
+        /* Clocks of other hosts are known to some microseconds only. */
+        spread_value(&step.communicate_ns, one->left_ns > met ? one->left_ns - met : 0, pid == 0);
         spread_value(&step.h, words(max(one->bytes_in, one->bytes_out)), pid == 0);
         step.words_in = max(step.words_in, words(one->bytes_in));
         step.words_out = max(step.words_out, words(one->bytes_out));

@@ -297,6 +297,34 @@ START_TEST(order)
 }
 END_TEST
 
+/* Times in profiles are of the clock of whoever reads them. */
+START_TEST(clocks)
+{
+    const int64_t behind = _i == 0 ? 5000000000000 : -5000000000000; /* seven's, of one's */
+    struct bspz_trace *trace = &bspz_rank_of(one.board, 0)->line[0].trace;
+    const struct bspz_trace *shown = &bspz_rank_of(seven.board, 0)->line[0].trace;
+    uint64_t now = mirror_clock_ns() + 100000000000000;
+    struct mirror_block block;
+    struct mirror_head *head;
+
+    trace->began_ns = now;
+    trace->left_ns = now + 7;
+    atomic_store(&trace->stamp, 1);
+    all_arrive(0, 0);
+    block = collect(0, BSPZ_STAGE_ARRIVED);
+    head = (struct mirror_head *)block.head;
+    head->clock_ns += (uint64_t)behind;
+    if (_i > 1)
+        head->ahead_ns = behind + 30000000000; /* a slow way back */
+    ck_assert_int_eq(take(&block), 0);
+    /* Half of the slow way back is taken for a difference. */
+    ck_assert_int_le(llabs((int64_t)(shown->began_ns - now) + behind + (_i > 1 ? 15000000000 : 0)),
+                     5000000000);
+    ck_assert_uint_eq(shown->left_ns - shown->began_ns, 7);
+    mirror_block_free(&block);
+}
+END_TEST
+
 /* ---- Peers that lie ---- */
 
 static struct mirror_parts parts_of(struct mirror_block *block)
@@ -572,6 +600,7 @@ int main(void)
     tcase_add_test(blocks, all_stages);
     tcase_add_test(blocks, after_a_restore);
     tcase_add_test(blocks, order);
+    tcase_add_loop_test(blocks, clocks, 0, 3);
     tcase_add_test(blocks, memory_comes_back);
     tcase_add_test(blocks, memory_is_sparse);
     tcase_add_loop_test(lies, lies_are_refused, 0, LIES + 1);
