@@ -120,7 +120,7 @@ static pid_t launch(struct agent *agent, int pid, const struct chain *chain, cha
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     const struct identity *identity = &snapshots->identity;
-    char **environment = calloc((size_t)identity->environment_count + 5, sizeof *environment);
+    char **environment = calloc((size_t)identity->environment_count + 6, sizeof *environment);
     const char *program = agent_gathered_program(agent);
     uint32_t count = identity->environment_count;
     char *board = agent_board_variable(agent);
@@ -138,6 +138,7 @@ static pid_t launch(struct agent *agent, int pid, const struct chain *chain, cha
         .handed_on_count = chain->count,
         .shares = snapshots->shares,
     };
+    static char elsewhere[] = BSPZ_ENV_ELSEWHERE "=1";
     pid_t ospid = -ENOMEM;
 
     if (environment && board && restore) {
@@ -147,6 +148,8 @@ static pid_t launch(struct agent *agent, int pid, const struct chain *chain, cha
         for (int i = 0; i < 2; i++)
             if (agent_gathered_variable(agent, i))
                 environment[count++] = (char *)agent_gathered_variable(agent, i);
+        if (snapshots->elsewhere)
+            environment[count++] = elsewhere;
         ospid = agent_launch(&launch);
     }
     if (null >= 0)
@@ -285,6 +288,7 @@ static void restore_gathered(struct agent *agent, int error, const char *text)
 
     if (agent->job != JOB_RESTORING)
         return;
+    snapshots->elsewhere = false;
     snprintf(why, sizeof why, "%s", text);
     if (!error)
         error = prepare(agent, &sources, why);
@@ -348,9 +352,14 @@ static void warn(struct agent *agent, int pid)
 {
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
-    if (!agent->snapshots->kept[pid].copied && snap->why[0] &&
-        agent->snapshots->election.between_failures_ns == 0)
+    if (agent->snapshots->kept[pid].copied || !snap->why[0] ||
+        agent->snapshots->election.between_failures_ns > 0)
+        return;
+    if (!agent->snapshots->elsewhere)
         agent_notice(agent, "process %d: %.*s", pid, (int)sizeof snap->why - 1, snap->why);
+    else
+        agent_notice(agent, "host %s: %.*s", agent->host_name, (int)sizeof snap->why - 1,
+                     snap->why);
 }
 
 void agent_scan_staged(struct agent *agent)
@@ -377,6 +386,17 @@ void agent_scan_staged(struct agent *agent)
 
 /* ---- Processes of other hosts than that of process 0 ---- */
 
+/* What the first of them has found is the same for all. */
+void agent_scan_elsewhere(struct agent *agent)
+{
+    int first = agent->board->first_here;
+
+    if (!agent->snapshots->unheard || atomic_load(&agent_snap_of(agent, first)->staged) != 1)
+        return;
+    agent->snapshots->unheard = false;
+    warn(agent, first);
+}
+
 /* Nothing has been done that would have to be put back: each goes on as soon as it is complete. */
 static void make_gathered(struct agent *agent, int error, const char *text)
 {
@@ -395,6 +415,7 @@ static void make_gathered(struct agent *agent, int error, const char *text)
         error = -ENOMEM;
         snprintf(why, sizeof why, "out of memory");
     }
+    snapshots->elsewhere = snapshots->unheard = true;
     bspz_word_set(&agent->board->snap_passed, 1);
     if (!error)
         error = start_all(agent, &sources, &pid, why);

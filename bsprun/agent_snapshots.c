@@ -123,6 +123,7 @@ void agent_snapshots_order_first(struct agent *agent)
         return;
     }
     atomic_store(&agent_snap_of(agent, 0)->copy_slot, -1);
+    agent->board->snap_order.lose = !snapshots->recover;
     write_order(agent, snapshots->async != WIRE_ASYNC_OFF);
 }
 
@@ -362,6 +363,7 @@ void agent_snapshots_scan(struct agent *agent)
     agent_adopt_copies(agent);
     if (snapshots->staging)
         agent_scan_staged(agent);
+    agent_scan_elsewhere(agent);
     if (ticket->first && ticket->folder && agent->members[0].adopted)
         agent_identify(agent, agent->members[0].process.ospid);
     for (int pid = 0; pid < (ticket->first ? 1 : agent->nprocs); pid++) {

@@ -97,6 +97,8 @@ struct agent_snapshots {
     struct election election;
     bool ended;    /* nothing of it is left */
     bool restores; /* this term began from a snapshot */
+    bool elsewhere; /* processes are made of another host's process 0, in bsp_begin */
+    bool unheard;   /* and what they have to say of their files has not been told yet */
     bool staging;  /* RESTORE has come, STAGED has not been said */
     int unstaged;
 
@@ -219,5 +221,6 @@ void agent_pass(struct agent *agent);
 /* The processes of this host begin as process 0 was in bsp_begin on another one. */
 void agent_make_of_first(struct agent *agent, struct coord_name name);
 void agent_scan_staged(struct agent *agent);
+void agent_scan_elsewhere(struct agent *agent);
 
 #endif

@@ -83,6 +83,7 @@ static bool make_environment(const struct agent *agent, const struct wire_start 
     environment->count = inherited;
     remove_entry(environment, BSPZ_ENV_RESTORE); /* whatever the user's may mean */
     remove_entry(environment, BSPZ_ENV_BINARIES);
+    remove_entry(environment, BSPZ_ENV_ELSEWHERE);
     for (uint32_t i = 0; i < start->unset.count; i++)
         remove_entry(environment, start->unset.items[i]);
     for (uint32_t i = 0; i < start->environment.count; i++)

@@ -159,7 +159,8 @@ const char *region_kind_text(uint32_t kind)
 
 const char *descriptor_kind_text(uint32_t kind)
 {
-    static const char *const texts[] = {"?", "file", "directory", "device", "job", "excluded"};
+    static const char *const texts[] = {"?", "file", "directory", "device", "job",
+                                        "excluded", "lost"};
     return kind < sizeof(texts) / sizeof(texts[0]) ? texts[kind] : texts[0];
 }
 

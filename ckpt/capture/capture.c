@@ -117,6 +117,8 @@ static uint32_t descriptor_kind(const struct bspz_snapshot *snapshot,
         return BSPZ_DESCRIPTOR_JOB;
     if (bspz_rules_name(snapshot->options, one->number, one->path))
         return BSPZ_DESCRIPTOR_EXCLUDED;
+    if (bspz_is_lost(snapshot->options, one))
+        return BSPZ_DESCRIPTOR_LOST;
     return one->kind == BSPZ_FD_FILE        ? BSPZ_DESCRIPTOR_FILE
            : one->kind == BSPZ_FD_DIRECTORY ? BSPZ_DESCRIPTOR_DIRECTORY
                                             : BSPZ_DESCRIPTOR_DEVICE;

@@ -36,6 +36,8 @@ struct bspz_capture_options {
     uint32_t job_count;
     const char *const *rules; /* the user's: "fd:N", "path:GLOB" (* and ?, * passes slashes) */
     uint32_t rule_count;
+    bool lose_descriptors; /* those that cannot be saved are no reason to refuse: whoever is restored
+                              gets EIO from them */
 };
 
 /* 0: a snapshot is possible now.  -EBUSY: the process has something that cannot be captured (more
@@ -137,6 +139,8 @@ struct bspz_restore_plan {
     const char *binaries; /* a folder with copies, by bspz_binary_name, of mapped files that are not
                              where they were; NULL: none */
     bool keep_lengths;          /* do not truncate files */
+    bool elsewhere; /* perhaps on another host, beside the process that was saved: files stay as they
+                       are, and those that may not be the same give EIO, which `note` says */
     bool other_kernel;          /* treat the kernel as another one than the image's: for tests */
     const int *job_descriptors; /* stay open; 0 to 2 where they are, others out of the way */
     uint32_t job_count;

@@ -78,12 +78,22 @@ static bool is_common_device(const struct stat *status)
     return major(status->st_rdev) == 5 && minor(status->st_rdev) == 0; /* tty */
 }
 
+/* The memory of a process, as which bspz_files_open opens what is lost. */
+static bool is_lost(const char *path)
+{
+    size_t length = strlen(path);
+
+    return strncmp(path, "/proc/", 6) == 0 && length > 10 && strcmp(path + length - 4, "/mem") == 0;
+}
+
 static enum bspz_descriptor_kind kind_of(const struct stat *status, const char *path)
 {
     struct stat named;
 
     if (is_common_device(status))
         return BSPZ_FD_DEVICE;
+    if (S_ISREG(status->st_mode) && is_lost(path))
+        return BSPZ_FD_LOST;
     if (!S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode))
         return BSPZ_FD_OTHER;
     if (bspz_sys4(SYS_newfstatat, AT_FDCWD, path, &named, 0) != 0 ||

@@ -13,6 +13,7 @@ enum bspz_descriptor_kind {
     BSPZ_FD_DEVICE,    /* a character device that is the same for everybody, such as /dev/null */
     BSPZ_FD_DELETED,   /* a file that has no name any more, or another one behind its name */
     BSPZ_FD_OTHER,     /* socket, pipe, terminal, epoll and so on */
+    BSPZ_FD_LOST,      /* a restored one of kind BSPZ_DESCRIPTOR_LOST */
 };
 
 struct bspz_descriptor {

@@ -105,18 +105,49 @@ static int check_opened(struct bspz_restore *restore, const struct bspz_image_de
     return 0;
 }
 
+static void note_lost(struct bspz_restore *restore, const char *path)
+{
+    struct bspz_text note;
+
+    if (restore->plan->note[0])
+        return; /* one is enough to know the kind of it */
+    bspz_text_begin(&note, restore->plan->note, BSPZ_WHY_SIZE);
+    bspz_text_add(&note, path);
+    bspz_text_add(&note, " is not, or not surely, the same file as on the host of process 0: reading "
+                         "and writing it fail here (EIO)");
+}
+
+/* The file that it was, or what must do for it. */
+static int open_again(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
+                      const char *path, bool *lost)
+{
+    int fd = -1;
+
+    *lost = saved->kind == BSPZ_DESCRIPTOR_LOST;
+    if (!*lost && restore->plan->open_file)
+        fd = restore->plan->open_file(restore->plan->context, saved, path);
+    if (!*lost && fd == -1 && saved->shared)
+        fd = find_shared(restore, saved, path);
+    if (!*lost && fd == -1)
+        fd = bspz_sys_open(path, ((int)saved->flags & ~OPENED_ONLY_ONCE) | O_CLOEXEC | O_NOCTTY);
+    if (restore->plan->elsewhere && saved->kind == BSPZ_DESCRIPTOR_FILE &&
+        (fd < 0 || !bspz_same_file(restore, saved, fd))) {
+        if (fd >= 0)
+            bspz_sys_close(fd);
+        *lost = true;
+    }
+    if (!*lost)
+        return fd;
+    note_lost(restore, path);
+    return bspz_lost_file(saved);
+}
+
 static int open_one(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
-                    int lowest, int *opened)
+                    int lowest, int *opened, bool *lost)
 {
     const char *path = bspz_image_descriptor_path(saved);
-    int fd = -1, error;
+    int fd = open_again(restore, saved, path, lost), error;
 
-    if (restore->plan->open_file)
-        fd = restore->plan->open_file(restore->plan->context, saved, path);
-    if (fd == -1 && saved->shared)
-        fd = find_shared(restore, saved, path);
-    if (fd == -1)
-        fd = bspz_sys_open(path, ((int)saved->flags & ~OPENED_ONLY_ONCE) | O_CLOEXEC | O_NOCTTY);
     if (fd < 0 && saved->kind == BSPZ_DESCRIPTOR_EXCLUDED)
         return 0;
     if (fd < 0)
@@ -126,6 +157,8 @@ static int open_one(struct bspz_restore *restore, const struct bspz_image_descri
     if (fd < 0)
         return bspz_restore_fail(restore, fd, "no descriptor for", path, "see ulimit -n");
     *opened = fd;
+    if (*lost)
+        return 0;
     error = check_opened(restore, saved, path, fd);
     if (error && saved->kind == BSPZ_DESCRIPTOR_EXCLUDED) {
         restore->plan->why[0] = '\0';
@@ -145,20 +178,24 @@ int bspz_files_open(struct bspz_restore *restore)
         return bspz_restore_fail(restore, listed, "/proc/self/fd", NULL, NULL);
     allow_many();
     restore->opened = bspz_arena_take(&restore->self->arena, count_of(restore) * sizeof(int) + 1);
-    if (!restore->opened)
+    restore->lost = bspz_arena_take(&restore->self->arena, count_of(restore) + 1);
+    if (!restore->opened || !restore->lost)
         return bspz_restore_fail(restore, -ENOMEM, "too many descriptors", NULL, NULL);
     for (uint32_t i = 0; i < count_of(restore); i++) {
         const struct bspz_image_descriptor *saved = restore->image->descriptors[i];
         int error;
 
         restore->opened[i] = -1;
+        restore->lost[i] = false;
         if (saved->kind == BSPZ_DESCRIPTOR_JOB || saved->same_as != saved->number)
             continue;
-        error = open_one(restore, saved, lowest, &restore->opened[i]);
+        error = open_one(restore, saved, lowest, &restore->opened[i], &restore->lost[i]);
         if (error)
             return error;
     }
     restore->folder = bspz_sys_open(restore->thread->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (restore->folder < 0 && restore->plan->elsewhere)
+        restore->folder = bspz_sys_open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (restore->folder < 0)
         return bspz_restore_fail(restore, restore->folder, "the program's current directory",
                                  restore->thread->cwd, "it cannot be entered");
@@ -178,13 +215,14 @@ static int put_back(struct bspz_restore *restore, uint32_t index)
     bool written = ((int)saved->flags & O_ACCMODE) != O_RDONLY;
     long error = 0;
 
-    if (fd < 0 || saved->kind == BSPZ_DESCRIPTOR_DEVICE || (int)saved->flags & O_PATH)
+    if (fd < 0 || restore->lost[index] || saved->kind == BSPZ_DESCRIPTOR_DEVICE || (int)saved->flags & O_PATH)
         return 0;
     if (saved->shared) {
         bspz_sys3(SYS_fcntl, fd, F_SETSIG, saved->shared);
         bspz_sys3(SYS_fcntl, fd, F_SETFL, saved->flags);
     }
-    if (saved->kind == BSPZ_DESCRIPTOR_FILE && written && !restore->plan->keep_lengths)
+    if (saved->kind == BSPZ_DESCRIPTOR_FILE && written && !restore->plan->keep_lengths &&
+        !restore->plan->elsewhere)
         error = bspz_sys2(SYS_ftruncate, fd, saved->size);
     if (!error && bspz_sys3(SYS_lseek, fd, saved->offset, 0) < 0 &&
         saved->kind != BSPZ_DESCRIPTOR_EXCLUDED)

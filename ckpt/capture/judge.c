@@ -219,6 +219,13 @@ static int judge_maps(struct bspz_snapshot *snapshot)
 /* ---- Descriptors ------------------------------------------------------------------------------
  */
 
+bool bspz_is_lost(const struct bspz_capture_options *options, const struct bspz_descriptor *one)
+{
+    return one->kind == BSPZ_FD_LOST ||
+           (options->lose_descriptors &&
+            (one->kind == BSPZ_FD_DELETED || one->kind == BSPZ_FD_OTHER));
+}
+
 static const char *descriptor_complaint(const struct bspz_descriptor *one)
 {
     if (one->kind == BSPZ_FD_DELETED)
@@ -242,7 +249,8 @@ static int judge_descriptors(struct bspz_snapshot *snapshot)
         struct bspz_text why;
 
         /* A duplicate of one of the job's own comes back with it. */
-        if (!complaint || bspz_is_job_descriptor(snapshot->options, one->number) ||
+        if (!complaint || snapshot->options->lose_descriptors ||
+            bspz_is_job_descriptor(snapshot->options, one->number) ||
             bspz_is_job_descriptor(snapshot->options, one->same_as) ||
             bspz_rules_name(snapshot->options, one->number, one->path))
             continue;

@@ -33,6 +33,7 @@ struct bspz_restore {
     uint64_t vdso;            /* address of the vdso itself now; 0: there is none */
     bool same_kernel;
     int *opened; /* for each descriptor of the image: its new number, or -1 */
+    bool *lost;  /* and whether it gives nothing but EIO */
     int folder;  /* the current directory */
     int job_descriptors[BSPZ_JOB_DESCRIPTORS];
 };
@@ -57,6 +58,13 @@ int bspz_restore_trust(struct bspz_restore *restore);
 const char *bspz_restore_file(const struct bspz_restore *restore,
                               const struct bspz_image_region *region, char kept[BSPZ_KEPT_PATH],
                               int *error);
+
+/* elsewhere.c: whether the descriptor, opened by the path it had or shared with this host's others,
+ * must be the same file as in the image. */
+bool bspz_same_file(const struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
+                    int fd);
+/* A descriptor from which nothing but EIO comes. */
+int bspz_lost_file(const struct bspz_image_descriptor *saved);
 
 /* files.c: opened and checked; later, with everybody's consent, cut and put in their places. */
 int bspz_files_open(struct bspz_restore *restore);

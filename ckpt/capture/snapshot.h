@@ -65,6 +65,8 @@ int bspz_snapshot_one_thread(struct bspz_snapshot *snapshot);
 /* Whether the user's rules name this descriptor or path. */
 bool bspz_rules_name(const struct bspz_capture_options *options, int number, const char *path);
 bool bspz_is_job_descriptor(const struct bspz_capture_options *options, int number);
+/* Whether a descriptor that is neither the job's nor excluded is saved as a lost one. */
+bool bspz_is_lost(const struct bspz_capture_options *options, const struct bspz_descriptor *one);
 
 /* Says what failed: "TEXT: error N"; returns the error. */
 int bspz_snapshot_fail(struct bspz_snapshot *snapshot, const char *text, long error);

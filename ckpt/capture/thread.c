@@ -92,6 +92,15 @@ uint64_t bspz_rseq_area(uint64_t fs_base, uint64_t sizes[4])
     return fs_base + (uint64_t)__rseq_offset;
 }
 
+void bspz_boot_id(char id[BSPZ_BOOT_SIZE])
+{
+    long bytes = bspz_sys_slurp("/proc/sys/kernel/random/boot_id", id, BSPZ_BOOT_SIZE);
+
+    if (bytes < 0)
+        bytes = 0;
+    id[bytes > 0 && id[bytes - 1] == '\n' ? bytes - 1 : bytes] = '\0';
+}
+
 int bspz_rseq_registered(uint64_t address, uint64_t size)
 {
     long result = bspz_sys4(SYS_rseq, address, size, 0, BSPZ_RSEQ_SIGNATURE);
@@ -142,6 +151,7 @@ static int read_folder(struct bspz_thread *thread)
 
     if (bytes < 0)
         return (int)bytes;
+    bspz_boot_id(thread->boot);
     thread->umask = (uint32_t)bspz_sys1(SYS_umask, 077);
     bspz_sys1(SYS_umask, thread->umask);
     return thread->cwd[0] == '/' ? 0 : -ENOENT; /* "(unreachable)" */

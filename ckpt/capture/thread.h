@@ -9,11 +9,12 @@
 
 #include "ckpt/capture/arch.h"
 
-#define BSPZ_THREAD_VERSION 1u
+#define BSPZ_THREAD_VERSION 2u
 #define BSPZ_SIGNALS        64
 #define BSPZ_AUXV_WORDS     96
 #define BSPZ_NAME_SIZE      16
 #define BSPZ_CWD_SIZE       4096
+#define BSPZ_BOOT_SIZE      40
 #define BSPZ_RSEQ_SIGNATURE 0x53053053u /* of x86: what libc registers */
 
 /* As the kernel's rt_sigaction has it. */
@@ -57,11 +58,15 @@ struct bspz_thread {
     int32_t tid;
     char name[BSPZ_NAME_SIZE];
     char cwd[BSPZ_CWD_SIZE];
+    char boot[BSPZ_BOOT_SIZE]; /* which run of which machine it was: the kernel's boot id */
 };
 
 /* Fills in all but context and vdso; signals must be blocked already and `mask` is what it was
  * before.  0, or a negative errno and *what says which part it was. */
 int bspz_thread_read(struct bspz_thread *thread, uint64_t mask, const char **what);
+
+/* That id, "" when the kernel does not say it. */
+void bspz_boot_id(char id[BSPZ_BOOT_SIZE]);
 
 /* Blocks all signals; returns what was blocked before. */
 uint64_t bspz_signals_block(void);

@@ -143,6 +143,7 @@ enum bspz_image_descriptor_kind {
     BSPZ_DESCRIPTOR_DEVICE,   /* null, zero, urandom, a terminal: opened again by its path */
     BSPZ_DESCRIPTOR_JOB,      /* the job's own, attached again */
     BSPZ_DESCRIPTOR_EXCLUDED, /* the user said so; opened again if it has a path, else closed */
+    BSPZ_DESCRIPTOR_LOST,     /* not to be had again: reading and writing fail with EIO */
     BSPZ_DESCRIPTOR_KIND_COUNT
 };
 

@@ -57,7 +57,8 @@ static void fill_options(struct bspz_capture_options *options, int descriptor)
                                              .excluded_count = 1,
                                              .job_descriptors = job_descriptors,
                                              .job_count = count,
-                                             .rules = rules};
+                                             .rules = rules,
+                                             .lose_descriptors = order()->lose};
     for (uint32_t at = 0; at < bytes && at < BSPZ_SNAP_RULES && options->rule_count < RULES_MAX;
          at += (uint32_t)strnlen(&order()->rules[at], BSPZ_SNAP_RULES - at) + 1)
         rules[options->rule_count++] = &order()->rules[at];

@@ -37,6 +37,9 @@
 /* And from this one in which folder there are copies of mapped files that are not where they were, by
  * bspz_binary_name; may be missing. */
 #define BSPZ_ENV_BINARIES "BSPZERO_BINARIES"
+/* This one is there when the process is made beside the one that was saved, which is on another host:
+ * bspz_restore_plan.elsewhere. */
+#define BSPZ_ENV_ELSEWHERE "BSPZERO_ELSEWHERE"
 
 /* What is to be done; by the agent. */
 struct bspz_snap_order {
@@ -48,6 +51,8 @@ struct bspz_snap_order {
     uint64_t base_superstep; /* the newest committed snapshot, */
     uint32_t base_term;      /* 0: there is none, or images shall be full */
     uint32_t rules_bytes;
+    uint32_t lose; /* 1: descriptors that cannot be saved are lost on other hosts, and no reason to
+                      refuse */
     char path_start[4096]; /* process i writes its image to path_start i path_end, */
     char path_end[32];     /* a file that does not exist yet */
     char rules[BSPZ_SNAP_RULES]; /* of the user, each with its NUL: see bspz_capture_options */

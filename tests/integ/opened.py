@@ -1,0 +1,39 @@
+"""Files that process 0 has open in bsp_begin, on several hosts (all of them this machine)."""
+
+import os
+import tempfile
+
+from harness import bsprun, check, expect, main
+
+OPENED = os.environ["INTEG_OPENED"]
+RSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh")
+FINE = "data fine, log fine, gone fine, pipe fine"
+LOST = "data fine, log fine, gone Input/output error, pipe Input/output error"
+
+
+def files(folder):
+    with open(os.path.join(folder, "data"), "w", encoding="ascii") as data:
+        data.write("some bytes\n")
+    return [os.path.join(folder, name) for name in ("data", "log", "gone")]
+
+
+def on_one_host():
+    with tempfile.TemporaryDirectory() as folder:
+        expect(bsprun("-np", 3, OPENED, *files(folder)), 0,
+               out=f"^0: {FINE}\n1: {FINE}\n2: {FINE}$", no_err=True)
+
+
+def on_two_hosts():
+    """What is the same file there is shared, what cannot be is an error of reading, not of the job;
+    every host says so once.  Nothing is cut: all have appended."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = files(folder)
+        result = expect(bsprun("-np", 4, "--hosts", "here:2,there:2", "--launcher", RSH, OPENED, *paths),
+                        0, out=f"^0: {FINE}\n1: {FINE}\n2: {LOST}\n3: {LOST}$",
+                        err="^bsprun: host there: .*EIO")
+        check(len(result.err.strip().split("\n")) == 1, result.err)
+        with open(paths[1], encoding="ascii") as log:
+            check(log.read() == 4 * "line\n", "the log")
+
+
+main([on_one_host, on_two_hosts])
