@@ -156,8 +156,10 @@ int status_folder_jobs(void (*job)(void *context, int fd, pid_t os_pid), void *c
 
     list_places(places);
     for (int i = 0; i < PLACES; i++)
-        if (places[i][0])
+        if (places[i][0] && is_private(places[i])) {
             count += visit(places[i], job, context);
+            rmdir(places[i]); /* when nothing is left in it */
+        }
     return count;
 }
 
