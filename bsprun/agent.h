@@ -199,6 +199,8 @@ void agent_rank_exited(struct agent *agent, int pid, const struct death *death, 
 /* What the user is told of a job that ends now; the first reason stays. */
 void agent_blame(struct agent *agent, const char *text, bool with_table);
 void agent_forget_blame(struct agent *agent);
+/* Rows of another host for the table of where every process was, if there is one. */
+void agent_add_to_table(struct agent *agent, const char *rows);
 /* The verdict ends the job: remembers the message and asks Processor Zero for the end. */
 void agent_abort(struct agent *agent, int pid, const struct verdict *verdict);
 /* bsprun, a signal or the time limit asks for the end. */

@@ -105,6 +105,8 @@ static void on_message(void *context, uint32_t host, const struct wire_message *
         agent_peers_drop(agent, host, "a message of another job or term");
         return;
     }
+    if (message->kind == WIRE_RANKS_STOPPED && agent->zero)
+        agent_add_to_table(agent, message->ranks_stopped.table);
     if (is_for_zero(message->kind) && agent->zero)
         coord_shell_message(agent->zero, host, message);
     else if (is_from_zero(message->kind) && host == peers->zero_host && !agent->zero)

@@ -46,6 +46,16 @@ static void take_table(struct agent *agent)
     free(killed);
 }
 
+void agent_add_to_table(struct agent *agent, const char *rows)
+{
+    char *merged = agent->blame_table && rows[0] ? whereabouts_merge(agent->blame_table, rows) : NULL;
+
+    if (!merged)
+        return;
+    free(agent->blame_table);
+    agent->blame_table = merged;
+}
+
 void agent_blame(struct agent *agent, const char *text, bool with_table)
 {
     if (agent->blame)
@@ -214,6 +224,8 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
     if (!agent->blame && agent->zero)
         agent_blame(agent, coord_outcome(coord_shell_state(agent->zero)).text,
                     is_of_the_program(cause));
+    if (agent_zero_is_elsewhere(agent) && !agent->blame_table)
+        take_table(agent); /* for Processor Zero's */
     if (cause == WIRE_CAUSE_SAVED) {
         agent_kill(agent); /* what they would still do comes after the snapshot */
         return;
@@ -269,7 +281,7 @@ static void on_sweep_again(uv_timer_t *timer)
 
 void agent_sweep(struct agent *agent)
 {
-    struct wire_message message = {.kind = WIRE_RANKS_STOPPED};
+    struct wire_message message = {.kind = WIRE_RANKS_STOPPED, .ranks_stopped.table = ""};
 
     if (agent->finished || agent->job == JOB_OVER)
         return;
@@ -280,6 +292,8 @@ void agent_sweep(struct agent *agent)
         return;
     }
     uv_timer_stop(&agent->sweep_timer);
+    if (!agent->zero && agent->blame_table)
+        message.ranks_stopped.table = agent->blame_table;
     job_move(&agent->job, JOB_OVER);
     if (agent_zero_decides(agent) && !agent->ended_elsewhere &&
         !(agent->peers && !agent->control))

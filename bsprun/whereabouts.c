@@ -88,6 +88,11 @@ void whereabouts_line(const struct whereabouts *where, bool killed, char *text, 
                  state);
 }
 
+static bool is_elsewhere(const struct bspz_board *board, int pid)
+{
+    return atomic_load(&bspz_rank_of(board, pid)->host) != (uint32_t)board->host;
+}
+
 /* Whether two processes are at the same place; files are compared by name. */
 static bool same_place(const struct whereabouts *a, const struct whereabouts *b)
 {
@@ -111,12 +116,16 @@ char *whereabouts_table(const struct bspz_board *board, int nprocs, const bool *
         char line[LINE_MAX_BYTES - 32];
         bool dead = killed && killed[pid];
 
+        next = pid + 1;
+        if (is_elsewhere(board, pid))
+            continue;
         whereabouts_read(board, nprocs, pid, &where);
         whereabouts_line(&where, dead, line, sizeof line);
         /* Thousands of lines that say the same would hide the one that does not. */
         for (next = pid + 1; nprocs > LINES_SINGLE && next < nprocs; next++) {
             whereabouts_read(board, nprocs, next, &other);
-            if ((killed && killed[next] != dead) || !same_place(&where, &other))
+            if ((killed && killed[next] != dead) || is_elsewhere(board, next) ||
+                !same_place(&where, &other))
                 break;
         }
         if (next == pid + 1)
@@ -126,4 +135,38 @@ char *whereabouts_table(const struct bspz_board *board, int nprocs, const bool *
                                      next - 1, strchr(line, ':'));
     }
     return table;
+}
+
+static int first_pid(const char *line)
+{
+    const char *digits = strpbrk(line, "0123456789");
+
+    return digits ? atoi(digits) : 0;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    return first_pid(*(char *const *)a) - first_pid(*(char *const *)b);
+}
+
+char *whereabouts_merge(const char *table, const char *more)
+{
+    size_t bytes = strlen(table) + strlen(more) + 1, count = 0, used = 0;
+    char *text = malloc(bytes), *merged = calloc(1, bytes);
+    char **lines = calloc(bytes / 2 + 1, sizeof *lines);
+
+    if (text && merged && lines) {
+        snprintf(text, bytes, "%s%s", table, more);
+        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+            lines[count++] = line;
+        qsort(lines, count, sizeof *lines, by_pid);
+        for (size_t i = 0; i < count; i++)
+            used += (size_t)snprintf(merged + used, bytes - used, "%s\n", lines[i]);
+    } else {
+        free(merged);
+        merged = NULL;
+    }
+    free(text);
+    free(lines);
+    return merged;
 }

@@ -30,7 +30,10 @@ void whereabouts_line(const struct whereabouts *where, bool killed, char *text, 
 
 /* The lines of all processes, each with its newline (with many processes, neighbours at the same
  * place share one: "  pids 3 to 70: ..."); free() it.  NULL when memory is short.
- * killed[pid] as above. */
+ * killed[pid] as above.  Of processes of other hosts nothing is known here. */
 char *whereabouts_table(const struct bspz_board *board, int nprocs, const bool *killed);
+
+/* Two tables in one, by pid; for free(), NULL: no memory. */
+char *whereabouts_merge(const char *table, const char *more);
 
 #endif

@@ -430,8 +430,10 @@
     F(i32, status, WIRE_STATUS_MAX)                                                                \
     F(text, text, WIRE_TEXT_MAX)
 
-/* No process of the host runs any more. */
-#define WIRE_FIELDS_RANKS_STOPPED(F) F(u32, host, WIRE_HOSTS_MAX - 1)
+/* No process of the host runs any more; table: where each of them was, as in ENDED. */
+#define WIRE_FIELDS_RANKS_STOPPED(F)                                                               \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(text, table, WIRE_TABLE_MAX)
 
 /* What the host has of a snapshot: the manifest, which makes it one, every image (all), or those of
  * `images`; copies: the pids of which it keeps a frozen copy.  Images count without the manifest,
