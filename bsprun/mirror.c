@@ -307,10 +307,19 @@ static uint32_t add_lines(struct making *making)
     const struct mirror_peer *own = &making->mirror->own;
 
     for (int i = 0; i < own->count; i++) {
-        struct bspz_line *line = add(&making->head, sizeof *line);
+        const struct bspz_line *from = line_of(making, own->pids[i]);
+        struct mirror_line *line = add(&making->head, sizeof *line);
 
-        if (line)
-            memcpy(line, line_of(making, own->pids[i]), sizeof *line);
+        if (!line)
+            continue;
+        line->flags = from->flags;
+        line->position = from->position;
+        line->digest = from->digest;
+        line->decision = from->decision;
+        line->sync_number = from->sync_number;
+        line->tag_size = from->tag_size;
+        line->sequence = from->sequence;
+        memcpy(&line->trace, &from->trace, sizeof line->trace);
     }
     return (uint32_t)own->count;
 }

@@ -7,6 +7,17 @@
 
 /* ---- What follows struct mirror_head ---- */
 
+/* A rank's line without its stamps. */
+struct mirror_line {
+    uint32_t flags;
+    bspz_position position;
+    uint64_t digest;
+    uint32_t decision, sync_number;
+    int64_t tag_size;
+    uint64_t sequence;
+    struct bspz_trace trace;
+};
+
 struct mirror_name {
     uint32_t pid, index;
     char text[BSPZ_NAME_BYTES];
@@ -35,7 +46,7 @@ struct mirror_range {
 /* The parts of a head. */
 struct mirror_parts {
     struct mirror_head *head;
-    struct bspz_line *lines;
+    struct mirror_line *lines;
     struct mirror_name *names;
     struct mirror_area *areas;
     struct mirror_entry *entries;

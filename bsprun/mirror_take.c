@@ -125,7 +125,7 @@ static const struct mirror_range *next_range(struct walk *walk, int pid, uint64_
 static bool check_calls(struct walk *walk, const struct mirror_peer *peer)
 {
     for (uint32_t i = 0; i < walk->parts->head->lines; i++) {
-        const struct bspz_line *line = &walk->parts->lines[i];
+        const struct mirror_line *line = &walk->parts->lines[i];
         const struct mirror_range *range;
 
         if (!(line->flags & BSPZ_HAS_SEQUENCE))
@@ -386,7 +386,7 @@ static void show_lines(struct mirror *mirror, const struct mirror_peer *peer,
                        const struct mirror_parts *parts)
 {
     for (uint32_t i = 0; i < parts->head->lines; i++) {
-        const struct bspz_line *from = &parts->lines[i];
+        const struct mirror_line *from = &parts->lines[i];
         struct bspz_line *to =
             &bspz_rank_of(mirror->board, peer->pids[i])->line[parts->head->superstep & 1];
 

@@ -129,7 +129,7 @@ static uint64_t put_right(uint8_t *bytes, size_t size)
     head.areas %= 4;
     head.entries %= 8;
     head.ranges %= 16;
-    end = sizeof head + head.lines * sizeof(struct bspz_line) +
+    end = sizeof head + head.lines * sizeof(struct mirror_line) +
           head.names * sizeof(struct mirror_name) + head.areas * sizeof(struct mirror_area) +
           head.entries * sizeof(struct mirror_entry);
     head.head_bytes = end + head.ranges * sizeof range;

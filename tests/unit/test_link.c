@@ -50,6 +50,12 @@ static int count_descriptors(void)
     return count;
 }
 
+static void close_end(struct end *end)
+{
+    links_close(end->links);
+    end->links = NULL;
+}
+
 static void on_message(void *context, uint32_t host, const struct wire_message *message)
 {
     struct end *end = context;
@@ -60,7 +66,7 @@ static void on_message(void *context, uint32_t host, const struct wire_message *
     end->next++;
     end->messages++;
     if (end->close_at_message)
-        links_close(end->links);
+        close_end(end);
 }
 
 static void on_lost(void *context, uint32_t host, const char *text)
@@ -71,7 +77,7 @@ static void on_lost(void *context, uint32_t host, const char *text)
     end->lost++;
     snprintf(end->why, sizeof end->why, "%s", text);
     if (end->close_at_lost)
-        links_close(end->links);
+        close_end(end);
 }
 
 static void on_up(void *context)
@@ -333,7 +339,7 @@ START_TEST(close_halfway)
     superstep_of(0, 0, 20 << 20);
     for (int i = 0; i < 3; i++)
         turn();
-    links_close(ends[_i].links);
+    close_end(&ends[_i]);
     for (int i = 0; i < 100; i++)
         turn();
     ck_assert_uint_eq(ends[_i].lost, 0);

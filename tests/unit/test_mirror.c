@@ -269,7 +269,8 @@ START_TEST(after_a_restore)
     seven_arrives(12);
     all_arrive(13, 0);
     block = collect(13, BSPZ_STAGE_ARRIVED);
-    ck_assert_uint_eq(block.head_bytes, sizeof(struct mirror_head) + 3 * sizeof(struct bspz_line));
+    ck_assert_uint_eq(block.head_bytes,
+                      sizeof(struct mirror_head) + 3 * sizeof(struct mirror_line));
     ck_assert_int_eq(take(&block), 0);
     mirror_block_free(&block);
 }
