@@ -5,6 +5,8 @@
  *   Processor Zero (here) -> PLACE: p is known -> clones appear and are adopted -> all are ready ->
  *   RUN -> supersteps pass without us -> all are past bsp_end -> they leave, the program last ->
  *   Processor Zero finishes -> REPORT, ENDED -> bsprun says EXIT.
+ * With other hosts, those where process 0 does not live get no program to start: PLACE -> snapshot 0
+ * is committed -> their processes are made of it -> RUN -> ... -> END: REPORT.  See peers.h.
  * Bare, the ranks exist when the agent starts, it elects itself, and it leaves with process 0.
  *
  * What can fail: the program cannot be started (root.c); it ends before bsp_begin; a rank dies, is
