@@ -71,6 +71,19 @@ def a_launcher_that_hangs():
         check("sleep" not in farm.processes("a").values(), "the launcher is left")
 
 
+def a_program_named_as_usual():
+    """By a path from here, or found in PATH: also when no process runs on this host."""
+    with Farm(3) as farm:
+        folder, name = os.path.split(TICKER)
+        words = farm.path("files"), "3", "-a"
+        os.mkdir(words[0])
+        for program in ("./" + name, os.path.join("..", os.path.basename(folder), name), name):
+            done = farm.run("a", [BSPRUN, "-np", "2", "--hosts", "b:1,c:1", "--launcher", farm.rsh,
+                                  program, *words], cwd=folder,
+                            env={"PATH": f"{folder}:{farms.SYSTEM_PATH}", "HOME": farm.root_home})
+            check(done.returncode == 0 and "process 1 ends with" in done.stdout, program, done)
+
+
 def more_processes_than_slots():
     """Allowed, with a warning that --oversubscribe takes away."""
     with Farm(3) as farm:
@@ -104,4 +117,5 @@ def bad_files():
 if __name__ == "__main__":
     farms.require()
     main([unknown_host, a_host_that_is_off, not_installed_there, no_such_launcher,
-          a_launcher_that_hangs, more_processes_than_slots, ssh_that_asks_for_a_password, bad_files])
+          a_launcher_that_hangs, a_program_named_as_usual, more_processes_than_slots,
+          ssh_that_asks_for_a_password, bad_files])
