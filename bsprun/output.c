@@ -11,9 +11,11 @@
  * is no rank (its parents are asked); bsprun is gone (everything is thrown away).
  */
 #include <errno.h>
+#include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -40,9 +42,7 @@ struct agent_relay {
     bool paused;
     bool finishing; /* agent_finish waits for us */
     uint64_t counts[SOCKETS];
-    /* With several hosts: what has been read was written before the end of this superstep, if it
-     * is being drained because all have arrived there, else after that of the one before. */
-    uint64_t superstep;
+    uint64_t superstep; /* of what was read last; several hosts */
     char chunk[WIRE_CHUNK_MAX];
 };
 
@@ -116,11 +116,49 @@ static ssize_t read_terminal(struct stream *stream, int *pid)
     return got;
 }
 
+/* How many supersteps all processes of this host have come to the end of. */
+static uint64_t passed(const struct agent *agent)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+
+        if (!agent_is_here(agent, pid))
+            continue;
+        uint64_t even = atomic_load(&rank->line[0].stamp), odd = atomic_load(&rank->line[1].stamp);
+        uint64_t stamp = even > odd ? even : odd;
+
+        if (stamp < least)
+            least = stamp;
+    }
+    return least;
+}
+
+/* Several hosts: whoever wrote what lies in the stream comes to no barrier before it is read, so it
+ * is of the superstep that all are in.  How much that is. */
+static size_t note_superstep(const struct stream *stream)
+{
+    const struct agent *agent = stream->agent;
+    int waiting;
+    uint64_t now;
+
+    if (!agent->peers || agent->here == 0 || ioctl(stream->reader, SIOCINQ, &waiting) != 0 ||
+        waiting <= 0)
+        return sizeof agent->relay->chunk;
+    now = passed(agent);
+    if (now > agent->relay->superstep)
+        agent->relay->superstep = now;
+    return (size_t)waiting < sizeof agent->relay->chunk ? (size_t)waiting
+                                                        : sizeof agent->relay->chunk;
+}
+
 static ssize_t read_socket(struct stream *stream, int *pid)
 {
     struct agent *agent = stream->agent;
+    size_t most = note_superstep(stream);
     char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(64 * sizeof(int))];
-    struct iovec room = {agent->relay->chunk, sizeof agent->relay->chunk};
+    struct iovec room = {agent->relay->chunk, most};
     struct msghdr header = {.msg_iov = &room,
                             .msg_iovlen = 1,
                             .msg_control = control,
@@ -203,35 +241,15 @@ static bool read_sockets_first(const struct stream *stream)
     return !is_terminal(stream) || (read_all(&relay->streams[0]) && read_all(&relay->streams[1]));
 }
 
-/* How many supersteps all processes of this host have come to the end of. */
-static uint64_t passed(const struct agent *agent)
-{
-    uint64_t least = UINT64_MAX;
-
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        const struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
-
-        if (!agent_is_here(agent, pid))
-            continue;
-        uint64_t even = atomic_load(&rank->line[0].stamp), odd = atomic_load(&rank->line[1].stamp);
-        uint64_t stamp = even > odd ? even : odd;
-
-        if (stamp < least)
-            least = stamp;
-    }
-    return least;
-}
-
-/* All that was written in supersteps that are over goes before what comes now. */
 static void close_supersteps(struct agent *agent)
 {
     uint64_t now = agent->peers && agent->here > 0 ? passed(agent) : 0;
 
     if (now <= agent->relay->superstep)
         return;
-    agent->relay->superstep = now - 1;
     agent_relay_pass_on(agent);
-    agent->relay->superstep = now;
+    if (now > agent->relay->superstep)
+        agent->relay->superstep = now;
 }
 
 bool agent_relay_passed(struct agent *agent, uint64_t superstep)
@@ -249,7 +267,6 @@ static void on_readable(uv_poll_t *handle, int status, int events)
 
     (void)status;
     (void)events;
-    close_supersteps(agent);
     if (queue_full(agent) || !read_sockets_first(stream)) {
         pause_reading(agent);
         return;

@@ -135,6 +135,9 @@ void bspz_arm_exit_hook(void);
 void bspz_stdio_flush_all(void);
 /* Flushes stdout and stderr if anything is pending; at every sync at checking level. */
 void bspz_stdio_flush_output(void);
+/* Several hosts: waits until the agent has taken what was written (so that it knows in which
+ * superstep), but not for long. */
+void bspz_stdio_hand_over(void);
 /* Makes stdout keep lines whole while several processes write it; undone after bsp_end. */
 void bspz_stdio_begin(void);
 void bspz_stdio_end(void);

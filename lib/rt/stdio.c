@@ -2,10 +2,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/rt/rt.h"
@@ -13,7 +16,10 @@
 /* libgfortran's flush of all units, when the program is linked with it. */
 extern void _gfortran_flush_i4(const int *unit) __attribute__((weak));
 
-#define GLIBC_WRITING 0x0800 /* of FILE._flags: the buffer holds what is to be written */
+#define HAND_OVER_PAUSE_NS 20000
+#define HAND_OVER_PAUSES   10000
+
+#define GLIBC_WRITING      0x0800 /* of FILE._flags: the buffer holds what is to be written */
 
 static bool made_line_buffered;
 static int own_terminal[2] = {-1, -1}; /* process 0's stdout and stderr in its SPMD part */
@@ -33,6 +39,25 @@ void bspz_stdio_flush_output(void)
         fflush(stdout);
     if (__fpending(stderr) > 0)
         fflush(stderr);
+}
+
+/* Bytes on their way to whoever reads the descriptor; 0 where that is not known. */
+static int on_its_way(int fd)
+{
+    int bytes;
+
+    return ioctl(fd, SIOCOUTQ, &bytes) == 0 ? bytes : 0;
+}
+
+void bspz_stdio_hand_over(void)
+{
+    const struct timespec pause = {0, HAND_OVER_PAUSE_NS};
+
+    for (int i = 0; i < HAND_OVER_PAUSES && !atomic_load(&bspz_rt.board->stop); i++) {
+        if (on_its_way(STDOUT_FILENO) == 0 && on_its_way(STDERR_FILENO) == 0)
+            return;
+        nanosleep(&pause, NULL);
+    }
 }
 
 static bool same_file(int one, int other)

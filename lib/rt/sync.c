@@ -185,6 +185,8 @@ static struct summary meet(uint32_t end_flag, int number, int line, const char *
     bspz_note(end_flag ? BSPZ_CALL_END : BSPZ_CALL_SYNC, position);
     if (bspz_rt.checks)
         bspz_stdio_flush_output();
+    if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_HOSTS))
+        bspz_stdio_hand_over();
     publish(bspz_outbox_seal(bspz_rt.superstep, line, file) | end_flag, number, position);
     pass(BSPZ_STAGE_ARRIVED);
     all = summarise();

@@ -1,0 +1,370 @@
+"""bsprun with agents on several hosts, all of which are this machine: --launcher local-rsh.
+
+What a host is called is of no importance here, so every name is one.
+"""
+import os
+import re
+import shutil
+import signal
+import tempfile
+import time
+
+from harness import (BSPRUN, PROG, Job, bsprun, check, expect, kill_marked, main, scratch,
+                     wait_until)
+
+RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
+TWO = ["--launcher", RSH, "--hosts", "h0:2,h1:2"]
+QUICK = ["--heartbeat", "1"]
+
+
+def private_folders(where):
+    return [name for name in os.listdir(where) if name.startswith("bspzero-job-")]
+
+
+class Temporary:
+    """A TMPDIR of its own, so that what is left there is ours."""
+
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(dir=scratch)
+        return self.path
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def agents(job):
+    """The os pids of the agents by host."""
+    found = {}
+    for pid, name in job.members().items():
+        if name != "bspnode":
+            continue
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            for entry in file.read().split(b"\0"):
+                if entry.startswith(b"BSPZERO_HOST_NAME="):
+                    found[entry.partition(b"=")[2].decode()] = pid
+    return found
+
+
+# ---- Jobs that end well ----
+
+def two_hosts():
+    with Temporary() as folder:
+        expect(bsprun(*TWO, PROG, env={"TMPDIR": folder}), 0, out="^p = 4$", no_err=True)
+        check(not private_folders(folder), os.listdir(folder))
+
+
+def many_shapes():
+    for hosts, p in (("h0:1,h1:1", 2), ("h0:3,h1:1", 4), ("h0:1,h1:1,h2:1,h3:1,h4:1", 5),
+                     ("localhost:2,h1:1", 3), ("h0:1,localhost:2", 3), ("h0:1", 1)):
+        expect(bsprun("--launcher", RSH, "--hosts", hosts, PROG), 0, out=f"^p = {p}$", no_err=True)
+    expect(bsprun(*TWO, "-np", 1, PROG), 0, out="^p = 1$", no_err=True)  # a host without processes
+    expect(bsprun(*TWO, "-np", 3, "--map-by", "node", "-tag-output", PROG, "talk", 1), 0,
+           out="^\\[2\\] line 0 of 2$")
+
+
+def status_of_process_0():
+    expect(bsprun(*TWO, PROG, "status", 5), 5)
+    expect(bsprun(*TWO, PROG, "never", 3), 3)
+
+
+def named_in_the_trace():
+    result = expect(bsprun("-v", *TWO, PROG), 0)
+    check(result.err == "bsprun: Processor Zero is host h0 (term 1), p = 4\n", result)
+
+
+def encrypted():
+    expect(bsprun("--encrypt", *TWO, PROG), 0, out="^p = 4$", no_err=True)
+
+
+def crowded():
+    expect(bsprun(*TWO, "-np", 6, PROG), 0, out="^p = 6$", err="^bsprun: .*slots")
+    expect(bsprun(*TWO, "-np", 6, "--oversubscribe", PROG), 0, out="^p = 6$", no_err=True)
+
+
+# ---- Streams ----
+
+def output_in_order_of_supersteps():
+    result = expect(bsprun(*TWO, PROG, "turns", 200), 0)
+    turns = [int(n) for n in re.findall(r"^turn (\d+)$", result.out, re.M)]
+    check(turns == list(range(200)), "not in order:", turns)
+
+
+def output_around_the_processes():
+    result = expect(bsprun(*TWO, PROG, "around", 8), 0)
+    wanted = [f"first {i}" for i in range(600)] + [f"turn {i}" for i in range(8)] + ["p = 4", "last"]
+    check(result.out.splitlines() == wanted, result)
+
+
+def everybody_speaks():
+    result = expect(bsprun(*TWO, PROG, "talk", 50), 0)
+    lines = re.findall(r"^line (\d+) of (\d+)$", result.out, re.M)
+    check([int(line) for line, _ in lines] == sorted(int(line) for line, _ in lines), "order")
+    for pid in range(4):
+        check([int(line) for line, who in lines if int(who) == pid] == list(range(50)), pid)
+
+
+def much_output():
+    result = expect(bsprun(*TWO, PROG, "flood", 20000), 0)
+    check(result.out.count("flood") == 4 * 20000, result.out.count("flood"))
+
+
+def tagged_and_split():
+    result = expect(bsprun(*TWO, "-tag-output", PROG, "talk", 3), 0)
+    for pid in range(4):
+        check(result.out.count(f"[{pid}] line 2 of {pid}\n") == 1, result)
+    result = expect(bsprun(*TWO, PROG, "stderr"), 0)
+    for pid in range(4):
+        check(f"complaint of {pid}\n" in result.err, result)
+        check("complaint" not in result.out, result)
+
+
+def input_goes_to_process_0():
+    data = b"0123456789\n" * 30000
+    result = expect(bsprun(*TWO, PROG, "cat", stdin_data=data), 0,
+                    out=f"^read {len(data)} bytes$")
+    for pid in range(1, 4):
+        check(f"pid {pid} reads nothing" in result.out, result)
+
+
+def report_of_all():
+    result = expect(bsprun(*TWO, "--report", PROG, "count", 10), 0)
+    lines = result.err.splitlines()
+    check(re.match(r"bsprun: 4 processes, 14 supersteps, ", lines[0]), result)
+    check([line.split()[0] for line in lines[2:]] == ["0", "1", "2", "3", "all"], result)
+    for line in lines[2:6]:
+        check(line.split()[1] == "14" and line.split()[5:9] == ["4", "B", "4", "B"], line)
+
+
+def progress_of_all():
+    with Job([BSPRUN, "--progress", *TWO, PROG, "loop"]) as job:
+        found = job.wait_for(r"^bsprun: superstep (\d+), [\d.]+/s, [\d.]+ s, p = 4$", 3)
+        check(int(found[0]) < int(found[2]), job.text())
+        job.signal(signal.SIGINT)
+        check(job.finish() == 130, job.text())
+
+
+# ---- Jobs that end badly ----
+
+def errors_anywhere():
+    for pid in (0, 3):
+        expect(bsprun(*TWO, PROG, "exit", pid, 7), 7, err=rf"^bsprun: pid {pid} called exit\(7\)")
+        expect(bsprun(*TWO, PROG, "abort", pid, "all"), 1, err="as told by all$")
+        expect(bsprun(*TWO, PROG, "signal", pid, 11), 139,
+               err=rf"^bsprun: pid {pid} was killed by signal 11 \(Segmentation fault\)")
+
+
+def stopped_by_signals():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP):
+        for mode in ("loop", "compute"):
+            with Job([BSPRUN, *TWO, PROG, mode]) as job:
+                job.wait_ready(4)
+                job.signal(number)
+                check(job.finish() == 128 + number, job.text())
+                check(f"signal {int(number)} " in job.text(), job.text())
+                job.check_gone()
+
+
+def stopped_while_hosts_are_started():
+    with Temporary() as folder:
+        slow = os.path.join(folder, "slow-rsh")
+        with open(slow, "w") as file:
+            file.write("#!/bin/sh\necho on its way >&2\nsleep 100\n")
+        os.chmod(slow, 0o700)
+        with Job([BSPRUN, "--launcher", slow, "--hosts", "h0:2,h1:2", PROG],
+                 env={"TMPDIR": folder}) as job:
+            wait_until(lambda: "sleep" in job.members().values(), "hosts being started")
+            job.signal(signal.SIGINT)
+            check(job.finish() == 130, job.text())
+            job.check_gone()
+        check(not private_folders(folder), os.listdir(folder))
+
+
+def time_limit():
+    expect(bsprun(*TWO, "--timeout", 1, PROG, "compute"), 124,
+           err=r"time limit \(--timeout 1\)")
+
+
+def killed_launcher():
+    with Temporary() as folder:
+        with Job([BSPRUN, *TWO, PROG, "loop"], env={"TMPDIR": folder}) as job:
+            job.wait_ready(4)
+            job.signal(signal.SIGKILL)
+            job.wait_status()
+            began = time.monotonic()
+            job.check_gone(at_once=False)
+            check(time.monotonic() - began < 10, "it took", time.monotonic() - began)
+        left = private_folders(folder)
+        for name in left:  # as if it were old: the next job of the user's sweeps it
+            os.utime(os.path.join(folder, name), (1, 1))
+        expect(bsprun(*TWO, PROG, env={"TMPDIR": folder}), 0)
+        check(not private_folders(folder), os.listdir(folder))
+
+
+def a_private_folder_in_use_stays():
+    with Temporary() as folder:
+        with Job([BSPRUN, *TWO, PROG, "loop"], env={"TMPDIR": folder}) as job:
+            job.wait_ready(4)
+            used, = private_folders(folder)
+            check(os.stat(os.path.join(folder, used)).st_mode & 0o777 == 0o700, used)
+            os.utime(os.path.join(folder, used), (1, 1))
+            expect(bsprun(*TWO, PROG, env={"TMPDIR": folder}), 0)
+            check(private_folders(folder) == [used], os.listdir(folder))
+            job.signal(signal.SIGINT)
+            check(job.finish() == 130, job.text())
+
+
+# ---- Hosts that are lost, in a job without snapshots ----
+
+def lost_host_ends_the_job():
+    for host in ("h0", "h1"):
+        with Job([BSPRUN, *TWO, PROG, "loop"]) as job:
+            job.wait_ready(4)
+            os.kill(agents(job)[host], signal.SIGKILL)
+            check(job.finish() == 1, job.text())
+            check(re.search(rf"^bsprun: host {host} was lost: .* ended, which ends the job$",
+                            job.text(), re.M), job.text())
+            job.check_gone()
+
+
+def silent_host_ends_the_job():
+    for host in ("h0", "h1"):
+        with Job([BSPRUN, *QUICK, *TWO, PROG, "loop"]) as job:
+            job.wait_ready(4)
+            os.kill(agents(job)[host], signal.SIGSTOP)
+            check(job.finish() == 1, job.text())
+            check(f"host {host} was lost: it has not been heard of for 1 s" in job.text(),
+                  job.text())
+            kill_marked(job.mark)  # what is stopped cannot leave
+
+
+# ---- Hosts that cannot take part ----
+
+def cannot_be_started():
+    result = expect(bsprun("--launcher", "/bin/false", "--hosts", "h0:2,h1:2", PROG), 1,
+                    err=r"^bsprun: host h\d: its node agent could not be started")
+    with Temporary() as folder:
+        rsh = os.path.join(folder, "rsh")
+        with open(rsh, "w") as file:
+            file.write("#!/bin/sh\nif [ $1 = h1 ]; then echo no way to $1 >&2; exit 255; fi\n"
+                       f"exec {RSH} \"$@\"\n")
+        os.chmod(rsh, 0o700)
+        result = expect(bsprun("--launcher", rsh, "--hosts", "h0:2,h1:2", PROG), 1,
+                        err="no way to h1$")
+        check("host h1: its node agent could not be started, which ends the job" in result.err,
+              result)
+        # A spare will do as well.
+        expect(bsprun("--launcher", rsh, "--hosts", "h0:2,h1:2,h2:2", "--spares", 1, PROG), 0,
+               out="^p = 4$", err="no way to h1$")
+        expect(bsprun("--launcher", rsh, "--hosts", "h1:2,h0:2,h2:2", "--spares", 1, PROG), 0,
+               out="^p = 4$", err="no way to h1$")
+
+
+def comes_too_late():
+    with Temporary() as folder:
+        rsh = os.path.join(folder, "rsh")
+        with open(rsh, "w") as file:
+            file.write("#!/bin/sh\nif [ $1 = h1 ]; then exec sleep 100; fi\n"
+                       f"exec {RSH} \"$@\"\n")
+        os.chmod(rsh, 0o700)
+        expect(bsprun("--launcher", rsh, "--connect-timeout", 1, "--hosts", "h0:2,h1:2", PROG), 1,
+               err="host h1")
+
+
+# ---- Faults ----
+
+def recovers(act, *words, lost=r"."):
+    """Snapshots all the time; `act` is done after the third, and some more are to follow."""
+    with Temporary() as folder:
+        with Job([BSPRUN, "--ckpt", folder, "--every", "1ms", "-v", *words, PROG, "loop"]) as job:
+            job.wait_for("^bsprun: snapshot of superstep [1-9]", 3)
+            act(job)
+            job.wait_for(lost)
+            job.wait_for(r"the job goes on from superstep (\d+)")
+            already = len(re.findall("snapshot of superstep", job.text()))
+            job.wait_for("snapshot of superstep", already + 3)
+            job.signal(signal.SIGINT)
+            check(job.finish() == 130, job.text())
+            kill_marked(job.mark) if "--heartbeat" in words else job.check_gone()
+
+
+def agents_that_are_killed():
+    for host in ("h0", "h1"):
+        recovers(lambda job, h=host: os.kill(agents(job)[h], signal.SIGKILL), *TWO,
+                 lost=f"host {host} was lost")
+
+
+def an_agent_of_this_host_that_is_killed():
+    hosts = ["--launcher", RSH, "--hosts", "localhost:2,h1:2"]
+
+    def kill_it(job):
+        own = [pid for pid, name in job.members().items() if name == "bspnode"]
+        os.kill(next(pid for pid in own if pid not in agents(job).values()), signal.SIGKILL)
+    recovers(kill_it, *hosts, lost="was killed by signal 9")
+    recovers(lambda job: os.kill(agents(job)["h1"], signal.SIGKILL), *hosts,
+             lost="host h1 was lost")
+
+
+def processes_that_are_killed():
+    for pid in (0, 3):
+        def kill_it(job, pid=pid):
+            os.kill(job.wait_ready(4)[pid], signal.SIGKILL)
+        recovers(kill_it, *TWO, lost=f"pid {pid} was killed by signal 9")
+
+
+def silent_hosts():
+    for host in ("h0", "h1"):
+        recovers(lambda job, h=host: os.kill(agents(job)[h], signal.SIGSTOP), *QUICK, *TWO,
+                 lost=f"host {host} was lost: it has not been heard of")
+
+
+def a_spare_comes_in():
+    def stop(job):
+        os.kill(agents(job)["h1"], signal.SIGSTOP)
+        wait_until(lambda: "h2" in agents(job), "the spare")
+    recovers(stop, *QUICK, "--launcher", RSH, "--hosts", "h0:2,h1:2,h2:2", "--spares", "1",
+             lost="host h1 was lost")
+
+
+def elsewhere():
+    """bsprun is killed, and the job goes on on other hosts; what it prints is as if nothing was."""
+    supersteps = 120
+    with Temporary() as folder:
+        with Job([BSPRUN, "--ckpt", folder, "--every", "10ms", "-v", *TWO, PROG, "turns",
+                  supersteps]) as job:
+            job.wait_for("^bsprun: snapshot of superstep [1-9]", 3)
+            job.signal(signal.SIGKILL)
+            job.wait_status()
+            job.check_gone(at_once=False)
+        result = expect(bsprun("--restart", folder, "--launcher", RSH, "--hosts",
+                               "g0:1,g1:1,g2:3"), 0, out="^p = 4$")
+        turns = [int(n) for n in re.findall(r"^turn (\d+)$", result.out, re.M)]
+        check(turns == list(range(turns[0], supersteps)), turns)
+        expect(bsprun("--restart", folder), 0, err="has ended already")
+
+
+def output_once():
+    """What is printed after a rollback is what was printed before it, and is shown once."""
+    supersteps = 600
+    with Temporary() as folder:
+        with Job([BSPRUN, "--ckpt", folder, "--every", "20ms", "-v", *TWO, PROG, "turns",
+                  supersteps]) as job:
+            for host in ("h1", "h0"):
+                already = len(re.findall("snapshot of superstep", job.text()))
+                job.wait_for("snapshot of superstep", already + 2)
+                wait_until(lambda h=host: h in agents(job), "the agent")
+                os.kill(agents(job)[host], signal.SIGKILL)
+                job.wait_for(f"host {host} was lost")
+            check(job.finish() == 0, job.text())
+            turns = [int(n) for n in re.findall(r"^turn (\d+)$", job.text(), re.M)]
+            check(turns == list(range(supersteps)), turns)
+
+
+if __name__ == "__main__":
+    main([two_hosts, many_shapes, status_of_process_0, named_in_the_trace, encrypted, crowded,
+          output_in_order_of_supersteps, output_around_the_processes, everybody_speaks,
+          much_output, tagged_and_split, input_goes_to_process_0, report_of_all, progress_of_all,
+          errors_anywhere, stopped_by_signals, stopped_while_hosts_are_started, time_limit,
+          killed_launcher, a_private_folder_in_use_stays, lost_host_ends_the_job,
+          silent_host_ends_the_job, cannot_be_started, comes_too_late, agents_that_are_killed,
+          an_agent_of_this_host_that_is_killed, processes_that_are_killed, silent_hosts,
+          a_spare_comes_in, elsewhere, output_once])
