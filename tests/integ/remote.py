@@ -38,10 +38,14 @@ def agents(job):
     for pid, name in job.members().items():
         if name != "bspnode":
             continue
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            for entry in file.read().split(b"\0"):
-                if entry.startswith(b"BSPZERO_HOST_NAME="):
-                    found[entry.partition(b"=")[2].decode()] = pid
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                entries = file.read().split(b"\0")
+        except OSError:
+            continue  # it has just left
+        for entry in entries:
+            if entry.startswith(b"BSPZERO_HOST_NAME="):
+                found[entry.partition(b"=")[2].decode()] = pid
     return found
 
 
