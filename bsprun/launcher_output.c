@@ -219,6 +219,7 @@ bool launcher_output_is_out(const struct launcher *launcher)
 
 /* ---- Snapshots ---- */
 
+/* The agent of another host may be later with its mark than Processor Zero with the commit. */
 static void marked(void *context, struct coord_name name)
 {
     struct launcher *launcher = context;
@@ -226,6 +227,8 @@ static void marked(void *context, struct coord_name name)
     if (launcher->replay)
         replay_mark(launcher->replay, name);
     input_mark(&launcher->input, name, launcher->marked_input);
+    if (coord_name_same(launcher->known, name))
+        launcher_forget(launcher, name);
 }
 
 void launcher_mark(struct launcher_agent *agent, const struct wire_message *message)
@@ -248,6 +251,7 @@ void launcher_mark(struct launcher_agent *agent, const struct wire_message *mess
 
 void launcher_forget(struct launcher *launcher, struct coord_name name)
 {
+    launcher->known = name;
     if (launcher->replay)
         replay_commit(launcher->replay, name);
     if (launcher->input.spool)

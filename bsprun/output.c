@@ -136,35 +136,43 @@ static uint64_t passed(const struct agent *agent)
 }
 
 /* Several hosts: whoever wrote what lies in the stream comes to no barrier before it is read, so it
- * is of the superstep that all are in.  How much that is. */
-static size_t note_superstep(const struct stream *stream)
+ * is of the superstep that all are in.  How much that is; else what recv says. */
+static ssize_t note_superstep(const struct stream *stream)
 {
     const struct agent *agent = stream->agent;
+    ssize_t most = sizeof agent->relay->chunk, got;
     int waiting;
     uint64_t now;
+    char byte;
 
-    if (!agent->peers || agent->here == 0 || ioctl(stream->reader, SIOCINQ, &waiting) != 0 ||
-        waiting <= 0)
-        return sizeof agent->relay->chunk;
+    if (!agent->peers || agent->here == 0)
+        return most;
+    got = recv(stream->reader, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got <= 0)
+        return got;
+    if (ioctl(stream->reader, SIOCINQ, &waiting) == 0 && waiting > 0 && waiting < most)
+        most = waiting;
     now = passed(agent);
     if (now > agent->relay->superstep)
         agent->relay->superstep = now;
-    return (size_t)waiting < sizeof agent->relay->chunk ? (size_t)waiting
-                                                        : sizeof agent->relay->chunk;
+    return most;
 }
 
 static ssize_t read_socket(struct stream *stream, int *pid)
 {
     struct agent *agent = stream->agent;
-    size_t most = note_superstep(stream);
+    ssize_t most = note_superstep(stream);
     char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(64 * sizeof(int))];
-    struct iovec room = {agent->relay->chunk, most};
+    struct iovec room = {agent->relay->chunk, (size_t)most};
     struct msghdr header = {.msg_iov = &room,
                             .msg_iovlen = 1,
                             .msg_control = control,
                             .msg_controllen = sizeof control};
     ssize_t got;
 
+    *pid = -1;
+    if (most <= 0)
+        return most;
     do
         got = recvmsg(stream->reader, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
@@ -357,7 +365,7 @@ int agent_relay_socket(const struct agent_relay *relay, int stream)
     return relay ? relay->streams[stream - 1].writer : -1;
 }
 
-/* A terminal's other end stays open: its reader would be told of an end whenever nobody has it.  All
+/* A terminal's other end stays open: its reader would be told of an end whenever nobody has it. All
  * stay open for processes that are restored. */
 void agent_relay_started(struct agent *agent)
 {
