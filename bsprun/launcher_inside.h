@@ -37,6 +37,7 @@ struct launcher {
     struct launcher_agent *agents; /* by host */
     uint32_t agent_count, spares;
     struct remote *remote; /* what agents of other hosts need; NULL: there are none */
+    char program[PATH_MAX], working[PATH_MAX]; /* for an agent elsewhere */
     unsigned char job[WIRE_JOB_SIZE];
     uint64_t begun_ms; /* when the first agent was told to start; 0: not yet */
 

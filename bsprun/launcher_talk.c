@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bsprun/adapter.h"
 #include "bsprun/launcher_inside.h"
+#include "bsprun/program.h"
 #include "bsprun/usage.h"
 #include "bsprun/window.h"
 
@@ -57,6 +59,23 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
         start->stdio = WIRE_STDIO_PLAIN;
 }
 
+/* What the name stands for here, in this directory, it shall stand for elsewhere. */
+static void name_program(struct launcher_agent *agent, struct wire_start *start)
+{
+    struct launcher *launcher = agent->launcher;
+    const struct options *options = launcher->options;
+    char found[PATH_MAX];
+
+    start->program = options->command[0];
+    if (agent->local)
+        return;
+    if (program_find(options->command[0], options->lookup("PATH"), found, sizeof found) &&
+        realpath(found, launcher->program))
+        start->program = launcher->program;
+    if (getcwd(launcher->working, sizeof launcher->working))
+        start->directory = launcher->working;
+}
+
 /* The program, or what the snapshot says it was. */
 static void fill_program(struct launcher_agent *agent, struct wire_start *start)
 {
@@ -70,7 +89,7 @@ static void fill_program(struct launcher_agent *agent, struct wire_start *start)
     start->resume = restores || agent->host != job_machine_zero(launcher->machine);
     start->process_limit = (uint32_t)options->processes;
     if (!start->resume) {
-        start->program = options->command[0];
+        name_program(agent, start);
         start->arguments = (struct wire_texts){(const char *const *)options->command + 1,
                                                (uint32_t)options->command_length - 1};
         start->environment = (struct wire_texts){options->exports, (uint32_t)options->export_count};
@@ -348,8 +367,8 @@ bool launcher_is_present(const struct launcher *launcher, const struct wire_mess
 static void take_hello(struct launcher_agent *agent, const struct wire_hello *hello)
 {
     free(agent->addresses);
-    agent->addresses = agent->adapter ? adapter_first(hello->addresses, agent->adapter)
-                                      : strdup(hello->addresses);
+    agent->addresses =
+        agent->adapter ? adapter_first(hello->addresses, agent->adapter) : strdup(hello->addresses);
     agent->cores = hello->cores;
     agent->up = true;
     agent->starting = false;

@@ -297,7 +297,11 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
     if (good) {
         launch.arguments = arguments;
         launch.environment = environment.entries;
-        launch.directory = start->directory;
+        launch.directory = access(start->directory, X_OK) == 0 ? start->directory : "";
+        if (!launch.directory[0] && start->directory[0])
+            agent_notice(agent,
+                         "host %s: there is no directory %s, the program begins in another one",
+                         agent->host_name, start->directory);
         launch.standard[0] = agent_input_reader(agent);
         for (int stream = 1; agent->relay && stream <= 2; stream++) {
             int kept = agent_relay_writer_of_ranks(agent->relay, stream);

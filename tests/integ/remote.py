@@ -66,6 +66,16 @@ def many_shapes():
            out="^\\[2\\] line 0 of 2$")
 
 
+def program_by_its_name():
+    """What it is called here it is called on a first host that is another one, too."""
+    folder, name = os.path.split(PROG)
+    for program, env in (("./" + name, {}), (name, {}),
+                         (name, {"PATH": folder + ":" + os.environ["PATH"]})):
+        cwd = scratch if env else folder
+        expect(bsprun(*TWO, program, env=env, cwd=cwd), 0, out="^p = 4$", no_err=True)
+    expect(bsprun(*TWO, "./no-such-program"), 127, err="no such program")
+
+
 def status_of_process_0():
     expect(bsprun(*TWO, PROG, "status", 5), 5)
     expect(bsprun(*TWO, PROG, "never", 3), 3)
@@ -364,7 +374,8 @@ def output_once():
 
 
 if __name__ == "__main__":
-    main([two_hosts, many_shapes, status_of_process_0, named_in_the_trace, encrypted, crowded,
+    main([two_hosts, many_shapes, program_by_its_name, status_of_process_0, named_in_the_trace,
+          encrypted, crowded,
           output_in_order_of_supersteps, output_around_the_processes, everybody_speaks,
           much_output, tagged_and_split, input_goes_to_process_0, report_of_all, progress_of_all,
           errors_anywhere, stopped_by_signals, stopped_while_hosts_are_started, time_limit,
