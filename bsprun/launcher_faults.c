@@ -55,6 +55,9 @@ static void blame_pair(struct launcher *launcher, struct job_event *event)
                  launcher->broken_term + 1 == event->term;
     char text[2 * WIRE_NAME_MAX + 128];
 
+    for (int i = 0; i < 2; i++)
+        if (!launcher->agents[launcher->called_pair[i]].line)
+            return; /* one is gone after all, which has been told */
     name_pair(launcher, launcher->called_pair, text, sizeof text);
     memcpy(launcher->broken, launcher->called_pair, sizeof launcher->broken);
     launcher->broken_term = event->term;
