@@ -216,6 +216,8 @@ static void on_message(void *context, struct net_connection *connection,
     if (!line->agent)
         return;
     line->agent->heard_ms = launcher_now_ms();
+    if (message->kind != WIRE_ALIVE)
+        line->agent->spoke_ms = line->agent->heard_ms;
     launcher_take(line->agent, message);
 }
 
@@ -233,8 +235,10 @@ static void on_closed(void *context, enum net_end end, const char *text)
     struct launcher_agent *agent = line->agent;
     struct launcher *launcher;
 
-    if (agent)
+    if (agent) {
+        launcher_tell_incomplete(agent);
         forget_line(agent);
+    }
     free(line);
     if (!agent)
         return;

@@ -34,6 +34,7 @@ struct launcher_agent {
     bool up;                            /* it has said HELLO */
     bool starting;                      /* elsewhere: it is awaited */
     uint32_t incarnation;               /* how many were started */
+    uint64_t spoke_ms;                  /* when the last one came that was no sign of life */
     uint64_t heard_ms;                  /* when its last message came */
     char *addresses;                    /* where it listens for other agents; NULL: nowhere */
     char *adapter;                      /* those of them that come first; NULL: any */

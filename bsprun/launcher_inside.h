@@ -144,6 +144,8 @@ void launcher_event(struct launcher *launcher, struct job_event event);
 void launcher_fault_text(struct launcher *launcher, const char *text);
 /* The job is over, and perhaps its output is out, too. */
 void launcher_finish(struct launcher *launcher);
+/* The job has ended, and this agent will not say what it still has to say, if so. */
+void launcher_tell_incomplete(struct launcher_agent *agent);
 
 /* ---- launcher_faults.c ---- */
 

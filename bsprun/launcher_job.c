@@ -238,15 +238,30 @@ static void record_finish(struct launcher *launcher, const struct job_effect *ef
 }
 
 /* Who is still there tells what it has to tell, when the job has come to an end by itself. */
+static bool owes_report(const struct launcher *launcher, const struct launcher_agent *agent)
+{
+    return launcher->reports_awaited && agent->line && !agent->reported &&
+           job_machine_member(launcher->machine, agent->host);
+}
+
+void launcher_tell_incomplete(struct launcher_agent *agent)
+{
+    struct launcher *launcher = agent->launcher;
+
+    if (!launcher->over || !owes_report(launcher, agent))
+        return;
+    launcher_say(launcher,
+                 "host %s has not said that it is done: some of its output may be missing",
+                 agent->name);
+    if (launcher->status == 0)
+        launcher->status = 1;
+}
+
 static bool has_all_reports(const struct launcher *launcher)
 {
-    for (uint32_t i = 0; i < launcher->agent_count; i++) {
-        const struct launcher_agent *agent = &launcher->agents[i];
-
-        if (launcher->reports_awaited && agent->line && !agent->reported &&
-            job_machine_member(launcher->machine, agent->host))
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (owes_report(launcher, &launcher->agents[i]))
             return false;
-    }
     return true;
 }
 
@@ -275,19 +290,30 @@ void launcher_finish(struct launcher *launcher)
         launcher_wind_up(launcher);
 }
 
-/* Some agent has nothing to say, or cannot. */
+static bool somebody_speaks(const struct launcher *launcher)
+{
+    uint64_t now = launcher_now_ms();
+
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (owes_report(launcher, &launcher->agents[i]) &&
+            now - launcher->agents[i].spoke_ms < REPORTS_LATE_MS)
+            return true;
+    return launcher->paused;
+}
+
 static void on_reports_late(uv_timer_t *timer)
 {
     struct launcher *launcher = timer->data;
 
-    if (launcher->paused) {
-        uv_timer_start(timer, on_reports_late, REPORTS_LATE_MS, 0);
-        return;
+    if (launcher->said) {
+        launcher_cut_lines(launcher); /* somebody does not leave */
+    } else if (!somebody_speaks(launcher)) {
+        for (uint32_t i = 0; i < launcher->agent_count; i++)
+            launcher_tell_incomplete(&launcher->agents[i]);
+        launcher->reports_awaited = false;
+        launcher_finish(launcher);
     }
-    launcher->reports_awaited = false;
-    launcher_finish(launcher);
-    if (launcher->said)
-        launcher_cut_lines(launcher); /* nor has it left */
+    uv_timer_start(timer, on_reports_late, REPORTS_LATE_MS, 0);
 }
 
 static void leave(struct launcher *launcher, const struct job_effect *effect)

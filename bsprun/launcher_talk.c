@@ -269,8 +269,9 @@ void launcher_tell_report(struct launcher *launcher)
 
 /* ---- What the job machine is told ---- */
 
-static void tell_ended(struct launcher *launcher, const struct wire_message *message)
+static void tell_ended(struct launcher_agent *agent, const struct wire_message *message)
 {
+    struct launcher *launcher = agent->launcher;
     const struct wire_ended *ended = &message->ended;
     struct job_event event = {
         .kind = JOB_EVENT_ENDED,
@@ -283,6 +284,8 @@ static void tell_ended(struct launcher *launcher, const struct wire_message *mes
                     .text = ""},
     };
 
+    if (message->envelope.term > 0 && agent->host != job_machine_zero(launcher->machine))
+        return; /* that is for Processor Zero to say */
     free(launcher->last_text);
     free(launcher->last_table);
     launcher->last_text = strdup(ended->text);
@@ -467,7 +470,7 @@ void launcher_take(struct launcher_agent *agent, const struct wire_message *mess
         tell_term_over(launcher, message);
         break;
     case WIRE_ENDED:
-        tell_ended(launcher, message);
+        tell_ended(agent, message);
         break;
     default:
         break;
