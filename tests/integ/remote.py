@@ -298,7 +298,9 @@ def recovers(act, *words, lost=r"."):
             job.wait_for("snapshot of superstep", already + 3)
             job.signal(signal.SIGINT)
             check(job.finish() == 130, job.text())
-            kill_marked(job.mark) if "--heartbeat" in words else job.check_gone()
+            if "--heartbeat" in words:
+                kill_marked(job.mark)  # what is stopped cannot leave
+            job.check_gone(at_once=False)  # what a killed agent leaves dies by itself
 
 
 def agents_that_are_killed():
