@@ -90,7 +90,8 @@ void whereabouts_line(const struct whereabouts *where, bool killed, char *text, 
 
 static bool is_elsewhere(const struct bspz_board *board, int pid)
 {
-    return atomic_load(&bspz_rank_of(board, pid)->host) != (uint32_t)board->host;
+    return board->flags & BSPZ_BOARD_HOSTS &&
+           atomic_load(&bspz_rank_of(board, pid)->host) != (uint32_t)board->host;
 }
 
 /* Whether two processes are at the same place; files are compared by name. */
