@@ -139,8 +139,8 @@ struct bspz_restore_plan {
     const char *binaries; /* a folder with copies, by bspz_binary_name, of mapped files that are not
                              where they were; NULL: none */
     bool keep_lengths;          /* do not truncate files */
-    bool elsewhere; /* perhaps on another host, beside the process that was saved: files stay as they
-                       are, and those that may not be the same give EIO, which `note` says */
+    bool elsewhere; /* perhaps on another host, beside the process that was saved: files that may not
+                       be the same give EIO, a directory that is missing becomes /; `note` says so */
     bool other_kernel;          /* treat the kernel as another one than the image's: for tests */
     const int *job_descriptors; /* stay open; 0 to 2 where they are, others out of the way */
     uint32_t job_count;

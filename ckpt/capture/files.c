@@ -113,31 +113,41 @@ static void note_lost(struct bspz_restore *restore, const char *path)
         return; /* one is enough to know the kind of it */
     bspz_text_begin(&note, restore->plan->note, BSPZ_WHY_SIZE);
     bspz_text_add(&note, path);
-    bspz_text_add(&note, " is not, or not surely, the same file as on the host of process 0: reading "
-                         "and writing it fail here (EIO)");
+    bspz_text_add(&note,
+                  " is not, or not surely, the same file as on the host of process 0: reading "
+                  "and writing it fail here (EIO)");
 }
 
-/* The file that it was, or what must do for it. */
-static int open_again(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
-                      const char *path, bool *lost)
+/* The file that it was: by the user, by whoever shares it, or by its path. */
+static int open_same(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
+                     const char *path)
 {
     int fd = -1;
 
-    *lost = saved->kind == BSPZ_DESCRIPTOR_LOST;
-    if (!*lost && restore->plan->open_file)
+    if (restore->plan->open_file)
         fd = restore->plan->open_file(restore->plan->context, saved, path);
-    if (!*lost && fd == -1 && saved->shared)
+    if (fd == -1 && saved->shared)
         fd = find_shared(restore, saved, path);
-    if (!*lost && fd == -1)
+    if (fd == -1)
         fd = bspz_sys_open(path, ((int)saved->flags & ~OPENED_ONLY_ONCE) | O_CLOEXEC | O_NOCTTY);
-    if (restore->plan->elsewhere && saved->kind == BSPZ_DESCRIPTOR_FILE &&
-        (fd < 0 || !bspz_same_file(restore, saved, fd))) {
+    return fd;
+}
+
+/* That, or what must do for it. */
+static int open_again(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
+                      const char *path, bool *lost)
+{
+    *lost = saved->kind == BSPZ_DESCRIPTOR_LOST;
+    if (!*lost) {
+        int fd = open_same(restore, saved, path);
+
+        if (!restore->plan->elsewhere || saved->kind != BSPZ_DESCRIPTOR_FILE ||
+            (fd >= 0 && bspz_same_file(restore, saved, fd)))
+            return fd;
         if (fd >= 0)
             bspz_sys_close(fd);
         *lost = true;
     }
-    if (!*lost)
-        return fd;
     note_lost(restore, path);
     return bspz_lost_file(saved);
 }
@@ -169,6 +179,24 @@ static int open_one(struct bspz_restore *restore, const struct bspz_image_descri
     return error;
 }
 
+/* A host that lacks it can do the work all the same, if it is said. */
+static int open_folder(struct bspz_restore *restore)
+{
+    const char *path = restore->thread->cwd;
+    int folder = bspz_sys_open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct bspz_text note;
+
+    if (folder >= 0 || !restore->plan->elsewhere)
+        return folder;
+    if (!restore->plan->note[0]) {
+        bspz_text_begin(&note, restore->plan->note, BSPZ_WHY_SIZE);
+        bspz_text_add(&note, "there is no directory ");
+        bspz_text_add(&note, path);
+        bspz_text_add(&note, " here: the processes of this host are in / instead");
+    }
+    return bspz_sys_open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 int bspz_files_open(struct bspz_restore *restore)
 {
     int lowest = first_free(restore);
@@ -193,9 +221,7 @@ int bspz_files_open(struct bspz_restore *restore)
         if (error)
             return error;
     }
-    restore->folder = bspz_sys_open(restore->thread->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (restore->folder < 0 && restore->plan->elsewhere)
-        restore->folder = bspz_sys_open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    restore->folder = open_folder(restore);
     if (restore->folder < 0)
         return bspz_restore_fail(restore, restore->folder, "the program's current directory",
                                  restore->thread->cwd, "it cannot be entered");
@@ -215,14 +241,14 @@ static int put_back(struct bspz_restore *restore, uint32_t index)
     bool written = ((int)saved->flags & O_ACCMODE) != O_RDONLY;
     long error = 0;
 
-    if (fd < 0 || restore->lost[index] || saved->kind == BSPZ_DESCRIPTOR_DEVICE || (int)saved->flags & O_PATH)
+    if (fd < 0 || restore->lost[index] || saved->kind == BSPZ_DESCRIPTOR_DEVICE ||
+        (int)saved->flags & O_PATH)
         return 0;
     if (saved->shared) {
         bspz_sys3(SYS_fcntl, fd, F_SETSIG, saved->shared);
         bspz_sys3(SYS_fcntl, fd, F_SETFL, saved->flags);
     }
-    if (saved->kind == BSPZ_DESCRIPTOR_FILE && written && !restore->plan->keep_lengths &&
-        !restore->plan->elsewhere)
+    if (saved->kind == BSPZ_DESCRIPTOR_FILE && written && !restore->plan->keep_lengths)
         error = bspz_sys2(SYS_ftruncate, fd, saved->size);
     if (!error && bspz_sys3(SYS_lseek, fd, saved->offset, 0) < 0 &&
         saved->kind != BSPZ_DESCRIPTOR_EXCLUDED)

@@ -115,6 +115,7 @@ void bspz_restore(const char *value)
         .context = &plan,
         .binaries = getenv(BSPZ_ENV_BINARIES),
         .elsewhere = getenv(BSPZ_ENV_ELSEWHERE) != NULL,
+        .keep_lengths = getenv(BSPZ_ENV_ELSEWHERE) != NULL,
         .job_descriptors = descriptors,
         .job_count = BSPZ_HANDOVER_BOARD + 1 +
                      (uint32_t)bspz_given_list(&descriptors[BSPZ_HANDOVER_BOARD + 1], true),

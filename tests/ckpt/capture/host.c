@@ -254,6 +254,7 @@ __attribute__((constructor)) static void restore_if_asked(void)
     plan.handover_size = strlen(plan.handover) + 1;
     plan.other_kernel = getenv("CAPTURE_OTHER") != NULL;
     plan.binaries = getenv("CAPTURE_BINARIES");
+    plan.elsewhere = plan.keep_lengths = getenv("CAPTURE_ELSEWHERE") != NULL;
     bspz_restore_main(&plan);
     fprintf(stderr, "not restored: %s\n", plan.why);
     exit(5);

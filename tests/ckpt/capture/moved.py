@@ -87,4 +87,19 @@ def library_is_gone(place):
     expect(os.path.exists(os.path.join(links, "liblinked.so")), "the link leads nowhere")
 
 
-main([program_is_gone, another_program_is_there, copy_is_damaged, library_is_gone])
+def folder_is_gone(place):
+    """Only a process made beside the saved one may do without its directory."""
+    if "pie" not in WAYS:
+        return
+    image, folder = place.path("image"), place.path("folder")
+    os.mkdir(folder)
+    before = ("env", "-C", folder)
+    place.run("trivial_pie", image, before=before, check=SAVED)
+    os.rmdir(folder)
+    done = place.restore("trivial_pie", image, check=NOT_RESTORED)
+    expect(folder.encode() in done.stderr, f"message is {done.stderr}")
+    done = place.restore("trivial_pie", image, env={"CAPTURE_ELSEWHERE": "1"}, check=0)
+    expect(done.stdout.startswith(b"before after 42"), f"{done.stdout}")
+
+
+main([folder_is_gone, program_is_gone, another_program_is_there, copy_is_damaged, library_is_gone])
