@@ -171,13 +171,6 @@ static int usage(const char *word, const char *what)
     return STATUS_USAGE;
 }
 
-static bool is_job(const char *word)
-{
-    size_t length = strlen(word);
-
-    return length > 0 && length < 9 && strspn(word, "0123456789") == length && word[0] != '0';
-}
-
 /* The words that stand for something else than a job.  -1: all is well; else the exit status. */
 static int take_options(int argc, char **argv, enum how *how, bool *bare)
 {
@@ -200,7 +193,7 @@ static int take_options(int argc, char **argv, enum how *how, bool *bare)
             *how = HOW_SAVE;
         else if (word[0] == '-')
             return usage(word, "unknown option");
-        else if (!is_job(word))
+        else if (!jobs_is_name(word))
             return usage(word, "give the process id of bsprun");
     }
     return -1;

@@ -65,13 +65,6 @@ static int usage(const char *word, const char *what)
     return STATUS_USAGE;
 }
 
-static bool is_job(const char *word)
-{
-    size_t length = strlen(word);
-
-    return length > 0 && length < 9 && strspn(word, "0123456789") == length && word[0] != '0';
-}
-
 int main(int argc, char **argv)
 {
     bool json = false, good = true, any = false;
@@ -91,7 +84,7 @@ int main(int argc, char **argv)
             json = true;
         else if (word[0] == '-')
             return usage(word, "unknown option");
-        else if (!is_job(word))
+        else if (!jobs_is_name(word))
             return usage(word, "give the process id of bsprun");
     }
     for (int i = 1; i < argc; i++)

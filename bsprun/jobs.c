@@ -14,6 +14,13 @@
 
 /* ---- Finding ---- */
 
+bool jobs_is_name(const char *word)
+{
+    size_t length = strlen(word);
+
+    return length > 0 && length < 9 && strspn(word, "0123456789") == length && word[0] != '0';
+}
+
 struct search {
     struct job_list *jobs;
     bool short_of_memory;

@@ -11,6 +11,9 @@ struct job_list {
     size_t count;
 };
 
+/* Whether a word of the command line can name a job: the process id of its bsprun. */
+bool jobs_is_name(const char *word);
+
 /* Those that run under bsprun on this host.  False: no memory. */
 bool jobs_find(struct job_list *jobs);
 void jobs_free(struct job_list *jobs);

@@ -232,6 +232,7 @@ static int connect_both(char **arguments)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+    bool there = false;
 
     address.sin_port = htons((uint16_t)atoi(arguments[host == 0 ? 0 : 1]));
     if (host == 0) {
@@ -240,10 +241,14 @@ static int connect_both(char **arguments)
         fd = accept(fd, NULL, NULL);
     } else {
         inet_pton(AF_INET, arguments[0], &address.sin_addr);
-        for (int i = 0; i < 100 && connect(fd, (void *)&address, sizeof address) != 0; i++)
-            usleep(50000);
+        for (int i = 0; i < 100 && !there; i++) { /* the other one may not listen yet */
+            there = connect(fd, (void *)&address, sizeof address) == 0;
+            if (!there)
+                usleep(50000);
+        }
+        must(there, "connect");
     }
-    must(fd >= 0, "connect");
+    must(fd >= 0, "accept");
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     return fd;
 }
