@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/hosts.h"
+#include "bsprun/hosts/hosts.h"
 
 #define INPUT_MAX 4096u
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/mirror_inside.h"
+#include "bsprun/link/mirror_inside.h"
 #include "tests/unit/boards.h"
 
 #define PROCS     4

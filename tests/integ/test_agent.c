@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/memory.h"
-#include "bsprun/snapshot_plan.h"
+#include "bsprun/agent/memory.h"
+#include "bsprun/agent/snapshot_plan.h"
 
 #define MIB (UINT64_C(1) << 20)
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/adapter.h"
-#include "bsprun/hosts.h"
+#include "bsprun/hosts/adapter.h"
+#include "bsprun/hosts/hosts.h"
 
 static const char *variables[8][2];
 

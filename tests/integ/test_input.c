@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/input.h"
+#include "bsprun/launcher/input.h"
 
 #define NAME(superstep, term) ((struct coord_name){superstep, term})
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bsprun/agent/job.h"
 #include "bsprun/fault.h"
-#include "bsprun/job.h"
-#include "bsprun/show.h"
+#include "bsprun/launcher/show.h"
 #include "bsprun/usage.h"
 #include "bsprun/verdict.h"
 #include "bsprun/whereabouts.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/options.h"
+#include "bsprun/options/options.h"
 
 /* ---- Options ---- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/order.h"
+#include "bsprun/launcher/order.h"
 
 #define HOSTS 3u
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bsprun/program.h"
+#include "bsprun/launcher/program.h"
 #include "lib/base/note.h"
 
 static char folder[256], path[512];

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "bsprun/remote_start.h"
+#include "bsprun/hosts/remote_start.h"
 
 static struct host hosts[] = {{.name = "a"}, {.name = "b", .user = "me"}, {.name = "::1"}};
 static const struct host *const list[] = {&hosts[0], &hosts[1], &hosts[2]};

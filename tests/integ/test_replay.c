@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bsprun/replay.h"
+#include "bsprun/launcher/replay.h"
 
 #define NAME(superstep, term) ((struct coord_name){superstep, term})
 #define MEMORY                65536u

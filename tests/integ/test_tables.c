@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/load.h"
-#include "bsprun/status_text.h"
+#include "bsprun/load/load.h"
+#include "bsprun/status/status_text.h"
 
 START_TEST(loads_are_read)
 {

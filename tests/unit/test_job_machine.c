@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/job_machine.h"
+#include "bsprun/launcher/job_machine.h"
 
 static struct job_machine *machine;
 static struct job_effects effects;

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bsprun/link_inside.h"
+#include "bsprun/link/link_inside.h"
 #include "tests/unit/boards.h"
 
 #define PROCS 4

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bsprun/mirror_inside.h"
+#include "bsprun/link/mirror_inside.h"
 #include "tests/unit/boards.h"
 
 #define HALF (UINT64_C(64) << 20)

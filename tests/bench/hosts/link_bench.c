@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bsprun/link.h"
+#include "bsprun/link/link.h"
 #include "lib/shm/barrier.h"
 #include "lib/shm/exchange.h"
 

@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "bsprun/job_machine.h"
+#include "bsprun/launcher/job_machine.h"
 #include "coordinator/shell.h"
 
 #define HOSTS      64u

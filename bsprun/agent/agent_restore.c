@@ -1,0 +1,472 @@
+/* agent_restore.c - the processes of a host as they were in a snapshot.
+ *
+ * Happy path: RESTORE: a process with a frozen copy is as good as there, the others are started
+ * with their images -> each is staged -> STAGED -> PASS: images become processes, copies are thawed
+ * -> READY, all of them.
+ *
+ * What can fail: the manifest, an image or a base cannot be opened, the program cannot be started,
+ * a process gives up before it is staged: IMAGE_FAILED.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/agent/agent_snapshots.h"
+#include "ckpt/capture/capture.h"
+
+/* ---- Images ---- */
+
+const struct manifest *agent_manifest_of(struct sources *sources, struct coord_name name, int *error,
+                                         char *why)
+{
+    struct manifest *manifest = &sources->manifests[sources->count];
+
+    *error = 0;
+    for (uint32_t i = 0; i < sources->count; i++)
+        if (sources->manifests[i].superstep == name.superstep &&
+            sources->manifests[i].term == name.term)
+            return &sources->manifests[i];
+    if (sources->count == BSPZ_IMAGE_CHAIN_MAX) {
+        snprintf(why, AGENT_WHY, "too long a chain of snapshots");
+        *error = -ELOOP;
+        return NULL;
+    }
+    *error = store_manifest(sources->store, name.superstep, name.term, manifest, why);
+    if (*error)
+        return NULL;
+    sources->count++;
+    return manifest;
+}
+
+static const struct manifest *manifest_of(struct sources *sources, struct coord_name name,
+                                          char *why)
+{
+    int error;
+
+    return agent_manifest_of(sources, name, &error, why);
+}
+
+void agent_free_sources(struct sources *sources)
+{
+    while (sources->count > 0)
+        manifest_free(&sources->manifests[--sources->count]);
+}
+
+struct chain {
+    int fds[BSPZ_IMAGE_CHAIN_MAX];
+    int count;
+};
+
+static void close_chain(struct chain *chain)
+{
+    while (chain->count > 0)
+        close(chain->fds[--chain->count]);
+}
+
+/* The image of process pid and all beneath it.  NULL and `why`, or what the manifest says of it. */
+static const struct manifest_image *open_chain(struct sources *sources, struct coord_name name,
+                                               uint32_t pid, struct chain *chain, char *why)
+{
+    const struct manifest_image *first = NULL, *image;
+    uint64_t size;
+
+    do {
+        const struct manifest *manifest = manifest_of(sources, name, why);
+
+        if (!manifest)
+            return NULL;
+        if (pid >= manifest->nprocs || chain->count == (int)BSPZ_IMAGE_CHAIN_MAX) {
+            snprintf(why, AGENT_WHY, "the chain of images does not end");
+            return NULL;
+        }
+        image = &manifest->images.items[pid];
+        chain->fds[chain->count] = store_image_open(sources->store, name.superstep, name.term,
+                                                    image->image_pid, &size, why);
+        if (chain->fds[chain->count] < 0)
+            return NULL;
+        chain->count++;
+        first = first ? first : image;
+        name = (struct coord_name){image->base_superstep, image->base_term};
+        pid = image->base_pid;
+    } while (image->generation > 0);
+    return first;
+}
+
+/* ---- Starting ---- */
+
+/* BSPZ_ENV_RESTORE and its value; for free(). */
+static char *restore_variable(int pid, struct coord_name name, const struct manifest_image *image,
+                              const struct chain *chain)
+{
+    char digest[2 * MANIFEST_DIGEST + 1], fds[BSPZ_IMAGE_CHAIN_MAX * 12 + 1] = "";
+    size_t used = 0;
+    char *text;
+
+    for (unsigned i = 0; i < MANIFEST_DIGEST; i++)
+        snprintf(digest + 2 * i, 3, "%02x", ((const unsigned char *)image->digest.data)[i]);
+    for (int i = 0; i < chain->count; i++)
+        used += (size_t)snprintf(fds + used, sizeof fds - used, "%s%d", i > 0 ? "," : "",
+                                 chain->fds[i]);
+    return asprintf(&text, "%s=%d:%u:%llu:%u:%s:%s", BSPZ_ENV_RESTORE, pid, image->image_pid,
+                    (unsigned long long)name.superstep, name.term, digest, fds) < 0
+               ? NULL
+               : text;
+}
+
+static pid_t launch(struct agent *agent, int pid, const struct chain *chain, char *restore)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    const struct identity *identity = &snapshots->identity;
+    char **environment = calloc((size_t)identity->environment_count + 6, sizeof *environment);
+    const char *program = agent_gathered_program(agent);
+    uint32_t count = identity->environment_count;
+    char *board = agent_board_variable(agent);
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    struct agent_launch launch = {
+        .agent = agent,
+        .path = program ? program : identity->program,
+        .arguments = identity->arguments,
+        .environment = environment,
+        .directory = "",
+        .own_group = pid > 0,
+        .standard = {pid > 0 ? null : agent_input_reader(agent),
+                     agent_relay_socket(agent->relay, 1), agent_relay_socket(agent->relay, 2)},
+        .handed_on = chain->fds,
+        .handed_on_count = chain->count,
+        .shares = snapshots->shares,
+    };
+    static char elsewhere[] = BSPZ_ENV_ELSEWHERE "=1";
+    pid_t ospid = -ENOMEM;
+
+    if (environment && board && restore) {
+        memcpy(environment, identity->environment, count * sizeof *environment);
+        environment[count++] = board;
+        environment[count++] = restore;
+        for (int i = 0; i < 2; i++)
+            if (agent_gathered_variable(agent, i))
+                environment[count++] = (char *)agent_gathered_variable(agent, i);
+        if (snapshots->elsewhere)
+            environment[count++] = elsewhere;
+        ospid = agent_launch(&launch);
+    }
+    if (null >= 0)
+        close(null);
+    free(board);
+    free(environment);
+    return ospid;
+}
+
+/* 0, or -errno and `why`; -ENOEXEC: that is not the image's fault. */
+static int start_process(struct agent *agent, int pid, struct coord_name name,
+                         struct sources *sources, char *why)
+{
+    struct member *member = &agent->members[pid];
+    struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    struct chain chain = {.count = 0};
+    const struct manifest_image *image = open_chain(sources, name, (uint32_t)pid, &chain, why);
+    char *restore = NULL;
+    pid_t ospid = -EIO;
+    int error;
+
+    if (image) {
+        if (agent->snapshots->shares)
+            shares_open(agent->snapshots->shares, chain.fds[0]);
+        restore = restore_variable(pid, name, image, &chain);
+        ospid = launch(agent, pid, &chain, restore);
+        if (ospid < 0) {
+            snprintf(why, AGENT_WHY, "%.300s cannot be started: %s%s",
+                     agent->snapshots->identity.program, strerror(-ospid),
+                     verdict_limit_hint(-ospid));
+            ospid = -ENOEXEC;
+        }
+    }
+    free(restore);
+    close_chain(&chain);
+    if (ospid < 0)
+        return ospid;
+    error = agent_watch(agent, &member->process, pid, ospid);
+    if (error) {
+        kill(ospid, SIGKILL);
+        snprintf(why, AGENT_WHY, "process %d cannot be watched: %s%s", pid, strerror(-error),
+                 verdict_limit_hint(-error));
+        return -ENOEXEC;
+    }
+    member->adopted = true;
+    agent->adopted++;
+    atomic_store(&rank->core, agent_core_of(agent, pid));
+    atomic_store(&rank->ospid, ospid);
+    bspz_word_set(&rank->state, BSPZ_RANK_HELD);
+    return 0;
+}
+
+/* ---- RESTORE ---- */
+
+/* Where the input and the output stood; counts are sums over all hosts. */
+static void wind_back(struct agent *agent, const struct manifest *manifest)
+{
+    static const uint64_t nothing[2];
+    uint64_t input = 0, output[2] = {0, 0};
+
+    for (uint32_t i = 0; i < manifest->streams.count; i++) {
+        const struct manifest_stream *stream = &manifest->streams.items[i];
+
+        if (stream->number == 0)
+            input = stream->position;
+        else
+            output[stream->number - 1] += stream->position;
+    }
+    agent_relay_set_counts(agent, agent_is_here(agent, 0) ? output : nothing);
+    agent_relay_set_superstep(agent, manifest->superstep);
+    if (agent_is_here(agent, 0))
+        agent_input_rewind(agent, input);
+}
+
+/* The way to start the program, the streams.  0, or -errno and `why`. */
+static int prepare(struct agent *agent, struct sources *sources, char *why)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    int error = 0;
+    const struct manifest *manifest = agent_manifest_of(sources, snapshots->committed, &error, why);
+
+    if (!manifest)
+        return -EIO;
+    if (agent->nprocs != (int)manifest->nprocs) {
+        snprintf(why, AGENT_WHY, "a snapshot of another number of processes");
+        return -EINVAL;
+    }
+    if (!agent_identify_from(agent, manifest)) {
+        snprintf(why, AGENT_WHY, "out of memory");
+        return -ENOMEM;
+    }
+    wind_back(agent, manifest);
+    if (snapshots->shares)
+        shares_take(snapshots->shares);
+    return 0;
+}
+
+static void mark_copies(struct agent *agent, const struct wire_restore *order)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        snapshots->kept[pid].staged = snapshots->kept[pid].copied = false;
+        snapshots->kept[pid].slot = -1;
+    }
+    for (uint32_t i = 0; i < order->copy.count; i++)
+        if (order->copy.items[i] < (uint64_t)agent->nprocs &&
+            agent_is_here(agent, (int)order->copy.items[i]) &&
+            agent_copy_of(agent, (int)order->copy.items[i], snapshots->committed) >= 0)
+            snapshots->kept[order->copy.items[i]].copied = true;
+}
+
+/* Those that have no copy: 0, or -errno, then *pid is the one that could not be started. */
+static int start_all(struct agent *agent, struct sources *sources, int *pid, char *why)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    int error = 0;
+
+    for (*pid = 0; *pid < agent->nprocs; ++*pid) {
+        if (!agent_is_here(agent, *pid) || snapshots->kept[*pid].copied)
+            continue;
+        error = start_process(agent, *pid, snapshots->committed, sources, why);
+        if (error)
+            break;
+    }
+    return error;
+}
+
+/* All that the processes are made of is here. */
+static void restore_gathered(struct agent *agent, int error, const char *text)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct sources sources = {.store = snapshots->store};
+    char why[AGENT_WHY];
+    int pid = 0;
+
+    if (agent->job != JOB_RESTORING)
+        return;
+    snapshots->elsewhere = false;
+    snprintf(why, sizeof why, "%s", text);
+    if (!error)
+        error = prepare(agent, &sources, why);
+    if (!error && agent_keeps_order(agent))
+        store_sweep(snapshots->store, NULL, NULL); /* halves of snapshots, whose writers are dead */
+    snapshots->staging = !error;
+    snapshots->unstaged = agent->here;
+    if (!error)
+        error = start_all(agent, &sources, &pid, why);
+    agent_free_sources(&sources);
+    if (!error)
+        agent_scan_staged(agent);
+    else if (error == -ENOEXEC)
+        agent_cannot_go_on(agent, pid, why);
+    else
+        agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
+}
+
+/* Where each process lives from now on.  0, or -errno and `why`. */
+static int settle(struct agent *agent, const struct wire_restore *order, char *why)
+{
+    int processes = (int)order->processes, error = 0;
+
+    if (processes < 1 || processes > BSPZ_MAX_PROCS || order->host_of.count != order->processes ||
+        (agent->nprocs > 0 && agent->nprocs != processes)) {
+        snprintf(why, AGENT_WHY, "a snapshot of another number of processes");
+        return -EINVAL;
+    }
+    if (agent->nprocs == 0) {
+        error = agent_place(agent, processes, &order->host_of);
+        if (!error)
+            bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+    }
+    if (!error)
+        agent_settle(agent, &order->host_of);
+    else
+        snprintf(why, AGENT_WHY, "no memory for %d processes: %s", processes, strerror(-error));
+    return error;
+}
+
+void agent_restore(struct agent *agent, const struct wire_message *order)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    char why[AGENT_WHY];
+
+    snapshots->committed = (struct coord_name){order->envelope.superstep, order->restore.from};
+    snapshots->copies = order->restore.copies;
+    agent_end_copies_but(agent, snapshots->committed);
+    if (settle(agent, &order->restore, why) != 0) {
+        agent_image_failed(agent, 0, WIRE_CAUSE_NOT_RESTORED, why);
+        return;
+    }
+    mark_copies(agent, &order->restore);
+    agent_note_term(agent, snapshots->committed);
+    agent_gather(agent, snapshots->committed, restore_gathered);
+}
+
+/* What is done again in a job that lives, because a process was lost, needs no warning.  bsprun has
+ * seen no fault yet: it is a --restart. */
+static void warn(struct agent *agent, int pid)
+{
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+
+    if (agent->snapshots->kept[pid].copied || !snap->why[0] ||
+        agent->snapshots->election.between_failures_ns > 0)
+        return;
+    if (!agent->snapshots->elsewhere)
+        agent_notice(agent, "process %d: %.*s", pid, (int)sizeof snap->why - 1, snap->why);
+    else
+        agent_notice(agent, "host %s: %.*s", agent->host_name, (int)sizeof snap->why - 1,
+                     snap->why);
+}
+
+void agent_scan_staged(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct wire_message message = {.kind = WIRE_STAGED};
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        struct kept *kept = &snapshots->kept[pid];
+
+        if (!agent_is_here(agent, pid) || kept->staged ||
+            (!kept->copied && atomic_load(&agent_snap_of(agent, pid)->staged) != 1))
+            continue;
+        kept->staged = true;
+        snapshots->unstaged--;
+        warn(agent, pid);
+    }
+    if (snapshots->unstaged > 0)
+        return;
+    snapshots->staging = false;
+    message.staged.count = (uint32_t)agent->here;
+    agent_tell_zero(agent, &message);
+}
+
+/* ---- Processes of other hosts than that of process 0 ---- */
+
+/* What the first of them has found is the same for all. */
+void agent_scan_elsewhere(struct agent *agent)
+{
+    int first = agent->board->first_here;
+
+    if (!agent->snapshots->unheard || atomic_load(&agent_snap_of(agent, first)->staged) != 1)
+        return;
+    agent->snapshots->unheard = false;
+    warn(agent, first);
+}
+
+/* Nothing has been done that would have to be put back: each goes on as soon as it is complete. */
+static void make_gathered(struct agent *agent, int error, const char *text)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct sources sources = {.store = snapshots->store};
+    const struct manifest *manifest = NULL;
+    char why[AGENT_WHY];
+    int pid = 0;
+
+    if (agent->job != JOB_FORMING)
+        return;
+    snprintf(why, sizeof why, "%s", text);
+    if (!error)
+        manifest = agent_manifest_of(&sources, snapshots->committed, &error, why);
+    if (manifest && !agent_identify_from(agent, manifest)) {
+        error = -ENOMEM;
+        snprintf(why, sizeof why, "out of memory");
+    }
+    snapshots->elsewhere = snapshots->unheard = true;
+    bspz_word_set(&agent->board->snap_passed, 1);
+    if (!error)
+        error = start_all(agent, &sources, &pid, why);
+    agent_free_sources(&sources);
+    if (error)
+        agent_cannot_go_on(agent, pid, why);
+}
+
+void agent_make_of_first(struct agent *agent, struct coord_name name)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        agent->snapshots->kept[pid].slot = -1;
+    if (agent->here > 0)
+        agent_gather(agent, name, make_gathered);
+}
+
+/* ---- PASS ---- */
+
+/* The copy is the rank from now on. */
+static void thaw(struct agent *agent, int pid, bool with_copy)
+{
+    struct kept *kept = &agent->snapshots->kept[pid];
+    struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    struct bspz_snap *snap = agent_snap_of(agent, pid);
+    int slot = agent_copy_of(agent, pid, agent->snapshots->committed);
+
+    if (slot < 0) { /* it has just been killed: a process that is lost like any other */
+        static const struct death killed = {.known = true, .signal = SIGKILL};
+
+        agent_rank_exited(agent, pid, &killed, "");
+        return;
+    }
+    agent_move_watched(&kept->copies[slot].process, &agent->members[pid].process);
+    agent->members[pid].process.ended = NULL;
+    agent->members[pid].adopted = true;
+    agent->adopted++;
+    kept->copies[slot].name = (struct coord_name){0};
+    agent_use_slot(agent, pid, with_copy ? 1 - slot : -1);
+    atomic_store(&rank->core, agent_core_of(agent, pid));
+    atomic_store(&rank->ospid, agent->members[pid].process.ospid);
+    bspz_word_set(&rank->state, BSPZ_RANK_HELD);
+    bspz_word_set(&snap->words[slot], BSPZ_COPY_THAW);
+}
+
+void agent_pass(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    bool with_copies = agent_snapshot_way(agent).copies;
+
+    bspz_word_set(&agent->board->snap_passed, 1);
+    for (int pid = 0; pid < agent->nprocs && agent->job == JOB_RESTORING; pid++)
+        if (snapshots->kept[pid].copied)
+            thaw(agent, pid, with_copies);
+}

@@ -1,0 +1,226 @@
+/* agent_snapshots.h - what a node agent keeps of its job's snapshots; internal to agent_*.c.
+ *
+ * A snapshot, as the agent sees it:
+ *   PLACE or RELEASE: the order is written on the board -> copies and writers appear and are
+ *   adopted -> every rank has recorded -> MARK, CAPTURED -> RESUME -> the images are written, and
+ *   made durable -> IMAGE_DURABLE of each -> PERSIST: the manifest, PERSISTED -> COMMITTED, KNOWN
+ *   -> RETIRE: older copies and snapshots go.
+ *
+ * What can fail: the store (no folder, no manifest), a rank that cannot be captured, a writer that
+ * dies: IMAGE_FAILED or PERSISTED with an error, then ABANDON.
+ */
+#ifndef BSPRUN_AGENT_SNAPSHOTS_H
+#define BSPRUN_AGENT_SNAPSHOTS_H
+
+#include "bsprun/agent/agent.h"
+#include "bsprun/agent/snapshot_plan.h"
+#include "ckpt/shares.h"
+#include "ckpt/store.h"
+
+/* A frozen copy of a rank. */
+struct frozen {
+    struct watched process;
+    struct coord_name name; /* of the snapshot; term 0: there is none */
+};
+
+/* What the agent knows of one process's snapshots. */
+struct kept {
+    struct frozen copies[SNAPSHOT_SLOTS];
+    struct watched writer;
+    bool recorded, written; /* in the present snapshot */
+    bool staged;            /* in the present restore */
+    bool copied;            /* restored from the copy in `slot` */
+    int slot;               /* that the next copy gets, -1: none */
+    struct manifest_image image;
+    unsigned char digest[MANIFEST_DIGEST], base_digest[MANIFEST_DIGEST];
+};
+
+/* The snapshot on its way. */
+struct ticket {
+    struct coord_name name;
+    struct store_snapshot *folder; /* NULL: there is none, or it is committed or abandoned */
+    bool first;                    /* snapshot 0: process 0 alone */
+    bool capturing;                /* not all have recorded yet */
+    bool withheld;                 /* the store refused: the ranks have no order */
+    bool persisted;                /* the manifest is durable */
+    uint64_t marked;               /* where in what bsprun is sent MARK ends */
+    int missing;                   /* ranks that have not recorded */
+    uint64_t created;
+    uint64_t pause_ns;
+    uint64_t page_copy_ns; /* sum of all that have recorded */
+    uint64_t changed;      /* bytes, of all images so far */
+};
+
+/* How process 0 was started: for the manifest, and for starting it again. */
+struct identity {
+    char *program, *directory;
+    char **arguments, **environment; /* NULL-terminated; with the name by which it was called */
+    uint32_t argument_count, environment_count;
+};
+
+/* What bsprun said with ELECT. */
+struct election {
+    bool pending; /* as long as something of the older term runs */
+    uint32_t term;
+    uint64_t wanted;
+    struct coord_lineage lineage;
+    struct coord_name avoid[COORD_AVOID_MAX];
+    uint32_t avoid_count;
+    uint64_t between_failures_ns;
+};
+
+struct agent_snapshots {
+    struct store *store;
+    struct shares *shares; /* files that all processes have open together */
+    struct policy_rule rule;
+    struct policy_costs costs; /* of earlier terms */
+    enum wire_async async;
+    uint32_t keep;
+    bool stop_on_failure, stop_on_late_failure;
+    bool recover;           /* from faults; else there is only snapshot 0, for other hosts */
+    uint32_t wanted_copies; /* of each image, on hosts that share no directory */
+    bool shared;            /* the directory is the one that bsprun sees */
+    bool temporary;         /* it is this agent's alone, and goes with the job */
+    char *path;             /* DIR/JOB of a directory of this host's own; NULL */
+    uint32_t copies;        /* hosts on which each image shall be in this term */
+    void *keeping;          /* fetch.c: of images that are kept for other hosts */
+    struct gathering *gathering; /* gather.c */
+    char rules[BSPZ_SNAP_RULES];
+    uint32_t rules_bytes;
+    char **options;
+    uint32_t option_count;
+
+    struct identity identity;
+    struct kept *kept; /* nprocs of them */
+    struct ticket ticket;
+    struct coord_name committed; /* the newest one known of in this term; what it began from */
+    struct election election;
+    bool ended;    /* nothing of it is left */
+    bool restores; /* this term began from a snapshot */
+    bool elsewhere; /* processes are made of another host's process 0, in bsp_begin */
+    bool unheard;   /* and what they have to say of their files has not been told yet */
+    bool staging;  /* RESTORE has come, STAGED has not been said */
+    int unstaged;
+
+    /* Processor time that snapshots have had: of what has ended and of the agent itself, whose time
+     * is counted up to counted_ns; and what Processor Zero has been told. */
+    uint64_t cpu_ns, counted_ns, told_ns;
+
+    int unpruned; /* snapshots since the last time older ones were removed, */
+    uint64_t pruned_ns;
+    struct snapshot_way way;
+    uint64_t way_ns;     /* when that was worked out */
+    bool without_copies; /* one could not be watched */
+    bool said_memory, said_fell_back;
+    unsigned said_failures; /* causes since the last one that could be taken, a bit each */
+};
+
+/* ---- agent_snapshots.c ---- */
+
+struct bspz_snap *agent_snap_of(const struct agent *agent, int pid);
+/* There is no image of the process: Processor Zero decides what that means. */
+void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, const char *why);
+/* What the process says on the board of its failure, for the user. */
+void agent_snap_text(const struct agent *agent, int pid, const char *what, char text[AGENT_WHY]);
+/* No snapshot can be restored as things are: ends the job. */
+void agent_cannot_go_on(struct agent *agent, int pid, const char *why);
+/* Forgets half a snapshot and removes it. */
+void agent_abandon(struct agent *agent);
+
+/* ---- agent_costs.c ---- */
+
+/* From here on what the agent does is done for a snapshot, up to here it was. */
+void agent_costs_begin(struct agent *agent);
+void agent_costs_count(struct agent *agent);
+/* What there is to be told of it. */
+void agent_costs_tell(struct agent *agent, struct wire_known *known);
+
+/* ---- agent_store.c ---- */
+
+/* Removes what is older than the snapshots that are kept. */
+void agent_prune(struct agent *agent);
+/* Whether it is this agent that removes what is not wanted in its directory: of those that share one
+ * it is that of process 0. */
+bool agent_keeps_order(const struct agent *agent);
+
+/* ---- agent_private.c ---- */
+
+/* The directory that START names, or this host's own instead.  0, or -errno and `why`. */
+int agent_store_open(struct agent *agent, const char *path, char why[AGENT_WHY]);
+/* In the host's own directory: the term goes on from that snapshot. */
+void agent_note_term(struct agent *agent, struct coord_name from);
+/* What was made for this job only. */
+void agent_store_remove(struct agent *agent);
+
+/* ---- agent_copies.c ---- */
+
+/* Adopts new copies and writers; a writer that has died without a result is noticed. */
+void agent_adopt_copies(struct agent *agent);
+/* Whether there is memory for copies and forked writers. */
+struct snapshot_way agent_snapshot_way(struct agent *agent);
+/* Makes room for the rank's next copy beside the committed one's. */
+void agent_next_slot(struct agent *agent, int pid, bool wanted);
+/* The same in a given slot; -1: no copy is wanted. */
+void agent_use_slot(struct agent *agent, int pid, int slot);
+/* Copies that were never adopted are no more. */
+void agent_forget_announced(struct agent *agent);
+void agent_end_copy(struct agent *agent, int pid, int slot);
+void agent_end_writer(struct agent *agent, int pid);
+/* Ends all copies but those of that snapshot (term 0: all copies); of the one on its way: ends only
+ * those. */
+void agent_end_copies_but(struct agent *agent, struct coord_name name);
+void agent_end_copies_of(struct agent *agent, struct coord_name name);
+/* The slot with the process's copy of that snapshot, or -1. */
+int agent_copy_of(const struct agent *agent, int pid, struct coord_name name);
+/* For process_kill_descendants_but: whether it is a frozen copy that is kept. */
+bool agent_is_copy(const void *agent, pid_t ospid);
+
+/* ---- agent_manifest.c ---- */
+
+/* Reads how the process was started; once. */
+void agent_identify(struct agent *agent, pid_t ospid);
+/* The same from a manifest, where it is not known.  False: no memory. */
+bool agent_identify_from(struct agent *agent, const struct manifest *manifest);
+bool agent_identified(const struct agent *agent);
+void agent_forget_identity(struct identity *identity);
+/* Writes the manifest: 0 or -errno, then `why`. */
+int agent_write_manifest(struct agent *agent, const struct wire_message *order, char *why);
+
+/* ---- agent_held.c ---- */
+
+/* Tells Processor Zero of the snapshots there are. */
+void agent_tell_held(struct agent *agent);
+
+/* ---- gather.c ---- */
+
+/* Sees to it that all is here that processes of this host without copies are made of.  Then `done`
+ * is called, also before this returns. */
+void agent_gather(struct agent *agent, struct coord_name name,
+                  void (*done)(struct agent *agent, int error, const char *why));
+/* How a process is started whose program or libraries are elsewhere; NULL: as ever. */
+const char *agent_gathered_program(const struct agent *agent);
+/* NAME=VALUE. */
+const char *agent_gathered_variable(const struct agent *agent, int index);
+void agent_gather_free(struct agent *agent);
+
+/* ---- agent_restore.c ---- */
+
+/* Of the snapshot that is restored and of those it builds on: the manifests, read once. */
+struct sources {
+    struct store *store;
+    struct manifest manifests[BSPZ_IMAGE_CHAIN_MAX];
+    uint32_t count;
+};
+/* NULL, then *error (-errno) and `why`. */
+const struct manifest *agent_manifest_of(struct sources *sources, struct coord_name name, int *error,
+                                         char *why);
+void agent_free_sources(struct sources *sources);
+
+void agent_restore(struct agent *agent, const struct wire_message *order);
+void agent_pass(struct agent *agent);
+/* The processes of this host begin as process 0 was in bsp_begin on another one. */
+void agent_make_of_first(struct agent *agent, struct coord_name name);
+void agent_scan_staged(struct agent *agent);
+void agent_scan_elsewhere(struct agent *agent);
+
+#endif

@@ -1,0 +1,198 @@
+/* agent_store.c - the node agent's part in snapshots begins and ends: START, the store, the end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bsprun/agent/agent_snapshots.h"
+
+#define FEWEST_COPIES 2 /* where hosts share no directory */
+#define END_MS 1000 /* for processes that have been killed to be gone */
+
+static int take_settings(struct agent_snapshots *snapshots, const struct wire_start *start)
+{
+    snapshots->rule = (struct policy_rule){
+        .kind = (enum policy_kind)start->rule, .every = start->every, .overhead = start->overhead};
+    snapshots->async = (enum wire_async)start->async;
+    snapshots->keep = start->keep;
+    snapshots->recover = start->recover;
+    snapshots->wanted_copies =
+        start->copies < COORD_COPIES_MAX ? start->copies : COORD_COPIES_MAX;
+    snapshots->stop_on_failure = start->stop_on_failure;
+    snapshots->stop_on_late_failure = start->stop_on_late_failure;
+    snapshots->options = snapshot_copy_texts(start->options.items, start->options.count);
+    snapshots->option_count = start->options.count;
+    if (!snapshots->options)
+        return -ENOMEM;
+    return snapshot_pack_texts(&start->excluded, snapshots->rules, sizeof snapshots->rules,
+                               &snapshots->rules_bytes)
+               ? 0
+               : -E2BIG;
+}
+
+int agent_snapshots_open(struct agent *agent, const struct wire_start *start, char why[AGENT_WHY])
+{
+    struct agent_snapshots *snapshots;
+    int error;
+
+    if (!start->store[0])
+        return 0;
+    snapshots = calloc(1, sizeof *snapshots);
+    if (!snapshots) {
+        snprintf(why, AGENT_WHY, "out of memory");
+        return -ENOMEM;
+    }
+    agent->snapshots = snapshots;
+    error = take_settings(snapshots, start);
+    if (error) {
+        snprintf(why, AGENT_WHY, "the options: %s", strerror(-error));
+        return error;
+    }
+    snapshots->shares = shares_new();
+    memcpy(agent->board->snap_order.job, agent->job_id, sizeof agent->job_id);
+    error = agent_store_open(agent, start->store, why);
+    agent->board->flags |= BSPZ_BOARD_SNAPSHOTS;
+    return error;
+}
+
+void agent_snapshots_copies(struct agent *agent, uint32_t copies)
+{
+    if (agent->snapshots)
+        agent->snapshots->copies = copies;
+}
+
+bool agent_store_is_shared(const struct agent *agent)
+{
+    return agent->snapshots && agent->snapshots->shared;
+}
+
+bool agent_keeps_order(const struct agent *agent)
+{
+    return !agent->peers || !agent->snapshots->shared ||
+           (agent->nprocs > 0 && agent_is_here(agent, 0));
+}
+
+int agent_snapshots_offer(struct agent *agent)
+{
+    int end;
+
+    if (!agent->snapshots || !agent->snapshots->shares ||
+        shares_offer(agent->snapshots->shares, &end) != 0)
+        return -1;
+    end = bspz_move_to_top(end);
+    agent->board->share_fd = end;
+    return end;
+}
+
+int agent_snapshots_place(struct agent *agent, int nprocs)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (!snapshots)
+        return 0;
+    snapshots->kept = calloc((size_t)nprocs, sizeof *snapshots->kept);
+    if (!snapshots->kept)
+        return -ENOMEM;
+    for (int pid = 0; pid < nprocs; pid++)
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+            snapshots->kept[pid].copies[slot].process.pidfd = -1;
+    return 0;
+}
+
+void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
+{
+    const struct agent_snapshots *snapshots = agent->snapshots;
+
+    config->wanted = COORD_NEVER;
+    if (!snapshots)
+        return;
+    config->snapshots = true;
+    config->recover = snapshots->recover;
+    config->copies = snapshots->wanted_copies;
+    if (agent->peers && config->copies < FEWEST_COPIES)
+        config->copies = FEWEST_COPIES; /* Processor Zero knows whether one is enough */
+    config->rule = snapshots->rule;
+    config->costs = snapshots->costs;
+    config->stop_on_failure = snapshots->stop_on_failure;
+    config->stop_on_late_failure = snapshots->stop_on_late_failure;
+    config->restore = snapshots->restores;
+    if (!snapshots->restores)
+        return;
+    config->costs.between_failures_ns = snapshots->election.between_failures_ns;
+    config->wanted = snapshots->election.wanted;
+    config->lineage = &snapshots->election.lineage;
+    config->avoid_count = snapshots->election.avoid_count;
+    memcpy(config->avoid, snapshots->election.avoid, sizeof config->avoid);
+}
+
+void agent_prune(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    char why[AGENT_WHY];
+
+    if (snapshots->keep > 0 && snapshots->unpruned > 0 && agent_keeps_order(agent) &&
+        store_prune(snapshots->store, snapshots->keep, NULL, why) != 0)
+        agent_notice(agent, "older snapshots could not be removed: %s", why);
+    snapshots->unpruned = 0;
+    snapshots->pruned_ns = agent_now_ns();
+}
+
+static bool is_no_copy(const void *context, pid_t ospid)
+{
+    (void)context;
+    return !process_is_copy(ospid);
+}
+
+/* Nothing of the job is there any more when bsprun ends.  Copies and writers that nobody has
+ * adopted yet are known by their name only. */
+static void end_all_copies(struct agent *agent)
+{
+    const struct timespec moment = {0, 1000000};
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        agent_end_writer(agent, pid);
+        agent_unwatch(&agent->snapshots->kept[pid].writer);
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+            agent_end_copy(agent, pid, slot);
+    }
+    for (int left = END_MS; left > 0; left--) {
+        if (process_kill_descendants_but(is_no_copy, NULL) == 0)
+            break;
+        nanosleep(&moment, NULL);
+    }
+}
+
+void agent_snapshots_close(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (!snapshots)
+        return;
+    if (snapshots->kept && !snapshots->ended)
+        end_all_copies(agent);
+    snapshots->ended = true;
+    agent_abandon(agent);
+    agent_prune(agent);
+}
+
+void agent_snapshots_free(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (!snapshots)
+        return;
+    store_close(snapshots->store);
+    agent_store_remove(agent);
+    agent_gather_free(agent);
+    shares_free(snapshots->shares);
+    agent_forget_identity(&snapshots->identity);
+    snapshot_free_texts(snapshots->options);
+    free(snapshots->kept);
+    free(snapshots->keeping);
+    free(snapshots->path);
+    free(snapshots);
+    agent->snapshots = NULL;
+}

@@ -1,0 +1,241 @@
+/* agent_terms.c - how one term of a job follows the other in its node agent.
+ *
+ * Happy path: a fault -> Processor Zero says STOP_RANKS (again): everything is killed but frozen
+ * copies, TERM_OVER -> bsprun says ELECT -> nothing of the older term executes any more: its output
+ * is passed on, half a snapshot is removed, the board is reset -> HELD, HOST_READY.
+ *
+ * What can fail: something forks while it is killed (killed again); ELECT comes first, from a
+ * bsprun that knew of the fault before; no memory for Processor Zero.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/peers.h"
+
+#define SWEEP_AGAIN_MS 1u
+#define LET_GO_NICE    19 /* a seventieth of what a rank gets */
+
+/* ---- The end of a term ---- */
+
+/* A wrapper goes first, lest it go on when the program has died.  Frozen copies of what may yet be
+ * restored stay. */
+static void kill_term(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (agent->root.watching && !agent->root.gone)
+        process_signal(agent->root.pidfd, SIGKILL);
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct member *member = &agent->members[pid];
+
+        if (!member->adopted || member->process.gone)
+            continue;
+        if (pid > 0 && getpgid(member->process.ospid) == member->process.ospid)
+            kill(-member->process.ospid, SIGKILL);
+        process_signal(member->process.pidfd, SIGKILL);
+    }
+    for (int pid = 0; snapshots && snapshots->kept && pid < agent->nprocs; pid++)
+        agent_end_writer(agent, pid);
+    if (snapshots && snapshots->ticket.name.term > 0 && !snapshots->ticket.persisted)
+        agent_end_copies_of(agent, snapshots->ticket.name);
+}
+
+void agent_rewind(struct agent *agent)
+{
+    if (job_is_stopping(agent->job) || agent->finished ||
+        (agent->job != JOB_REWINDING && !job_may_move(agent->job, JOB_REWINDING)))
+        return;
+    if (agent->job != JOB_REWINDING)
+        job_move(&agent->job, JOB_REWINDING);
+    uv_timer_stop(&agent->grace_timer);
+    kill_term(agent);
+}
+
+void agent_term_over(struct agent *agent, const struct coord_outcome *outcome)
+{
+    struct wire_message message = {.kind = WIRE_TERM_OVER};
+    struct wire_term_over *over = &message.term_over;
+
+    message.envelope.superstep = outcome->superstep;
+    over->status = outcome->status;
+    over->cause = outcome->cause;
+    over->pid = outcome->pid;
+    over->signal = outcome->signal;
+    over->bad = outcome->bad.term > 0;
+    over->bad_superstep = outcome->bad.superstep;
+    over->bad_from = outcome->bad.term;
+    over->text = agent->blame && agent->blame[0] ? agent->blame : outcome->text;
+    if (agent_send(agent, &message) != 0)
+        agent_close(agent); /* bsprun sees that we are gone, and cleans up */
+    agent_check_rewound(agent);
+}
+
+/* ---- The next term ---- */
+
+static void bury(struct watched *process)
+{
+    pid_t ospid = process->ospid;
+
+    if (!process->watching)
+        return;
+    agent_unwatch(process);
+    waitpid(ospid, NULL, WNOHANG | __WALL);
+}
+
+static void forget_members(struct agent *agent)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        bury(&agent->members[pid].process);
+        agent->members[pid] = (struct member){.process.pidfd = -1};
+    }
+    bury(&agent->root);
+    agent->root = (struct watched){.pidfd = -1};
+    agent->adopted = agent->ready = agent->ended = 0;
+    agent->consulted = 0;
+    agent->end_reported = agent->let_out = false;
+}
+
+static void no_memory(struct agent *agent)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
+
+    snprintf(verdict.text, sizeof verdict.text, "no memory for Processor Zero");
+    agent_abort(agent, COORD_NOBODY, &verdict);
+}
+
+static void begin_term(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    agent_relay_pass_on(agent);
+    forget_members(agent);
+    agent_abandon(agent);
+    snapshots->ticket = (struct ticket){0};
+    snapshots->staging = false;
+    if (agent->zero)
+        snapshots->costs = coord_costs(coord_shell_state(agent->zero));
+    agent_free_zero(agent);
+    agent_forget_blame(agent);
+    if (agent->nprocs > 0) {
+        bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+        agent_write_homes(agent);
+        agent_forget_announced(agent);
+    }
+    snapshots->election.pending = false;
+    snapshots->restores = true;
+    job_move(&agent->job, JOB_RESTORING);
+    if (agent_enter_elected(agent, snapshots->election.term) != 0) {
+        no_memory(agent);
+        return;
+    }
+    agent_tell_held(agent);
+    agent_say_ready(agent);
+}
+
+static void on_sweep_again(uv_timer_t *timer)
+{
+    agent_check_rewound(timer->data);
+}
+
+/* What is dying does nothing any more that could be seen: nobody waits until its memory is free.
+ * That takes as long as making a copy, and does so beside what matters now. */
+static bool is_let_go(pid_t ospid)
+{
+    if (!process_is_dying(ospid))
+        return false;
+    setpriority(PRIO_PROCESS, (id_t)ospid, LET_GO_NICE);
+    return true;
+}
+
+static bool may_stay(const void *agent, pid_t ospid)
+{
+    return agent_is_copy(agent, ospid) || is_let_go(ospid);
+}
+
+static bool everything_let_go(const struct agent *agent)
+{
+    if (agent->root.watching && !agent->root.gone && !is_let_go(agent->root.ospid))
+        return false;
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct member *member = &agent->members[pid];
+
+        if (member->adopted && !member->process.gone && !is_let_go(member->process.ospid))
+            return false;
+    }
+    return true;
+}
+
+void agent_check_rewound(struct agent *agent)
+{
+    if (agent->finished || agent->job != JOB_REWINDING)
+        return;
+    if (!everything_let_go(agent) || process_kill_descendants_but(may_stay, agent) > 0) {
+        uv_timer_start(&agent->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
+        return;
+    }
+    uv_timer_stop(&agent->sweep_timer);
+    if (agent->snapshots->election.pending)
+        begin_term(agent);
+}
+
+void agent_enter_term(struct agent *agent)
+{
+    if (agent->snapshots && agent->snapshots->election.pending)
+        agent->term = agent->snapshots->election.term;
+}
+
+/* ---- ELECT ---- */
+
+static void take_lists(struct election *election, const struct wire_elect *elect)
+{
+    election->between_failures_ns = elect->between_failures_ns;
+    election->wanted = elect->wanted;
+    election->lineage.count = 0;
+    for (uint32_t i = 0; i < elect->begun.count; i++) {
+        const struct wire_begun *begun = &elect->begun.items[i];
+
+        coord_lineage_add(&election->lineage, begun->term,
+                          (struct coord_name){begun->superstep, begun->from});
+    }
+    election->avoid_count = 0;
+    for (uint32_t i = 0; i < elect->avoid.count && i < COORD_AVOID_MAX; i++)
+        election->avoid[election->avoid_count++] =
+            (struct coord_name){elect->avoid.items[i].superstep, elect->avoid.items[i].from};
+}
+
+/* Of several hosts only one has a process 0 that has registered. */
+static void elect_first(struct agent *agent, const struct wire_message *message)
+{
+    if (agent->job != JOB_REGISTERED && !(agent->peers && agent->job == JOB_NEW && agent->board))
+        return;
+    if (agent_peers_elect(agent, message) != 0 ||
+        agent_elect(agent, message->envelope.term) != 0)
+        no_memory(agent);
+}
+
+void agent_take_election(struct agent *agent, const struct wire_message *message)
+{
+    struct election *election;
+
+    if (!message->elect.restore || !agent->snapshots) {
+        elect_first(agent, message);
+        return;
+    }
+    election = &agent->snapshots->election;
+    if (agent->finished || job_is_stopping(agent->job) || message->envelope.term <= agent->term ||
+        (agent->job != JOB_REWINDING && !job_may_move(agent->job, JOB_REWINDING)))
+        return;
+    if (agent_peers_elect(agent, message) != 0) {
+        no_memory(agent);
+        return;
+    }
+    take_lists(election, &message->elect);
+    election->term = message->envelope.term;
+    election->pending = true;
+    agent_rewind(agent);
+    agent_check_rewound(agent);
+}

@@ -1,0 +1,385 @@
+/* control.c - the agent's connection to bsprun.
+ *
+ * Happy path: HELLO -> START -> (REGISTER, ELECT, ELECTED) -> STATUS when asked, NOTICE, TRACE,
+ * OUTPUT -> REPORT, ENDED -> EXIT.
+ *
+ * What can fail: bsprun dies or the stream breaks: everything is killed and the agent leaves.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "bsprun/agent/agent.h"
+#include "bsprun/agent/peers.h"
+#include "bsprun/usage.h"
+#include "lib/net/secret.h"
+
+#define LIMIT_AGAIN_MS 10u
+
+int agent_send(struct agent *agent, struct wire_message *message)
+{
+    if (!agent->control)
+        return 0;
+    memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
+    message->envelope.term = agent->term;
+    return net_send(agent->control, message);
+}
+
+void agent_notice(struct agent *agent, const char *format, ...)
+{
+    struct wire_message message = {.kind = WIRE_NOTICE};
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    message.notice.text = text;
+    if (agent->bare)
+        dprintf(STDERR_FILENO, "bspzero: %s\n", text);
+    agent_send(agent, &message);
+}
+
+static void send_report(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_REPORT};
+    struct wire_usage *rows = calloc((size_t)agent->nprocs + 1, sizeof *rows);
+    uint32_t count = 0;
+
+    if (!rows)
+        return;
+    for (int pid = 0; agent->order.report && agent->begin_ns && pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            usage_read(agent->board, pid, agent->end_ns - agent->begin_ns, &rows[count++]);
+    message.report.host = agent->host;
+    message.report.ranks = (struct wire_usage_list){rows, count};
+    agent_send(agent, &message);
+    free(rows);
+}
+
+void agent_send_end(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_ENDED};
+
+    if (agent->begin_ns && agent->end_ns < agent->begin_ns)
+        agent->end_ns = agent_now_ns();
+    if (agent->peers || (agent->order.report && agent->begin_ns))
+        send_report(agent);
+    if (agent->ended_elsewhere)
+        return;
+    message.ended.status = agent->outcome.status;
+    message.ended.cause = agent->outcome.cause;
+    message.ended.pid = agent->outcome.pid;
+    message.ended.signal = agent->outcome.signal;
+    message.ended.text = agent->blame ? agent->blame : "";
+    message.ended.table = agent->blame_table ? agent->blame_table : "";
+    if (agent_send(agent, &message) == 0)
+        return;
+    message.ended.text = message.ended.table = "";
+    if (agent_send(agent, &message) != 0)
+        agent_close(agent); /* bsprun sees that we are gone, and cleans up */
+}
+
+static void on_limit(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    char text[160];
+
+    if (agent->job == JOB_REWINDING) { /* bsprun does not wait for us now */
+        uv_timer_start(timer, on_limit, LIMIT_AGAIN_MS, 0);
+        return;
+    }
+    snprintf(text, sizeof text,
+             "the job took longer than its time limit (--timeout %g) and was ended",
+             (double)agent->order.timeout_ns / 1e9);
+    agent_stop(agent, WIRE_STOP_TIMEOUT, 0, text);
+}
+
+static void take_order(struct agent *agent, const struct wire_start *start)
+{
+    struct agent_order *order = &agent->order;
+
+    order->program = strdup(start->program);
+    order->process_limit = (int)start->process_limit;
+    order->cores = start->cores ? (int)start->cores : bspz_usable_cores();
+    order->bind = start->bind;
+    order->stdio = start->stdio;
+    order->report = start->report;
+    order->core_dumps = start->core_dumps;
+    order->verbosity = start->verbosity;
+    order->timeout_ns = start->timeout_ns;
+    order->consult_every = start->consult_every;
+    order->abort_at = start->abort_at;
+}
+
+static void cannot_start(struct agent *agent, const char *what, const char *why)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
+
+    snprintf(verdict.text, sizeof verdict.text, "%.100s: %.400s", what, why);
+    agent_abort(agent, COORD_NOBODY, &verdict);
+}
+
+static void no_system(struct agent *agent, const char *what, int error)
+{
+    char why[160];
+
+    snprintf(why, sizeof why, "%s%s", strerror(-error), verdict_limit_hint(-error));
+    cannot_start(agent, what, why);
+}
+
+/* The board and what hangs on it.  0 or -errno. */
+static int make_board(struct agent *agent)
+{
+    unsigned char random[16];
+    char token[2 * sizeof random + 1];
+    int fd;
+
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return -errno;
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(token + 2 * i, 3, "%02x", random[i]);
+    fd = bspz_board_create(token, agent->order.process_limit, agent->order.cores,
+                           agent->order.report ? BSPZ_BOARD_TIMING : 0, &agent->first_page);
+    if (fd < 0)
+        return fd;
+    agent->board_fd = fd;
+    agent->board = agent->first_page;
+    agent->board->agent_pid = getpid();
+    return agent_start_bell(agent);
+}
+
+/* Streams, snapshots: whatever the program is to find when it starts. */
+static bool prepare(struct agent *agent, const struct wire_start *start)
+{
+    char why[AGENT_WHY];
+    int error = make_board(agent);
+
+    if (error) {
+        no_system(agent, "no shared memory for the job", error);
+        return false;
+    }
+    if (agent_snapshots_open(agent, start, why) != 0) {
+        cannot_start(agent, "no snapshots", why);
+        return false;
+    }
+    if (agent->order.stdio != WIRE_STDIO_INHERIT)
+        error = agent_relay_open(agent, start);
+    if (!error)
+        error = agent_input_open(agent);
+    if (error)
+        no_system(agent, "no streams for the output", error);
+    return error == 0;
+}
+
+static void start(struct agent *agent, const struct wire_message *message)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
+
+    if (agent->job != JOB_NEW || agent->order.program)
+        return;
+    memcpy(agent->job_id, message->envelope.job, sizeof agent->job_id);
+    take_order(agent, &message->start);
+    if (!prepare(agent, &message->start))
+        return;
+    if (!message->start.resume) {
+        if (!agent_start_program(agent, &message->start, &verdict)) {
+            agent_abort(agent, COORD_NOBODY, &verdict);
+            return;
+        }
+        agent_relay_started(agent);
+        job_move(&agent->job, JOB_SEQUENTIAL);
+        agent_input_rewind(agent, 0);
+    }
+    if (agent->order.timeout_ns)
+        uv_timer_start(&agent->limit_timer, on_limit, agent->order.timeout_ns / 1000000u + 1, 0);
+    agent_scan(agent);
+}
+
+/* Before process 0 has registered there is nobody to take a snapshot of. */
+static void save(struct agent *agent, const struct wire_save *wish)
+{
+    if (agent_zero_decides(agent))
+        coord_shell_save(agent->zero, wish->stop, wish->signal, wish->grace_ms);
+    else if (wish->stop)
+        agent_stop(agent, WIRE_STOP_SIGNAL, (int)wish->signal, "");
+}
+
+void agent_answer_passed(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_PASSED};
+
+    if (agent->asked_passed == 0 || !agent_relay_passed(agent, agent->asked_passed - 1))
+        return;
+    message.envelope.superstep = agent->asked_passed - 1;
+    message.passed.host = agent->host;
+    agent->asked_passed = 0;
+    agent_send(agent, &message);
+}
+
+static void answer_status(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_STATUS};
+    struct wire_where *rows = NULL;
+    struct whereabouts *places = NULL;
+    uint32_t count = 0;
+
+    if (agent->nprocs > 0) {
+        rows = calloc((size_t)agent->nprocs, sizeof *rows);
+        places = calloc((size_t)agent->nprocs, sizeof *places);
+    }
+    message.status.host = agent->host;
+    message.status.processes = (uint32_t)agent->nprocs;
+    if (agent->begin_ns)
+        message.status.seconds = (double)(agent_now_ns() - agent->begin_ns) / 1e9;
+    for (int pid = 0; rows && places && pid < agent->nprocs; pid++) {
+        const struct whereabouts *at = &places[pid];
+
+        if (!agent_is_here(agent, pid))
+            continue;
+        whereabouts_read(agent->board, agent->nprocs, pid, &places[pid]);
+        rows[count++] = (struct wire_where){(uint32_t)pid, at->state, at->superstep,
+                                            at->function,  at->file,  at->line};
+    }
+    message.status.ranks = (struct wire_where_list){rows, count};
+    agent_send(agent, &message);
+    free(rows);
+    free(places);
+}
+
+/* The user's terminal told the program before its own was changed: it is told once more. */
+static void resize(struct agent *agent, unsigned rows, unsigned columns)
+{
+    const struct watched *first = agent->nprocs > 0 ? &agent->members[0].process : &agent->root;
+
+    agent_relay_resize(agent, rows, columns);
+    if (agent->root.watching && !agent->root.gone)
+        process_signal(agent->root.pidfd, SIGWINCH);
+    if (first->watching && !first->gone && first->ospid != agent->root.ospid)
+        process_signal(first->pidfd, SIGWINCH);
+}
+
+/* Between two terms processes may still run, and copies do. */
+static void take_leave(struct agent *agent)
+{
+    if (agent->snapshots && !agent->finished)
+        agent_kill(agent);
+    agent_close(agent);
+}
+
+static void join(struct agent *agent, const struct wire_message *message)
+{
+    int error;
+
+    if (agent->peers || agent->job != JOB_NEW || agent->order.program)
+        return;
+    error = message->join.key.size == NET_KEY_SIZE
+                ? agent_peers_open(agent, message, net_secret_of(message->join.key.data))
+                : -EPROTO;
+    if (error)
+        no_system(agent, "no port to listen on for other hosts", error);
+    else
+        agent_say_hello(agent);
+}
+
+static void on_message(void *context, struct net_connection *connection,
+                       const struct wire_message *message)
+{
+    struct agent *agent = context;
+
+    (void)connection;
+    agent_peers_heard(agent);
+    switch (message->kind) {
+    case WIRE_JOIN:
+        join(agent, message);
+        break;
+    case WIRE_START:
+        start(agent, message);
+        break;
+    case WIRE_ELECT:
+        agent_take_election(agent, message);
+        break;
+    case WIRE_SAVE:
+        save(agent, &message->save);
+        break;
+    case WIRE_TERM_RECORDED:
+        if (agent->zero)
+            coord_shell_term_recorded(agent->zero, message->envelope.term);
+        break;
+    case WIRE_CLOSED:
+        if (agent->zero)
+            coord_shell_closed(agent->zero, message->envelope.term);
+        break;
+    case WIRE_INPUT:
+        agent_input_take(agent, message);
+        break;
+    case WIRE_STOP:
+        agent_stop(agent, (enum wire_stop_how)message->stop.how, (int)message->stop.signal,
+                   message->stop.text);
+        break;
+    case WIRE_QUERY_STATUS:
+        answer_status(agent);
+        break;
+    case WIRE_RESIZE:
+        resize(agent, message->resize.rows, message->resize.columns);
+        break;
+    case WIRE_ASK_PASSED:
+        agent->asked_passed = message->envelope.superstep + 1;
+        agent_answer_passed(agent);
+        break;
+    case WIRE_ALIVE:
+        agent_send(agent, &(struct wire_message){.kind = WIRE_ALIVE});
+        break;
+    case WIRE_LINK_LOST: /* of a host that bsprun does not hear any more */
+        if (agent->zero && message->link_lost.peer != agent->host)
+            coord_shell_host_lost(agent->zero, message->link_lost.peer);
+        break;
+    case WIRE_EXIT:
+        take_leave(agent);
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_drained(void *context, struct net_connection *connection)
+{
+    (void)connection;
+    agent_relay_resume(context);
+}
+
+static void on_written(void *context, struct net_connection *connection)
+{
+    struct agent *agent = context;
+
+    (void)connection;
+    if (agent->snapshots && agent->bell_running)
+        agent_scan(agent); /* a snapshot may have waited for it */
+}
+
+static void on_closed(void *context, enum net_end end, const char *text)
+{
+    struct agent *agent = context;
+
+    (void)end;
+    (void)text;
+    agent->control = NULL;
+    if (agent->finished || agent->job == JOB_NEW)
+        agent_close(agent);
+    else
+        agent_stop(agent, WIRE_STOP_KILL, SIGKILL, "bsprun is gone");
+}
+
+int agent_control_open(struct agent *agent, int fd, const struct net_options *options)
+{
+    static const struct net_handlers handlers = {.message = on_message,
+                                                 .drained = on_drained,
+                                                 .written = on_written,
+                                                 .closed = on_closed};
+
+    return net_open(&agent->loop, fd, options, &handlers, agent, &agent->control);
+}

@@ -1,0 +1,384 @@
+/* fetch.c - gets files from other agents; see fetch.h. */
+#include "bsprun/agent/fetch_inside.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void ask_next(struct agent *agent);
+
+struct fetches *agent_fetches(struct agent *agent)
+{
+    struct fetches *fetches = agent->peers->fetches;
+
+    if (fetches)
+        return fetches;
+    fetches = calloc(1, sizeof *fetches);
+    if (!fetches)
+        return NULL;
+    fetches->last = &fetches->first;
+    fetches->folder = -1;
+    fetches->now.fd = -1;
+    uv_timer_init(&agent->loop, &fetches->pump);
+    fetches->pump.data = agent;
+    agent->peers->fetches = fetches;
+    return fetches;
+}
+
+int agent_fetch_folder(struct agent *agent, const char **path, char *why)
+{
+    struct fetches *fetches = agent_fetches(agent);
+
+    if (!fetches)
+        return -ENOMEM;
+    if (fetches->folder < 0)
+        fetches->folder = binaries_folder(NULL, fetches->folder_path, why);
+    *path = fetches->folder_path;
+    return fetches->folder;
+}
+
+/* ---- What is wanted ---- */
+
+static void free_wanted(struct wanted *wanted)
+{
+    free(wanted->file.path);
+    free(wanted);
+}
+
+int agent_fetch(struct agent *agent, const struct fetch_want *want)
+{
+    struct fetches *fetches = agent_fetches(agent);
+    struct wanted *wanted = fetches ? calloc(1, sizeof *wanted) : NULL;
+
+    if (!wanted)
+        return -ENOMEM;
+    wanted->want = *want;
+    if (want->file) {
+        wanted->file = *want->file;
+        wanted->file.path = strdup(want->file->path);
+        wanted->want.file = &wanted->file;
+        if (!wanted->file.path) {
+            free(wanted);
+            return -ENOMEM;
+        }
+    }
+    *fetches->last = wanted;
+    fetches->last = &wanted->next;
+    if (fetches->first == wanted)
+        ask_next(agent);
+    return 0;
+}
+
+/* Takes back what there is of the file that was coming. */
+static void give_up_incoming(struct fetches *fetches)
+{
+    struct incoming *now = &fetches->now;
+
+    if (now->fd >= 0)
+        close(now->fd);
+    store_snapshot_leave(now->folder);
+    binaries_give_up(now->copy);
+    free(now->bytes);
+    *now = (struct incoming){.fd = -1};
+}
+
+static void finish_first(struct agent *agent, int error, const char *why)
+{
+    struct fetches *fetches = agent->peers->fetches;
+    struct wanted *wanted = fetches->first;
+
+    give_up_incoming(fetches);
+    fetches->first = wanted->next;
+    if (!fetches->first)
+        fetches->last = &fetches->first;
+    wanted->want.done(agent, &wanted->want, error, why);
+    free_wanted(wanted);
+    if (agent->peers->fetches == fetches && fetches->first && fetches->now.request == 0)
+        ask_next(agent);
+}
+
+/* The k-th host to be asked: first the one that should have it, then all others. */
+static bool host_to_ask(const struct agent *agent, const struct wanted *wanted, uint32_t *host)
+{
+    const struct agent_peers *peers = agent->peers;
+    uint32_t k = wanted->asked;
+
+    *host = wanted->want.from;
+    if (k == 0 && wanted->want.from != agent->host)
+        return true;
+    for (uint32_t i = 0, left = k; i < peers->host_count; i++) {
+        *host = peers->hosts[i].host;
+        if (*host == agent->host || (*host == wanted->want.from))
+            continue;
+        if (left == (wanted->want.from != agent->host))
+            return true;
+        left--;
+    }
+    return false;
+}
+
+static void ask(struct agent *agent, struct wanted *wanted, uint32_t host)
+{
+    struct fetches *fetches = agent->peers->fetches;
+    const struct fetch_want *want = &wanted->want;
+    struct wire_message message = {.kind = WIRE_FETCH};
+
+    fetches->now.request = ++fetches->requests;
+    fetches->now.host = host;
+    message.envelope.superstep = want->name.superstep;
+    message.fetch.request = fetches->now.request;
+    message.fetch.thing = want->thing;
+    message.fetch.from = want->name.term;
+    message.fetch.pid = want->pid;
+    message.fetch.path = want->file ? want->file->path : "";
+    if (want->file)
+        message.fetch.build_id =
+            (struct wire_bytes){want->file->name, (uint32_t)strlen(want->file->name)};
+    agent_peers_send(agent, host, &message);
+}
+
+static void ask_next(struct agent *agent)
+{
+    struct wanted *wanted = agent->peers->fetches->first;
+    uint32_t host;
+    bool found = host_to_ask(agent, wanted, &host);
+
+    give_up_incoming(agent->peers->fetches);
+    wanted->asked++;
+    if (found)
+        ask(agent, wanted, host);
+    else
+        finish_first(agent, -ENOENT, "no host of the job has it");
+}
+
+/* ---- What comes ---- */
+
+static int open_sink(struct agent *agent, const struct fetch_want *want, uint64_t size, char *why)
+{
+    struct incoming *now = &agent->peers->fetches->now;
+    const char *path;
+    int folder;
+
+    if (want->thing == WIRE_THING_BINARY) {
+        folder = agent_fetch_folder(agent, &path, why);
+        return folder < 0 ? folder : binaries_begin(folder, want->file, &now->copy, why);
+    }
+    if (want->thing == WIRE_THING_MANIFEST) {
+        now->bytes = size <= WIRE_FRAME_MAX ? malloc(size + 1) : NULL;
+        return now->bytes ? 0 : -ENOMEM;
+    }
+    folder = store_snapshot_join(agent->snapshots->store, want->name.superstep, want->name.term,
+                                 &now->folder, why);
+    if (folder < 0)
+        return folder;
+    now->fd = store_image_create(now->folder, want->pid, why);
+    return now->fd < 0 ? now->fd : 0;
+}
+
+static int store_bytes(struct incoming *now, const struct wire_piece *piece, char *why)
+{
+    const char *at = piece->data.data;
+    size_t left = piece->data.size;
+
+    if (now->copy)
+        return binaries_add(now->copy, at, left, why);
+    if (now->bytes) {
+        memcpy(now->bytes + now->received, at, left);
+        return 0;
+    }
+    while (left > 0) {
+        ssize_t done = write(now->fd, at, left);
+
+        if (done < 0 && errno != EINTR) {
+            snprintf(why, AGENT_WHY, "it cannot be written here: %s", strerror(errno));
+            return -errno;
+        }
+        if (done > 0) {
+            at += done;
+            left -= (size_t)done;
+        }
+    }
+    return 0;
+}
+
+static int close_sink(struct agent *agent, const struct fetch_want *want, char *why)
+{
+    struct incoming *now = &agent->peers->fetches->now;
+    int error;
+
+    if (want->thing == WIRE_THING_BINARY) {
+        error = binaries_finish(now->copy, why);
+        now->copy = NULL;
+    } else if (want->thing == WIRE_THING_MANIFEST) {
+        error = store_snapshot_join(agent->snapshots->store, want->name.superstep, want->name.term,
+                                    &now->folder, why);
+        if (!error)
+            error = store_snapshot_take_manifest(now->folder, now->bytes, now->received, why);
+    } else {
+        error = store_image_finish(now->folder, want->pid, now->fd, why);
+        now->fd = -1;
+    }
+    return error;
+}
+
+static void take_piece(struct agent *agent, uint32_t host, const struct wire_piece *piece)
+{
+    struct fetches *fetches = agent->peers->fetches;
+    struct wanted *wanted = fetches ? fetches->first : NULL;
+    struct incoming *now = wanted ? &fetches->now : NULL;
+    char why[AGENT_WHY] = "out of memory";
+    int error = 0;
+
+    if (!wanted || piece->request != now->request || host != now->host)
+        return; /* of something that is not wanted any more */
+    if (piece->error) {
+        ask_next(agent);
+        return;
+    }
+    if (piece->offset != now->received || piece->data.size > piece->size - piece->offset ||
+        (piece->data.size == 0 && piece->size > 0)) {
+        agent_peers_drop(agent, host, "pieces of a file that do not follow each other");
+        return;
+    }
+    if (now->received == 0)
+        error = open_sink(agent, &wanted->want, piece->size, why);
+    if (!error)
+        error = store_bytes(now, piece, why);
+    if (error) {
+        finish_first(agent, error, why);
+        return;
+    }
+    now->received += piece->data.size;
+    if (now->received < piece->size)
+        return;
+    error = close_sink(agent, &wanted->want, why);
+    finish_first(agent, error, error ? why : "");
+}
+
+/* ---- Copies on several hosts ---- */
+
+void agent_fetch_spread(struct agent *agent, int pid, uint32_t copies)
+{
+    const struct agent_peers *peers = agent->peers;
+    const struct kept *kept = &agent->snapshots->kept[pid];
+    struct wire_message message = {.kind = WIRE_KEEP};
+    uint32_t own = 0;
+
+    message.envelope.superstep = agent->snapshots->ticket.name.superstep;
+    message.keep.from = agent->snapshots->ticket.name.term;
+    message.keep.pid = (uint32_t)pid;
+    message.keep.size = kept->image.size;
+    message.keep.digest = kept->image.digest;
+    while (own < peers->host_count && peers->hosts[own].host != agent->host)
+        own++;
+    for (uint32_t i = 1; i < copies && i < peers->host_count; i++)
+        agent_peers_send(agent, peers->hosts[(own + i) % peers->host_count].host, &message);
+}
+
+/* The digest of what is kept for others, until Processor Zero has been told. */
+struct keeping {
+    uint64_t size;
+    uint32_t digest_size;
+    unsigned char digest[WIRE_DIGEST_MAX];
+};
+
+static struct keeping *keeping_of(struct agent *agent, uint32_t pid)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (!snapshots->keeping)
+        snapshots->keeping = calloc((size_t)agent->nprocs, sizeof(struct keeping));
+    return snapshots->keeping && pid < (uint32_t)agent->nprocs
+               ? (struct keeping *)snapshots->keeping + pid
+               : NULL;
+}
+
+static void kept_for_another(struct agent *agent, const struct fetch_want *want, int error,
+                             const char *why)
+{
+    struct wire_message message = {.kind = WIRE_IMAGE_DURABLE};
+    const struct keeping *keeping = keeping_of(agent, want->pid);
+
+    if (!keeping)
+        return;
+    if (error) {
+        agent_image_failed(agent, (int)want->pid, WIRE_CAUSE_NOT_WRITTEN, why);
+        return;
+    }
+    message.envelope.superstep = want->name.superstep;
+    message.image_durable.pid = want->pid;
+    message.image_durable.size = keeping->size;
+    message.image_durable.digest = (struct wire_bytes){keeping->digest, keeping->digest_size};
+    message.image_durable.base_digest = (struct wire_bytes){keeping->digest, 0};
+    agent_tell_zero(agent, &message);
+}
+
+static void keep_for(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    struct fetch_want want = {.thing = WIRE_THING_IMAGE,
+                              .name = {message->envelope.superstep, message->keep.from},
+                              .pid = message->keep.pid,
+                              .from = host,
+                              .done = kept_for_another};
+    struct keeping *keeping;
+
+    if (!agent->snapshots || agent->nprocs == 0)
+        return;
+    keeping = keeping_of(agent, want.pid);
+    if (!keeping)
+        return;
+    keeping->size = message->keep.size;
+    keeping->digest_size = message->keep.digest.size;
+    memcpy(keeping->digest, message->keep.digest.data, keeping->digest_size);
+    agent_fetch(agent, &want);
+}
+
+/* ---- Messages and ends ---- */
+
+void agent_fetch_message(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    if (message->kind == WIRE_FETCH)
+        agent_fetch_serve(agent, host, message);
+    else if (message->kind == WIRE_PIECE)
+        take_piece(agent, host, &message->piece);
+    else
+        keep_for(agent, host, message);
+}
+
+void agent_fetch_lost(struct agent *agent, uint32_t host)
+{
+    struct fetches *fetches = agent->peers->fetches;
+
+    if (fetches)
+        agent_fetch_stop_serving(fetches, host);
+    /* What was asked of it does not come: the term is over. */
+}
+
+static void on_pump_closed(uv_handle_t *handle)
+{
+    struct fetches *fetches = (struct fetches *)((char *)handle - offsetof(struct fetches, pump));
+
+    free(fetches);
+}
+
+void agent_fetch_forget(struct agent *agent)
+{
+    struct fetches *fetches = agent->peers->fetches;
+
+    if (!fetches)
+        return;
+    agent->peers->fetches = NULL;
+    agent_fetch_stop_serving(fetches, UINT32_MAX);
+    give_up_incoming(fetches);
+    while (fetches->first) {
+        struct wanted *wanted = fetches->first;
+
+        fetches->first = wanted->next;
+        free_wanted(wanted);
+    }
+    if (fetches->folder >= 0)
+        close(fetches->folder);
+    uv_close((uv_handle_t *)&fetches->pump, on_pump_closed);
+}

@@ -1,0 +1,60 @@
+/* fetch_inside.h - files on their way between agents; for fetch.c and fetch_serve.c. */
+#ifndef BSPRUN_FETCH_INSIDE_H
+#define BSPRUN_FETCH_INSIDE_H
+
+#include <limits.h>
+
+#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/fetch.h"
+#include "bsprun/agent/peers.h"
+#include "bsprun/agent/peers_inside.h"
+
+struct wanted {
+    struct wanted *next;
+    struct fetch_want want;
+    struct binaries_file file; /* what want.file points to, with a path of its own */
+    uint32_t asked;            /* how many hosts have been asked */
+};
+
+/* The file that is coming. */
+struct incoming {
+    uint32_t request, host;
+    uint64_t received;
+    struct store_snapshot *folder;
+    int fd;                     /* of an image; -1 */
+    unsigned char *bytes;       /* of a manifest */
+    struct binaries_copy *copy; /* of a program */
+};
+
+/* A file that another host gets. */
+struct upload {
+    struct upload *next;
+    uint32_t host, request;
+    int fd; /* -1: not there yet */
+    uint64_t offset, size, asked_ns;
+    uint32_t mode;
+    enum wire_thing thing;
+    struct coord_name name;
+    uint32_t pid;
+};
+
+struct fetches {
+    struct wanted *first, **last;
+    struct incoming now; /* for the first one; request 0: it has not been asked for */
+    uint32_t requests;
+    struct upload *uploads;
+    uv_timer_t pump;
+    bool pumping; /* the timer exists */
+    int folder;   /* of programs; -1: not opened */
+    char folder_path[PATH_MAX];
+};
+
+/* Makes it if need be; NULL: no memory. */
+struct fetches *agent_fetches(struct agent *agent);
+void agent_fetch_serve(struct agent *agent, uint32_t host, const struct wire_message *message);
+/* Does not send to that host any more; UINT32_MAX: to none. */
+void agent_fetch_stop_serving(struct fetches *fetches, uint32_t host);
+/* Works on what is sent, and comes back when there is more to do. */
+void agent_fetch_pump(struct agent *agent);
+
+#endif

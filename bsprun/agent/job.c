@@ -1,0 +1,53 @@
+/* job.c - the table of a job's states; see job.h. */
+#include "bsprun/agent/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TO(state) (1u << (state))
+#define CUT_SHORT (TO(JOB_STOPPING) | TO(JOB_KILLING) | TO(JOB_OVER))
+
+static const struct {
+    const char *name;
+    unsigned next; /* bit set of states */
+} states[JOB_STATE_COUNT] = {
+    [JOB_NEW] = {"new", TO(JOB_SEQUENTIAL) | TO(JOB_REGISTERED) | TO(JOB_FORMING) |
+                            TO(JOB_REWINDING) | CUT_SHORT},
+    [JOB_SEQUENTIAL] = {"sequential", TO(JOB_REGISTERED) | CUT_SHORT},
+    [JOB_REGISTERED] = {"registered", TO(JOB_FORMING) | TO(JOB_REWINDING) | CUT_SHORT},
+    [JOB_FORMING] = {"forming", TO(JOB_RUNNING) | TO(JOB_REWINDING) | CUT_SHORT},
+    [JOB_RUNNING] = {"running", TO(JOB_ENDING) | TO(JOB_REWINDING) | CUT_SHORT},
+    [JOB_ENDING] = {"ending", CUT_SHORT},
+    [JOB_REWINDING] = {"rewinding", TO(JOB_RESTORING) | CUT_SHORT},
+    [JOB_RESTORING] = {"restoring", TO(JOB_RUNNING) | TO(JOB_REWINDING) | CUT_SHORT},
+    [JOB_STOPPING] = {"stopping", TO(JOB_KILLING) | TO(JOB_OVER)},
+    [JOB_KILLING] = {"killing", TO(JOB_OVER)},
+    [JOB_OVER] = {"over", 0},
+};
+
+const char *job_state_name(enum job_state state)
+{
+    return (unsigned)state < JOB_STATE_COUNT ? states[state].name : "unknown";
+}
+
+bool job_may_move(enum job_state from, enum job_state to)
+{
+    if ((unsigned)from >= JOB_STATE_COUNT || (unsigned)to >= JOB_STATE_COUNT)
+        return false;
+    return states[from].next & TO(to);
+}
+
+void job_move(enum job_state *state, enum job_state to)
+{
+    if (!job_may_move(*state, to)) {
+        fprintf(stderr, "bspnode: internal error: a job moved from %s to %s\n",
+                job_state_name(*state), job_state_name(to));
+        abort();
+    }
+    *state = to;
+}
+
+bool job_is_stopping(enum job_state state)
+{
+    return state == JOB_STOPPING || state == JOB_KILLING || state == JOB_OVER;
+}

@@ -1,0 +1,99 @@
+/* join.c - how a node agent comes to a job of several hosts.
+ *
+ * On bsprun's own host, JOIN is the first message on the connection it inherits.  Elsewhere JOIN
+ * comes over the standard input, from whatever started the agent there; it says where bsprun
+ * listens, and the agent calls it.  Standard input may then end as it likes: what counts is the
+ * connection.
+ *
+ * What can fail: no JOIN, or something else; bsprun cannot be reached or does not prove itself.
+ * Then the agent says why on stderr, which whoever started it passes on, and leaves.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "bsprun/agent/agent.h"
+#include "bsprun/agent/peers.h"
+#include "bsprun/agent/peers_inside.h"
+
+#define JOIN_MS 60000u /* for JOIN to come */
+
+static void give_up(struct agent *agent, const char *what, const char *why)
+{
+    dprintf(STDERR_FILENO, "bspnode on %s: %s: %s\n", agent->host_name, what, why);
+    agent->outcome.status = 1;
+    agent_close(agent);
+}
+
+static void on_met(void *context, const struct net_meeting *meeting)
+{
+    struct agent *agent = context;
+    const struct net_options options = {.encrypt = true, .session = &meeting->session};
+    int error = agent_control_open(agent, meeting->fd, &options);
+
+    if (error) {
+        close(meeting->fd);
+        give_up(agent, "no connection to bsprun", strerror(-error));
+        return;
+    }
+    agent_say_hello(agent);
+    agent_peers_watch(agent);
+}
+
+static void on_failed(void *context, const char *text)
+{
+    give_up(context, "bsprun cannot be reached", text);
+}
+
+static int call_bsprun(struct agent *agent, const struct wire_join *join)
+{
+    static const struct net_meeter meeter = {.met = on_met, .failed = on_failed};
+    struct net_meet_options options = agent->peers->meet;
+    struct net_call *call;
+
+    options.setup.own = (struct net_identity){.role = NET_AGENT,
+                                              .host = agent->host,
+                                              .incarnation = join->incarnation,
+                                              .purpose = NET_CONTROL};
+    options.setup.wanted = (struct net_identity){
+        .role = NET_BSPRUN, .host = NET_ANY, .incarnation = NET_ANY};
+    return net_call(&agent->loop, join->addresses.items, join->addresses.count, &options, &meeter,
+                    agent, &call);
+}
+
+bool agent_join(struct agent *agent)
+{
+    struct wire_message message;
+    struct net_secret *secret;
+    char text[WIRE_ERROR_SIZE];
+    int error = net_join_wait(STDIN_FILENO, JOIN_MS, &message, &secret, text, sizeof text);
+
+    if (error < 0) {
+        give_up(agent, "standard input", text);
+        return false;
+    }
+    error = agent_peers_open(agent, &message, secret);
+    if (error)
+        give_up(agent, error == -ENOENT ? "which host of the job this is" : "no port to listen on",
+                strerror(-error));
+    else if ((error = call_bsprun(agent, &message.join)) != 0)
+        give_up(agent, "bsprun cannot be reached", strerror(-error));
+    wire_message_free(&message);
+    return error == 0;
+}
+
+void agent_say_hello(struct agent *agent)
+{
+    struct wire_message hello = {.kind = WIRE_HELLO};
+    struct utsname machine;
+
+    hello.hello.host = agent->host;
+    hello.hello.version = BSPZ_VERSION;
+    hello.hello.name = agent->host_name;
+    hello.hello.os_pid = (uint32_t)getpid();
+    hello.hello.cores = (uint32_t)bspz_usable_cores();
+    hello.hello.machine = uname(&machine) == 0 ? machine.machine : "";
+    hello.hello.addresses = agent_peers_addresses(agent);
+    agent_send(agent, &hello);
+}

@@ -1,0 +1,194 @@
+/* node.c - main of bspnode, the node agent.
+ *
+ *   bspnode --fd N [--hold M] [--join]  under bsprun: N is the connection to it; M stays open to the
+ *                                end; the job has several hosts
+ *   bspnode --join [--slurm]     the same on another host: JOIN comes over standard input; the host
+ *                                is called as Slurm calls it
+ *   bspnode --bare FD PROCESS    for a program run by itself: its board and its process 0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "bsprun/agent/agent.h"
+#include "bsprun/fault.h"
+
+#define FIRST_TERM 1u
+
+/* The caller's pipes and files must not stay open because of the agent; stderr is for messages. */
+static void drop_descriptors(int board_fd)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (null >= 0) {
+        dup2(null, STDIN_FILENO);
+        dup2(null, STDOUT_FILENO);
+    }
+    if (board_fd > STDERR_FILENO + 1)
+        close_range(STDERR_FILENO + 1, (unsigned)board_fd - 1, 0);
+    close_range((unsigned)board_fd + 1, ~0u, 0);
+    fcntl(board_fd, F_SETFD, FD_CLOEXEC);
+}
+
+static void bare_order(struct agent *agent)
+{
+    struct faults faults;
+
+    agent->order.program = strdup("the program");
+    agent->order.cores = agent->board->cores > 0 ? agent->board->cores : bspz_usable_cores();
+    if (!faults_parse(getenv(FAULT_VARIABLE), &faults))
+        agent_notice(agent, "%s is not understood and ignored", FAULT_VARIABLE);
+    agent->order.consult_every = faults.consult_every;
+    agent->order.abort_at = faults.abort_at;
+}
+
+/* Takes over the ranks that exist already and is Processor Zero from the start. */
+static int start_bare(struct agent *agent, int board_fd, pid_t root)
+{
+    int nprocs, error;
+
+    agent->board_fd = board_fd;
+    agent->first_page = bspz_board_map_agent(board_fd, 0);
+    if (!agent->first_page)
+        return -errno;
+    agent->board = agent->first_page;
+    if (agent->board->magic != BSPZ_BOARD_MAGIC || agent->board->version != BSPZ_BOARD_VERSION)
+        return -EINVAL;
+    nprocs = atomic_load(&agent->board->nprocs);
+    if (nprocs < 1 || nprocs > BSPZ_MAX_PROCS)
+        return -EINVAL;
+    agent->board->agent_pid = getpid();
+    bare_order(agent);
+    error = agent_place(agent, nprocs, NULL);
+    if (error)
+        return error;
+    error = agent_start_bell(agent);
+    if (error)
+        return error;
+    job_move(&agent->job, JOB_REGISTERED);
+    error = agent_watch(agent, &agent->root, AGENT_ROOT, root);
+    if (error)
+        return error;
+    return agent_elect(agent, FIRST_TERM);
+}
+
+/* The ranks shall leave without a word of their own: it has been said. */
+static void dismiss(const struct agent *agent, int board_fd)
+{
+    struct bspz_board *board = agent->board ? agent->board : bspz_board_map_agent(board_fd, 0);
+
+    if (board && board->magic == BSPZ_BOARD_MAGIC && board->version == BSPZ_BOARD_VERSION)
+        bspz_board_stop(board, agent->nprocs, BSPZ_STOP_ABORT, 1);
+}
+
+static int run_bare(int board_fd, pid_t root)
+{
+    static struct agent agent;
+    int error;
+
+    drop_descriptors(board_fd);
+    error = agent_init(&agent, true);
+    if (!error)
+        error = start_bare(&agent, board_fd, root);
+    if (error) {
+        if (error != -ESRCH) /* the caller is gone: nobody to tell */
+            dprintf(STDERR_FILENO, "bspzero: the node agent cannot start: %s%s\n", strerror(-error),
+                    verdict_limit_hint(-error));
+        dismiss(&agent, board_fd);
+        return 1; /* its children die with it, its caller sees that it is gone */
+    }
+    return agent_run(&agent);
+}
+
+/* `fd` leads to bsprun, -1: that is what standard input will tell.  joins: the job has several
+ * hosts. */
+static int run_managed(int fd, bool joins)
+{
+    static struct agent agent;
+    int error = agent_init(&agent, false);
+
+    if (!error) {
+        setpgid(0, 0); /* terminal signals are bsprun's to hand on */
+        if (fd < 0)
+            agent_join(&agent);
+        else
+            error = agent_control_open(&agent, fd, NULL);
+    }
+    if (error) {
+        dprintf(STDERR_FILENO, "bspnode: cannot start: %s%s\n", strerror(-error),
+                verdict_limit_hint(-error));
+        return 1;
+    }
+    if (!joins)
+        agent_say_hello(&agent);
+    return agent_run(&agent);
+}
+
+static bool number(const char *text, int *value)
+{
+    char *end;
+    long parsed;
+
+    if (!text)
+        return false;
+    errno = 0;
+    parsed = strtol(text, &end, 10);
+    if (errno || end == text || *end || parsed < 0 || parsed > 1 << 30)
+        return false;
+    *value = (int)parsed;
+    return true;
+}
+
+/* A lock of bsprun's: nobody else may have it while something of the job runs. */
+static bool hold(const char *text)
+{
+    int fd;
+
+    return number(text, &fd) && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+/* What comes behind --fd N. */
+static bool managed_options(char **argv, bool *joins)
+{
+    for (; *argv; argv++)
+        if (strcmp(*argv, "--join") == 0)
+            *joins = true;
+        else if (strcmp(*argv, "--hold") != 0 || !hold(*++argv))
+            return false;
+    return true;
+}
+
+/* The names of Slurm's nodes need not be those of the machines. */
+static void take_node_name(void)
+{
+    const char *name = getenv("SLURMD_NODENAME");
+
+    if (name)
+        setenv(AGENT_NAME_VARIABLE, name, 0);
+}
+
+int main(int argc, char **argv)
+{
+    bool joins = false;
+    int fd, root;
+
+    prctl(PR_SET_NAME, "bspnode", 0, 0, 0);
+    if (argc == 3 && strcmp(argv[1], "--join") == 0 && strcmp(argv[2], "--slurm") == 0) {
+        take_node_name();
+        argc = 2;
+    }
+    if (argc == 2 && strcmp(argv[1], "--join") == 0)
+        return run_managed(-1, true);
+    if (argc >= 3 && strcmp(argv[1], "--fd") == 0 && number(argv[2], &fd) &&
+        managed_options(argv + 3, &joins))
+        return run_managed(fd, joins);
+    if (argc >= 4 && strcmp(argv[1], "--bare") == 0 && number(argv[2], &fd) && fd > STDERR_FILENO &&
+        number(argv[3], &root))
+        return run_bare(fd, root);
+    fprintf(stderr, "bspnode: this is a part of bspzero that bsprun starts; run `bsprun --help`\n");
+    return 2;
+}

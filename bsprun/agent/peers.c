@@ -1,0 +1,425 @@
+/* peers.c - the other hosts of a job: the listener, the links of the term, whose message it is. */
+#include "bsprun/agent/peers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/agent/fetch.h"
+#include "bsprun/agent/peers_inside.h"
+#include "bsprun/link/link.h"
+#include "lib/net/meet.h"
+
+/* ---- Links that came before their term ---- */
+
+static void forget(struct early *early)
+{
+    if (early->fd >= 0)
+        close(early->fd);
+    explicit_bzero(early, sizeof *early);
+    early->fd = -1;
+}
+
+/* One for each host, the newest: what is older will not be needed any more. */
+static void keep_early(struct agent_peers *peers, const struct net_meeting *meeting)
+{
+    struct early *place = NULL;
+
+    for (int i = 0; i < PEERS_EARLY_MAX; i++) {
+        struct early *early = &peers->early[i];
+
+        if (early->fd >= 0 && early->host == meeting->peer.host) {
+            forget(early);
+            place = early;
+            break;
+        }
+        if (early->fd < 0 && !place)
+            place = early;
+    }
+    if (!place) {
+        close(meeting->fd);
+        return;
+    }
+    place->fd = meeting->fd;
+    place->host = meeting->peer.host;
+    place->term = meeting->peer.incarnation;
+    place->session = meeting->session;
+}
+
+static void take_early(struct agent_peers *peers)
+{
+    for (int i = 0; i < PEERS_EARLY_MAX; i++) {
+        struct early *early = &peers->early[i];
+
+        if (early->fd < 0 || early->term > peers->links_term)
+            continue;
+        if (early->term == peers->links_term) {
+            links_take(peers->links, early->host, early->fd, &early->session);
+            early->fd = -1;
+        }
+        forget(early);
+    }
+}
+
+static void on_met(void *context, const struct net_meeting *meeting)
+{
+    struct agent *agent = context;
+    struct agent_peers *peers = agent->peers;
+    uint32_t term = meeting->peer.incarnation;
+
+    if (peers->links && term == peers->links_term)
+        links_take(peers->links, meeting->peer.host, meeting->fd, &meeting->session);
+    else if (term > agent->term || (!peers->links && term == peers->elected_term))
+        keep_early(peers, meeting);
+    else
+        close(meeting->fd); /* of an older term */
+}
+
+static void on_refused(void *context, bool proved, const char *text)
+{
+    if (proved)
+        agent_notice(context, "%s", text);
+}
+
+/* ---- What comes over them ---- */
+
+static bool is_for_zero(uint32_t kind)
+{
+    return kind >= WIRE_HOST_READY && kind <= WIRE_KNOWN;
+}
+
+static bool is_from_zero(uint32_t kind)
+{
+    return kind >= WIRE_PLACE && kind <= WIRE_CONSULT;
+}
+
+static void on_message(void *context, uint32_t host, const struct wire_message *message)
+{
+    struct agent *agent = context;
+    struct agent_peers *peers = agent->peers;
+
+    if (memcmp(message->envelope.job, agent->job_id, sizeof agent->job_id) != 0 ||
+        message->envelope.term != agent->term) {
+        agent_peers_drop(agent, host, "a message of another job or term");
+        return;
+    }
+    if (message->kind == WIRE_RANKS_STOPPED && agent->zero)
+        agent_add_to_table(agent, message->ranks_stopped.table);
+    if (is_for_zero(message->kind) && agent->zero)
+        coord_shell_message(agent->zero, host, message);
+    else if (is_from_zero(message->kind) && host == peers->zero_host && !agent->zero)
+        agent_obey(agent, message);
+    else if (message->kind == WIRE_FETCH || message->kind == WIRE_PIECE ||
+             message->kind == WIRE_KEEP)
+        agent_fetch_message(agent, host, message);
+    else
+        agent_peers_drop(agent, host, "a message that is not for this agent");
+}
+
+static void tell_lost(struct agent *agent, uint32_t host, const char *text)
+{
+    struct wire_message message = {.kind = WIRE_LINK_LOST};
+
+    message.link_lost.host = agent->host;
+    message.link_lost.peer = host;
+    message.link_lost.text = text;
+    agent_send(agent, &message);
+}
+
+static void on_lost(void *context, uint32_t host, const char *text)
+{
+    struct agent *agent = context;
+
+    if (agent->finished || agent->job == JOB_OVER)
+        return;
+    tell_lost(agent, host, text);
+    agent_fetch_lost(agent, host);
+    if (agent->zero)
+        coord_shell_host_lost(agent->zero, host);
+    else if (host == agent->peers->zero_host)
+        agent_peers_term_over(agent);
+}
+
+static void on_arrived(void *context, uint64_t superstep)
+{
+    agent_relay_passed(context, superstep);
+}
+
+void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint)
+{
+    on_lost(agent, host, complaint);
+}
+
+/* ---- Listening ---- */
+
+static void list_own_addresses(struct agent_peers *peers)
+{
+    char texts[PEERS_ADDRESSES][NET_ADDRESS_SIZE];
+    int count = net_own_addresses(net_listener_port(peers->listener), true, texts,
+                                  PEERS_ADDRESSES);
+    size_t used = 0;
+
+    for (int i = 0; i < count && used + NET_ADDRESS_SIZE + 1 < sizeof peers->addresses; i++)
+        used += (size_t)snprintf(peers->addresses + used, sizeof peers->addresses - used, "%s%s",
+                                 i > 0 ? " " : "", texts[i]);
+}
+
+static void set_up_meeting(struct agent_peers *peers, uint32_t host, const unsigned char *job)
+{
+    peers->meet.setup = (struct handshake_setup){
+        .key = net_secret_key(peers->secret),
+        .version = WIRE_VERSION,
+        .own = {.role = NET_AGENT, .host = host, .purpose = NET_DATA},
+        .wanted = {.role = NET_AGENT, .host = NET_ANY, .incarnation = NET_ANY},
+        .accepts = NET_ACCEPTS(NET_AGENT, NET_DATA)};
+    memcpy(peers->meet.setup.job, job, sizeof peers->meet.setup.job);
+}
+
+int agent_peers_open(struct agent *agent, const struct wire_message *join,
+                     struct net_secret *secret)
+{
+    static const struct net_meeter meeter = {.met = on_met, .refused = on_refused};
+    struct agent_peers *peers = secret ? calloc(1, sizeof *peers) : NULL;
+    int64_t host = net_join_host(&join->join, agent->host_name);
+    int error;
+
+    if (!peers) {
+        net_secret_free(secret);
+        return -ENOMEM;
+    }
+    agent->peers = peers;
+    peers->secret = secret;
+    for (int i = 0; i < PEERS_EARLY_MAX; i++)
+        peers->early[i].fd = -1;
+    if (host < 0)
+        return (int)host;
+    agent->host = (uint32_t)host;
+    memcpy(agent->job_id, join->envelope.job, sizeof agent->job_id);
+    peers->encrypt = join->join.encrypt;
+    peers->heartbeat_ms = join->join.heartbeat_ms;
+    set_up_meeting(peers, agent->host, agent->job_id);
+    error = net_listen(&agent->loop, NULL, 0, &peers->meet, &meeter, agent, &peers->listener);
+    if (!error)
+        list_own_addresses(peers);
+    return error;
+}
+
+const char *agent_peers_addresses(const struct agent *agent)
+{
+    return agent->peers ? agent->peers->addresses : "";
+}
+
+/* ---- Signs of life ---- */
+
+/* Others may take the place of processes that bsprun has not heard of for the whole time. */
+static void on_watch(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    struct agent_peers *peers = agent->peers;
+    uint64_t bound_ns = (uint64_t)peers->heartbeat_ms * 1000000u / 3 * 2;
+
+    if (peers->cut_off || agent->finished || agent_now_ns() - peers->heard_ns < bound_ns)
+        return;
+    peers->cut_off = true;
+    tell_lost(agent, agent->host, "nothing has been heard from bsprun: its processes are ended");
+    agent_peers_term_over(agent);
+}
+
+void agent_peers_watch(struct agent *agent)
+{
+    struct agent_peers *peers = agent->peers;
+
+    if (peers->heartbeat_ms == 0)
+        return;
+    peers->heard_ns = agent_now_ns();
+    uv_timer_init(&agent->loop, &peers->watch);
+    peers->watch.data = agent;
+    peers->watching = true;
+    uv_timer_start(&peers->watch, on_watch, peers->heartbeat_ms / 12 + 1,
+                   peers->heartbeat_ms / 12 + 1);
+}
+
+void agent_peers_heard(struct agent *agent)
+{
+    if (!agent->peers || !agent->peers->watching)
+        return;
+    agent->peers->heard_ns = agent_now_ns();
+    agent->peers->cut_off = false;
+}
+
+/* ---- Terms ---- */
+
+static void forget_hosts(struct agent_peers *peers)
+{
+    for (uint32_t i = 0; i < peers->host_count; i++) {
+        free(peers->names[i]);
+        free(peers->host_addresses[i]);
+    }
+    free(peers->hosts);
+    free(peers->names);
+    free(peers->host_addresses);
+    peers->hosts = NULL;
+    peers->names = peers->host_addresses = NULL;
+    peers->host_count = 0;
+}
+
+static void close_links(struct agent *agent)
+{
+    links_close(agent->peers->links);
+    agent->peers->links = NULL;
+    agent_fetch_forget(agent);
+}
+
+int agent_peers_elect(struct agent *agent, const struct wire_message *message)
+{
+    struct agent_peers *peers = agent->peers;
+    const struct wire_elect *elect = &message->elect;
+    uint32_t count = elect->hosts.count;
+
+    if (!peers)
+        return 0;
+    close_links(agent);
+    forget_hosts(peers);
+    peers->hosts = calloc((size_t)count + 1, sizeof *peers->hosts);
+    peers->names = calloc((size_t)count + 1, sizeof *peers->names);
+    peers->host_addresses = calloc((size_t)count + 1, sizeof *peers->host_addresses);
+    if (!peers->hosts || !peers->names || !peers->host_addresses)
+        return -ENOMEM;
+    peers->host_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        peers->hosts[i] = elect->hosts.items[i];
+        peers->hosts[i].name = peers->names[i] = strdup(elect->hosts.items[i].name);
+        peers->host_addresses[i] =
+            strdup(i < elect->addresses.count ? elect->addresses.items[i] : "");
+        if (!peers->names[i] || !peers->host_addresses[i])
+            return -ENOMEM;
+    }
+    peers->zero_host = elect->elected;
+    peers->by_node = elect->by_node;
+    peers->elected_term = message->envelope.term;
+    peers->term_over = false;
+    return 0;
+}
+
+int agent_peers_enter(struct agent *agent)
+{
+    static const struct links_calls calls = {
+        .message = on_message, .lost = on_lost, .arrived = on_arrived};
+    struct agent_peers *peers = agent->peers;
+    struct links_peer *others;
+    struct links_setup setup;
+
+    if (!peers)
+        return 0;
+    others = calloc((size_t)peers->host_count + 1, sizeof *others);
+    if (!others)
+        return -ENOMEM;
+    peers->meet.setup.own.incarnation = agent->term;
+    setup = (struct links_setup){.loop = &agent->loop,
+                                 .host = agent->host,
+                                 .term = agent->term,
+                                 .peers = others,
+                                 .meet = &peers->meet,
+                                 .encrypt = peers->encrypt,
+                                 .bell = &agent->link_bell,
+                                 .outputs = {agent_relay_reader(agent->relay, 1),
+                                             agent_relay_reader(agent->relay, 2)}};
+    for (uint32_t i = 0; i < peers->host_count; i++)
+        if (peers->hosts[i].host != agent->host)
+            others[setup.peer_count++] =
+                (struct links_peer){peers->hosts[i].host, peers->host_addresses[i]};
+    peers->links = links_open(&setup, &calls, agent);
+    free(others);
+    if (!peers->links)
+        return -ENOMEM;
+    peers->links_term = agent->term;
+    take_early(peers);
+    return 0;
+}
+
+const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count, bool *by_node)
+{
+    *by_node = agent->peers->by_node;
+    *count = agent->peers->host_count;
+    return agent->peers->hosts;
+}
+
+bool agent_zero_is_here(const struct agent *agent)
+{
+    return !agent->peers || agent->peers->zero_host == agent->host;
+}
+
+bool agent_zero_is_elsewhere(const struct agent *agent)
+{
+    return agent->peers && agent->control && agent->peers->links &&
+           agent->peers->zero_host != agent->host && !agent->peers->term_over;
+}
+
+void agent_peers_term_over(struct agent *agent)
+{
+    if (agent->peers)
+        agent->peers->term_over = true;
+    agent_rewind(agent);
+    agent_check_over(agent);
+}
+
+void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    struct wire_message copy = *message;
+
+    if (!agent->peers || !agent->peers->links)
+        return;
+    memcpy(copy.envelope.job, agent->job_id, sizeof copy.envelope.job);
+    copy.envelope.term = agent->term;
+    if (links_send(agent->peers->links, host, &copy) != 0)
+        agent_peers_drop(agent, host, "no memory for what is to be sent to it");
+}
+
+void agent_peers_send_to_zero(struct agent *agent, const struct wire_message *message)
+{
+    if (agent_zero_is_elsewhere(agent))
+        agent_peers_send(agent, agent->peers->zero_host, message);
+}
+
+int agent_peers_mirror(struct agent *agent)
+{
+    return agent->peers && agent->peers->links && agent->here > 0
+               ? links_mirror(agent->peers->links, agent->board_fd, agent->nprocs)
+               : 0;
+}
+
+void agent_peers_poke(struct agent *agent)
+{
+    if (agent->peers && agent->peers->links)
+        links_poke(agent->peers->links);
+}
+
+/* ---- The end ---- */
+
+void agent_peers_close(struct agent *agent)
+{
+    struct agent_peers *peers = agent->peers;
+
+    if (!peers)
+        return;
+    close_links(agent);
+    if (peers->watching)
+        uv_close((uv_handle_t *)&peers->watch, NULL);
+    peers->watching = false;
+    net_listener_close(peers->listener);
+    peers->listener = NULL;
+    for (int i = 0; i < PEERS_EARLY_MAX; i++)
+        forget(&peers->early[i]);
+}
+
+void agent_peers_free(struct agent *agent)
+{
+    if (!agent->peers)
+        return;
+    forget_hosts(agent->peers);
+    net_secret_free(agent->peers->secret);
+    free(agent->peers);
+    agent->peers = NULL;
+}

@@ -1,0 +1,328 @@
+/* root.c - starting the user's program: the one process that becomes process 0.
+ *
+ * The child reports a failed exec through a pipe that a successful one closes, so that neither the
+ * error nor the process can be lost.  Between fork and exec only async-signal-safe calls are made.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bsprun/agent/agent.h"
+#include "ckpt/shares.h"
+
+#define STATUS_NOT_FOUND    127
+#define STATUS_NOT_RUNNABLE 126
+#define DEFAULT_PATH        "/usr/local/bin:/usr/bin:/bin"
+
+extern char **environ;
+
+/* ---- The environment ---- */
+
+struct environment {
+    char **entries; /* NULL-terminated; entries are borrowed but for `owned` */
+    size_t count;
+    char *owned[2];
+};
+
+static bool same_name(const char *entry, const char *name)
+{
+    size_t length = strcspn(name, "=");
+
+    return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+static void remove_entry(struct environment *environment, const char *name)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < environment->count; i++)
+        if (!same_name(environment->entries[i], name))
+            environment->entries[kept++] = environment->entries[i];
+    environment->count = kept;
+    environment->entries[kept] = NULL;
+}
+
+static void set_entry(struct environment *environment, char *assignment)
+{
+    remove_entry(environment, assignment);
+    environment->entries[environment->count++] = assignment;
+    environment->entries[environment->count] = NULL;
+}
+
+char *agent_board_variable(const struct agent *agent)
+{
+    char *text;
+
+    return asprintf(&text, "%s=%d:%d:%d:%s", BSPZ_ENV_BOARD, agent->board_fd, (int)getpid(),
+                    agent->board_fd, agent->board->token) < 0
+               ? NULL
+               : text;
+}
+
+static bool make_environment(const struct agent *agent, const struct wire_start *start,
+                             struct environment *environment)
+{
+    size_t inherited = 0;
+
+    memset(environment, 0, sizeof *environment);
+    while (environ[inherited])
+        inherited++;
+    environment->entries = calloc(inherited + start->environment.count + 3, sizeof(char *));
+    environment->owned[0] = agent_board_variable(agent);
+    if (!environment->entries || !environment->owned[0])
+        return false;
+    memcpy(environment->entries, environ, inherited * sizeof(char *));
+    environment->count = inherited;
+    remove_entry(environment, BSPZ_ENV_RESTORE); /* whatever the user's may mean */
+    remove_entry(environment, BSPZ_ENV_BINARIES);
+    remove_entry(environment, BSPZ_ENV_ELSEWHERE);
+    for (uint32_t i = 0; i < start->unset.count; i++)
+        remove_entry(environment, start->unset.items[i]);
+    for (uint32_t i = 0; i < start->environment.count; i++)
+        set_entry(environment, (char *)start->environment.items[i]);
+    set_entry(environment, environment->owned[0]);
+    if (agent->order.process_limit > 0) {
+        if (asprintf(&environment->owned[1], "BSP_PROCS=%d", agent->order.process_limit) < 0)
+            return false;
+        set_entry(environment, environment->owned[1]);
+    }
+    return true;
+}
+
+static void free_environment(struct environment *environment)
+{
+    free(environment->entries);
+    free(environment->owned[0]);
+    free(environment->owned[1]);
+}
+
+static const char *lookup(const struct environment *environment, const char *name)
+{
+    for (size_t i = 0; i < environment->count; i++)
+        if (same_name(environment->entries[i], name))
+            return environment->entries[i] + strlen(name) + 1;
+    return NULL;
+}
+
+/* ---- The program's file ---- */
+
+static bool runnable(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* A name without a slash: PATH first, as the shell does, then the current directory. */
+static bool search(const char *name, const char *path, char *found, size_t size)
+{
+    for (const char *at = path; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+        int length = (int)strcspn(at, ":");
+
+        snprintf(found, size, "%.*s%s%s", length, at, length ? "/" : "./", name);
+        if (runnable(found))
+            return true;
+    }
+    snprintf(found, size, "./%s", name);
+    return access(found, F_OK) == 0;
+}
+
+static bool refuse(struct verdict *verdict, int status, const char *program, const char *why)
+{
+    memset(verdict, 0, sizeof *verdict);
+    verdict->cause = WIRE_CAUSE_PLACEMENT;
+    verdict->status = status;
+    snprintf(verdict->text, sizeof verdict->text, "%.300s: %s", program, why);
+    return false;
+}
+
+static bool find_program(const char *program, const char *path, char *found, size_t size,
+                         struct verdict *verdict)
+{
+    struct stat status;
+    int error;
+
+    if (strchr(program, '/'))
+        snprintf(found, size, "%s", program);
+    else if (!search(program, path ? path : DEFAULT_PATH, found, size))
+        return refuse(verdict, STATUS_NOT_FOUND, program,
+                      "no such program, neither in PATH nor in the current directory");
+    error = stat(found, &status) == 0 ? 0 : errno;
+    if (error == ENOENT || error == ENOTDIR)
+        return refuse(verdict, STATUS_NOT_FOUND, program, "no such program");
+    if (error)
+        return refuse(verdict, STATUS_NOT_RUNNABLE, program, strerror(error));
+    if (S_ISDIR(status.st_mode))
+        return refuse(verdict, STATUS_NOT_RUNNABLE, program, "is a directory, not a program");
+    if (access(found, X_OK) != 0)
+        return refuse(verdict, STATUS_NOT_RUNNABLE, program,
+                      "is not executable: compile it with bspcc, or permit it with chmod +x");
+    return true;
+}
+
+static bool refuse_exec(struct verdict *verdict, const char *program, int error)
+{
+    char why[160];
+
+    if (error == ENOEXEC)
+        return refuse(verdict, STATUS_NOT_RUNNABLE, program,
+                      "is not a program that this machine can run");
+    if (error == ENOENT)
+        return refuse(verdict, STATUS_NOT_RUNNABLE, program,
+                      "exists, but the interpreter or loader that it names does not");
+    snprintf(why, sizeof why, "%s%s", strerror(error), verdict_limit_hint(error));
+    return refuse(verdict, STATUS_NOT_RUNNABLE, program, why);
+}
+
+/* ---- The child ---- */
+
+static void limit_core_dumps(bool wanted)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_CORE, &limit) != 0)
+        return;
+    limit.rlim_cur = wanted ? limit.rlim_max : 0;
+    setrlimit(RLIMIT_CORE, &limit);
+}
+
+static bool set_standard(const struct agent_launch *launch)
+{
+    for (int i = 0; i < 3; i++)
+        if (launch->standard[i] >= 0 && dup2(launch->standard[i], i) < 0)
+            return false;
+    return true;
+}
+
+static void child(const struct agent_launch *launch)
+{
+    int error;
+
+    /* The terminal belongs to bsprun's group: outside of it, reading would stop the program. */
+    setpgid(0, launch->own_group ? 0 : launch->agent->caller_group);
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != launch->parent)
+        _exit(1);
+    limit_core_dumps(launch->agent->order.core_dumps);
+    setrlimit(RLIMIT_NOFILE, &launch->agent->descriptors);
+    if (!set_standard(launch))
+        goto failed;
+    for (int i = 0; i < launch->handed_on_count; i++)
+        fcntl(launch->handed_on[i], F_SETFD, 0);
+    if (launch->shares)
+        shares_pass(launch->shares);
+    if (launch->directory[0] && chdir(launch->directory) != 0)
+        goto failed;
+    /* Kept over this exec and, through a shell or the like, over the next ones. */
+    fcntl(launch->agent->board_fd, F_SETFD, 0);
+    process_signals_restore(&launch->agent->signals);
+    execve(launch->path, launch->arguments, launch->environment);
+failed:
+    error = errno;
+    if (write(launch->errors, &error, sizeof error) < 0)
+        _exit(2);
+    _exit(1);
+}
+
+pid_t agent_launch(struct agent_launch *launch)
+{
+    int errors[2];
+    int error = 0;
+    ssize_t got;
+    pid_t pid;
+
+    if (pipe2(errors, O_CLOEXEC) != 0)
+        return -errno;
+    launch->errors = errors[1];
+    launch->parent = getpid();
+    pid = fork();
+    if (pid == 0)
+        child(launch);
+    if (pid < 0)
+        error = errno;
+    close(errors[1]);
+    if (pid > 0) {
+        do
+            got = read(errors[0], &error, sizeof error);
+        while (got < 0 && errno == EINTR);
+        if (error)
+            waitpid(pid, NULL, 0);
+    }
+    close(errors[0]);
+    return error ? -error : pid;
+}
+
+/* The agent itself must not keep the user's pipes open. */
+static void drop_stdio(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (null < 0)
+        return;
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    close(null);
+}
+
+bool agent_start_program(struct agent *agent, const struct wire_start *start,
+                         struct verdict *verdict)
+{
+    struct environment environment;
+    char path[PATH_MAX + 8];
+    int handed_on[3], offered = agent_snapshots_offer(agent);
+    struct agent_launch launch = {
+        .agent = agent, .path = path, .standard = {-1, -1, -1}, .handed_on = handed_on};
+    char **arguments = calloc((size_t)start->arguments.count + 2, sizeof *arguments);
+    pid_t pid = -ENOMEM;
+    bool good;
+
+    good = make_environment(agent, start, &environment) && arguments;
+    if (!good) {
+        refuse(verdict, STATUS_NOT_RUNNABLE, start->program, strerror(ENOMEM));
+    } else {
+        arguments[0] = (char *)start->program;
+        for (uint32_t i = 0; i < start->arguments.count; i++)
+            arguments[i + 1] = (char *)start->arguments.items[i];
+        good =
+            find_program(start->program, lookup(&environment, "PATH"), path, sizeof path, verdict);
+    }
+    if (good) {
+        launch.arguments = arguments;
+        launch.environment = environment.entries;
+        launch.directory = access(start->directory, X_OK) == 0 ? start->directory : "";
+        if (!launch.directory[0] && start->directory[0])
+            agent_notice(agent,
+                         "host %s: there is no directory %s, the program begins in another one",
+                         agent->host_name, start->directory);
+        launch.standard[0] = agent_input_reader(agent);
+        for (int stream = 1; agent->relay && stream <= 2; stream++) {
+            int kept = agent_relay_writer_of_ranks(agent->relay, stream);
+
+            launch.standard[stream] = agent_relay_writer(agent->relay, stream);
+            if (kept >= 0)
+                handed_on[launch.handed_on_count++] = kept;
+        }
+        if (offered >= 0)
+            handed_on[launch.handed_on_count++] = offered;
+        pid = agent_launch(&launch);
+        good = pid > 0 || refuse_exec(verdict, start->program, -pid);
+    }
+    if (good && agent_watch(agent, &agent->root, AGENT_ROOT, pid) != 0) {
+        kill(pid, SIGKILL);
+        good = refuse(verdict, STATUS_NOT_RUNNABLE, start->program, "cannot be watched");
+    }
+    if (offered >= 0)
+        close(offered);
+    free_environment(&environment);
+    free(arguments);
+    drop_stdio();
+    return good;
+}

@@ -1,0 +1,77 @@
+/* adapter.c - the address that others are to reach a host at first; see adapter.h. */
+#include "bsprun/hosts/adapter.h"
+
+#include <netdb.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *adapter_resolve(const char *name, const char **error)
+{
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    char *text = NULL;
+    size_t size;
+    int result = getaddrinfo(name, NULL, &hints, &found);
+
+    if (result != 0) {
+        *error = gai_strerror(result);
+        return NULL;
+    }
+    FILE *file = open_memstream(&text, &size);
+    for (const struct addrinfo *one = found; file && one; one = one->ai_next) {
+        char address[NI_MAXHOST];
+
+        if (getnameinfo(one->ai_addr, one->ai_addrlen, address, sizeof address, NULL, 0,
+                        NI_NUMERICHOST) == 0)
+            fprintf(file, "%s ", address);
+    }
+    freeaddrinfo(found);
+    if (file && fclose(file) == 0)
+        return text;
+    *error = "out of memory";
+    return NULL;
+}
+
+/* Whether "address:port" or "[address]:port" is one of them. */
+static bool is_preferred(const char *item, size_t length, const char *preferred)
+{
+    const char *colon = memrchr(item, ':', length);
+    size_t address = colon ? (size_t)(colon - item) : length;
+
+    if (address > 2 && item[0] == '[' && item[address - 1] == ']') {
+        item++;
+        address -= 2;
+    }
+    for (preferred += strspn(preferred, " "); *preferred; preferred += strspn(preferred, " ")) {
+        size_t other = strcspn(preferred, " ");
+
+        if (other == address && memcmp(preferred, item, address) == 0)
+            return true;
+        preferred += other;
+    }
+    return false;
+}
+
+char *adapter_first(const char *list, const char *preferred)
+{
+    char *ordered = malloc(strlen(list) + 2), *to = ordered;
+
+    if (!ordered)
+        return NULL;
+    *to = '\0';
+    for (int wanted = 1; wanted >= 0; wanted--)
+        for (const char *item = list + strspn(list, " "); *item; item += strspn(item, " ")) {
+            size_t length = strcspn(item, " ");
+
+            if (is_preferred(item, length, preferred) == wanted) {
+                if (to > ordered)
+                    *to++ = ' ';
+                to = mempcpy(to, item, length);
+                *to = '\0';
+            }
+            item += length;
+        }
+    return ordered;
+}

@@ -1,0 +1,157 @@
+/* input.c - what process 0 is given to read; see input.h. */
+#include "bsprun/launcher/input.h"
+
+#include <string.h>
+
+bool input_init(struct input *input, uint32_t keep, size_t memory, spool_file *file, void *context)
+{
+    memset(input, 0, offsetof(struct input, piece));
+    input->keep = keep;
+    input->spool = spool_new(memory, file, context);
+    return input->spool != NULL;
+}
+
+void input_free(struct input *input)
+{
+    if (input->spool)
+        spool_clear(input->spool, &input->log, 0);
+    spool_free(input->spool);
+    input->spool = NULL;
+}
+
+size_t input_room(const struct input *input)
+{
+    uint64_t limit = input->taken + INPUT_AHEAD;
+
+    if (!input->open || input->ended)
+        return 0;
+    if (input->skip > 0)
+        return input->skip < INPUT_AHEAD ? (size_t)input->skip : INPUT_AHEAD;
+    return limit > input->log.end ? (size_t)(limit - input->log.end) : 0;
+}
+
+int input_add(struct input *input, const char *data, size_t size)
+{
+    if (input->skip > 0) {
+        size_t skipped = size < input->skip ? size : (size_t)input->skip;
+
+        input->skip -= skipped;
+        data += skipped;
+        size -= skipped;
+    }
+    int error = spool_append(input->spool, &input->log, data, size);
+    if (error)
+        input->kept_from = input->log.end;
+    return error;
+}
+
+void input_end(struct input *input)
+{
+    input->ended = true;
+}
+
+bool input_next(struct input *input, struct wire_input *piece)
+{
+    uint64_t end = input->log.end, limit = input->taken + INPUT_AHEAD;
+    uint32_t size = 0;
+
+    if (!input->open || input->skip > 0 || input->end_sent)
+        return false;
+    if (end > limit)
+        end = limit;
+    while (input->sent + size < end && size < WIRE_CHUNK_MAX) {
+        uint64_t left = end - input->sent - size;
+        size_t room = left < WIRE_CHUNK_MAX - size ? (size_t)left : WIRE_CHUNK_MAX - size;
+        int got =
+            spool_read(input->spool, &input->log, input->sent + size, input->piece + size, room);
+
+        if (got <= 0)
+            break;
+        size += (uint32_t)got;
+    }
+    bool last = input->ended && input->sent + size == input->log.end;
+    if (size == 0 && !last)
+        return false;
+    *piece =
+        (struct wire_input){.position = input->sent, .end = last, .data = {input->piece, size}};
+    input->sent += size;
+    input->end_sent = last;
+    return true;
+}
+
+void input_close(struct input *input)
+{
+    input->open = false;
+}
+
+bool input_taken(struct input *input, uint64_t position)
+{
+    if (input->open) {
+        if (position > input->taken && position <= input->sent)
+            input->taken = position;
+        return true;
+    }
+    if (position < input->kept_from)
+        return false;
+    if (position > input->log.end) { /* bsprun itself was restarted: its own input is new */
+        input->skip += position - input->log.end;
+        spool_clear(input->spool, &input->log, position);
+        input->kept_from = position;
+    }
+    input->open = true;
+    input->end_sent = false;
+    input->sent = input->taken = position;
+    return true;
+}
+
+static void forget_before(struct input *input, uint64_t position)
+{
+    if (position > input->kept_from)
+        input->kept_from = position;
+    spool_forget(input->spool, &input->log, input->kept_from);
+}
+
+void input_forget_taken(struct input *input)
+{
+    forget_before(input, input->taken);
+}
+
+/* ---- Snapshots ---- */
+
+static void drop_mark(struct input *input, uint32_t index)
+{
+    input->mark_count--;
+    memmove(&input->marks[index], &input->marks[index + 1],
+            (input->mark_count - index) * sizeof *input->marks);
+}
+
+void input_mark(struct input *input, struct coord_name name, uint64_t position)
+{
+    uint32_t index = 0;
+
+    if (input->mark_count ==
+        INPUT_MARKS_MAX) { /* one that did not become a snapshot, or the oldest */
+        while (index < input->mark_count && input->marks[index].committed)
+            index++;
+        drop_mark(input, index < input->mark_count ? index : 0);
+    }
+    input->marks[input->mark_count++] = (struct input_mark){name, position, false};
+}
+
+/* Where more snapshots are kept than there are marks, nothing is forgotten. */
+void input_commit(struct input *input, struct coord_name name)
+{
+    uint32_t newer = 0;
+
+    for (uint32_t i = 0; i < input->mark_count; i++)
+        if (coord_name_same(input->marks[i].name, name))
+            input->marks[i].committed = true;
+    for (uint32_t i = input->mark_count; i-- > 0;) {
+        if (!input->marks[i].committed || ++newer != input->keep)
+            continue;
+        forget_before(input, input->marks[i].position);
+        while (i > 0)
+            drop_mark(input, --i);
+        return;
+    }
+}

@@ -1,0 +1,478 @@
+/* job_machine.c - terms, elections, replacements, restarts; see job_machine.h.
+ *
+ * Happy path: START_AGENT -> AGENT_UP of all, REGISTERED -> ELECT -> COMMITTED, ... -> CLOSING ->
+ * ENDED -> RECORD_FINISH -> EXIT.
+ *
+ * What can fail: a fault ends a term (TERM_OVER, or a host is lost): START_AGENT for what is to be
+ * replaced -> AGENT_UP -> ELECT of the next term -> CHOSEN -> RECORD_TERM -> TERM_RECORDED.  Too
+ * many faults, no host left, the user's wish: EXIT.
+ */
+#include "bsprun/launcher/job_machine_inside.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STATUS_SIGNAL 128
+#define STARTS_MAX    3u /* of an agent in a row without success */
+
+#define IN(state)     (1u << (state))
+static const struct {
+    const char *name;
+    unsigned next;
+} states[JOB_MACHINE_STATE_COUNT] = {
+    [JOB_MACHINE_GATHERING] = {"GATHERING", IN(JOB_MACHINE_RUNNING) | IN(JOB_MACHINE_OVER)},
+    [JOB_MACHINE_RUNNING] = {"RUNNING", IN(JOB_MACHINE_GATHERING) | IN(JOB_MACHINE_FINISHING) |
+                                            IN(JOB_MACHINE_OVER)},
+    [JOB_MACHINE_FINISHING] = {"FINISHING", IN(JOB_MACHINE_OVER)},
+    [JOB_MACHINE_OVER] = {"OVER", 0},
+};
+
+static void move(struct job_machine *machine, enum job_machine_state to)
+{
+    assert(states[machine->state].next & IN(to));
+    machine->state = to;
+}
+
+static struct job_effect *add(struct job_machine *machine, struct job_effects *effects,
+                              enum job_effect_kind kind)
+{
+    assert(effects->count < JOB_EFFECTS_MAX);
+    struct job_effect *effect = &effects->items[effects->count++];
+    *effect = (struct job_effect){.kind = kind, .term = machine->term, .host = machine->zero};
+    return effect;
+}
+
+static struct machine_host *find(const struct job_machine *machine, uint32_t id)
+{
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        if (machine->hosts[i].id == id)
+            return &machine->hosts[i];
+    return NULL;
+}
+
+/* ---- The end ------------------------------------------------------------------------------ */
+
+static void leave(struct job_machine *machine, struct job_effects *effects)
+{
+    move(machine, JOB_MACHINE_OVER);
+    add(machine, effects, JOB_EFFECT_EXIT)->status = machine->outcome.status;
+}
+
+static bool something_saved(const struct job_machine *machine)
+{
+    return machine->committed.term > 0 || machine->config.restore;
+}
+
+/* Ends the job without Processor Zero, as the user asked or for the last fault. */
+static void give_up(struct job_machine *machine, struct job_effects *effects)
+{
+    if (machine->save_asked && something_saved(machine))
+        machine->outcome = (struct coord_outcome){
+            .status = JOB_STATUS_SAVED, .cause = WIRE_CAUSE_SAVED, .pid = COORD_NOBODY};
+    else if (machine->stop_asked || machine->save_asked)
+        machine->outcome =
+            (struct coord_outcome){.status = STATUS_SIGNAL + (int32_t)machine->signal,
+                                   .cause = WIRE_CAUSE_STOPPED,
+                                   .pid = COORD_NOBODY,
+                                   .signal = machine->signal};
+    else
+        machine->outcome = machine->fault.outcome;
+    machine->outcome.again = something_saved(machine);
+    leave(machine, effects);
+}
+
+/* ---- Hosts and terms ---------------------------------------------------------------------- */
+
+static void start_agent(struct job_machine *machine, struct machine_host *host,
+                        struct job_effects *effects)
+{
+    host->state = HOST_STARTING;
+    host->starts++;
+    add(machine, effects, JOB_EFFECT_START_AGENT)->host = host->id;
+}
+
+/* The lost one's place is taken by a new agent there, or on a spare, or by nobody: false. */
+static bool replace(struct job_machine *machine, struct machine_host *host, bool usable,
+                    struct job_effects *effects)
+{
+    if (usable && host->starts < STARTS_MAX) {
+        start_agent(machine, host, effects);
+        return true;
+    }
+    host->state = HOST_GONE;
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        if (machine->hosts[i].state == HOST_UNUSED) {
+            if (machine->zero == host->id && !machine->elected)
+                machine->zero = machine->hosts[i].id;
+            start_agent(machine, &machine->hosts[i], effects);
+            return true;
+        }
+    return false;
+}
+
+static uint32_t count(const struct job_machine *machine, enum host_state state)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        found += machine->hosts[i].state == state;
+    return found;
+}
+
+/* Processor Zero: where process 0 registered; then where it was, if that agent lives; else the
+ * first one that does. */
+static uint32_t pick_zero(const struct job_machine *machine)
+{
+    const struct machine_host *host = find(machine, machine->zero);
+    if (!machine->restores)
+        return machine->registered_host;
+    if (machine->term > 0 && host && host->state == HOST_UP)
+        return host->id;
+    uint32_t i = 0;
+    while (machine->hosts[i].state != HOST_UP)
+        i++;
+    return machine->hosts[i].id;
+}
+
+static void elect_when_complete(struct job_machine *machine, const struct job_event *event,
+                                struct job_effects *effects)
+{
+    if (machine->state != JOB_MACHINE_GATHERING || count(machine, HOST_STARTING) > 0)
+        return;
+    if (count(machine, HOST_UP) == 0) {
+        give_up(machine, effects);
+        return;
+    }
+    if (event->now_ms < machine->fence_until_ms) {
+        if (!machine->fenced)
+            add(machine, effects, JOB_EFFECT_SET_TIMER)->milliseconds =
+                machine->fence_until_ms - event->now_ms;
+        machine->fenced = true;
+        return;
+    }
+    if (!machine->restores && !machine->registered)
+        return;
+    machine->zero = pick_zero(machine);
+    machine->term++;
+    machine->fenced = machine->closed = false;
+    machine->elected = true;
+    move(machine, JOB_MACHINE_RUNNING);
+    add(machine, effects, JOB_EFFECT_ELECT);
+}
+
+/* ---- Faults ------------------------------------------------------------------------------- */
+
+static bool same_fault(const struct coord_outcome *a, const struct coord_outcome *b)
+{
+    return a->cause == b->cause && a->pid == b->pid && a->signal == b->signal &&
+           a->superstep == b->superstep;
+}
+
+static void note_fault(struct job_machine *machine, const struct coord_outcome *outcome)
+{
+    struct job_fault *fault = &machine->fault;
+    bool again = fault->repeats > 0 && same_fault(&fault->outcome, outcome);
+    fault->repeats = again ? fault->repeats + 1 : 1;
+    fault->restarts++;
+    fault->outcome = *outcome;
+    fault->outcome.text = "";
+}
+
+/* The present term is over: the next one, unless that is not wanted or pointless. */
+static void recover(struct job_machine *machine, const struct coord_outcome *outcome,
+                    struct job_effects *effects)
+{
+    note_fault(machine, outcome);
+    if (machine->stop_asked || machine->save_asked ||
+        machine->fault.restarts > machine->config.max_restarts) {
+        give_up(machine, effects);
+        return;
+    }
+    if (outcome->bad.term > 0 && machine->avoid_count < COORD_AVOID_MAX)
+        machine->avoid[machine->avoid_count++] = outcome->bad;
+    machine->restores = true;
+    move(machine, JOB_MACHINE_GATHERING);
+}
+
+static struct coord_outcome host_lost(void)
+{
+    return (struct coord_outcome){
+        .status = 1, .cause = WIRE_CAUSE_HOST_LOST, .pid = COORD_NOBODY, .text = ""};
+}
+
+/* Before there was a term: nothing has run yet on a host whose agent never came, and a spare will do
+ * as well.  A new job does not begin with fewer hosts than were asked for. */
+static void lost_early(struct job_machine *machine, struct machine_host *host,
+                       const struct job_event *event, struct job_effects *effects)
+{
+    struct coord_outcome lost = host_lost();
+    if (host->state == HOST_STARTING && replace(machine, host, event->usable, effects))
+        return;
+    note_fault(machine, &lost);
+    give_up(machine, effects);
+}
+
+static void take_agent_lost(struct job_machine *machine, const struct job_event *event,
+                            struct job_effects *effects)
+{
+    struct machine_host *host = find(machine, event->host);
+    struct coord_outcome lost = host_lost();
+    if (!host || (host->state != HOST_UP && host->state != HOST_STARTING)) {
+        effects->dropped = true;
+        return;
+    }
+    if (event->unheard && event->now_ms + machine->config.fence_ms > machine->fence_until_ms) {
+        machine->fence_until_ms = event->now_ms + machine->config.fence_ms;
+        machine->fenced = false;
+    }
+    if (machine->state == JOB_MACHINE_RUNNING) {
+        bool of_zero = host->id == machine->zero;
+        host->state = HOST_GONE;
+        if (machine->config.snapshots && !machine->closed) {
+            recover(machine, &lost, effects);
+        } else if (of_zero) {
+            note_fault(machine, &lost);
+            give_up(machine, effects);
+        } /* else Processor Zero decides */
+    } else if (machine->state == JOB_MACHINE_GATHERING && !machine->elected && !machine->restores) {
+        lost_early(machine, host, event, effects);
+        return;
+    }
+    if (machine->state != JOB_MACHINE_GATHERING)
+        return;
+    replace(machine, host, event->usable, effects);
+    if (machine->term > 0 && machine->fault.repeats == 0)
+        note_fault(machine, &lost);
+}
+
+/* ---- The other events --------------------------------------------------------------------- */
+
+static void take_ended(struct job_machine *machine, const struct job_event *event,
+                       struct job_effects *effects)
+{
+    machine->outcome = event->outcome;
+    machine->outcome.text = "";
+    machine->outcome.again = something_saved(machine);
+    if (machine->state == JOB_MACHINE_GATHERING) {
+        leave(machine, effects); /* nothing has begun that could be recorded */
+    } else if (event->outcome.cause == WIRE_CAUSE_NOTHING_SAVED && machine->fault.repeats > 0) {
+        give_up(machine, effects); /* the fault is what the user wants to know of */
+    } else if (event->outcome.cause == WIRE_CAUSE_STOPPED && machine->save_asked &&
+               something_saved(machine)) {
+        give_up(machine, effects); /* Processor Zero had not yet seen what there is */
+    } else if (event->outcome.cause == WIRE_CAUSE_NONE && machine->config.snapshots) {
+        machine->outcome.again = false;
+        move(machine, JOB_MACHINE_FINISHING);
+        add(machine, effects, JOB_EFFECT_RECORD_FINISH)->status = event->outcome.status;
+    } else {
+        leave(machine, effects);
+    }
+}
+
+static void take_recorded(struct job_machine *machine, const struct job_event *event,
+                          struct job_effects *effects)
+{
+    if (event->error == 0) {
+        coord_lineage_add(&machine->config.lineage, event->term, event->name);
+        machine->config.wanted = COORD_NEVER; /* from now on the lineage says it */
+    }
+    if (event->term != machine->term || machine->state != JOB_MACHINE_RUNNING) {
+        effects->dropped = true;
+    } else if (event->error > 0) {
+        machine->fault.outcome = (struct coord_outcome){
+            .status = 1, .cause = WIRE_CAUSE_NOT_WRITTEN, .pid = COORD_NOBODY, .text = ""};
+        give_up(machine, effects);
+    } else {
+        add(machine, effects, JOB_EFFECT_TERM_RECORDED);
+    }
+}
+
+/* Where the program runs by itself, before its first term, its agent ends it. */
+static bool runs_alone(const struct job_machine *machine)
+{
+    const struct machine_host *host = find(machine, machine->zero);
+    return machine->state == JOB_MACHINE_GATHERING && !machine->restores && machine->term == 0 &&
+           host && host->state == HOST_UP;
+}
+
+/* What the user asks for is Processor Zero's to decide, if there is one. */
+static void take_wish(struct job_machine *machine, const struct job_event *event,
+                      struct job_effects *effects)
+{
+    bool stop = event->kind == JOB_EVENT_STOP, ends = stop || event->stop;
+    if (ends && machine->signal == 0)
+        machine->signal = event->signal;
+    machine->stop_asked = machine->stop_asked || stop;
+    machine->save_asked = machine->save_asked || (ends && !stop);
+    if (runs_alone(machine)) {
+        struct job_effect *effect = ends ? add(machine, effects, JOB_EFFECT_STOP) : NULL;
+        if (effect) {
+            effect->how = stop ? event->how : WIRE_STOP_SIGNAL; /* there is nothing to save */
+            effect->signal = event->signal;
+        }
+    } else if (machine->state == JOB_MACHINE_GATHERING) {
+        if (ends)
+            give_up(machine, effects);
+    } else if (machine->state == JOB_MACHINE_RUNNING) {
+        struct job_effect *effect = add(machine, effects, stop ? JOB_EFFECT_STOP : JOB_EFFECT_SAVE);
+        effect->how = event->how;
+        effect->stop = event->stop;
+        effect->signal = event->signal;
+        effect->milliseconds = event->grace_ms;
+    }
+}
+
+/* Whether the event comes from the present term, or from an agent that was in none when its program
+ * ended. */
+static bool is_present(const struct job_machine *machine, const struct job_event *event)
+{
+    if (event->kind == JOB_EVENT_ENDED && event->term == 0)
+        return machine->state == JOB_MACHINE_RUNNING || machine->state == JOB_MACHINE_GATHERING;
+    return machine->state == JOB_MACHINE_RUNNING && event->term == machine->term;
+}
+
+/* What Processor Zero of the present term says. */
+static void take_of_term(struct job_machine *machine, const struct job_event *event,
+                         struct job_effects *effects)
+{
+    switch (event->kind) {
+    case JOB_EVENT_CHOSEN:
+        add(machine, effects, JOB_EFFECT_RECORD_TERM)->name = event->name;
+        break;
+    case JOB_EVENT_COMMITTED:
+        machine->committed = event->name;
+        machine->fault.restarts = 0;
+        break;
+    case JOB_EVENT_CLOSING:
+        machine->closed = true;
+        add(machine, effects, JOB_EFFECT_CLOSED);
+        break;
+    case JOB_EVENT_TERM_OVER:
+        recover(machine, &event->outcome, effects);
+        break;
+    default:
+        take_ended(machine, event, effects);
+        break;
+    }
+}
+
+void job_machine_step(struct job_machine *machine, const struct job_event *event,
+                      struct job_effects *effects)
+{
+    struct machine_host *host = find(machine, event->host);
+    bool was_running = machine->state == JOB_MACHINE_RUNNING;
+    *effects = (struct job_effects){0};
+    if (machine->state == JOB_MACHINE_OVER) {
+        effects->dropped = true;
+        return;
+    }
+    switch (event->kind) {
+    case JOB_EVENT_AGENT_UP:
+        if (host && host->state == HOST_STARTING) {
+            host->state = HOST_UP;
+            host->starts = 0;
+        }
+        break;
+    case JOB_EVENT_AGENT_LOST:
+        take_agent_lost(machine, event, effects);
+        break;
+    case JOB_EVENT_REGISTERED:
+        if (!machine->registered && host && host->state == HOST_UP) {
+            machine->registered = true;
+            machine->registered_host = event->host;
+        }
+        break;
+    case JOB_EVENT_RECORDED:
+        take_recorded(machine, event, effects);
+        break;
+    case JOB_EVENT_STOP:
+    case JOB_EVENT_SAVE:
+        take_wish(machine, event, effects);
+        break;
+    case JOB_EVENT_FINISH_RECORDED:
+        if (machine->state == JOB_MACHINE_FINISHING)
+            leave(machine, effects);
+        break;
+    case JOB_EVENT_TIMER:
+        machine->fenced = false;
+        break;
+    default:
+        if (is_present(machine, event))
+            take_of_term(machine, event, effects);
+        else
+            effects->dropped = true;
+        break;
+    }
+    if (was_running && machine->state == JOB_MACHINE_GATHERING &&
+        count(machine, HOST_UP) + count(machine, HOST_STARTING) > 0)
+        add(machine, effects, JOB_EFFECT_SAY_AGAIN);
+    elect_when_complete(machine, event, effects);
+}
+
+/* ---- Life --------------------------------------------------------------------------------- */
+
+static bool is_sensible(const struct job_machine_config *config)
+{
+    if (config->host_count == 0 || config->spares >= config->host_count ||
+        config->host_count > COORD_HOSTS_MAX || (config->restore && !config->snapshots))
+        return false;
+    for (uint32_t i = 0; i < config->host_count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (config->hosts[i].host == config->hosts[j].host)
+                return false;
+    return true;
+}
+
+struct job_machine *job_machine_new(const struct job_machine_config *config,
+                                    struct job_effects *effects)
+{
+    *effects = (struct job_effects){0};
+    if (!is_sensible(config))
+        return NULL;
+    struct job_machine *machine = calloc(1, sizeof(*machine));
+    struct machine_host *hosts = calloc(config->host_count, sizeof(*hosts));
+    if (!machine || !hosts) {
+        free(machine);
+        free(hosts);
+        return NULL;
+    }
+    machine->config = *config;
+    machine->config.hosts = NULL;
+    machine->hosts = hosts;
+    if (!config->restore)
+        machine->config.wanted = COORD_NEVER;
+    machine->term = config->last_term;
+    machine->restores = config->restore;
+    machine->fault.outcome = host_lost();
+    machine->zero = config->hosts[0].host;
+    for (uint32_t i = 0; i < config->host_count; i++) {
+        hosts[i].id = config->hosts[i].host;
+        hosts[i].state = i < config->host_count - config->spares ? HOST_STARTING : HOST_UNUSED;
+        hosts[i].starts = 1;
+    }
+    if (config->finished) {
+        machine->outcome = (struct coord_outcome){
+            .status = config->finished_status, .pid = COORD_NOBODY, .text = ""};
+        leave(machine, effects);
+    }
+    return machine;
+}
+
+void job_machine_free(struct job_machine *machine)
+{
+    if (!machine)
+        return;
+    free(machine->hosts);
+    free(machine);
+}
+
+const char *job_machine_state_name(enum job_machine_state state)
+{
+    return (unsigned)state < JOB_MACHINE_STATE_COUNT ? states[state].name : "unknown";
+}
+
+bool job_machine_member(const struct job_machine *machine, uint32_t host)
+{
+    const struct machine_host *found = find(machine, host);
+    return found && found->state == HOST_UP;
+}

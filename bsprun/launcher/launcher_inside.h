@@ -1,0 +1,200 @@
+/* launcher_inside.h - what the files of bsprun's launcher share.  Internal.
+ *
+ *   launcher.c         set-up, the user's signals
+ *   launcher_agents.c  the table of agents: their starts, lines and ends
+ *   launcher_remote.c  agents of other hosts
+ *   launcher_faults.c  which host is to blame
+ *   launcher_job.c     the job machine: events to it, effects of it
+ *   launcher_talk.c    what agents say, and what they are told
+ *   launcher_output.c  relayed output and input
+ *   launcher_status.c  answers to bspstat and bspkill
+ */
+#ifndef BSPRUN_LAUNCHER_INSIDE_H
+#define BSPRUN_LAUNCHER_INSIDE_H
+
+#include <uv.h>
+
+#include "bsprun/launcher/feed.h"
+#include "bsprun/launcher/input.h"
+#include "bsprun/launcher/job_machine.h"
+#include "bsprun/launcher/launcher.h"
+#include "bsprun/launcher/launcher_agents.h"
+#include "bsprun/launcher/order.h"
+#include "bsprun/launcher/replay.h"
+#include "bsprun/launcher/saved.h"
+#include "bsprun/launcher/show.h"
+#include "bsprun/launcher/sink.h"
+#include "bsprun/status/status_socket.h"
+
+#define LAUNCHER_STOPS        5
+#define LAUNCHER_EVENTS       64u
+#define LAUNCHER_NOT_RUNNABLE 126 /* exit status */
+
+struct launcher {
+    const struct options *options;
+    const struct process_signals *process_signals;
+    uv_loop_t loop;
+    struct launcher_agent *agents; /* by host */
+    uint32_t agent_count, spares;
+    struct remote *remote; /* what agents of other hosts need; NULL: there are none */
+    char program[PATH_MAX], working[PATH_MAX]; /* for an agent elsewhere */
+    unsigned char job[WIRE_JOB_SIZE];
+    uint64_t begun_ms; /* when the first agent was told to start; 0: not yet */
+
+    uv_signal_t stops[LAUNCHER_STOPS], save_signal, window_signal;
+    uv_timer_t progress_timer, prompt_timer, machine_timer;
+    int signals_seen;
+
+    /* The job. */
+    struct job_machine *machine;
+    struct job_event events[LAUNCHER_EVENTS]; /* to come, while one is being handled */
+    uint32_t event_count;
+    bool handling;
+    struct saved saved;
+    struct coord_name committed;                  /* the newest snapshot, term 0: none */
+    uint64_t snapshots, snapshot_bytes, pause_ns; /* of all so far */
+    uint64_t first_term_ms;                       /* when it began */
+    uint32_t faults;
+    char *fault_text;       /* of the newest fault */
+    uint32_t fault_repeats; /* how often in a row it was exactly this one */
+    bool calling;           /* all agents, before this is told to the machine: */
+    struct job_event called_for;
+    char called_text[512];
+    bool called_about_pair; /* of hosts, between which a connection broke */
+    uint32_t called_pair[2];
+    uint32_t broken[2], broken_term; /* the last such pair */
+    bool fault_untold;               /* it was recovered from, which nobody has been told */
+    char *last_text, *last_table;    /* of ENDED */
+    enum wire_cause last_cause;
+    int forced_status; /* 0: the machine's */
+    int agent_status;  /* of one that was lost: 128 + signal, or 1 */
+    bool finish_noted;
+    bool end_told; /* why the job ends was said already */
+    bool over;     /* EXIT: what is left to do is to show the rest of the output ... */
+    bool said;     /* ... and to say why, which has been done: the agents leave */
+    bool output_finished;
+    bool wound_up;
+    bool reports_awaited;      /* the job's own end: every agent has something to add */
+    struct wire_usage *usages; /* what the processes used; NULL: unknown */
+    uint32_t usage_count;
+    int status;
+
+    /* Output. */
+    struct show *show;
+    struct sink sinks[2];    /* our stdout and stderr, for relayed output */
+    struct replay *replay;   /* NULL: nothing is rolled back */
+    struct order *order;     /* NULL: there is but one host */
+    struct coord_name known; /* the newest snapshot that all agents know to be committed */
+    uint64_t marked_input;   /* read by process 0 when the newest mark was sent */
+    bool any_output;
+    bool differs_told, unkept_told;
+    bool paused;
+    bool prompts; /* somebody looks on: beginnings of lines are shown, too */
+    bool output_closed;
+    bool terminal;      /* stderr is one: progress is one live line */
+    bool line_shown;    /* ... and it is on the screen */
+    uint64_t superstep; /* of the last progress, for the rate */
+    double seconds;
+    double status_seconds; /* as Processor Zero's agent says */
+    uint32_t status_processes;
+
+    /* For bspstat. */
+    struct status_socket *status_socket; /* NULL: there is none */
+    char *command_line, *directory;      /* what runs, where it was started */
+    uint64_t saved_ms;                   /* when the newest snapshot was committed; 0: not by us */
+    struct status_host *status_hosts;
+
+    /* Input, with snapshots. */
+    struct feed feed;
+    struct input input;
+    struct launcher_agent *reader; /* where process 0 is; NULL: unknown */
+};
+
+/* ---- launcher.c ---- */
+
+/* A line of bsprun's own. */
+void launcher_say(struct launcher *launcher, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void launcher_clear_progress(struct launcher *launcher);
+uint64_t launcher_now_ms(void);
+/* Nothing is left to do, once the agents are gone. */
+void launcher_wind_up(struct launcher *launcher);
+bool launcher_has_snapshots(const struct launcher *launcher); /* the user wants them */
+bool launcher_has_store(const struct launcher *launcher);
+
+/* ---- launcher_remote.c ---- */
+
+/* What several hosts need, if there are several.  0 or -errno. */
+int launcher_open_remote(struct launcher *launcher);
+void launcher_close_remote(struct launcher *launcher);
+/* All at once, as far as there is room.  False: said why not. */
+bool launcher_start_remotes(struct launcher *launcher, const uint32_t *hosts, uint32_t count);
+void launcher_remote_closed(struct launcher_agent *agent, enum net_end end, const char *text);
+/* The first message to an agent of a job with several hosts.  False: said why not. */
+bool launcher_send_join(struct launcher_agent *agent);
+/* Whether that child of ours has brought an agent elsewhere on its way. */
+bool launcher_is_launching(const struct launcher *launcher, pid_t pid);
+
+/* ---- launcher_job.c ---- */
+
+/* The machine of this job; its effects are carried out at once.  False: no memory. */
+bool launcher_begin_job(struct launcher *launcher);
+/* now_ms is filled in. */
+void launcher_event(struct launcher *launcher, struct job_event event);
+void launcher_fault_text(struct launcher *launcher, const char *text);
+/* The job is over, and perhaps its output is out, too. */
+void launcher_finish(struct launcher *launcher);
+/* The job has ended, and this agent will not say what it still has to say, if so. */
+void launcher_tell_incomplete(struct launcher_agent *agent);
+
+/* ---- launcher_faults.c ---- */
+
+/* A host was lost, says Processor Zero: the machine hears of it once it is clear whether an agent
+ * is gone. */
+void launcher_host_lost(struct launcher *launcher, const struct job_event *event, const char *text);
+/* An agent that was called may have been lost. */
+void launcher_check_roll(struct launcher *launcher);
+void launcher_take_alive(struct launcher_agent *agent);
+void launcher_take_link_lost(struct launcher_agent *agent, const struct wire_message *message);
+/* Where it is Processor Zero that decides what comes of the loss. */
+void launcher_tell_zero_lost(struct launcher_agent *agent, const char *text);
+/* Whether such an agent will do; else it is given up. */
+bool launcher_accepts(struct launcher_agent *agent, const struct wire_hello *hello);
+
+/* ---- launcher_talk.c ---- */
+
+/* Whether it was sent in the present term. */
+bool launcher_is_present(const struct launcher *launcher, const struct wire_message *message);
+void launcher_take(struct launcher_agent *agent, const struct wire_message *message);
+void launcher_query_status(struct launcher *launcher);
+void launcher_resize(struct launcher *launcher);
+void launcher_tell_report(struct launcher *launcher);
+
+/* ---- launcher_status.c ---- */
+
+/* Answers who asks, from now on, if that is possible. */
+void launcher_open_status(struct launcher *launcher);
+void launcher_close_status(struct launcher *launcher);
+
+/* ---- launcher_output.c ---- */
+
+/* 0 or -errno. */
+int launcher_open_streams(struct launcher *launcher);
+void launcher_close_streams(struct launcher *launcher);
+void launcher_show_output(struct launcher_agent *agent, const struct wire_message *message);
+/* No more will come: beginnings of lines are shown, too. */
+void launcher_finish_output(struct launcher *launcher);
+/* Whether the user's readers have taken all of it. */
+bool launcher_output_is_out(const struct launcher *launcher);
+/* The user wants the end, not the rest of the output. */
+void launcher_drop_output(struct launcher *launcher);
+void launcher_mark(struct launcher_agent *agent, const struct wire_message *message);
+void launcher_passed(struct launcher_agent *agent, const struct wire_message *message);
+/* A term begins with those hosts; the line to one has ended. */
+void launcher_order_term(struct launcher *launcher);
+void launcher_order_lost(struct launcher_agent *agent);
+void launcher_forget(struct launcher *launcher, struct coord_name name);
+void launcher_go_back(struct launcher *launcher, struct coord_name name);
+void launcher_input_taken(struct launcher_agent *agent, uint64_t position);
+
+#endif

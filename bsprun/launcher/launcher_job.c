@@ -1,0 +1,450 @@
+/* launcher_job.c - the job machine at work: events go in, effects are carried out.
+ *
+ * Happy path: AGENT_UP -> REGISTERED -> ELECT -> COMMITTED ... -> CLOSING -> CLOSED -> ENDED ->
+ * RECORD_FINISH -> EXIT.
+ *
+ * What can fail: a fault ends a term, and the next one goes on from a snapshot; when no more is
+ * to be hoped for, EXIT comes with what the last fault was.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/launcher/launcher_inside.h"
+#include "bsprun/verdict.h"
+
+#define REPORTS_LATE_MS 10000u /* after the end */
+
+/* ---- What the user is told ---- */
+
+static const char *fault_text(const struct launcher *launcher)
+{
+    return launcher->fault_text ? launcher->fault_text : "a fault";
+}
+
+/* One line for each rollback, once it is known where to; NULL: there was another fault first. */
+static void tell_rollback(struct launcher *launcher, const struct coord_name *from)
+{
+    struct job_fault fault = job_machine_fault(launcher->machine);
+    char again[64] = "", where[64] = "another fault came before the job went on ";
+
+    if (!launcher->fault_untold)
+        return;
+    launcher->fault_untold = false;
+    if (launcher->fault_repeats > 1)
+        snprintf(again, sizeof again, ", the same fault for the %u. time", launcher->fault_repeats);
+    if (from)
+        snprintf(where, sizeof where, "the job goes on from superstep %llu ",
+                 (unsigned long long)from->superstep);
+    launcher_say(launcher, "%s; %s(restart %u of %u%s)", fault_text(launcher), where,
+                 fault.restarts, launcher->options->snapshots.max_restarts, again);
+}
+
+void launcher_fault_text(struct launcher *launcher, const char *text)
+{
+    bool same = launcher->fault_text && strcmp(launcher->fault_text, text) == 0;
+
+    tell_rollback(launcher, NULL); /* the one before, if nobody could be told where to */
+    launcher->fault_repeats = same ? launcher->fault_repeats + 1 : 1;
+    free(launcher->fault_text);
+    launcher->fault_text = strdup(text);
+}
+
+static void tell_how_to_go_on(struct launcher *launcher)
+{
+    if (launcher->committed.term > 0 && access(launcher->saved.folder, F_OK) == 0)
+        launcher_say(launcher, "bsprun --restart %s goes on from superstep %llu",
+                     launcher->saved.directory, (unsigned long long)launcher->committed.superstep);
+}
+
+/* The newest fault has ended the job. */
+static void tell_given_up(struct launcher *launcher)
+{
+    struct job_fault fault = job_machine_fault(launcher->machine);
+    uint32_t most = launcher->options->snapshots.max_restarts;
+
+    if (!launcher_has_snapshots(launcher))
+        launcher_say(launcher, "%s, which ends the job", fault_text(launcher));
+    else if (launcher->committed.term == 0)
+        launcher_say(launcher, "%s, before there was a snapshot to go on from",
+                     fault_text(launcher));
+    else if (fault.restarts > most)
+        launcher_say(
+            launcher, "%s; no restart is left (--max-restarts %u%s)", fault_text(launcher), most,
+            launcher->fault_repeats > most && most > 0 ? ", each time the same fault" : "");
+    else
+        launcher_say(launcher, "%s, which ends the job", fault_text(launcher));
+}
+
+static void tell_stopped(struct launcher *launcher, const struct coord_outcome *outcome)
+{
+    char signal[64];
+
+    verdict_signal_text((int)outcome->signal, signal, sizeof signal);
+    launcher_say(launcher, "the job was stopped by signal %s", signal);
+}
+
+/* What is worth going on from: the program's own end is not, and what was refused will be again. */
+static bool may_go_on(const struct coord_outcome *outcome)
+{
+    switch (outcome->cause) {
+    case WIRE_CAUSE_RANK_SIGNALLED:
+    case WIRE_CAUSE_HOST_LOST:
+    case WIRE_CAUSE_STOPPED:
+    case WIRE_CAUSE_TIMEOUT:
+    case WIRE_CAUSE_SAVED:
+    case WIRE_CAUSE_NOT_WRITTEN:
+    case WIRE_CAUSE_INTERNAL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Where each process was says nothing about these. */
+static bool is_about_snapshots(enum wire_cause cause)
+{
+    return cause == WIRE_CAUSE_REFUSED || cause == WIRE_CAUSE_NOT_WRITTEN ||
+           cause == WIRE_CAUSE_NOT_RESTORED || cause == WIRE_CAUSE_SAVED;
+}
+
+static void tell_behind(struct launcher *launcher, int pid)
+{
+    char who[48] = "what the program has started";
+
+    if (pid >= 0)
+        snprintf(who, sizeof who, "process %d", pid);
+    launcher_say(launcher, "%s has not written all that it wrote before a rollback", who);
+}
+
+/* Why the job has ended: what Processor Zero said, or what bsprun itself decided. */
+static void tell_end(struct launcher *launcher)
+{
+    struct coord_outcome outcome = job_machine_outcome(launcher->machine);
+    int pid, stream;
+
+    if (outcome.cause == WIRE_CAUSE_NONE && launcher->replay &&
+        replay_behind(launcher->replay, &pid, &stream) && !launcher->differs_told)
+        tell_behind(launcher, pid);
+    if (launcher->end_told)
+        ; /* said when it happened */
+    else if (outcome.cause == WIRE_CAUSE_SAVED)
+        launcher_say(launcher, "%s",
+                     !launcher->last_text     ? "stopped without a new snapshot"
+                     : launcher->last_text[0] ? launcher->last_text
+                                              : "stopped after a snapshot, as asked");
+    else if ((launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED ||
+              launcher->last_cause == WIRE_CAUSE_HOST_LOST) &&
+             launcher->fault_text)
+        tell_given_up(launcher);
+    else if (launcher->last_text && launcher->last_text[0])
+        launcher_say(launcher, "%s", launcher->last_text);
+    else if (!launcher->last_text && outcome.cause == WIRE_CAUSE_STOPPED)
+        tell_stopped(launcher, &outcome);
+    else if (!launcher->last_text && launcher->fault_text)
+        tell_given_up(launcher);
+    if (launcher->last_table && !launcher->end_told && !is_about_snapshots(launcher->last_cause))
+        fputs(launcher->last_table, stderr);
+    if (launcher_has_snapshots(launcher) && outcome.again && may_go_on(&outcome))
+        tell_how_to_go_on(launcher);
+    fflush(stderr);
+}
+
+/* ---- Effects ---- */
+
+/* As this bsprun has seen it. */
+static uint64_t between_failures_ns(struct launcher *launcher)
+{
+    uint64_t now = launcher_now_ms();
+
+    if (launcher->first_term_ms == 0)
+        launcher->first_term_ms = now;
+    return launcher->faults > 0 ? (now - launcher->first_term_ms + 1) * 1000000u / launcher->faults
+                                : 0;
+}
+
+static void elect(struct launcher *launcher, const struct job_effect *effect)
+{
+    const struct coord_lineage *lineage = job_machine_lineage(launcher->machine);
+    struct wire_message message = {.kind = WIRE_ELECT};
+    struct wire_begun avoid[COORD_AVOID_MAX];
+    struct wire_host hosts[HOSTS_MAX];
+    const char *addresses[HOSTS_MAX];
+    uint32_t members = 0;
+    const struct coord_name *names;
+    uint32_t count = job_machine_avoid(launcher->machine, &names);
+
+    for (uint32_t i = 0; i < launcher->agent_count; i++) {
+        const struct launcher_agent *agent = &launcher->agents[i];
+
+        if (!job_machine_member(launcher->machine, agent->host))
+            continue;
+        hosts[members] = (struct wire_host){agent->host, agent->slots, agent->name};
+        addresses[members++] = agent->addresses ? agent->addresses : "";
+    }
+    for (uint32_t i = 0; i < count; i++)
+        avoid[i] = (struct wire_begun){0, names[i].superstep, names[i].term};
+    message.elect.elected = effect->host;
+    message.elect.hosts = (struct wire_host_list){hosts, members};
+    if (launcher_has_hosts(launcher))
+        message.elect.addresses = (struct wire_texts){addresses, members};
+    message.elect.restore = job_machine_restores(launcher->machine);
+    message.elect.wanted = job_machine_wanted(launcher->machine);
+    message.elect.begun = (struct wire_begun_list){lineage->items, lineage->count};
+    message.elect.avoid = (struct wire_begun_list){avoid, count};
+    message.elect.by_node = launcher->options->hosts.by_node;
+    message.elect.between_failures_ns = between_failures_ns(launcher);
+    if (message.elect.restore)
+        input_close(&launcher->input);
+    launcher_order_term(launcher);
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (job_machine_member(launcher->machine, launcher->agents[i].host))
+            launcher_send_to(&launcher->agents[i], &message);
+}
+
+static void record_term(struct launcher *launcher, const struct job_effect *effect)
+{
+    char error[SAVED_TEXT];
+    uint32_t failed = saved_term(&launcher->saved, effect->term, effect->name, error);
+
+    if (failed)
+        launcher_say(launcher, "%s", error);
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_RECORDED,
+                                                .term = effect->term,
+                                                .name = effect->name,
+                                                .error = failed});
+    if (failed)
+        return;
+    launcher->committed = effect->name;
+    launcher_go_back(launcher, effect->name);
+    if (launcher->options->verbosity > 0 && !launcher->fault_untold)
+        launcher_say(launcher, "job %s goes on from superstep %llu",
+                     store_job_name(launcher->saved.store),
+                     (unsigned long long)effect->name.superstep);
+    tell_rollback(launcher, &effect->name);
+}
+
+static void record_finish(struct launcher *launcher, const struct job_effect *effect)
+{
+    char error[SAVED_TEXT];
+
+    if (saved_finish(&launcher->saved, effect->status, effect->term, launcher->committed.superstep,
+                     error))
+        launcher_say(launcher, "%s", error);
+    else
+        launcher->finish_noted = true;
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_FINISH_RECORDED});
+}
+
+/* Who is still there tells what it has to tell, when the job has come to an end by itself. */
+static bool owes_report(const struct launcher *launcher, const struct launcher_agent *agent)
+{
+    return launcher->reports_awaited && agent->line && !agent->reported &&
+           job_machine_member(launcher->machine, agent->host);
+}
+
+void launcher_tell_incomplete(struct launcher_agent *agent)
+{
+    struct launcher *launcher = agent->launcher;
+
+    if (!launcher->over || !owes_report(launcher, agent))
+        return;
+    launcher_say(launcher,
+                 "host %s has not said that it is done: some of its output may be missing",
+                 agent->name);
+    if (launcher->status == 0)
+        launcher->status = 1;
+}
+
+static bool has_all_reports(const struct launcher *launcher)
+{
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (owes_report(launcher, &launcher->agents[i]))
+            return false;
+    return true;
+}
+
+/* All output comes before anything that is said about the end; then the agents are told to leave.
+ */
+void launcher_finish(struct launcher *launcher)
+{
+    struct wire_message farewell = {.kind = WIRE_EXIT};
+
+    if (!launcher->over || launcher->said || !has_all_reports(launcher))
+        return;
+    if (!launcher->output_finished) {
+        launcher->output_finished = true;
+        launcher_finish_output(launcher);
+    }
+    if (launcher->said || !launcher_output_is_out(launcher))
+        return;
+    launcher->said = true;
+    if (launcher->output_closed && launcher->status == 0)
+        launcher->status = 1; /* not all of it has reached the user */
+    launcher_clear_progress(launcher);
+    launcher_tell_report(launcher);
+    tell_end(launcher);
+    launcher_send_all(launcher, &farewell);
+    if (!launcher_has_lines(launcher))
+        launcher_wind_up(launcher);
+}
+
+static bool somebody_speaks(const struct launcher *launcher)
+{
+    uint64_t now = launcher_now_ms();
+
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (owes_report(launcher, &launcher->agents[i]) &&
+            now - launcher->agents[i].spoke_ms < REPORTS_LATE_MS)
+            return true;
+    return launcher->paused;
+}
+
+static void on_reports_late(uv_timer_t *timer)
+{
+    struct launcher *launcher = timer->data;
+
+    if (launcher->said) {
+        launcher_cut_lines(launcher); /* somebody does not leave */
+    } else if (!somebody_speaks(launcher)) {
+        for (uint32_t i = 0; i < launcher->agent_count; i++)
+            launcher_tell_incomplete(&launcher->agents[i]);
+        launcher->reports_awaited = false;
+        launcher_finish(launcher);
+    }
+    uv_timer_start(timer, on_reports_late, REPORTS_LATE_MS, 0);
+}
+
+static void leave(struct launcher *launcher, const struct job_effect *effect)
+{
+    launcher->over = true;
+    if (launcher_has_hosts(launcher))
+        uv_timer_start(&launcher->machine_timer, on_reports_late, REPORTS_LATE_MS, 0);
+    launcher->status = launcher->forced_status ? launcher->forced_status : effect->status;
+    if (job_machine_outcome(launcher->machine).cause == WIRE_CAUSE_HOST_LOST &&
+        launcher->agent_status > 0 && !launcher->forced_status)
+        launcher->status = launcher->agent_status;
+    launcher_finish(launcher);
+}
+
+static void tell_zero(struct launcher *launcher, const struct job_effect *effect)
+{
+    struct wire_message message = {.kind = WIRE_CLOSED};
+
+    if (effect->kind == JOB_EFFECT_TERM_RECORDED) {
+        message.kind = WIRE_TERM_RECORDED;
+    } else if (effect->kind == JOB_EFFECT_STOP) {
+        message.kind = WIRE_STOP;
+        message.stop.how = effect->how;
+        message.stop.signal = effect->signal;
+    } else if (effect->kind == JOB_EFFECT_SAVE) {
+        message.kind = WIRE_SAVE;
+        message.save.stop = effect->stop;
+        message.save.signal = effect->signal;
+        message.save.grace_ms = effect->milliseconds;
+    }
+    launcher_send_to(&launcher->agents[effect->host], &message);
+}
+
+static void on_machine_timer(uv_timer_t *timer)
+{
+    launcher_event(timer->data, (struct job_event){.kind = JOB_EVENT_TIMER});
+}
+
+static void carry_out(struct launcher *launcher, const struct job_effect *effect)
+{
+    switch (effect->kind) {
+    case JOB_EFFECT_RECORD_TERM:
+        record_term(launcher, effect);
+        break;
+    case JOB_EFFECT_RECORD_FINISH:
+        record_finish(launcher, effect);
+        break;
+    case JOB_EFFECT_START_AGENT:
+        if (!launcher_start_agent(&launcher->agents[effect->host]))
+            launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST,
+                                                        .host = effect->host,
+                                                        .usable = true});
+        break;
+    case JOB_EFFECT_SAY_AGAIN:
+        launcher->fault_untold = true;
+        launcher->faults++;
+        break;
+    case JOB_EFFECT_ELECT:
+        elect(launcher, effect);
+        break;
+    case JOB_EFFECT_SET_TIMER:
+        uv_timer_start(&launcher->machine_timer, on_machine_timer, effect->milliseconds, 0);
+        break;
+    case JOB_EFFECT_EXIT:
+        leave(launcher, effect);
+        break;
+    default:
+        tell_zero(launcher, effect);
+        break;
+    }
+}
+
+/* ---- Events ---- */
+
+static void handle(struct launcher *launcher, const struct job_event *event)
+{
+    struct job_effects effects;
+
+    job_machine_step(launcher->machine, event, &effects);
+    if (effects.dropped && event->kind == JOB_EVENT_ENDED) {
+        free(launcher->last_text);
+        free(launcher->last_table);
+        launcher->last_text = launcher->last_table = NULL;
+    }
+    for (uint32_t i = 0; i < effects.count; i++)
+        carry_out(launcher, &effects.items[i]);
+}
+
+void launcher_event(struct launcher *launcher, struct job_event event)
+{
+    if (launcher->event_count == LAUNCHER_EVENTS)
+        return; /* cannot be: an effect makes one event at most */
+    event.now_ms = launcher_now_ms();
+    launcher->events[launcher->event_count++] = event;
+    if (launcher->handling)
+        return;
+    launcher->handling = true;
+    while (launcher->event_count > 0) {
+        struct job_event next = launcher->events[0];
+
+        launcher->event_count--;
+        memmove(launcher->events, launcher->events + 1,
+                launcher->event_count * sizeof *launcher->events);
+        handle(launcher, &next);
+    }
+    launcher->handling = false;
+}
+
+bool launcher_begin_job(struct launcher *launcher)
+{
+    const struct saved *saved = &launcher->saved;
+    struct wire_host hosts[HOSTS_MAX];
+
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        hosts[i].host = i;
+    const struct job_machine_config config = {
+        .host_count = launcher->agent_count,
+        .hosts = hosts,
+        .spares = launcher->spares,
+        .fence_ms = launcher->options->hosts.heartbeat_ms,
+        .snapshots = launcher_has_snapshots(launcher),
+        .restore = saved->restart,
+        .wanted = launcher->options->snapshots.restart_at,
+        .last_term = saved->last_term,
+        .lineage = saved->lineage,
+        .max_restarts = launcher->options->snapshots.max_restarts,
+    };
+    struct job_effects effects;
+
+    launcher->machine = job_machine_new(&config, &effects);
+    if (saved->restart && saved->has_manifest)
+        launcher->committed = (struct coord_name){saved->manifest.superstep, saved->manifest.term};
+    return launcher->machine != NULL;
+}

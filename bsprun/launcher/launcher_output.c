@@ -1,0 +1,379 @@
+/* launcher_output.c - relayed output and input.
+ *
+ * Output: OUTPUT -> it waits for that of other hosts (order.h) -> what was shown before a rollback
+ * is left out (replay.h) -> lines are marked (show.h) -> it waits for a slow reader (sink.h).
+ * Input: feed.h reads, input.h keeps.
+ *
+ * What can fail: our stdout is closed (like a program that gets SIGPIPE); a program that is
+ * executed again writes something else (shown, and said once).
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/launcher/launcher_inside.h"
+
+#define PROMPT_MS     100u
+/* Output that waits for its reader: beyond HIGH no more is taken from the agent, until LOW. */
+#define WAITING_HIGH  (1u << 20)
+#define WAITING_LOW   (1u << 18)
+#define REPLAY_MEMORY (1u << 20)
+#define INPUT_MEMORY  (1u << 18)
+#define ORDER_MEMORY  (1u << 20)
+
+static void check_output(struct launcher *launcher, int error)
+{
+    if (!error || launcher->output_closed)
+        return;
+    launcher->output_closed = true;
+    if (error != -EPIPE)
+        launcher_say(launcher, "cannot write the output: %s", strerror(-error));
+    launcher_event(
+        launcher,
+        (struct job_event){.kind = JOB_EVENT_STOP, .how = WIRE_STOP_SIGNAL, .signal = SIGPIPE});
+}
+
+/* Takes no more from the agent than the user's reader takes from us. */
+static void on_sink_changed(void *context)
+{
+    struct launcher *launcher = context;
+    size_t waiting = sink_waiting(&launcher->sinks[0]) + sink_waiting(&launcher->sinks[1]);
+
+    for (int i = 0; i < 2; i++)
+        check_output(launcher, launcher->sinks[i].error);
+    launcher_finish(launcher);
+    if (!launcher->paused && waiting > WAITING_HIGH)
+        launcher_pause(launcher, true);
+    else if (launcher->paused && waiting < WAITING_LOW)
+        launcher_pause(launcher, false);
+}
+
+static int write_stream(void *context, int stream, const char *data, size_t size)
+{
+    struct launcher *launcher = context;
+
+    return sink_write(&launcher->sinks[stream == 2], data, size);
+}
+
+void launcher_drop_output(struct launcher *launcher)
+{
+    for (int i = 0; launcher->show && i < 2; i++)
+        sink_drop(&launcher->sinks[i]);
+    if (launcher->show)
+        on_sink_changed(launcher);
+}
+
+/* Nothing more has come for a while: what looks like a prompt is one. */
+static void on_prompt_timer(uv_timer_t *timer)
+{
+    struct launcher *launcher = timer->data;
+
+    if (!launcher->output_closed)
+        check_output(launcher, show_release(launcher->show));
+}
+
+/* ---- Shown once ---- */
+
+static int show_fresh(void *context, int pid, int stream, const char *data, size_t size)
+{
+    struct launcher *launcher = context;
+
+    return show_piece(launcher->show, pid, stream, data, size);
+}
+
+static int new_file(void *context)
+{
+    const struct launcher *launcher = context;
+
+    return saved_spill(&launcher->saved);
+}
+
+static void tell_differs(struct launcher *launcher, int pid)
+{
+    if (!launcher->differs_told)
+        launcher_say(launcher,
+                     "process %d has not written the same as before the rollback: some of its "
+                     "output is there in both versions",
+                     pid);
+    launcher->differs_told = true;
+}
+
+static int show_once(struct launcher *launcher, int pid, int stream, const char *data, size_t size)
+{
+    int error = replay_piece(launcher->replay, pid, stream, data, size);
+
+    launcher->any_output = true;
+    if (replay_differed(launcher->replay, &pid, &stream))
+        tell_differs(launcher, pid);
+    for (int i = 0; i < 2; i++)
+        if (launcher->sinks[i].error)
+            return launcher->sinks[i].error;
+    if (error && !launcher->unkept_told) {
+        launcher->unkept_told = true;
+        launcher_say(launcher,
+                     "output cannot be remembered: %s; after a rollback some may be missing "
+                     "or shown twice",
+                     strerror(-error));
+    }
+    return 0;
+}
+
+static void show_now(void *context, int pid, int stream, const char *data, size_t size)
+{
+    struct launcher *launcher = context;
+
+    if (launcher->output_closed)
+        return;
+    check_output(launcher, launcher->replay ? show_once(launcher, pid, stream, data, size)
+                                            : show_piece(launcher->show, pid, stream, data, size));
+}
+
+/* ---- In order ---- */
+
+static void ask_passed(struct launcher *launcher)
+{
+    struct wire_message message = {.kind = WIRE_ASK_PASSED};
+
+    while (order_asks(launcher->order, &message.envelope.superstep))
+        launcher_send_all(launcher, &message);
+}
+
+static void put_in_order(struct launcher_agent *agent, const struct wire_message *message)
+{
+    struct launcher *launcher = agent->launcher;
+    const struct wire_output *output = &message->output;
+
+    if (!launcher_is_present(launcher, message))
+        return; /* what an older term wrote comes again */
+    order_piece(launcher->order, agent->host, message->envelope.superstep, output->pid,
+                (int)output->stream, output->data.data, output->data.size);
+    ask_passed(launcher);
+}
+
+void launcher_passed(struct launcher_agent *agent, const struct wire_message *message)
+{
+    struct launcher *launcher = agent->launcher;
+
+    if (!launcher->order || !launcher_is_present(launcher, message))
+        return;
+    order_passed(launcher->order, agent->host, message->envelope.superstep);
+    ask_passed(launcher);
+    on_sink_changed(launcher);
+}
+
+void launcher_order_term(struct launcher *launcher)
+{
+    if (!launcher->order)
+        return;
+    if (job_machine_restores(launcher->machine)) /* else it has begun already */
+        order_begin(launcher->order);
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (job_machine_member(launcher->machine, i))
+            order_join(launcher->order, i);
+}
+
+/* After a fault that is recovered from, what waits is written again. */
+void launcher_order_lost(struct launcher_agent *agent)
+{
+    struct launcher *launcher = agent->launcher;
+
+    if (launcher->order && (launcher->over || !launcher_has_snapshots(launcher)))
+        order_leave(launcher->order, agent->host);
+}
+
+static void tell_unordered(void *context, int error)
+{
+    launcher_say(context, "output that waited for that of other hosts is lost: %s",
+                 strerror(-error));
+}
+
+void launcher_show_output(struct launcher_agent *agent, const struct wire_message *message)
+{
+    struct launcher *launcher = agent->launcher;
+    const struct wire_output *output = &message->output;
+
+    launcher_clear_progress(launcher);
+    if (!launcher->show || launcher->output_closed || output->data.size == 0)
+        return;
+    if (launcher->order)
+        put_in_order(agent, message);
+    else
+        show_now(launcher, output->pid, (int)output->stream, output->data.data, output->data.size);
+    if (launcher->prompts)
+        uv_timer_start(&launcher->prompt_timer, on_prompt_timer, PROMPT_MS, 0);
+    on_sink_changed(launcher);
+}
+
+void launcher_finish_output(struct launcher *launcher)
+{
+    if (launcher->order)
+        order_flush(launcher->order);
+    if (launcher->show && !launcher->output_closed)
+        check_output(launcher, show_flush(launcher->show));
+}
+
+bool launcher_output_is_out(const struct launcher *launcher)
+{
+    return sink_waiting(&launcher->sinks[0]) + sink_waiting(&launcher->sinks[1]) == 0;
+}
+
+/* ---- Snapshots ---- */
+
+/* The agent of another host may be later with its mark than Processor Zero with the commit. */
+static void marked(void *context, struct coord_name name)
+{
+    struct launcher *launcher = context;
+
+    if (launcher->replay)
+        replay_mark(launcher->replay, name);
+    input_mark(&launcher->input, name, launcher->marked_input);
+    if (coord_name_same(launcher->known, name))
+        launcher_forget(launcher, name);
+}
+
+void launcher_mark(struct launcher_agent *agent, const struct wire_message *message)
+{
+    struct launcher *launcher = agent->launcher;
+    struct coord_name name = {message->envelope.superstep, message->envelope.term};
+
+    if (!launcher->input.spool || name.term != job_machine_term(launcher->machine))
+        return;
+    if (agent == launcher->reader)
+        launcher->marked_input = message->mark.input;
+    if (!launcher->order) {
+        marked(launcher, name);
+        return;
+    }
+    order_mark(launcher->order, agent->host, name);
+    ask_passed(launcher);
+    on_sink_changed(launcher);
+}
+
+void launcher_forget(struct launcher *launcher, struct coord_name name)
+{
+    launcher->known = name;
+    if (launcher->replay)
+        replay_commit(launcher->replay, name);
+    if (launcher->input.spool)
+        input_commit(&launcher->input, name);
+}
+
+/* When a job is restarted this bsprun has shown nothing yet. */
+void launcher_go_back(struct launcher *launcher, struct coord_name name)
+{
+    if (launcher->order)
+        order_from(launcher->order, name.superstep);
+    if (!launcher->replay || replay_back(launcher->replay, name))
+        return;
+    if (launcher->any_output)
+        launcher_say(launcher,
+                     "it is not known how far the output was at that snapshot: some will be "
+                     "shown twice");
+    replay_begin(launcher->replay, name);
+}
+
+/* ---- Input ---- */
+
+static void send_input(struct launcher *launcher)
+{
+    struct wire_message message = {.kind = WIRE_INPUT};
+
+    while (launcher->reader && launcher->reader->line &&
+           input_next(&launcher->input, &message.input))
+        launcher_send_to(launcher->reader, &message);
+}
+
+static size_t input_wanted(void *context)
+{
+    const struct launcher *launcher = context;
+
+    return launcher->reader && launcher->reader->line ? input_room(&launcher->input) : 0;
+}
+
+static void on_input(void *context, const char *data, size_t size, int error)
+{
+    struct launcher *launcher = context;
+
+    if (error)
+        launcher_say(launcher, "cannot read the input: %s", strerror(-error));
+    if (size == 0 && launcher->input.skip > 0)
+        launcher_say(launcher, "the input is shorter than what process 0 had read before");
+    if (size == 0)
+        input_end(&launcher->input);
+    else if (input_add(&launcher->input, data, size) != 0)
+        launcher_say(launcher, "no room for the input, some of which is lost");
+    send_input(launcher);
+}
+
+void launcher_input_taken(struct launcher_agent *agent, uint64_t position)
+{
+    struct launcher *launcher = agent->launcher;
+
+    if (!launcher->input.spool)
+        return;
+    launcher->reader = agent;
+    if (!input_taken(&launcher->input, position)) {
+        launcher_say(launcher, "what process 0 had read from position %llu on is not kept any more",
+                     (unsigned long long)position);
+        launcher->forced_status = 1;
+        launcher->end_told = true;
+        launcher_event(
+            launcher,
+            (struct job_event){.kind = JOB_EVENT_STOP, .how = WIRE_STOP_SIGNAL, .signal = SIGTERM});
+        return;
+    }
+    if (!launcher_has_snapshots(launcher))
+        input_forget_taken(&launcher->input);
+    send_input(launcher);
+    feed_wake(&launcher->feed);
+}
+
+/* ---- Life ---- */
+
+static bool open_order(struct launcher *launcher)
+{
+    static const struct order_calls calls = {show_now, marked, tell_unordered, new_file};
+
+    if (!launcher_has_hosts(launcher))
+        return true;
+    launcher->order = order_new(launcher->agent_count, ORDER_MEMORY, &calls, launcher);
+    return launcher->order != NULL;
+}
+
+int launcher_open_streams(struct launcher *launcher)
+{
+    bool snapshots = launcher_has_store(launcher);
+    enum wire_stdio mode = launcher->options->stdio;
+
+    sink_init(&launcher->sinks[0], &launcher->loop, STDOUT_FILENO, on_sink_changed, launcher);
+    sink_init(&launcher->sinks[1], &launcher->loop, STDERR_FILENO, on_sink_changed, launcher);
+    uv_timer_init(&launcher->loop, &launcher->prompt_timer);
+    launcher->prompt_timer.data = launcher;
+    launcher->prompts = isatty(STDOUT_FILENO);
+    if (snapshots && mode == WIRE_STDIO_INHERIT)
+        mode = WIRE_STDIO_PLAIN;
+    if (mode == WIRE_STDIO_INHERIT)
+        return 0;
+    launcher->show = show_new(mode, write_stream, launcher);
+    if (!launcher->show)
+        return -ENOMEM;
+    if (!snapshots)
+        return 0;
+    if (launcher_has_snapshots(launcher)) {
+        launcher->replay = replay_new(REPLAY_MEMORY, show_fresh, new_file, launcher);
+        if (!launcher->replay)
+            return -ENOMEM;
+    }
+    if (!open_order(launcher) || !input_init(&launcher->input, launcher->options->snapshots.keep,
+                                             INPUT_MEMORY, new_file, launcher))
+        return -ENOMEM;
+    return feed_open(&launcher->feed, &launcher->loop, input_wanted, on_input, launcher);
+}
+
+void launcher_close_streams(struct launcher *launcher)
+{
+    uv_close((uv_handle_t *)&launcher->prompt_timer, NULL);
+    for (int i = 0; i < 2; i++)
+        sink_close(&launcher->sinks[i]);
+    feed_close(&launcher->feed);
+}

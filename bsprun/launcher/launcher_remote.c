@@ -1,0 +1,330 @@
+/* launcher_remote.c - agents of other hosts.
+ *
+ * Happy path: bsprun listens -> an agent is started by ssh, srun or a command, which brings JOIN on
+ * its standard input: the job's key, its number, where bsprun listens -> it calls, both prove
+ * themselves -> it has a line.  ALIVE goes to and fro.
+ *
+ * What can fail: it cannot be started, or does not call in time (what the command said is shown);
+ * its line breaks, or it is silent for too long: it is lost.  What broke by itself may go on
+ * computing until it notices, so others wait that long before they take its place.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/hosts/remote_start.h"
+#include "bsprun/launcher/launcher_inside.h"
+#include "bsprun/launcher/start.h"
+#include "bsprun/verdict.h"
+#include "lib/net/addresses.h"
+#include "lib/net/meet.h"
+#include "lib/net/secret.h"
+
+#define WATCHES     3u /* in the time that a host may be silent */
+#define WATCH_LEAST 20u
+
+struct remote {
+    struct net_secret *key;
+    struct net_listener *listener;
+    struct remote_start *start; /* NULL: all agents are here */
+    uv_timer_t watch;
+    uint64_t watch_ms, watched_ms; /* how often, and when last */
+    char addresses[WIRE_ADDRESSES_MAX][NET_ADDRESS_SIZE];
+    const char *texts[WIRE_ADDRESSES_MAX];
+    uint32_t address_count;
+    char agent[PATH_MAX + 16];
+    bool by_slurm;
+};
+
+/* ---- They call ---- */
+
+/* One that was given up may still be on its way. */
+static void on_met(void *context, const struct net_meeting *meeting)
+{
+    struct launcher *launcher = context;
+    struct launcher_agent *agent = launcher_agent_of(launcher, meeting->peer.host);
+    const struct net_options options = {.encrypt = true, .session = &meeting->session};
+
+    if (!agent || agent->line || !agent->starting ||
+        meeting->peer.incarnation != agent->incarnation) {
+        close(meeting->fd);
+        return;
+    }
+    remote_start_ready(launcher->remote->start, agent->host);
+    int error = launcher_open_line(agent, meeting->fd, &options);
+    if (error) {
+        launcher_say(launcher, "cannot talk to the node agent of host %s: %s", agent->name,
+                     strerror(-error));
+        close(meeting->fd);
+    }
+}
+
+static void on_refused(void *context, bool proved, const char *text)
+{
+    if (proved)
+        launcher_say(context, "a node agent was turned away: %s", text);
+}
+
+static int listen_for_agents(struct launcher *launcher)
+{
+    static const struct net_meeter meeter = {.met = on_met, .refused = on_refused};
+    struct remote *remote = launcher->remote;
+    struct net_meet_options options = {
+        .setup = {.key = net_secret_key(remote->key),
+                  .version = WIRE_VERSION,
+                  .own = {.role = NET_BSPRUN, .purpose = NET_CONTROL},
+                  .accepts = NET_ACCEPTS(NET_AGENT, NET_CONTROL)},
+        .unproved_max = 4 * HOSTS_MAX,
+    };
+
+    memcpy(options.setup.job, launcher->job, sizeof options.setup.job);
+    int error =
+        net_listen(&launcher->loop, NULL, 0, &options, &meeter, launcher, &remote->listener);
+    if (error)
+        return error;
+    /* Loopback is for agents that are on this machine after all, whatever it is called. */
+    int count = net_own_addresses(net_listener_port(remote->listener), true, remote->addresses,
+                                  WIRE_ADDRESSES_MAX);
+    if (count < 0)
+        return count;
+    remote->address_count = (uint32_t)count;
+    for (int i = 0; i < count; i++)
+        remote->texts[i] = remote->addresses[i];
+    return 0;
+}
+
+/* ---- They are started ---- */
+
+static void fill_join(struct launcher *launcher, struct wire_message *message, uint32_t host,
+                      uint32_t incarnation)
+{
+    const struct remote *remote = launcher->remote;
+
+    memcpy(message->envelope.job, launcher->job, sizeof launcher->job);
+    message->join.host = host;
+    message->join.incarnation = incarnation;
+    message->join.addresses = (struct wire_texts){remote->texts, remote->address_count};
+    message->join.heartbeat_ms = (uint32_t)launcher->options->hosts.heartbeat_ms;
+    message->join.encrypt = launcher->options->hosts.encrypt;
+}
+
+static uint32_t list_hosts(const struct launcher *launcher, struct wire_host *hosts)
+{
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        hosts[i] = (struct wire_host){i, launcher->agents[i].slots, launcher->agents[i].name};
+    return launcher->agent_count;
+}
+
+bool launcher_send_join(struct launcher_agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_JOIN};
+    struct wire_host hosts[HOSTS_MAX];
+
+    message.join.hosts = (struct wire_host_list){hosts, list_hosts(agent->launcher, hosts)};
+    fill_join(agent->launcher, &message, agent->host, agent->incarnation);
+    message.join.key =
+        (struct wire_bytes){net_secret_key(agent->launcher->remote->key), NET_KEY_SIZE};
+    launcher_send_to(agent, &message);
+    return agent->line != NULL;
+}
+
+/* The host finds itself by its name where one call starts all of them.  0 or -errno. */
+static int add_to_start(struct launcher *launcher, const uint32_t *numbers, uint32_t count)
+{
+    struct remote *remote = launcher->remote;
+    struct remote_start_host starts[HOSTS_MAX] = {{0}};
+    struct wire_host hosts[HOSTS_MAX];
+    struct wire_message message = {.kind = WIRE_JOIN};
+    struct wire_buffer buffers[HOSTS_MAX];
+    char why[160];
+    int error = 0;
+
+    memset(buffers, 0, count * sizeof *buffers);
+    message.join.hosts = (struct wire_host_list){hosts, list_hosts(launcher, hosts)};
+    for (uint32_t i = 0; i < count && !error; i++) {
+        const struct launcher_agent *agent = &launcher->agents[numbers[i]];
+
+        fill_join(launcher, &message, remote->by_slurm ? WIRE_HOSTS_MAX : agent->host,
+                  agent->incarnation);
+        error = net_join_encode(&message, remote->key, &buffers[i], why, sizeof why);
+        starts[i] = (struct remote_start_host){agent->host,
+                                               &launcher->options->hosts.all.items[agent->host],
+                                               buffers[i].data, buffers[i].size};
+    }
+    if (!error)
+        error = remote_start_add(remote->start, starts, count);
+    for (uint32_t i = 0; i < count; i++)
+        net_secret_wipe_buffer(&buffers[i]);
+    return error;
+}
+
+bool launcher_start_remotes(struct launcher *launcher, const uint32_t *hosts, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        launcher->agents[hosts[i]].incarnation++;
+        launcher->agents[hosts[i]].starting = true;
+    }
+    int error = count > 0 ? add_to_start(launcher, hosts, count) : 0;
+    if (error)
+        launcher_say(launcher, "cannot start agents on other hosts: %s%s", strerror(-error),
+                     verdict_limit_hint(-error));
+    return error == 0;
+}
+
+/* `text` names the host, and may have several lines. */
+static void on_failed(void *context, uint32_t host, const char *text)
+{
+    struct launcher *launcher = context;
+    struct launcher_agent *agent = launcher_agent_of(launcher, host);
+    char short_text[WIRE_NAME_MAX + 64];
+
+    if (!agent || !agent->starting || launcher->over)
+        return;
+    launcher_say(launcher, "%s", text);
+    snprintf(short_text, sizeof short_text, "host %s: its node agent could not be started",
+             agent->name);
+    launcher_give_up_agent(agent, false, false, short_text);
+}
+
+/* Its line says what became of the agent itself. */
+static void on_ended(void *context, uint32_t host, int wait_status, const char *text)
+{
+    struct launcher *launcher = context;
+    struct launcher_agent *agent = launcher_agent_of(launcher, host);
+
+    (void)wait_status;
+    if (agent && text[0] && !launcher->over)
+        launcher_say(launcher, "host %s: %s", agent->name, text);
+}
+
+static int open_start(struct launcher *launcher)
+{
+    const struct options_hosts *options = &launcher->options->hosts;
+    struct remote *remote = launcher->remote;
+    enum launch_kind kind = launch_kind(options->launcher, options->slurm);
+    const char *words[4] = {remote->agent, "--join", NULL, NULL};
+    const struct remote_start_config config = {
+        .kind = kind,
+        .launcher = options->launcher,
+        .words = words,
+        .timeout_ms = options->connect_ms,
+        .signals = launcher->process_signals,
+        .failed = on_failed,
+        .ended = on_ended,
+    };
+
+    remote->by_slurm = kind == LAUNCH_SLURM;
+    if (remote->by_slurm)
+        words[2] = "--slurm";
+    return remote_start_open(&launcher->loop, &config, launcher, &remote->start);
+}
+
+/* ---- They are watched ---- */
+
+static void give_up_silent(struct launcher_agent *agent)
+{
+    char text[WIRE_NAME_MAX + 96];
+
+    snprintf(text, sizeof text, "host %s was lost: it has not been heard of for %g s", agent->name,
+             (double)agent->launcher->options->hosts.heartbeat_ms / 1e3);
+    remote_start_stop(agent->launcher->remote->start, agent->host);
+    launcher_give_up_agent(agent, true, false, text);
+}
+
+/* When we did not come to look ourselves, nothing is to be concluded from it. */
+static void on_watch(uv_timer_t *timer)
+{
+    struct launcher *launcher = timer->data;
+    struct remote *remote = launcher->remote;
+    struct wire_message alive = {.kind = WIRE_ALIVE};
+    uint64_t now = launcher_now_ms(), silence = launcher->options->hosts.heartbeat_ms;
+    bool late = launcher->paused || now - remote->watched_ms > 2 * remote->watch_ms;
+
+    remote->watched_ms = now;
+    for (uint32_t i = 0; i < launcher->agent_count; i++) {
+        struct launcher_agent *agent = &launcher->agents[i];
+
+        if (agent->local || !agent->line)
+            continue;
+        if (late)
+            agent->heard_ms = now;
+        else if (now - agent->heard_ms > silence)
+            give_up_silent(agent);
+        launcher_send_to(agent, &alive);
+        agent->calls++;
+    }
+}
+
+void launcher_remote_closed(struct launcher_agent *agent, enum net_end end, const char *text)
+{
+    struct launcher *launcher = agent->launcher;
+    char why[WIRE_NAME_MAX + 256];
+    bool cut = end == NET_END_CUT || end == NET_END_PROTOCOL;
+
+    if (launcher->over)
+        return;
+    snprintf(why, sizeof why, "host %s was lost: the connection to its node agent %s%s%.160s",
+             agent->name, cut ? "broke" : "ended", cut ? ", " : "", cut ? text : "");
+    remote_start_stop(launcher->remote->start, agent->host);
+    launcher_give_up_agent(agent, cut, !cut, why);
+}
+
+bool launcher_is_launching(const struct launcher *launcher, pid_t pid)
+{
+    return launcher->remote && launcher->remote->start &&
+           remote_start_owns(launcher->remote->start, pid);
+}
+
+/* ---- Life ---- */
+
+/* 0 or -errno. */
+int launcher_open_remote(struct launcher *launcher)
+{
+    struct remote *remote;
+    bool all_here = true;
+
+    if (!launcher_has_hosts(launcher))
+        return 0;
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        all_here = all_here && launcher->agents[i].local;
+    remote = launcher->remote = calloc(1, sizeof *remote);
+    if (!remote)
+        return -ENOMEM;
+    uv_timer_init(&launcher->loop, &remote->watch);
+    remote->watch.data = launcher;
+    remote->key = net_secret_make();
+    if (!remote->key)
+        return -ENOMEM;
+    if (all_here)
+        return 0;
+    if (!start_agent_path(remote->agent, sizeof remote->agent))
+        return -ENAMETOOLONG;
+    int error = listen_for_agents(launcher);
+    if (!error)
+        error = open_start(launcher);
+    if (error)
+        return error;
+    remote->watch_ms = launcher->options->hosts.heartbeat_ms / WATCHES;
+    if (remote->watch_ms < WATCH_LEAST)
+        remote->watch_ms = WATCH_LEAST;
+    remote->watched_ms = launcher_now_ms();
+    return uv_timer_start(&remote->watch, on_watch, remote->watch_ms, remote->watch_ms);
+}
+
+void launcher_close_remote(struct launcher *launcher)
+{
+    struct remote *remote = launcher->remote;
+
+    if (!remote)
+        return;
+    uv_close((uv_handle_t *)&remote->watch, NULL);
+    net_listener_close(remote->listener);
+    if (remote->start)
+        remote_start_close(remote->start, NULL);
+    remote->listener = NULL;
+    remote->start = NULL;
+    net_secret_free(remote->key);
+    remote->key = NULL;
+}

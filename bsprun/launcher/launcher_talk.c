@@ -1,0 +1,478 @@
+/* launcher_talk.c - what agents say, and what they are told.
+ *
+ * Happy path: HELLO -> START -> REGISTER -> ELECT (launcher_job.c) -> OUTPUT, STATUS, NOTICE,
+ * TRACE, MARK, SAVED -> CLOSING -> CLOSED -> REPORT, ENDED.
+ *
+ * What can fail: an agent that replaces another one is told to restore (START with resume, no
+ * REGISTER); what comes from an older term is dropped by the job machine.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/hosts/adapter.h"
+#include "bsprun/launcher/launcher_inside.h"
+#include "bsprun/launcher/program.h"
+#include "bsprun/launcher/window.h"
+#include "bsprun/usage.h"
+
+void launcher_query_status(struct launcher *launcher)
+{
+    struct wire_message message = {.kind = WIRE_QUERY_STATUS};
+
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        launcher->agents[i].answered = false;
+    launcher_send_all(launcher, &message);
+}
+
+void launcher_resize(struct launcher *launcher)
+{
+    struct wire_message message = {.kind = WIRE_RESIZE};
+    struct window window = window_look();
+
+    message.resize.rows = window.rows;
+    message.resize.columns = window.columns;
+    launcher_send_all(launcher, &message);
+}
+
+/* ---- START ---- */
+
+static void fill_snapshots(const struct launcher *launcher, struct wire_start *start)
+{
+    const struct options_snapshots *snapshots = &launcher->options->snapshots;
+
+    start->store = launcher->saved.folder;
+    start->recover = launcher_has_snapshots(launcher);
+    start->rule = start->recover ? snapshots->rule : WIRE_RULE_OFF;
+    start->every = snapshots->every;
+    start->overhead = snapshots->overhead;
+    start->async = snapshots->async;
+    start->keep = snapshots->keep;
+    start->copies = launcher->options->hosts.copies;
+    start->stop_on_failure = snapshots->on_refusal != ON_REFUSAL_CONTINUE;
+    start->stop_on_late_failure = snapshots->on_refusal == ON_REFUSAL_STOP;
+    start->excluded = (struct wire_texts){snapshots->excluded, (uint32_t)snapshots->excluded_count};
+    start->options = (struct wire_texts){(const char *const *)launcher->options->kept,
+                                         (uint32_t)launcher->options->kept_count};
+    if (start->stdio == WIRE_STDIO_INHERIT)
+        start->stdio = WIRE_STDIO_PLAIN;
+}
+
+/* What the name stands for here, in this directory, it shall stand for elsewhere. */
+static void name_program(struct launcher_agent *agent, struct wire_start *start)
+{
+    struct launcher *launcher = agent->launcher;
+    const struct options *options = launcher->options;
+    char found[PATH_MAX];
+
+    start->program = options->command[0];
+    if (agent->local)
+        return;
+    if (program_find(options->command[0], options->lookup("PATH"), found, sizeof found) &&
+        realpath(found, launcher->program))
+        start->program = launcher->program;
+    if (getcwd(launcher->working, sizeof launcher->working))
+        start->directory = launcher->working;
+}
+
+/* The program, or what the snapshot says it was. */
+static void fill_program(struct launcher_agent *agent, struct wire_start *start)
+{
+    struct launcher *launcher = agent->launcher;
+    const struct options *options = launcher->options;
+    const struct manifest *manifest = &launcher->saved.manifest;
+
+    bool restores = launcher_has_store(launcher) && job_machine_restores(launcher->machine);
+
+    start->program = start->directory = "";
+    start->resume = restores || agent->host != job_machine_zero(launcher->machine);
+    start->process_limit = (uint32_t)options->processes;
+    if (!start->resume) {
+        name_program(agent, start);
+        start->arguments = (struct wire_texts){(const char *const *)options->command + 1,
+                                               (uint32_t)options->command_length - 1};
+        start->environment = (struct wire_texts){options->exports, (uint32_t)options->export_count};
+        return;
+    }
+    if (!restores)
+        return; /* processes are made there of the image of process 0 */
+    saved_look(&launcher->saved);
+    if (!launcher->saved.has_manifest)
+        return;
+    start->program = manifest->program;
+    start->arguments = manifest->arguments;
+    start->environment = manifest->environment;
+    start->directory = manifest->directory;
+    start->process_limit = manifest->nprocs;
+}
+
+/* What is left of it for an agent that replaces another one. */
+static uint64_t time_left(struct launcher *launcher)
+{
+    uint64_t all = (uint64_t)(launcher->options->timeout * 1e9);
+
+    if (launcher->begun_ms == 0)
+        launcher->begun_ms = launcher_now_ms();
+    if (job_machine_term(launcher->machine) == 0)
+        return all;
+    uint64_t passed = (launcher_now_ms() - launcher->begun_ms) * 1000000u;
+
+    return all == 0 || passed < all ? all - (all ? passed : 0) : 1;
+}
+
+static void send_start(struct launcher_agent *agent)
+{
+    struct launcher *launcher = agent->launcher;
+    const struct options *options = launcher->options;
+    struct wire_message message = {.kind = WIRE_START};
+    struct wire_start *start = &message.start;
+    struct window window = window_look();
+
+    start->host = agent->host;
+    start->bind = options->bind;
+    start->stdio = options->stdio;
+    start->terminals = window.terminals;
+    start->rows = window.rows;
+    start->columns = window.columns;
+    start->report = options->report;
+    start->core_dumps = options->core_dumps;
+    start->verbosity = (uint32_t)options->verbosity;
+    start->timeout_ns = time_left(launcher);
+    start->consult_every = options->faults.consult_every;
+    start->abort_at = options->faults.abort_at;
+    fill_program(agent, start);
+    if (launcher_has_store(launcher))
+        fill_snapshots(launcher, start);
+    launcher_send_to(agent, &message);
+}
+
+/* ---- What is shown ---- */
+
+/* What all agents have answered together; the caller frees it.  NULL: no memory. */
+static struct wire_where *gather_places(const struct launcher *launcher, uint32_t *count)
+{
+    uint32_t all = 0;
+
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        all += launcher->agents[i].place_count;
+    struct wire_where *rows = calloc(all + 1, sizeof *rows);
+
+    *count = 0;
+    for (uint32_t i = 0; rows && i < launcher->agent_count; i++) {
+        const struct launcher_agent *agent = &launcher->agents[i];
+
+        for (uint32_t j = 0; j < agent->place_count; j++)
+            rows[(*count)++] = agent->places[j];
+    }
+    return rows;
+}
+
+static void show_progress(struct launcher *launcher, const struct wire_status *status)
+{
+    char text[128];
+
+    progress_text(status, launcher->superstep, launcher->seconds, text, sizeof text);
+    launcher->superstep = progress_superstep(status);
+    launcher->seconds = status->seconds;
+    if (launcher->over)
+        return;
+    if (!launcher->terminal) {
+        launcher_say(launcher, "%s", text);
+        return;
+    }
+    fprintf(stderr, "\r\033[Kbsprun: %s", text);
+    fflush(stderr);
+    launcher->line_shown = true;
+}
+
+/* The names in it live as long as the message and are not kept. */
+static bool keep_places(struct launcher_agent *agent, const struct wire_where_list *places)
+{
+    struct wire_where *rows = realloc(agent->places, (places->count + 1) * sizeof *rows);
+
+    if (!rows)
+        return false;
+    for (uint32_t i = 0; i < places->count; i++) {
+        rows[i] = places->items[i];
+        rows[i].function = rows[i].file = "";
+    }
+    agent->places = rows;
+    agent->place_count = places->count;
+    return true;
+}
+
+static void take_status(struct launcher_agent *agent, const struct wire_status *status)
+{
+    struct launcher *launcher = agent->launcher;
+    struct wire_status all = *status;
+
+    all.host = agent->host;
+    status_socket_take(launcher->status_socket, &all);
+    agent->answered = keep_places(agent, &status->ranks);
+    if (agent->host == job_machine_zero(launcher->machine)) {
+        launcher->status_seconds = status->seconds;
+        launcher->status_processes = status->processes;
+    }
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (launcher->agents[i].up && !launcher->agents[i].answered)
+            return;
+    struct wire_where *rows = gather_places(launcher, &all.ranks.count);
+    all.ranks.items = rows;
+    all.seconds = launcher->status_seconds;
+    all.processes = launcher->status_processes;
+    if (rows && launcher->options->progress)
+        show_progress(launcher, &all);
+    free(rows);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct wire_usage *first = a, *second = b;
+
+    return first->pid < second->pid ? -1 : first->pid > second->pid;
+}
+
+static void take_report(struct launcher_agent *agent, const struct wire_report *report)
+{
+    struct launcher *launcher = agent->launcher;
+    uint32_t count = launcher->usage_count + report->ranks.count;
+    struct wire_usage *all = realloc(launcher->usages, (count + 1) * sizeof *all);
+
+    agent->reported = true;
+    if (!all)
+        return;
+    for (uint32_t i = 0; i < report->ranks.count; i++)
+        all[launcher->usage_count + i] = report->ranks.items[i];
+    qsort(all, count, sizeof *all, by_pid);
+    launcher->usages = all;
+    launcher->usage_count = count;
+}
+
+void launcher_tell_report(struct launcher *launcher)
+{
+    char size[16];
+    char *table =
+        launcher->usage_count > 0 ? usage_table(launcher->usages, launcher->usage_count) : NULL;
+
+    if (!table)
+        return;
+    launcher_say(launcher, "%s", table);
+    free(table);
+    if (!launcher_has_snapshots(launcher))
+        return;
+    usage_bytes_text(launcher->snapshot_bytes, size, sizeof size);
+    launcher_say(launcher, "%llu snapshots, %s, %.3f s of pauses; %u faults recovered from",
+                 (unsigned long long)launcher->snapshots, size, (double)launcher->pause_ns / 1e9,
+                 launcher->faults);
+}
+
+/* ---- What the job machine is told ---- */
+
+static void tell_ended(struct launcher_agent *agent, const struct wire_message *message)
+{
+    struct launcher *launcher = agent->launcher;
+    const struct wire_ended *ended = &message->ended;
+    struct job_event event = {
+        .kind = JOB_EVENT_ENDED,
+        .term = message->envelope.term,
+        .outcome = {.status = ended->status,
+                    .cause = (enum wire_cause)ended->cause,
+                    .pid = ended->pid,
+                    .signal = ended->signal,
+                    .superstep = message->envelope.superstep,
+                    .text = ""},
+    };
+
+    if (message->envelope.term > 0 && agent->host != job_machine_zero(launcher->machine))
+        return; /* that is for Processor Zero to say */
+    free(launcher->last_text);
+    free(launcher->last_table);
+    launcher->last_text = strdup(ended->text);
+    launcher->last_table = strdup(ended->table);
+    launcher->last_cause = (enum wire_cause)ended->cause;
+    launcher->reports_awaited = launcher_has_hosts(launcher) && message->envelope.term > 0;
+    if (ended->cause == WIRE_CAUSE_HOST_LOST && launcher_has_hosts(launcher))
+        launcher_host_lost(launcher, &event, ended->text);
+    else
+        launcher_event(launcher, event);
+}
+
+static void tell_term_over(struct launcher *launcher, const struct wire_message *message)
+{
+    const struct wire_term_over *over = &message->term_over;
+    struct coord_name bad = {over->bad_superstep, over->bad_from};
+
+    if (message->envelope.term != job_machine_term(launcher->machine))
+        return;
+    struct job_event event = {
+        .kind = JOB_EVENT_TERM_OVER,
+        .term = message->envelope.term,
+        .outcome = {.status = over->status,
+                    .cause = (enum wire_cause)over->cause,
+                    .pid = over->pid,
+                    .signal = over->signal,
+                    .superstep = message->envelope.superstep,
+                    .text = "",
+                    .again = true,
+                    .bad = over->bad ? bad : (struct coord_name){0, 0}},
+    };
+    const char *text = over->text[0] ? over->text : wire_cause_text(over->cause);
+
+    if (over->cause == WIRE_CAUSE_HOST_LOST && launcher_has_hosts(launcher)) {
+        launcher_host_lost(launcher, &event, text);
+        return;
+    }
+    launcher_fault_text(launcher, text);
+    launcher_event(launcher, event);
+}
+
+static void note_snapshot(struct launcher *launcher, const struct wire_saved *saved)
+{
+    char size[16];
+
+    launcher->snapshots++;
+    launcher->snapshot_bytes += saved->size;
+    launcher->pause_ns += saved->pause_ns;
+    usage_bytes_text(saved->size, size, sizeof size);
+    if (launcher->options->verbosity > 0 && launcher_has_snapshots(launcher))
+        launcher_say(launcher,
+                     "snapshot of superstep %llu: %s, paused %.1f ms, committed after %.1f ms",
+                     (unsigned long long)saved->superstep, size, (double)saved->pause_ns / 1e6,
+                     (double)saved->commit_ns / 1e6);
+}
+
+static void tell_saved(struct launcher *launcher, const struct wire_message *message)
+{
+    struct coord_name name = {message->envelope.superstep, message->envelope.term};
+
+    if (name.term != job_machine_term(launcher->machine))
+        return;
+    if (message->saved.known) {
+        launcher_forget(launcher, name);
+        return;
+    }
+    launcher->committed = name;
+    launcher->saved_ms = launcher_now_ms();
+    note_snapshot(launcher, &message->saved);
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_COMMITTED,
+                                                .term = message->envelope.term,
+                                                .name = name});
+}
+
+/* An agent that has not been in a term yet speaks of the first. */
+bool launcher_is_present(const struct launcher *launcher, const struct wire_message *message)
+{
+    return message->envelope.term == job_machine_term(launcher->machine) ||
+           (message->envelope.term == 0 && !job_machine_restores(launcher->machine));
+}
+
+static void take_hello(struct launcher_agent *agent, const struct wire_hello *hello)
+{
+    free(agent->addresses);
+    agent->addresses =
+        agent->adapter ? adapter_first(hello->addresses, agent->adapter) : strdup(hello->addresses);
+    agent->cores = hello->cores;
+    agent->up = true;
+    agent->starting = false;
+    if (job_machine_zero(agent->launcher->machine) == agent->host)
+        agent->launcher->reader = agent;
+    send_start(agent);
+}
+
+/* Where the user has said which hosts there are. */
+static void tell_crowded(struct launcher *launcher, const struct wire_registration *registration)
+{
+    const struct options *options = launcher->options;
+    char line[HOSTS_ERROR];
+    uint64_t slots = 0;
+
+    for (uint32_t i = 0; i < launcher->agent_count - launcher->spares; i++)
+        slots += launcher->agents[i].slots ? launcher->agents[i].slots : launcher->agents[i].cores;
+    if (launcher_has_hosts(launcher) && !options->hosts.oversubscribe &&
+        hosts_crowded(registration->wanted, (uint32_t)options->processes, slots, line))
+        launcher_say(launcher, "%s", line);
+}
+
+static void tell_machine(struct launcher_agent *agent, const struct wire_message *message)
+{
+    struct job_event event = {.term = message->envelope.term, .host = agent->host};
+
+    switch (message->kind) {
+    case WIRE_REGISTER:
+        event.kind = JOB_EVENT_REGISTERED;
+        tell_crowded(agent->launcher, &message->registration);
+        break;
+    case WIRE_CHOSEN:
+        event.kind = JOB_EVENT_CHOSEN;
+        event.name = (struct coord_name){message->chosen.superstep, message->chosen.from};
+        break;
+    case WIRE_CLOSING:
+        event.kind = JOB_EVENT_CLOSING;
+        break;
+    default: /* HELLO */
+        if (!launcher_accepts(agent, &message->hello))
+            return;
+        take_hello(agent, &message->hello);
+        event.kind = JOB_EVENT_AGENT_UP;
+        break;
+    }
+    launcher_event(agent->launcher, event);
+}
+
+void launcher_take(struct launcher_agent *agent, const struct wire_message *message)
+{
+    struct launcher *launcher = agent->launcher;
+
+    switch (message->kind) {
+    case WIRE_HELLO:
+    case WIRE_REGISTER:
+    case WIRE_CHOSEN:
+    case WIRE_CLOSING:
+        tell_machine(agent, message);
+        break;
+    case WIRE_NOTICE:
+        launcher_say(launcher, "%s", message->notice.text);
+        break;
+    case WIRE_TRACE:
+        launcher_say(launcher, "%s", message->trace.text);
+        break;
+    case WIRE_STATUS:
+        take_status(agent, &message->status);
+        break;
+    case WIRE_OUTPUT:
+        launcher_show_output(agent, message);
+        break;
+    case WIRE_REPORT:
+        take_report(agent, &message->report);
+        launcher_finish(launcher);
+        break;
+    case WIRE_MARK:
+        launcher_mark(agent, message);
+        break;
+    case WIRE_ALIVE:
+        launcher_take_alive(agent);
+        break;
+    case WIRE_LINK_LOST:
+        launcher_take_link_lost(agent, message);
+        break;
+    case WIRE_PASSED:
+        launcher_passed(agent, message);
+        break;
+    case WIRE_INPUT_TAKEN:
+        if (launcher_is_present(launcher, message))
+            launcher_input_taken(agent, message->input_taken.position);
+        break;
+    case WIRE_SAVED:
+        tell_saved(launcher, message);
+        break;
+    case WIRE_TERM_OVER:
+        tell_term_over(launcher, message);
+        break;
+    case WIRE_ENDED:
+        tell_ended(agent, message);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,46 @@
+/* main.c - bsprun, the launcher the user sees. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bsprun/launcher/launcher.h"
+
+#define STATUS_USAGE 2
+
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+int main(int argc, char **argv)
+{
+    struct process_signals signals;
+    struct options options;
+    int status;
+
+    /* Closed standard descriptors would be taken by something else and written to. */
+    if (process_open_standard() != 0) {
+        perror("bsprun: /dev/null, in place of a closed standard stream");
+        return 1;
+    }
+    process_signals_save(&signals);
+    options_parse(argc, (const char **)argv, variable, &options);
+    switch (options.action) {
+    case OPTIONS_HELP:
+        fputs(options_help, stdout);
+        status = fflush(stdout) == 0 ? 0 : 1;
+        break;
+    case OPTIONS_VERSION:
+        printf("bsprun (bspzero) %s\n", BSPZ_VERSION);
+        status = fflush(stdout) == 0 ? 0 : 1;
+        break;
+    case OPTIONS_ERROR:
+        fprintf(stderr, "bsprun: %s\n", options.error);
+        status = STATUS_USAGE;
+        break;
+    default:
+        status = launcher_run(&options, &signals);
+        break;
+    }
+    options_free(&options);
+    return status;
+}

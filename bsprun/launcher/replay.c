@@ -1,0 +1,411 @@
+/* replay.c - output is shown once; see replay.h.
+ *
+ * Of each stream, what was shown since the newest committed snapshot is in a log (spool.h), the end
+ * of which is what has been shown so far.  What nobody is known to have written has no order
+ * (loose.h); and it may have been known before, or be known now, who wrote it.
+ */
+#include "bsprun/launcher/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/launcher/loose.h"
+
+#define PIECE 4096u
+
+struct stream {
+    int pid, number;
+    uint64_t at;          /* position of the present execution, never beyond the log's end */
+    uint64_t kept_from;   /* what is before is forgotten, or not of interest */
+    struct spool_log log; /* its end: what was shown */
+};
+
+struct mark {
+    struct coord_name name;
+    bool committed;
+    uint32_t count; /* streams that existed then */
+    uint64_t *positions;
+    uint64_t loose;
+};
+
+struct replay {
+    struct spool *spool;
+    replay_show *show;
+    void *context;
+    struct stream *streams;
+    uint32_t stream_count;
+    struct loose loose;
+    struct mark marks[REPLAY_MARKS_MAX];
+    uint32_t mark_count;
+    bool differed;
+    int differed_pid, differed_stream;
+};
+
+struct replay *replay_new(size_t memory, replay_show *show, spool_file *file, void *context)
+{
+    struct replay *replay = calloc(1, sizeof *replay);
+
+    if (!replay)
+        return NULL;
+    replay->spool = spool_new(memory, file, context);
+    if (!replay->spool) {
+        free(replay);
+        return NULL;
+    }
+    replay->show = show;
+    replay->context = context;
+    return replay;
+}
+
+/* ---- Streams ---- */
+
+static void forget_all(struct replay *replay, struct stream *stream)
+{
+    spool_clear(replay->spool, &stream->log, stream->log.end);
+    stream->kept_from = stream->log.end;
+}
+
+void replay_free(struct replay *replay)
+{
+    if (!replay)
+        return;
+    for (uint32_t i = 0; i < replay->stream_count; i++)
+        forget_all(replay, &replay->streams[i]);
+    for (uint32_t i = 0; i < replay->mark_count; i++)
+        free(replay->marks[i].positions);
+    loose_free(&replay->loose);
+    spool_free(replay->spool);
+    free(replay->streams);
+    free(replay);
+}
+
+static struct stream *stream_of(struct replay *replay, int pid, int number)
+{
+    for (uint32_t i = 0; i < replay->stream_count; i++)
+        if (replay->streams[i].pid == pid && replay->streams[i].number == number)
+            return &replay->streams[i];
+    struct stream *more =
+        realloc(replay->streams, (replay->stream_count + 1) * sizeof *replay->streams);
+    if (!more)
+        return NULL;
+    replay->streams = more;
+    more[replay->stream_count] = (struct stream){.pid = pid, .number = number};
+    return &more[replay->stream_count++];
+}
+
+static int recall(const struct replay *replay, const struct stream *stream, uint64_t position,
+                  char data[PIECE])
+{
+    return spool_read(replay->spool, &stream->log, position, data, PIECE);
+}
+
+/* ---- Output ---- */
+
+static int show_new(struct replay *replay, struct stream *stream, const char *data, size_t size)
+{
+    int pid = stream->pid, number = stream->number;
+    int unkept = spool_append(replay->spool, &stream->log, data, size);
+
+    if (unkept)
+        stream->kept_from = stream->log.end;
+    stream->at = stream->log.end;
+    int error = replay->show(replay->context, pid, number, data, size);
+    return error ? error : unkept;
+}
+
+/* Where the line that `position` is in begins, as far back as is remembered. */
+static uint64_t line_begin(const struct replay *replay, const struct stream *stream,
+                           uint64_t position)
+{
+    char data[PIECE];
+
+    while (position > stream->kept_from) {
+        uint64_t from = (position - 1) - (position - 1) % PIECE;
+
+        from = from < stream->kept_from ? stream->kept_from : from;
+        if (recall(replay, stream, from, data) < 0)
+            break;
+        const char *found = memrchr(data, '\n', (size_t)(position - from));
+        if (found)
+            return from + (uint64_t)(found - data) + 1;
+        position = from;
+    }
+    return position;
+}
+
+/* The executions differ from here on: this one counts, and is shown from the beginning of its line
+ * on, in a line of its own. */
+static int differ(struct replay *replay, struct stream *stream)
+{
+    char data[PIECE];
+    uint64_t begin = line_begin(replay, stream, stream->at);
+    int pid = stream->pid, number = stream->number;
+    bool in_line = stream->log.end > stream->kept_from &&
+                   (recall(replay, stream, stream->log.end - 1, data) != 1 || data[0] != '\n');
+    int error = in_line ? replay->show(replay->context, pid, number, "\n", 1) : 0;
+
+    replay->differed = true;
+    replay->differed_pid = pid;
+    replay->differed_stream = number;
+    while (begin < stream->at && !error) {
+        int got = recall(replay, stream, begin, data);
+
+        if (got <= 0)
+            break;
+        size_t piece =
+            (uint64_t)got < stream->at - begin ? (size_t)got : (size_t)(stream->at - begin);
+        error = replay->show(replay->context, pid, number, data, piece);
+        begin += piece;
+    }
+    spool_cut(replay->spool, &stream->log, stream->at);
+    return error;
+}
+
+/* How many of the bytes are those that were shown at this position; `same`: no other one follows.
+ */
+static size_t compare(const struct replay *replay, const struct stream *stream, const char *data,
+                      size_t size, bool *same)
+{
+    char known[PIECE];
+    size_t done = 0;
+    uint64_t left = stream->log.end - stream->at;
+
+    *same = true;
+    if (size > left)
+        size = (size_t)left;
+    while (done < size) {
+        uint64_t position = stream->at + done;
+        size_t piece = size - done;
+
+        if (position < stream->kept_from) { /* only known how much it was */
+            if (piece > stream->kept_from - position)
+                piece = (size_t)(stream->kept_from - position);
+            done += piece;
+            continue;
+        }
+        int got = recall(replay, stream, position, known);
+        if (got <= 0)
+            return size; /* cannot be read: believed to be the same */
+        if (piece > (size_t)got)
+            piece = (size_t)got;
+        for (size_t i = 0; i < piece; i++)
+            if (known[i] != data[done + i]) {
+                *same = false;
+                return done + i;
+            }
+        done += piece;
+    }
+    return done;
+}
+
+/* Output of a process that is known. */
+static int ordered_piece(struct replay *replay, int pid, int stream_number, const char *data,
+                         size_t size)
+{
+    struct stream *stream = stream_of(replay, pid, stream_number);
+    bool same;
+
+    if (!stream) {
+        int error = replay->show(replay->context, pid, stream_number, data, size);
+
+        return error ? error : -ENOMEM;
+    }
+    if (stream->at < stream->log.end) {
+        size_t known = compare(replay, stream, data, size, &same);
+
+        stream->at += known;
+        data += known;
+        size -= known;
+        int error = same ? 0 : differ(replay, stream);
+        if (error)
+            return error;
+    }
+    return size > 0 ? show_new(replay, stream, data, size) : 0;
+}
+
+/* The whole line is what the stream is expected to bring next. */
+static bool is_next(const struct replay *replay, const struct stream *stream, const char *line,
+                    size_t size)
+{
+    bool same;
+
+    return stream->at < stream->log.end && compare(replay, stream, line, size, &same) > 0 && same;
+}
+
+/* It may have been known before the rollback who wrote it. */
+static bool is_next_of_any(struct replay *replay, int number, const char *line, size_t size)
+{
+    for (uint32_t i = 0; i < replay->stream_count; i++) {
+        struct stream *stream = &replay->streams[i];
+
+        if (stream->number == number && stream->log.end - stream->at >= size &&
+            is_next(replay, stream, line, size)) {
+            stream->at += size;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int loose_line(struct replay *replay, int number, const char *line, size_t size)
+{
+    if (loose_take(&replay->loose, number, line, size) ||
+        is_next_of_any(replay, number, line, size))
+        return 0;
+    int unkept = loose_add(&replay->loose, number, line, size);
+    int error = replay->show(replay->context, -1, number, line, size);
+    return error ? error : unkept;
+}
+
+/* A line of a process that is known, while there are some of which it was not. */
+static int mixed_line(struct replay *replay, int pid, int number, const char *line, size_t size)
+{
+    const struct stream *stream = stream_of(replay, pid, number);
+
+    if (stream && !is_next(replay, stream, line, size) &&
+        loose_take(&replay->loose, number, line, size))
+        return 0;
+    return ordered_piece(replay, pid, number, line, size);
+}
+
+int replay_piece(struct replay *replay, int pid, int stream_number, const char *data, size_t size)
+{
+    int first = 0;
+
+    if (pid >= 0 && !loose_expects(&replay->loose))
+        return ordered_piece(replay, pid, stream_number, data, size);
+    while (size > 0) {
+        const char *end = memchr(data, '\n', size);
+        size_t line = end ? (size_t)(end - data) + 1 : size;
+        int error = pid < 0 ? loose_line(replay, stream_number, data, line)
+                            : mixed_line(replay, pid, stream_number, data, line);
+
+        first = first ? first : error;
+        data += line;
+        size -= line;
+    }
+    return first;
+}
+
+/* ---- Marks ---- */
+
+static struct mark *find(struct replay *replay, struct coord_name name)
+{
+    for (uint32_t i = 0; i < replay->mark_count; i++)
+        if (coord_name_same(replay->marks[i].name, name))
+            return &replay->marks[i];
+    return NULL;
+}
+
+static void remove_mark(struct replay *replay, uint32_t index)
+{
+    free(replay->marks[index].positions);
+    replay->mark_count--;
+    memmove(&replay->marks[index], &replay->marks[index + 1],
+            (replay->mark_count - index) * sizeof *replay->marks);
+}
+
+/* Only one snapshot is on its way at a time: those before it that are not committed never will be. */
+static void drop_uncommitted(struct replay *replay)
+{
+    for (uint32_t i = replay->mark_count; i-- > 0;)
+        if (!replay->marks[i].committed)
+            remove_mark(replay, i);
+}
+
+int replay_mark(struct replay *replay, struct coord_name name)
+{
+    uint64_t *positions = calloc(replay->stream_count + 1, sizeof *positions);
+
+    if (!positions)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < replay->stream_count; i++)
+        positions[i] = replay->streams[i].at;
+    struct mark *old = find(replay, name);
+    if (old)
+        remove_mark(replay, (uint32_t)(old - replay->marks));
+    drop_uncommitted(replay);
+    if (replay->mark_count == REPLAY_MARKS_MAX)
+        remove_mark(replay, 0);
+    replay->marks[replay->mark_count++] =
+        (struct mark){.name = name,
+                      .count = replay->stream_count,
+                      .positions = positions,
+                      .loose = replay->loose.at - replay->loose.skip};
+    return 0;
+}
+
+int replay_begin(struct replay *replay, struct coord_name name)
+{
+    int error = replay_mark(replay, name);
+
+    if (!error)
+        replay_commit(replay, name);
+    return error;
+}
+
+void replay_commit(struct replay *replay, struct coord_name name)
+{
+    struct mark *mark = find(replay, name);
+
+    if (!mark)
+        return;
+    mark->committed = true;
+    loose_forget(&replay->loose, mark->loose);
+    for (uint32_t i = 0; i < mark->count; i++) {
+        struct stream *stream = &replay->streams[i];
+
+        if (stream->kept_from < mark->positions[i])
+            stream->kept_from = mark->positions[i];
+        spool_forget(replay->spool, &stream->log, stream->kept_from);
+    }
+}
+
+bool replay_back(struct replay *replay, struct coord_name name)
+{
+    struct mark *mark = find(replay, name);
+
+    if (mark) {
+        mark->committed = true; /* even if nobody has lived to say so */
+        loose_back(&replay->loose, mark->loose);
+    } else {
+        loose_clear(&replay->loose);
+    }
+    for (uint32_t i = 0; i < replay->stream_count; i++) {
+        struct stream *stream = &replay->streams[i];
+
+        if (!mark) {
+            stream->at = stream->log.end;
+            forget_all(replay, stream);
+        } else {
+            stream->at = i < mark->count ? mark->positions[i] : 0;
+        }
+    }
+    return mark != NULL;
+}
+
+bool replay_differed(struct replay *replay, int *pid, int *stream)
+{
+    bool differed = replay->differed;
+
+    if (differed) {
+        *pid = replay->differed_pid;
+        *stream = replay->differed_stream;
+    }
+    replay->differed = false;
+    return differed;
+}
+
+bool replay_behind(const struct replay *replay, int *pid, int *stream)
+{
+    for (uint32_t i = 0; i < replay->stream_count; i++)
+        if (replay->streams[i].at < replay->streams[i].log.end) {
+            *pid = replay->streams[i].pid;
+            *stream = replay->streams[i].number;
+            return true;
+        }
+    *pid = -1;
+    *stream = 0; /* any */
+    return loose_expects(&replay->loose);
+}

@@ -1,0 +1,264 @@
+/* saved.c - the job's place among the snapshots; see saved.h. */
+#include "bsprun/launcher/saved.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bsprun/launcher/program.h"
+
+#define STATUS_FAILED 1
+#define STATUS_USAGE  2
+/* As long as it may take until nothing is left of a job whose bsprun was killed. */
+#define LOCK_WAIT_MS  3000
+#define LOCK_AGAIN_MS 20
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int fail(char error[SAVED_TEXT], int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int fail(char error[SAVED_TEXT], int status, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(error, SAVED_TEXT, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* The directory may still be locked by what is left of a job that was killed a moment ago. */
+static int open_locked(struct saved *saved, enum store_mode mode, char error[SAVED_TEXT])
+{
+    const struct timespec pause = {0, LOCK_AGAIN_MS * 1000000};
+    int waited = 0, status;
+
+    while ((status = store_open(&saved->store, saved->directory, mode, NULL, error)) == -EBUSY &&
+           waited < LOCK_WAIT_MS) {
+        nanosleep(&pause, NULL);
+        waited += LOCK_AGAIN_MS;
+    }
+    return status;
+}
+
+/* Absolute, since agents may be elsewhere. */
+static int find_folder(struct saved *saved, char error[SAVED_TEXT])
+{
+    char base[PATH_MAX];
+
+    if (!realpath(store_path(saved->store), base))
+        return fail(error, STATUS_FAILED, "%.300s: %s", store_path(saved->store), strerror(errno));
+    snprintf(saved->folder, sizeof saved->folder, "%s/%s", base, store_job_name(saved->store));
+    if (strlen(saved->folder) > WIRE_PATH_MAX)
+        return fail(error, STATUS_FAILED, "%.300s: the path is too long", base);
+    return 0;
+}
+
+static int open_new(struct saved *saved, char error[SAVED_TEXT])
+{
+    if (open_locked(saved, STORE_CREATE, error) < 0 ||
+        store_job_create(saved->store, saved->job, now_ns(), error) < 0)
+        return STATUS_FAILED;
+    return find_folder(saved, error);
+}
+
+/* ---- Going on with an old job ---- */
+
+static int read_terms(struct saved *saved, char error[SAVED_TEXT])
+{
+    struct manifest_terms terms;
+
+    if (store_terms(saved->store, &terms, error) < 0)
+        return STATUS_FAILED;
+    for (uint32_t i = 0; i < terms.terms.count; i++) {
+        const struct manifest_term *term = &terms.terms.items[i];
+
+        saved->last_term = term->term;
+        if (term->from_term > 0)
+            coord_lineage_add(&saved->lineage, term->term,
+                              (struct coord_name){term->superstep, term->from_term});
+    }
+    memcpy(saved->job, terms.job.data, WIRE_JOB_SIZE);
+    manifest_terms_free(&terms);
+    return 0;
+}
+
+/* Its record of the end; a superstep that was asked for by name counts more. */
+static int read_end(struct saved *saved, const struct options *options, char error[SAVED_TEXT])
+{
+    struct manifest_finish finish;
+    int status;
+
+    if (options->snapshots.restart_at != WIRE_NEVER)
+        return 0;
+    status = store_finished(saved->store, &finish, error);
+    if (status < 0)
+        return status == -ENOENT ? 0 : STATUS_FAILED;
+    saved->finished = true;
+    saved->finished_status = finish.status;
+    manifest_finish_free(&finish);
+    return 0;
+}
+
+static bool same_program(const struct saved *saved, const struct options *options)
+{
+    char path[PATH_MAX], full[PATH_MAX];
+
+    return program_find(options->command[0], options->lookup("PATH"), path, sizeof path) &&
+           realpath(path, full) && strcmp(full, saved->manifest.program) == 0;
+}
+
+static bool same_arguments(const struct saved *saved, const struct options *options)
+{
+    const struct wire_texts *arguments = &saved->manifest.arguments;
+
+    if (options->command_length == 1)
+        return true; /* not given */
+    if ((uint32_t)options->command_length != arguments->count)
+        return false;
+    for (uint32_t i = 1; i < arguments->count; i++)
+        if (strcmp(options->command[i], arguments->items[i]) != 0)
+            return false;
+    return true;
+}
+
+static int check_against(const struct saved *saved, const struct options *options,
+                         char error[SAVED_TEXT])
+{
+    const struct manifest *manifest = &saved->manifest;
+
+    if (options->processes > 0 && (uint32_t)options->processes != manifest->nprocs)
+        return fail(error, STATUS_FAILED,
+                    "-np %d: the job has %" PRIu32 " processes, and goes on with as many",
+                    options->processes, manifest->nprocs);
+    if (options->command_length > 0 && !same_program(saved, options))
+        return fail(error, STATUS_FAILED, "the snapshots in %.150s are of %.200s, not of %.100s",
+                    saved->directory, manifest->program, options->command[0]);
+    if (options->command_length > 0 && !same_arguments(saved, options))
+        return fail(error, STATUS_FAILED,
+                    "the job in %.150s had other arguments: leave them out to go on with it",
+                    saved->directory);
+    return 0;
+}
+
+static int open_old(struct saved *saved, struct options *options, char error[SAVED_TEXT])
+{
+    int status;
+
+    if (open_locked(saved, STORE_WRITE, error) < 0 || store_job_open(saved->store, NULL, error) < 0)
+        return STATUS_FAILED;
+    if ((status = read_terms(saved, error)) != 0 || (status = read_end(saved, options, error)) != 0)
+        return status;
+    if (saved->finished)
+        return 0;
+    if (store_newest(saved->store, options->snapshots.restart_at, WIRE_NEVER, &saved->manifest,
+                     saved->note, error) < 0)
+        return STATUS_FAILED;
+    saved->has_manifest = true;
+    if ((status = check_against(saved, options, error)) != 0)
+        return status;
+    if (!options_recall(options, saved->manifest.options.items, saved->manifest.options.count))
+        return fail(error, STATUS_USAGE, "%s", options->error);
+    if (store_sweep(saved->store, NULL, error) < 0 || store_unfinish(saved->store, error) < 0)
+        return STATUS_FAILED;
+    return find_folder(saved, error);
+}
+
+int saved_open(struct saved *saved, struct options *options, char error[SAVED_TEXT])
+{
+    memset(saved, 0, sizeof *saved);
+    if (getrandom(saved->job, sizeof saved->job, 0) != (ssize_t)sizeof saved->job)
+        return fail(error, STATUS_FAILED, "no random numbers: %s", strerror(errno));
+    saved->restart = options->snapshots.restart != NULL;
+    saved->directory = saved->restart ? options->snapshots.restart : options->snapshots.directory;
+    if (!saved->directory)
+        return 0;
+    return saved->restart ? open_old(saved, options, error) : open_new(saved, error);
+}
+
+int saved_open_private(struct saved *saved, char error[SAVED_TEXT])
+{
+    saved->private_directory = saved_make_private(error);
+    saved->directory = saved->private_directory;
+    return saved->directory ? open_new(saved, error) : STATUS_FAILED;
+}
+
+/* ---- While it runs ---- */
+
+void saved_look(struct saved *saved)
+{
+    char note[SAVED_TEXT], error[SAVED_TEXT];
+    struct manifest manifest;
+
+    if (store_newest(saved->store, WIRE_NEVER, WIRE_NEVER, &manifest, note, error) < 0)
+        return;
+    if (saved->has_manifest)
+        manifest_free(&saved->manifest);
+    saved->manifest = manifest;
+    saved->has_manifest = true;
+}
+
+uint32_t saved_term(struct saved *saved, uint32_t term, struct coord_name from,
+                    char error[SAVED_TEXT])
+{
+    return (uint32_t)-store_term_begin(saved->store, term, from.superstep, from.term, now_ns(),
+                                       error);
+}
+
+uint32_t saved_finish(struct saved *saved, int32_t status, uint32_t term, uint64_t superstep,
+                      char error[SAVED_TEXT])
+{
+    const struct manifest_finish finish = {
+        .job = {saved->job, sizeof saved->job},
+        .superstep = superstep,
+        .term = term,
+        .created = now_ns(),
+        .status = status,
+        .text = "",
+    };
+
+    return (uint32_t)-store_finish(saved->store, &finish, error);
+}
+
+int saved_spill(const struct saved *saved)
+{
+    const char *folder = getenv("TMPDIR");
+    int file = open(saved->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (file < 0)
+        file = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return file < 0 ? -errno : file;
+}
+
+void saved_close(struct saved *saved, bool worth_keeping)
+{
+    if (saved->store && saved->folder[0]) {
+        if (saved->restart || worth_keeping)
+            store_sweep(saved->store, NULL, NULL);
+        else
+            store_job_discard(saved->store, NULL);
+    }
+    if (saved->has_manifest)
+        manifest_free(&saved->manifest);
+    saved->has_manifest = false;
+    store_close(saved->store);
+    saved->store = NULL;
+    if (saved->private_directory)
+        saved_remove_private(saved->private_directory);
+    free(saved->private_directory);
+    saved->private_directory = NULL;
+}

@@ -1,0 +1,209 @@
+/* show.c - relayed output line by line, and the live progress; see show.h. */
+#include "bsprun/launcher/show.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_LIMIT 65536u /* a longer line is shown in pieces */
+
+/* The beginning of a line whose end has not come. */
+struct part {
+    int pid, stream;
+    bool begun; /* the line's beginning is out already: a prompt */
+    char *data;
+    size_t size, capacity;
+    struct part *next;
+};
+
+struct show {
+    enum wire_stdio mode;
+    show_writer *write;
+    void *context;
+    int last_pid, last_stream; /* whose banner was last */
+    struct part *parts;
+    struct part *open; /* whose begun line is the last thing on the screen */
+};
+
+struct show *show_new(enum wire_stdio mode, show_writer *write, void *context)
+{
+    struct show *show = calloc(1, sizeof *show);
+
+    if (!show)
+        return NULL;
+    show->mode = mode;
+    show->write = write;
+    show->context = context;
+    return show;
+}
+
+void show_free(struct show *show)
+{
+    if (!show)
+        return;
+    while (show->parts) {
+        struct part *next = show->parts->next;
+
+        free(show->parts->data);
+        free(show->parts);
+        show->parts = next;
+    }
+    free(show);
+}
+
+static struct part *part_of(struct show *show, int pid, int stream)
+{
+    struct part *part = show->parts;
+
+    while (part && (part->pid != pid || part->stream != stream))
+        part = part->next;
+    if (part)
+        return part;
+    part = calloc(1, sizeof *part);
+    if (!part)
+        return NULL;
+    part->pid = pid;
+    part->stream = stream;
+    part->next = show->parts;
+    show->parts = part;
+    return part;
+}
+
+static int append(struct part *part, const char *data, size_t size)
+{
+    if (part->size + size > part->capacity) {
+        size_t capacity = 2 * (part->size + size) + 128;
+        char *more = realloc(part->data, capacity);
+
+        if (!more)
+            return -ENOMEM;
+        part->data = more;
+        part->capacity = capacity;
+    }
+    memcpy(part->data + part->size, data, size);
+    part->size += size;
+    return 0;
+}
+
+static void prefix_text(struct show *show, const struct part *part, char *text, size_t size)
+{
+    char pid[16] = "?";
+
+    text[0] = '\0';
+    if (part->begun)
+        return;
+    if (show->open && size > 1) {
+        *text++ = '\n';
+        *text = '\0';
+        size--;
+        show->open->begun = false;
+    }
+    if (part->pid >= 0)
+        snprintf(pid, sizeof pid, "%d", part->pid);
+    if (show->mode == WIRE_STDIO_TAG) {
+        snprintf(text, size, "[%s] ", pid);
+    } else if (show->last_stream != part->stream || show->last_pid != part->pid) {
+        snprintf(text, size, " --- host BSP pid %s - %s ---\n", pid,
+                 part->stream == 2 ? "stderr" : "stdout");
+        show->last_pid = part->pid;
+        show->last_stream = part->stream;
+    }
+}
+
+/* One line out, with what belongs before it, in one write so that it stays whole.  `whole_line`:
+ * with a line break at its end, whether it has one or not. */
+static int put_line(struct show *show, struct part *part, bool whole_line)
+{
+    char prefix[80];
+    size_t length, size = part->size;
+    char *whole;
+    int error;
+
+    prefix_text(show, part, prefix, sizeof prefix);
+    length = strlen(prefix);
+    whole = malloc(length + size + 1);
+    if (!whole)
+        return -ENOMEM;
+    memcpy(whole, prefix, length);
+    memcpy(whole + length, part->data, size);
+    if (whole_line && (size == 0 || part->data[size - 1] != '\n'))
+        whole[length + size++] = '\n';
+    part->size = 0;
+    part->begun = !whole_line;
+    show->open = whole_line ? NULL : part;
+    error = show->write(show->context, part->stream, whole, length + size);
+    free(whole);
+    return error;
+}
+
+int show_piece(struct show *show, int pid, int stream, const char *data, size_t size)
+{
+    struct part *part;
+
+    if (show->mode == WIRE_STDIO_PLAIN)
+        return show->write(show->context, stream, data, size);
+    part = part_of(show, pid, stream);
+    if (!part)
+        return -ENOMEM;
+    while (size > 0) {
+        const char *newline = memchr(data, '\n', size);
+        size_t length = newline ? (size_t)(newline - data) + 1 : size;
+        int error = append(part, data, length);
+
+        if (!error && (newline || part->size >= LINE_LIMIT))
+            error = put_line(show, part, true);
+        if (error)
+            return error;
+        data += length;
+        size -= length;
+    }
+    return 0;
+}
+
+int show_release(struct show *show)
+{
+    for (struct part *part = show->parts; part; part = part->next) {
+        int error = part->size > 0 ? put_line(show, part, false) : 0;
+
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+int show_flush(struct show *show)
+{
+    for (struct part *part = show->parts; part; part = part->next) {
+        int error = part->size > 0 ? put_line(show, part, true) : 0;
+
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+uint64_t progress_superstep(const struct wire_status *status)
+{
+    uint64_t least = 0;
+
+    for (uint32_t i = 0; i < status->ranks.count; i++)
+        if (i == 0 || status->ranks.items[i].superstep < least)
+            least = status->ranks.items[i].superstep;
+    return least;
+}
+
+void progress_text(const struct wire_status *status, uint64_t before, double seconds_before,
+                   char *text, size_t size)
+{
+    uint64_t superstep = progress_superstep(status);
+    double passed = status->seconds - seconds_before;
+    double rate = passed > 0 && superstep >= before ? (double)(superstep - before) / passed : 0;
+
+    if (status->processes == 0)
+        snprintf(text, size, "before bsp_begin");
+    else
+        snprintf(text, size, "superstep %llu, %.*f/s, %.1f s, p = %u",
+                 (unsigned long long)superstep, rate < 10 ? 1 : 0, rate, status->seconds,
+                 status->processes);
+}

@@ -1,0 +1,506 @@
+/* link.c - the links of one term: made, driven, ended; see link.h.
+ *
+ * Happy path: links_open calls some peers and waits for others -> attach -> on_event reads and
+ * writes -> links_close.  When the last rank of this host arrives, whoever hears the bell collects
+ * what is for each host and writes what the descriptors take; the rest is for the loop.
+ *
+ * What can fail: a call, the connection, what the peer says, memory: break_link, then `lost` from
+ * on_async.  The lock is the bell's: it covers `out` of each link and the sending side of the
+ * mirror; everything else belongs to the thread of the loop.
+ */
+#include "bsprun/link/link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/link/link_inside.h"
+
+static void lock(struct links *links)
+{
+    pthread_mutex_lock(&links->bell->lock);
+}
+
+static void unlock(struct links *links)
+{
+    pthread_mutex_unlock(&links->bell->lock);
+}
+
+static struct link *link_to(struct links *links, uint32_t host)
+{
+    for (uint32_t i = 0; i < links->count; i++)
+        if (links->all[i].host == host)
+            return &links->all[i];
+    return NULL;
+}
+
+/* By either thread, with the lock held if not by the loop's; the first reason stays. */
+static void break_link(struct link *link, const char *why)
+{
+    if (link->broken)
+        return;
+    link->broken = true;
+    if (why != link->why)
+        snprintf(link->why, sizeof link->why, "%s", why);
+    uv_async_send(&link->links->async);
+}
+
+/* ---- Sending ------------------------------------------------------------------------------- */
+
+static void on_event(uv_poll_t *handle, int status, int events);
+
+static void want_events(struct link *link)
+{
+    int events = (link->in.stalled ? 0 : UV_READABLE) | (link->want_write ? UV_WRITABLE : 0);
+
+    if (!link->polling || link->broken)
+        return;
+    if (events)
+        uv_poll_start(&link->poll, events, on_event);
+    else
+        uv_poll_stop(&link->poll);
+}
+
+/* With the lock held: writes what can be written. */
+static void push(struct link *link)
+{
+    int result;
+
+    if (!link->up || link->broken || link->want_write)
+        return;
+    result = link_out_write(&link->out, link->fd);
+    if (result < 0)
+        break_link(link, strerror(-result));
+    if (result != 1)
+        return;
+    link->want_write = true;
+    if (pthread_equal(pthread_self(), link->links->thread))
+        want_events(link);
+    else
+        uv_async_send(&link->links->async);
+}
+
+/* With the lock held. */
+static void send_stage(struct links *links, uint64_t superstep, enum bspz_stage stage)
+{
+    uint32_t first = 0;
+
+    /* Not all begin with the same one. */
+    while (first < links->count && links->all[first].host < links->host)
+        first++;
+    for (uint32_t i = 0; i < links->count; i++) {
+        struct link *link = &links->all[(first + i) % links->count];
+        struct mirror_block block;
+        int error;
+
+        if (link->broken || !mirror_has(links->mirror, link->host))
+            continue;
+        error = mirror_collect(links->mirror, link->host, superstep, stage, &block);
+        if (!error) {
+            error = link_out_load(&link->out, &block);
+            if (error)
+                mirror_block_free(&block);
+        }
+        if (error)
+            break_link(link, "no memory to send a superstep");
+        push(link);
+    }
+    mirror_collected(links->mirror, superstep, stage);
+    if (stage == BSPZ_STAGE_ARRIVED)
+        links->passed = superstep + 1;
+}
+
+static bool output_waits(const struct links *links)
+{
+    struct pollfd polled[2];
+    nfds_t count = 0;
+
+    for (int i = 0; i < 2; i++)
+        if (links->outputs[i] >= 0)
+            polled[count++] = (struct pollfd){.fd = links->outputs[i], .events = POLLIN};
+    return count > 0 && links->calls.arrived && poll(polled, count, 0) > 0;
+}
+
+/* With the lock held: sends whatever is due, unless output has to go first. */
+static void send_due(struct links *links)
+{
+    enum bspz_stage stage;
+    uint64_t superstep;
+
+    while (links->mirror && !links->drain_due && mirror_due(links->mirror, &superstep, &stage)) {
+        if (stage == BSPZ_STAGE_ARRIVED && links->drained != superstep + 1 && output_waits(links)) {
+            links->drain_due = true;
+            links->drained = superstep + 1;
+            uv_async_send(&links->async);
+            return;
+        }
+        send_stage(links, superstep, stage);
+    }
+}
+
+void link_bell_rung(struct link_bell *bell)
+{
+    pthread_mutex_lock(&bell->lock);
+    if (bell->links)
+        send_due(bell->links);
+    pthread_mutex_unlock(&bell->lock);
+}
+
+void links_poke(struct links *links)
+{
+    lock(links);
+    send_due(links);
+    unlock(links);
+}
+
+int links_send(struct links *links, uint32_t host, struct wire_message *message)
+{
+    struct link *link = link_to(links, host);
+    struct wire_buffer encoded = {0};
+    char why[WIRE_ERROR_SIZE];
+    int error;
+
+    if (!link || link->broken || links->closed)
+        return 0;
+    error = wire_encode(message, &encoded, why, sizeof why);
+    if (error) {
+        free(encoded.data);
+        return error;
+    }
+    lock(links);
+    error = link_out_text(&link->out, encoded.data, (uint32_t)encoded.size);
+    if (error)
+        free(encoded.data);
+    else
+        push(link);
+    unlock(links);
+    return error;
+}
+
+uint64_t links_waiting(const struct links *links, uint32_t host)
+{
+    struct links *mutable = (struct links *)links;
+    struct link *link = link_to(mutable, host);
+    uint64_t waiting;
+
+    lock(mutable);
+    waiting = link ? link->out.waiting : 0;
+    unlock(mutable);
+    return waiting;
+}
+
+uint64_t links_passed(const struct links *links)
+{
+    struct links *mutable = (struct links *)links;
+    uint64_t passed;
+
+    lock(mutable);
+    passed = links->passed;
+    unlock(mutable);
+    return passed;
+}
+
+/* ---- Events of the loop -------------------------------------------------------------------- */
+
+/* After link_in_read or link_in_resume. */
+static void after_reading(struct link *link, int error)
+{
+    if (error == -ECANCELED)
+        return;
+    if (error) {
+        lock(link->links);
+        break_link(link, link->why);
+        unlock(link->links);
+    }
+    if (link->in.stalled || error)
+        want_events(link);
+}
+
+static void write_more(struct link *link)
+{
+    lock(link->links);
+    link->want_write = false;
+    push(link);
+    unlock(link->links);
+    if (!link->want_write)
+        want_events(link);
+}
+
+static void on_event(uv_poll_t *handle, int status, int events)
+{
+    struct link *link = handle->data;
+
+    if (link->links->closed || link->broken)
+        return;
+    if (status < 0) {
+        lock(link->links);
+        break_link(link, uv_strerror(status));
+        unlock(link->links);
+        return;
+    }
+    if (events & UV_WRITABLE)
+        write_more(link);
+    if (events & UV_READABLE)
+        after_reading(link, link_in_read(link));
+}
+
+static void release(struct links *links)
+{
+    if (--links->handles > 0)
+        return;
+    pthread_mutex_destroy(&links->own_bell.lock);
+    free(links->all);
+    free(links);
+}
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+    release(((struct link *)handle->data)->links);
+}
+
+static void on_async_closed(uv_handle_t *handle)
+{
+    release(handle->data);
+}
+
+/* The descriptor goes, what waited with it. */
+static void cut(struct link *link)
+{
+    if (link->call)
+        net_call_cancel(link->call);
+    link->call = NULL;
+    if (link->polling)
+        uv_close((uv_handle_t *)&link->poll, on_poll_closed);
+    link->polling = false;
+    if (link->fd >= 0)
+        close(link->fd);
+    link->fd = -1;
+    link_out_free(&link->out);
+    link_in_free(&link->in);
+}
+
+static void tell_lost(struct links *links)
+{
+    for (uint32_t i = 0; i < links->count && !links->closed; i++) {
+        struct link *link = &links->all[i];
+
+        if (!link->broken || link->told)
+            continue;
+        link->told = true;
+        lock(links);
+        cut(link);
+        unlock(links);
+        links->calls.lost(links->context, link->host, link->why);
+    }
+}
+
+static void tell_up(struct links *links)
+{
+    for (uint32_t i = 0; i < links->count; i++)
+        if (!links->all[i].up)
+            return;
+    if (links->told_up)
+        return;
+    links->told_up = true;
+    if (links->calls.up)
+        links->calls.up(links->context);
+}
+
+static void drain(struct links *links)
+{
+    if (!links->drain_due)
+        return;
+    links->calls.arrived(links->context, links->drained - 1);
+    if (links->closed)
+        return;
+    lock(links);
+    links->drain_due = false;
+    send_due(links);
+    unlock(links);
+}
+
+static void on_async(uv_async_t *async)
+{
+    struct links *links = async->data;
+
+    tell_lost(links);
+    if (!links->closed)
+        tell_up(links);
+    if (!links->closed)
+        drain(links);
+    for (uint32_t i = 0; i < links->count && !links->closed; i++) {
+        struct link *link = &links->all[i];
+
+        if (link->in.stalled && links->mirror && !link->broken)
+            after_reading(link, link_in_resume(link));
+        if (!links->closed)
+            want_events(link);
+    }
+}
+
+/* ---- Making them --------------------------------------------------------------------------- */
+
+static int attach(struct link *link, int fd, const struct net_session *session)
+{
+    struct links *links = link->links;
+    bool encrypt = links->encrypt && session;
+    int error = link_in_begin(&link->in, encrypt ? session->receive : NULL);
+
+    if (!error && encrypt)
+        error = link_out_encrypt(&link->out, session->send);
+    if (!error)
+        error = uv_poll_init(links->loop, &link->poll, fd);
+    if (error)
+        return error;
+    links->handles++;
+    link->poll.data = link;
+    link->polling = true;
+    link->fd = fd;
+    link->up = true;
+    want_events(link);
+    push(link);
+    uv_async_send(&links->async);
+    return 0;
+}
+
+void links_take(struct links *links, uint32_t host, int fd, const struct net_session *session)
+{
+    struct link *link = link_to(links, host);
+    int error;
+
+    if (!link || link->up || link->broken || links->closed) {
+        close(fd);
+        return;
+    }
+    lock(links);
+    error = attach(link, fd, session);
+    if (error)
+        break_link(link, "no memory for the link");
+    unlock(links);
+    if (error)
+        close(fd);
+}
+
+static void on_met(void *context, const struct net_meeting *meeting)
+{
+    struct link *link = context;
+
+    link->call = NULL;
+    links_take(link->links, link->host, meeting->fd, &meeting->session);
+}
+
+static void on_failed(void *context, const char *text)
+{
+    struct link *link = context;
+
+    link->call = NULL;
+    lock(link->links);
+    break_link(link, text);
+    unlock(link->links);
+}
+
+static int call_peer(struct link *link, const char *addresses)
+{
+    static const struct net_meeter meeter = {.met = on_met, .failed = on_failed};
+    struct net_meet_options options = link->links->meet;
+    const char *list[NET_ADDRESSES_MAX];
+    char *copy = strdup(addresses), *rest = copy, *one;
+    unsigned count = 0;
+    int error = -ENOMEM;
+
+    options.setup.wanted.host = link->host;
+    while (copy && count < NET_ADDRESSES_MAX && (one = strsep(&rest, " ")))
+        if (*one)
+            list[count++] = one;
+    if (copy)
+        error = net_call(link->links->loop, list, count, &options, &meeter, link, &link->call);
+    free(copy);
+    return error;
+}
+
+static void prepare_link(struct links *links, struct link *link, const struct links_peer *peer,
+                         bool may_call)
+{
+    int error = 0;
+
+    link->links = links;
+    link->host = peer->host;
+    link->fd = -1;
+    link_out_begin(&link->out);
+    if (may_call && peer->host < links->host && *peer->addresses)
+        error = call_peer(link, peer->addresses);
+    if (error)
+        break_link(link, error == -EINVAL ? "it has no address" : strerror(-error));
+}
+
+struct links *links_open(const struct links_setup *setup, const struct links_calls *calls,
+                         void *context)
+{
+    struct links *links = calloc(1, sizeof *links);
+
+    if (!links)
+        return NULL;
+    links->all = calloc(setup->peer_count + 1, sizeof *links->all);
+    if (!links->all || uv_async_init(setup->loop, &links->async, on_async) != 0) {
+        free(links->all);
+        free(links);
+        return NULL;
+    }
+    links->async.data = links;
+    links->handles = 1;
+    links->loop = setup->loop;
+    links->thread = pthread_self();
+    links->host = setup->host;
+    links->term = setup->term;
+    links->calls = *calls;
+    links->context = context;
+    pthread_mutex_init(&links->own_bell.lock, NULL);
+    links->bell = setup->bell ? setup->bell : &links->own_bell;
+    links->encrypt = setup->encrypt;
+    memcpy(links->outputs, setup->outputs, sizeof links->outputs);
+    if (setup->meet)
+        links->meet = *setup->meet;
+    links->count = setup->peer_count;
+    for (uint32_t i = 0; i < setup->peer_count; i++)
+        prepare_link(links, &links->all[i], &setup->peers[i], setup->meet != NULL);
+    lock(links);
+    links->bell->links = links;
+    unlock(links);
+    uv_async_send(&links->async); /* up at once, where there is nobody */
+    return links;
+}
+
+int links_mirror(struct links *links, int board_fd, int nprocs)
+{
+    int error;
+    struct mirror *mirror = mirror_new(board_fd, nprocs, &error);
+
+    if (!mirror)
+        return error;
+    lock(links);
+    links->mirror = mirror;
+    unlock(links);
+    uv_async_send(&links->async); /* where a superstep has come already */
+    return 0;
+}
+
+/* ---- The end ------------------------------------------------------------------------------- */
+
+void links_close(struct links *links)
+{
+    if (!links || links->closed)
+        return;
+    lock(links);
+    links->closed = true;
+    if (links->bell->links == links)
+        links->bell->links = NULL;
+    for (uint32_t i = 0; i < links->count; i++)
+        cut(&links->all[i]);
+    mirror_free(links->mirror);
+    links->mirror = NULL;
+    unlock(links);
+    uv_close((uv_handle_t *)&links->async, on_async_closed);
+}

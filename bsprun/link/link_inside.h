@@ -1,0 +1,141 @@
+/* link_inside.h - what the parts of link.h share.
+ *
+ * On a connection go frames: messages as lib/wire makes them, and of each block of a superstep
+ * first its head, then its data, in frames of at most LINK_FRAME_MAX bytes, so that a message waits
+ * for no more than one of them.
+ */
+#ifndef BSPRUN_LINK_INSIDE_H
+#define BSPRUN_LINK_INSIDE_H
+
+#include <stdatomic.h>
+#include <sys/uio.h>
+
+#include "bsprun/link/link.h"
+#include "bsprun/link/mirror.h"
+#include "lib/net/cipher.h"
+#include "lib/net/handshake.h"
+#include "lib/net/meet.h"
+
+enum link_kind { LINK_MESSAGE = 0x6c6b0001, LINK_HEAD, LINK_DATA };
+
+struct link_frame {
+    uint32_t kind, bytes;
+};
+#define LINK_FRAME_MAX    (1u << 20)
+#define LINK_MESSAGE_MAX  (WIRE_FRAME_MAX + WIRE_HEADER)
+
+#define LINK_BATCH_FRAMES 32u
+#define LINK_BATCH_PIECES 256u
+#define LINK_TEXT         256u
+
+/* A message that waits. */
+struct link_text {
+    struct link_text *next;
+    uint32_t size;
+    unsigned char *bytes;
+};
+
+/* A block that waits, and how much of it is on its way. */
+struct link_load {
+    struct link_load *next;
+    struct mirror_block block;
+    uint64_t head_gone, data_gone;
+    uint64_t piece, piece_gone; /* where in its data that is */
+};
+
+/* One direction: what waits, and the batch of frames that is being written. */
+struct link_out {
+    struct link_text *texts, **texts_end;
+    struct link_load *loads, **loads_end;
+    uint64_t waiting; /* bytes of texts */
+    bool text_last;   /* a message was put into the batch last */
+    struct link_frame frames[LINK_BATCH_FRAMES];
+    struct iovec pieces[LINK_BATCH_PIECES];
+    unsigned frame_count, piece_count, piece_next;
+    struct link_text *texts_gone; /* freed with the batch */
+    struct link_load *loads_gone;
+    struct cipher cipher;
+    unsigned char *sealed; /* NULL: not encrypted */
+    uint64_t sealed_used;
+    bool begun; /* the cipher's header is in the batch, or gone */
+};
+
+/* The other direction: the frame that is being received, and what is made of them. */
+struct link_in {
+    unsigned char *staging; /* what was read ahead */
+    size_t start, end, room;
+    struct link_frame frame;
+    bool in_frame;
+    uint32_t left; /* bytes of the frame to come */
+    unsigned char *text, *head;
+    uint64_t text_used, text_room, head_used, head_room;
+    bool stalled; /* a head is complete, and there is no mirror yet */
+    bool filling; /* data of `block` are awaited */
+    struct mirror_block block;
+    uint64_t data_left, piece, piece_done;
+    struct cipher cipher;
+    unsigned char *plain; /* NULL: not encrypted */
+    unsigned char key[NET_KEY_SIZE];
+    bool begun;
+};
+
+struct link {
+    struct links *links;
+    uint32_t host;
+    int fd; /* -1: not there yet, or lost */
+    uv_poll_t poll;
+    bool polling; /* the handle is open */
+    bool up, told;
+    _Atomic bool broken, want_write;
+    char why[LINK_TEXT];
+    struct net_call *call;
+    bool encrypted;
+    struct link_out out;
+    struct link_in in;
+};
+
+struct links {
+    uv_loop_t *loop;
+    pthread_t thread; /* of the loop */
+    uint32_t host, term;
+    struct links_calls calls;
+    void *context;
+    struct link_bell *bell;
+    struct link_bell own_bell; /* where there is none */
+    struct net_meet_options meet;
+    bool encrypt;
+    int outputs[2];
+    struct link *all;
+    uint32_t count;
+    uv_async_t async;
+    unsigned handles; /* that are not closed yet */
+    bool closed, all_up, told_up;
+    struct mirror *mirror;
+    _Atomic bool drain_due; /* output waits, and with it the superstep */
+    uint64_t drained;       /* superstep + 1 for which it was taken */
+    uint64_t passed;
+};
+
+/* ---- link_out.c: with the lock held ---- */
+
+void link_out_begin(struct link_out *out);
+int link_out_encrypt(struct link_out *out, const unsigned char *key);
+void link_out_free(struct link_out *out);
+/* Both take over what they are given, if the result is 0; else it is -ENOMEM. */
+int link_out_text(struct link_out *out, unsigned char *bytes, uint32_t size);
+int link_out_load(struct link_out *out, const struct mirror_block *block);
+/* Writes what it can.  0: nothing is left; 1: the descriptor takes no more, or it was much; -errno.
+ */
+int link_out_write(struct link_out *out, int fd);
+
+/* ---- link_in.c: only by the thread of the loop, without the lock ---- */
+
+int link_in_begin(struct link_in *in, const unsigned char *key);
+void link_in_free(struct link_in *in);
+/* Reads what there is, and hands it on.  0, or -errno with a line in link->why; -ECANCELED: links
+ * were closed meanwhile; -EPIPE: the peer has closed it. */
+int link_in_read(struct link *link);
+/* A mirror is there now. */
+int link_in_resume(struct link *link);
+
+#endif

@@ -1,0 +1,119 @@
+/* mirror_inside.h - what the parts of mirror.h share. */
+#ifndef BSPRUN_MIRROR_INSIDE_H
+#define BSPRUN_MIRROR_INSIDE_H
+
+#include "bsprun/link/mirror.h"
+#include "lib/shm/exchange.h"
+
+/* ---- What follows struct mirror_head ---- */
+
+/* A rank's line without its stamps. */
+struct mirror_line {
+    uint32_t flags;
+    bspz_position position;
+    uint64_t digest;
+    uint32_t decision, sync_number;
+    int64_t tag_size;
+    uint64_t sequence;
+    struct bspz_trace trace;
+};
+
+struct mirror_name {
+    uint32_t pid, index;
+    char text[BSPZ_NAME_BYTES];
+};
+
+/* Of a registration made before the blocks begin. */
+struct mirror_area {
+    uint32_t pid, slot;
+    uint64_t base;
+    uint32_t position, reserved;
+};
+
+/* An entry of the directory, and how many chunks its chains have. */
+struct mirror_entry {
+    uint32_t from, to;
+    uint64_t first[BSPZ_KINDS];
+    uint32_t chunks[BSPZ_KINDS];
+};
+
+/* Data: first the calls of registration of each rank that made some, then the chunks, entry by
+ * entry and kind by kind. */
+struct mirror_range {
+    uint64_t offset, bytes;
+};
+
+/* The parts of a head. */
+struct mirror_parts {
+    struct mirror_head *head;
+    struct mirror_line *lines;
+    struct mirror_name *names;
+    struct mirror_area *areas;
+    struct mirror_entry *entries;
+    struct mirror_range *ranges;
+};
+
+/* ---- Memory of a rank of another host ---- */
+
+/* An outbox half here: which of its granules, counted through the stretches, are backed. */
+struct mirror_half {
+    uint64_t *backed;
+    uint64_t words;
+    uint64_t held; /* bytes backed */
+    uint64_t used; /* bytes of the last superstep */
+    unsigned calm; /* times in a row that little of it was used */
+};
+
+struct mirror_rank {
+    struct mirror_half halves[2];
+    uint64_t table; /* bytes of its table that are backed */
+};
+
+struct mirror_peer {
+    uint32_t host;
+    int *pids; /* ascending */
+    int count;
+    uint64_t next;         /* the superstep whose ARRIVED comes next */
+    bool matched, replied; /* those stages of the one before have come */
+    /* Its clock: the least by which ours was ahead when a block came, and what is added to its
+     * times to make them ours. */
+    _Atomic int64_t ahead_ns;
+    int64_t offset_ns;
+};
+
+struct mirror {
+    struct bspz_board *board;
+    int board_fd;
+    int nprocs;
+    uint64_t granule;
+    struct mirror_peer own;
+    struct mirror_peer *peers;
+    uint32_t peer_count;
+    struct mirror_rank *ranks; /* [nprocs] */
+    struct mirror_names {
+        uint32_t sent, now;    /* of a rank here: those that others know, and will know next */
+    } * names;                 /* [nprocs] */
+    uint64_t names_noted;      /* superstep + 1 for which `now` was read */
+    struct mirror_area *areas; /* what goes with the first block */
+    uint32_t area_count;
+    uint64_t first; /* superstep that the blocks begin with */
+};
+
+uint64_t mirror_clock_ns(void);
+
+struct mirror_peer *mirror_peer_of(const struct mirror *mirror, uint32_t host);
+
+/* Backs bytes anywhere in the board with memory.  0 or -errno. */
+int mirror_back(const struct mirror *mirror, uint64_t offset, uint64_t bytes);
+/* The same in an outbox half, where that is remembered. */
+int mirror_back_range(struct mirror *mirror, const struct mirror_range *range);
+/* A slot of a rank's table. */
+int mirror_back_area(struct mirror *mirror, int pid, uint32_t slot);
+/* A rank's half is about to be filled anew: gives its memory back when most of it has been unused a
+ * while. */
+void mirror_calm(struct mirror *mirror, int pid, uint64_t superstep);
+/* Whether the range lies in that half of that rank, in one piece. */
+bool mirror_in_half(const struct mirror *mirror, int pid, uint64_t superstep,
+                    const struct mirror_range *range);
+
+#endif

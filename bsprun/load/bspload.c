@@ -1,0 +1,156 @@
+/* bspload.c - how busy and how fast the hosts are: bspload of the old toolset, without daemons. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/load/load.h"
+#include "bsprun/options/options_inside.h"
+
+#define STATUS_USAGE 2
+#define BIT(code)    (UINT64_C(1) << (code))
+/* Of bsprun's options those that make sense here: which hosts, and how they are reached. */
+#define ALLOWED                                                                                    \
+    ((BIT(OPT_MAP_BY) - BIT(OPT_HOSTS)) | BIT(OPT_LAUNCHER) | BIT(OPT_CONNECT_TIMEOUT) |           \
+     BIT(OPT_HELP) | BIT(OPT_VERSION))
+
+static const char help[] =
+    "Usage: bspload [OPTION...]\n"
+    "Shows how busy and how fast the hosts are, the one with most free power first:\n"
+    "cores, load (processes that want to run) of the last 1, 5 and 15 minutes, speed of\n"
+    "a core, and cores without load times speed.\n"
+    "  --hosts a,b      these hosts; --hostfile FILE: those named there.  Else those of\n"
+    "                   BSPZERO_HOSTS or BSPZERO_HOSTFILE, of the Slurm allocation, of\n"
+    "                   ~/.bsptcphosts, or this one\n"
+    "  --launcher ssh|slurm|CMD, --connect-timeout SECONDS: as for bsprun\n"
+    "  --help, --version\n"
+    "The exit status is 1 when a host does not answer.\n";
+
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value;
+}
+
+/* ---- The table ---- */
+
+static void print_number(double value, int width, int digits, bool known)
+{
+    if (known)
+        printf("  %*.*f", width, digits, value);
+    else
+        printf("  %*s", width, "-");
+}
+
+static void print_row(const struct host *host, const struct load *load, int width)
+{
+    bool speed = load->known && load->mflops > 0;
+
+    printf("%-*s", width, host->name);
+    print_number(load->cores, 5, 0, load->known);
+    for (int i = 0; i < 3; i++)
+        print_number(load->load[i], 6, 2, load->known);
+    print_number(load->mflops, 8, 0, speed);
+    print_number(load_free(load, true), 8, 0, speed);
+    putchar('\n');
+}
+
+/* The exit status. */
+static int show(const struct options_hosts *hosts)
+{
+    uint32_t count = hosts->all.count;
+    struct load *loads = load_look(hosts);
+    uint32_t *order = calloc(count, sizeof *order);
+    int width = (int)strlen("host"), status = 0;
+
+    if (!loads || !order) {
+        fprintf(stderr, "bspload: out of memory\n");
+        load_free_all(loads, count);
+        free(order);
+        return 1;
+    }
+    load_rank(loads, count, order);
+    for (uint32_t i = 0; i < count; i++)
+        if ((int)strlen(hosts->all.items[i].name) > width)
+            width = (int)strlen(hosts->all.items[i].name);
+    printf("%-*s  %5s  %6s  %6s  %6s  %8s  %8s\n", width, "host", "cores", "1 min", "5 min",
+           "15 min", "Mflop/s", "free");
+    for (uint32_t i = 0; i < count; i++)
+        print_row(&hosts->all.items[order[i]], &loads[order[i]], width);
+    if (fflush(stdout) != 0)
+        status = 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (loads[i].failure) {
+            fprintf(stderr, "bspload: %s\n", loads[i].failure);
+            status = 1;
+        }
+    load_free_all(loads, count);
+    free(order);
+    return status;
+}
+
+/* ---- The command ---- */
+
+static int usage(const char *text)
+{
+    fprintf(stderr, "bspload: %s\n", text);
+    return STATUS_USAGE;
+}
+
+/* The hosts are found as bsprun finds them. */
+static int run(struct options *options)
+{
+    char own[256] = "";
+
+    if (options->action == OPTIONS_HELP) {
+        fputs(help, stdout);
+        return fflush(stdout) == 0 ? 0 : 1;
+    }
+    if (options->action == OPTIONS_VERSION) {
+        printf("bspload (bspzero) %s\n", BSPZ_VERSION);
+        return fflush(stdout) == 0 ? 0 : 1;
+    }
+    if (options->action == OPTIONS_ERROR)
+        return usage(options->error);
+    if (options->given & ~ALLOWED)
+        return usage("an option of bsprun that means nothing here; bspload --help says more");
+    if (options->command_length > 1)
+        return usage("there are too many words; bspload --help says more");
+    if (!is_set("BSPZERO_HOSTS") && !is_set("BSPZERO_HOSTFILE") && !hosts_in_slurm(variable))
+        options->hosts.nolocal = true;
+    gethostname(own, sizeof own - 1);
+    if (!options_find_hosts(options, own))
+        return usage(options->error);
+    if (options->note[0])
+        fprintf(stderr, "bspload: %s\n", options->note);
+    return show(&options->hosts);
+}
+
+int main(int argc, char **argv)
+{
+    const char **words = calloc((size_t)argc + 2, sizeof *words);
+    struct options options;
+    struct load load;
+
+    if (argc == 2 && strcmp(argv[1], "--probe") == 0) {
+        load_probe(&load);
+        return load_print(&load) == 0 ? 0 : 1;
+    }
+    if (!words)
+        return usage("out of memory");
+    /* The options of bsprun want a program behind them. */
+    for (int i = 0; i < argc; i++)
+        words[i] = argv[i];
+    words[argc] = "bspload";
+    options_parse(argc + 1, words, variable, &options);
+    int status = run(&options);
+    options_free(&options);
+    free(words);
+    return status;
+}

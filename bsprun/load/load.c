@@ -1,0 +1,90 @@
+/* load.c - loads of hosts: read and ranked; see load.h. */
+#include "bsprun/load/load.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool sensible(const struct load *load)
+{
+    for (int i = 0; i < 3; i++)
+        if (!isfinite(load->load[i]) || load->load[i] < 0)
+            return false;
+    return load->cores > 0 && load->cores <= WIRE_SLOTS_MAX && isfinite(load->mflops) &&
+           load->mflops >= 0;
+}
+
+/* One line, and the next one. */
+static bool read_here(struct load *load, const char *line, const char *next)
+{
+    struct load got = {.known = true};
+    int end = 0;
+
+    if (sscanf(line, "bspload %lf %lf %lf %u %lf", &got.load[0], &got.load[1], &got.load[2],
+               &got.cores, &got.mflops) != 5 &&
+        (sscanf(line, "%lf %lf %lf %*u/%*u %*u%n", &got.load[0], &got.load[1], &got.load[2],
+                &end) != 3 ||
+         end == 0 || !next || sscanf(next, "%u", &got.cores) != 1))
+        return false;
+    if (!sensible(&got))
+        return false;
+    *load = got;
+    return true;
+}
+
+bool load_read(struct load *load, const char *text)
+{
+    for (const char *line = text; line && *line;) {
+        const char *newline = strchr(line, '\n'), *next = newline ? newline + 1 : NULL;
+
+        if (read_here(load, line, next))
+            return true;
+        line = next;
+    }
+    return false;
+}
+
+double load_free(const struct load *load, bool with_speed)
+{
+    double idle = load->cores - load->load[0];
+
+    return idle <= 0 ? 0 : idle * (with_speed ? load->mflops : 1);
+}
+
+/* What one more process would get of a host without idle cores. */
+static double share(const struct load *load, bool with_speed)
+{
+    return load->cores / (load->load[0] + 1) * (with_speed ? load->mflops : 1);
+}
+
+bool load_has_speeds(const struct load *loads, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (loads[i].known && loads[i].mflops <= 0)
+            return false;
+    return true;
+}
+
+static bool better(const struct load *a, const struct load *b, bool with_speed)
+{
+    if (!a->known || !b->known)
+        return a->known && !b->known;
+    double free_a = load_free(a, with_speed), free_b = load_free(b, with_speed);
+
+    if (free_a > 0 || free_b > 0)
+        return free_a > free_b;
+    return share(a, with_speed) > share(b, with_speed);
+}
+
+void load_rank(const struct load *loads, uint32_t count, uint32_t *order)
+{
+    bool with_speed = load_has_speeds(loads, count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t place = i;
+
+        for (; place > 0 && better(&loads[i], &loads[order[place - 1]], with_speed); place--)
+            order[place] = order[place - 1];
+        order[place] = i;
+    }
+}

@@ -1,0 +1,358 @@
+/* options.c - bsprun's command line; see options.h. */
+#include "bsprun/options/options.h"
+
+#include <popt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/options/options_inside.h"
+
+#define SUGGESTION_DISTANCE 2
+
+const char options_help[] =
+    "Usage: bsprun [OPTION...] PROGRAM [ARGUMENT...]   or   bsprun --restart DIR\n"
+    "Runs a BSPlib program, linked with bspcc, on this machine or on several.\n"
+    "  -np N, -n, -p, -npes  at most N processes (else BSP_PROCS, else one per core)\n"
+    "  -x VAR[=VALUE]        pass or set an environment variable\n"
+    "  --bind core|none      one core per process (default if they fit), or none\n"
+    "  --timeout SECONDS     end the job after that time, with status 124\n"
+    "  --tag-output          put the process number before every line of output\n"
+    "  -splitio              a banner wherever output of another process begins\n"
+    "  --report, --progress  table of time and bytes at the end; progress meanwhile\n"
+    "  -v, -vv               say who is Processor Zero; all that it sees and decides\n"
+    "  --core                allow core dumps;  -help, --version\n"
+    "Snapshots, from which the job goes on by itself when processes die:\n"
+    "  --ckpt DIR            keep them in DIR\n"
+    "  --every auto|N|30s    as the overhead allows, every N supersteps, or by time\n"
+    "  --restart DIR[@S]     go on from the newest one there, or that of superstep S\n"
+    "  --overhead 5% --async auto|on|off --keep 3|all --max-restarts 10 --grace 30\n"
+    "  --on-refuse first|stop|continue --ckpt-exclude fd:N|path:PATTERN\n"
+    "Hosts: --hosts a:4,b:4, --hostfile FILE, a Slurm allocation; else this one.\n"
+    "  --map-by slot|node --spares K --launcher ssh|slurm|CMD --heartbeat 10\n"
+    "  --copies 2 --encrypt --oversubscribe --load: see bsprun(1)\n"
+    "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
+    "The exit status is the program's; 128+N when a process died of signal N; 123\n"
+    "when stopped after a snapshot; 2 for a wrong call, 126 or 127 when the program\n"
+    "cannot be started.  Ctrl-C ends the job, a second one at once.\n";
+
+#define OLD POPT_ARGFLAG_ONEDASH /* -name as well as --name */
+
+static const struct poptOption table[] = {
+    {"np", 'n', POPT_ARG_STRING | OLD, NULL, OPT_NP, NULL, NULL},
+    {"npes", 'p', POPT_ARG_STRING | OLD, NULL, OPT_NP, NULL, NULL},
+    {"verbose", 'v', POPT_ARG_NONE, NULL, OPT_VERBOSE, NULL, NULL},
+    {"splitio", '\0', POPT_ARG_NONE | OLD, NULL, OPT_SPLIT, NULL, NULL},
+    {"tag-output", '\0', POPT_ARG_NONE | OLD, NULL, OPT_TAG, NULL, NULL},
+    {NULL, 'x', POPT_ARG_STRING, NULL, OPT_EXPORT, NULL, NULL},
+    {"bind", '\0', POPT_ARG_STRING | OLD, NULL, OPT_BIND, NULL, NULL},
+    {"timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_TIMEOUT, NULL, NULL},
+    {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
+    {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
+    {"core", '\0', POPT_ARG_NONE | OLD, NULL, OPT_CORE, NULL, NULL},
+    {"help", 'h', POPT_ARG_NONE | OLD, NULL, OPT_HELP, NULL, NULL},
+    {"version", '\0', POPT_ARG_NONE | OLD, NULL, OPT_VERSION, NULL, NULL},
+    {"hosts", '\0', POPT_ARG_STRING | OLD, NULL, OPT_HOSTS, NULL, NULL},
+    {"hostfile", '\0', POPT_ARG_STRING | OLD, NULL, OPT_HOSTFILE, NULL, NULL},
+    {"map-by", '\0', POPT_ARG_STRING | OLD, NULL, OPT_MAP_BY, NULL, NULL},
+    {"spares", '\0', POPT_ARG_STRING | OLD, NULL, OPT_SPARES, NULL, NULL},
+    {"launcher", '\0', POPT_ARG_STRING | OLD, NULL, OPT_LAUNCHER, NULL, NULL},
+    {"heartbeat", '\0', POPT_ARG_STRING | OLD, NULL, OPT_HEARTBEAT, NULL, NULL},
+    {"connect-timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_CONNECT_TIMEOUT, NULL, NULL},
+    {"copies", '\0', POPT_ARG_STRING | OLD, NULL, OPT_COPIES, NULL, NULL},
+    {"encrypt", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ENCRYPT, NULL, NULL},
+    {"oversubscribe", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OVERSUBSCRIBE, NULL, NULL},
+    {"load", '\0', POPT_ARG_NONE | OLD, NULL, OPT_LOAD, NULL, NULL},
+    {"local", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_LOCAL, NULL, NULL},
+    {"nolocal", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_NOLOCAL, NULL, NULL},
+    {"noload", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_LOCAL, NULL, NULL},
+    {"hostlist", '\0', POPT_ARG_STRING | OLD, NULL, OPT_OLD_HOSTLIST, NULL, NULL},
+    {"ckpt", '\0', POPT_ARG_STRING | OLD, NULL, OPT_CKPT, NULL, NULL},
+    {"every", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EVERY, NULL, NULL},
+    {"overhead", '\0', POPT_ARG_STRING | OLD, NULL, OPT_OVERHEAD, NULL, NULL},
+    {"async", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ASYNC, NULL, NULL},
+    {"keep", '\0', POPT_ARG_STRING | OLD, NULL, OPT_KEEP, NULL, NULL},
+    {"max-restarts", '\0', POPT_ARG_STRING | OLD, NULL, OPT_MAX_RESTARTS, NULL, NULL},
+    {"ckpt-exclude", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EXCLUDE, NULL, NULL},
+    {"on-refuse", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ON_REFUSE, NULL, NULL},
+    {"grace", '\0', POPT_ARG_STRING | OLD, NULL, OPT_GRACE, NULL, NULL},
+    /* With two dashes it has a value; with one it is the Oxford toolset's, which has none. */
+    {"restart", '\0', POPT_ARG_STRING, NULL, OPT_RESTART, NULL, NULL},
+    {"restart", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_RESTART, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+bool options_wrong(struct options *options, const char *format, ...)
+{
+    va_list arguments;
+
+    options->action = OPTIONS_ERROR;
+    va_start(arguments, format);
+    vsnprintf(options->error, sizeof options->error, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void options_note(struct options *options, const char *format, ...)
+{
+    size_t used = strlen(options->note);
+    va_list arguments;
+
+    if (used > 0)
+        used += (size_t)snprintf(options->note + used, sizeof options->note - used, "; ");
+    if (used >= sizeof options->note)
+        return;
+    va_start(arguments, format);
+    vsnprintf(options->note + used, sizeof options->note - used, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- Unknown options ---- */
+
+static int smallest(int a, int b, int c)
+{
+    int ab = a < b ? a : b;
+
+    return ab < c ? ab : c;
+}
+
+/* Insertions, deletions and changes of a letter that lead from one word to the other. */
+static int distance(const char *from, const char *to)
+{
+    int row[64];
+    int length = (int)strlen(to);
+
+    if (length >= 64)
+        return 64;
+    for (int i = 0; i <= length; i++)
+        row[i] = i;
+    for (int line = 1; *from; from++, line++) {
+        int diagonal = row[0];
+
+        row[0] = line;
+        for (int i = 1; i <= length; i++) {
+            int above = row[i];
+
+            row[i] = smallest(above + 1, row[i - 1] + 1, diagonal + (*from != to[i - 1]));
+            diagonal = above;
+        }
+    }
+    return row[length];
+}
+
+static const char *nearest_option(const char *word)
+{
+    const char *nearest = NULL;
+    int best = SUGGESTION_DISTANCE + 1;
+
+    word += strspn(word, "-");
+    for (const struct poptOption *option = table; option->longName || option->shortName; option++) {
+        int d = option->longName ? distance(word, option->longName) : best;
+
+        if (d < best) {
+            best = d;
+            nearest = option->longName;
+        }
+    }
+    return nearest;
+}
+
+static bool wrong_option(struct options *options, poptContext context, int error)
+{
+    const char *word = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+    const char *nearest = nearest_option(word);
+
+    if (error == POPT_ERROR_NOARG)
+        return options_wrong(options, "%.80s needs a value after it; bsprun --help shows them all",
+                             word);
+    if (error != POPT_ERROR_BADOPT)
+        return options_wrong(options, "%.80s: %s", word, poptStrerror(error));
+    if (nearest)
+        return options_wrong(options,
+                             "unknown option %.80s: did you mean --%s?  bsprun --help shows all",
+                             word, nearest);
+    return options_wrong(options, "unknown option %.80s: bsprun --help shows them all", word);
+}
+
+/* ---- One option after the other ---- */
+
+/* What a job that is restarted takes over from the command line it was started with. */
+static bool is_kept(enum option_code code)
+{
+    return code >= OPT_HOSTS || code == OPT_SPLIT || code == OPT_TAG || code == OPT_BIND ||
+           code == OPT_TIMEOUT || code == OPT_REPORT || code == OPT_CORE;
+}
+
+static bool keep(struct options *options, enum option_code code, const char *text)
+{
+    char **more = realloc(options->kept, ((size_t)options->kept_count + 1) * sizeof *more);
+
+    if (!more)
+        return options_wrong(options, "out of memory");
+    options->kept = more;
+    if (asprintf(&more[options->kept_count], "%s%s%s", options_name(code), text ? "=" : "",
+                 text ? text : "") < 0)
+        return options_wrong(options, "out of memory");
+    options->kept_count++;
+    return true;
+}
+
+bool options_take(struct options *options, enum option_code code, const char *source,
+                  const char *text)
+{
+    if (is_kept(code) && !keep(options, code, text))
+        return false;
+    switch (code) {
+    case OPT_NP:
+        return options_take_processes(options, source, text);
+    case OPT_VERBOSE:
+        if (options->verbosity < 2)
+            options->verbosity++;
+        return true;
+    case OPT_SPLIT:
+        options->stdio = WIRE_STDIO_SPLIT;
+        return true;
+    case OPT_TAG:
+        options->stdio = WIRE_STDIO_TAG;
+        return true;
+    case OPT_EXPORT:
+        return options_take_export(options, text);
+    case OPT_BIND:
+        return options_take_bind(options, source, text);
+    case OPT_TIMEOUT:
+        return options_take_timeout(options, source, text);
+    case OPT_REPORT:
+        options->report = true;
+        return true;
+    case OPT_PROGRESS:
+        options->progress = true;
+        return true;
+    case OPT_CORE:
+        options->core_dumps = true;
+        return true;
+    case OPT_HELP:
+        options->action = OPTIONS_HELP;
+        return false;
+    case OPT_VERSION:
+        options->action = OPTIONS_VERSION;
+        return false;
+    default:
+        return code >= OPT_HOSTS && code < OPT_EVERY
+                   ? options_take_host(options, code, source, text)
+                   : options_take_snapshot(options, code, source, text);
+    }
+}
+
+const char *options_name(enum option_code code)
+{
+    const struct poptOption *option = table;
+
+    while (option->val != (int)code)
+        option++;
+    return option->longName ? option->longName : "x";
+}
+
+enum option_code options_code(const char *name, size_t length)
+{
+    for (const struct poptOption *option = table; option->longName || option->shortName; option++)
+        if (option->longName && strlen(option->longName) == length &&
+            memcmp(option->longName, name, length) == 0)
+            return (enum option_code)option->val;
+    return (enum option_code)0;
+}
+
+/* As it was written, more or less: -np 4, but --every 5. */
+static bool take_from_line(struct options *options, enum option_code code, const char *text)
+{
+    char source[64];
+
+    snprintf(source, sizeof source, "%s%s ", code == OPT_NP ? "-" : "--", options_name(code));
+    options->given |= UINT64_C(1) << code;
+    return options_take(options, code, source, text);
+}
+
+static bool take_command(struct options *options, poptContext context)
+{
+    const char **rest = poptGetArgs(context);
+    int length = 0;
+
+    while (rest && rest[length])
+        length++;
+    if (length == 0 && options->snapshots.restart)
+        return true; /* it is known from the snapshot */
+    if (length == 0)
+        return options_wrong(options, "no program given: bsprun [OPTION...] PROGRAM [ARGUMENT...]");
+    if (rest[0][0] == '\0')
+        return options_wrong(options, "the name of the program is empty");
+    options->command = calloc((size_t)length + 1, sizeof *options->command);
+    if (!options->command)
+        return options_wrong(options, "out of memory");
+    for (int i = 0; i < length; i++) {
+        options->command[i] = strdup(rest[i]);
+        if (!options->command[i])
+            return options_wrong(options, "out of memory");
+    }
+    options->command_length = length;
+    return true;
+}
+
+static bool take_environment(struct options *options)
+{
+    bool restart = options->snapshots.restart || options->snapshots.restart_old;
+    const char *limit = restart ? NULL : options->lookup("BSP_PROCS");
+    const char *faults = options->lookup(FAULT_VARIABLE);
+
+    if (options->processes == 0 && limit && *limit &&
+        !options_take_processes(options, "BSP_PROCS=", limit))
+        return false;
+    if (!faults_parse(faults, &options->faults))
+        return options_wrong(options, "%s=%.80s is not understood", FAULT_VARIABLE, faults);
+    return true;
+}
+
+void options_parse(int argc, const char **argv, options_lookup *lookup, struct options *options)
+{
+    poptContext context;
+    bool good = true;
+    int code;
+
+    memset(options, 0, sizeof *options);
+    options->stdio = WIRE_STDIO_INHERIT;
+    options->bind = WIRE_BIND_DEFAULT;
+    options->lookup = lookup;
+    options_snapshot_defaults(&options->snapshots);
+    options_host_defaults(&options->hosts);
+    context = poptGetContext("bsprun", argc, argv, table, POPT_CONTEXT_POSIXMEHARDER);
+    if (!context) {
+        options_wrong(options, "out of memory");
+        return;
+    }
+    while (good && (code = poptGetNextOpt(context)) > 0) {
+        char *text = poptGetOptArg(context);
+
+        good = take_from_line(options, (enum option_code)code, text);
+        free(text);
+    }
+    if (good && code < -1)
+        good = wrong_option(options, context, code);
+    if (good && take_command(options, context))
+        take_environment(options);
+    poptFreeContext(context);
+}
+
+void options_free(struct options *options)
+{
+    for (int i = 0; i < options->export_count; i++)
+        free((char *)options->exports[i]);
+    free(options->exports);
+    for (int i = 0; i < options->command_length; i++)
+        free(options->command[i]);
+    free(options->command);
+    for (int i = 0; i < options->kept_count; i++)
+        free(options->kept[i]);
+    free(options->kept);
+    options_free_snapshots(&options->snapshots);
+    options_free_hosts(&options->hosts);
+    memset(options, 0, sizeof *options);
+}

@@ -1,0 +1,331 @@
+/* options_hosts.c - bsprun's options about hosts: their values, and which hosts these name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/options/options_inside.h"
+
+#define OLD_HOST_FILE      ".bsptcphosts"
+#define HOST_FILE_MAX      (1u << 20)
+#define HEARTBEAT_DEFAULT  10000u /* milliseconds */
+#define CONNECT_DEFAULT    30000u
+#define SECONDS_MAX        86400.0
+#define MILLISECONDS_LEAST 100u
+#define COPIES_DEFAULT     2u
+
+static const struct {
+    enum option_code code;
+    const char *variable;
+} settings[] = {
+    {OPT_MAP_BY, "BSPZERO_MAP_BY"},
+    {OPT_SPARES, "BSPZERO_SPARES"},
+    {OPT_LAUNCHER, "BSPZERO_LAUNCHER"},
+    {OPT_HEARTBEAT, "BSPZERO_HEARTBEAT"},
+    {OPT_CONNECT_TIMEOUT, "BSPZERO_CONNECT_TIMEOUT"},
+    {OPT_COPIES, "BSPZERO_COPIES"},
+    {OPT_ENCRYPT, "BSPZERO_ENCRYPT"},
+    {OPT_OVERSUBSCRIBE, "BSPZERO_OVERSUBSCRIBE"},
+    {OPT_LOAD, "BSPZERO_LOAD"},
+};
+#define SETTINGS (sizeof settings / sizeof *settings)
+
+void options_host_defaults(struct options_hosts *hosts)
+{
+    *hosts = (struct options_hosts){
+        .heartbeat_ms = HEARTBEAT_DEFAULT, .connect_ms = CONNECT_DEFAULT, .copies = COPIES_DEFAULT};
+}
+
+void options_free_hosts(struct options_hosts *hosts)
+{
+    free(hosts->list);
+    free(hosts->file);
+    free(hosts->old_file);
+    free(hosts->launcher);
+    hosts_free(&hosts->all);
+}
+
+/* ---- Values ---- */
+
+static bool take_text(struct options *options, char **place, const char *source, const char *text,
+                      const char *what)
+{
+    if (!*text)
+        return options_wrong(options, "%s%s: %s is missing", source, text, what);
+    free(*place);
+    *place = strdup(text);
+    return *place || options_wrong(options, "out of memory");
+}
+
+static bool take_map_by(struct options *options, const char *source, const char *text)
+{
+    options->hosts.by_node = strcmp(text, "node") == 0;
+    return options->hosts.by_node || strcmp(text, "slot") == 0 ||
+           options_wrong(options, "%s%.80s: give slot or node", source, text);
+}
+
+static bool take_count(struct options *options, uint32_t *place, const char *source,
+                       const char *text, uint32_t least, uint32_t most)
+{
+    char *end;
+
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || value < (long)least || value > (long)most)
+        return options_wrong(options, "%s%.80s: give a number from %u to %u", source, text, least,
+                             most);
+    *place = (uint32_t)value;
+    return true;
+}
+
+static bool take_launcher(struct options *options, const char *source, const char *text)
+{
+    if (text[0] == '-' || text[strspn(text, " \t")] == '\0')
+        return options_wrong(options,
+                             "%s%.80s: give ssh, slurm, or a command that is called with a host "
+                             "and what to execute there",
+                             source, text);
+    return take_text(options, &options->hosts.launcher, source, text, "the command");
+}
+
+static bool take_seconds(struct options *options, uint64_t *place, const char *source,
+                         const char *text)
+{
+    char *end;
+
+    errno = 0;
+    double seconds = strtod(text, &end);
+    if (end == text || (*end && strcmp(end, "s") != 0) || errno || !isfinite(seconds) ||
+        seconds * 1000 < MILLISECONDS_LEAST || seconds > SECONDS_MAX)
+        return options_wrong(options, "%s%.80s: give a number of seconds, 0.1 or more", source,
+                             text);
+    *place = (uint64_t)(seconds * 1000);
+    return true;
+}
+
+/* On the command line and in what a restart takes over they have no value; in the environment there
+ * is 1 or 0. */
+static bool take_switch(struct options *options, bool *place, const char *source, const char *text)
+{
+    *place = !text || !*text || strcmp(text, "1") == 0;
+    return *place || strcmp(text, "0") == 0 ||
+           options_wrong(options, "%s%.80s: give 1 or 0", source, text);
+}
+
+bool options_take_host(struct options *options, enum option_code code, const char *source,
+                       const char *text)
+{
+    struct options_hosts *hosts = &options->hosts;
+
+    switch (code) {
+    case OPT_HOSTS:
+        return take_text(options, &hosts->list, source, text, "the name of a host");
+    case OPT_HOSTFILE:
+        return take_text(options, &hosts->file, source, text, "the name of the file");
+    case OPT_OLD_HOSTLIST:
+        return take_text(options, &hosts->old_file, source, text, "the name of the file");
+    case OPT_OLD_LOCAL:
+        hosts->local = true;
+        return true;
+    case OPT_OLD_NOLOCAL:
+        hosts->nolocal = true;
+        return true;
+    case OPT_MAP_BY:
+        return take_map_by(options, source, text);
+    case OPT_SPARES:
+        return take_count(options, &hosts->spares, source, text, 0, HOSTS_MAX - 1);
+    case OPT_LAUNCHER:
+        return take_launcher(options, source, text);
+    case OPT_HEARTBEAT:
+        return take_seconds(options, &hosts->heartbeat_ms, source, text);
+    case OPT_CONNECT_TIMEOUT:
+        return take_seconds(options, &hosts->connect_ms, source, text);
+    case OPT_COPIES:
+        return take_count(options, &hosts->copies, source, text, 1, COORD_COPIES_MAX);
+    case OPT_ENCRYPT:
+        return take_switch(options, &hosts->encrypt, source, text);
+    case OPT_OVERSUBSCRIBE:
+        return take_switch(options, &hosts->oversubscribe, source, text);
+    default:
+        return take_switch(options, &hosts->load, source, text);
+    }
+}
+
+static bool take_settings(struct options *options)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        const char *value = options->lookup(settings[i].variable);
+        char source[64];
+
+        if (options_given(options, settings[i].code) || !value || !*value)
+            continue;
+        snprintf(source, sizeof source, "%s=", settings[i].variable);
+        if (!options_take_host(options, settings[i].code, source, value))
+            return false;
+        options->given |= UINT64_C(1) << settings[i].code;
+    }
+    return true;
+}
+
+/* ---- Host files ---- */
+
+/* All of a file that is not absurdly large; NULL with errno. */
+static char *read_all(const char *path, size_t *size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char *text = fd < 0 ? NULL : malloc(HOST_FILE_MAX + 1);
+    ssize_t got = 0;
+
+    *size = 0;
+    while (text && *size <= HOST_FILE_MAX &&
+           (got = read(fd, text + *size, HOST_FILE_MAX + 1 - *size)) > 0)
+        *size += (size_t)got;
+    if (text && (got < 0 || *size > HOST_FILE_MAX)) {
+        int error = got < 0 ? errno : EFBIG;
+
+        free(text);
+        text = NULL;
+        errno = error;
+    }
+    if (fd >= 0) {
+        int error = errno;
+
+        close(fd);
+        errno = error;
+    }
+    return text;
+}
+
+static bool take_file(struct options *options, const char *source, const char *path)
+{
+    char error[HOSTS_ERROR];
+    size_t size;
+    char *text = read_all(path, &size);
+
+    if (!text)
+        return options_wrong(options, "%s%.200s: %s", source, path, strerror(errno));
+    bool good = hosts_from_file(&options->hosts.all, path, text, size, options->lookup, error);
+    free(text);
+    return good || options_wrong(options, "%s", error);
+}
+
+/* Such names are relative to the home directory, of old.  False: there is no such file. */
+static bool find_old_file(const struct options *options, const char *name, char *path, size_t size)
+{
+    const char *home = options->lookup("HOME");
+
+    if (name[0] == '/' || !home || !*home)
+        return snprintf(path, size, "%s", name) < (int)size && access(path, F_OK) == 0;
+    return snprintf(path, size, "%s/%s", home, name) < (int)size && access(path, F_OK) == 0;
+}
+
+/* ---- Which hosts ---- */
+
+static bool take_list(struct options *options, const char *source, const char *text)
+{
+    char error[HOSTS_ERROR];
+
+    return hosts_from_list(&options->hosts.all, text, source, error) ||
+           options_wrong(options, "%s", error);
+}
+
+static bool take_slurm(struct options *options)
+{
+    char error[HOSTS_ERROR];
+
+    return hosts_from_slurm(&options->hosts.all, options->lookup, error) ||
+           options_wrong(options, "the Slurm allocation is not understood: %s", error);
+}
+
+/* The first source that there is.  False with a message; no host: none was named. */
+static bool take_hosts(struct options *options)
+{
+    struct options_hosts *hosts = &options->hosts;
+    const char *list = options->lookup("BSPZERO_HOSTS");
+    const char *file = options->lookup("BSPZERO_HOSTFILE");
+    char path[PATH_MAX];
+
+    if (hosts->local)
+        return true;
+    if (hosts->list && hosts->file)
+        return options_wrong(options, "--hosts and --hostfile: give one of them");
+    if (hosts->list)
+        return take_list(options, "--hosts ", hosts->list);
+    if (hosts->file)
+        return take_file(options, "--hostfile ", hosts->file);
+    if (hosts->old_file && find_old_file(options, hosts->old_file, path, sizeof path))
+        return take_file(options, "-hostlist ", path);
+    if (hosts->old_file) {
+        options_note(options,
+                     "-hostlist %.80s: there is no such file in the home directory; all "
+                     "processes run on this host",
+                     hosts->old_file);
+        return true;
+    }
+    if (hosts->nolocal && find_old_file(options, OLD_HOST_FILE, path, sizeof path))
+        return take_file(options, "-nolocal: ", path);
+    if (list && *list)
+        return take_list(options, "BSPZERO_HOSTS=", list);
+    if (file && *file)
+        return take_file(options, "BSPZERO_HOSTFILE=", file);
+    return !hosts_in_slurm(options->lookup) || take_slurm(options);
+}
+
+static bool check_hosts(struct options *options)
+{
+    struct options_hosts *hosts = &options->hosts;
+
+    if (hosts->launcher && strcmp(hosts->launcher, "slurm") == 0 &&
+        !hosts_in_slurm(options->lookup))
+        return options_wrong(options, "the launcher slurm: this is not inside a Slurm allocation");
+    if (hosts->spares >= hosts->all.count && hosts->spares > 0)
+        return options_wrong(options, "%u spare hosts: there %s but %u in all, and one has to work",
+                             hosts->spares, hosts->all.count == 1 ? "is" : "are", hosts->all.count);
+    return true;
+}
+
+/* Whether all hosts but this one are nodes of the Slurm allocation, whoever named them. */
+static bool are_allocated(const struct options *options, const char *own)
+{
+    const struct hosts *all = &options->hosts.all;
+    struct hosts nodes = {NULL, 0};
+    char error[HOSTS_ERROR];
+    uint32_t found = 0;
+
+    if (all->count == 0 || !hosts_in_slurm(options->lookup) ||
+        !hosts_from_slurm(&nodes, options->lookup, error))
+        return false;
+    for (uint32_t i = 0; i < all->count; i++) {
+        bool known = hosts_is_own(all->items[i].name, own);
+
+        for (uint32_t k = 0; k < nodes.count && !known; k++)
+            known = strcasecmp(all->items[i].name, nodes.items[k].name) == 0;
+        found += known;
+    }
+    hosts_free(&nodes);
+    return found == all->count;
+}
+
+bool options_find_hosts(struct options *options, const char *own)
+{
+    struct options_hosts *hosts = &options->hosts;
+    const char *node = options->lookup("SLURMD_NODENAME");
+    char error[HOSTS_ERROR];
+
+    if (!take_settings(options) || !take_hosts(options))
+        return false;
+    if (hosts_in_slurm(options->lookup) && node && *node)
+        own = node;
+    hosts->slurm = are_allocated(options, own);
+    hosts_merge_own(&hosts->all, own);
+    if (hosts->all.count == 0 && !hosts_mention(&hosts->all, NULL, "localhost", 0, error))
+        return options_wrong(options, "%s", error);
+    hosts_settle(&hosts->all, HOSTS_ALONE_UNKNOWN);
+    snprintf(hosts->own, sizeof hosts->own, "%s", own);
+    hosts->only_here = hosts->all.count == 1 && hosts_is_own(hosts->all.items[0].name, own);
+    return check_hosts(options);
+}

@@ -1,0 +1,407 @@
+/* options_snapshots.c - bsprun's options about snapshots: their values, where else they come from.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/options/options_inside.h"
+
+#define SECONDS_MAX      1e9
+#define NS_PER_SECOND    1e9
+#define DEFAULT_OVERHEAD 0.05
+#define DEFAULT_KEEP     3u
+#define DEFAULT_RESTARTS 10u
+#define DEFAULT_GRACE_MS 30000u
+
+#define BIT(code)        (UINT64_C(1) << (code))
+#define OUTPUTS          (BIT(OPT_SPLIT) | BIT(OPT_TAG))
+#define WHICH_HOSTS      (BIT(OPT_MAP_BY) - BIT(OPT_HOSTS)) /* all that say which there are */
+
+static const struct {
+    enum option_code code;
+    const char *variable;
+} settings[] = {
+    {OPT_EVERY, "BSPZERO_EVERY"},
+    {OPT_OVERHEAD, "BSPZERO_OVERHEAD"},
+    {OPT_ASYNC, "BSPZERO_ASYNC"},
+    {OPT_KEEP, "BSPZERO_KEEP"},
+    {OPT_MAX_RESTARTS, "BSPZERO_MAX_RESTARTS"},
+    {OPT_EXCLUDE, "BSPZERO_CKPT_EXCLUDE"},
+    {OPT_ON_REFUSE, "BSPZERO_ON_REFUSE"},
+    {OPT_GRACE, "BSPZERO_GRACE"},
+};
+#define SETTINGS (sizeof settings / sizeof *settings)
+
+void options_snapshot_defaults(struct options_snapshots *snapshots)
+{
+    *snapshots = (struct options_snapshots){
+        .restart_at = WIRE_NEVER,
+        .rule = WIRE_RULE_AUTO,
+        .every = 1,
+        .overhead = DEFAULT_OVERHEAD,
+        .async = WIRE_ASYNC_AUTO,
+        .keep = DEFAULT_KEEP,
+        .max_restarts = DEFAULT_RESTARTS,
+        .grace_ms = DEFAULT_GRACE_MS,
+    };
+}
+
+void options_free_snapshots(struct options_snapshots *snapshots)
+{
+    free(snapshots->directory);
+    free(snapshots->restart);
+    for (int i = 0; i < snapshots->excluded_count; i++)
+        free((char *)snapshots->excluded[i]);
+    free(snapshots->excluded);
+}
+
+/* ---- Values ---- */
+
+/* A number without sign or anything behind it. */
+static bool whole(const char *text, uint64_t most, uint64_t *value)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (errno || *end || number > most)
+        return false;
+    *value = number;
+    return true;
+}
+
+/* A number, and where it ends. */
+static bool fraction(const char *text, double *value, const char **end)
+{
+    char *behind;
+
+    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+        return false;
+    *value = strtod(text, &behind);
+    *end = behind;
+    return behind != text && isfinite(*value);
+}
+
+static bool seconds_of(const char *unit, double *factor)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}};
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(unit, units[i].name) == 0) {
+            *factor = units[i].seconds;
+            return true;
+        }
+    return false;
+}
+
+static bool take_every(struct options *options, const char *source, const char *text)
+{
+    struct options_snapshots *snapshots = &options->snapshots;
+    double number, factor;
+    const char *unit;
+    uint64_t supersteps;
+
+    if (strcmp(text, "auto") == 0) {
+        snapshots->rule = WIRE_RULE_AUTO;
+        snapshots->every = 1;
+    } else if (whole(text, UINT64_MAX - 1, &supersteps) && supersteps > 0) {
+        snapshots->rule = WIRE_RULE_SUPERSTEPS;
+        snapshots->every = supersteps;
+    } else if (fraction(text, &number, &unit) && seconds_of(unit, &factor) &&
+               number * factor * NS_PER_SECOND >= 1 && number * factor <= SECONDS_MAX) {
+        snapshots->rule = WIRE_RULE_TIME;
+        snapshots->every = (uint64_t)(number * factor * NS_PER_SECOND);
+    } else {
+        return options_wrong(options,
+                             "%s%.80s: give auto, a number of supersteps, or a time such as 30s "
+                             "(units: ms, s, m, h)",
+                             source, text);
+    }
+    return true;
+}
+
+static bool take_overhead(struct options *options, const char *source, const char *text)
+{
+    double percent;
+    const char *end;
+
+    if (!fraction(text, &percent, &end) || strcmp(end, "%") != 0 || percent <= 0 || percent > 100)
+        return options_wrong(options, "%s%.80s: give a share of the time such as 5%%", source,
+                             text);
+    options->snapshots.overhead = percent / 100;
+    return true;
+}
+
+static bool take_async(struct options *options, const char *source, const char *text)
+{
+    static const char *const words[] = {
+        [WIRE_ASYNC_AUTO] = "auto", [WIRE_ASYNC_ON] = "on", [WIRE_ASYNC_OFF] = "off"};
+
+    for (unsigned i = 0; i < WIRE_ASYNC_COUNT; i++)
+        if (strcmp(text, words[i]) == 0) {
+            options->snapshots.async = (enum wire_async)i;
+            return true;
+        }
+    return options_wrong(options, "%s%.80s: give auto, on or off", source, text);
+}
+
+static bool take_keep(struct options *options, const char *source, const char *text)
+{
+    uint64_t count = 0;
+
+    if (strcmp(text, "all") != 0 && (!whole(text, UINT32_MAX, &count) || count == 0))
+        return options_wrong(options, "%s%.80s: give how many snapshots stay, at least 1, or all",
+                             source, text);
+    options->snapshots.keep = (uint32_t)count;
+    return true;
+}
+
+static bool take_max_restarts(struct options *options, const char *source, const char *text)
+{
+    uint64_t count;
+
+    if (!whole(text, UINT32_MAX, &count))
+        return options_wrong(options, "%s%.80s: give a number of restarts, 0 or more", source,
+                             text);
+    options->snapshots.max_restarts = (uint32_t)count;
+    return true;
+}
+
+static bool take_on_refuse(struct options *options, const char *source, const char *text)
+{
+    static const char *const words[] = {[ON_REFUSAL_FIRST] = "first",
+                                        [ON_REFUSAL_STOP] = "stop",
+                                        [ON_REFUSAL_CONTINUE] = "continue"};
+
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i]) == 0) {
+            options->snapshots.on_refusal = (enum on_refusal)i;
+            return true;
+        }
+    return options_wrong(options, "%s%.80s: give first, stop or continue", source, text);
+}
+
+static bool take_grace(struct options *options, const char *source, const char *text)
+{
+    double seconds;
+    const char *end;
+
+    if (!fraction(text, &seconds, &end) || (*end && strcmp(end, "s") != 0) || seconds > SECONDS_MAX)
+        return options_wrong(options, "%s%.80s: give a number of seconds", source, text);
+    options->snapshots.grace_ms = (uint64_t)(seconds * 1000);
+    return true;
+}
+
+static bool take_exclude(struct options *options, const char *source, const char *text)
+{
+    struct options_snapshots *snapshots = &options->snapshots;
+    uint64_t number;
+    bool good = strncmp(text, "fd:", 3) == 0 ? whole(text + 3, INT_MAX, &number)
+                                             : strncmp(text, "path:", 5) == 0 && text[5];
+
+    if (!good)
+        return options_wrong(options, "%s%.80s: give fd:NUMBER or path:PATTERN", source, text);
+    const char **more =
+        realloc(snapshots->excluded, ((size_t)snapshots->excluded_count + 1) * sizeof *more);
+    if (!more)
+        return options_wrong(options, "out of memory");
+    snapshots->excluded = more;
+    more[snapshots->excluded_count] = strdup(text);
+    if (!more[snapshots->excluded_count])
+        return options_wrong(options, "out of memory");
+    snapshots->excluded_count++;
+    return true;
+}
+
+static bool take_text(struct options *options, char **place, const char *source, const char *text,
+                      size_t length)
+{
+    if (length == 0)
+        return options_wrong(options, "%s%.80s: the name of the directory is empty", source, text);
+    free(*place);
+    *place = strndup(text, length);
+    return *place || options_wrong(options, "out of memory");
+}
+
+/* DIR@SUPERSTEP; a directory whose own name ends like this is written with a slash behind it. */
+static bool take_restart(struct options *options, const char *source, const char *text)
+{
+    const char *at = strrchr(text, '@');
+    uint64_t superstep = WIRE_NEVER;
+    bool named = at && whole(at + 1, WIRE_NEVER - 1, &superstep);
+
+    options->snapshots.restart_at = superstep;
+    return take_text(options, &options->snapshots.restart, source, text,
+                     named ? (size_t)(at - text) : strlen(text));
+}
+
+bool options_take_snapshot(struct options *options, enum option_code code, const char *source,
+                           const char *text)
+{
+    switch (code) {
+    case OPT_CKPT:
+        return take_text(options, &options->snapshots.directory, source, text, strlen(text));
+    case OPT_RESTART:
+        return take_restart(options, source, text);
+    case OPT_OLD_RESTART:
+        options->snapshots.restart_old = true;
+        return true;
+    case OPT_EVERY:
+        return take_every(options, source, text);
+    case OPT_OVERHEAD:
+        return take_overhead(options, source, text);
+    case OPT_ASYNC:
+        return take_async(options, source, text);
+    case OPT_KEEP:
+        return take_keep(options, source, text);
+    case OPT_MAX_RESTARTS:
+        return take_max_restarts(options, source, text);
+    case OPT_EXCLUDE:
+        return take_exclude(options, source, text);
+    case OPT_ON_REFUSE:
+        return take_on_refuse(options, source, text);
+    default:
+        return take_grace(options, source, text);
+    }
+}
+
+/* ---- Where they come from ---- */
+
+/* In one variable there may be several rules, a line each. */
+static bool take_lines(struct options *options, enum option_code code, const char *source,
+                       const char *text)
+{
+    bool good = true;
+
+    while (good && *text) {
+        size_t length = strcspn(text, (char[]){OPTIONS_SEPARATOR, '\0'});
+        char *line = strndup(text, length);
+
+        good = line ? length == 0 || options_take(options, code, source, line)
+                    : options_wrong(options, "out of memory");
+        free(line);
+        text += length + (text[length] != '\0');
+    }
+    return good;
+}
+
+static bool take_settings(struct options *options)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        const char *value = options->lookup(settings[i].variable);
+        char source[64];
+
+        if (options_given(options, settings[i].code) || !value || !*value)
+            continue;
+        snprintf(source, sizeof source, "%s=", settings[i].variable);
+        if (settings[i].code == OPT_EXCLUDE
+                ? !take_lines(options, OPT_EXCLUDE, source, value)
+                : !options_take(options, settings[i].code, source, value))
+            return false;
+        options->given |= UINT64_C(1) << settings[i].code;
+    }
+    return true;
+}
+
+static char *directory_of_program(const struct options *options)
+{
+    const char *slash = strrchr(options->command[0], '/');
+    char *directory;
+
+    return asprintf(&directory, "./%s.ckpt", slash ? slash + 1 : options->command[0]) < 0
+               ? NULL
+               : directory;
+}
+
+/* Without snapshots these say nothing, which their user should know. */
+static bool nothing_in_vain(struct options *options)
+{
+    for (enum option_code code = OPT_EVERY; code <= OPT_LAST; code++)
+        if (options_given(options, code))
+            return options_wrong(options, "--%s without --ckpt DIR: no snapshots are taken",
+                                 options_name(code));
+    return true;
+}
+
+static bool complete_restart(struct options *options)
+{
+    struct options_snapshots *snapshots = &options->snapshots;
+
+    if (snapshots->restart && snapshots->restart_old)
+        return options_wrong(options, "-restart and --restart %.200s: give one of them",
+                             snapshots->restart);
+    if (snapshots->restart_old) {
+        snapshots->restart = directory_of_program(options);
+        if (!snapshots->restart)
+            return options_wrong(options, "out of memory");
+    }
+    if (options_given(options, OPT_CKPT))
+        return options_wrong(options,
+                             "--ckpt and --restart: a job that goes on keeps its snapshots "
+                             "where it had them; leave --ckpt out");
+    if (options->export_count > 0)
+        return options_wrong(options,
+                             "-x and --restart: a program that goes on has the environment "
+                             "it had");
+    return true;
+}
+
+bool options_complete(struct options *options, int linked_seconds)
+{
+    struct options_snapshots *snapshots = &options->snapshots;
+    const char *directory = options->lookup("BSPZERO_CKPT");
+
+    if (snapshots->restart || snapshots->restart_old)
+        return complete_restart(options);
+    if (!snapshots->directory && directory && *directory &&
+        !options_take_snapshot(options, OPT_CKPT, "BSPZERO_CKPT=", directory))
+        return false;
+    if (!snapshots->directory && linked_seconds > 0) {
+        snapshots->directory = directory_of_program(options);
+        if (!snapshots->directory)
+            return options_wrong(options, "out of memory");
+    }
+    if (!snapshots->directory)
+        return nothing_in_vain(options);
+    if (!take_settings(options))
+        return false;
+    if (linked_seconds > 0 && !options_given(options, OPT_EVERY)) {
+        char text[32];
+
+        snprintf(text, sizeof text, "%ds", linked_seconds);
+        return options_take(options, OPT_EVERY, "-fcheckpointing ", text);
+    }
+    return true;
+}
+
+bool options_recall(struct options *options, const char *const *words, uint32_t count)
+{
+    uint64_t anew = options->given;
+
+    /* One way of showing output replaces the other, and so do other hosts. */
+    if (anew & OUTPUTS)
+        anew |= OUTPUTS;
+    if (anew & WHICH_HOSTS)
+        anew |= WHICH_HOSTS;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length = strcspn(words[i], "=");
+        enum option_code code = options_code(words[i], length);
+
+        if (code == 0 || anew >> code & 1)
+            continue;
+        options->given |= UINT64_C(1) << code;
+        if (!options_take(options, code, "as the job was started: ",
+                          words[i][length] ? words[i] + length + 1 : ""))
+            return false;
+    }
+    return take_settings(options);
+}

@@ -1,0 +1,78 @@
+/* options_values.c - the values of bsprun's options, but for those about snapshots. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/options/options_inside.h"
+#include "lib/shm/board.h"
+
+#define TIMEOUT_MAX 1e9 /* seconds */
+
+bool options_take_processes(struct options *options, const char *source, const char *text)
+{
+    char *end;
+    long value;
+
+    errno = 0;
+    value = strtol(text, &end, 10);
+    if (end == text || *end)
+        return options_wrong(options, "%s%.80s is not a number of processes: give 1 to %d", source,
+                             text, BSPZ_MAX_PROCS);
+    if (errno || value < 1 || value > BSPZ_MAX_PROCS)
+        return options_wrong(options, "%s%.80s: the number of processes must be from 1 to %d",
+                             source, text, BSPZ_MAX_PROCS);
+    options->processes = (int)value;
+    return true;
+}
+
+bool options_take_timeout(struct options *options, const char *source, const char *text)
+{
+    char *end;
+    double value;
+
+    errno = 0;
+    value = strtod(text, &end);
+    if (end == text || *end || errno || !isfinite(value) || value <= 0 || value > TIMEOUT_MAX)
+        return options_wrong(options, "%s%.80s: give a number of seconds greater than 0", source,
+                             text);
+    options->timeout = value;
+    return true;
+}
+
+bool options_take_bind(struct options *options, const char *source, const char *text)
+{
+    if (strcmp(text, "core") == 0)
+        options->bind = WIRE_BIND_CORE;
+    else if (strcmp(text, "none") == 0)
+        options->bind = WIRE_BIND_NONE;
+    else
+        return options_wrong(options, "%s%.80s: give core or none", source, text);
+    return true;
+}
+
+bool options_take_export(struct options *options, const char *text)
+{
+    size_t length = strcspn(text, "=");
+    const char *value;
+    const char **more;
+    char *assignment;
+
+    if (length == 0)
+        return options_wrong(options, "-x %.80s: give a variable, as in -x VAR or -x VAR=value",
+                             text);
+    value = text[length] ? text + length + 1 : options->lookup(text);
+    if (!value)
+        return options_wrong(
+            options, "-x %.80s: no such variable in the environment; -x %.80s=value sets it", text,
+            text);
+    more = realloc(options->exports, ((size_t)options->export_count + 1) * sizeof *more);
+    if (!more)
+        return options_wrong(options, "out of memory");
+    options->exports = more;
+    if (asprintf(&assignment, "%.*s=%s", (int)length, text, value) < 0)
+        return options_wrong(options, "out of memory");
+    options->exports[options->export_count++] = assignment;
+    return true;
+}

@@ -1,0 +1,224 @@
+/* bspkill.c - ends the user's running jobs: bsprun is asked to, told to, and killed at last; and
+ * the agents of programs that run without bsprun get SIGTERM.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bsprun/process.h"
+#include "bsprun/status/jobs.h"
+
+#define STATUS_USAGE 2
+#define AGENT_NAME   "bspnode"
+#define ASKED_MS     15000
+#define TOLD_MS      10000
+#define KILLED_MS    5000
+
+static const char help[] =
+    "Usage: bspkill [-f | --save] [--all | JOB...]\n"
+    "Ends your jobs that run under bsprun on this host, with all their processes, on\n"
+    "other hosts, too.  JOB is the process id of bsprun, as bspstat shows it; without\n"
+    "one all jobs are ended.\n"
+    "  --all            and those of programs that run without bsprun\n"
+    "  -f, --force      at once, without asking processes to leave\n"
+    "  --save           after a snapshot, so that bsprun --restart goes on with the job\n"
+    "  --help, --version\n"
+    "The exit status is 0 when all have ended, also when there was none; 1 when one\n"
+    "that was named does not run, or one cannot be ended.\n";
+
+enum how { HOW_ASK, HOW_FORCE, HOW_SAVE };
+
+/* ---- Jobs of bsprun ---- */
+
+enum answer { ANSWER_GONE, ANSWER_ENDED, ANSWER_REFUSED, ANSWER_STAYS };
+
+/* Asks, and waits for the end of the job. */
+static enum answer ask(pid_t job, const char *request, int milliseconds)
+{
+    int fd = jobs_ask(job, request);
+    enum answer answer = ANSWER_STAYS;
+    bool ended;
+
+    if (fd < 0)
+        return ANSWER_GONE;
+    char *text = jobs_read(fd, milliseconds, &ended);
+    if (text && *text && strcmp(text, "ok\n") != 0) {
+        fprintf(stderr, "bspkill: job %d: %s", (int)job, text);
+        answer = ANSWER_REFUSED;
+    } else if (ended) {
+        answer = ANSWER_ENDED;
+    }
+    free(text);
+    close(fd);
+    return answer;
+}
+
+/* Also one that nobody has waited for is gone. */
+static bool wait_until_gone(pid_t pid, int milliseconds)
+{
+    int pidfd = process_pidfd(pid);
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+
+    if (pidfd < 0)
+        return true;
+    bool gone = poll(&ended, 1, milliseconds) > 0;
+    close(pidfd);
+    return gone;
+}
+
+/* False: it still runs, or there is no such job; said so. */
+static bool end_job(pid_t job, enum how how, bool named)
+{
+    enum answer answer = how == HOW_SAVE  ? ask(job, "save", -1)
+                         : how == HOW_ASK ? ask(job, "stop", ASKED_MS)
+                                          : ask(job, "kill", TOLD_MS);
+
+    if (answer == ANSWER_GONE && named)
+        fprintf(stderr, "bspkill: job %d does not run (any more) on this host, or is not yours\n",
+                (int)job);
+    if (answer == ANSWER_REFUSED || answer == ANSWER_GONE)
+        return answer == ANSWER_GONE && !named;
+    if (answer == ANSWER_STAYS && how == HOW_ASK)
+        answer = ask(job, "kill", TOLD_MS);
+    if (answer == ANSWER_STAYS) { /* its agents leave when it is gone */
+        kill(job, SIGKILL);
+        answer = wait_until_gone(job, KILLED_MS) ? ANSWER_ENDED : ANSWER_STAYS;
+    }
+    if (answer == ANSWER_STAYS)
+        fprintf(stderr, "bspkill: job %d does not end\n", (int)job);
+    else
+        printf("job %d has ended\n", (int)job);
+    return answer != ANSWER_STAYS;
+}
+
+static bool end_all(enum how how, size_t *count)
+{
+    struct job_list jobs;
+    bool good = jobs_find(&jobs);
+
+    if (!good)
+        fprintf(stderr, "bspkill: out of memory\n");
+    for (size_t i = 0; i < jobs.count; i++)
+        good = end_job(jobs.items[i], how, false) && good;
+    *count += jobs.count;
+    jobs_free(&jobs);
+    return good;
+}
+
+/* ---- Programs without bsprun ---- */
+
+/* Whether that is the user's process, and the agent of such a program. */
+static bool is_bare_agent(const char *pid)
+{
+    char path[64], words[64] = "";
+    struct stat status;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%.16s", pid);
+    if (stat(path, &status) != 0 || status.st_uid != geteuid())
+        return false;
+    snprintf(path, sizeof path, "/proc/%.16s/cmdline", pid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    size_t size = fread(words, 1, sizeof words - 1, file);
+    fclose(file);
+    return size > sizeof AGENT_NAME && strcmp(words, AGENT_NAME) == 0 &&
+           strcmp(words + sizeof AGENT_NAME, "--bare") == 0;
+}
+
+static bool end_bare(enum how how, size_t *count)
+{
+    DIR *processes = opendir("/proc");
+    struct dirent *entry;
+    bool good = true;
+
+    while (processes && (entry = readdir(processes))) {
+        if (!isdigit((unsigned char)entry->d_name[0]) || !is_bare_agent(entry->d_name))
+            continue;
+        pid_t agent = (pid_t)atoi(entry->d_name);
+        ++*count;
+        kill(agent, SIGTERM);
+        if (how == HOW_FORCE)
+            kill(agent, SIGTERM); /* as a second Ctrl-C */
+        bool gone = wait_until_gone(agent, ASKED_MS);
+        if (!gone) {
+            kill(agent, SIGKILL); /* its processes leave when they notice */
+            gone = wait_until_gone(agent, KILLED_MS);
+        }
+        if (gone)
+            printf("a job without bsprun has ended (" AGENT_NAME " %d)\n", (int)agent);
+        else
+            fprintf(stderr, "bspkill: " AGENT_NAME " %d does not end\n", (int)agent);
+        good = good && gone;
+    }
+    if (processes)
+        closedir(processes);
+    return good;
+}
+
+/* ---- The command ---- */
+
+static int usage(const char *word, const char *what)
+{
+    fprintf(stderr, "bspkill: %s: %s; bspkill --help says more\n", word, what);
+    return STATUS_USAGE;
+}
+
+/* The words that stand for something else than a job.  -1: all is well; else the exit status. */
+static int take_options(int argc, char **argv, enum how *how, bool *bare)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-help") == 0 || strcmp(word, "-h") == 0) {
+            fputs(help, stdout);
+            return fflush(stdout) == 0 ? 0 : 1;
+        }
+        if (strcmp(word, "--version") == 0 || strcmp(word, "-version") == 0) {
+            printf("bspkill (bspzero) %s\n", BSPZ_VERSION);
+            return fflush(stdout) == 0 ? 0 : 1;
+        }
+        if (strcmp(word, "-f") == 0 || strcmp(word, "--force") == 0)
+            *how = HOW_FORCE;
+        else if (strcmp(word, "--all") == 0 || strcmp(word, "-all") == 0)
+            *bare = true;
+        else if (strcmp(word, "--save") == 0 || strcmp(word, "-save") == 0)
+            *how = HOW_SAVE;
+        else if (word[0] == '-')
+            return usage(word, "unknown option");
+        else if (!jobs_is_name(word))
+            return usage(word, "give the process id of bsprun");
+    }
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    enum how how = HOW_ASK;
+    bool good = true, any = false, bare = false;
+    int status = take_options(argc, argv, &how, &bare);
+    size_t count = 0;
+
+    if (status >= 0)
+        return status;
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] != '-') {
+            any = true;
+            good = end_job((pid_t)atoi(argv[i]), how, true) && good;
+        }
+    if (!any) {
+        good = end_all(how, &count);
+        if (bare)
+            good = end_bare(how, &count) && good;
+        if (good && count == 0)
+            puts("no job of yours runs under bsprun on this host");
+    }
+    return fflush(stdout) == 0 && good ? 0 : 1;
+}

@@ -1,0 +1,138 @@
+/* jobs.c - the running jobs of the user; see jobs.h. */
+#include "bsprun/status/jobs.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bsprun/status/status_folder.h"
+
+/* ---- Finding ---- */
+
+bool jobs_is_name(const char *word)
+{
+    size_t length = strlen(word);
+
+    return length > 0 && length < 9 && strspn(word, "0123456789") == length && word[0] != '0';
+}
+
+struct search {
+    struct job_list *jobs;
+    bool short_of_memory;
+};
+
+static void note(void *context, int fd, pid_t os_pid)
+{
+    struct search *search = context;
+    struct job_list *jobs = search->jobs;
+    pid_t *more = realloc(jobs->items, (jobs->count + 1) * sizeof *more);
+
+    close(fd);
+    if (!more) {
+        search->short_of_memory = true;
+        return;
+    }
+    jobs->items = more;
+    more[jobs->count++] = os_pid;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+bool jobs_find(struct job_list *jobs)
+{
+    struct search search = {jobs, false};
+
+    *jobs = (struct job_list){NULL, 0};
+    status_folder_jobs(note, &search);
+    if (jobs->count > 0)
+        qsort(jobs->items, jobs->count, sizeof *jobs->items, ascending);
+    return !search.short_of_memory;
+}
+
+void jobs_free(struct job_list *jobs)
+{
+    free(jobs->items);
+    *jobs = (struct job_list){NULL, 0};
+}
+
+/* ---- Asking ---- */
+
+struct question {
+    pid_t job;
+    int fd;
+};
+
+static void keep_if_meant(void *context, int fd, pid_t os_pid)
+{
+    struct question *question = context;
+
+    if (os_pid == question->job && question->fd < 0)
+        question->fd = fd;
+    else
+        close(fd);
+}
+
+int jobs_ask(pid_t job, const char *request)
+{
+    struct question question = {job, -1};
+    char line[64];
+    int length = snprintf(line, sizeof line, "%s\n", request);
+
+    status_folder_jobs(keep_if_meant, &question);
+    if (question.fd >= 0 &&
+        send(question.fd, line, (size_t)length, MSG_NOSIGNAL) != (ssize_t)length) {
+        close(question.fd);
+        return -1;
+    }
+    return question.fd;
+}
+
+static int milliseconds_left(const struct timespec *until)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long long left =
+        (until->tv_sec - now.tv_sec) * 1000LL + (until->tv_nsec - now.tv_nsec) / 1000000;
+    return left > 0 ? (int)left : 0;
+}
+
+char *jobs_read(int fd, int milliseconds, bool *ended)
+{
+    char *text = NULL, bytes[4096];
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    struct timespec until;
+
+    *ended = false;
+    if (!file)
+        return NULL;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += milliseconds / 1000;
+    until.tv_nsec += milliseconds % 1000 * 1000000L;
+    for (;;) {
+        struct pollfd readable = {.fd = fd, .events = POLLIN};
+        int ready = poll(&readable, 1, milliseconds < 0 ? -1 : milliseconds_left(&until));
+        ssize_t got = ready > 0 ? read(fd, bytes, sizeof bytes) : -1;
+
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (got > 0) {
+            fwrite(bytes, 1, (size_t)got, file);
+            continue;
+        }
+        *ended = ready > 0;
+        break;
+    }
+    return fclose(file) == 0 ? text : NULL;
+}

@@ -1,0 +1,228 @@
+/* status_folder.c - where the sockets are by which running jobs are asked; see status_folder.h.
+ *
+ * A socket is made under another name and renamed once it listens: one that refuses a connection
+ * belongs to a job that was killed.
+ */
+#include "bsprun/status/status_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define JOB_PREFIX  "job-"
+#define NEW_PREFIX  "new-"
+#define NEW_SECONDS 60 /* after which one that was never renamed is left over */
+#define TRIES       5  /* somebody else may remove the directory at the same moment */
+#define BACKLOG     16
+#define PLACES      3
+#define NAME_ROOM   48 /* for what comes behind the directory */
+
+/* ---- The directory ---- */
+
+/* Names of the directory, the first being the one to make: PLACES of them, "" where there is none.
+ */
+static void list_places(char places[PLACES][STATUS_PATH_MAX])
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    unsigned uid = geteuid();
+    struct stat status;
+
+    const char *chosen = getenv("BSPZERO_STATUS_DIR");
+
+    memset(places, 0, PLACES * STATUS_PATH_MAX);
+    if (chosen && chosen[0]) {
+        if (strlen(chosen) < STATUS_PATH_MAX - NAME_ROOM)
+            snprintf(places[0], STATUS_PATH_MAX, "%s", chosen);
+        return;
+    }
+    if (runtime && runtime[0] == '/' && strlen(runtime) < STATUS_PATH_MAX - NAME_ROOM &&
+        stat(runtime, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == uid)
+        snprintf(places[0], STATUS_PATH_MAX, "%s/bspzero", runtime);
+    snprintf(places[1], STATUS_PATH_MAX, "/tmp/bspzero-%u", uid);
+    snprintf(places[2], STATUS_PATH_MAX, "/run/user/%u/bspzero", uid);
+    if (strcmp(places[0], places[2]) == 0)
+        places[2][0] = '\0';
+}
+
+static bool is_private(const char *path)
+{
+    struct stat status;
+
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+           (status.st_mode & 077) == 0;
+}
+
+/* 0 or -errno. */
+static int make(const char *path)
+{
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return -errno;
+    return is_private(path) ? 0 : -EPERM;
+}
+
+/* ---- Connections ---- */
+
+static bool address_of(struct sockaddr_un *address, const char *folder, const char *name)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    return snprintf(address->sun_path, STATUS_PATH_MAX, "%s/%s", folder, name) <
+           (int)STATUS_PATH_MAX;
+}
+
+/* A connection, or -1: one that a killed job has left is removed. */
+static int connect_to(const struct sockaddr_un *address)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0)
+        return -1;
+    if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0)
+        return fd;
+    if (errno == ECONNREFUSED)
+        unlink(address->sun_path);
+    close(fd);
+    return -1;
+}
+
+/* The process that listens, if it is the user's own; else -1. */
+static pid_t listener(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
+        return -1;
+    return peer.pid;
+}
+
+static bool has_prefix(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static void remove_if_old(const char *path)
+{
+    struct stat status;
+
+    if (lstat(path, &status) == 0 && status.st_mtime + NEW_SECONDS < time(NULL))
+        unlink(path);
+}
+
+/* job NULL: only to remove what is left over. */
+static int visit(const char *folder, void (*job)(void *context, int fd, pid_t os_pid),
+                 void *context)
+{
+    DIR *entries = is_private(folder) ? opendir(folder) : NULL;
+    struct dirent *entry;
+    int count = 0;
+
+    while (entries && (entry = readdir(entries))) {
+        struct sockaddr_un address;
+
+        if (!address_of(&address, folder, entry->d_name))
+            continue;
+        if (has_prefix(entry->d_name, NEW_PREFIX))
+            remove_if_old(address.sun_path);
+        if (!has_prefix(entry->d_name, JOB_PREFIX))
+            continue;
+        int fd = connect_to(&address);
+        pid_t os_pid = fd < 0 ? -1 : listener(fd);
+        if (job && os_pid > 0) {
+            fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+            job(context, fd, os_pid);
+            count++;
+        } else if (fd >= 0) {
+            close(fd);
+        }
+    }
+    if (entries)
+        closedir(entries);
+    return count;
+}
+
+int status_folder_jobs(void (*job)(void *context, int fd, pid_t os_pid), void *context)
+{
+    char places[PLACES][STATUS_PATH_MAX];
+    int count = 0;
+
+    list_places(places);
+    for (int i = 0; i < PLACES; i++)
+        if (places[i][0] && is_private(places[i])) {
+            count += visit(places[i], job, context);
+            rmdir(places[i]); /* when nothing is left in it */
+        }
+    return count;
+}
+
+/* ---- Listening ---- */
+
+/* Under its first name, then its last.  0 or -errno. */
+static int appear(int fd, const char *folder, char path[STATUS_PATH_MAX])
+{
+    struct sockaddr_un first, last;
+    char name[64];
+    uint32_t random = 0;
+
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+        random = (uint32_t)time(NULL);
+    snprintf(name, sizeof name, NEW_PREFIX "%d-%08x", (int)getpid(), random);
+    if (!address_of(&first, folder, name))
+        return -ENAMETOOLONG;
+    snprintf(name, sizeof name, JOB_PREFIX "%d-%08x", (int)getpid(), random);
+    if (!address_of(&last, folder, name))
+        return -ENAMETOOLONG;
+    if (bind(fd, (struct sockaddr *)&first, sizeof first) != 0)
+        return -errno;
+    if (chmod(first.sun_path, 0600) != 0 || listen(fd, BACKLOG) != 0 ||
+        rename(first.sun_path, last.sun_path) != 0) {
+        int error = -errno;
+
+        unlink(first.sun_path);
+        return error;
+    }
+    memcpy(path, last.sun_path, STATUS_PATH_MAX);
+    return 0;
+}
+
+int status_folder_listen(char path[STATUS_PATH_MAX])
+{
+    char places[PLACES][STATUS_PATH_MAX];
+    int error = -ENOENT;
+
+    list_places(places);
+    for (int i = 0; i < 2 && error; i++)
+        for (int k = 0; places[i][0] && k < TRIES && (k == 0 || error == -ENOENT); k++) {
+            int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+            if (fd < 0)
+                return -errno;
+            error = make(places[i]);
+            if (!error) {
+                visit(places[i], NULL, NULL);
+                error = appear(fd, places[i], path);
+            }
+            if (!error)
+                return fd;
+            close(fd);
+        }
+    return error;
+}
+
+void status_folder_leave(const char *path)
+{
+    char folder[STATUS_PATH_MAX];
+
+    unlink(path);
+    snprintf(folder, sizeof folder, "%s", path);
+    *strrchr(folder, '/') = '\0';
+    rmdir(folder); /* not while there is another job */
+}

@@ -1,0 +1,416 @@
+/* status_socket.c - bsprun's answers to bspstat and bspkill; see status_socket.h.
+ *
+ * Happy path: a connection -> its line -> agents are asked -> all have answered (once, or twice
+ * for a rate) -> the text is written -> the connection closes.
+ *
+ * What can fail: whoever asks says nothing, too much or reads nothing (dropped after a time);
+ * agents do not answer in time (then with what is known).
+ */
+#include "bsprun/status/status_socket.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bsprun/status/status_folder.h"
+
+#define CLIENTS_MAX   16u
+#define REQUEST_MAX   32u
+#define DEADLINE_MS   10000u
+#define ANSWER_MS     1000u /* to wait for agents */
+#define RATE_MS       250u  /* between the two looks of a rate, at least */
+#define RATE_OLD_MS   5000u /* a look that long ago says nothing */
+#define RANKS_AT_ONCE 64u
+
+enum client_state { CLIENT_READING, CLIENT_WAITING, CLIENT_WRITING, CLIENT_STAYING };
+
+struct client {
+    struct status_socket *status;
+    struct client *next;
+    enum client_state state;
+    bool json;
+    char line[REQUEST_MAX];
+    size_t size;
+    char *answer;
+    uv_pipe_t pipe;
+    uv_timer_t deadline;
+    uv_write_t write;
+    unsigned open_handles;
+};
+
+/* Where the job was at some time. */
+struct look {
+    uint64_t ms, superstep;
+};
+
+struct status_socket {
+    const struct status_calls *calls;
+    void *context;
+    uv_loop_t *loop;
+    char path[STATUS_PATH_MAX];
+    uv_pipe_t server;
+    uv_timer_t timer; /* agents take too long, or the second look is due */
+    unsigned open_handles;
+    bool closing;
+    struct client *clients;
+    uint32_t client_count;
+
+    bool looking;
+    uint32_t awaited;           /* answers still to come */
+    bool heard[WIRE_HOSTS_MAX]; /* from these they have */
+    bool second;                /* this is the second look */
+    struct look last;
+    double rate;
+    uint32_t processes;
+    double seconds;
+    struct status_rank *ranks;
+    uint32_t rank_count, rank_room;
+};
+
+/* ---- Memory ---- */
+
+static void free_ranks(struct status_socket *status)
+{
+    for (uint32_t i = 0; i < status->rank_count; i++) {
+        free((char *)status->ranks[i].function);
+        free((char *)status->ranks[i].file);
+    }
+    status->rank_count = 0;
+}
+
+static void free_if_closed(struct status_socket *status)
+{
+    if (!status->closing || status->open_handles > 0 || status->clients)
+        return;
+    free_ranks(status);
+    free(status->ranks);
+    free(status);
+}
+
+static void on_own_handle_closed(uv_handle_t *handle)
+{
+    struct status_socket *status = handle->data;
+
+    status->open_handles--;
+    free_if_closed(status);
+}
+
+static void on_client_handle_closed(uv_handle_t *handle)
+{
+    struct client *client = handle->data;
+    struct status_socket *status = client->status;
+    struct client **link = &status->clients;
+
+    if (--client->open_handles > 0)
+        return;
+    while (*link != client)
+        link = &(*link)->next;
+    *link = client->next;
+    status->client_count--;
+    free(client->answer);
+    free(client);
+    free_if_closed(status);
+}
+
+static void drop(struct client *client)
+{
+    if (uv_is_closing((uv_handle_t *)&client->pipe))
+        return;
+    uv_close((uv_handle_t *)&client->pipe, on_client_handle_closed);
+    uv_close((uv_handle_t *)&client->deadline, on_client_handle_closed);
+}
+
+/* ---- Answers ---- */
+
+static void on_written(uv_write_t *write, int error)
+{
+    struct client *client = write->data;
+
+    if (error || client->state != CLIENT_STAYING)
+        drop(client);
+    else
+        uv_timer_stop(&client->deadline);
+}
+
+/* Takes over the text. */
+static void answer(struct client *client, char *text, enum client_state then)
+{
+    uv_buf_t bytes = uv_buf_init(text, text ? (unsigned)strlen(text) : 0);
+
+    client->state = then;
+    client->answer = text;
+    client->write.data = client;
+    if (!text || uv_write(&client->write, (uv_stream_t *)&client->pipe, &bytes, 1, on_written) != 0)
+        drop(client);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct status_rank *left = a, *right = b;
+
+    return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+static void answer_all(struct status_socket *status)
+{
+    struct status_facts facts = {.program = "", .directory = "", .job = "", .zero = "", .rate = -1};
+
+    status->calls->describe(status->context, &facts);
+    qsort(status->ranks, status->rank_count, sizeof *status->ranks, by_pid);
+    facts.processes = status->processes;
+    facts.seconds = status->seconds;
+    facts.ranks = status->ranks;
+    facts.rank_count = status->rank_count;
+    facts.rate = status->rate;
+    for (struct client *client = status->clients; client; client = client->next)
+        if (client->state == CLIENT_WAITING)
+            answer(client, client->json ? status_json(&facts) : status_text(&facts),
+                   CLIENT_WRITING);
+}
+
+/* ---- Looks ---- */
+
+static void look(struct status_socket *status);
+
+static void on_second_look(uv_timer_t *timer)
+{
+    look(timer->data);
+}
+
+/* As many answers as will come have come. */
+static void finish_look(struct status_socket *status)
+{
+    uint64_t now = uv_now(status->loop), passed = now - status->last.ms;
+    uint64_t superstep = status_superstep(status->ranks, status->rank_count);
+    bool known = status->rank_count > 0;
+
+    uv_timer_stop(&status->timer);
+    status->looking = false;
+    status->rate = -1;
+    if (known && status->last.ms > 0 && passed >= RATE_MS && passed <= RATE_OLD_MS &&
+        superstep >= status->last.superstep)
+        status->rate = (double)(superstep - status->last.superstep) * 1000 / (double)passed;
+    bool again = known && status->rate < 0 && !status->second;
+    if (known && (status->last.ms == 0 || passed >= RATE_MS))
+        status->last = (struct look){now, superstep};
+    status->second = again;
+    if (again)
+        uv_timer_start(&status->timer, on_second_look, RATE_MS, 0);
+    else
+        answer_all(status);
+}
+
+static void on_no_answer(uv_timer_t *timer)
+{
+    finish_look(timer->data);
+}
+
+static void look(struct status_socket *status)
+{
+    free_ranks(status);
+    memset(status->heard, 0, sizeof status->heard);
+    status->looking = true;
+    status->awaited = status->calls->ask(status->context);
+    uv_timer_start(&status->timer, on_no_answer, status->awaited > 0 ? ANSWER_MS : 0, 0);
+}
+
+static bool add_rank(struct status_socket *status, uint32_t host, const struct wire_where *where)
+{
+    if (status->rank_count == status->rank_room) {
+        uint32_t room = 2 * status->rank_room + RANKS_AT_ONCE;
+        struct status_rank *more = realloc(status->ranks, room * sizeof *more);
+
+        if (!more)
+            return false;
+        status->ranks = more;
+        status->rank_room = room;
+    }
+    struct status_rank *rank = &status->ranks[status->rank_count];
+
+    *rank = (struct status_rank){.pid = where->pid,
+                                 .host = host,
+                                 .state = wire_rank_state_text(where->state),
+                                 .superstep = where->superstep,
+                                 .function = strdup(where->function),
+                                 .file = strdup(where->file),
+                                 .line = where->line};
+    if (rank->function && rank->file) {
+        status->rank_count++;
+        return true;
+    }
+    free((char *)rank->function);
+    free((char *)rank->file);
+    return false;
+}
+
+void status_socket_take(struct status_socket *status, const struct wire_status *message)
+{
+    if (!status || !status->looking || status->heard[message->host])
+        return;
+    status->heard[message->host] = true;
+    status->processes = message->processes;
+    if (message->seconds > status->seconds)
+        status->seconds = message->seconds;
+    for (uint32_t i = 0; i < message->ranks.count; i++)
+        if (!add_rank(status, message->host, &message->ranks.items[i]))
+            break;
+    if (status->awaited > 0)
+        status->awaited--;
+    if (status->awaited == 0)
+        finish_look(status);
+}
+
+/* ---- Questions ---- */
+
+static void carry_out(struct client *client, enum status_wish wish)
+{
+    struct status_socket *status = client->status;
+    const char *why_not = status->calls->wish(status->context, wish);
+    char *text = NULL;
+
+    if (asprintf(&text, "%s\n", why_not ? why_not : "ok") < 0)
+        text = NULL;
+    answer(client, text, why_not ? CLIENT_WRITING : CLIENT_STAYING);
+}
+
+static void obey(struct client *client)
+{
+    struct status_socket *status = client->status;
+
+    if (strcmp(client->line, "stop") == 0) {
+        carry_out(client, STATUS_STOP);
+    } else if (strcmp(client->line, "kill") == 0) {
+        carry_out(client, STATUS_KILL);
+    } else if (strcmp(client->line, "save") == 0) {
+        carry_out(client, STATUS_SAVE);
+    } else if (strcmp(client->line, "status") == 0 || strcmp(client->line, "json") == 0) {
+        client->json = client->line[0] == 'j';
+        client->state = CLIENT_WAITING;
+        if (!status->looking && !uv_is_active((uv_handle_t *)&status->timer))
+            look(status);
+    } else {
+        drop(client);
+    }
+}
+
+static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
+{
+    struct client *client = handle->data;
+
+    (void)suggested;
+    *buffer = uv_buf_init(client->line + client->size, (unsigned)(REQUEST_MAX - 1 - client->size));
+}
+
+static void on_bytes(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
+{
+    struct client *client = stream->data;
+    char *newline;
+
+    (void)buffer;
+    if (size == 0)
+        return;
+    if (size < 0 || client->state != CLIENT_READING) {
+        drop(client);
+        return;
+    }
+    client->size += (size_t)size;
+    client->line[client->size] = '\0';
+    newline = strchr(client->line, '\n');
+    if (newline) {
+        *newline = '\0';
+        client->size = 0;
+        obey(client);
+    } else if (client->size == REQUEST_MAX - 1 || strlen(client->line) < client->size) {
+        drop(client);
+    }
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+    drop(timer->data);
+}
+
+/* Root may ask, too. */
+static bool is_allowed(const uv_pipe_t *pipe)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    uv_os_fd_t fd;
+
+    return uv_fileno((const uv_handle_t *)pipe, &fd) == 0 &&
+           getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+           (peer.uid == geteuid() || peer.uid == 0);
+}
+
+static void on_connection(uv_stream_t *server, int error)
+{
+    struct status_socket *status = server->data;
+    struct client *client = error ? NULL : calloc(1, sizeof *client);
+
+    if (!client)
+        return;
+    client->status = status;
+    client->next = status->clients;
+    status->clients = client;
+    status->client_count++;
+    uv_pipe_init(status->loop, &client->pipe, 0);
+    uv_timer_init(status->loop, &client->deadline);
+    client->open_handles = 2;
+    client->pipe.data = client->deadline.data = client;
+    if (uv_accept(server, (uv_stream_t *)&client->pipe) != 0 ||
+        status->client_count > CLIENTS_MAX || !is_allowed(&client->pipe) ||
+        uv_read_start((uv_stream_t *)&client->pipe, on_room, on_bytes) != 0) {
+        drop(client);
+        return;
+    }
+    uv_timer_start(&client->deadline, on_deadline, DEADLINE_MS, 0);
+    /* Who asks is no reason for bsprun to stay. */
+    uv_unref((uv_handle_t *)&client->pipe);
+    uv_unref((uv_handle_t *)&client->deadline);
+}
+
+/* ---- Life ---- */
+
+struct status_socket *status_socket_open(uv_loop_t *loop, const struct status_calls *calls,
+                                         void *context)
+{
+    struct status_socket *status = calloc(1, sizeof *status);
+    int fd = status ? status_folder_listen(status->path) : -ENOMEM;
+
+    if (fd < 0) {
+        free(status);
+        return NULL;
+    }
+    status->calls = calls;
+    status->context = context;
+    status->loop = loop;
+    uv_timer_init(loop, &status->timer);
+    uv_pipe_init(loop, &status->server, 0);
+    status->open_handles = 2;
+    status->server.data = status->timer.data = status;
+    uv_unref((uv_handle_t *)&status->timer);
+    if (uv_pipe_open(&status->server, fd) != 0)
+        close(fd);
+    else if (uv_listen((uv_stream_t *)&status->server, (int)CLIENTS_MAX, on_connection) == 0) {
+        uv_unref((uv_handle_t *)&status->server);
+        return status;
+    }
+    status_socket_close(status);
+    return NULL;
+}
+
+void status_socket_close(struct status_socket *status)
+{
+    if (!status || status->closing)
+        return;
+    status->closing = true;
+    status_folder_leave(status->path);
+    uv_close((uv_handle_t *)&status->server, on_own_handle_closed);
+    uv_close((uv_handle_t *)&status->timer, on_own_handle_closed);
+    for (struct client *client = status->clients; client; client = client->next)
+        if (client->state != CLIENT_STAYING)
+            drop(client);
+}
