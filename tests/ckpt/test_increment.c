@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/ckpt/image_sample.h"
+#include "tests/unit/suite.h"
 
 static struct bspz_image_fault fault;
 
@@ -265,9 +266,5 @@ int main(void)
     tcase_add_test(image, damage_in_a_base_is_found_while_decoding);
     suite_add_tcase(suite, image);
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

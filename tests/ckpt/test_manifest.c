@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/ckpt/manifest_sample.h"
+#include "tests/unit/suite.h"
 
 static struct manifest_sample sample;
 static char error[MANIFEST_ERROR_SIZE];
@@ -183,9 +184,5 @@ int main(void)
     tcase_add_test(tests, terms_must_ascend);
     suite_add_tcase(suite, tests);
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

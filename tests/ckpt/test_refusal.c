@@ -8,6 +8,7 @@
 #include "ckpt/format/codec.h"
 #include "ckpt/format/section.h"
 #include "tests/ckpt/image_sample.h"
+#include "tests/unit/suite.h"
 
 static struct bspz_image_fault fault;
 
@@ -186,9 +187,5 @@ int main(void)
     tcase_add_test(image, another_identity_is_refused);
     suite_add_tcase(suite, image);
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

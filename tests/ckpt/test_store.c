@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/ckpt/store_play.h"
+#include "tests/unit/suite.h"
 
 /* ---- The directory --------------------------------------------------------------------------- */
 
@@ -327,9 +328,5 @@ int main(void)
     tcase_add_test(tests, others_may_write_for_the_one_with_the_lock);
     suite_add_tcase(suite, tests);
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 
 #include "bsprun/agent/memory.h"
 #include "bsprun/agent/snapshot_plan.h"
+#include "tests/unit/suite.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -151,8 +152,6 @@ int main(void)
 {
     Suite *suite = suite_create("agent parts");
     TCase *tests = tcase_create("all");
-    SRunner *runner;
-    int failed;
 
     tcase_add_test(tests, paths_are_divided);
     tcase_add_test(tests, the_committed_copy_stays);
@@ -163,9 +162,5 @@ int main(void)
     tcase_add_test(tests, what_a_group_allows);
     tcase_add_test(tests, this_machine);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 
 #include "bsprun/hosts/adapter.h"
 #include "bsprun/hosts/hosts.h"
+#include "tests/unit/suite.h"
 
 static const char *variables[8][2];
 
@@ -303,7 +304,6 @@ int main(void)
 {
     Suite *suite = suite_create("hosts");
     TCase *tests = tcase_create("hosts");
-    SRunner *runner;
 
     tcase_add_test(tests, list);
     tcase_add_test(tests, list_of_too_many);
@@ -315,9 +315,5 @@ int main(void)
     tcase_add_test(tests, own_names);
     tcase_add_test(tests, crowded);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bsprun/launcher/input.h"
+#include "tests/unit/suite.h"
 
 #define NAME(superstep, term) ((struct coord_name){superstep, term})
 
@@ -186,18 +187,6 @@ int main(void)
     const TTest *const tests[] = {read_when_asked_for,       given_again,
                                   kept_as_long_as_snapshots, all_snapshots_are_kept,
                                   restarted_with_its_own,    much_at_once};
-    Suite *suite = suite_create("input");
-    TCase *cases = tcase_create("input");
-    SRunner *runner;
-    int failed;
 
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(cases, tests[i]);
-    suite_add_tcase(suite, cases);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run_tests("input", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

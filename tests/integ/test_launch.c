@@ -11,6 +11,7 @@
 #include "bsprun/usage.h"
 #include "bsprun/verdict.h"
 #include "bsprun/whereabouts.h"
+#include "tests/unit/suite.h"
 
 /* ---- Faults ---- */
 
@@ -361,16 +362,10 @@ int main(void)
                                   progress_line};
     Suite *suite = suite_create("launch");
     TCase *cases = tcase_create("pure");
-    SRunner *runner;
-    int failed;
 
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(cases, tests[i]);
     tcase_add_test_raise_signal(cases, job_wrong_move, 6);
     suite_add_tcase(suite, cases);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bsprun/launcher/order.h"
+#include "tests/unit/suite.h"
 
 #define HOSTS 3u
 
@@ -326,9 +327,5 @@ int main(void)
     tcase_add_test(tests, much_waits);
     tcase_add_test(tests, no_room);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

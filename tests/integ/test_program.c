@@ -10,6 +10,7 @@
 
 #include "bsprun/launcher/program.h"
 #include "lib/base/note.h"
+#include "tests/unit/suite.h"
 
 static char folder[256], path[512];
 
@@ -148,17 +149,11 @@ int main(void)
     const TTest *const tests[] = {the_note, no_program_of_ours, garbage, found};
     Suite *suite = suite_create("program");
     TCase *cases = tcase_create("program");
-    SRunner *runner;
-    int failed;
 
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_set_timeout(cases, 60);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(cases, tests[i]);
     suite_add_tcase(suite, cases);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run(suite);
 }

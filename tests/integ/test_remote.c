@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "bsprun/hosts/remote_start.h"
+#include "tests/unit/suite.h"
 
 static struct host hosts[] = {{.name = "a"}, {.name = "b", .user = "me"}, {.name = "::1"}};
 static const struct host *const list[] = {&hosts[0], &hosts[1], &hosts[2]};
@@ -442,7 +443,6 @@ int main(void)
                                           ssh};
     Suite *suite = suite_create("remote");
     TCase *commands_case = tcase_create("commands"), *children = tcase_create("children");
-    SRunner *runner;
 
     tcase_add_test(commands_case, kinds);
     tcase_add_test(commands_case, commands);
@@ -452,9 +452,5 @@ int main(void)
         tcase_add_test(children, with_children[i]);
     suite_add_tcase(suite, commands_case);
     suite_add_tcase(suite, children);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run(suite);
 }

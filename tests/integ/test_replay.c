@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bsprun/launcher/replay.h"
+#include "tests/unit/suite.h"
 
 #define NAME(superstep, term) ((struct coord_name){superstep, term})
 #define MEMORY                65536u
@@ -354,18 +355,6 @@ int main(void)
                                   unheard_of_snapshot,
                                   writers_that_are_gone,
                                   writers_that_are_gone_for_long};
-    Suite *suite = suite_create("replay");
-    TCase *cases = tcase_create("replay");
-    SRunner *runner;
-    int failed;
 
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(cases, tests[i]);
-    suite_add_tcase(suite, cases);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run_tests("replay", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

@@ -6,6 +6,7 @@
 
 #include "bsprun/load/load.h"
 #include "bsprun/status/status_text.h"
+#include "tests/unit/suite.h"
 
 START_TEST(loads_are_read)
 {
@@ -176,16 +177,11 @@ int main(void)
 {
     Suite *suite = suite_create("tables");
     TCase *tests = tcase_create("tables");
-    SRunner *runner;
 
     tcase_add_test(tests, loads_are_read);
     tcase_add_test(tests, hosts_are_ranked);
     tcase_add_test(tests, status_as_text);
     tcase_add_test(tests, status_as_json);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run(suite);
 }

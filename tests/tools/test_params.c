@@ -9,6 +9,7 @@
 
 #include "lib/base/params.h"
 #include "tools/bspparam/database.h"
+#include "tests/unit/suite.h"
 
 static char scratch[] = "/tmp/bsp-params.XXXXXX";
 
@@ -245,10 +246,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-    SRunner *runner = srunner_create(suite());
-
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
+    return suite_run(suite());
 }

@@ -136,9 +136,8 @@ int durable(uint32_t host, uint64_t superstep, uint32_t pid)
 {
     return EVENT(
         IMAGE_DURABLE, .host = host,
-        .image_durable = {
-            .superstep = superstep,
-            .image = {.pid = pid, .size = 100 + pid, .digest = {"digest", 6}}});
+        .image_durable = {.superstep = superstep,
+                          .image = {.pid = pid, .size = 100 + pid, .digest = {"digest", 6}}});
 }
 
 int captured(uint32_t host, uint64_t superstep)
@@ -216,4 +215,26 @@ bool has_effect(enum coord_effect_kind kind)
         if (effects.items[i].kind == kind)
             return true;
     return false;
+}
+
+void start_with_snapshot_0(struct coord_config config)
+{
+    start(1, config);
+    host_ready(0, 2);
+    registered(0, 2);
+    durable(0, 0, 0);
+    persisted(0, 0, 0);
+    known(0, 0);
+    ranks_ready(0, 2);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_uint_eq(coord_committed(coord).term, 3);
+    trace_used = 0;
+}
+
+void take_snapshot(uint64_t superstep)
+{
+    arrived(0, superstep - 1, WIRE_BARRIER_SYNC);
+    captured(0, superstep - 1);
+    durable(0, superstep, 0);
+    durable(0, superstep, 1);
 }

@@ -14,11 +14,15 @@ extern uint64_t play_now_ns;         /* of the next events; 0 in a new machine *
 #define EVENT(name, ...)                                                                           \
     take((struct coord_event){.kind = COORD_EVENT_##name, .term = 3, __VA_ARGS__})
 #define CONFIG(...) ((struct coord_config){.abort_at = COORD_NEVER, __VA_ARGS__})
+#define SAVING(...) CONFIG(.snapshots = true, __VA_ARGS__)
+#define EVERY(n)    .rule = {POLICY_SUPERSTEPS, (n), 0} /* in SAVING */
 
 /* On hosts 0, 7 and 3, with 2, 2 and 4 slots. */
 void start(uint32_t host_count, struct coord_config config);
 /* One host with so many processes, on the other side of bsp_begin. */
 void start_running(uint32_t processes, struct coord_config config);
+/* One host with two processes; snapshot 0 is committed and known, the trace begins. */
+void start_with_snapshot_0(struct coord_config config);
 void tear_down(void);
 
 /* Events; they return what coord_step does. */
@@ -44,6 +48,8 @@ int known_with_costs(uint32_t host, uint64_t superstep, uint64_t busy_ns, uint64
 int image_failed(uint32_t host, uint64_t superstep, uint32_t pid, enum wire_cause cause);
 int held(uint32_t host, uint64_t superstep, uint32_t term, struct wire_numbers copies);
 int save_now(bool stop);
+/* The snapshot of that superstep up to its last image, on the host of start_with_snapshot_0. */
+void take_snapshot(uint64_t superstep);
 
 void expect_trace(const char *golden);
 void expect_outcome(int32_t status, enum wire_cause cause, int32_t pid);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/unit/coord_play.h"
+#include "tests/unit/suite.h"
 
 /* ---- Golden traces ------------------------------------------------------------------------ */
 
@@ -355,9 +356,5 @@ int main(void)
     tcase_add_test(jobs, timer_gives_up);
     tcase_add_test(jobs, after_bsp_end);
     suite_add_tcase(suite, jobs);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/unit/coord_play.h"
+#include "tests/unit/suite.h"
 
 /* The index of each process's host, as digits; checks what the hosts know of themselves. */
 static const char *homes(void)
@@ -147,15 +148,10 @@ int main(void)
 {
     Suite *suite = suite_create("coord_place");
     TCase *tests = tcase_create("place");
-    SRunner *runner;
 
     tcase_add_test(tests, at_first);
     tcase_add_test(tests, after_a_rollback);
     tcase_add_test(tests, any_numbers);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

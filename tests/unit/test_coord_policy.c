@@ -6,6 +6,7 @@
 
 #include "coordinator/core/lineage.h"
 #include "coordinator/core/policy.h"
+#include "tests/unit/suite.h"
 
 START_TEST(when_to_take_one)
 {
@@ -182,9 +183,5 @@ int main(void)
     tcase_add_loop_test(tests, overhead_is_bounded, 0, 60);
     tcase_add_test(tests, which_snapshots_count);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/unit/coord_play.h"
+#include "tests/unit/suite.h"
 
 /* ---- Rules that peers break --------------------------------------------------------------- */
 
@@ -347,9 +348,5 @@ int main(void)
     tcase_add_test(jobs, senseless_configurations);
     tcase_add_test(jobs, texts_are_bounded);
     suite_add_tcase(suite, jobs);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -1,4 +1,4 @@
-/* test_coord_snapshot.c - Processor Zero: golden traces of snapshots, faults and restores. */
+/* test_coord_snapshot.c - Processor Zero: golden traces of snapshots. */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -6,32 +6,7 @@
 #include <string.h>
 
 #include "tests/unit/coord_play.h"
-
-#define EVERY(n)    .rule = {POLICY_SUPERSTEPS, (n), 0}
-#define SAVING(...) CONFIG(.snapshots = true, __VA_ARGS__)
-
-/* Snapshot 0 is committed and known, the trace begins. */
-static void start_with_snapshot_0(struct coord_config config)
-{
-    start(1, config);
-    host_ready(0, 2);
-    registered(0, 2);
-    durable(0, 0, 0);
-    persisted(0, 0, 0);
-    known(0, 0);
-    ranks_ready(0, 2);
-    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
-    ck_assert_uint_eq(coord_committed(coord).term, 3);
-    trace_used = 0;
-}
-
-static void take_snapshot(uint64_t superstep)
-{
-    arrived(0, superstep - 1, WIRE_BARRIER_SYNC);
-    captured(0, superstep - 1);
-    durable(0, superstep, 0);
-    durable(0, superstep, 1);
-}
+#include "tests/unit/suite.h"
 
 START_TEST(from_begin_to_end)
 {
@@ -189,65 +164,6 @@ START_TEST(costs_are_those_of_the_slowest_host)
 }
 END_TEST
 
-START_TEST(a_death_goes_back_to_the_snapshot)
-{
-    start_with_snapshot_0(SAVING(EVERY(1)));
-    killed(0, 1, 9);
-    killed(0, 0, 9);
-    expect_trace("event RANK_EXITED term 3 host 0 pid 1 signal 9\n"
-                 "  RUNNING -> FAILED\n"
-                 "  effect STOP_RANKS term 3 again\n"
-                 "  effect FINISH term 3\n"
-                 "event RANK_EXITED term 3 host 0 pid 0 signal 9\n"
-                 "  dropped\n");
-    expect_outcome(137, WIRE_CAUSE_RANK_SIGNALLED, 1);
-    ck_assert(coord_outcome(coord).again);
-}
-END_TEST
-
-START_TEST(what_is_never_rolled_back)
-{
-    /* Before snapshot 0. */
-    start(1, SAVING(EVERY(1)));
-    host_ready(0, 2);
-    registered(0, 2);
-    ranks_ready(0, 2);
-    killed(0, 1, 9);
-    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
-    tear_down();
-    /* The program's own end. */
-    start_with_snapshot_0(SAVING(EVERY(1)));
-    exited(0, 1, 0);
-    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
-    ck_assert(!coord_outcome(coord).again);
-    tear_down();
-    start_with_snapshot_0(SAVING(EVERY(1)));
-    abort_job(0, 1, WIRE_CAUSE_ABORT_CALLED, 1);
-    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
-    tear_down();
-    /* After bsp_end. */
-    start_with_snapshot_0(SAVING(EVERY(1)));
-    arrived(0, 0, WIRE_BARRIER_END);
-    EVENT(CLOSED);
-    killed(0, 1, 9);
-    exited(0, 0, 0);
-    ck_assert_int_eq(coord_phase(coord), COORD_ENDED);
-    expect_outcome(137, WIRE_CAUSE_KILLED_AFTER_END, 1);
-}
-END_TEST
-
-START_TEST(a_fault_while_the_manifest_is_written)
-{
-    start(1, SAVING(EVERY(1)));
-    host_ready(0, 2);
-    registered(0, 2);
-    ranks_ready(0, 2);
-    durable(0, 0, 0);
-    killed(0, 1, 9); /* it may have been committed: the next term finds out */
-    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
-}
-END_TEST
-
 START_TEST(a_snapshot_that_fails)
 {
     start_with_snapshot_0(SAVING(EVERY(1)));
@@ -395,107 +311,6 @@ START_TEST(saved_on_request)
 }
 END_TEST
 
-START_TEST(restored_on_two_hosts)
-{
-    static const uint64_t copies[] = {2, 3};
-    start(2, SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER));
-    held(7, 4, 1, (struct wire_numbers){0});
-    held(7, 6, 2, (struct wire_numbers){copies, 2});
-    held(0, 4, 1, (struct wire_numbers){0});
-    host_ready(7, 0);
-    host_ready(0, 0);
-    EVENT(TERM_RECORDED);
-    ck_assert_uint_eq(coord_host_of(coord, 0), 0);
-    ck_assert_uint_eq(coord_host_of(coord, 2), 7);
-    ck_assert(coord_from_copy(coord, 3) && !coord_from_copy(coord, 0));
-    EVENT(STAGED, .host = 0, .staged.count = 2);
-    expect_broken(EVENT(STAGED, .host = 7, .staged.count = 1));
-    ck_assert(!has_effect(COORD_EFFECT_PASS));
-    EVENT(STAGED, .host = 7, .staged.count = 2);
-    ranks_ready(0, 2);
-    ranks_ready(7, 2);
-    arrived(0, 6, WIRE_BARRIER_SYNC);
-    expect_trace("event HELD term 3 host 7 snapshot 4.1 processes 4 images 4 copies 0\n"
-                 "event HELD term 3 host 7 snapshot 6.2 processes 4 images 4 copies 2\n"
-                 "event HELD term 3 host 0 snapshot 4.1 processes 4 images 4 copies 0\n"
-                 "event HOST_READY term 3 host 7 slots 0\n"
-                 "event HOST_READY term 3 host 0 slots 0\n"
-                 "  WAITING -> CHOOSING\n"
-                 "  effect CHOOSE term 3 snapshot 6.2\n"
-                 "event TERM_RECORDED term 3\n"
-                 "  CHOOSING -> RESTORING\n"
-                 "  effect RESTORE term 3 snapshot 6.2\n"
-                 "event STAGED term 3 host 0 count 2\n"
-                 "event STAGED term 3 host 7 count 1\n"
-                 "  broken: host 7 has staged 1 processes instead of 2\n"
-                 "event STAGED term 3 host 7 count 2\n"
-                 "  RESTORING -> PASSING\n"
-                 "  effect PASS term 3\n"
-                 "event RANKS_READY term 3 host 0 count 2\n"
-                 "event RANKS_READY term 3 host 7 count 2\n"
-                 "  PASSING -> RUNNING\n"
-                 "  effect RUN term 3 processes 4 consult 6\n"
-                 "event ARRIVED term 3 host 0 superstep 6 bsp_sync\n");
-}
-END_TEST
-
-START_TEST(what_is_not_restored)
-{
-    struct coord_lineage lineage = {0};
-    struct wire_numbers none = {0};
-    coord_lineage_add(&lineage, 2, (struct coord_name){5, 1});
-    struct coord_config config = SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER,
-                                        .lineage = &lineage, .avoid = {{5, 1}}, .avoid_count = 1);
-    start(1, config);
-    held(0, 9, 1, none); /* term 2 began before it */
-    held(0, 5, 1, none); /* could not be restored */
-    held(0, 4, 1, none);
-    uint64_t some[] = {0, 1, 3}; /* of four images */
-    EVENT(HELD, .host = 0,
-          .held = {.name = {5, 2}, .processes = 4, .manifest = true, .images = {some, 3}});
-    EVENT(HELD, .host = 0, .held = {.name = {5, 2}, .processes = 4, .all = false});
-    host_ready(0, 2);
-    ck_assert_uint_eq(effects.items[0].name.superstep, 4);
-    EVENT(TERM_RECORDED);
-    image_failed(0, 4, 2, WIRE_CAUSE_NOT_RESTORED);
-    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
-    ck_assert_uint_eq(coord_outcome(coord).bad.superstep, 4);
-    tear_down();
-
-    start(1, config);
-    held(0, 9, 1, none);
-    host_ready(0, 2);
-    expect_outcome(1, WIRE_CAUSE_NOTHING_SAVED, COORD_NOBODY);
-    tear_down();
-
-    config.wanted = 3;
-    start(1, config);
-    held(0, 4, 1, none);
-    held(0, 3, 1, none);
-    host_ready(0, 2);
-    ck_assert_uint_eq(effects.items[0].name.superstep, 3);
-}
-END_TEST
-
-START_TEST(faults_in_a_restore)
-{
-    start(2, SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER));
-    held(0, 4, 1, (struct wire_numbers){0});
-    lost(7); /* still waiting for everybody */
-    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
-    ck_assert(coord_outcome(coord).again);
-    tear_down();
-
-    start(1, SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER));
-    held(0, 4, 1, (struct wire_numbers){0});
-    host_ready(0, 2);
-    EVENT(TERM_RECORDED);
-    exited(0, 2, 1);
-    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
-    expect_outcome(1, WIRE_CAUSE_NOT_RESTORED, 2);
-}
-END_TEST
-
 START_TEST(no_snapshot_0_no_other_hosts)
 {
     start(2, SAVING(EVERY(1)));
@@ -597,25 +412,15 @@ int main(void)
     tcase_add_test(tests, the_next_snapshot_waits_for_the_commit);
     tcase_add_test(tests, auto_skips_while_one_is_written);
     tcase_add_test(tests, costs_are_those_of_the_slowest_host);
-    tcase_add_test(tests, a_death_goes_back_to_the_snapshot);
-    tcase_add_test(tests, what_is_never_rolled_back);
-    tcase_add_test(tests, a_fault_while_the_manifest_is_written);
     tcase_add_test(tests, a_snapshot_that_fails);
     tcase_add_test(tests, a_snapshot_that_fails_late);
     tcase_add_test(tests, saved_and_stopped);
     tcase_add_test(tests, saved_on_request);
-    tcase_add_test(tests, restored_on_two_hosts);
-    tcase_add_test(tests, what_is_not_restored);
-    tcase_add_test(tests, faults_in_a_restore);
     tcase_add_test(tests, no_snapshot_0_no_other_hosts);
     tcase_add_test(tests, one_place_when_all_see_it);
     tcase_add_test(tests, not_to_be_recovered);
     tcase_add_test(tests, images_in_two_places);
     tcase_add_test(tests, broken_rules_of_snapshots);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

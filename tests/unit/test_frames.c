@@ -6,6 +6,7 @@
 
 #include "lib/net/cipher.h"
 #include "lib/net/frames.h"
+#include "tests/unit/suite.h"
 
 #define FRAMES    5u
 #define FRAME_MAX 1000u
@@ -378,9 +379,5 @@ int main(void)
     tcase_add_test(tests, chunks_come_back);
     tcase_add_test(tests, a_changed_label_is_noticed);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

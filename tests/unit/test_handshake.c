@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/net/handshake.h"
+#include "tests/unit/suite.h"
 
 static const unsigned char key[NET_KEY_SIZE] = "the key of this job, 32 bytes..";
 static const unsigned char other_key[NET_KEY_SIZE] = "the key of this job, 32 bytes.!";
@@ -455,9 +456,5 @@ int main(void)
     tcase_add_test(tests, the_caller_judges_for_itself);
     tcase_add_test(tests, time_is_told);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bsprun/launcher/job_machine.h"
+#include "tests/unit/suite.h"
 
 static struct job_machine *machine;
 static struct job_effects effects;
@@ -331,9 +332,5 @@ int main(void)
     tcase_add_test(tests, restarted);
     tcase_add_test(tests, senseless);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

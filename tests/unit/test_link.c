@@ -15,6 +15,7 @@
 
 #include "bsprun/link/link_inside.h"
 #include "tests/unit/boards.h"
+#include "tests/unit/suite.h"
 
 #define PROCS 4
 static const int host_of[PROCS] = {0, 0, 1, 1};
@@ -408,8 +409,6 @@ int main(void)
 {
     Suite *suite = suite_create("link");
     TCase *cases = tcase_create("link");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_set_timeout(cases, 60);
@@ -423,8 +422,5 @@ int main(void)
     tcase_add_loop_test(cases, garbage_is_refused, 0, sizeof garbage / sizeof *garbage);
     tcase_add_loop_test(cases, forged_frames_are_refused, 0, 2);
     suite_add_tcase(suite, cases);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run(suite);
 }

@@ -1,165 +1,13 @@
-/* test_net.c - connections over a socket pair: order, bounds, and that every connection ends once.
- *
- * Both ends live on one loop; a test runs it until nothing is left to do.  The fixture fails a test
- * that leaks a descriptor. */
+/* test_net.c - connections over a socket pair: order, garbage, and that every connection ends once.
+ */
 #include <check.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/net/net.h"
-
-/* One end of a pair and what happened to it. */
-struct end {
-    struct net_connection *connection; /* NULL once closed */
-    unsigned received;
-    uint64_t next; /* superstep expected in the next message */
-    size_t text_bytes;
-    unsigned closed;
-    unsigned drained;
-    enum net_end how;
-    char why[WIRE_ERROR_SIZE];
-    unsigned close_after, finish_after, pause_after; /* messages; 0: never */
-    bool echo;
-    struct end *pauses; /* a message here pauses that one */
-};
-
-static uv_loop_t loop;
-static int fds[2];
-static int open_before;
-static struct end a, b;
-static bool encrypted; /* whether open_end makes encrypted connections */
-static const struct net_session sessions[2] = {
-    {"from a to b, a key of 32 bytes.", "from b to a, a key of 32 bytes."},
-    {"from b to a, a key of 32 bytes.", "from a to b, a key of 32 bytes."},
-};
-
-static int count_descriptors(void)
-{
-    DIR *directory = opendir("/proc/self/fd");
-    int count = 0;
-    while (readdir(directory))
-        count++;
-    closedir(directory);
-    return count;
-}
-
-static void set_up(void)
-{
-    signal(SIGPIPE, SIG_IGN);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a hanging one does not outlive the runner */
-    /* The first loop of a process makes two descriptors that stay. */
-    ck_assert_int_eq(uv_loop_init(&loop), 0);
-    ck_assert_int_eq(uv_loop_close(&loop), 0);
-    open_before = count_descriptors();
-    ck_assert_int_eq(uv_loop_init(&loop), 0);
-    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    a = (struct end){0};
-    b = (struct end){0};
-}
-
-static void set_up_encrypted(void)
-{
-    set_up();
-    encrypted = true;
-}
-
-static void tear_down(void)
-{
-    ck_assert_int_eq(uv_loop_close(&loop), 0);
-    ck_assert_int_eq(count_descriptors(), open_before);
-}
-
-static struct wire_message numbered(uint64_t number, const char *text)
-{
-    struct wire_message message = {.kind = WIRE_NOTICE, .envelope = {.superstep = number}};
-    message.notice.text = text;
-    return message;
-}
-
-static void on_message(void *context, struct net_connection *connection,
-                       const struct wire_message *message)
-{
-    struct end *end = context;
-    ck_assert_ptr_eq(connection, end->connection);
-    ck_assert_uint_eq(end->closed, 0);
-    ck_assert_int_eq(message->kind, WIRE_NOTICE);
-    ck_assert_uint_eq(message->envelope.superstep, end->next++);
-    end->received++;
-    end->text_bytes += strlen(message->notice.text);
-    if (end->echo)
-        ck_assert_int_eq(net_send(connection, message), 0);
-    if (end->received == end->close_after)
-        net_close(connection);
-    if (end->received == end->finish_after)
-        net_finish(connection);
-    if (end->received == end->pause_after)
-        net_pause(connection);
-    if (end->pauses)
-        net_pause(end->pauses->connection);
-}
-
-static void on_drained(void *context, struct net_connection *connection)
-{
-    struct end *end = context;
-    ck_assert_ptr_eq(connection, end->connection);
-    end->drained++;
-}
-
-static void on_closed(void *context, enum net_end how, const char *text)
-{
-    struct end *end = context;
-    end->closed++;
-    end->how = how;
-    snprintf(end->why, sizeof(end->why), "%s", text);
-    end->connection = NULL;
-}
-
-static const struct net_handlers handlers = {on_message, on_drained, NULL, on_closed};
-
-static void open_end(struct end *end, int fd, const struct net_options *given)
-{
-    struct net_options options = given ? *given : (struct net_options){0};
-    options.encrypt = encrypted;
-    options.session = &sessions[end == &b];
-    ck_assert_int_eq(net_open(&loop, fd, &options, &handlers, end, &end->connection), 0);
-    ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
-}
-
-static void open_both(const struct net_options *options)
-{
-    open_end(&a, fds[0], options);
-    open_end(&b, fds[1], options);
-}
-
-/* Runs until both ends that exist have closed. */
-static void run(void)
-{
-    ck_assert_int_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
-}
-
-static void send_numbered(struct end *end, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        struct wire_message message = numbered(i, "hello");
-        ck_assert_int_eq(net_send(end->connection, &message), 0);
-    }
-}
-
-static void expect_end(const struct end *end, enum net_end how)
-{
-    ck_assert_uint_eq(end->closed, 1);
-    ck_assert_msg(end->how == how, "ended as %s (%s) instead of %s", net_end_name(end->how),
-                  end->why, net_end_name(how));
-}
+#include "tests/unit/net_play.h"
+#include "tests/unit/suite.h"
 
 /* ---- Messages ----------------------------------------------------------------------------- */
 
@@ -339,192 +187,6 @@ START_TEST(frame_max_is_kept)
 }
 END_TEST
 
-/* ---- Bounds ------------------------------------------------------------------------------- */
-
-START_TEST(full_queue_refuses_and_drains)
-{
-    struct net_options options = {.queue_max = 1u << 20};
-    open_end(&a, fds[0], &options);
-    char *item = calloc(1, WIRE_TEXT_MAX + 1);
-    memset(item, 'q', WIRE_TEXT_MAX);
-    unsigned sent = 0;
-    struct wire_message message = numbered(0, item);
-    while (net_send(a.connection, &message) == 0) {
-        message.envelope.superstep = ++sent;
-        ck_assert_uint_lt(sent, 1000);
-    }
-    ck_assert_uint_le(net_queued(a.connection), options.queue_max);
-    ck_assert_int_eq(net_send(a.connection, &message), -ENOBUFS);
-    for (unsigned turn = 0; turn < 10; turn++)
-        uv_run(&loop, UV_RUN_NOWAIT);
-    ck_assert_uint_eq(a.drained, 0);
-    uint64_t accepted = net_accepted(a.connection); /* what was refused does not count */
-    ck_assert_uint_lt(net_written(a.connection), accepted);
-
-    open_end(&b, fds[1], NULL);
-    while (a.drained == 0)
-        uv_run(&loop, UV_RUN_ONCE);
-    while (net_written(a.connection) < accepted)
-        uv_run(&loop, UV_RUN_ONCE);
-    ck_assert_uint_lt(net_queued(a.connection), options.queue_max / 4);
-    ck_assert_int_eq(net_send(a.connection, &message), 0);
-    net_finish(a.connection);
-    run();
-    ck_assert_uint_eq(b.received, sent + 1);
-    ck_assert_uint_eq(a.drained, 1);
-    free(item);
-}
-END_TEST
-
-START_TEST(one_message_beyond_the_queue_is_taken)
-{
-    struct net_options options = {.queue_max = 10};
-    open_both(&options);
-    send_numbered(&a, 1);
-    net_finish(a.connection);
-    run();
-    ck_assert_uint_eq(b.received, 1);
-}
-END_TEST
-
-START_TEST(pause_holds_messages_and_the_end)
-{
-    open_both(NULL);
-    b.pause_after = 7;
-    send_numbered(&a, 1000);
-    net_finish(a.connection);
-    while (a.closed == 0)
-        uv_run(&loop, UV_RUN_ONCE);
-    for (unsigned turn = 0; turn < 10; turn++)
-        uv_run(&loop, UV_RUN_NOWAIT);
-    ck_assert_uint_eq(b.received, 7);
-    ck_assert_uint_eq(b.closed, 0);
-    net_resume(b.connection);
-    run();
-    ck_assert_uint_eq(b.received, 1000);
-    expect_end(&b, NET_END_PEER);
-}
-END_TEST
-
-/* The end of one connection comes in the same turn in which another one's message pauses it. */
-START_TEST(pause_from_elsewhere_holds_the_end)
-{
-    int others[2];
-    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, others), 0);
-    open_end(&a, others[0], NULL);
-    open_end(&b, fds[1], NULL);
-    a.pauses = &b;
-    uv_run(&loop, UV_RUN_NOWAIT); /* both read */
-    struct wire_buffer frame = {0};
-    struct wire_message message = numbered(0, "stop him");
-    ck_assert_int_eq(wire_encode(&message, &frame, NULL, 0), 0);
-    ck_assert_int_eq(write(others[1], frame.data, frame.size), (ssize_t)frame.size);
-    wire_buffer_free(&frame);
-    close(fds[0]);
-    for (unsigned turn = 0; turn < 10; turn++)
-        uv_run(&loop, UV_RUN_NOWAIT);
-    ck_assert_uint_eq(a.received, 1);
-    ck_assert_uint_eq(b.closed, 0);
-    net_resume(b.connection);
-    close(others[1]);
-    run();
-    expect_end(&b, NET_END_PEER);
-    expect_end(&a, NET_END_PEER);
-}
-END_TEST
-
-START_TEST(refused_message_is_told_when_there_is_room)
-{
-    struct net_options options = {.queue_max = 400};
-    open_both(&options);
-    send_numbered(&a, 1); /* far from half of the queue */
-    char item[1000];
-    memset(item, 'l', sizeof(item));
-    item[sizeof(item) - 1] = '\0';
-    struct wire_message message = numbered(1, item);
-    ck_assert_int_eq(net_send(a.connection, &message), -ENOBUFS);
-    while (b.received == 0 || a.drained == 0)
-        ck_assert_int_ne(uv_run(&loop, UV_RUN_ONCE), 0);
-    ck_assert_int_eq(net_send(a.connection, &message), 0);
-    net_finish(a.connection);
-    run();
-    ck_assert_uint_eq(b.received, 2);
-}
-END_TEST
-
-/* The peer takes nothing any more but does not close: to finish must not take for ever. */
-START_TEST(finish_ends_when_nobody_listens)
-{
-    open_end(&a, fds[0], NULL);
-    ck_assert_int_eq(shutdown(fds[1], SHUT_RD), 0);
-    send_numbered(&a, 1);
-    net_finish(a.connection);
-    run();
-    expect_end(&a, NET_END_BROKEN);
-    close(fds[1]);
-}
-END_TEST
-
-START_TEST(bad_messages_and_descriptors_are_refused)
-{
-    struct net_connection *connection = NULL;
-    close(fds[1]);
-    ck_assert_int_eq(net_open(&loop, fds[1], NULL, &handlers, &b, &connection), -EBADF);
-    ck_assert_ptr_null(connection);
-    struct net_options options = {.encrypt = true}; /* with which keys? */
-    ck_assert_int_eq(net_open(&loop, fds[0], &options, &handlers, &b, &connection), -EINVAL);
-    open_end(&a, fds[0], NULL);
-    struct wire_message message = {.kind = WIRE_HELLO};
-    message.hello.host = WIRE_HOSTS_MAX;
-    ck_assert_int_eq(net_send(a.connection, &message), -EINVAL);
-    ck_assert_uint_eq(net_queued(a.connection), 0);
-    run();
-    expect_end(&a, NET_END_PEER);
-    ck_assert_uint_eq(b.closed, 0);
-    ck_assert_str_eq(net_end_name((enum net_end)99), "unknown");
-}
-END_TEST
-
-/* A reset by the peer's kernel and a silent network are told apart. */
-START_TEST(the_end_tells_gone_from_silent)
-{
-    struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof(own);
-    int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int peer = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    ck_assert_int_eq(bind(listening, (struct sockaddr *)&own, length), 0);
-    ck_assert_int_eq(listen(listening, 1), 0);
-    ck_assert_int_eq(getsockname(listening, (struct sockaddr *)&own, &length), 0);
-    ck_assert_int_eq(connect(peer, (struct sockaddr *)&own, length), 0);
-    int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
-    ck_assert_int_ge(fd, 0);
-    close(listening);
-    close(fds[0]);
-    close(fds[1]);
-    if (_i == 0) {
-        struct linger reset = {1, 0};
-        open_end(&a, fd, NULL);
-        ck_assert_int_eq(setsockopt(peer, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)), 0);
-        close(peer);
-        run();
-        expect_end(&a, NET_END_BROKEN);
-    } else {
-        /* The peer takes nothing: for the kernel that is, after a while, a silent one. */
-        int small = 4096, impatient = 300;
-        setsockopt(peer, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
-        ck_assert_int_eq(
-            setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &impatient, sizeof(impatient)), 0);
-        open_end(&a, fd, NULL);
-        while (net_queued(a.connection) < NET_QUEUE_MAX / 4)
-            send_numbered(&a, 1000);
-        run();
-        expect_end(&a, NET_END_CUT);
-        close(peer);
-    }
-}
-END_TEST
-
 /* ---- Encrypted ---------------------------------------------------------------------------- */
 
 /* The end without net_finish, which an outsider could have made, is told from a good one. */
@@ -583,7 +245,7 @@ int main(void)
     Suite *suite = suite_create("net");
     TCase *connections = tcase_create("connections");
     tcase_set_timeout(connections, 120);
-    tcase_add_checked_fixture(connections, set_up, tear_down);
+    tcase_add_checked_fixture(connections, net_set_up, loop_tear_down);
     tcase_add_test(connections, messages_arrive_in_order);
     tcase_add_test(connections, longest_message_arrives);
     tcase_add_test(connections, pieces_make_a_message);
@@ -595,35 +257,18 @@ int main(void)
     tcase_add_loop_test(connections, garbage_ends_the_connection, 0,
                         sizeof(garbage) / sizeof(garbage[0]));
     tcase_add_test(connections, frame_max_is_kept);
-    tcase_add_test(connections, full_queue_refuses_and_drains);
-    tcase_add_test(connections, one_message_beyond_the_queue_is_taken);
-    tcase_add_test(connections, pause_holds_messages_and_the_end);
-    tcase_add_test(connections, pause_from_elsewhere_holds_the_end);
-    tcase_add_test(connections, refused_message_is_told_when_there_is_room);
-    tcase_add_test(connections, finish_ends_when_nobody_listens);
-    tcase_add_loop_test(connections, the_end_tells_gone_from_silent, 0, 2);
-    tcase_add_test(connections, bad_messages_and_descriptors_are_refused);
     suite_add_tcase(suite, connections);
 
     TCase *sealed = tcase_create("encrypted connections");
     tcase_set_timeout(sealed, 120);
-    tcase_add_checked_fixture(sealed, set_up_encrypted, tear_down);
+    tcase_add_checked_fixture(sealed, net_set_up_encrypted, loop_tear_down);
     tcase_add_test(sealed, messages_arrive_in_order);
     tcase_add_test(sealed, longest_message_arrives);
     tcase_add_test(sealed, close_in_handler_is_the_last_message);
     tcase_add_test(sealed, finish_sends_everything);
-    tcase_add_test(sealed, full_queue_refuses_and_drains);
-    tcase_add_test(sealed, one_message_beyond_the_queue_is_taken);
-    tcase_add_test(sealed, pause_holds_messages_and_the_end);
-    tcase_add_test(sealed, refused_message_is_told_when_there_is_room);
-    tcase_add_test(sealed, finish_ends_when_nobody_listens);
     tcase_add_test(sealed, encrypted_stream_that_is_cut_is_broken);
     tcase_add_loop_test(sealed, both_must_encrypt_alike, 0, 2);
     tcase_add_loop_test(sealed, garbage_ends_an_encrypted_connection, 0, 6);
     suite_add_tcase(suite, sealed);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

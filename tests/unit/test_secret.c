@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/net/secret.h"
+#include "tests/unit/suite.h"
 
 static const unsigned char zero[NET_KEY_SIZE];
 static struct net_secret *secret;
@@ -355,9 +356,5 @@ int main(void)
     tcase_add_test(tests, the_largest_job_fits);
     tcase_add_test(tests, hosts_find_themselves);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

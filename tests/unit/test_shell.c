@@ -8,6 +8,7 @@
 #include "coordinator/shell.h"
 #include "lib/wire/schema.h"
 #include "tests/unit/wire_sample.h"
+#include "tests/unit/suite.h"
 
 static const unsigned char job[WIRE_JOB_SIZE] = "job of the test";
 static const struct wire_host hosts[] = {{4, 1, "a"}, {2, 2, "b"}};
@@ -357,9 +358,5 @@ int main(void)
     tcase_add_loop_test(messages, any_message_is_survived, 0, WIRE_KIND_COUNT);
     tcase_add_test(messages, senseless_configurations);
     suite_add_tcase(suite, messages);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

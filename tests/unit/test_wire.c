@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/wire_sample.h"
+#include "tests/unit/suite.h"
 
 static char error[WIRE_ERROR_SIZE];
 
@@ -228,9 +229,5 @@ int main(void)
     tcase_add_test(messages, depth_is_bounded);
     tcase_add_test(messages, too_long_is_refused);
     suite_add_tcase(suite, messages);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

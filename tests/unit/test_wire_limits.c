@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/wire/schema.h"
+#include "tests/unit/suite.h"
 
 static char error[WIRE_ERROR_SIZE];
 
@@ -326,9 +327,5 @@ int main(void)
     tcase_add_test(limits, encoder_keeps_the_limits);
     tcase_add_test(limits, longest_lists_of_records_pass);
     suite_add_tcase(suite, limits);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -1,0 +1,263 @@
+/* test_options_hosts.c - bsprun's options about hosts. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/integ/options_play.h"
+#include "tests/unit/suite.h"
+
+/* A file with this text in the working directory; the caller unlinks it. */
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void expect_hosts(struct options *options, const char *expected)
+{
+    char text[512] = "";
+    size_t used = 0;
+
+    ck_assert_msg(options->action == OPTIONS_RUN && options_find_hosts(options, "me.example.org"),
+                  "%s", options->error);
+    for (uint32_t i = 0; i < options->hosts.all.count; i++)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s:%u", i ? " " : "",
+                             options->hosts.all.items[i].name, options->hosts.all.items[i].slots);
+    ck_assert_str_eq(text, expected);
+    options_free(options);
+}
+
+static void expect_no_hosts(struct options *options, const char *message)
+{
+    ck_assert(options->action == OPTIONS_ERROR || !options_find_hosts(options, "me"));
+    ck_assert_msg(strstr(options->error, message), "%s", options->error);
+    options_free(options);
+}
+
+START_TEST(host_defaults)
+{
+    struct options options;
+
+    PARSE(&options, "prog");
+    ck_assert(options_find_hosts(&options, "me"));
+    ck_assert(options.hosts.only_here && !options.hosts.slurm && !options.hosts.launcher);
+    ck_assert(!options.hosts.by_node && !options.hosts.encrypt && !options.hosts.oversubscribe &&
+              !options.hosts.load);
+    ck_assert_uint_eq(options.hosts.spares, 0);
+    ck_assert_uint_eq(options.hosts.heartbeat_ms, 10000);
+    ck_assert_uint_eq(options.hosts.copies, 2);
+    ck_assert_uint_eq(options.hosts.all.count, 1);
+    ck_assert_str_eq(options.hosts.all.items[0].name, "localhost");
+    ck_assert_uint_eq(options.hosts.all.items[0].slots, 0);
+    options_free(&options);
+}
+END_TEST
+
+START_TEST(host_values)
+{
+    struct options options;
+
+    PARSE(&options, "--hosts", "a:4,b:4", "--map-by", "node", "--spares", "1", "--launcher",
+          "rsh -x", "--heartbeat", "2.5", "--connect-timeout", "7", "--copies", "3", "--encrypt",
+          "--oversubscribe", "--load", "prog", "--hosts", "c");
+    ck_assert(options_find_hosts(&options, "a"));
+    ck_assert(options.hosts.by_node && options.hosts.encrypt && options.hosts.oversubscribe &&
+              options.hosts.load && !options.hosts.only_here);
+    ck_assert_uint_eq(options.hosts.spares, 1);
+    ck_assert_str_eq(options.hosts.launcher, "rsh -x");
+    ck_assert_uint_eq(options.hosts.heartbeat_ms, 2500);
+    ck_assert_uint_eq(options.hosts.copies, 3);
+    ck_assert_uint_eq(options.hosts.connect_ms, 7000);
+    ck_assert_int_eq(options.kept_count, 10);
+    options_free(&options);
+}
+END_TEST
+
+START_TEST(host_nonsense)
+{
+    static const char *const pairs[][2] = {
+        {"--hosts", ""},         {"--hosts", "a,,b"},   {"--hosts", "a:0"},
+        {"--hostfile", ""},      {"--map-by", "core"},  {"--spares", "-1"},
+        {"--spares", "x"},       {"--spares", "1024"},  {"--launcher", " "},
+        {"--launcher", "-x"},    {"--heartbeat", "0"},  {"--heartbeat", "x"},
+        {"--heartbeat", "nan"},  {"--copies", "0"},     {"--copies", "5"},
+        {"--launcher", ""},      {"--heartbeat", "1d"}, {"--connect-timeout", "0"},
+        {"--hostfile", "./x/y"},
+    };
+    struct options options;
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        PARSE(&options, pairs[i][0], pairs[i][1], "prog");
+        expect_no_hosts(&options, pairs[i][0]);
+    }
+    PARSE(&options, "--hosts", "a", "--hostfile", "b", "prog");
+    expect_no_hosts(&options, "give one of them");
+    PARSE(&options, "--hosts", "a,b", "--spares", "2", "prog");
+    expect_no_hosts(&options, "2 spare hosts: there are but 2 in all");
+    PARSE(&options, "--launcher", "slurm", "prog");
+    expect_no_hosts(&options, "not inside a Slurm allocation");
+}
+END_TEST
+
+START_TEST(host_sources)
+{
+    struct options options;
+    char home[] = "/tmp/bspzero-options-XXXXXX", hosts[64], old[64];
+
+    ck_assert_ptr_nonnull(mkdtemp(home));
+    snprintf(hosts, sizeof hosts, "%s/hosts", home);
+    snprintf(old, sizeof old, "%s/.bsptcphosts", home);
+    write_file(hosts, "f slots=2\n");
+    write_file(old, "host(o) ncpus(3);\n");
+    set(0, "HOME", home);
+    set(1, "SLURM_JOB_ID", "7");
+    set(2, "SLURM_JOB_NODELIST", "n[1-2]");
+    PARSE(&options, "prog");
+    expect_hosts(&options, "n1:0 n2:0");
+    PARSE(&options, "--launcher", "slurm", "prog");
+    expect_hosts(&options, "n1:0 n2:0");
+    set(3, "BSPZERO_HOSTFILE", hosts);
+    PARSE(&options, "prog");
+    expect_hosts(&options, "f:2");
+    set(4, "BSPZERO_HOSTS", "e:5");
+    PARSE(&options, "prog");
+    expect_hosts(&options, "e:5");
+    PARSE(&options, "-nolocal", "prog");
+    expect_hosts(&options, "o:3");
+    PARSE(&options, "-hostlist", "hosts", "prog");
+    expect_hosts(&options, "f:2");
+    PARSE(&options, "--hostfile", hosts, "-nolocal", "prog");
+    expect_hosts(&options, "f:2");
+    PARSE(&options, "--hosts", "c", "-nolocal", "prog");
+    expect_hosts(&options, "c:0");
+    PARSE(&options, "--hosts", "c", "-local", "prog");
+    expect_hosts(&options, "localhost:0");
+    PARSE(&options, "-noload", "-nolocal", "prog");
+    expect_hosts(&options, "localhost:0");
+    unlink(old);
+    PARSE(&options, "-nolocal", "prog");
+    expect_hosts(&options, "e:5");
+    PARSE(&options, "-hostlist", "none", "prog");
+    ck_assert(options_find_hosts(&options, "me") && options.hosts.only_here);
+    ck_assert_ptr_nonnull(strstr(options.note, "-hostlist none: there is no such file"));
+    options_free(&options);
+    write_file(hosts, "f slots=x\n");
+    PARSE(&options, "--hostfile", hosts, "prog");
+    expect_no_hosts(&options, "hosts:1:9: ");
+    unlink(hosts);
+    rmdir(home);
+    forget_settings();
+}
+END_TEST
+
+START_TEST(host_environment)
+{
+    struct options options;
+
+    set(0, "BSPZERO_HOSTS", "a,b,c");
+    set(1, "BSPZERO_SPARES", "2");
+    set(2, "BSPZERO_ENCRYPT", "1");
+    set(3, "BSPZERO_LOAD", "0");
+    set(4, "BSPZERO_HEARTBEAT", "3s");
+    PARSE(&options, "--spares", "1", "prog");
+    ck_assert_msg(options_find_hosts(&options, "me"), "%s", options.error);
+    ck_assert_uint_eq(options.hosts.spares, 1);
+    ck_assert(options.hosts.encrypt && !options.hosts.load);
+    ck_assert_uint_eq(options.hosts.heartbeat_ms, 3000);
+    options_free(&options);
+    set(3, "BSPZERO_LOAD", "yes");
+    PARSE(&options, "prog");
+    expect_no_hosts(&options, "BSPZERO_LOAD=yes: give 1 or 0");
+    forget_settings();
+}
+END_TEST
+
+START_TEST(own_host_under_several_names)
+{
+    struct options options;
+
+    PARSE(&options, "--hosts", "localhost:2,a:1,me:3,127.0.0.1:1", "prog");
+    expect_hosts(&options, "localhost:6 a:1");
+    PARSE(&options, "--hosts", "me:2,localhost", "prog");
+    ck_assert(options_find_hosts(&options, "me.example.org") && options.hosts.only_here);
+    ck_assert_uint_eq(options.hosts.all.items[0].slots, 0);
+    options_free(&options);
+    set(0, "SLURM_JOB_ID", "7");
+    set(1, "SLURM_JOB_NODELIST", "node7");
+    set(2, "SLURMD_NODENAME", "node7");
+    set(3, "SLURM_JOB_CPUS_PER_NODE", "6");
+    PARSE(&options, "prog");
+    ck_assert(options_find_hosts(&options, "me") && options.hosts.only_here);
+    ck_assert_uint_eq(options.hosts.all.items[0].slots, 6);
+    options_free(&options);
+    forget_settings();
+}
+END_TEST
+
+START_TEST(slurm_nodes_by_name)
+{
+    static const struct {
+        const char *hosts;
+        bool slurm;
+    } cases[] = {{"n1,n3:4", true}, {"n2,n4", false}, {"me,n1", true}, {"other", false}};
+    struct options options;
+
+    set(0, "SLURM_JOB_ID", "7");
+    set(1, "SLURM_JOB_NODELIST", "n[1-3]");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        PARSE(&options, "--hosts", cases[i].hosts, "prog");
+        ck_assert(options_find_hosts(&options, "me"));
+        ck_assert_msg(options.hosts.slurm == cases[i].slurm, "%s", cases[i].hosts);
+        options_free(&options);
+    }
+    PARSE(&options, "-local", "prog");
+    ck_assert(options_find_hosts(&options, "me") && !options.hosts.slurm);
+    options_free(&options);
+    PARSE(&options, "prog");
+    ck_assert(options_find_hosts(&options, "me") && options.hosts.slurm);
+    options_free(&options);
+    forget_settings();
+}
+END_TEST
+
+/* A restart has the hosts of then, unless others are given. */
+START_TEST(hosts_of_a_restart)
+{
+    static const char *const kept[] = {"hosts=a:2,b:2", "spares=1", "encrypt"};
+    char file[] = "/tmp/bspzero-hosts-XXXXXX";
+    struct options options;
+
+    PARSE(&options, "--restart", "d");
+    ck_assert(options_recall(&options, kept, 3));
+    ck_assert(options.hosts.spares == 1 && options.hosts.encrypt);
+    expect_hosts(&options, "a:2 b:2");
+    PARSE(&options, "--restart", "d", "--hosts", "c,d,e");
+    ck_assert(options_recall(&options, kept, 3));
+    expect_hosts(&options, "c:0 d:0 e:0");
+    close(mkstemp(file));
+    write_file(file, "f\ng\n");
+    PARSE(&options, "--restart", "d", "--hostfile", file);
+    ck_assert(options_recall(&options, kept, 3));
+    expect_hosts(&options, "f:1 g:1");
+    unlink(file);
+    PARSE(&options, "--restart", "d", "-local", "--spares", "0");
+    ck_assert(options_recall(&options, kept, 3));
+    expect_hosts(&options, "localhost:0");
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {host_defaults,       host_values,
+                                  host_nonsense,       host_sources,
+                                  host_environment,    own_host_under_several_names,
+                                  slurm_nodes_by_name, hosts_of_a_restart};
+
+    return suite_run_tests("options about hosts", tests, sizeof tests / sizeof *tests, NULL, NULL);
+}
