@@ -4,24 +4,12 @@
  * OUT-EACH: pid ${i}: ok
  */
 #include "../check.h"
-#include <sched.h>
-#include <stdatomic.h>
-#include <sys/mman.h>
-
-static atomic_int *popped; /* pops so far, of all processes */
-
-/* The processes take turns to be the last of a round: its put and get are issued when all others
- * have popped already. */
-static void wait_until_popped(int count)
-{
-    while (atomic_load(popped) < count)
-        sched_yield();
-}
+#include "../common_count.h"
 
 int main(void)
 {
-    popped = mmap(NULL, sizeof *popped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bsp_begin(0);
+    int popped = common_count_open(); /* pops so far, of all processes */
     int p = bsp_nprocs(), me = bsp_pid();
 
     for (int round = 0; round < 20; round++) {
@@ -29,12 +17,14 @@ int main(void)
 
         bsp_push_reg(area, sizeof area);
         bsp_sync();
+        /* They take turns to be the last of a round, with its put and get when all others have
+         * popped already. */
         if (me == round % p)
-            wait_until_popped(round * p + p - 1);
+            common_count_wait(popped, round * p + p - 1);
         bsp_put((me + 1) % p, &value, area, 0, sizeof(int));
         bsp_get((me + 1) % p, area, sizeof(int), &seen, sizeof(int));
         bsp_pop_reg(area);
-        atomic_fetch_add(popped, 1);
+        common_count_raise(popped);
         bsp_sync();
         CHECK_INT(area[0], (me + p - 1) % p + round);
         CHECK_INT(seen, 30 + (me + 1) % p + round);

@@ -29,16 +29,11 @@
  * ERR-RE: pid 1 was killed by signal 9
  * ERR-NOT: bsp_put: pid
  */
+#include "../common_count.h"
 #include <bsp.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-static volatile int *clogged; /* the os pid of the process whose stderr takes nothing any more */
 
 static void misuse(void)
 {
@@ -60,7 +55,6 @@ static void clog_stderr(void)
         ;
     fcntl(ends[1], F_SETFL, 0);
     dup2(ends[1], STDERR_FILENO);
-    *clogged = getpid();
 }
 
 /* Returns once the process sleeps: in the write of its message. */
@@ -81,22 +75,31 @@ static void wait_until_asleep(int process)
     } while (!state || state[2] != 'S');
 }
 
-static void second_speaker(int kill_the_first)
+/* A child of the first speaker sees when it is stuck; process 0 may be on another host. */
+static void first_speaker(int stuck, int kill_it)
 {
+    int self = getpid();
+
+    clog_stderr();
+    if (fork() == 0) {
+        wait_until_asleep(self);
+        if (kill_it)
+            kill(self, SIGKILL);
+        common_count_raise(stuck);
+        _exit(0);
+    }
+    misuse();
+}
+
+static void speak(int first_is_killed)
+{
+    int stuck = common_count_open();
+
     if (bsp_pid() == 1)
-        clog_stderr();
-    if (bsp_pid() > 0) {
-        if (bsp_pid() > 1)
-            pause();
-        misuse();
-    }
-    while (*clogged == 0)
-        sched_yield();
-    wait_until_asleep(*clogged);
-    if (kill_the_first) {
-        kill(*clogged, SIGKILL);
+        first_speaker(stuck, first_is_killed);
+    common_count_wait(stuck, 1);
+    if (bsp_pid() > 1 || first_is_killed)
         pause();
-    }
     misuse();
 }
 
@@ -105,7 +108,6 @@ int main(int argc, char **argv)
     const char *mode = argc > 1 ? argv[1] : "";
     char area[8] = "", more[16] = "";
 
-    clogged = mmap(NULL, sizeof *clogged, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bsp_begin(0);
     bsp_push_reg(area, sizeof area);
     bsp_sync();
@@ -117,7 +119,7 @@ int main(int argc, char **argv)
         for (int to = 0; to < bsp_nprocs(); to++)
             bsp_put(to, more, area, 0, sizeof more); /* @beyond */
     if (strcmp(mode, "stuck") == 0 || strcmp(mode, "killed") == 0)
-        second_speaker(strcmp(mode, "killed") == 0);
+        speak(strcmp(mode, "killed") == 0);
     bsp_sync();
     bsp_end();
     return 0;

@@ -13,21 +13,17 @@
  * OUT-EACH: pid ${i}: ok
  */
 #include "../check.h"
-#include <stdatomic.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "../common_count.h"
 
 enum { WORDS = 20000 };
 static int area[WORDS], other[WORDS];
 
 int main(int argc, char **argv)
 {
-    /* How many have issued theirs; shared by all, as processes are made in bsp_begin. */
-    _Atomic int *issued =
-        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int put = argc > 1 && strcmp(argv[1], "put") == 0;
 
     bsp_begin(0);
+    int issued = common_count_open(); /* how many have issued theirs */
     int p = bsp_nprocs(), me = bsp_pid(), right = (me + 1) % p, left = (me + p - 1) % p;
 
     for (int i = 0; i < WORDS; i++) {
@@ -35,14 +31,13 @@ int main(int argc, char **argv)
         other[i] = put ? me : -1;
     }
     /* One after the other, upwards: the right neighbour, but for the last one's, has not pushed. */
-    while (atomic_load(issued) != me)
-        usleep(100);
+    common_count_wait(issued, me);
     bsp_push_reg(area, sizeof area);
     if (put)
         bsp_hpput(right, other, area, 0, sizeof area);
     else
         bsp_hpget(right, area, 0, other, sizeof area);
-    atomic_fetch_add(issued, 1);
+    common_count_raise(issued);
     bsp_sync();
     for (int i = 0; i < WORDS; i++)
         CHECK_INT(put ? area[i] : other[i], put ? left : right);
