@@ -67,9 +67,9 @@ struct member {
 struct agent_order {
     char *program;
     int process_limit;
-    int cores;
-    uint32_t bind;  /* enum wire_bind */
-    uint32_t stdio; /* enum wire_stdio */
+    int cores, slots; /* of this host; of all hosts */
+    uint32_t bind;    /* enum wire_bind */
+    uint32_t stdio;   /* enum wire_stdio */
     bool report, core_dumps;
     uint32_t verbosity;
     uint64_t timeout_ns;

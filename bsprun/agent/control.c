@@ -106,6 +106,9 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->program = strdup(start->program);
     order->process_limit = (int)start->process_limit;
     order->cores = start->cores ? (int)start->cores : bspz_usable_cores();
+    order->slots = start->slots == 0 ? order->cores
+                   : start->slots < BSPZ_MAX_PROCS ? (int)start->slots
+                                                   : BSPZ_MAX_PROCS;
     order->bind = start->bind;
     order->stdio = start->stdio;
     order->report = start->report;
@@ -143,7 +146,7 @@ static int make_board(struct agent *agent)
         return -errno;
     for (size_t i = 0; i < sizeof random; i++)
         snprintf(token + 2 * i, 3, "%02x", random[i]);
-    fd = bspz_board_create(token, agent->order.process_limit, agent->order.cores,
+    fd = bspz_board_create(token, agent->order.process_limit, agent->order.slots,
                            agent->order.report ? BSPZ_BOARD_TIMING : 0, &agent->first_page);
     if (fd < 0)
         return fd;

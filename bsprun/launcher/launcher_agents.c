@@ -87,6 +87,21 @@ bool launcher_has_hosts(const struct launcher *launcher)
     return launcher->agent_count > 1 || !launcher->agents[0].local;
 }
 
+bool launcher_slots(const struct launcher *launcher, uint32_t *slots)
+{
+    *slots = 0;
+    for (uint32_t i = 0; i < launcher->agent_count; i++) {
+        const struct launcher_agent *agent = &launcher->agents[i];
+
+        if (!agent->starting && !agent->line)
+            continue; /* a spare, or one that was lost */
+        if (agent->slots == 0 && !agent->up)
+            return false;
+        *slots += agent->slots > 0 ? agent->slots : agent->cores;
+    }
+    return true;
+}
+
 void launcher_host_text(const struct launcher_agent *agent, char *text, size_t size)
 {
     text[0] = '\0';
@@ -226,7 +241,7 @@ static void forget_line(struct launcher_agent *agent)
     agent->line->agent = NULL;
     agent->line = NULL;
     launcher_order_lost(agent);
-    agent->up = agent->starting = false;
+    agent->up = agent->starting = agent->unstarted = false;
 }
 
 static void on_closed(void *context, enum net_end end, const char *text)

@@ -32,6 +32,7 @@ struct launcher_agent {
     pid_t pid;                          /* local: its process, 0: none */
     struct launcher_line *line;         /* NULL: none */
     bool up;                            /* it has said HELLO */
+    bool unstarted;                     /* ... but has not got START yet */
     bool starting;                      /* elsewhere: it is awaited */
     uint32_t incarnation;               /* how many were started */
     uint64_t spoke_ms;                  /* when the last one came that was no sign of life */
@@ -73,6 +74,9 @@ bool launcher_has_lines(const struct launcher *launcher);
 void launcher_cut_lines(struct launcher *launcher);
 /* The agents that do not even answer are killed, as far as they are here. */
 void launcher_kill_agents(struct launcher *launcher);
+/* The slots of all hosts that take part.  False: it is not known yet how many cores one of them has.
+ */
+bool launcher_slots(const struct launcher *launcher, uint32_t *slots);
 /* "host b", or "" where there is but one. */
 void launcher_host_text(const struct launcher_agent *agent, char *text, size_t size);
 

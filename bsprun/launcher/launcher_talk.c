@@ -89,6 +89,7 @@ static void fill_program(struct launcher_agent *agent, struct wire_start *start)
     start->resume = restores || agent->host != job_machine_zero(launcher->machine);
     start->process_limit = (uint32_t)options->processes;
     if (!start->resume) {
+        launcher_slots(launcher, &start->slots);
         name_program(agent, start);
         start->arguments = (struct wire_texts){(const char *const *)options->command + 1,
                                                (uint32_t)options->command_length - 1};
@@ -145,6 +146,21 @@ static void send_start(struct launcher_agent *agent)
     if (launcher_has_store(launcher))
         fill_snapshots(launcher, start);
     launcher_send_to(agent, &message);
+}
+
+/* The program may ask how many processes there can be before it comes to bsp_begin: so it begins
+ * when that is known. */
+static void start_when_possible(struct launcher_agent *agent)
+{
+    const struct launcher *launcher = agent->launcher;
+    bool begins = agent->host == job_machine_zero(launcher->machine) &&
+                  !job_machine_restores(launcher->machine) && launcher->options->processes == 0;
+    uint32_t slots;
+
+    if (!agent->unstarted || (begins && !launcher_slots(launcher, &slots)))
+        return;
+    agent->unstarted = false;
+    send_start(agent);
 }
 
 /* ---- What is shown ---- */
@@ -369,15 +385,18 @@ bool launcher_is_present(const struct launcher *launcher, const struct wire_mess
 
 static void take_hello(struct launcher_agent *agent, const struct wire_hello *hello)
 {
+    struct launcher *launcher = agent->launcher;
+
     free(agent->addresses);
     agent->addresses =
         agent->adapter ? adapter_first(hello->addresses, agent->adapter) : strdup(hello->addresses);
     agent->cores = hello->cores;
-    agent->up = true;
+    agent->up = agent->unstarted = true;
     agent->starting = false;
-    if (job_machine_zero(agent->launcher->machine) == agent->host)
-        agent->launcher->reader = agent;
-    send_start(agent);
+    if (job_machine_zero(launcher->machine) == agent->host)
+        launcher->reader = agent;
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        start_when_possible(&launcher->agents[i]);
 }
 
 /* Where the user has said which hosts there are. */

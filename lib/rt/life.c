@@ -40,10 +40,16 @@ static int limit(void)
     return bspz_rt.board ? bspz_rt.board->limit : bspz_limit_from_environment();
 }
 
-/* The number of processes there will be. */
+/* How many processes there will be, at most. */
+static int decide(int maxprocs)
+{
+    return bspz_decide_nprocs(maxprocs, limit(),
+                              bspz_rt.board ? bspz_rt.board->slots : bspz_usable_cores());
+}
+
 static int check_most(int maxprocs)
 {
-    int wanted = bspz_decide_nprocs(maxprocs, limit(), bspz_usable_cores());
+    int wanted = decide(maxprocs);
 
     if (wanted > BSPZ_MAX_PROCS)
         bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "%d processes asked for, at most %d are possible",
@@ -139,8 +145,7 @@ int bsp_nprocs(void)
 {
     if (bspz_rt.nprocs > 0)
         return bspz_rt.nprocs;
-    return bspz_decide_nprocs(0, limit(), bspz_rt.board ? bspz_rt.board->cores
-                                                        : bspz_usable_cores());
+    return decide(0);
 }
 
 int bsp_pid(void)

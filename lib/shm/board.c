@@ -99,7 +99,7 @@ static void *map_shared(int fd, uint64_t bytes)
     return at;
 }
 
-int bspz_board_create(const char *token, int limit, int cores, uint32_t flags,
+int bspz_board_create(const char *token, int limit, int slots, uint32_t flags,
                       struct bspz_board **board)
 {
     struct bspz_board *made;
@@ -125,7 +125,7 @@ int bspz_board_create(const char *token, int limit, int cores, uint32_t flags,
     made->flags = flags;
     snprintf(made->token, sizeof made->token, "%s", token);
     made->limit = limit;
-    made->cores = cores;
+    made->slots = slots;
     atomic_store(&made->consult_from, UINT64_MAX);
     *board = made;
     return fd;

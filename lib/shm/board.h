@@ -223,7 +223,7 @@ struct bspz_board {
     char token[40]; /* job id: hexadecimal, NUL-terminated; by the creator */
     uint32_t term;
     int32_t limit;     /* -np or BSP_PROCS; 0 = none */
-    int32_t cores;     /* usable cores of this host */
+    int32_t slots;     /* of all hosts of the job; of one alone: its usable cores */
     int32_t agent_pid; /* os process id; by the agent */
     _Atomic uint32_t attached; /* 1 once a program with libbsp was loaded under this board */
     _Atomic uint32_t orphaned; /* 1 once a rank has said that the agent is dead */
@@ -349,9 +349,9 @@ int bspz_move_to_top(int fd);
 int bspz_board_grow(int fd, uint64_t bytes);
 
 /* Creates a memfd of BSPZ_BOARD_BYTES with an initialised board, close-on-exec, moved near the top
- * of the descriptor limit; maps it at *board.  Returns the descriptor or -errno.  limit and cores
+ * of the descriptor limit; maps it at *board.  Returns the descriptor or -errno.  limit and slots
  * as in struct bspz_board; token is copied. */
-int bspz_board_create(const char *token, int limit, int cores, uint32_t flags,
+int bspz_board_create(const char *token, int limit, int slots, uint32_t flags,
                       struct bspz_board **board);
 
 /* Opens the board named by a BSPZ_ENV_BOARD value: the inherited descriptor, or, where a wrapper
@@ -393,8 +393,8 @@ void bspz_board_stop(struct bspz_board *board, int nprocs, enum bspz_stop kind, 
 const char *bspz_call_name(unsigned call);
 
 /* The number of processes for bsp_begin(wanted): wanted > 0 is capped by limit (0 = no limit);
- * wanted 0 means limit, else cores. */
-int bspz_decide_nprocs(int wanted, int limit, int cores);
+ * wanted 0 means limit, else slots. */
+int bspz_decide_nprocs(int wanted, int limit, int slots);
 
 /* Usable cores: affinity mask and cgroup quota (rounded up) counted; at least 1. */
 int bspz_usable_cores(void);

@@ -5,10 +5,10 @@
 
 #include "lib/shm/board.h"
 
-int bspz_decide_nprocs(int wanted, int limit, int cores)
+int bspz_decide_nprocs(int wanted, int limit, int slots)
 {
     if (wanted == 0)
-        return limit > 0 ? limit : cores;
+        return limit > 0 ? limit : slots;
     return limit > 0 && wanted > limit ? limit : wanted;
 }
 

@@ -185,8 +185,8 @@
     F(flag, encrypt, 0)
 
 /* Start process 0 of the program.  environment holds NAME=VALUE entries to set and unset the names
- * to remove in the environment the agent itself was started with.  process_limit and cores: 0 when
- * not given.  abort_at and consult_every are for tests (WIRE_U64_MAX and 0 switch them off).
+ * to remove in the environment the agent itself was started with.  process_limit and cores (of that
+ * host): 0 when not given.  slots: of all hosts, 0: that host's cores.  abort_at and consult_every are for tests (WIRE_U64_MAX and 0 switch them off).
  *
  * store: the absolute path DIR/JOB of the job's snapshots, "" in a job without.  resume: the agent
  * starts nothing by itself, as an ELECT that restores follows; program, arguments and environment
@@ -206,6 +206,7 @@
     F(text, directory, WIRE_PATH_MAX)                                                              \
     F(u32, process_limit, WIRE_U32_MAX)                                                            \
     F(u32, cores, WIRE_SLOTS_MAX)                                                                  \
+    F(u32, slots, WIRE_U32_MAX)                                                                    \
     F(u32, bind, WIRE_BIND_LAST)                                                                   \
     F(u32, stdio, WIRE_STDIO_LAST)                                                                 \
     F(u32, terminals, 3)                                                                           \

@@ -1,9 +1,10 @@
 """Jobs on several hosts, all of which are this machine: where they are named, and what comes of it."""
 import os
 import re
+import signal
 import tempfile
 
-from harness import PROG, bsprun, check, expect, main, scratch
+from harness import BSPRUN, Job, PROG, bsprun, check, expect, main, scratch, wait_until
 
 RSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh")
 
@@ -42,6 +43,33 @@ def more_processes_than_slots():
     check(result.err.count("\n") == 1 and placed(result) == "001111", result)
     expect(on("--hosts", "h0:1,h1:2", "-np", 6, "--oversubscribe", PROG), 0, out="^p = 6$",
            no_err=True)
+
+
+def room_before_the_beginning():
+    """bsp_nprocs() before bsp_begin: what bsp_begin(0) will have, on all hosts."""
+    cores = int(re.search("room for ([0-9]+)", bsprun(PROG, "room").out)[1])
+    for words, room in ((("--hosts", "h0:2,h1:3"), 5),
+                        (("--hosts", "h0:1,h1:1,h2:2", "--spares", 1), 2),
+                        (("--hosts", "h0,h1:2"), cores + 2),
+                        (("--hosts", "h0:3,h1,localhost"), 3 + 2 * cores),
+                        (("--hosts", "h0:2,h1:3", "-np", 4), 4), (("-np", 3), 3),
+                        (("--hosts", "h0:1,h1:1", "-np", 6, "--oversubscribe"), 6)):
+        result = expect(on(*words, PROG, "room"), 0, out=f"^room for {room}$", no_err=True)
+        check(f"p = {room}\n" in result.out, words, result)
+
+
+def stopped_before_it_has_begun():
+    """How many cores a host has is not known yet, so the program has not been started."""
+    folder = tempfile.mkdtemp(dir=scratch)
+    slow = file_of(f'#!/bin/sh\nif [ $1 = h1 ]; then echo $$ >{folder}/waits.new\n'
+                   f'mv {folder}/waits.new {folder}/waits; exec sleep 100; fi\nexec {RSH} "$@"\n')
+    os.chmod(slow, 0o700)
+    with Job([BSPRUN, "--launcher", slow, "--hosts", "localhost,h1", PROG, "room"]) as job:
+        wait_until(lambda: os.path.exists(os.path.join(folder, "waits")), "the launcher of h1")
+        job.signal(signal.SIGTERM)
+        status = job.finish()
+        check(status == 128 + signal.SIGTERM and "room" not in job.text(), status, job.text())
+        job.check_gone()
 
 
 def spares_are_not_used():
@@ -112,6 +140,7 @@ def a_launcher_that_hangs():
 
 
 if __name__ == "__main__":
-    main([by_slot_and_by_node, more_processes_than_slots, spares_are_not_used, host_files,
+    main([by_slot_and_by_node, room_before_the_beginning, stopped_before_it_has_begun,
+          more_processes_than_slots, spares_are_not_used, host_files,
           an_adapter_that_is_not_known, the_host_file_of_old, variables_of_the_environment,
           a_launcher_that_fails, a_launcher_that_asks, a_launcher_that_hangs])

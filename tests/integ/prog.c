@@ -302,6 +302,8 @@ static void before_begin(const char *mode)
         exit(1);
     if (strcmp(mode, "never") == 0)
         exit(number(2));
+    if (strcmp(mode, "room") == 0)
+        printf("room for %d\n", bsp_nprocs());
     if (strcmp(mode, "early-signal") == 0)
         raise(number(2));
     if (strcmp(mode, "early-sleep") == 0) {
