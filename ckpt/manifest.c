@@ -10,6 +10,7 @@
 #include "lib/wire/schema.h"
 
 static const struct sealed_kind manifest_kind = {"BSPZman\n", "manifest", MANIFEST_VERSION};
+static const struct sealed_kind manifest_kind_1 = {"BSPZman\n", "manifest", 1};
 static const struct sealed_kind terms_kind = {"BSPZtrm\n", "record of terms", 1};
 static const struct sealed_kind finish_kind = {"BSPZfin\n", "record of the end", 1};
 
@@ -39,6 +40,7 @@ SCHEMA(term, MANIFEST_FIELDS_TERM)
 #undef OWNER
 #define OWNER struct manifest
 SCHEMA(snapshot, MANIFEST_FIELDS_MANIFEST)
+SCHEMA(snapshot_1, MANIFEST_FIELDS_MANIFEST_1)
 #undef OWNER
 #define OWNER struct manifest_terms
 SCHEMA(terms, MANIFEST_FIELDS_TERMS)
@@ -91,13 +93,26 @@ static const char *image_complaint(const struct manifest *manifest, uint32_t i)
     return NULL;
 }
 
-static const char *complaint(const struct manifest *manifest)
+/* Every group goes by the number of its lowest process. */
+static bool is_grouped(const struct manifest *manifest)
+{
+    const struct wire_numbers *together = &manifest->together;
+
+    for (uint32_t i = 0; i < together->count; i++)
+        if (together->items[i] > i || together->items[together->items[i]] != together->items[i])
+            return false;
+    return true;
+}
+
+static const char *complaint(const struct manifest *manifest, uint32_t groups)
 {
     if (manifest->job.size != WIRE_JOB_SIZE)
         return "no job";
     if (manifest->nprocs == 0 || manifest->images.count != manifest->nprocs ||
         manifest->host_of.count != manifest->nprocs)
         return "not as many images and places as processes";
+    if (manifest->together.count != groups || !is_grouped(manifest))
+        return "processes share files with nobody";
     if (manifest->term == 0)
         return "no term";
     for (uint32_t i = 0; i < manifest->nprocs; i++) {
@@ -135,7 +150,7 @@ static int refuse(char *error, int code, const char *name, const char *text)
 
 int manifest_encode(const struct manifest *manifest, struct wire_buffer *buffer, char *error)
 {
-    const char *wrong = complaint(manifest);
+    const char *wrong = complaint(manifest, manifest->nprocs);
 
     if (wrong)
         return refuse(error, -EINVAL, "manifest", wrong);
@@ -145,18 +160,31 @@ int manifest_encode(const struct manifest *manifest, struct wire_buffer *buffer,
 int manifest_decode(const void *bytes, size_t size, struct manifest *manifest, char *error)
 {
     struct manifest decoded = {0};
+    bool old = sealed_version(bytes, size) == 1;
 
-    int status = sealed_decode(&manifest_kind, &snapshot_schema, bytes, size, &decoded,
+    int status = sealed_decode(old ? &manifest_kind_1 : &manifest_kind,
+                               old ? &snapshot_1_schema : &snapshot_schema, bytes, size, &decoded,
                                &decoded.memory, error);
     if (status < 0)
         return status;
-    const char *wrong = complaint(&decoded);
+    const char *wrong = complaint(&decoded, old ? 0 : decoded.nprocs);
     if (wrong) {
         manifest_free(&decoded);
         return refuse(error, -EBADMSG, "manifest", wrong);
     }
     *manifest = decoded;
     return 0;
+}
+
+uint32_t manifest_together(const struct manifest *manifest, uint32_t pid)
+{
+    uint32_t first = 0;
+
+    if (manifest->together.count > 0)
+        return (uint32_t)manifest->together.items[pid];
+    while (manifest->host_of.items[first] != manifest->host_of.items[pid])
+        first++;
+    return first;
 }
 
 int manifest_terms_encode(const struct manifest_terms *terms, struct wire_buffer *buffer,

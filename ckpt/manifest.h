@@ -16,7 +16,7 @@
 
 #include "lib/wire/document.h"
 
-#define MANIFEST_VERSION    1u
+#define MANIFEST_VERSION    2u /* version 1 is read, too */
 #define MANIFEST_DIGEST     16u /* bytes of an image's digest */
 #define MANIFEST_ERROR_SIZE 512u
 
@@ -44,8 +44,9 @@
     F(u32, number, 2)                                                                              \
     F(u64, position, WIRE_U64_MAX)
 
-/* Open files, programs and libraries are in the images.  host_of[pid] is an index into hosts.  created: nanoseconds since 1970. */
-#define MANIFEST_FIELDS_MANIFEST(F, L)                                                             \
+/* Open files, programs and libraries are in the images.  host_of[pid] is an index into hosts.  created:
+ * nanoseconds since 1970.  What version 1 has. */
+#define MANIFEST_FIELDS_MANIFEST_1(F, L)                                                             \
     F(bytes, job, WIRE_JOB_SIZE)                                                                   \
     F(u64, superstep, WIRE_U64_MAX)                                                                \
     F(u32, term, WIRE_U32_MAX)                                                                     \
@@ -61,6 +62,12 @@
     F(text, version, WIRE_NAME_MAX)                                                                \
     L(image, images, WIRE_RANKS_MAX)                                                               \
     L(stream, streams, 3 * WIRE_RANKS_MAX)
+
+/* together[pid]: the lowest process with which it shares the open file descriptions that are marked in
+ * its image; see manifest_together. */
+#define MANIFEST_FIELDS_MANIFEST(F, L)                                                             \
+    MANIFEST_FIELDS_MANIFEST_1(F, L)                                                               \
+    F(numbers, together, WIRE_RANKS_MAX)
 
 /* Term `term` went on from the snapshot (superstep, from_term); from_term 0: from the start. */
 #define MANIFEST_FIELDS_TERM(F, L)                                                                 \
@@ -130,6 +137,10 @@ int manifest_finish_encode(const struct manifest_finish *finish, struct wire_buf
                            char *error);
 int manifest_finish_decode(const void *bytes, size_t size, struct manifest_finish *finish,
                            char *error);
+
+/* The number of the group that shares open file descriptions, of which the process is: its lowest
+ * process.  In version 1, which knows none, those of one host are taken to share. */
+uint32_t manifest_together(const struct manifest *manifest, uint32_t pid);
 
 /* Harmless for NULL, for an all-zero struct and twice. */
 void manifest_free(struct manifest *manifest);

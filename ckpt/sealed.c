@@ -58,6 +58,11 @@ int sealed_encode(const struct sealed_kind *kind, const struct wire_schema *sche
     return 0;
 }
 
+uint32_t sealed_version(const void *bytes, size_t size)
+{
+    return size < SEALED_HEADER ? 0 : (uint32_t)get((const unsigned char *)bytes + 8, 4);
+}
+
 int sealed_decode(const struct sealed_kind *kind, const struct wire_schema *schema,
                   const void *bytes, size_t size, void *fields, void **memory, char *error)
 {

@@ -24,6 +24,9 @@ struct sealed_kind {
 int sealed_encode(const struct sealed_kind *kind, const struct wire_schema *schema,
                   const void *fields, struct wire_buffer *buffer, char *error);
 
+/* As it says itself, whatever it is; 0: it is too short to have one. */
+uint32_t sealed_version(const void *bytes, size_t size);
+
 /* -EBADMSG: no such file, or damaged; -EPROTO: of another version. */
 int sealed_decode(const struct sealed_kind *kind, const struct wire_schema *schema,
                   const void *bytes, size_t size, void *fields, void **memory, char *error);

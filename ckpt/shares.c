@@ -21,6 +21,7 @@ struct share {
     int fd;
     dev_t device;
     ino_t inode;
+    uint32_t group;
     int mark;
     bool given; /* the very description; else opened, by the name in an image */
 };
@@ -66,7 +67,7 @@ int shares_offer(struct shares *shares, int *end)
 }
 
 /* Keeps the descriptor, or closes it. */
-static int keep(struct shares *shares, int fd, int mark, bool given)
+static int keep(struct shares *shares, int fd, uint32_t group, int mark, bool given)
 {
     struct stat status;
 
@@ -85,7 +86,8 @@ static int keep(struct shares *shares, int fd, int mark, bool given)
         shares->list = list;
         shares->room = room;
     }
-    shares->list[shares->count++] = (struct share){fd, status.st_dev, status.st_ino, mark, given};
+    shares->list[shares->count++] = (struct share){fd,   status.st_dev, status.st_ino, group,
+                                                     mark, given};
     return 0;
 }
 
@@ -102,7 +104,7 @@ static int keep_all(struct shares *shares, struct msghdr *message)
             int fd, failed;
 
             memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
-            failed = keep(shares, fd, fcntl(fd, F_GETSIG), true);
+            failed = keep(shares, fd, 0, fcntl(fd, F_GETSIG), true);
             error = error ? error : failed;
         }
     }
@@ -137,14 +139,37 @@ int shares_take(struct shares *shares)
     return error;
 }
 
+/* ---- Groups ---- */
+
+void shares_regroup(struct shares *shares, const uint32_t *from, const uint32_t *to, int count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < shares->count; i++) {
+        struct share *share = &shares->list[i];
+        int which = 0;
+
+        while (which < count && from[which] != share->group)
+            which++;
+        if (which == count) {
+            close(share->fd);
+            continue;
+        }
+        share->group = to[which];
+        shares->list[kept++] = *share;
+    }
+    shares->count = kept;
+}
+
 /* ---- From an image ---- */
 
-static bool has(const struct shares *shares, dev_t device, ino_t inode, int mark, bool given)
+static bool has(const struct shares *shares, uint32_t group, dev_t device, ino_t inode, int mark,
+                bool given)
 {
     for (size_t i = 0; i < shares->count; i++) {
         const struct share *share = &shares->list[i];
 
-        if (share->device == device && share->inode == inode && share->mark == mark &&
+        if (share->group == group && share->device == device && share->inode == inode && share->mark == mark &&
             (share->given || !given))
             return true;
     }
@@ -153,21 +178,22 @@ static bool has(const struct shares *shares, dev_t device, ino_t inode, int mark
 
 /* The file may have another number than it had, after a copy or on another day; and any other may
  * have its number, unless it has been open all the time. */
-static bool is_there(const struct shares *shares, const struct bspz_image_descriptor *saved)
+static bool is_there(const struct shares *shares, uint32_t group,
+                     const struct bspz_image_descriptor *saved)
 {
     const char *path = bspz_image_descriptor_path(saved);
     int mark = (int)saved->shared;
     struct stat now;
 
-    return has(shares, saved->device, saved->inode, mark, true) ||
-           (stat(path, &now) == 0 && has(shares, now.st_dev, now.st_ino, mark, false));
+    return has(shares, group, saved->device, saved->inode, mark, true) ||
+           (stat(path, &now) == 0 && has(shares, group, now.st_dev, now.st_ino, mark, false));
 }
 
-static int open_one(struct shares *shares, const struct bspz_image_descriptor *saved)
+static int open_one(struct shares *shares, uint32_t group, const struct bspz_image_descriptor *saved)
 {
     int fd;
 
-    if (!saved->shared || saved->same_as != saved->number || is_there(shares, saved))
+    if (!saved->shared || saved->same_as != saved->number || is_there(shares, group, saved))
         return 0;
     fd = open(bspz_image_descriptor_path(saved), ((int)saved->flags & ~OPENED_ONCE) | OPENED_NOW);
     if (fd < 0)
@@ -176,7 +202,7 @@ static int open_one(struct shares *shares, const struct bspz_image_descriptor *s
         close(fd);
         return 0;
     }
-    return keep(shares, fd, (int)saved->shared, false);
+    return keep(shares, fd, group, (int)saved->shared, false);
 }
 
 static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
@@ -197,7 +223,7 @@ static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
     return 0;
 }
 
-int shares_open(struct shares *shares, int image_fd)
+int shares_open(struct shares *shares, uint32_t group, int image_fd)
 {
     struct bspz_image_source source = {.read = read_image, .context = &image_fd};
     void *scratch = NULL, *tables = NULL;
@@ -215,14 +241,15 @@ int shares_open(struct shares *shares, int image_fd)
     if (!error)
         error = bspz_image_load(&image, tables, NULL);
     for (uint64_t i = 0; !error && i < image.end.descriptors; i++)
-        error = open_one(shares, image.descriptors[i]);
+        error = open_one(shares, group, image.descriptors[i]);
     free(tables);
     free(scratch);
     return error;
 }
 
-void shares_pass(const struct shares *shares)
+void shares_pass(const struct shares *shares, uint32_t group)
 {
     for (size_t i = 0; i < shares->count; i++)
-        fcntl(shares->list[i].fd, F_SETFD, 0);
+        if (shares->list[i].group == group)
+            fcntl(shares->list[i].fd, F_SETFD, 0);
 }

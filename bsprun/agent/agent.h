@@ -237,7 +237,8 @@ struct agent_launch {
     int standard[3];          /* its descriptors 0 to 2, -1 = inherit */
     const int *handed_on;     /* descriptors that stay open under their numbers */
     int handed_on_count;
-    const struct shares *shares; /* the same; NULL: none */
+    const struct shares *shares; /* those of `group` are; NULL: none */
+    uint32_t group;
     pid_t parent;             /* from here on by agent_launch */
     int errors;
 };

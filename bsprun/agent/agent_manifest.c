@@ -108,7 +108,7 @@ bool agent_identify_from(struct agent *agent, const struct manifest *manifest)
 /* What the lists of a manifest lie in. */
 struct lists {
     struct manifest_image *images;
-    uint64_t *host_of;
+    uint64_t *host_of, *together;
     const char **hosts;
     struct manifest_stream streams[3];
 };
@@ -193,6 +193,7 @@ static void fill(const struct agent *agent, const struct wire_message *message, 
         .version = BSPZ_VERSION,
         .images = {lists->images, order->processes},
         .streams = {lists->streams, list_streams(order, lists)},
+        .together = {lists->together, order->processes},
     };
 }
 
@@ -202,6 +203,7 @@ int agent_write_manifest(struct agent *agent, const struct wire_message *order, 
     uint32_t processes = order->persist.processes;
     struct lists lists = {.images = calloc(processes, sizeof *lists.images),
                           .host_of = calloc(processes, sizeof *lists.host_of),
+                          .together = calloc(processes, sizeof *lists.together),
                           .hosts = calloc(count_hosts(agent), sizeof *lists.hosts)};
     struct wire_texts hosts;
     struct manifest manifest;
@@ -212,8 +214,10 @@ int agent_write_manifest(struct agent *agent, const struct wire_message *order, 
         order->persist.images.count != processes) {
         snprintf(why, AGENT_WHY, "nobody knows how the program was started");
         error = -EINVAL;
-    } else if (lists.images && lists.host_of && lists.hosts) {
+    } else if (lists.images && lists.host_of && lists.together && lists.hosts) {
         list_images(&order->persist, snapshots->ticket.first, &lists);
+        for (uint32_t pid = 0; pid < processes; pid++)
+            lists.together[pid] = snapshots->together[pid];
         fill(agent, order, &lists, &manifest);
         hosts = list_hosts(agent, &lists);
         manifest.hosts = hosts;
@@ -224,6 +228,7 @@ int agent_write_manifest(struct agent *agent, const struct wire_message *order, 
         snapshots->ticket.folder = NULL;
     free(lists.images);
     free(lists.host_of);
+    free(lists.together);
     free(lists.hosts);
     return error;
 }

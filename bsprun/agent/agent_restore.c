@@ -137,6 +137,7 @@ static pid_t launch(struct agent *agent, int pid, const struct chain *chain, cha
         .handed_on = chain->fds,
         .handed_on_count = chain->count,
         .shares = snapshots->shares,
+        .group = snapshots->together[pid],
     };
     static char elsewhere[] = BSPZ_ENV_ELSEWHERE "=1";
     pid_t ospid = -ENOMEM;
@@ -173,7 +174,8 @@ static int start_process(struct agent *agent, int pid, struct coord_name name,
 
     if (image) {
         if (agent->snapshots->shares)
-            shares_open(agent->snapshots->shares, chain.fds[0]);
+            shares_open(agent->snapshots->shares, agent->snapshots->together[pid],
+                        chain.fds[0]);
         restore = restore_variable(pid, name, image, &chain);
         ospid = launch(agent, pid, &chain, restore);
         if (ospid < 0) {
@@ -237,13 +239,13 @@ static int prepare(struct agent *agent, struct sources *sources, char *why)
         snprintf(why, AGENT_WHY, "a snapshot of another number of processes");
         return -EINVAL;
     }
-    if (!agent_identify_from(agent, manifest)) {
+    if (snapshots->shares)
+        shares_take(snapshots->shares);
+    if (!agent_identify_from(agent, manifest) || !agent_group_from(agent, manifest)) {
         snprintf(why, AGENT_WHY, "out of memory");
         return -ENOMEM;
     }
     wind_back(agent, manifest);
-    if (snapshots->shares)
-        shares_take(snapshots->shares);
     return 0;
 }
 

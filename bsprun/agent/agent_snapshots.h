@@ -71,7 +71,8 @@ struct election {
 
 struct agent_snapshots {
     struct store *store;
-    struct shares *shares; /* files that all processes have open together */
+    struct shares *shares; /* files that processes have open together */
+    uint32_t *together;    /* with whom: for each process the lowest of its group */
     struct policy_rule rule;
     struct policy_costs costs; /* of earlier terms */
     enum wire_async async;
@@ -185,6 +186,13 @@ bool agent_identified(const struct agent *agent);
 void agent_forget_identity(struct identity *identity);
 /* Writes the manifest: 0 or -errno, then `why`. */
 int agent_write_manifest(struct agent *agent, const struct wire_message *order, char *why);
+
+/* ---- agent_together.c: which processes share the files that they had open in bsp_begin ---- */
+
+/* Those of one host, when nothing is known of earlier ones. */
+void agent_group_by_host(struct agent *agent);
+/* Those that did when the snapshot was taken and are on one host now.  False: no memory. */
+bool agent_group_from(struct agent *agent, const struct manifest *manifest);
 
 /* ---- agent_held.c ---- */
 

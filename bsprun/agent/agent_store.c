@@ -94,8 +94,10 @@ int agent_snapshots_place(struct agent *agent, int nprocs)
     if (!snapshots)
         return 0;
     snapshots->kept = calloc((size_t)nprocs, sizeof *snapshots->kept);
-    if (!snapshots->kept)
+    snapshots->together = calloc((size_t)nprocs, sizeof *snapshots->together);
+    if (!snapshots->kept || !snapshots->together)
         return -ENOMEM;
+    agent_group_by_host(agent);
     for (int pid = 0; pid < nprocs; pid++)
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
             snapshots->kept[pid].copies[slot].process.pidfd = -1;
@@ -191,6 +193,7 @@ void agent_snapshots_free(struct agent *agent)
     agent_forget_identity(&snapshots->identity);
     snapshot_free_texts(snapshots->options);
     free(snapshots->kept);
+    free(snapshots->together);
     free(snapshots->keeping);
     free(snapshots->path);
     free(snapshots);

@@ -218,7 +218,7 @@ static void child(const struct agent_launch *launch)
     for (int i = 0; i < launch->handed_on_count; i++)
         fcntl(launch->handed_on[i], F_SETFD, 0);
     if (launch->shares)
-        shares_pass(launch->shares);
+        shares_pass(launch->shares, launch->group);
     if (launch->directory[0] && chdir(launch->directory) != 0)
         goto failed;
     /* Kept over this exec and, through a shell or the like, over the next ones. */

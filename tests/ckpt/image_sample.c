@@ -191,7 +191,7 @@ static void describe(const struct sample_process *process, struct bspz_image_hea
     memset(header->build_id, 0x11, 20);
 }
 
-static void add_descriptors(struct bspz_image_writer *writer)
+static void add_descriptors(struct bspz_image_writer *writer, const struct sample_options *options)
 {
     for (uint32_t i = 0; i < 3; i++) {
         struct bspz_image_descriptor job = {
@@ -201,6 +201,11 @@ static void add_descriptors(struct bspz_image_writer *writer)
     struct bspz_image_descriptor file = {
         .number = 5, .kind = BSPZ_DESCRIPTOR_FILE, .offset = 100, .size = 5000, .same_as = 5};
     bspz_image_descriptor(writer, &file, "/home/someone/results of today.txt");
+    if (!options->shared)
+        return;
+    file.number = file.same_as = 6;
+    file.shared = options->mark;
+    bspz_image_descriptor(writer, &file, options->shared);
 }
 
 /* Gives the pages in runs that lie within one region, as capture would, from other memory. */
@@ -244,7 +249,7 @@ int sample_image(const struct sample_process *process, const struct sample_optio
         bspz_image_opaque(writer, 9, 1, "", 0);
         for (uint32_t i = 0; i < process->region_count; i++)
             bspz_image_region(writer, &process->regions[i], process->paths[i]);
-        add_descriptors(writer);
+        add_descriptors(writer, options);
         add_data(process, writer);
         status = bspz_image_writer_close(writer, written);
     }

@@ -49,6 +49,8 @@ struct sample_options {
     const struct bspz_image_table *base;
     struct bspz_image_table *next;
     bool compress;
+    const char *shared; /* a file that others have open with it; NULL: none */
+    uint32_t mark;
 };
 
 /* Writes the process's image; 0 or the writer's error. */

@@ -14,6 +14,7 @@ static void lists(struct manifest_sample *sample, uint32_t nprocs, uint64_t supe
     for (uint32_t i = 0; i < nprocs; i++) {
         memset(sample->digests[i], (int)(i + 1), MANIFEST_DIGEST);
         sample->host_of[i] = i % 2;
+        sample->together[i] = i % 3; /* 2 and 4 were on other hosts */
         sample->images[i] = (struct manifest_image){
             .pid = i,
             .image_pid = superstep == 0 ? 0 : i,
@@ -55,6 +56,7 @@ void manifest_sample(struct manifest_sample *sample, uint32_t nprocs, uint64_t s
         .version = "0.1.0",
         .images = {sample->images, nprocs},
         .streams = {sample->streams, 3 * nprocs},
+        .together = {sample->together, nprocs},
     };
     sample->term_list[0] = (struct manifest_term){.term = 1, .created = 1};
     sample->term_list[1] = (struct manifest_term){.term = 2, .superstep = 5, .from_term = 1};

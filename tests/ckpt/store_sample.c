@@ -67,7 +67,7 @@ static int commit(struct store_sample *sample, struct store_snapshot *snapshot, 
 {
     static const char *const hosts[] = {"here"};
     struct manifest_image images[STORE_SAMPLE_PROCS];
-    uint64_t host_of[STORE_SAMPLE_PROCS] = {0};
+    uint64_t host_of[STORE_SAMPLE_PROCS] = {0}, together[STORE_SAMPLE_PROCS] = {0};
     struct manifest manifest = {
         .job = {store_sample_job, WIRE_JOB_SIZE},
         .superstep = superstep,
@@ -78,6 +78,7 @@ static int commit(struct store_sample *sample, struct store_snapshot *snapshot, 
         .hosts = {hosts, 1},
         .host_of = {host_of, STORE_SAMPLE_PROCS},
         .images = {images, STORE_SAMPLE_PROCS},
+        .together = {together, STORE_SAMPLE_PROCS},
     };
 
     for (uint32_t i = 0; i < STORE_SAMPLE_PROCS; i++) {

@@ -38,6 +38,8 @@ START_TEST(a_manifest_comes_back)
                       100000 + manifest.nprocs - 1);
     ck_assert_mem_eq(manifest.images.items[0].digest.data, sample.digests[0], MANIFEST_DIGEST);
     ck_assert_uint_eq(manifest.streams.items[2].position, 2000);
+    for (uint32_t i = 0; i < manifest.nprocs; i++)
+        ck_assert_uint_eq(manifest_together(&manifest, i), i % 3);
     ck_assert_int_eq(manifest_encode(&manifest, &again, error), 0);
     ck_assert_uint_eq(again.size, buffer.size);
     ck_assert_mem_eq(again.data, buffer.data, buffer.size);
@@ -97,7 +99,7 @@ START_TEST(another_version_is_named)
     ck_assert_int_eq(manifest_encode(&sample.manifest, &buffer, error), 0);
     buffer.data[8] = 9;
     ck_assert_int_eq(manifest_decode(buffer.data, buffer.size, &manifest, error), -EPROTO);
-    ck_assert_str_eq(error, "a manifest of version 9; this program reads version 1");
+    ck_assert_str_eq(error, "a manifest of version 9; this program reads version 2");
 }
 END_TEST
 
@@ -141,12 +143,22 @@ static const char *spoil(int which)
     case 10:
         manifest->term = 0;
         return "manifest: no term";
+    case 11:
+        manifest->together.count--;
+        return "manifest: processes share files with nobody";
+    case 12:
+        sample.together[1] = 2;
+        return "manifest: processes share files with nobody";
+    case 13:
+        sample.together[1] = 0; /* not the lowest: that is in a group of its own */
+        sample.together[2] = 1;
+        return "manifest: processes share files with nobody";
     default:
         manifest->job.size = 15;
         return "manifest: no job";
     }
 }
-#define SPOILED 12
+#define SPOILED 15
 
 START_TEST(what_does_not_fit_together_is_refused)
 {

@@ -233,7 +233,7 @@ static pid_t restore(const struct shares *shares, int which, char **argv)
         return pid;
     snprintf(image, sizeof image, "image.%d", which);
     setenv("CAPTURE_RESTORE", image, 1);
-    shares_pass(shares);
+    shares_pass(shares, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execv("/proc/self/exe", argv);
     _exit(127);
@@ -283,7 +283,7 @@ static struct shares *prepare(struct shares *shares, const char *restored)
         if (!strchr(restored, '0' + which))
             continue;
         fd = open(image, O_RDONLY | O_CLOEXEC);
-        CHECK(fd >= 0 && shares_open(shares, fd) == 0);
+        CHECK(fd >= 0 && shares_open(shares, 0, fd) == 0);
         close(fd);
     }
     return shares;

@@ -1,0 +1,52 @@
+/* agent_together.c - groups of processes that share open file descriptions.
+ *
+ * Processes of one host are made of one, so what it had open they have open together; those of
+ * another host have it for themselves.  A group is never put together again: processes of two that
+ * come to one host remain two groups; but it is taken apart when its processes come to two hosts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/agent/agent_snapshots.h"
+
+/* Each group goes by its lowest process: of those that were in one, those that are on one host. */
+static void group(const struct agent *agent, const struct manifest *manifest, uint32_t *together)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        int first = 0;
+
+        while (agent->home[first] != agent->home[pid] ||
+               (manifest && manifest_together(manifest, (uint32_t)first) !=
+                                manifest_together(manifest, (uint32_t)pid)))
+            first++;
+        together[pid] = (uint32_t)first;
+    }
+}
+
+void agent_group_by_host(struct agent *agent)
+{
+    group(agent, NULL, agent->snapshots->together);
+}
+
+/* What this agent keeps for processes of its host follows them. */
+bool agent_group_from(struct agent *agent, const struct manifest *manifest)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    size_t bytes = (size_t)agent->nprocs * sizeof(uint32_t);
+    uint32_t *pairs = malloc(2 * bytes + 1), *from = pairs, *to = pairs + agent->nprocs;
+    int count = 0;
+
+    if (!pairs)
+        return false;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            from[count++] = snapshots->together[pid];
+    group(agent, manifest, snapshots->together);
+    count = 0;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            to[count++] = snapshots->together[pid];
+    if (snapshots->shares)
+        shares_regroup(snapshots->shares, from, to, count);
+    free(pairs);
+    return true;
+}
