@@ -44,9 +44,9 @@
     F(u32, number, 2)                                                                              \
     F(u64, position, WIRE_U64_MAX)
 
-/* Open files, programs and libraries are in the images.  host_of[pid] is an index into hosts.  created:
- * nanoseconds since 1970.  What version 1 has. */
-#define MANIFEST_FIELDS_MANIFEST_1(F, L)                                                             \
+/* Open files, programs and libraries are in the images.  host_of[pid] is an index into hosts.
+ * created: nanoseconds since 1970.  What version 1 has. */
+#define MANIFEST_FIELDS_MANIFEST_1(F, L)                                                           \
     F(bytes, job, WIRE_JOB_SIZE)                                                                   \
     F(u64, superstep, WIRE_U64_MAX)                                                                \
     F(u32, term, WIRE_U32_MAX)                                                                     \
@@ -63,8 +63,8 @@
     L(image, images, WIRE_RANKS_MAX)                                                               \
     L(stream, streams, 3 * WIRE_RANKS_MAX)
 
-/* together[pid]: the lowest process with which it shares the open file descriptions that are marked in
- * its image; see manifest_together. */
+/* together[pid]: the lowest process with which it shares the open file descriptions that are marked
+ * in its image; see manifest_together. */
 #define MANIFEST_FIELDS_MANIFEST(F, L)                                                             \
     MANIFEST_FIELDS_MANIFEST_1(F, L)                                                               \
     F(numbers, together, WIRE_RANKS_MAX)

@@ -86,8 +86,8 @@ static int keep(struct shares *shares, int fd, uint32_t group, int mark, bool gi
         shares->list = list;
         shares->room = room;
     }
-    shares->list[shares->count++] = (struct share){fd,   status.st_dev, status.st_ino, group,
-                                                     mark, given};
+    shares->list[shares->count++] =
+        (struct share){fd, status.st_dev, status.st_ino, group, mark, given};
     return 0;
 }
 
@@ -169,8 +169,8 @@ static bool has(const struct shares *shares, uint32_t group, dev_t device, ino_t
     for (size_t i = 0; i < shares->count; i++) {
         const struct share *share = &shares->list[i];
 
-        if (share->group == group && share->device == device && share->inode == inode && share->mark == mark &&
-            (share->given || !given))
+        if (share->group == group && share->device == device && share->inode == inode &&
+            share->mark == mark && (share->given || !given))
             return true;
     }
     return false;
@@ -189,7 +189,8 @@ static bool is_there(const struct shares *shares, uint32_t group,
            (stat(path, &now) == 0 && has(shares, group, now.st_dev, now.st_ino, mark, false));
 }
 
-static int open_one(struct shares *shares, uint32_t group, const struct bspz_image_descriptor *saved)
+static int open_one(struct shares *shares, uint32_t group,
+                    const struct bspz_image_descriptor *saved)
 {
     int fd;
 

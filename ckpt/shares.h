@@ -29,9 +29,9 @@ int shares_take(struct shares *shares);
 /* Group from[i] has become group to[i].  A group that is not named has nobody here any more. */
 void shares_regroup(struct shares *shares, const uint32_t *from, const uint32_t *to, int count);
 
-/* Opens what the image (at its open descriptor) of a process of the group says to be shared and nobody
- * has given.  What cannot be opened is left to the process: it will say so.  0, or a negative errno: the image
- * cannot be read, or no memory. */
+/* Opens what the image (at its open descriptor) of a process of the group says to be shared and
+ * nobody has given.  What cannot be opened is left to the process: it will say so.  0, or a
+ * negative errno: the image cannot be read, or no memory. */
 int shares_open(struct shares *shares, uint32_t group, int image_fd);
 
 /* Between fork and exec: the program that is executed inherits those of the group. */

@@ -174,8 +174,7 @@ static int start_process(struct agent *agent, int pid, struct coord_name name,
 
     if (image) {
         if (agent->snapshots->shares)
-            shares_open(agent->snapshots->shares, agent->snapshots->together[pid],
-                        chain.fds[0]);
+            shares_open(agent->snapshots->shares, agent->snapshots->together[pid], chain.fds[0]);
         restore = restore_variable(pid, name, image, &chain);
         ospid = launch(agent, pid, &chain, restore);
         if (ospid < 0) {

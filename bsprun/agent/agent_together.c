@@ -2,7 +2,8 @@
  *
  * Processes of one host are made of one, so what it had open they have open together; those of
  * another host have it for themselves.  A group is never put together again: processes of two that
- * come to one host remain two groups; but it is taken apart when its processes come to two hosts. */
+ * come to one host remain two groups; but it is taken apart when its processes come to two hosts.
+ */
 #include <stdlib.h>
 #include <string.h>
 

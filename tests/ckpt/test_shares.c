@@ -101,10 +101,8 @@ static void give(int socket, int fd)
 {
     char space[CMSG_SPACE(sizeof fd)] __attribute__((aligned(8))) = "";
     struct iovec byte = {(void *)"", 1};
-    struct msghdr message = {.msg_iov = &byte,
-                             .msg_iovlen = 1,
-                             .msg_control = space,
-                             .msg_controllen = sizeof space};
+    struct msghdr message = {
+        .msg_iov = &byte, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 
     header->cmsg_level = SOL_SOCKET;

@@ -2,11 +2,12 @@
  *
  *   groups FOLDER SUPERSTEPS GROUP hosts|files
  *
- * GROUP processes with numbers that follow each other are a group.  Before bsp_begin a file of lines
- * is opened for reading and one for writing, without O_APPEND; in each superstep one process of each
- * group reads the next line and writes it, with what says where and when, at where the one before
- * it stopped.  hosts: all use the same two descriptors, so that a group must live on a host by itself,
- * and goes to its own place in the files first.  files: each group has two of its own. */
+ * GROUP processes with numbers that follow each other are a group.  Before bsp_begin a file of
+ * lines is opened for reading and one for writing, without O_APPEND; in each superstep one process
+ * of each group reads the next line and writes it, with what says where and when, at where the one
+ * before it stopped.  hosts: all use the same two descriptors, so that a group must live on a host
+ * by itself, and goes to its own place in the files first.  files: each group has two of its own.
+ */
 #include <bsp.h>
 #include <fcntl.h>
 #include <stdio.h>

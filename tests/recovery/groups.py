@@ -20,11 +20,12 @@ class Jobs(Place):
     def __init__(self, way, first):
         super().__init__()
         self.words = (SUPERSTEPS, GROUP, way)
-        self.rsh = self.write("rsh", f"#!/bin/sh\n[ -e '{self.folder}'/down.$1 ] || exec '{RSH}' \"$@\"\n"
-                              "echo no route >&2\nexit 255\n")
+        self.rsh = self.write("rsh", f"#!/bin/sh\n[ -e '{self.folder}'/down.$1 ] || "
+                              f"exec '{RSH}' \"$@\"\necho no route >&2\nexit 255\n")
         os.chmod(self.rsh, 0o755)
         with Place() as place:
-            place.start(BSPRUN, "-np", P, *self.hosts(first), GROUPS, place.files, *self.words).wait(0)
+            place.start(BSPRUN, "-np", P, *self.hosts(first), GROUPS, place.files,
+                        *self.words).wait(0)
             self.files_wanted = place.contents()
         self.job = None
         self.hold_all(self.stop(1))
