@@ -253,6 +253,8 @@ int agent_send(struct agent *agent, struct wire_message *message);
 void agent_notice(struct agent *agent, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void agent_send_end(struct agent *agent);
+/* That no process of the job lives here, whose output others would wait for. */
+void agent_say_idle(struct agent *agent);
 /* PASSED, if bsprun waits for it and it is so. */
 void agent_answer_passed(struct agent *agent);
 

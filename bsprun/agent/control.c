@@ -212,16 +212,27 @@ static void save(struct agent *agent, const struct wire_save *wish)
         agent_stop(agent, WIRE_STOP_SIGNAL, (int)wish->signal, "");
 }
 
-void agent_answer_passed(struct agent *agent)
+static void say_passed(struct agent *agent, uint64_t superstep)
 {
     struct wire_message message = {.kind = WIRE_PASSED};
 
+    message.envelope.superstep = agent->here > 0 ? superstep : WIRE_NEVER;
+    message.passed.host = agent->host;
+    agent_send(agent, &message);
+}
+
+void agent_answer_passed(struct agent *agent)
+{
     if (agent->asked_passed == 0 || !agent_relay_passed(agent, agent->asked_passed - 1))
         return;
-    message.envelope.superstep = agent->asked_passed - 1;
-    message.passed.host = agent->host;
+    say_passed(agent, agent->asked_passed - 1);
     agent->asked_passed = 0;
-    agent_send(agent, &message);
+}
+
+void agent_say_idle(struct agent *agent)
+{
+    if (agent->here == 0)
+        say_passed(agent, WIRE_NEVER);
 }
 
 static void answer_status(struct agent *agent)
@@ -379,10 +390,8 @@ static void on_closed(void *context, enum net_end end, const char *text)
 
 int agent_control_open(struct agent *agent, int fd, const struct net_options *options)
 {
-    static const struct net_handlers handlers = {.message = on_message,
-                                                 .drained = on_drained,
-                                                 .written = on_written,
-                                                 .closed = on_closed};
+    static const struct net_handlers handlers = {
+        .message = on_message, .drained = on_drained, .written = on_written, .closed = on_closed};
 
     return net_open(&agent->loop, fd, options, &handlers, agent, &agent->control);
 }

@@ -425,7 +425,7 @@ static void program_ended(struct agent *agent)
     struct verdict verdict;
 
     verdict_of_program(agent->order.program, has_libbsp, &agent->root.death, &verdict);
-    if (agent->zero && verdict.cause == WIRE_CAUSE_NONE) {
+    if (agent_zero_decides(agent) && verdict.cause == WIRE_CAUSE_NONE) {
         verdict.cause = WIRE_CAUSE_RANK_ERROR; /* it gave up inside bsp_begin, and said why */
         verdict.status = verdict.status ? verdict.status : 1;
     }

@@ -103,8 +103,8 @@ static bool replace(struct job_machine *machine, struct machine_host *host, bool
     host->state = HOST_GONE;
     for (uint32_t i = 0; i < machine->config.host_count; i++)
         if (machine->hosts[i].state == HOST_UNUSED) {
-            if (machine->zero == host->id && !machine->elected)
-                machine->zero = machine->hosts[i].id;
+            if (machine->program == host->id && !machine->elected)
+                machine->program = machine->zero = machine->hosts[i].id;
             start_agent(machine, &machine->hosts[i], effects);
             return true;
         }
@@ -119,19 +119,19 @@ static uint32_t count(const struct job_machine *machine, enum host_state state)
     return found;
 }
 
-/* Processor Zero: where process 0 registered; then where it was, if that agent lives; else the
- * first one that does. */
+/* Processor Zero: where it was, if that agent lives; else, of those that do, the one that came
+ * first. */
 static uint32_t pick_zero(const struct job_machine *machine)
 {
-    const struct machine_host *host = find(machine, machine->zero);
-    if (!machine->restores)
-        return machine->registered_host;
-    if (machine->term > 0 && host && host->state == HOST_UP)
+    const struct machine_host *host = find(machine, machine->zero), *first = NULL;
+    if (machine->elected && host && host->state == HOST_UP)
         return host->id;
-    uint32_t i = 0;
-    while (machine->hosts[i].state != HOST_UP)
-        i++;
-    return machine->hosts[i].id;
+    for (uint32_t i = 0; i < machine->config.host_count; i++) {
+        host = &machine->hosts[i];
+        if (host->state == HOST_UP && (!first || host->since < first->since))
+            first = host;
+    }
+    return first->id;
 }
 
 static void elect_when_complete(struct job_machine *machine, const struct job_event *event,
@@ -200,8 +200,8 @@ static struct coord_outcome host_lost(void)
         .status = 1, .cause = WIRE_CAUSE_HOST_LOST, .pid = COORD_NOBODY, .text = ""};
 }
 
-/* Before there was a term: nothing has run yet on a host whose agent never came, and a spare will do
- * as well.  A new job does not begin with fewer hosts than were asked for. */
+/* Before there was a term: nothing has run yet on a host whose agent never came, and a spare will
+ * do as well.  A new job does not begin with fewer hosts than were asked for. */
 static void lost_early(struct job_machine *machine, struct machine_host *host,
                        const struct job_event *event, struct job_effects *effects)
 {
@@ -290,7 +290,7 @@ static void take_recorded(struct job_machine *machine, const struct job_event *e
 /* Where the program runs by itself, before its first term, its agent ends it. */
 static bool runs_alone(const struct job_machine *machine)
 {
-    const struct machine_host *host = find(machine, machine->zero);
+    const struct machine_host *host = find(machine, machine->program);
     return machine->state == JOB_MACHINE_GATHERING && !machine->restores && machine->term == 0 &&
            host && host->state == HOST_UP;
 }
@@ -371,16 +371,14 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         if (host && host->state == HOST_STARTING) {
             host->state = HOST_UP;
             host->starts = 0;
+            host->since = machine->came++;
         }
         break;
     case JOB_EVENT_AGENT_LOST:
         take_agent_lost(machine, event, effects);
         break;
     case JOB_EVENT_REGISTERED:
-        if (!machine->registered && host && host->state == HOST_UP) {
-            machine->registered = true;
-            machine->registered_host = event->host;
-        }
+        machine->registered = machine->registered || (host && host->state == HOST_UP);
         break;
     case JOB_EVENT_RECORDED:
         take_recorded(machine, event, effects);
@@ -444,7 +442,7 @@ struct job_machine *job_machine_new(const struct job_machine_config *config,
     machine->term = config->last_term;
     machine->restores = config->restore;
     machine->fault.outcome = host_lost();
-    machine->zero = config->hosts[0].host;
+    machine->program = machine->zero = config->hosts[0].host;
     for (uint32_t i = 0; i < config->host_count; i++) {
         hosts[i].id = config->hosts[i].host;
         hosts[i].state = i < config->host_count - config->spares ? HOST_STARTING : HOST_UNUSED;

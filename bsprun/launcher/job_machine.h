@@ -42,9 +42,9 @@ enum job_machine_state {
 };
 
 enum job_event_kind {
-    JOB_EVENT_AGENT_UP,        /* host: it waits for ELECT */
+    JOB_EVENT_AGENT_UP,        /* host: it waits for ELECT; the first to come is elected */
     JOB_EVENT_AGENT_LOST,      /* host, unheard, usable; also: it could not be started */
-    JOB_EVENT_REGISTERED,      /* host: process 0 is in bsp_begin; the first one counts */
+    JOB_EVENT_REGISTERED,      /* host: process 0 is in bsp_begin */
     JOB_EVENT_CHOSEN,          /* term, name: Processor Zero wants to begin from there */
     JOB_EVENT_RECORDED,        /* term, name, error: RECORD_TERM is done */
     JOB_EVENT_COMMITTED,       /* term, name */
@@ -83,10 +83,10 @@ enum job_effect_kind {
     JOB_EFFECT_ELECT,         /* to every member: host is Processor Zero of term */
     JOB_EFFECT_TERM_RECORDED, /* to Processor Zero */
     JOB_EFFECT_CLOSED,        /* to Processor Zero */
-    JOB_EFFECT_STOP,          /* to Processor Zero, or the agent of a program alone: how, signal */
-    JOB_EFFECT_SAVE,          /* to Processor Zero: stop, signal, grace_ms */
-    JOB_EFFECT_SET_TIMER,     /* milliseconds; replaces the one before */
-    JOB_EFFECT_EXIT,          /* end every agent, then return status (job_outcome) */
+    JOB_EFFECT_STOP,      /* host: Processor Zero, or the agent of a program alone: how, signal */
+    JOB_EFFECT_SAVE,      /* to Processor Zero: stop, signal, grace_ms */
+    JOB_EFFECT_SET_TIMER, /* milliseconds; replaces the one before */
+    JOB_EFFECT_EXIT,      /* end every agent, then return status (job_outcome) */
     JOB_EFFECT_KIND_COUNT
 };
 
@@ -147,6 +147,8 @@ const char *job_machine_state_name(enum job_machine_state state);
 uint32_t job_machine_term(const struct job_machine *machine); /* 0 before the first */
 /* Of the present term; before the first: the host where the program begins. */
 uint32_t job_machine_zero(const struct job_machine *machine);
+/* Where a new job begins the program. */
+uint32_t job_machine_program(const struct job_machine *machine);
 /* Whether the host takes part in the term. */
 bool job_machine_member(const struct job_machine *machine, uint32_t host);
 /* For ELECT: whether the term goes on from a snapshot, which ones count, which are to be avoided.

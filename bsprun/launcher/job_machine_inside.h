@@ -15,6 +15,7 @@ struct machine_host {
     uint32_t id;
     enum host_state state;
     uint32_t starts;
+    uint32_t since; /* up: lower for whoever came earlier */
 };
 
 struct job_machine {
@@ -24,10 +25,11 @@ struct job_machine {
     uint64_t fence_until_ms;
     bool fenced; /* a timer is set for that */
     uint32_t term;
-    bool elected;  /* there was a term */
-    uint32_t zero; /* host id; before the first term: where the program begins */
-    bool registered;
-    uint32_t registered_host;
+    bool elected;     /* there was a term */
+    uint32_t program; /* host id: where a new job begins the program */
+    uint32_t zero;    /* host id; before the first term: the same */
+    uint32_t came;    /* agents, so far */
+    bool registered;  /* process 0 has */
     bool restores; /* the next term, and the present one */
     bool closed;   /* nothing is rolled back any more */
     struct coord_name committed;

@@ -16,6 +16,11 @@ uint32_t job_machine_zero(const struct job_machine *machine)
     return machine->zero;
 }
 
+uint32_t job_machine_program(const struct job_machine *machine)
+{
+    return machine->program;
+}
+
 bool job_machine_restores(const struct job_machine *machine)
 {
     return machine->restores;

@@ -156,7 +156,10 @@ void launcher_passed(struct launcher_agent *agent, const struct wire_message *me
 
     if (!launcher->order || !launcher_is_present(launcher, message))
         return;
-    order_passed(launcher->order, agent->host, message->envelope.superstep);
+    if (message->envelope.superstep == WIRE_NEVER)
+        order_leave(launcher->order, agent->host);
+    else
+        order_passed(launcher->order, agent->host, message->envelope.superstep);
     ask_passed(launcher);
     on_sink_changed(launcher);
 }

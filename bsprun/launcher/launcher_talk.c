@@ -86,7 +86,7 @@ static void fill_program(struct launcher_agent *agent, struct wire_start *start)
     bool restores = launcher_has_store(launcher) && job_machine_restores(launcher->machine);
 
     start->program = start->directory = "";
-    start->resume = restores || agent->host != job_machine_zero(launcher->machine);
+    start->resume = restores || agent->host != job_machine_program(launcher->machine);
     start->process_limit = (uint32_t)options->processes;
     if (!start->resume) {
         launcher_slots(launcher, &start->slots);
@@ -153,7 +153,7 @@ static void send_start(struct launcher_agent *agent)
 static void start_when_possible(struct launcher_agent *agent)
 {
     const struct launcher *launcher = agent->launcher;
-    bool begins = agent->host == job_machine_zero(launcher->machine) &&
+    bool begins = agent->host == job_machine_program(launcher->machine) &&
                   !job_machine_restores(launcher->machine) && launcher->options->processes == 0;
     uint32_t slots;
 
@@ -393,7 +393,9 @@ static void take_hello(struct launcher_agent *agent, const struct wire_hello *he
     agent->cores = hello->cores;
     agent->up = agent->unstarted = true;
     agent->starting = false;
-    if (job_machine_zero(launcher->machine) == agent->host)
+    if (launcher->options->verbosity >= 2 && launcher_has_hosts(launcher))
+        launcher_say(launcher, "host %s has come", agent->name);
+    if (job_machine_program(launcher->machine) == agent->host)
         launcher->reader = agent;
     for (uint32_t i = 0; i < launcher->agent_count; i++)
         start_when_possible(&launcher->agents[i]);

@@ -304,7 +304,8 @@
     F(text, addresses, WIRE_PATH_MAX)
 
 /* The answer to ASK_PASSED: all processes of the host have arrived at the barrier that ends the
- * envelope's superstep or a later one, and what they had written by then has been sent. */
+ * envelope's superstep or a later one, and what they had written by then has been sent.  Also,
+ * unasked and with WIRE_NEVER: no process of the job lives there, in this term. */
 #define WIRE_FIELDS_PASSED(F) F(u32, host, WIRE_HOSTS_MAX - 1)
 
 /* The link to another host's agent is broken, or could not be made in this term: a fault. */

@@ -82,16 +82,45 @@ START_TEST(from_begin_to_end)
 }
 END_TEST
 
-START_TEST(the_first_registration_elects)
+START_TEST(the_first_to_come_is_elected)
 {
     start(CONFIG(.host_count = 3, .spares = 1));
     EVENT(AGENT_UP, .host = 2);
-    EVENT(REGISTERED, .host = 2);
-    expect("");
+    EVENT(AGENT_UP, .host = 4);
+    expect(""); /* process 0 has not registered */
+    EVENT(STOP, .signal = 2);
+    expect("s");
+    ck_assert_uint_eq(effects.items[0].host, 4); /* where the program runs alone */
+    EVENT(REGISTERED, .host = 4);
+    expect("E");
+    ck_assert_uint_eq(effects.items[0].host, 2);
+    ck_assert_uint_eq(job_machine_zero(machine), 2);
+    ck_assert_uint_eq(job_machine_program(machine), 4);
+    ck_assert(job_machine_member(machine, 4) && !job_machine_member(machine, 9));
+}
+END_TEST
+
+START_TEST(the_next_is_elected_from_the_living)
+{
+    start(CONFIG(.host_count = 3));
+    EVENT(AGENT_UP, .host = 9);
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(REGISTERED, .host = 4);
+    ck_assert_uint_eq(effects.items[0].host, 9);
+    EVENT(AGENT_LOST, .host = 4);
+    expect("!E");
+    ck_assert_uint_eq(effects.items[1].host, 9); /* it lives, and stays */
+    EVENT(AGENT_LOST, .host = 9);
+    expect("!E");
+    ck_assert_uint_eq(effects.items[1].host, 2);
+    tear_down();
+
+    start(CONFIG(.host_count = 2, .restore = true, .last_term = 6));
+    EVENT(AGENT_UP, .host = 2);
     EVENT(AGENT_UP, .host = 4);
     expect("E");
     ck_assert_uint_eq(effects.items[0].host, 2);
-    ck_assert(job_machine_member(machine, 4) && !job_machine_member(machine, 9));
 }
 END_TEST
 
@@ -322,7 +351,8 @@ int main(void)
     TCase *tests = tcase_create("jobs");
     tcase_add_checked_fixture(tests, NULL, tear_down);
     tcase_add_test(tests, from_begin_to_end);
-    tcase_add_test(tests, the_first_registration_elects);
+    tcase_add_test(tests, the_first_to_come_is_elected);
+    tcase_add_test(tests, the_next_is_elected_from_the_living);
     tcase_add_test(tests, a_fault_opens_the_next_term);
     tcase_add_test(tests, faults_are_counted_between_commits);
     tcase_add_test(tests, agents_are_replaced);

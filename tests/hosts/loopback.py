@@ -1,0 +1,86 @@
+"""Jobs on several hosts all of which are this machine: the recovery tests' harness with agents that
+come late, are not heard of, or cannot be started again.
+"""
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(ROOT, "build")))
+for name, folder in (("RECOVERY_BIN", "bin"), ("RECOVERY_PROGRAMS", "tests/recovery"),
+                     ("APPS_DIR", "apps")):
+    os.environ.setdefault(name, os.path.join(BUILD, folder))
+sys.path.insert(0, os.path.join(ROOT, "tests", "recovery"))
+from harness import *  # noqa: E402,F403
+from harness import (BIN, BSPRUN, Place, TICKER, alive, check, environment_of,  # noqa: E402
+                     marked, name_of, wait_until)
+
+# What bsprun is given as --launcher.  A host is late as long as a file of its name says so; dead,
+# when another one does.
+LAUNCHER = """#!/bin/sh
+host=$1
+shift
+while [ -e {folder}/late.$host ]; do sleep 0.01; done
+[ ! -e {folder}/dead.$host ] || exit 255
+BSPZERO_HOST_NAME=$host exec "$@"
+"""
+
+
+class LoopbackPlace(Place):
+    """One test's hosts: h0, h1, ..."""
+
+    def __init__(self, hosts=2, slots=2, options=()):
+        super().__init__()
+        self.hosts = [f"h{i}" for i in range(hosts)]
+        self.launcher = self.write("launcher", LAUNCHER.format(folder=self.folder))
+        os.chmod(self.launcher, 0o700)
+        self.options = ["--hosts", ",".join(f"{host}:{slots}" for host in self.hosts),
+                        "--launcher", self.launcher, *options]
+        self.env = {"BSPZERO_STATUS_DIR": self.path("status")}
+
+    def bsprun(self, *words, **more):
+        return self.start(BSPRUN, *self.options, *words, env=dict(self.env), **more)
+
+    def ticker(self, p, supersteps, *words, options=("--every", "1"), **more):
+        return self.bsprun("-np", p, "--ckpt", self.store, *options, TICKER, self.files, supersteps,
+                           *words, **more)
+
+    def delay(self, host):
+        self.write("late." + host, "")
+
+    def let_come(self, host):
+        os.unlink(self.path("late." + host))
+
+    def will_not_return(self, host):
+        self.write("dead." + host, "")
+
+    def agent(self, host):
+        """The node agent on that host, once it is there."""
+        wanted = b"BSPZERO_HOST_NAME=" + host.encode()
+
+        def found():
+            for job in self.started:
+                job.check_running()
+            agents = [pid for pid, name in marked(self.mark).items()
+                      if name == "bspnode" and alive(pid) and wanted in environment_of(pid)]
+            return agents[0] if agents else None
+        return wait_until(found, f"the agent of {host}")
+
+    def ranks_of(self, host):
+        """The processes of the program that live on that host."""
+        wanted = b"BSPZERO_HOST_NAME=" + host.encode()
+        return [pid for pid in marked(self.mark)
+                if name_of(pid) not in ("bspnode", "bsprun", "sh", "launcher")
+                and alive(pid) and wanted in environment_of(pid)]
+
+
+def wait_said(job, text):
+    """Until bsprun has said it."""
+    def found():
+        job.check_running()
+        return text in job.said()
+    wait_until(found, text)
+
+
+def check_said(job, *texts):
+    for text in texts:
+        check(text in job.said(), repr(text), "was not said\n", job)
