@@ -40,6 +40,7 @@ static void bare_order(struct agent *agent)
 
     agent->order.program = strdup("the program");
     agent->order.cores = agent->board->slots > 0 ? agent->board->slots : bspz_usable_cores();
+    agent->order.slots = agent->order.cores;
     if (!faults_parse(getenv(FAULT_VARIABLE), &faults))
         agent_notice(agent, "%s is not understood and ignored", FAULT_VARIABLE);
     agent->order.consult_every = faults.consult_every;

@@ -330,7 +330,7 @@ void agent_free_zero(struct agent *agent)
 
 static int agent_make_zero(struct agent *agent, uint32_t term)
 {
-    struct wire_host host = {agent->host, (uint32_t)agent->order.cores, agent->host_name};
+    struct wire_host host = {agent->host, (uint32_t)agent->order.slots, agent->host_name};
     struct coord_config config = {
         .term = term,
         .host_count = 1,

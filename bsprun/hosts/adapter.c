@@ -1,7 +1,9 @@
-/* adapter.c - the address that others are to reach a host at first; see adapter.h. */
+/* adapter.c - addresses of hosts; see adapter.h. */
 #include "bsprun/hosts/adapter.h"
 
+#include <ifaddrs.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +34,45 @@ char *adapter_resolve(const char *name, const char **error)
         return text;
     *error = "out of memory";
     return NULL;
+}
+
+void adapter_free(char **addresses)
+{
+    for (char **one = addresses; one && *one; one++)
+        free(*one);
+    free(addresses);
+}
+
+static char *number_of(const struct sockaddr *address)
+{
+    size_t size =
+        address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    char text[NI_MAXHOST];
+
+    if (getnameinfo(address, (socklen_t)size, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
+        return NULL;
+    text[strcspn(text, "%")] = '\0';
+    return strdup(text);
+}
+
+char **adapter_own(void)
+{
+    struct ifaddrs *list = NULL;
+    size_t count = 0, most = 0;
+    char **addresses;
+
+    if (getifaddrs(&list) != 0)
+        return NULL;
+    for (const struct ifaddrs *one = list; one; one = one->ifa_next)
+        most++;
+    addresses = calloc(most + 1, sizeof *addresses);
+    for (const struct ifaddrs *one = list; addresses && one; one = one->ifa_next)
+        if (one->ifa_addr &&
+            (one->ifa_addr->sa_family == AF_INET || one->ifa_addr->sa_family == AF_INET6) &&
+            (addresses[count] = number_of(one->ifa_addr)))
+            count++;
+    freeifaddrs(list);
+    return addresses;
 }
 
 /* Whether "address:port" or "[address]:port" is one of them. */

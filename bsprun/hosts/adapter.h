@@ -1,4 +1,4 @@
-/* adapter.h - a host with several networks: the address that others are to reach it at first. */
+/* adapter.h - a host with several networks: its addresses, and which of them others are to use. */
 #ifndef BSPRUN_ADAPTER_H
 #define BSPRUN_ADAPTER_H
 
@@ -9,5 +9,10 @@ char *adapter_resolve(const char *name, const char **error);
 /* The list ("1.2.3.4:5 [::1]:5") with those of the `preferred` addresses ("::1 1.2.3.4") first; to
  * be freed, NULL: no memory.  What is not in the list is not added: nothing listens there. */
 char *adapter_first(const char *list, const char *preferred);
+
+/* The numeric addresses of this host, NULL-terminated; to be freed with adapter_free.  NULL: unknown.
+ */
+char **adapter_own(void);
+void adapter_free(char **addresses);
 
 #endif

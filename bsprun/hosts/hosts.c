@@ -1,12 +1,15 @@
 /* hosts.c - lists of hosts: mentions, names, and the list of --hosts; see hosts.h. */
 #include "bsprun/hosts/hosts.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NO_MEMORY "out of memory"
+#define OWN_NAME  "localhost"
 
 static void free_host(struct host *host)
 {
@@ -152,7 +155,7 @@ uint32_t hosts_slots(const char *text, size_t length)
 
 bool hosts_is_own(const char *name, const char *own)
 {
-    static const char *const always[] = {"localhost", "127.0.0.1", "::1"};
+    static const char *const always[] = {OWN_NAME, "127.0.0.1", "::1"};
     size_t name_dot = strcspn(name, "."), own_dot = strcspn(own, ".");
 
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
@@ -164,6 +167,83 @@ bool hosts_is_own(const char *name, const char *own)
     if (name[name_dot] && own[own_dot])
         return strcasecmp(name, own) == 0;
     return name_dot == own_dot && strncasecmp(name, own, own_dot) == 0;
+}
+
+/* ---- Addresses ---- */
+
+/* The one way to write an address; false: it is none. */
+static bool canonical(const char *name, char text[INET6_ADDRSTRLEN])
+{
+    unsigned char address[sizeof(struct in6_addr)];
+    int family = strchr(name, ':') ? AF_INET6 : AF_INET;
+
+    return inet_pton(family, name, address) == 1 &&
+           inet_ntop(family, address, text, INET6_ADDRSTRLEN) != NULL;
+}
+
+void hosts_find_own(struct hosts *hosts, const char *const *addresses)
+{
+    char text[INET6_ADDRSTRLEN];
+
+    for (uint32_t i = 0; i < hosts->count; i++) {
+        bool own = false;
+
+        if (!addresses || !canonical(hosts->items[i].name, text))
+            continue;
+        for (size_t k = 0; addresses[k] && !own; k++)
+            own = strcmp(addresses[k], text) == 0;
+        char *name = own ? strdup(OWN_NAME) : NULL;
+        if (!name)
+            continue;
+        free(hosts->items[i].name);
+        hosts->items[i].name = name;
+    }
+}
+
+static bool is_among(const char *text, const char *list)
+{
+    size_t length = strlen(text);
+
+    for (list += strspn(list, " "); *list; list += strspn(list, " ")) {
+        size_t other = strcspn(list, " ");
+
+        if (other == length && memcmp(list, text, length) == 0)
+            return true;
+        list += other;
+    }
+    return false;
+}
+
+/* The host that has one of these addresses as its name; NULL: none. */
+static const struct host *named_by(const struct hosts *hosts, const char *addresses)
+{
+    char text[INET6_ADDRSTRLEN];
+
+    for (uint32_t i = 0; i < hosts->count; i++)
+        if (canonical(hosts->items[i].name, text) && is_among(text, addresses))
+            return &hosts->items[i];
+    return NULL;
+}
+
+bool hosts_named_twice(const struct hosts *hosts, char *(*resolve)(const char *name), char *error)
+{
+    char text[INET6_ADDRSTRLEN];
+    const struct host *again = NULL;
+    uint32_t numbers = 0;
+
+    for (uint32_t i = 0; i < hosts->count; i++)
+        numbers += canonical(hosts->items[i].name, text);
+    for (uint32_t i = 0; numbers > 0 && i < hosts->count && !again; i++) {
+        const char *name = hosts->items[i].name;
+        char *addresses = canonical(name, text) ? NULL : resolve(name);
+
+        again = addresses ? named_by(hosts, addresses) : NULL;
+        free(addresses);
+        if (again)
+            snprintf(error, HOSTS_ERROR, "%.80s and %.80s are the same host: name it in one way",
+                     name, again->name);
+    }
+    return again != NULL;
 }
 
 void hosts_merge_own(struct hosts *hosts, const char *own)

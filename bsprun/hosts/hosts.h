@@ -57,6 +57,15 @@ bool hosts_from_slurm(struct hosts *hosts, hosts_lookup *lookup, char *error);
 /* Whether that is a name of the host that calls itself `own`. */
 bool hosts_is_own(const char *name, const char *own);
 
+/* Those that are named by an address of this host are called localhost from then on.  addresses:
+ * numbers, NULL-terminated; NULL: none. */
+void hosts_find_own(struct hosts *hosts, const char *const *addresses);
+
+/* Whether a host is named by its name and, as if it were another one, by an address: then a message.
+ * `resolve` gives the addresses of a name, separated by blanks, to be freed, or NULL; it is asked
+ * only where some hosts are named by addresses. */
+bool hosts_named_twice(const struct hosts *hosts, char *(*resolve)(const char *name), char *error);
+
 /* Makes one of all hosts that are this one: slots are added, or unknown if one of them is. */
 void hosts_merge_own(struct hosts *hosts, const char *own);
 

@@ -126,11 +126,26 @@ static void tell_failed(struct child *child, struct target *target)
     free(text);
 }
 
+/* Where one call asks several hosts, some may have answered although it failed. */
+static bool has_answered(const struct child *child)
+{
+    return child->start->config.keep_output && (child->count == 1 || child->output.size > 0);
+}
+
+static void tell_output(struct child *child, struct target *target)
+{
+    struct remote_start *start = child->start;
+
+    target->state = HOST_DONE;
+    start->config.output(start->context, target->number,
+                         child->output.bytes ? child->output.bytes : "", child->output.size);
+}
+
 /* True: somebody was told something, so that everything may be different now. */
 static bool tell_end(struct child *child)
 {
     struct remote_start *start = child->start;
-    bool good = child->known && child->wait_status == 0 && start->config.keep_output;
+    bool good = has_answered(child) && child->known && (child->wait_status == 0 || child->count > 1);
 
     for (uint32_t i = 0; i < child->count; i++) {
         struct target *target = &child->targets[i];
@@ -140,9 +155,7 @@ static bool tell_end(struct child *child)
             continue;
         target->state = HOST_DONE;
         if (good)
-            start->config.output(start->context, target->number,
-                                 child->output.bytes ? child->output.bytes : "",
-                                 child->output.size);
+            tell_output(child, target);
         else if (before == HOST_READY)
             start->config.ended(start->context, target->number,
                                 child->known ? child->wait_status : SIGNAL_EXIT << 8,
@@ -160,7 +173,10 @@ static bool tell_late(struct child *child)
 {
     for (uint32_t i = 0; i < child->count; i++)
         if (child->targets[i].state == HOST_WAITED_FOR) {
-            tell_failed(child, &child->targets[i]);
+            if (child->count > 1 && has_answered(child))
+                tell_output(child, &child->targets[i]);
+            else
+                tell_failed(child, &child->targets[i]);
             return true;
         }
     child->late = false;

@@ -45,7 +45,8 @@ struct remote_start_config {
     /* After remote_start_ready. wait_status as of waitpid; `text` is what it said on its standard
      * error, "" if nothing. */
     void (*ended)(void *context, uint32_t host, int wait_status, const char *text);
-    /* With keep_output: the child has ended with status 0 (instead of failed and ended). */
+    /* With keep_output: the child has ended with status 0 (instead of failed and ended).  Of several
+     * hosts that one child asks (Slurm) it is the output of all, and some of them have answered. */
     void (*output)(void *context, uint32_t host, const char *bytes, size_t size);
 };
 

@@ -184,10 +184,9 @@ static void tell_no_load(void *launcher, const char *text)
 /* 0, or a status: said why. */
 static int find_hosts(struct launcher *launcher, struct options *options)
 {
-    char own[HOST_NAME_MAX + 1] = "", error[SAVED_TEXT];
+    char error[SAVED_TEXT];
 
-    gethostname(own, sizeof own - 1);
-    if (!options_find_hosts(options, own)) {
+    if (!options_find_hosts_from_here(options)) {
         launcher_say(launcher, "%s", options->error);
         return STATUS_USAGE;
     }

@@ -106,8 +106,6 @@ static int usage(const char *text)
 /* The hosts are found as bsprun finds them. */
 static int run(struct options *options)
 {
-    char own[256] = "";
-
     if (options->action == OPTIONS_HELP) {
         fputs(help, stdout);
         return fflush(stdout) == 0 ? 0 : 1;
@@ -124,8 +122,7 @@ static int run(struct options *options)
         return usage("there are too many words; bspload --help says more");
     if (!is_set("BSPZERO_HOSTS") && !is_set("BSPZERO_HOSTFILE") && !hosts_in_slurm(variable))
         options->hosts.nolocal = true;
-    gethostname(own, sizeof own - 1);
-    if (!options_find_hosts(options, own))
+    if (!options_find_hosts_from_here(options))
         return usage(options->error);
     if (options->note[0])
         fprintf(stderr, "bspload: %s\n", options->note);

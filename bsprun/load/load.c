@@ -14,17 +14,14 @@ static bool sensible(const struct load *load)
            load->mflops >= 0;
 }
 
-/* One line, and the next one. */
-static bool read_here(struct load *load, const char *line, const char *next)
+static bool read_here(struct load *load, const char *line)
 {
     struct load got = {.known = true};
-    int end = 0;
 
     if (sscanf(line, "bspload %lf %lf %lf %u %lf", &got.load[0], &got.load[1], &got.load[2],
                &got.cores, &got.mflops) != 5 &&
-        (sscanf(line, "%lf %lf %lf %*u/%*u %*u%n", &got.load[0], &got.load[1], &got.load[2],
-                &end) != 3 ||
-         end == 0 || !next || sscanf(next, "%u", &got.cores) != 1))
+        sscanf(line, "%lf %lf %lf %*u/%*u %*u %u", &got.load[0], &got.load[1], &got.load[2],
+               &got.cores) != 4)
         return false;
     if (!sensible(&got))
         return false;
@@ -35,13 +32,27 @@ static bool read_here(struct load *load, const char *line, const char *next)
 bool load_read(struct load *load, const char *text)
 {
     for (const char *line = text; line && *line;) {
-        const char *newline = strchr(line, '\n'), *next = newline ? newline + 1 : NULL;
+        const char *newline = strchr(line, '\n');
 
-        if (read_here(load, line, next))
+        if (read_here(load, line))
             return true;
-        line = next;
+        line = newline ? newline + 1 : NULL;
     }
     return false;
+}
+
+const char *load_line_of(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *line = text; line && *line;) {
+        const char *newline = strchr(line, '\n');
+
+        if (strncmp(line, name, length) == 0 && line[length] == ' ')
+            return line + length + 1;
+        line = newline ? newline + 1 : NULL;
+    }
+    return NULL;
 }
 
 double load_free(const struct load *load, bool with_speed)

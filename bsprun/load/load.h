@@ -19,9 +19,11 @@ struct load {
 
 /* ---- load.c: pure ---- */
 
-/* Reads what load_print has printed, or /proc/loadavg and the number of cores in two lines, with
+/* Reads what load_print has printed, or /proc/loadavg and the number of cores behind it, with
  * other lines before and behind.  False: neither is there. */
 bool load_read(struct load *load, const char *text);
+/* Behind "NAME " at the beginning of a line; NULL: there is no such line. */
+const char *load_line_of(const char *text, const char *name);
 /* Power that is free: cores that nobody uses, times their speed.  If the speed of one of the hosts
  * is not known, speeds do not count (with_speed false). */
 double load_free(const struct load *load, bool with_speed);

@@ -1,7 +1,7 @@
 /* load_look.c - asks hosts how busy they are; see load.h.
  *
  * On each host bspload --probe is executed, which must lie where it lies here; where it does not, a
- * shell prints what the system says. */
+ * shell prints what the system says.  Under Slurm one call asks all hosts. */
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
@@ -16,6 +16,8 @@
 
 struct look {
     struct load *loads;
+    const struct hosts *hosts;
+    bool one_call; /* all hosts answer together, each in a line that begins with its name */
     uint32_t awaited;
     uv_loop_t loop;
     struct remote_start *start;
@@ -52,19 +54,24 @@ static void on_ended(void *context, uint32_t host, int wait_status, const char *
 static void on_output(void *context, uint32_t host, const char *bytes, size_t size)
 {
     struct look *look = context;
+    const char *name = look->hosts->items[host].name;
+    const char *answer = look->one_call ? load_line_of(bytes, name) : bytes;
+    char text[WIRE_NAME_MAX + 64];
 
     (void)size;
-    if (!load_read(&look->loads[host], bytes))
-        fail(&look->loads[host], "what it answered is not understood");
+    snprintf(text, sizeof text, "host %s: %s", name,
+             answer ? "what it answered is not understood" : "it has not answered");
+    if (!answer || !load_read(&look->loads[host], answer))
+        fail(&look->loads[host], text);
     note_one(look);
 }
 
 /* ---- Questions ---- */
 
-/* A line for the shell there; to be freed. */
-static char *question(void)
+/* A line for the shell there; to be freed.  named: the answer is one line, with the node's name. */
+static char *question(bool named)
 {
-    char self[PATH_MAX], *quoted = NULL, *line = NULL, *path = NULL;
+    char self[PATH_MAX], *quoted = NULL, *line = NULL, *path = NULL, *plain = NULL;
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
     self[length > 0 ? length : 0] = '\0';
@@ -72,35 +79,40 @@ static char *question(void)
         return NULL;
     quoted = launch_quoted(path);
     if (!quoted ||
-        asprintf(&line, "if test -x %s; then exec %s --probe; fi; cat /proc/loadavg; nproc", quoted,
-                 quoted) < 0)
+        asprintf(&plain, "if test -x %s; then %s --probe; else cat /proc/loadavg; nproc; fi",
+                 quoted, quoted) < 0)
+        plain = NULL;
+    if (plain && asprintf(&line, named ? "echo \"$SLURMD_NODENAME\" $(%s)" : "%s", plain) < 0)
         line = NULL;
     free(path);
     free(quoted);
+    free(plain);
     return line;
 }
 
 /* False: no memory. */
 static bool ask(struct look *look, const struct options_hosts *hosts)
 {
-    for (uint32_t i = 0; i < hosts->all.count; i++) {
-        struct remote_start_host one = {.number = i, .host = &hosts->all.items[i]};
+    struct remote_start_host others[HOSTS_MAX];
 
-        if (hosts_is_own(one.host->name, hosts->own))
+    for (uint32_t i = 0; i < hosts->all.count; i++)
+        if (!hosts_is_own(hosts->all.items[i].name, hosts->own))
+            others[look->awaited++] =
+                (struct remote_start_host){.number = i, .host = &hosts->all.items[i]};
+    if (look->awaited > 0 && remote_start_add(look->start, others, look->awaited) != 0)
+        return false;
+    for (uint32_t i = 0; i < hosts->all.count; i++)
+        if (hosts_is_own(hosts->all.items[i].name, hosts->own))
             load_probe(&look->loads[i]);
-        else if (remote_start_add(look->start, &one, 1) == 0)
-            look->awaited++;
-        else
-            return false;
-    }
     return true;
 }
 
 static bool run(struct look *look, const struct options_hosts *hosts)
 {
-    char *line = question();
+    enum launch_kind kind = launch_kind(hosts->launcher, hosts->slurm);
+    char *line = question(kind == LAUNCH_SLURM);
     const char *const words[] = {"/bin/sh", "-c", line, NULL};
-    struct remote_start_config config = {.kind = launch_kind(hosts->launcher, hosts->slurm),
+    struct remote_start_config config = {.kind = kind,
                                          .launcher = hosts->launcher,
                                          .words = words,
                                          .timeout_ms = hosts->connect_ms,
@@ -110,6 +122,8 @@ static bool run(struct look *look, const struct options_hosts *hosts)
                                          .output = on_output};
     bool good = line && uv_loop_init(&look->loop) == 0;
 
+    look->hosts = &hosts->all;
+    look->one_call = kind == LAUNCH_SLURM;
     if (good) {
         good = remote_start_open(&look->loop, &config, look, &look->start) == 0;
         if (good) {

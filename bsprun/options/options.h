@@ -53,6 +53,8 @@ struct options_hosts {
     uint32_t copies;     /* of each image, where hosts do not share the directory */
     bool encrypt, oversubscribe, load;
 
+    const char *const *addresses; /* of this host, NULL-terminated; NULL: not known */
+
     /* Found by options_find_hosts. */
     struct hosts all;
     char own[WIRE_NAME_MAX + 1]; /* what this host is called among them */
@@ -88,7 +90,7 @@ struct options {
 void options_parse(int argc, const char **argv, options_lookup *lookup, struct options *options);
 void options_free(struct options *options);
 
-/* The three below: false and OPTIONS_ERROR, when something is wrong. */
+/* The four below: false and OPTIONS_ERROR, when something is wrong. */
 
 /* Decides whether there are snapshots: by the command line, the environment, or because the program
  * was linked with -fcheckpointing (that many seconds, 0: it was not).  For a new job also reads
@@ -103,6 +105,8 @@ bool options_recall(struct options *options, const char *const *words, uint32_t 
  * says of them: by the command line, the job to restart, BSPZERO_HOSTS or BSPZERO_HOSTFILE, the
  * Slurm allocation this is in, in this order; else this host alone.  Reads host files. */
 bool options_find_hosts(struct options *options, const char *own);
+/* The same, seen from this host, whose addresses are known, too. */
+bool options_find_hosts_from_here(struct options *options);
 
 extern const char options_help[];
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/hosts/adapter.h"
 #include "bsprun/options/options_inside.h"
 
 #define OLD_HOST_FILE      ".bsptcphosts"
@@ -320,6 +321,7 @@ bool options_find_hosts(struct options *options, const char *own)
         return false;
     if (hosts_in_slurm(options->lookup) && node && *node)
         own = node;
+    hosts_find_own(&hosts->all, hosts->addresses);
     hosts->slurm = are_allocated(options, own);
     hosts_merge_own(&hosts->all, own);
     if (hosts->all.count == 0 && !hosts_mention(&hosts->all, NULL, "localhost", 0, error))
@@ -328,4 +330,27 @@ bool options_find_hosts(struct options *options, const char *own)
     snprintf(hosts->own, sizeof hosts->own, "%s", own);
     hosts->only_here = hosts->all.count == 1 && hosts_is_own(hosts->all.items[0].name, own);
     return check_hosts(options);
+}
+
+static char *addresses_of(const char *name)
+{
+    const char *why;
+
+    return adapter_resolve(name, &why);
+}
+
+bool options_find_hosts_from_here(struct options *options)
+{
+    char own[WIRE_NAME_MAX + 1] = "", error[HOSTS_ERROR];
+    char **addresses = adapter_own();
+    bool good;
+
+    gethostname(own, sizeof own - 1);
+    options->hosts.addresses = (const char *const *)addresses;
+    good = options_find_hosts(options, own);
+    options->hosts.addresses = NULL;
+    adapter_free(addresses);
+    if (good && hosts_named_twice(&options->hosts.all, addresses_of, error))
+        good = options_wrong(options, "%s", error);
+    return good;
 }

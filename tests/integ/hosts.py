@@ -2,6 +2,7 @@
 import os
 import re
 import signal
+import socket
 import tempfile
 
 from harness import BSPRUN, Job, PROG, bsprun, check, expect, main, scratch, wait_until
@@ -53,7 +54,8 @@ def room_before_the_beginning():
                         (("--hosts", "h0,h1:2"), cores + 2),
                         (("--hosts", "h0:3,h1,localhost"), 3 + 2 * cores),
                         (("--hosts", "h0:2,h1:3", "-np", 4), 4), (("-np", 3), 3),
-                        (("--hosts", "h0:1,h1:1", "-np", 6, "--oversubscribe"), 6)):
+                        (("--hosts", "h0:1,h1:1", "-np", 6, "--oversubscribe"), 6),
+                        (("--hosts", "localhost:5"), 5), (("--hosts", "localhost:2,localhost:1"), 3)):
         result = expect(on(*words, PROG, "room"), 0, out=f"^room for {room}$", no_err=True)
         check(f"p = {room}\n" in result.out, words, result)
 
@@ -114,6 +116,37 @@ def variables_of_the_environment():
     expect(bsprun("--spares", 0, PROG, env=env), 0, out="^p = 3$", no_err=True)
 
 
+def own_address():
+    """A number of a network that is not loopback; "" where there is none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing
+        except OSError:
+            return ""
+        return probe.getsockname()[0]
+
+
+def this_host_by_its_address():
+    address = own_address()
+    if not address:
+        return
+    result = expect(bsprun("--launcher", "/nonexistent/rsh", "--hosts", f"{address}:2,localhost:1",
+                           PROG, "whoami", 1), 0, out="^p = 3$", no_err=True)
+    check(placed(result) == "000", result)
+
+
+def the_environment_of_the_first_host():
+    """Here it is bsprun's; elsewhere what the launcher gives, and what -x names."""
+    path = file_of(f'#!/bin/sh\nunset HERE NAMED\nexport THERE=2\nexec {RSH} "$@"\n')
+    os.chmod(path, 0o700)
+    for first, shown in (("h0", "here= there=2"), ("localhost", "here=1 there=")):
+        expect(bsprun("--launcher", path, "--hosts", f"{first}:1,h1:1", "-x", "NAMED", "-x", "GIVEN=4",
+                      "sh", "-c", "echo here=$HERE there=$THERE named=$NAMED given=$GIVEN; exec $0",
+                      PROG,
+                      env={"HERE": "1", "NAMED": "3"}), 0, out=f"^{shown} named=3 given=4$",
+               no_err=True)
+
+
 def a_launcher_that_fails():
     path = file_of("#!/bin/sh\necho no such host >&2\nexit 255\n")
     os.chmod(path, 0o700)
@@ -143,4 +176,5 @@ if __name__ == "__main__":
     main([by_slot_and_by_node, room_before_the_beginning, stopped_before_it_has_begun,
           more_processes_than_slots, spares_are_not_used, host_files,
           an_adapter_that_is_not_known, the_host_file_of_old, variables_of_the_environment,
+          this_host_by_its_address, the_environment_of_the_first_host,
           a_launcher_that_fails, a_launcher_that_asks, a_launcher_that_hangs])

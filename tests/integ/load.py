@@ -79,6 +79,33 @@ def hosts_that_do_not_answer():
     check("not understood" in result.err and re.search("host asks: .* status", result.err), result)
 
 
+def in_an_allocation():
+    """One step asks all nodes; what some of them say counts although it fails."""
+    folder = tempfile.mkdtemp(dir=scratch)
+    path = os.path.join(folder, "srun")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"""#!/bin/sh
+echo step >>{folder}/steps
+while [ "${{1#--}}" != "$1" ]; do case $1 in --nodelist=*) names=${{1#*=}};; esac; shift; done
+for name in $(echo $names | tr , ' '); do
+    if [ $name != n3 ]; then SLURMD_NODENAME=$name "$@"; fi
+done
+case $names in *n3*) exit 1;; esac
+""")
+    os.chmod(path, 0o700)
+    env = {"PATH": folder + ":" + os.environ["PATH"], "SLURM_JOB_ID": "7",
+           "SLURM_JOB_NODELIST": "n[1-2,4]", "SLURM_JOB_CPUS_PER_NODE": "4(x3)"}
+    result = expect(bspload(env=env), 0, no_err=True)
+    check(sorted(row[0] for row in rows(result)) == ["n1", "n2", "n4"], result)
+    check(all(int(row[1]) > 0 and int(row[5]) > 0 for row in rows(result)), result)
+    with open(folder + "/steps", encoding="utf-8") as file:
+        check(file.read() == "step\n", "as many steps as hosts")
+    env.update(SLURM_JOB_NODELIST="n[1-3]")
+    result = expect(bspload(env=env), 1, err="^bspload: host n3: it has not answered$")
+    check(sorted(row[0] for row in rows(result) if row[1] != "-") == ["n1", "n2"], result)
+    check(result.err.count("\n") == 1, result)
+
+
 def where_hosts_come_from():
     home = tempfile.mkdtemp(dir=scratch)
     path = launcher()
@@ -116,4 +143,4 @@ def wrong_calls():
 
 if __name__ == "__main__":
     main([this_host, measured_there, ranked, without_bspload_there, hosts_that_do_not_answer,
-          where_hosts_come_from, bsprun_prefers_the_idle, wrong_calls])
+          in_an_allocation,          where_hosts_come_from, bsprun_prefers_the_idle, wrong_calls])

@@ -289,6 +289,58 @@ START_TEST(own_names)
 }
 END_TEST
 
+START_TEST(own_addresses)
+{
+    static const char *const addresses[] = {"10.0.0.7", "fd00::7", NULL};
+    struct hosts hosts = {NULL, 0};
+    char error[HOSTS_ERROR];
+
+    ck_assert(hosts_from_list(&hosts, "a:1,10.0.0.7:2,10.0.0.70:3,[fd00:0::7]:4,u@10.0.0.7:5", "",
+                              error) == false); /* one host with two users */
+    ck_assert(
+        hosts_from_list(&hosts, "a:1,10.0.0.7:2,10.0.0.70:3,[fd00:0::7]:4,fd00:5", "", error));
+    hosts_find_own(&hosts, NULL);
+    hosts_find_own(&hosts, addresses);
+    hosts_merge_own(&hosts, "me");
+    ck_assert_str_eq(show(&hosts), "a:1 localhost:6 10.0.0.70:3 fd00:5");
+}
+END_TEST
+
+static int resolved;
+
+static char *addresses_of(const char *name)
+{
+    resolved++;
+    if (strcmp(name, "b") == 0)
+        return strdup("10.0.0.2 fd00::2 ");
+    return strcmp(name, "c") == 0 ? strdup("10.0.0.3") : NULL;
+}
+
+static bool named_twice(const char *list, char *error)
+{
+    struct hosts hosts = {NULL, 0};
+    bool twice;
+
+    ck_assert_msg(hosts_from_list(&hosts, list, "", error), "%s", error);
+    resolved = 0;
+    twice = hosts_named_twice(&hosts, addresses_of, error);
+    hosts_free(&hosts);
+    return twice;
+}
+
+START_TEST(a_host_of_two_names)
+{
+    char error[HOSTS_ERROR] = "";
+
+    ck_assert(named_twice("a,b,c,10.0.0.2", error));
+    ck_assert_str_eq(error, "b and 10.0.0.2 are the same host: name it in one way");
+    ck_assert(named_twice("[fd00:0::2],b", error));
+    ck_assert(!named_twice("a,b,10.0.0.3,10.0.0.20", error) && resolved == 2);
+    ck_assert(!named_twice("a,b,c", error) && resolved == 0);
+    ck_assert(!named_twice("10.0.0.2,10.0.0.3", error) && resolved == 0);
+}
+END_TEST
+
 START_TEST(crowded)
 {
     char line[HOSTS_ERROR];
@@ -313,6 +365,8 @@ int main(void)
     tcase_add_test(tests, slurm_nodes);
     tcase_add_test(tests, slurm_slots);
     tcase_add_test(tests, own_names);
+    tcase_add_test(tests, own_addresses);
+    tcase_add_test(tests, a_host_of_two_names);
     tcase_add_test(tests, crowded);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

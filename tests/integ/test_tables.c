@@ -20,6 +20,7 @@ START_TEST(loads_are_read)
         {"Welcome to host a!\n\nbspload 0.50 1.00 2.00 8 2000.5\nbye\n", 0.5, 8, 2000.5},
         {"0.25 0.10 0.05 2/345 6789\n4\n", 0.25, 4, 0},
         {"You have mail.\n0.25 0.10 0.05 2/345 6789\n4\n", 0.25, 4, 0},
+        {"0.25 0.10 0.05 2/345 6789 4\n", 0.25, 4, 0}, /* all in one line */
         {"", -1, 0, 0},
         {"bspload 0.50 1.00 2.00 8\n", -1, 0, 0},
         {"bspload -1 1 2 8 100\n", -1, 0, 0},
@@ -42,6 +43,18 @@ START_TEST(loads_are_read)
                               load.mflops == cases[i].mflops,
                           "%s", cases[i].text);
     }
+}
+END_TEST
+
+START_TEST(answers_of_several)
+{
+    static const char text[] = "bb 1\na 2\nwho knows\nb 3\nc4\n";
+
+    ck_assert_str_eq(load_line_of(text, "a"), "2\nwho knows\nb 3\nc4\n");
+    ck_assert_str_eq(load_line_of(text, "b"), "3\nc4\n");
+    ck_assert_ptr_null(load_line_of(text, "c"));
+    ck_assert_ptr_null(load_line_of(text, "knows"));
+    ck_assert_ptr_null(load_line_of("", "a"));
 }
 END_TEST
 
@@ -179,6 +192,7 @@ int main(void)
     TCase *tests = tcase_create("tables");
 
     tcase_add_test(tests, loads_are_read);
+    tcase_add_test(tests, answers_of_several);
     tcase_add_test(tests, hosts_are_ranked);
     tcase_add_test(tests, status_as_text);
     tcase_add_test(tests, status_as_json);
