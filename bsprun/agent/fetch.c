@@ -237,8 +237,10 @@ static void take_piece(struct agent *agent, uint32_t host, const struct wire_pie
         ask_next(agent);
         return;
     }
-    if (piece->offset != now->received || piece->data.size > piece->size - piece->offset ||
-        (piece->data.size == 0 && piece->size > 0)) {
+    if (now->received == 0)
+        now->size = piece->size;
+    if (piece->size != now->size || piece->offset != now->received ||
+        piece->data.size > now->size - now->received || (piece->data.size == 0 && now->size > 0)) {
         agent_peers_drop(agent, host, "pieces of a file that do not follow each other");
         return;
     }
@@ -251,7 +253,7 @@ static void take_piece(struct agent *agent, uint32_t host, const struct wire_pie
         return;
     }
     now->received += piece->data.size;
-    if (now->received < piece->size)
+    if (now->received < now->size)
         return;
     error = close_sink(agent, &wanted->want, why);
     finish_first(agent, error, error ? why : "");

@@ -19,7 +19,7 @@ struct wanted {
 /* The file that is coming. */
 struct incoming {
     uint32_t request, host;
-    uint64_t received;
+    uint64_t received, size; /* size: as the first piece has said */
     struct store_snapshot *folder;
     int fd;                     /* of an image; -1 */
     unsigned char *bytes;       /* of a manifest */

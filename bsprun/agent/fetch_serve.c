@@ -15,6 +15,7 @@
 #define WAITING_BYTES (UINT64_C(4) << 20) /* in the link's queue, at most */
 #define PUMP_MS       2
 #define PATIENCE_NS   UINT64_C(60000000000) /* for what is being written */
+#define UPLOADS_MAX   256u                  /* for one host, which asks for one thing at a time */
 
 static void send_piece(struct agent *agent, const struct upload *upload, const void *data,
                        uint32_t size, int error)
@@ -131,10 +132,10 @@ void agent_fetch_pump(struct agent *agent)
         uv_timer_start(&fetches->pump, on_pump, PUMP_MS, 0);
 }
 
-void agent_fetch_serve(struct agent *agent, uint32_t host, const struct wire_message *message)
+static void serve(struct agent *agent, struct fetches *fetches, uint32_t host,
+                  const struct wire_message *message)
 {
-    struct fetches *fetches = agent_fetches(agent);
-    struct upload *upload = fetches ? calloc(1, sizeof *upload) : NULL;
+    struct upload *upload = calloc(1, sizeof *upload);
     const struct wire_fetch *fetch = &message->fetch;
     char name[BSPZ_BINARY_NAME] = "", why[BINARIES_WHY];
     const char *path;
@@ -165,4 +166,23 @@ void agent_fetch_serve(struct agent *agent, uint32_t host, const struct wire_mes
     upload->next = fetches->uploads;
     fetches->uploads = upload;
     agent_fetch_pump(agent);
+}
+
+static bool asks_for_too_much(const struct fetches *fetches, uint32_t host)
+{
+    uint32_t count = 0;
+
+    for (const struct upload *upload = fetches->uploads; upload; upload = upload->next)
+        count += upload->host == host;
+    return count >= UPLOADS_MAX;
+}
+
+void agent_fetch_serve(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    struct fetches *fetches = agent_fetches(agent);
+
+    if (fetches && asks_for_too_much(fetches, host))
+        agent_peers_drop(agent, host, "it asks for too many files at a time");
+    else if (fetches)
+        serve(agent, fetches, host, message);
 }

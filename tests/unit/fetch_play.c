@@ -1,0 +1,234 @@
+/* fetch_play.c - see fetch_play.h. */
+#include "tests/unit/fetch_play.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/ckpt/store_sample.h"
+
+struct agent agent;
+struct said said[FETCH_SAID_MAX];
+unsigned said_count, dropped, failed_images, done_count;
+uint32_t dropped_host;
+int done_error;
+const struct coord_name fetch_name = {1, 1};
+struct fetch_bytes fetch_image[FETCH_PROCS], fetch_manifest;
+
+static struct agent_peers peers;
+static struct agent_snapshots snapshots;
+static struct wire_host hosts[] = {{0, 1, "here"}, {1, 1, "there"}, {2, 1, "elsewhere"}};
+static char folder[256], other_folder[256];
+
+/* A condition of the test's own: also where there is no test (fuzzing). */
+static void must(bool truth)
+{
+    if (!truth)
+        abort();
+}
+
+/* ---- In place of the rest of the agent ---- */
+
+void agent_peers_send(struct agent *at, uint32_t host, const struct wire_message *message)
+{
+    struct said *entry = &said[said_count % FETCH_SAID_MAX];
+
+    (void)at;
+    free(entry->data);
+    *entry = (struct said){.host = host, .message = *message};
+    if (message->kind == WIRE_PIECE && message->piece.data.size > 0) {
+        entry->data = malloc(message->piece.data.size);
+        must(entry->data != NULL);
+        memcpy(entry->data, message->piece.data.data, message->piece.data.size);
+        entry->message.piece.data.data = entry->data;
+    }
+    said_count++;
+}
+
+void agent_tell_zero(struct agent *at, struct wire_message *message)
+{
+    agent_peers_send(at, FETCH_ZERO, message);
+}
+
+void agent_peers_drop(struct agent *at, uint32_t host, const char *complaint)
+{
+    (void)at;
+    (void)complaint;
+    dropped++;
+    dropped_host = host;
+}
+
+void agent_image_failed(struct agent *at, int pid, enum wire_cause cause, const char *why)
+{
+    (void)at;
+    (void)pid;
+    (void)cause;
+    (void)why;
+    failed_images++;
+}
+
+uint64_t agent_now_ns(void)
+{
+    return 1;
+}
+
+uint64_t links_waiting(const struct links *links, uint32_t host)
+{
+    (void)links;
+    (void)host;
+    return 0;
+}
+
+/* ---- The other store ---- */
+
+static struct fetch_bytes read_all(int fd)
+{
+    struct fetch_bytes file = {malloc(1u << 20), 0};
+    ssize_t got;
+
+    must(fd >= 0 && file.bytes);
+    while ((got = read(fd, file.bytes + file.size, (1u << 20) - file.size)) > 0)
+        file.size += (size_t)got;
+    must(got == 0 && file.size < 1u << 20);
+    close(fd);
+    return file;
+}
+
+static struct store *open_store(char *path)
+{
+    char why[MANIFEST_ERROR_SIZE];
+    struct store *store;
+
+    store_sample_directory(path);
+    must(store_open(&store, path, STORE_CREATE, NULL, why) == 0);
+    must(store_job_create(store, store_sample_job, 1000, why) == 0);
+    return store;
+}
+
+static void make_files(void)
+{
+    struct store *store = open_store(other_folder);
+    char why[MANIFEST_ERROR_SIZE];
+    struct store_sample sample;
+    uint64_t size;
+
+    store_sample_make(&sample);
+    must(store_sample_snapshot(&sample, store, fetch_name.superstep, fetch_name.term, true, true,
+                               why) == 0);
+    for (uint32_t pid = 0; pid < FETCH_PROCS; pid++)
+        fetch_image[pid] = read_all(
+            store_image_open(store, fetch_name.superstep, fetch_name.term, pid, &size, why));
+    fetch_manifest =
+        read_all(store_manifest_open(store, fetch_name.superstep, fetch_name.term, &size, why));
+    store_sample_free(&sample);
+    store_close(store);
+}
+
+/* ---- What a test does ---- */
+
+static void on_done(struct agent *at, const struct fetch_want *want, int error, const char *why)
+{
+    must(at == &agent && want != NULL && why != NULL);
+    done_count++;
+    done_error = error;
+}
+
+void fetch_play_want(enum wire_thing thing, uint32_t pid)
+{
+    struct fetch_want want = {
+        .thing = thing, .name = fetch_name, .pid = pid, .from = 1, .done = on_done};
+
+    must(agent_fetch(&agent, &want) == 0);
+}
+
+const struct said *fetch_last_said(uint32_t kind)
+{
+    for (unsigned i = said_count; i > 0 && i + FETCH_SAID_MAX > said_count; i--)
+        if (said[(i - 1) % FETCH_SAID_MAX].message.kind == kind)
+            return &said[(i - 1) % FETCH_SAID_MAX];
+    return NULL;
+}
+
+void fetch_play_take(uint32_t host, const struct wire_message *message)
+{
+    agent_fetch_message(&agent, host, message);
+}
+
+void fetch_play_piece(uint32_t host, uint64_t offset, const void *bytes, size_t count,
+                      uint64_t size)
+{
+    const struct said *fetch = fetch_last_said(WIRE_FETCH);
+    struct wire_message message = {.kind = WIRE_PIECE};
+
+    must(fetch != NULL);
+    message.piece.request = fetch->message.fetch.request;
+    message.piece.offset = offset;
+    message.piece.size = size;
+    message.piece.data = (struct wire_bytes){bytes, (uint32_t)count};
+    fetch_play_take(host, &message);
+}
+
+static bool is_the_same(int fd, const struct fetch_bytes *expected)
+{
+    struct fetch_bytes found;
+    bool same;
+
+    if (fd < 0)
+        return false;
+    found = read_all(fd);
+    same = found.size == expected->size && memcmp(found.bytes, expected->bytes, found.size) == 0;
+    free(found.bytes);
+    return same;
+}
+
+bool fetch_play_has_image(uint32_t pid)
+{
+    char why[MANIFEST_ERROR_SIZE];
+    uint64_t size;
+
+    return is_the_same(
+        store_image_open(snapshots.store, fetch_name.superstep, fetch_name.term, pid, &size, why),
+        &fetch_image[pid]);
+}
+
+bool fetch_play_has_manifest(void)
+{
+    char why[MANIFEST_ERROR_SIZE];
+    uint64_t size;
+
+    return is_the_same(
+        store_manifest_open(snapshots.store, fetch_name.superstep, fetch_name.term, &size, why),
+        &fetch_manifest);
+}
+
+/* ---- Fixture ---- */
+
+void fetch_set_up(void)
+{
+    make_files();
+    agent = (struct agent){.nprocs = FETCH_PROCS, .peers = &peers, .snapshots = &snapshots};
+    must(uv_loop_init(&agent.loop) == 0);
+    peers = (struct agent_peers){
+        .host_count = 3, .hosts = hosts, .links = (struct links *)&peers /* never looked into */};
+    snapshots = (struct agent_snapshots){.store = open_store(folder)};
+    said_count = dropped = failed_images = done_count = 0;
+    done_error = 1;
+}
+
+void fetch_tear_down(void)
+{
+    agent_fetch_forget(&agent);
+    must(uv_run(&agent.loop, UV_RUN_DEFAULT) == 0);
+    must(uv_loop_close(&agent.loop) == 0);
+    for (unsigned i = 0; i < FETCH_SAID_MAX; i++) {
+        free(said[i].data);
+        said[i].data = NULL;
+    }
+    for (uint32_t pid = 0; pid < FETCH_PROCS; pid++)
+        free(fetch_image[pid].bytes);
+    free(fetch_manifest.bytes);
+    free(snapshots.keeping);
+    store_close(snapshots.store);
+    store_sample_remove(folder);
+    store_sample_remove(other_folder);
+}

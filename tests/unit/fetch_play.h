@@ -1,0 +1,55 @@
+/* fetch_play.h - an agent of which there is only what fetches and serves files, with a store of its
+ * own; what it says to others is noted. */
+#ifndef TESTS_UNIT_FETCH_PLAY_H
+#define TESTS_UNIT_FETCH_PLAY_H
+
+#include "bsprun/agent/fetch_inside.h"
+
+#define FETCH_PROCS     2u
+#define FETCH_SAID_MAX  256u
+#define FETCH_SAID_DATA 300000u
+
+/* A message to another host (FETCH, PIECE, KEEP) or to Processor Zero (IMAGE_DURABLE); copied. */
+struct said {
+    uint32_t host; /* FETCH_ZERO: Processor Zero */
+    struct wire_message message;
+    unsigned char *data; /* of a PIECE */
+};
+#define FETCH_ZERO UINT32_MAX
+
+extern struct agent agent; /* host 0; the others are 1 and 2 */
+extern struct said said[FETCH_SAID_MAX];
+extern unsigned said_count;
+extern unsigned dropped;       /* hosts that were found to break a rule, */
+extern uint32_t dropped_host;  /* the last of them */
+extern unsigned failed_images; /* that could not be kept for others */
+/* What `done` of fetch_play_want was told. */
+extern unsigned done_count;
+extern int done_error;
+
+/* Fixture; the scratch folder is that of store_sample_scratch.  Without `check`: also for fuzzing.
+ */
+void fetch_set_up(void);
+void fetch_tear_down(void);
+
+/* Files of a committed snapshot in another store: of superstep 1, term 1. */
+extern const struct coord_name fetch_name;
+struct fetch_bytes {
+    unsigned char *bytes;
+    size_t size;
+};
+extern struct fetch_bytes fetch_image[FETCH_PROCS], fetch_manifest;
+
+/* The agent wants it; host 1 is asked first. */
+void fetch_play_want(enum wire_thing thing, uint32_t pid);
+/* A piece for the newest FETCH, which the host sends. */
+void fetch_play_piece(uint32_t host, uint64_t offset, const void *bytes, size_t count,
+                      uint64_t size);
+/* Any message of that host. */
+void fetch_play_take(uint32_t host, const struct wire_message *message);
+const struct said *fetch_last_said(uint32_t kind);
+/* What lies in the agent's store is what lies in the other one. */
+bool fetch_play_has_image(uint32_t pid);
+bool fetch_play_has_manifest(void);
+
+#endif

@@ -1,0 +1,378 @@
+/* test_fetch.c - files that come from other agents, and are sent to them: in pieces, of whoever has
+ * them; hosts that lie, repeat themselves, stop in the middle, or ask for too much. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/ckpt/store_sample.h"
+#include "tests/unit/fetch_play.h"
+#include "tests/unit/loop_play.h"
+#include "tests/unit/suite.h"
+
+static void set_up(void)
+{
+    loop_set_up(); /* so that descriptors are counted */
+    fetch_set_up();
+}
+
+static void tear_down(void)
+{
+    fetch_tear_down();
+    loop_tear_down();
+}
+
+/* All of a file, in pieces of so many bytes. */
+static void send_all(uint32_t host, const struct fetch_bytes *file, size_t piece)
+{
+    for (size_t at = 0; at < file->size; at += piece) {
+        size_t count = file->size - at < piece ? file->size - at : piece;
+
+        fetch_play_piece(host, at, file->bytes + at, count, file->size);
+    }
+}
+
+static void refuse(uint32_t host, uint32_t error)
+{
+    struct wire_message message = {.kind = WIRE_PIECE};
+
+    message.piece.request = fetch_last_said(WIRE_FETCH)->message.fetch.request;
+    message.piece.error = error;
+    fetch_play_take(host, &message);
+}
+
+static void expect_asked(unsigned count, uint32_t host)
+{
+    ck_assert_uint_eq(said_count, count);
+    ck_assert_uint_eq(said[count - 1].message.kind, WIRE_FETCH);
+    ck_assert_uint_eq(said[count - 1].host, host);
+}
+
+START_TEST(an_image_comes_in_pieces)
+{
+    fetch_play_want(WIRE_THING_IMAGE, 1);
+    expect_asked(1, 1);
+    ck_assert_uint_eq(said[0].message.envelope.superstep, fetch_name.superstep);
+    ck_assert_uint_eq(said[0].message.fetch.from, fetch_name.term);
+    ck_assert_uint_eq(said[0].message.fetch.pid, 1);
+    ck_assert(!fetch_play_has_image(1));
+    send_all(1, &fetch_image[1], (size_t)_i);
+    ck_assert_uint_eq(done_count, 1);
+    ck_assert_int_eq(done_error, 0);
+    ck_assert(fetch_play_has_image(1));
+    ck_assert(!fetch_play_has_image(0));
+}
+END_TEST
+
+START_TEST(a_manifest_comes_in_pieces)
+{
+    fetch_play_want(WIRE_THING_MANIFEST, 0);
+    send_all(1, &fetch_manifest, 7);
+    ck_assert_int_eq(done_error, 0);
+    ck_assert(fetch_play_has_manifest());
+}
+END_TEST
+
+START_TEST(one_host_after_the_other_is_asked)
+{
+    fetch_play_want(WIRE_THING_IMAGE, 0);
+    fetch_play_want(WIRE_THING_IMAGE, 1); /* waits for its turn */
+    expect_asked(1, 1);
+    refuse(1, ENOENT);
+    expect_asked(2, 2);
+    send_all(2, &fetch_image[0], 1000);
+    ck_assert_uint_eq(done_count, 1);
+    expect_asked(3, 1);
+    refuse(1, ENOENT);
+    refuse(2, EIO);
+    ck_assert_uint_eq(done_count, 2);
+    ck_assert_int_eq(done_error, -ENOENT);
+    ck_assert_uint_eq(said_count, 4);
+}
+END_TEST
+
+/* What comes once more, too late, or from somebody else, is of nothing that is wanted. */
+START_TEST(answers_to_other_questions)
+{
+    fetch_play_want(WIRE_THING_IMAGE, 0);
+    fetch_play_piece(2, 0, fetch_image[1].bytes, 10, fetch_image[1].size);
+    refuse(1, ENOENT);
+    struct wire_message late = {.kind = WIRE_PIECE};
+    late.piece.request = 1;
+    late.piece.size = fetch_image[1].size;
+    late.piece.data = (struct wire_bytes){fetch_image[1].bytes, 10};
+    fetch_play_take(1, &late);
+    fetch_play_take(2, &late);
+    send_all(2, &fetch_image[0], 5000);
+    fetch_play_take(1, &late);
+    fetch_play_piece(2, 0, fetch_image[1].bytes, 10, 10);
+    ck_assert_uint_eq(dropped, 0);
+    ck_assert_uint_eq(done_count, 1);
+    ck_assert_int_eq(done_error, 0);
+    ck_assert(fetch_play_has_image(0));
+}
+END_TEST
+
+/* The second piece of a manifest is wrong. */
+static void lie(int which)
+{
+    const unsigned char *bytes = fetch_manifest.bytes;
+    uint64_t size = fetch_manifest.size;
+
+    switch (which) {
+    case 0:
+        fetch_play_piece(1, 0, bytes, 20, size); /* the first again */
+        break;
+    case 1:
+        fetch_play_piece(1, 21, bytes + 21, 20, size);
+        break;
+    case 2:
+        fetch_play_piece(1, 19, bytes + 19, 20, size);
+        break;
+    case 3:
+        fetch_play_piece(1, UINT64_MAX, bytes, 20, size);
+        break;
+    case 4:
+        fetch_play_piece(1, 20, bytes, size - 19, size); /* one byte too many */
+        break;
+    case 5:
+        fetch_play_piece(1, 20, bytes, 0, size);
+        break;
+    case 6:
+        fetch_play_piece(1, 20, bytes + 20, 20, size + 1);
+        break;
+    case 7:
+        fetch_play_piece(1, 20, bytes + 20, size - 20, UINT64_MAX);
+        break;
+    case 8:
+        fetch_play_piece(1, 20, bytes + 20, 10, size - 1);
+        break;
+    case 9:
+        fetch_play_piece(1, 20, bytes + 20, 20, 40); /* it would be complete */
+        break;
+    case 10:
+        fetch_play_piece(1, 20, bytes + 20, 20, 19);
+        break;
+    default:
+        fetch_play_piece(1, 20, bytes, 0, 20);
+        break;
+    }
+}
+#define LIES 12
+
+START_TEST(lies_about_lengths)
+{
+    fetch_play_want(WIRE_THING_MANIFEST, 0);
+    fetch_play_piece(1, 0, fetch_manifest.bytes, 20, fetch_manifest.size);
+    lie(_i);
+    ck_assert_uint_eq(dropped, 1);
+    ck_assert_uint_eq(dropped_host, 1);
+    ck_assert_uint_eq(done_count, 0);
+    ck_assert(!fetch_play_has_manifest());
+}
+END_TEST
+
+/* No host has that much to say, and none is given memory for it. */
+START_TEST(a_manifest_that_is_too_large)
+{
+    fetch_play_want(WIRE_THING_MANIFEST, 0);
+    fetch_play_piece(1, 0, fetch_manifest.bytes, 20, (uint64_t)WIRE_FRAME_MAX + 1);
+    ck_assert_uint_eq(done_count, 1);
+    ck_assert_int_eq(done_error, -ENOMEM);
+}
+END_TEST
+
+/* Whatever it is, it is not what it should be: it is not kept under that name. */
+START_TEST(a_manifest_that_is_none)
+{
+    fetch_play_want(WIRE_THING_MANIFEST, 0);
+    fetch_manifest.bytes[fetch_manifest.size / 2] ^= 1;
+    send_all(1, &fetch_manifest, 1000);
+    ck_assert_uint_eq(done_count, 1);
+    ck_assert_int_ne(done_error, 0);
+    ck_assert(!fetch_play_has_manifest());
+}
+END_TEST
+
+/* The term ends; the fixture looks for descriptors that stay open. */
+START_TEST(one_that_stops_in_the_middle)
+{
+    fetch_play_want(_i == 0 ? WIRE_THING_IMAGE : WIRE_THING_MANIFEST, 0);
+    fetch_play_piece(1, 0, fetch_image[0].bytes, 100, fetch_image[0].size);
+    agent_fetch_lost(&agent, 1);
+    agent_fetch_forget(&agent);
+    ck_assert_uint_eq(done_count, 0);
+    ck_assert(!fetch_play_has_image(0));
+    fetch_play_want(WIRE_THING_IMAGE, 0); /* in the next term */
+    send_all(1, &fetch_image[0], 100000);
+    ck_assert_int_eq(done_error, 0);
+    ck_assert(fetch_play_has_image(0));
+}
+END_TEST
+
+/* ---- What others want ---- */
+
+static void ask(uint32_t host, enum wire_thing thing, uint32_t pid, uint32_t request)
+{
+    struct wire_message message = {.kind = WIRE_FETCH};
+
+    message.envelope.superstep = fetch_name.superstep;
+    message.fetch.request = request;
+    message.fetch.thing = thing;
+    message.fetch.from = fetch_name.term;
+    message.fetch.pid = pid;
+    message.fetch.path = "";
+    fetch_play_take(host, &message);
+}
+
+static void get_image(uint32_t pid)
+{
+    fetch_play_want(WIRE_THING_IMAGE, pid);
+    send_all(1, &fetch_image[pid], 100000);
+}
+
+START_TEST(what_is_here_is_sent)
+{
+    size_t size = fetch_image[1].size, at = 0;
+
+    get_image(1);
+    said_count = 0;
+    ask(2, WIRE_THING_IMAGE, 1, 77);
+    ck_assert_uint_gt(said_count, 0);
+    for (unsigned i = 0; i < said_count; i++) {
+        const struct wire_piece *piece = &said[i].message.piece;
+
+        ck_assert_uint_eq(said[i].message.kind, WIRE_PIECE);
+        ck_assert_uint_eq(said[i].host, 2);
+        ck_assert_uint_eq(piece->request, 77);
+        ck_assert_uint_eq(piece->error, 0);
+        ck_assert_uint_eq(piece->offset, at);
+        ck_assert_uint_eq(piece->size, size);
+        ck_assert_mem_eq(piece->data.data, fetch_image[1].bytes + at, piece->data.size);
+        at += piece->data.size;
+    }
+    ck_assert_uint_eq(at, size);
+}
+END_TEST
+
+START_TEST(what_is_not_here_is_said)
+{
+    static const struct {
+        enum wire_thing thing;
+        uint32_t pid;
+        const char *path, *name;
+    } wishes[] = {
+        {WIRE_THING_IMAGE, 0, "", ""},
+        {WIRE_THING_IMAGE, WIRE_RANKS_MAX - 1, "", ""},
+        {WIRE_THING_MANIFEST, 0, "", ""},
+        {WIRE_THING_BINARY, 0, "", ""},
+        {WIRE_THING_BINARY, 0, "/proc/self/exe", "0000"}, /* not what it is called */
+        {WIRE_THING_BINARY, 0, "/etc/passwd", ""},
+        {WIRE_THING_BINARY, 0, "/etc/passwd", "../../../../etc/passwd"},
+        {WIRE_THING_BINARY, 0, "/dev/zero", "x"},
+        {WIRE_THING_BINARY, 0, "/", "."},
+        {WIRE_THING_BINARY, 0, "", ".."},
+    };
+    struct wire_message message = {.kind = WIRE_FETCH};
+
+    message.envelope.superstep = fetch_name.superstep;
+    message.fetch.from = fetch_name.term;
+    message.fetch.request = 5;
+    message.fetch.thing = wishes[_i].thing;
+    message.fetch.pid = wishes[_i].pid;
+    message.fetch.path = wishes[_i].path;
+    message.fetch.build_id =
+        (struct wire_bytes){wishes[_i].name, (uint32_t)strlen(wishes[_i].name)};
+    fetch_play_take(1, &message);
+    ck_assert_uint_eq(said_count, 1);
+    ck_assert_uint_eq(said[0].message.kind, WIRE_PIECE);
+    ck_assert_uint_eq(said[0].message.piece.request, 5);
+    ck_assert_uint_ne(said[0].message.piece.error, 0);
+    ck_assert_uint_eq(said[0].message.piece.data.size, 0);
+}
+END_TEST
+
+/* What may yet be written is waited for: not for any number of questions. */
+START_TEST(too_many_questions)
+{
+    agent.snapshots->ticket.name = fetch_name;
+    for (uint32_t i = 0; i < 10000 && dropped == 0; i++)
+        ask(2, WIRE_THING_IMAGE, 1, i);
+    ck_assert_uint_eq(dropped, 1);
+    ck_assert_uint_eq(dropped_host, 2);
+    ck_assert_uint_eq(said_count, 0);
+    agent.snapshots->ticket = (struct ticket){0};
+}
+END_TEST
+
+/* ---- What is kept for others ---- */
+
+static void keep(uint32_t pid, uint32_t digest_size)
+{
+    struct wire_message message = {.kind = WIRE_KEEP};
+    unsigned char digest[WIRE_DIGEST_MAX] = "digest";
+
+    message.envelope.superstep = fetch_name.superstep;
+    message.keep.from = fetch_name.term;
+    message.keep.pid = pid;
+    message.keep.size = fetch_image[1].size;
+    message.keep.digest = (struct wire_bytes){digest, digest_size};
+    fetch_play_take(1, &message);
+}
+
+START_TEST(kept_for_another)
+{
+    keep(1, 6);
+    expect_asked(1, 1);
+    send_all(1, &fetch_image[1], 2000);
+    ck_assert(fetch_play_has_image(1));
+    const struct said *told = fetch_last_said(WIRE_IMAGE_DURABLE);
+    ck_assert_ptr_nonnull(told);
+    ck_assert_uint_eq(told->host, FETCH_ZERO);
+    ck_assert_uint_eq(told->message.image_durable.pid, 1);
+    ck_assert_uint_eq(told->message.image_durable.size, fetch_image[1].size);
+    ck_assert_mem_eq(told->message.image_durable.digest.data, "digest", 6);
+}
+END_TEST
+
+START_TEST(not_kept)
+{
+    keep(FETCH_PROCS, 6); /* nobody */
+    keep(WIRE_RANKS_MAX - 1, WIRE_DIGEST_MAX);
+    ck_assert_uint_eq(said_count, 0);
+    keep(1, 6);
+    refuse(1, ENOENT);
+    refuse(2, ENOENT);
+    ck_assert_uint_eq(failed_images, 1);
+    agent.nprocs = 0; /* before it is known who lives where */
+    keep(0, 6);
+    agent.nprocs = FETCH_PROCS;
+    ck_assert_uint_eq(said_count, 2);
+    ck_assert_ptr_null(fetch_last_said(WIRE_IMAGE_DURABLE));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("fetch");
+    TCase *tests = tcase_create("fetch");
+
+    store_sample_scratch();
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, an_image_comes_in_pieces, 50, 53);
+    tcase_add_test(tests, a_manifest_comes_in_pieces);
+    tcase_add_test(tests, one_host_after_the_other_is_asked);
+    tcase_add_test(tests, answers_to_other_questions);
+    tcase_add_loop_test(tests, lies_about_lengths, 0, LIES);
+    tcase_add_test(tests, a_manifest_that_is_too_large);
+    tcase_add_test(tests, a_manifest_that_is_none);
+    tcase_add_loop_test(tests, one_that_stops_in_the_middle, 0, 2);
+    tcase_add_test(tests, what_is_here_is_sent);
+    tcase_add_loop_test(tests, what_is_not_here_is_said, 0, 10);
+    tcase_add_test(tests, too_many_questions);
+    tcase_add_test(tests, kept_for_another);
+    tcase_add_test(tests, not_kept);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
