@@ -2,7 +2,7 @@
 """storm - loses hosts, links and processes under the example programs at random, and compares what
 comes out.
 
-    storm.py [--faults N] [--seconds T] [--seed S] [--only PROGRAM] [--hosts N]
+    storm.py [--faults N] [--seconds T] [--seed S] [--only PROGRAM] [--hosts N] [--kinds KIND,...]
 
 Faults: kill -9 of processes and agents, power off of hosts (which come back a little later, and are
 not used again by the same job), hosts that freeze or are cut off for a while or for good, links
@@ -41,6 +41,7 @@ class Storm:
         self.options = options
         self.choose = random.Random(options.seed)
         self.began = time.monotonic()
+        self.kinds = {kind: KINDS[kind] for kind in options.kinds.split(",")}
         self.faults = dict.fromkeys(KINDS, 0)
         self.missed = self.jobs = 0
         self.cases = {}
@@ -85,7 +86,7 @@ class Storm:
                 time.sleep(self.choose.expovariate(1 / self.options.pause))
                 if place.committed() < 0 or job.process.poll() is not None:
                     continue
-                kind = self.choose.choices(list(KINDS), list(KINDS.values()))[0]
+                kind = self.choose.choices(list(self.kinds), list(self.kinds.values()))[0]
                 if kind in ("power", "freeze", "cut", "link"):
                     if spare == 0:
                         kind = "process"
@@ -173,6 +174,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only")
     parser.add_argument("--hosts", type=int)
+    parser.add_argument("--kinds", default=",".join(KINDS), help="of faults")
     parser.add_argument("--scale", type=float, default=0.5, help="how long the programs run")
     parser.add_argument("--pause", type=float, default=0.1, help="mean seconds between faults")
     options = parser.parse_args()
