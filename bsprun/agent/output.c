@@ -11,6 +11,7 @@
  * is no rank (its parents are asked); bsprun is gone (everything is thrown away).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,17 @@ static uint64_t passed(const struct agent *agent)
     return least;
 }
 
+/* Output of other hosts may be shown between two pieces: what is more than one is cut between lines.
+ */
+static ssize_t whole_lines(const struct stream *stream)
+{
+    char *chunk = stream->agent->relay->chunk;
+    ssize_t got = recv(stream->reader, chunk, WIRE_CHUNK_MAX, MSG_PEEK | MSG_DONTWAIT);
+    const char *end = got == WIRE_CHUNK_MAX ? memrchr(chunk, '\n', WIRE_CHUNK_MAX) : NULL;
+
+    return end ? end + 1 - chunk : WIRE_CHUNK_MAX;
+}
+
 /* Several hosts: whoever wrote what lies in the stream comes to no barrier before it is read, so it
  * is of the superstep that all are in.  How much that is; else what recv says. */
 static ssize_t note_superstep(const struct stream *stream)
@@ -150,8 +162,8 @@ static ssize_t note_superstep(const struct stream *stream)
     got = recv(stream->reader, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got <= 0)
         return got;
-    if (ioctl(stream->reader, SIOCINQ, &waiting) == 0 && waiting > 0 && waiting < most)
-        most = waiting;
+    if (ioctl(stream->reader, SIOCINQ, &waiting) == 0 && waiting > 0)
+        most = waiting < most ? waiting : whole_lines(stream);
     now = passed(agent);
     if (now > agent->relay->superstep)
         agent->relay->superstep = now;
@@ -313,6 +325,15 @@ static int open_socket(struct agent *agent, struct stream *stream, int number)
     return open_poll(stream);
 }
 
+/* What nobody will see is not passed on, and the program finds what the user chose. */
+static int open_null(struct agent *agent, struct stream *stream, int number)
+{
+    stream->agent = agent;
+    stream->number = number;
+    stream->writer = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    return stream->writer < 0 ? -errno : 0;
+}
+
 /* Where there are no pseudo terminals the program does without. */
 static void open_terminal(struct agent *agent, struct stream *stream, int number,
                           const struct wire_start *start)
@@ -338,7 +359,9 @@ int agent_relay_open(struct agent *agent, const struct wire_start *start)
     for (int i = 0; i < STREAMS; i++)
         agent->relay->streams[i].reader = agent->relay->streams[i].writer = -1;
     for (int i = 0; i < SOCKETS; i++) {
-        int error = open_socket(agent, &agent->relay->streams[i], i + 1);
+        int error = start->discards & 1u << i
+                        ? open_null(agent, &agent->relay->streams[i], i + 1)
+                        : open_socket(agent, &agent->relay->streams[i], i + 1);
 
         if (error)
             return error;
@@ -449,14 +472,18 @@ void agent_relay_resume(struct agent *agent)
         listen_on(&agent->relay->streams[i]);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void close_ends(struct stream *stream)
 {
-    struct stream *stream = handle->data;
-
-    close(stream->reader);
+    if (stream->reader >= 0)
+        close(stream->reader);
     if (stream->writer >= 0)
         close(stream->writer);
     stream->reader = stream->writer = -1;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    close_ends(handle->data);
 }
 
 void agent_relay_close(struct agent *agent)
@@ -466,6 +493,8 @@ void agent_relay_close(struct agent *agent)
 
         if (stream->open)
             uv_close((uv_handle_t *)&stream->poll, on_closed);
+        else
+            close_ends(stream);
         stream->open = false;
     }
 }

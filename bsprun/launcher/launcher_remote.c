@@ -40,14 +40,15 @@ struct remote {
 
 /* ---- They call ---- */
 
-/* One that was given up may still be on its way. */
+/* One that was given up may still be on its way; and once the others have been told to leave, nobody
+ * would tell it. */
 static void on_met(void *context, const struct net_meeting *meeting)
 {
     struct launcher *launcher = context;
     struct launcher_agent *agent = launcher_agent_of(launcher, meeting->peer.host);
     const struct net_options options = {.encrypt = true, .session = &meeting->session};
 
-    if (!agent || agent->line || !agent->starting ||
+    if (!agent || agent->line || !agent->starting || launcher->said ||
         meeting->peer.incarnation != agent->incarnation) {
         close(meeting->fd);
         return;

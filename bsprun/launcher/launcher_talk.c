@@ -134,6 +134,7 @@ static void send_start(struct launcher_agent *agent)
     start->bind = options->bind;
     start->stdio = options->stdio;
     start->terminals = window.terminals;
+    start->discards = window.discards;
     start->rows = window.rows;
     start->columns = window.columns;
     start->report = options->report;

@@ -186,7 +186,9 @@
 
 /* Start process 0 of the program.  environment holds NAME=VALUE entries to set and unset the names
  * to remove in the environment the agent itself was started with.  process_limit and cores (of that
- * host): 0 when not given.  slots: of all hosts, 0: that host's cores.  abort_at and consult_every are for tests (WIRE_U64_MAX and 0 switch them off).
+ * host): 0 when not given.  slots: of all hosts, 0: that host's cores.  terminals, discards: what
+ * stdout (1) and stderr (2) of bsprun are, a terminal or /dev/null.  abort_at and consult_every are
+ * for tests (WIRE_U64_MAX and 0 switch them off).
  *
  * store: the absolute path DIR/JOB of the job's snapshots, "" in a job without.  resume: the agent
  * starts nothing by itself, as an ELECT that restores follows; program, arguments and environment
@@ -195,8 +197,9 @@
  * every, overhead: struct policy_rule.  recover: a fault does not end a job that has a snapshot; 0:
  * there is one only because processes of other hosts are made of it.  copies: on how many hosts an
  * image shall be when they share no directory; 0: one.  keep: committed snapshots that
- * stay, 0: all of them.  stop_on_failure, stop_on_late_failure: a snapshot that cannot be taken ends
- * the job before, after the first that was taken at a barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest. */
+ * stay, 0: all of them.  stop_on_failure, stop_on_late_failure: a snapshot that cannot be taken
+ * ends the job before, after the first that was taken at a barrier.  excluded: the rules of
+ * --ckpt-exclude.  options: bsprun's, for the manifest. */
 #define WIRE_FIELDS_START(F)                                                                       \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, program, WIRE_PATH_MAX)                                                                \
@@ -210,6 +213,7 @@
     F(u32, bind, WIRE_BIND_LAST)                                                                   \
     F(u32, stdio, WIRE_STDIO_LAST)                                                                 \
     F(u32, terminals, 3)                                                                           \
+    F(u32, discards, 3)                                                                            \
     F(u32, rows, WIRE_WINDOW_MAX)                                                                  \
     F(u32, columns, WIRE_WINDOW_MAX)                                                               \
     F(flag, report, 0)                                                                             \

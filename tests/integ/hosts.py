@@ -4,6 +4,7 @@ import re
 import signal
 import socket
 import tempfile
+import time
 
 from harness import BSPRUN, Job, PROG, bsprun, check, expect, main, scratch, wait_until
 
@@ -172,9 +173,23 @@ def a_launcher_that_hangs():
            1, err="^bsprun: host far: .* has not brought it up within 1 seconds")
 
 
+def hosts_that_come_too_late():
+    """The program ends before its hosts are there: whenever one calls, the job does not wait."""
+    path = file_of(f'#!/bin/sh\nsleep "$LATE"\nexec "{RSH}" "$@"\n')
+    os.chmod(path, 0o700)
+    for late in range(0, 160, 4):
+        begun = time.monotonic()
+        expect(bsprun("--launcher", path, "--hosts", "localhost:1,far:1,farther:1", "true",
+                      env={"LATE": str(late / 1000)}), 1,
+               err="ended without calling bsp_begin")
+        seconds = time.monotonic() - begun
+        check(seconds < 8, "it took", seconds, "s where they are", late, "ms late")
+
+
 if __name__ == "__main__":
     main([by_slot_and_by_node, room_before_the_beginning, stopped_before_it_has_begun,
           more_processes_than_slots, spares_are_not_used, host_files,
           an_adapter_that_is_not_known, the_host_file_of_old, variables_of_the_environment,
           this_host_by_its_address, the_environment_of_the_first_host,
-          a_launcher_that_fails, a_launcher_that_asks, a_launcher_that_hangs])
+          a_launcher_that_fails, a_launcher_that_asks, a_launcher_that_hangs,
+          hosts_that_come_too_late])

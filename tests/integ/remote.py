@@ -83,7 +83,7 @@ def status_of_process_0():
 
 def named_in_the_trace():
     result = expect(bsprun("-v", *TWO, PROG), 0)
-    check(result.err == "bsprun: Processor Zero is host h0 (term 1), p = 4\n", result)
+    check(re.fullmatch(r"bsprun: Processor Zero is host h[01] \(term 1\), p = 4\n", result.err), result)
 
 
 def encrypted():
@@ -119,7 +119,9 @@ def everybody_speaks():
 
 def much_output():
     result = expect(bsprun(*TWO, PROG, "flood", 20000), 0)
-    check(result.out.count("flood") == 4 * 20000, result.out.count("flood"))
+    lines = result.out.splitlines()
+    torn = [line for line in lines if not re.fullmatch(r"flood \d+", line)]
+    check(len(lines) == 4 * 20000 and not torn, len(lines), torn[:4])
 
 
 def tagged_and_split():

@@ -3,17 +3,26 @@
  *
  * OUT-EACH: pid ${i}: ok
  * OUT-ANY: end: ok
+ *
+ * CASE: file with a name
+ * ARGS: name
+ *
+ * Processes on other hosts cannot have one without, which is said.
+ *
+ * CASE: file without a name
+ * ERR-RE: \A(bsprun: host \w+: .* \(deleted\) is not, or not surely, the same file as .*\n)*\Z
  */
 #include "../check.h"
 #include <unistd.h>
 
 static int global = 1;
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
     int local = 2;
     int *heap = malloc(sizeof *heap);
-    FILE *file = tmpfile();
+    FILE *file = argc > 1 ? fopen("file", "w+") : tmpfile();
     pid_t before = getpid(), parent = getppid();
 
     *heap = 3;
