@@ -33,6 +33,8 @@ def wrapper(farm, options):
         hosts = ",".join(f"{name}:{SLOTS}" for name in farm.names)
         words += ["--hosts", hosts, "--map-by", "node", "--launcher",
                   options.launcher if options.launcher == "ssh" else farm.rsh]
+    else:  # its nodes have two cores
+        words += ["--oversubscribe"]
     return farm.write("bin/bsprun", "#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in words)
                       + ' "$@"\n', 0o755)
 

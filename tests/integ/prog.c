@@ -222,7 +222,7 @@ static void in_spmd(const char *mode)
         }
     if (strcmp(mode, "flood") == 0)
         for (int i = 0; number(2) == 0 || i < number(2); i++)
-            printf("flood %d\n", i);
+            printf("flood %d%*s\n", i, number(3), "");
     if (strcmp(mode, "stderr") == 0)
         fprintf(stderr, "complaint of %d\n", bsp_pid());
     if (strcmp(mode, "affinity") == 0) {

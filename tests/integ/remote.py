@@ -118,10 +118,11 @@ def everybody_speaks():
 
 
 def much_output():
-    result = expect(bsprun(*TWO, PROG, "flood", 20000), 0)
-    lines = result.out.splitlines()
-    torn = [line for line in lines if not re.fullmatch(r"flood \d+", line)]
-    check(len(lines) == 4 * 20000 and not torn, len(lines), torn[:4])
+    for count, width in ((20000, 0), (300, 3000)):
+        result = expect(bsprun(*TWO, PROG, "flood", count, width), 0)
+        lines = [line for line in result.out.splitlines() if line != "p = 4"]
+        torn = [line for line in lines if not re.fullmatch(rf"flood \d+ {{{width}}}", line)]
+        check(len(lines) == 4 * count and not torn, len(lines), torn[:4])
 
 
 def tagged_and_split():
