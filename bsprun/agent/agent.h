@@ -132,6 +132,7 @@ struct agent {
     char *blame;       /* message for the user, "" when none is due */
     char *blame_table; /* where every process was, or NULL */
     bool ended_elsewhere; /* Processor Zero of another host has told bsprun */
+    bool dismissed;       /* bsprun wants nothing more of this agent */
     uint64_t stop_ns;  /* when a stop was first asked for, 0 if never */
     int stop_signal;   /* the user's, 0 if none */
     bool finished;
@@ -205,6 +206,10 @@ void agent_forget_blame(struct agent *agent);
 void agent_add_to_table(struct agent *agent, const char *rows);
 /* The verdict ends the job: remembers the message and asks Processor Zero for the end. */
 void agent_abort(struct agent *agent, int pid, const struct verdict *verdict);
+/* Nobody is left who could be told of the end, or asked: bsprun is gone, or done with this agent. */
+bool agent_is_alone(const struct agent *agent);
+/* The end where that is so, whatever is under way. */
+void agent_end_alone(struct agent *agent);
 /* bsprun, a signal or the time limit asks for the end. */
 void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const char *text);
 /* Ranks shall leave: a moment of grace, then SIGKILL. */
@@ -316,6 +321,8 @@ int agent_snapshots_place(struct agent *agent, int nprocs);
 void agent_snapshots_order_first(struct agent *agent);
 /* Process 0 takes snapshot 0 on another host: what this one has written comes before it. */
 void agent_snapshots_mark_first(struct agent *agent);
+/* bsprun has what this host wrote before the snapshot of that superstep. */
+void agent_snapshots_echoed(struct agent *agent, uint64_t superstep);
 /* On how many hosts each image shall be. */
 void agent_snapshots_copies(struct agent *agent, uint32_t copies);
 /* Whether snapshots are written to the directory that bsprun sees. */

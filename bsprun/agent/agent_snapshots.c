@@ -97,14 +97,27 @@ static void mark(struct agent *agent)
 }
 
 /* What was written before the snapshot will not be written again once it is committed: until then
- * it must not be lost with this process.  So bsprun's reader, when it is slow, slows the job down.
+ * it must not be lost with this process; on several hosts, with this host or the way from it.  So
+ * bsprun's reader, when it is slow, slows the job down.
  */
 static bool output_is_out(const struct agent *agent)
 {
     const struct ticket *ticket = &agent->snapshots->ticket;
 
     return (ticket->first || !ticket->capturing) &&
-           (!agent->control || net_written(agent->control) >= ticket->marked);
+           (!agent->control || net_written(agent->control) >= ticket->marked) &&
+           (!agent->peers || ticket->echoed);
+}
+
+void agent_snapshots_echoed(struct agent *agent, uint64_t superstep)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (!snapshots || snapshots->ticket.name.superstep != superstep ||
+        snapshots->ticket.name.term != agent->term)
+        return;
+    snapshots->ticket.echoed = true;
+    agent_scan(agent);
 }
 
 void agent_snapshots_order_first(struct agent *agent)

@@ -44,6 +44,7 @@ struct ticket {
     bool withheld;                 /* the store refused: the ranks have no order */
     bool persisted;                /* the manifest is durable */
     uint64_t marked;               /* where in what bsprun is sent MARK ends */
+    bool echoed;                   /* bsprun has it */
     int missing;                   /* ranks that have not recorded */
     uint64_t created;
     uint64_t pause_ns;

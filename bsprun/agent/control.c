@@ -277,12 +277,14 @@ static void resize(struct agent *agent, unsigned rows, unsigned columns)
         process_signal(first->pidfd, SIGWINCH);
 }
 
-/* Between two terms processes may still run, and copies do. */
+/* Processes may still run, and copies do. */
 static void take_leave(struct agent *agent)
 {
-    if (agent->snapshots && !agent->finished)
-        agent_kill(agent);
-    agent_close(agent);
+    agent->dismissed = true;
+    if (agent->finished || agent->job == JOB_NEW)
+        agent_close(agent);
+    else
+        agent_end_alone(agent);
 }
 
 static void join(struct agent *agent, const struct wire_message *message)
@@ -345,6 +347,10 @@ static void on_message(void *context, struct net_connection *connection,
         agent->asked_passed = message->envelope.superstep + 1;
         agent_answer_passed(agent);
         break;
+    case WIRE_MARK:
+        if (message->envelope.term == agent->term)
+            agent_snapshots_echoed(agent, message->envelope.superstep);
+        break;
     case WIRE_ALIVE:
         agent_send(agent, &(struct wire_message){.kind = WIRE_ALIVE});
         break;
@@ -385,7 +391,7 @@ static void on_closed(void *context, enum net_end end, const char *text)
     if (agent->finished || agent->job == JOB_NEW)
         agent_close(agent);
     else
-        agent_stop(agent, WIRE_STOP_KILL, SIGKILL, "bsprun is gone");
+        agent_end_alone(agent);
 }
 
 int agent_control_open(struct agent *agent, int fd, const struct net_options *options)

@@ -12,56 +12,7 @@
 #include "bsprun/link/link.h"
 #include "lib/net/meet.h"
 
-/* ---- Links that came before their term ---- */
-
-static void forget(struct early *early)
-{
-    if (early->fd >= 0)
-        close(early->fd);
-    explicit_bzero(early, sizeof *early);
-    early->fd = -1;
-}
-
-/* One for each host, the newest: what is older will not be needed any more. */
-static void keep_early(struct agent_peers *peers, const struct net_meeting *meeting)
-{
-    struct early *place = NULL;
-
-    for (int i = 0; i < PEERS_EARLY_MAX; i++) {
-        struct early *early = &peers->early[i];
-
-        if (early->fd >= 0 && early->host == meeting->peer.host) {
-            forget(early);
-            place = early;
-            break;
-        }
-        if (early->fd < 0 && !place)
-            place = early;
-    }
-    if (!place) {
-        close(meeting->fd);
-        return;
-    }
-    place->fd = meeting->fd;
-    place->host = meeting->peer.host;
-    place->term = meeting->peer.incarnation;
-    place->session = meeting->session;
-}
-
-static void take_early(struct agent_peers *peers)
-{
-    for (int i = 0; i < PEERS_EARLY_MAX; i++) {
-        struct early *early = &peers->early[i];
-
-        if (early->fd < 0 || early->term > peers->links_term)
-            continue;
-        if (early->term == peers->links_term) {
-            links_take(peers->links, early->host, early->fd, &early->session);
-            early->fd = -1;
-        }
-        forget(early);
-    }
-}
+/* ---- Links ---- */
 
 static void on_met(void *context, const struct net_meeting *meeting)
 {
@@ -72,7 +23,7 @@ static void on_met(void *context, const struct net_meeting *meeting)
     if (peers->links && term == peers->links_term)
         links_take(peers->links, meeting->peer.host, meeting->fd, &meeting->session);
     else if (term > agent->term || (!peers->links && term == peers->elected_term))
-        keep_early(peers, meeting);
+        early_keep(&peers->early, meeting);
     else
         close(meeting->fd); /* of an older term */
 }
@@ -118,7 +69,7 @@ static void on_message(void *context, uint32_t host, const struct wire_message *
         agent_peers_drop(agent, host, "a message that is not for this agent");
 }
 
-static void tell_lost(struct agent *agent, uint32_t host, const char *text)
+void agent_peers_tell_lost(struct agent *agent, uint32_t host, const char *text)
 {
     struct wire_message message = {.kind = WIRE_LINK_LOST};
 
@@ -134,7 +85,7 @@ static void on_lost(void *context, uint32_t host, const char *text)
 
     if (agent->finished || agent->job == JOB_OVER)
         return;
-    tell_lost(agent, host, text);
+    agent_peers_tell_lost(agent, host, text);
     agent_fetch_lost(agent, host);
     if (agent->zero)
         coord_shell_host_lost(agent->zero, host);
@@ -149,7 +100,8 @@ static void on_arrived(void *context, uint64_t superstep)
 
 void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint)
 {
-    on_lost(agent, host, complaint);
+    if (agent->peers && agent->peers->links)
+        links_break(agent->peers->links, host, complaint);
 }
 
 /* ---- Listening ---- */
@@ -191,8 +143,7 @@ int agent_peers_open(struct agent *agent, const struct wire_message *join,
     }
     agent->peers = peers;
     peers->secret = secret;
-    for (int i = 0; i < PEERS_EARLY_MAX; i++)
-        peers->early[i].fd = -1;
+    early_begin(&peers->early);
     if (host < 0)
         return (int)host;
     agent->host = (uint32_t)host;
@@ -209,44 +160,6 @@ int agent_peers_open(struct agent *agent, const struct wire_message *join,
 const char *agent_peers_addresses(const struct agent *agent)
 {
     return agent->peers ? agent->peers->addresses : "";
-}
-
-/* ---- Signs of life ---- */
-
-/* Others may take the place of processes that bsprun has not heard of for the whole time. */
-static void on_watch(uv_timer_t *timer)
-{
-    struct agent *agent = timer->data;
-    struct agent_peers *peers = agent->peers;
-    uint64_t bound_ns = (uint64_t)peers->heartbeat_ms * 1000000u / 3 * 2;
-
-    if (peers->cut_off || agent->finished || agent_now_ns() - peers->heard_ns < bound_ns)
-        return;
-    peers->cut_off = true;
-    tell_lost(agent, agent->host, "nothing has been heard from bsprun: its processes are ended");
-    agent_peers_term_over(agent);
-}
-
-void agent_peers_watch(struct agent *agent)
-{
-    struct agent_peers *peers = agent->peers;
-
-    if (peers->heartbeat_ms == 0)
-        return;
-    peers->heard_ns = agent_now_ns();
-    uv_timer_init(&agent->loop, &peers->watch);
-    peers->watch.data = agent;
-    peers->watching = true;
-    uv_timer_start(&peers->watch, on_watch, peers->heartbeat_ms / 12 + 1,
-                   peers->heartbeat_ms / 12 + 1);
-}
-
-void agent_peers_heard(struct agent *agent)
-{
-    if (!agent->peers || !agent->peers->watching)
-        return;
-    agent->peers->heard_ns = agent_now_ns();
-    agent->peers->cut_off = false;
 }
 
 /* ---- Terms ---- */
@@ -310,6 +223,7 @@ int agent_peers_enter(struct agent *agent)
     struct agent_peers *peers = agent->peers;
     struct links_peer *others;
     struct links_setup setup;
+    struct early early;
 
     if (!peers)
         return 0;
@@ -323,6 +237,7 @@ int agent_peers_enter(struct agent *agent)
                                  .peers = others,
                                  .meet = &peers->meet,
                                  .encrypt = peers->encrypt,
+                                 .heartbeat_ms = peers->heartbeat_ms,
                                  .bell = &agent->link_bell,
                                  .outputs = {agent_relay_reader(agent->relay, 1),
                                              agent_relay_reader(agent->relay, 2)}};
@@ -335,7 +250,10 @@ int agent_peers_enter(struct agent *agent)
     if (!peers->links)
         return -ENOMEM;
     peers->links_term = agent->term;
-    take_early(peers);
+    while (early_take(&peers->early, peers->links_term, &early)) {
+        links_take(peers->links, early.host, early.fd, &early.session);
+        explicit_bzero(&early, sizeof early);
+    }
     return 0;
 }
 
@@ -410,8 +328,7 @@ void agent_peers_close(struct agent *agent)
     peers->watching = false;
     net_listener_close(peers->listener);
     peers->listener = NULL;
-    for (int i = 0; i < PEERS_EARLY_MAX; i++)
-        forget(&peers->early[i]);
+    early_end(&peers->early);
 }
 
 void agent_peers_free(struct agent *agent)

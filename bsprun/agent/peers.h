@@ -25,7 +25,7 @@ int agent_peers_open(struct agent *agent, const struct wire_message *join,
 /* For HELLO: where it listens; "" in a job of one host. */
 const char *agent_peers_addresses(const struct agent *agent);
 /* From now on bsprun gives signs of life: without them the processes of this host are ended before
- * others can take their place. */
+ * others can take their place, and then this agent leaves (cut_off.c). */
 void agent_peers_watch(struct agent *agent);
 /* One has come. */
 void agent_peers_heard(struct agent *agent);
@@ -49,7 +49,7 @@ void agent_peers_term_over(struct agent *agent);
 /* To the agent of another host; Processor Zero's. */
 void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_message *message);
 void agent_peers_send_to_zero(struct agent *agent, const struct wire_message *message);
-/* The host breaks a rule: its link counts as lost. */
+/* The host breaks a rule: its link ends, and nothing more comes from it in this term. */
 void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint);
 
 /* All ranks of the job are ready: supersteps travel from now on.  0 or -errno. */

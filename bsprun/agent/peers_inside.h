@@ -1,21 +1,16 @@
-/* peers_inside.h - what an agent keeps of the other hosts; for peers.c and fetch.c. */
+/* peers_inside.h - what an agent keeps of the other hosts; for peers.c, cut_off.c and
+ * fetch.c. */
 #ifndef BSPRUN_PEERS_INSIDE_H
 #define BSPRUN_PEERS_INSIDE_H
 
+#include "bsprun/agent/early.h"
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 #include "lib/wire/wire.h"
 
-#define PEERS_EARLY_MAX 1024
 #define PEERS_ADDRESSES 16
 
-/* A link of a term whose ELECT has not come yet, or whose predecessor is still being ended. */
-struct early {
-    int fd; /* -1: the place is free */
-    uint32_t host, term;
-    struct net_session session;
-};
-
+struct agent;
 struct links;
 struct fetches;
 
@@ -27,8 +22,8 @@ struct agent_peers {
     bool encrypt; /* the links */
     uint32_t heartbeat_ms;
     uv_timer_t watch; /* of bsprun's signs of life */
-    bool watching, cut_off;
-    uint64_t heard_ns;
+    bool watching, looked, cut_off;
+    uint64_t heard_ns, cut_off_ns;
 
     /* The newest ELECT. */
     uint32_t elected_term, zero_host, host_count;
@@ -40,7 +35,10 @@ struct agent_peers {
     uint32_t links_term;
     bool term_over; /* Processor Zero elsewhere is not to be asked any more */
     struct fetches *fetches;
-    struct early early[PEERS_EARLY_MAX];
+    struct early_links early;
 };
+
+/* bsprun is told that this agent does not hear a host any more; its own number: bsprun. */
+void agent_peers_tell_lost(struct agent *agent, uint32_t host, const char *text);
 
 #endif

@@ -133,6 +133,18 @@ static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, 
     agent_blame(agent, line, how == WIRE_STOP_TIMEOUT);
 }
 
+bool agent_is_alone(const struct agent *agent)
+{
+    return agent->dismissed || (agent->peers && !agent->control);
+}
+
+void agent_end_alone(struct agent *agent)
+{
+    agent_stop(agent, WIRE_STOP_KILL, SIGKILL, "bsprun is gone");
+    if (agent->job == JOB_OVER)
+        agent_finish(agent, &agent->outcome); /* Processor Zero was to say what comes next */
+}
+
 /* Processor Zero, where there is one that can still say what its end is to somebody. */
 static void ask_for_end(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
 {
@@ -140,11 +152,10 @@ static void ask_for_end(struct agent *agent, enum wire_stop_how how, int signal,
     int status = timeout ? TIMEOUT_STATUS : SIGNAL_STATUS + signal;
     enum wire_cause cause = timeout ? WIRE_CAUSE_TIMEOUT : WIRE_CAUSE_STOPPED;
     struct wire_message message = {.kind = WIRE_ABORT};
-    bool cut_off = agent->peers && !agent->control;
 
-    if (agent->zero && agent_zero_decides(agent) && !cut_off) {
+    if (agent->zero && agent_zero_decides(agent) && !agent_is_alone(agent)) {
         coord_shell_stop(agent->zero, how, (uint32_t)signal, text);
-    } else if (agent_zero_is_elsewhere(agent)) {
+    } else if (agent_zero_is_elsewhere(agent) && !agent_is_alone(agent)) {
         message.abort.pid = COORD_NOBODY;
         message.abort.cause = cause;
         message.abort.status = status;
@@ -295,8 +306,7 @@ void agent_sweep(struct agent *agent)
     if (!agent->zero && agent->blame_table)
         message.ranks_stopped.table = agent->blame_table;
     job_move(&agent->job, JOB_OVER);
-    if (agent_zero_decides(agent) && !agent->ended_elsewhere &&
-        !(agent->peers && !agent->control))
+    if (agent_zero_decides(agent) && !agent->ended_elsewhere && !agent_is_alone(agent))
         agent_tell_zero(agent, &message);
     else
         agent_finish(agent, &agent->outcome);
@@ -322,7 +332,7 @@ void agent_finish(struct agent *agent, const struct coord_outcome *outcome)
         agent->outcome = *outcome;
     if (agent->job != JOB_OVER)
         job_move(&agent->job, JOB_OVER);
-    if (!agent_relay_drained(agent))
+    if (!agent->dismissed && !agent_relay_drained(agent))
         return; /* comes back from there */
     agent->finished = true;
     agent_snapshots_close(agent);
@@ -333,7 +343,7 @@ void agent_finish(struct agent *agent, const struct coord_outcome *outcome)
                       : wire_cause_text(agent->outcome.cause),
                   agent->nprocs > 0 && is_of_the_program(agent->outcome.cause));
     say_blame_bare(agent);
-    if (agent->control)
+    if (agent->control && !agent->dismissed)
         agent_send_end(agent);
     else
         agent_close(agent);

@@ -238,8 +238,13 @@ void launcher_mark(struct launcher_agent *agent, const struct wire_message *mess
 {
     struct launcher *launcher = agent->launcher;
     struct coord_name name = {message->envelope.superstep, message->envelope.term};
+    struct wire_message echo = {.kind = WIRE_MARK, .envelope.superstep = name.superstep};
 
-    if (!launcher->input.spool || name.term != job_machine_term(launcher->machine))
+    if (name.term != job_machine_term(launcher->machine))
+        return;
+    if (launcher_has_hosts(launcher))
+        launcher_send_to(agent, &echo);
+    if (!launcher->input.spool)
         return;
     if (agent == launcher->reader)
         launcher->marked_input = message->mark.input;
@@ -265,7 +270,7 @@ void launcher_forget(struct launcher *launcher, struct coord_name name)
 void launcher_go_back(struct launcher *launcher, struct coord_name name)
 {
     if (launcher->order)
-        order_from(launcher->order, name.superstep);
+        order_from(launcher->order, name);
     if (!launcher->replay || replay_back(launcher->replay, name))
         return;
     if (launcher->any_output)

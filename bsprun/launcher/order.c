@@ -37,6 +37,11 @@ struct order {
     struct coord_name mark; /* that not all hosts have sent */
     struct order_stage *stages;
     uint32_t stage_count, stage_room;
+    struct order_stage
+        *held; /* of the term before, until it is known from where this one goes on */
+    uint32_t held_count;
+    bool held_marking;
+    struct coord_name held_mark;
     uint64_t asked; /* superstep + 1 */
 };
 
@@ -67,11 +72,22 @@ static void forget(struct order *order, uint32_t count)
         memmove(order->stages, order->stages + count, order->stage_count * sizeof *order->stages);
 }
 
+static void forget_held(struct order *order)
+{
+    for (uint32_t i = 0; i < order->held_count; i++)
+        spool_clear(order->spool, &order->held[i].log, 0);
+    free(order->held);
+    order->held = NULL;
+    order->held_count = 0;
+    order->held_marking = false;
+}
+
 void order_free(struct order *order)
 {
     if (!order)
         return;
     forget(order, order->stage_count);
+    forget_held(order);
     free(order->stages);
     free(order->hosts);
     spool_free(order->spool);
@@ -142,12 +158,17 @@ static int show_stage(struct order *order, const struct order_stage *stage)
     return 0;
 }
 
-static void show_first(struct order *order)
+static void show(struct order *order, const struct order_stage *stage)
 {
-    int error = show_stage(order, &order->stages[0]);
+    int error = show_stage(order, stage);
 
     if (error)
         order->calls.lost(order->context, error);
+}
+
+static void show_first(struct order *order)
+{
+    show(order, &order->stages[0]);
     forget(order, 1);
 }
 
@@ -208,9 +229,24 @@ static void reach(struct order_host *host, uint64_t stage)
 
 /* ---- Events ---- */
 
+/* What a term has brought that has not begun is not held beside what the one before has. */
+static void hold(struct order *order)
+{
+    if (order->held_count > 0 || order->held_marking) {
+        forget(order, order->stage_count);
+        return;
+    }
+    order->held = order->stages;
+    order->held_count = order->stage_count;
+    order->held_marking = order->marking;
+    order->held_mark = order->mark;
+    order->stages = NULL;
+    order->stage_count = order->stage_room = 0;
+}
+
 void order_begin(struct order *order)
 {
-    forget(order, order->stage_count);
+    hold(order);
     memset(order->hosts, 0, order->host_count * sizeof *order->hosts);
     order->marking = false;
     order->asked = 0;
@@ -227,10 +263,15 @@ void order_leave(struct order *order, uint32_t host)
     advance(order);
 }
 
-void order_from(struct order *order, uint64_t superstep)
+void order_from(struct order *order, struct coord_name name)
 {
+    for (uint32_t i = 0; i < order->held_count && order->held[i].stage <= name.superstep; i++)
+        show(order, &order->held[i]);
+    if (order->held_marking && coord_name_same(order->held_mark, name))
+        order->calls.marked(order->context, name);
+    forget_held(order);
     for (uint32_t i = 0; i < order->host_count; i++)
-        reach(&order->hosts[i], superstep + 1);
+        reach(&order->hosts[i], name.superstep + 1);
     advance(order);
 }
 
@@ -307,6 +348,9 @@ bool order_asks(struct order *order, uint64_t *superstep)
 
 void order_flush(struct order *order)
 {
+    for (uint32_t i = 0; i < order->held_count; i++)
+        show(order, &order->held[i]);
+    forget_held(order);
     while (order->stage_count > 0)
         show_first(order);
 }

@@ -36,14 +36,16 @@ struct order *order_new(uint32_t hosts, size_t memory, const struct order_calls 
                         void *context);
 void order_free(struct order *order); /* NULL is fine */
 
-/* A term begins, with no host yet.  What waits is forgotten: it will be written again. */
+/* A term begins, with no host yet.  What waits is held until it is known what of it will be written
+ * again. */
 void order_begin(struct order *order);
 /* The host takes part in the term. */
 void order_join(struct order *order, uint32_t host);
 /* The host will send nothing more. */
 void order_leave(struct order *order, uint32_t host);
-/* The term goes on from a snapshot of so many completed supersteps. */
-void order_from(struct order *order, uint64_t superstep);
+/* The term goes on from that snapshot: what is held is shown as far as it was written before, for
+ * that does not come again; the mark is reached if it was that one that was waited for. */
+void order_from(struct order *order, struct coord_name name);
 
 void order_piece(struct order *order, uint32_t host, uint64_t superstep, int pid, int stream,
                  const char *data, size_t size);

@@ -203,6 +203,17 @@ uint64_t links_passed(const struct links *links)
     return passed;
 }
 
+void links_break(struct links *links, uint32_t host, const char *why)
+{
+    struct link *link = link_to(links, host);
+
+    if (!link || links->closed)
+        return;
+    lock(links);
+    break_link(link, why);
+    unlock(links);
+}
+
 /* ---- Events of the loop -------------------------------------------------------------------- */
 
 /* After link_in_read or link_in_resume. */
@@ -261,7 +272,7 @@ static void on_poll_closed(uv_handle_t *handle)
     release(((struct link *)handle->data)->links);
 }
 
-static void on_async_closed(uv_handle_t *handle)
+static void on_own_closed(uv_handle_t *handle)
 {
     release(handle->data);
 }
@@ -450,8 +461,10 @@ struct links *links_open(const struct links_setup *setup, const struct links_cal
         return NULL;
     }
     links->async.data = links;
-    links->handles = 1;
+    links->handles = 2;
     links->loop = setup->loop;
+    links->heartbeat_ms = setup->heartbeat_ms;
+    link_beat_begin(links);
     links->thread = pthread_self();
     links->host = setup->host;
     links->term = setup->term;
@@ -502,5 +515,6 @@ void links_close(struct links *links)
     mirror_free(links->mirror);
     links->mirror = NULL;
     unlock(links);
-    uv_close((uv_handle_t *)&links->async, on_async_closed);
+    uv_close((uv_handle_t *)&links->async, on_own_closed);
+    uv_close((uv_handle_t *)&links->beat, on_own_closed);
 }

@@ -8,8 +8,8 @@
  *
  * Happy path: links_open -> each link is taken or called -> `up` -> links_mirror -> supersteps ->
  * links_close.  What can fail: a peer cannot be reached or goes away, breaks a rule of the
- * protocol, or there is no memory for what it sends: `lost`, once for each peer, and the term is
- * over for it.
+ * protocol, is silent for too long, or there is no memory for what it sends: `lost`, once for each
+ * peer, and the term is over for it.
  *
  * All calls belong to the thread of the loop but link_bell_rung.  Handlers are called from the
  * loop, never from inside a call of this interface, and may call anything of it, links_close as
@@ -54,6 +54,7 @@ struct links_setup {
      * wanted.host is filled in; copied, but the key must stay.  NULL: all come by links_take. */
     const struct net_meet_options *meet;
     bool encrypt;
+    uint32_t heartbeat_ms;  /* a peer that sends nothing for so long is lost; 0: never */
     struct link_bell *bell; /* NULL: only links_poke sees that ranks have arrived */
     /* Descriptors of the ranks' output: what lies there when all ranks have arrived must be taken
      * (`arrived`) before the superstep leaves.  Copied. */
@@ -85,6 +86,10 @@ void links_take(struct links *links, uint32_t host, int fd, const struct net_ses
 /* Queues the message until the link is there and can take it; to a lost peer it is dropped. Returns
  * 0, or what wire_encode says (-EMSGSIZE, -ENOMEM). */
 int links_send(struct links *links, uint32_t host, struct wire_message *message);
+
+/* The peer is not to be dealt with any more: the connection ends, and `lost` comes with that text,
+ * unless it was lost already. */
+void links_break(struct links *links, uint32_t host, const char *why);
 
 /* Bytes of messages that wait for that link: who sends files does not let them become many. */
 uint64_t links_waiting(const struct links *links, uint32_t host);

@@ -87,9 +87,10 @@ static int deliver(struct link *link)
         return fail(link, error, "no memory for its message");
     if (error)
         return not_understood(link);
-    links->calls.message(links->context, link->host, &message);
+    if (message.kind != WIRE_ALIVE)
+        links->calls.message(links->context, link->host, &message);
     wire_message_free(&message);
-    return links->closed ? -ECANCELED : 0;
+    return links->closed || link->broken ? -ECANCELED : 0;
 }
 
 static int block_is_there(struct link *link)
@@ -328,6 +329,7 @@ static ssize_t read_once(struct link *link, bool *all)
         return errno == EAGAIN ? 0 : fail(link, -errno, strerror(errno));
     if (got == 0)
         return fail(link, -EPIPE, "it closed the connection");
+    atomic_store_explicit(&link->heard, true, memory_order_relaxed);
     if ((uint64_t)got <= places)
         places = (uint64_t)got;
     if (places > 0) {

@@ -87,6 +87,8 @@ struct link {
     bool polling; /* the handle is open */
     bool up, told;
     _Atomic bool broken, want_write;
+    _Atomic bool heard; /* something has come since the last beat ... */
+    unsigned silent;    /* ... or how many there were since then */
     char why[LINK_TEXT];
     struct net_call *call;
     bool encrypted;
@@ -108,6 +110,8 @@ struct links {
     struct link *all;
     uint32_t count;
     uv_async_t async;
+    uv_timer_t beat;
+    uint32_t heartbeat_ms; /* 0: silence means nothing */
     unsigned handles; /* that are not closed yet */
     bool closed, all_up, told_up;
     struct mirror *mirror;
@@ -133,9 +137,14 @@ int link_out_write(struct link_out *out, int fd);
 int link_in_begin(struct link_in *in, const unsigned char *key);
 void link_in_free(struct link_in *in);
 /* Reads what there is, and hands it on.  0, or -errno with a line in link->why; -ECANCELED: links
- * were closed meanwhile; -EPIPE: the peer has closed it. */
+ * were closed meanwhile, or this one broken; -EPIPE: the peer has closed it. */
 int link_in_read(struct link *link);
 /* A mirror is there now. */
 int link_in_resume(struct link *link);
+
+/* ---- link_beat.c ---- */
+
+/* Its timer, which links_close closes. */
+void link_beat_begin(struct links *links);
 
 #endif

@@ -24,6 +24,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +35,7 @@
 
 /* Messages handed out in one turn of the loop, so that one busy peer does not starve the rest. */
 #define MESSAGES_PER_TURN 64u
+#define PROBES_MOST       100 /* without an answer: then the kernel ends the connection */
 
 enum stage { OPEN, FLUSHING, CLOSING, STAGE_COUNT };
 
@@ -464,6 +467,31 @@ void net_resume(struct net_connection *connection)
         return;
     connection->paused = false;
     post(connection);
+}
+
+int64_t net_unheard_ms(const struct net_connection *connection)
+{
+    struct tcp_info info;
+    socklen_t size = sizeof(info);
+    uv_os_fd_t fd;
+    memset(&info, 0, sizeof(info));
+    if (uv_fileno((const uv_handle_t *)&connection->stream, &fd) != 0 ||
+        getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+        return -1;
+    return info.tcpi_last_ack_recv < info.tcpi_last_data_recv ? info.tcpi_last_ack_recv
+                                                              : info.tcpi_last_data_recv;
+}
+
+void net_probe(struct net_connection *connection, unsigned seconds)
+{
+    const int on = 1, idle = (int)seconds, most = PROBES_MOST;
+    uv_os_fd_t fd;
+    if (uv_fileno((const uv_handle_t *)&connection->stream, &fd) != 0)
+        return;
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof(idle));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &most, sizeof(most));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 }
 
 const char *net_end_name(enum net_end end)

@@ -133,7 +133,7 @@
     M(CHOSEN, chosen, WIRE_FIELDS_CHOSEN)                                                          \
     M(SAVED, saved, WIRE_FIELDS_SAVED)                                                             \
     M(CLOSING, closing, WIRE_FIELDS_CLOSING)                                                       \
-    M(MARK, mark, WIRE_FIELDS_MARK)                                                                \
+    M(MARK, mark, WIRE_FIELDS_MARK) /* and back */                                                 \
     M(INPUT_TAKEN, input_taken, WIRE_FIELDS_INPUT_TAKEN)                                           \
     M(PASSED, passed, WIRE_FIELDS_PASSED)                                                          \
     M(LINK_LOST, link_lost, WIRE_FIELDS_LINK_LOST)                                                 \
@@ -390,7 +390,7 @@
 /* In the stream of OUTPUT: what came before it was written before the snapshot, whose name is
  * (envelope's superstep, envelope's term), what comes behind it after.  input: bytes of stdin that
  * process 0 had read.  On each host, before CAPTURED; it says nothing of whether there will be a
- * snapshot. */
+ * snapshot.  bsprun sends it back when it has it, and before that no image is said to be durable. */
 #define WIRE_FIELDS_MARK(F)        F(u64, input, WIRE_U64_MAX)
 
 /* Process 0 can take more input: `position` is behind the last byte that its stream has. */

@@ -245,10 +245,10 @@ START_TEST(terms)
     mark_all(0);
     piece(0, 4, "old");
     begin();
-    expect("<0.1>"); /* it is written again */
+    expect("<0.1>");   /* it is written again */
     piece(1, 3, "3b"); /* before it is known from where */
     expect_question(2);
-    order_from(order, 3);
+    order_from(order, (struct coord_name){3, 1});
     expect("<0.1>3b");
     piece(1, 4, "4b");
     expect("<0.1>3b");
@@ -256,9 +256,42 @@ START_TEST(terms)
     order_passed(order, 2, 3);
     expect("<0.1>3b4b");
     begin();
-    order_from(order, 0); /* bsp_begin lies behind */
+    order_from(order, (struct coord_name){0, 1}); /* bsp_begin lies behind */
     piece(0, 0, "0a");
     expect("<0.1>3b4b0a");
+}
+END_TEST
+
+/* What was written before the snapshot from which the job goes on does not come again. */
+START_TEST(what_is_held)
+{
+    mark_all(0);
+    piece(0, 3, "3a");
+    piece(0, 4, "4a");
+    piece(0, 5, "5a");
+    mark(0, 6);
+    mark(1, 6);
+    piece(0, 6, "6a");
+    expect("<0.1>"); /* the third host says nothing, and has nothing to say */
+    begin();
+    piece(1, 5, "old term, new beginning");
+    begin();
+    expect("<0.1>");
+    order_from(order, (struct coord_name){6, 1});
+    expect("<0.1>3a4a5a<6.1>");
+    begin();
+    order_from(order, (struct coord_name){6, 1}); /* once */
+    expect("<0.1>3a4a5a<6.1>");
+
+    piece(0, 8, "8a");
+    piece(0, 9, "9a");
+    begin();
+    order_from(order, (struct coord_name){9, 1}); /* its mark was never sent */
+    expect("<0.1>3a4a5a<6.1>8a");
+    piece(0, 10, "A");
+    begin();
+    order_flush(order);
+    expect("<0.1>3a4a5a<6.1>8aA");
 }
 END_TEST
 
@@ -323,6 +356,7 @@ int main(void)
     tcase_add_test(tests, a_mark_that_never_comes);
     tcase_add_test(tests, hosts_that_leave);
     tcase_add_test(tests, terms);
+    tcase_add_test(tests, what_is_held);
     tcase_add_test(tests, the_end);
     tcase_add_test(tests, much_waits);
     tcase_add_test(tests, no_room);

@@ -27,13 +27,14 @@ struct end {
     unsigned messages, lost, up, arrived;
     uint64_t next; /* position expected in the next message */
     char why[LINK_TEXT];
-    bool close_at_message, close_at_lost;
+    bool close_at_message, close_at_lost, break_at_message;
     uint64_t arrived_at;
 };
 
 static uv_loop_t loop;
 static struct end ends[2];
 static int fds[2], outputs[2];
+static uint32_t heartbeat_ms; /* of ends that are opened */
 static int open_before;
 static const struct net_session sessions[2] = {
     {"from a to b, a key of 32 bytes.", "from b to a, a key of 32 bytes."},
@@ -68,6 +69,8 @@ static void on_message(void *context, uint32_t host, const struct wire_message *
     end->messages++;
     if (end->close_at_message)
         close_end(end);
+    if (end->break_at_message)
+        links_break(end->links, host, "enough of it");
 }
 
 static void on_lost(void *context, uint32_t host, const char *text)
@@ -112,6 +115,7 @@ static void open_end(int which, bool encrypt, bool with_output)
                                 .peers = &peer,
                                 .peer_count = 1,
                                 .encrypt = encrypt,
+                                .heartbeat_ms = heartbeat_ms,
                                 .bell = &ends[which].bell,
                                 .outputs = {with_output ? outputs[0] : -1, -1}};
 
@@ -140,6 +144,7 @@ static void set_up(void)
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
     ck_assert_int_eq(pipe(outputs), 0);
     memset(ends, 0, sizeof ends);
+    heartbeat_ms = 0;
     for (int i = 0; i < 2; i++) {
         pthread_mutex_init(&ends[i].bell.lock, NULL);
         board_make(&ends[i].at, i, PROCS, host_of, UINT64_C(256) << 20);
@@ -333,6 +338,72 @@ START_TEST(peer_goes)
 }
 END_TEST
 
+/* The loop turns for so many times the time that a peer may be silent. */
+static void turn_for(unsigned times)
+{
+    uint64_t end = uv_now(&loop) + (uint64_t)times * heartbeat_ms;
+
+    while (uv_now(&loop) < end)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+/* Nobody is lost who has nothing to say, or who is waited for. */
+START_TEST(quiet_peers_are_heard)
+{
+    heartbeat_ms = 40;
+    open_end(0, _i == 1, false);
+    open_end(1, _i == 1, false);
+    take(0);
+    take(1);
+    turn_for(10);
+    mirror(0);
+    superstep_of(0, 0, 5 << 20); /* which the other cannot take yet */
+    turn_for(10);
+    ck_assert_uint_eq(ends[0].lost + ends[1].lost, 0);
+    ck_assert_uint_eq(ends[0].messages + ends[1].messages, 0);
+    mirror(1);
+    superstep_of(1, 0, 8);
+    while (!complete(1, 0, BSPZ_STAGE_ARRIVED))
+        uv_run(&loop, UV_RUN_ONCE);
+}
+END_TEST
+
+/* A connection that stands and brings nothing. */
+START_TEST(silent_peers_are_lost)
+{
+    heartbeat_ms = 40;
+    open_end(0, false, false);
+    open_end(1, false, false);
+    take(0);
+    ends[0].close_at_lost = _i == 1;
+    while (ends[0].lost == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    ck_assert_str_eq(ends[0].why, "nothing has come from it for 0.04 s");
+    turn_for(3);
+    ck_assert_uint_eq(ends[0].lost, 1);
+    ck_assert_uint_eq(ends[1].lost, 0); /* it was not there yet */
+}
+END_TEST
+
+/* Whoever uses the links can have enough of a peer: nothing is delivered any more that it sent. */
+START_TEST(breaks_on_demand)
+{
+    begin(false);
+    post(0, 0, 10);
+    post(0, 1, 10);
+    ends[1].break_at_message = true;
+    while (ends[0].lost == 0 || ends[1].lost == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    ck_assert_uint_eq(ends[1].messages, 1);
+    ck_assert_str_eq(ends[1].why, "enough of it");
+    links_break(ends[1].links, 0, "again");
+    links_break(ends[1].links, 7, "nobody");
+    for (int i = 0; i < 10; i++)
+        turn();
+    ck_assert_uint_eq(ends[1].lost, 1);
+}
+END_TEST
+
 /* Closed while a large superstep is half there. */
 START_TEST(close_halfway)
 {
@@ -418,6 +489,9 @@ int main(void)
     tcase_add_test(cases, waits_for_the_mirror);
     tcase_add_test(cases, output_goes_first);
     tcase_add_loop_test(cases, peer_goes, 0, 2);
+    tcase_add_loop_test(cases, quiet_peers_are_heard, 0, 2);
+    tcase_add_loop_test(cases, silent_peers_are_lost, 0, 2);
+    tcase_add_test(cases, breaks_on_demand);
     tcase_add_loop_test(cases, close_halfway, 0, 2);
     tcase_add_loop_test(cases, garbage_is_refused, 0, sizeof garbage / sizeof *garbage);
     tcase_add_loop_test(cases, forged_frames_are_refused, 0, 2);
