@@ -442,10 +442,20 @@ static void tell_machine(struct launcher_agent *agent, const struct wire_message
     launcher_event(agent->launcher, event);
 }
 
+/* What only Processor Zero says. */
+static bool is_presumptuous(const struct launcher_agent *agent, uint32_t kind)
+{
+    return (kind == WIRE_CHOSEN || kind == WIRE_CLOSING || kind == WIRE_SAVED ||
+            kind == WIRE_TERM_OVER) &&
+           agent->host != job_machine_zero(agent->launcher->machine);
+}
+
 void launcher_take(struct launcher_agent *agent, const struct wire_message *message)
 {
     struct launcher *launcher = agent->launcher;
 
+    if (is_presumptuous(agent, message->kind))
+        return;
     switch (message->kind) {
     case WIRE_HELLO:
     case WIRE_REGISTER:

@@ -2,6 +2,7 @@
 come late, are not heard of, or cannot be started again.
 """
 import os
+import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -11,16 +12,26 @@ for name, folder in (("RECOVERY_BIN", "bin"), ("RECOVERY_PROGRAMS", "tests/recov
     os.environ.setdefault(name, os.path.join(BUILD, folder))
 sys.path.insert(0, os.path.join(ROOT, "tests", "recovery"))
 from harness import *  # noqa: E402,F403
-from harness import (BIN, BSPRUN, Place, TICKER, alive, check, environment_of,  # noqa: E402
+from harness import (BIN, BSPRUN, MARK, Place, TICKER, alive, check, environment_of,  # noqa: E402
                      marked, name_of, wait_until)
 
+PUPPET = os.path.join(BUILD, "tests/hosts/puppet")
+
 # What bsprun is given as --launcher.  A host is late as long as a file of its name says so; dead,
-# when another one does.
+# when another one does; a puppet, when a file has what that shall do.
 LAUNCHER = """#!/bin/sh
 host=$1
 shift
 while [ -e {folder}/late.$host ]; do sleep 0.01; done
 [ ! -e {folder}/dead.$host ] || exit 255
+if [ -e {folder}/join.$host ]; then
+    n=$(ls {folder} | grep -c "^join.$host.")
+    tee {folder}/join.$host.$((n + 1)) | BSPZERO_HOST_NAME=$host "$@"
+    exit
+fi
+if [ -e {folder}/puppet.$host ]; then
+    BSPZERO_HOST_NAME=$host PUPPET=$(cat {folder}/puppet.$host) exec {puppet} 2>>{folder}/puppet.log
+fi
 BSPZERO_HOST_NAME=$host exec "$@"
 """
 
@@ -31,7 +42,8 @@ class LoopbackPlace(Place):
     def __init__(self, hosts=2, slots=2, options=()):
         super().__init__()
         self.hosts = [f"h{i}" for i in range(hosts)]
-        self.launcher = self.write("launcher", LAUNCHER.format(folder=self.folder))
+        self.launcher = self.write("launcher", LAUNCHER.format(folder=self.folder,
+                                                                       puppet=PUPPET))
         os.chmod(self.launcher, 0o700)
         self.options = ["--hosts", ",".join(f"{host}:{slots}" for host in self.hosts),
                         "--launcher", self.launcher, *options]
@@ -52,6 +64,21 @@ class LoopbackPlace(Place):
 
     def will_not_return(self, host):
         self.write("dead." + host, "")
+
+    def make_puppet(self, host, trick):
+        """See puppet.c: it has no processes, and must be the last host."""
+        self.write("puppet." + host, trick)
+
+    def record_join(self, host):
+        """What agents of that host are told first is kept; see replay_join."""
+        self.write("join." + host, "")
+
+    def replay_join(self, host, number):
+        """Another agent that is told what the n-th one was told: a Popen."""
+        with open(self.path(f"join.{host}.{number}"), "rb") as join:
+            return subprocess.Popen([os.path.join(BIN, "bspnode"), "--join"], stdin=join,
+                                    env=dict(os.environ, BSPZERO_HOST_NAME=host,
+                                             **{MARK: self.mark}))
 
     def agent(self, host):
         """The node agent on that host, once it is there."""
