@@ -2,12 +2,14 @@
 puppet of the test (puppet.c), and the job ends as if nothing had been.
 """
 import signal
+import time
 
 from loopback import *
-from loopback import LoopbackPlace, check, main, send, wait_said, wait_until
+from loopback import LoopbackPlace, alive, check, main, marked, send, wait_said, wait_until
 
 SUPERSTEPS = 6
 AT = 3
+HEARTBEAT = 3  # seconds
 
 
 class Scene:
@@ -106,6 +108,48 @@ def a_late_agent():
         place.check_clean()
 
 
+def held_on_two_hosts(place):
+    place.hold(0, AT)
+    job = place.ticker(4, SUPERSTEPS, "-a", options=("-v", "--every", "1"))
+    place.wait_executed(3, AT)
+    place.wait_committed(AT)
+    return job
+
+
+def a_frozen_agent():
+    """It is given up when it has said nothing for the heartbeat, and not before."""
+    with LoopbackPlace(options=["--heartbeat", HEARTBEAT]) as place:
+        job = held_on_two_hosts(place)
+        place.will_not_return("h1")
+        frozen, began = place.agent("h1"), time.monotonic()
+        send(frozen, signal.SIGSTOP)
+        wait_said(job, f"host h1 was lost: it has not been heard of for {HEARTBEAT} s")
+        took = time.monotonic() - began
+        check(took >= HEARTBEAT * 0.75, "given up after", took, "s\n", job)
+        wait_said(job, "(term 2), p = 4")
+        send(frozen, signal.SIGCONT)
+        place.release(0, AT)
+        job.check_all(Reference.of(4, SUPERSTEPS, "-a"))
+        wait_until(lambda: not marked(place.mark), "the end of what was cut off")
+        place.check_clean()
+
+
+def bsprun_is_not_heard():
+    """Processes end although nobody says so: others could have their place.  Then the job goes on."""
+    with LoopbackPlace(options=["--heartbeat", HEARTBEAT]) as place:
+        job = held_on_two_hosts(place)
+        for pid in range(4):
+            place.wait_executed(pid, AT)
+        executed = [place.executed(pid, AT)[-1] for pid in range(4)]
+        job.signal(signal.SIGSTOP)
+        wait_until(lambda: not any(alive(pid) for pid in executed), "the end of all processes")
+        job.signal(signal.SIGCONT)
+        wait_said(job, "(term 2), p = 4")
+        place.release(0, AT)
+        job.check_all(Reference.of(4, SUPERSTEPS, "-a"))
+        place.check_clean()
+
+
 if __name__ == "__main__":
     main([breaks_its_link("old-message", term=2), breaks_its_link("foreign-message"),
           breaks_its_link("hands-out-a-term"), breaks_its_link("commands-zero"),
@@ -119,4 +163,4 @@ if __name__ == "__main__":
           is_not_heard("old-choice", term=2, silent=["goes on from superstep 0"]),
           is_not_heard("choice-of-another", silent=["goes on from superstep 0"]),
           has_not_closed("old-closing", term=2), has_not_closed("closing-of-another"),
-          a_late_agent])
+          a_late_agent, a_frozen_agent, bsprun_is_not_heard])
