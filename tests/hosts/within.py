@@ -6,8 +6,8 @@
 In COMMAND, and in NAME=VALUE words before it, which become environment, {bsprun} is a command that is
 bsprun with --hosts and --launcher (under Slurm in an allocation, with none of them).  loopback: the
 hosts are addresses of this machine, and nothing but processes is their own.  --alone: the
-folder for temporary files is the first host's own, so what is compiled there is nowhere else.  In the
-end nothing may be left on any host.
+folder for temporary files is the first host's own, so what is compiled there is nowhere else; jobs
+run in a folder that all see.  In the end nothing may be left on any host.
 """
 import argparse
 import os
@@ -35,8 +35,11 @@ def wrapper(farm, options):
                   options.launcher if options.launcher == "ssh" else farm.rsh]
     else:  # its nodes have two cores
         words += ["--oversubscribe"]
-    return farm.write("bin/bsprun", "#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in words)
-                      + ' "$@"\n', 0o755)
+    folder = farm.path("work")
+    os.makedirs(folder, exist_ok=True)
+    command = " ".join(f"'{word}'" for word in words)
+    change = f"cd '{folder}' && " if options.alone else ""
+    return farm.write("bin/bsprun", f'#!/bin/sh\n{change}exec {command} "$@"\n', 0o755)
 
 
 def make_farm(options, folder):
