@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/peers.h"
+#include "bsprun/link/link_tune.h"
 
 #define AGAIN_NS         200000000u
 #define LOOP_DESCRIPTORS 10
@@ -33,12 +34,13 @@ static void *bell_main(void *argument)
     struct bspz_board *board = agent->first_page;
     uint32_t seen = atomic_load(&board->doorbell), others = 0;
 
+    link_tune_thread();
     uv_async_send(&agent->bell); /* whatever was rung before the first look */
     link_bell_rung(&agent->link_bell);
     while (!atomic_load(&agent->bell_stop)) {
         uint32_t before = others;
 
-        bspz_word_wait(&board->doorbell, seen, -1);
+        link_bell_wait(&agent->link_bell, board, seen);
         seen = atomic_load(&board->doorbell);
         link_bell_rung(&agent->link_bell);
         others = seen - atomic_load(&board->rung_for_hosts);

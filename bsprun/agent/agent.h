@@ -34,6 +34,7 @@
 #include "lib/shm/board.h"
 
 #define AGENT_SPIN_NS             50000u
+#define AGENT_LINK_SPIN_NS        100000u /* asking other hosts, see link.h */
 #define AGENT_GRACE_MS            300u  /* from "leave" to SIGKILL */
 #define AGENT_SPARE_DESCRIPTORS   3     /* to look through /proc with when the job is stopped */
 #define AGENT_NAME_VARIABLE       "BSPZERO_HOST_NAME" /* instead of the machine's */

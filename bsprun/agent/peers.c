@@ -239,6 +239,7 @@ int agent_peers_enter(struct agent *agent)
                                  .encrypt = peers->encrypt,
                                  .heartbeat_ms = peers->heartbeat_ms,
                                  .bell = &agent->link_bell,
+                                 .spin_ns = AGENT_LINK_SPIN_NS,
                                  .outputs = {agent_relay_reader(agent->relay, 1),
                                              agent_relay_reader(agent->relay, 2)}};
     for (uint32_t i = 0; i < peers->host_count; i++)

@@ -1,12 +1,14 @@
-/* link.c - the links of one term: made, driven, ended; see link.h.
+/* link.c - the links of one term: made, filled, ended; see link.h.
  *
- * Happy path: links_open calls some peers and waits for others -> attach -> on_event reads and
+ * Happy path: links_open calls some peers and waits for others -> attach -> link_drive.c reads and
  * writes -> links_close.  When the last rank of this host arrives, whoever hears the bell collects
- * what is for each host and writes what the descriptors take; the rest is for the loop.
+ * what is for each host and writes what the descriptors take.
  *
- * What can fail: a call, the connection, what the peer says, memory: break_link, then `lost` from
+ * What can fail: a call, the connection, what the peer says, memory: link_break, then `lost` from
  * on_async.  The lock is the bell's: it covers `out` of each link and the sending side of the
- * mirror; everything else belongs to the thread of the loop.
+ * mirror.  `in` and the receiving side belong to who drives: the thread of the loop between two
+ * settings of `reading`, that of the bell while `driven` and only with the lock held.  Everything
+ * else belongs to the thread of the loop.
  */
 #include "bsprun/link/link.h"
 
@@ -18,13 +20,16 @@
 #include <unistd.h>
 
 #include "bsprun/link/link_inside.h"
+#include "bsprun/link/link_tune.h"
 
-static void lock(struct links *links)
+void links_lock(struct links *links)
 {
+    atomic_fetch_add(&links->bell->asked, 1);
     pthread_mutex_lock(&links->bell->lock);
+    atomic_fetch_sub(&links->bell->asked, 1);
 }
 
-static void unlock(struct links *links)
+void links_unlock(struct links *links)
 {
     pthread_mutex_unlock(&links->bell->lock);
 }
@@ -37,8 +42,7 @@ static struct link *link_to(struct links *links, uint32_t host)
     return NULL;
 }
 
-/* By either thread, with the lock held if not by the loop's; the first reason stays. */
-static void break_link(struct link *link, const char *why)
+void link_break(struct link *link, const char *why)
 {
     if (link->broken)
         return;
@@ -50,22 +54,7 @@ static void break_link(struct link *link, const char *why)
 
 /* ---- Sending ------------------------------------------------------------------------------- */
 
-static void on_event(uv_poll_t *handle, int status, int events);
-
-static void want_events(struct link *link)
-{
-    int events = (link->in.stalled ? 0 : UV_READABLE) | (link->want_write ? UV_WRITABLE : 0);
-
-    if (!link->polling || link->broken)
-        return;
-    if (events)
-        uv_poll_start(&link->poll, events, on_event);
-    else
-        uv_poll_stop(&link->poll);
-}
-
-/* With the lock held: writes what can be written. */
-static void push(struct link *link)
+void link_push(struct link *link)
 {
     int result;
 
@@ -73,14 +62,10 @@ static void push(struct link *link)
         return;
     result = link_out_write(&link->out, link->fd);
     if (result < 0)
-        break_link(link, strerror(-result));
-    if (result != 1)
-        return;
-    link->want_write = true;
-    if (pthread_equal(pthread_self(), link->links->thread))
-        want_events(link);
-    else
-        uv_async_send(&link->links->async);
+        link_break(link, strerror(-result));
+    link->want_write = result == 1;
+    if (link->want_write)
+        link_want(link);
 }
 
 /* With the lock held. */
@@ -105,8 +90,8 @@ static void send_stage(struct links *links, uint64_t superstep, enum bspz_stage 
                 mirror_block_free(&block);
         }
         if (error)
-            break_link(link, "no memory to send a superstep");
-        push(link);
+            link_break(link, "no memory to send a superstep");
+        link_push(link);
     }
     mirror_collected(links->mirror, superstep, stage);
     if (stage == BSPZ_STAGE_ARRIVED)
@@ -124,8 +109,7 @@ static bool output_waits(const struct links *links)
     return count > 0 && links->calls.arrived && poll(polled, count, 0) > 0;
 }
 
-/* With the lock held: sends whatever is due, unless output has to go first. */
-static void send_due(struct links *links)
+void links_send_due(struct links *links)
 {
     enum bspz_stage stage;
     uint64_t superstep;
@@ -141,19 +125,11 @@ static void send_due(struct links *links)
     }
 }
 
-void link_bell_rung(struct link_bell *bell)
-{
-    pthread_mutex_lock(&bell->lock);
-    if (bell->links)
-        send_due(bell->links);
-    pthread_mutex_unlock(&bell->lock);
-}
-
 void links_poke(struct links *links)
 {
-    lock(links);
-    send_due(links);
-    unlock(links);
+    links_lock(links);
+    links_send_due(links);
+    links_unlock(links);
 }
 
 int links_send(struct links *links, uint32_t host, struct wire_message *message)
@@ -170,13 +146,13 @@ int links_send(struct links *links, uint32_t host, struct wire_message *message)
         free(encoded.data);
         return error;
     }
-    lock(links);
+    links_lock(links);
     error = link_out_text(&link->out, encoded.data, (uint32_t)encoded.size);
     if (error)
         free(encoded.data);
     else
-        push(link);
-    unlock(links);
+        link_push(link);
+    links_unlock(links);
     return error;
 }
 
@@ -186,9 +162,9 @@ uint64_t links_waiting(const struct links *links, uint32_t host)
     struct link *link = link_to(mutable, host);
     uint64_t waiting;
 
-    lock(mutable);
+    links_lock(mutable);
     waiting = link ? link->out.waiting : 0;
-    unlock(mutable);
+    links_unlock(mutable);
     return waiting;
 }
 
@@ -197,9 +173,9 @@ uint64_t links_passed(const struct links *links)
     struct links *mutable = (struct links *)links;
     uint64_t passed;
 
-    lock(mutable);
+    links_lock(mutable);
     passed = links->passed;
-    unlock(mutable);
+    links_unlock(mutable);
     return passed;
 }
 
@@ -209,54 +185,12 @@ void links_break(struct links *links, uint32_t host, const char *why)
 
     if (!link || links->closed)
         return;
-    lock(links);
-    break_link(link, why);
-    unlock(links);
+    links_lock(links);
+    link_break(link, why);
+    links_unlock(links);
 }
 
-/* ---- Events of the loop -------------------------------------------------------------------- */
-
-/* After link_in_read or link_in_resume. */
-static void after_reading(struct link *link, int error)
-{
-    if (error == -ECANCELED)
-        return;
-    if (error) {
-        lock(link->links);
-        break_link(link, link->why);
-        unlock(link->links);
-    }
-    if (link->in.stalled || error)
-        want_events(link);
-}
-
-static void write_more(struct link *link)
-{
-    lock(link->links);
-    link->want_write = false;
-    push(link);
-    unlock(link->links);
-    if (!link->want_write)
-        want_events(link);
-}
-
-static void on_event(uv_poll_t *handle, int status, int events)
-{
-    struct link *link = handle->data;
-
-    if (link->links->closed || link->broken)
-        return;
-    if (status < 0) {
-        lock(link->links);
-        break_link(link, uv_strerror(status));
-        unlock(link->links);
-        return;
-    }
-    if (events & UV_WRITABLE)
-        write_more(link);
-    if (events & UV_READABLE)
-        after_reading(link, link_in_read(link));
-}
+/* ---- What the loop is told of -------------------------------------------------------------- */
 
 static void release(struct links *links)
 {
@@ -267,12 +201,7 @@ static void release(struct links *links)
     free(links);
 }
 
-static void on_poll_closed(uv_handle_t *handle)
-{
-    release(((struct link *)handle->data)->links);
-}
-
-static void on_own_closed(uv_handle_t *handle)
+static void on_closed(uv_handle_t *handle)
 {
     release(handle->data);
 }
@@ -283,9 +212,7 @@ static void cut(struct link *link)
     if (link->call)
         net_call_cancel(link->call);
     link->call = NULL;
-    if (link->polling)
-        uv_close((uv_handle_t *)&link->poll, on_poll_closed);
-    link->polling = false;
+    link_forget(link);
     if (link->fd >= 0)
         close(link->fd);
     link->fd = -1;
@@ -301,9 +228,9 @@ static void tell_lost(struct links *links)
         if (!link->broken || link->told)
             continue;
         link->told = true;
-        lock(links);
+        links_lock(links);
         cut(link);
-        unlock(links);
+        links_unlock(links);
         links->calls.lost(links->context, link->host, link->why);
     }
 }
@@ -327,10 +254,10 @@ static void drain(struct links *links)
     links->calls.arrived(links->context, links->drained - 1);
     if (links->closed)
         return;
-    lock(links);
+    links_lock(links);
     links->drain_due = false;
-    send_due(links);
-    unlock(links);
+    links_send_due(links);
+    links_unlock(links);
 }
 
 static void on_async(uv_async_t *async)
@@ -342,14 +269,8 @@ static void on_async(uv_async_t *async)
         tell_up(links);
     if (!links->closed)
         drain(links);
-    for (uint32_t i = 0; i < links->count && !links->closed; i++) {
-        struct link *link = &links->all[i];
-
-        if (link->in.stalled && links->mirror && !link->broken)
-            after_reading(link, link_in_resume(link));
-        if (!links->closed)
-            want_events(link);
-    }
+    if (!links->closed)
+        links_resume(links);
 }
 
 /* ---- Making them --------------------------------------------------------------------------- */
@@ -362,17 +283,13 @@ static int attach(struct link *link, int fd, const struct net_session *session)
 
     if (!error && encrypt)
         error = link_out_encrypt(&link->out, session->send);
-    if (!error)
-        error = uv_poll_init(links->loop, &link->poll, fd);
     if (error)
         return error;
-    links->handles++;
-    link->poll.data = link;
-    link->polling = true;
+    link_tune(fd);
     link->fd = fd;
     link->up = true;
-    want_events(link);
-    push(link);
+    link_want(link);
+    link_push(link);
     uv_async_send(&links->async);
     return 0;
 }
@@ -386,11 +303,11 @@ void links_take(struct links *links, uint32_t host, int fd, const struct net_ses
         close(fd);
         return;
     }
-    lock(links);
+    links_lock(links);
     error = attach(link, fd, session);
     if (error)
-        break_link(link, "no memory for the link");
-    unlock(links);
+        link_break(link, "no memory for the link");
+    links_unlock(links);
     if (error)
         close(fd);
 }
@@ -408,9 +325,9 @@ static void on_failed(void *context, const char *text)
     struct link *link = context;
 
     link->call = NULL;
-    lock(link->links);
-    break_link(link, text);
-    unlock(link->links);
+    links_lock(link->links);
+    link_break(link, text);
+    links_unlock(link->links);
 }
 
 static int call_peer(struct link *link, const char *addresses)
@@ -444,7 +361,7 @@ static void prepare_link(struct links *links, struct link *link, const struct li
     if (may_call && peer->host < links->host && *peer->addresses)
         error = call_peer(link, peer->addresses);
     if (error)
-        break_link(link, error == -EINVAL ? "it has no address" : strerror(-error));
+        link_break(link, error == -EINVAL ? "it has no address" : strerror(-error));
 }
 
 struct links *links_open(const struct links_setup *setup, const struct links_calls *calls,
@@ -465,12 +382,17 @@ struct links *links_open(const struct links_setup *setup, const struct links_cal
     links->loop = setup->loop;
     links->heartbeat_ms = setup->heartbeat_ms;
     link_beat_begin(links);
-    links->thread = pthread_self();
+    pthread_mutex_init(&links->own_bell.lock, NULL);
+    if (links_drive_begin(links) != 0) {
+        uv_close((uv_handle_t *)&links->async, on_closed);
+        uv_close((uv_handle_t *)&links->beat, on_closed);
+        return NULL;
+    }
+    links->spin_ns = setup->spin_ns;
     links->host = setup->host;
     links->term = setup->term;
     links->calls = *calls;
     links->context = context;
-    pthread_mutex_init(&links->own_bell.lock, NULL);
     links->bell = setup->bell ? setup->bell : &links->own_bell;
     links->encrypt = setup->encrypt;
     memcpy(links->outputs, setup->outputs, sizeof links->outputs);
@@ -479,9 +401,9 @@ struct links *links_open(const struct links_setup *setup, const struct links_cal
     links->count = setup->peer_count;
     for (uint32_t i = 0; i < setup->peer_count; i++)
         prepare_link(links, &links->all[i], &setup->peers[i], setup->meet != NULL);
-    lock(links);
+    links_lock(links);
     links->bell->links = links;
-    unlock(links);
+    links_unlock(links);
     uv_async_send(&links->async); /* up at once, where there is nobody */
     return links;
 }
@@ -493,9 +415,9 @@ int links_mirror(struct links *links, int board_fd, int nprocs)
 
     if (!mirror)
         return error;
-    lock(links);
+    links_lock(links);
     links->mirror = mirror;
-    unlock(links);
+    links_unlock(links);
     uv_async_send(&links->async); /* where a superstep has come already */
     return 0;
 }
@@ -506,7 +428,7 @@ void links_close(struct links *links)
 {
     if (!links || links->closed)
         return;
-    lock(links);
+    links_lock(links);
     links->closed = true;
     if (links->bell->links == links)
         links->bell->links = NULL;
@@ -514,7 +436,8 @@ void links_close(struct links *links)
         cut(&links->all[i]);
     mirror_free(links->mirror);
     links->mirror = NULL;
-    unlock(links);
-    uv_close((uv_handle_t *)&links->async, on_own_closed);
-    uv_close((uv_handle_t *)&links->beat, on_own_closed);
+    links_drive_end(links, on_closed);
+    links_unlock(links);
+    uv_close((uv_handle_t *)&links->async, on_closed);
+    uv_close((uv_handle_t *)&links->beat, on_closed);
 }

@@ -19,6 +19,7 @@
 #define BSPRUN_LINK_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
@@ -28,6 +29,7 @@
 struct net_session;      /* lib/net/handshake.h */
 struct net_meet_options; /* lib/net/meet.h */
 struct links;
+struct bspz_board;
 
 struct links_peer {
     uint32_t host;
@@ -38,10 +40,12 @@ struct links_peer {
 struct link_bell {
     pthread_mutex_t lock;
     struct links *links;
+    _Atomic unsigned asked; /* the loop wants the lock */
+    uint32_t others;        /* rings that were not for links; its thread's */
 };
 #define LINK_BELL_INIT                                                                             \
     {                                                                                              \
-        PTHREAD_MUTEX_INITIALIZER, NULL                                                            \
+        PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0                                                      \
     }
 
 struct links_setup {
@@ -56,6 +60,9 @@ struct links_setup {
     bool encrypt;
     uint32_t heartbeat_ms;  /* a peer that sends nothing for so long is lost; 0: never */
     struct link_bell *bell; /* NULL: only links_poke sees that ranks have arrived */
+    /* How long the thread of the bell, when all ranks here wait for others, asks the connections
+     * again and again before it leaves them to the loop; 0: not at all. */
+    uint64_t spin_ns;
     /* Descriptors of the ranks' output: what lies there when all ranks have arrived must be taken
      * (`arrived`) before the superstep leaves.  Copied. */
     int outputs[2]; /* -1: none */
@@ -101,8 +108,11 @@ int links_mirror(struct links *links, int board_fd, int nprocs);
 /* The doorbell was rung. */
 void links_poke(struct links *links);
 
-/* The same, by the thread that waits for it: saves the way through the loop. */
+/* The same, by the thread that waits for it: saves the way through the loop.  And what the others
+ * send, while all ranks here wait for that, is received in it (spin_ns). */
 void link_bell_rung(struct link_bell *bell);
+/* How that thread waits: until the doorbell is another one than `seen`. */
+void link_bell_wait(struct link_bell *bell, struct bspz_board *board, uint32_t seen);
 
 /* The last superstep whose end every host has been told of by this one (+ 1; 0: none). */
 uint64_t links_passed(const struct links *links);

@@ -78,6 +78,9 @@ static int deliver(struct link *link)
     char why[WIRE_ERROR_SIZE];
     int error;
 
+    in->for_loop = links->driven;
+    if (in->for_loop)
+        return 0;
     if (in->text_used < WIRE_HEADER)
         return not_understood(link);
     error =
@@ -216,7 +219,7 @@ static int hand_on(struct link *link)
 {
     struct link_in *in = &link->in;
 
-    while (!in->stalled) {
+    while (!link_in_waits(in)) {
         uint32_t size;
         int error;
 
@@ -253,7 +256,7 @@ static int hand_on_sealed(struct link *link)
         cipher_unseal_begin(&in->cipher, in->key, from_staging(in, CIPHER_HEADER));
         in->begun = true;
     }
-    while (!in->stalled && staged(in) >= sizeof in->frame) {
+    while (!link_in_waits(in) && staged(in) >= sizeof in->frame) {
         const unsigned char *sealed = in->staging + in->start + sizeof in->frame;
         size_t size;
         int error;
@@ -342,18 +345,18 @@ static ssize_t read_once(struct link *link, bool *all)
     return got;
 }
 
-int link_in_read(struct link *link)
+int link_in_read(struct link *link, uint64_t *total)
 {
-    uint64_t total = 0;
     bool all = false;
 
-    while (total < BYTES_A_TIME && !all && !link->in.stalled) {
+    *total = 0;
+    while (*total < BYTES_A_TIME && !all && !link_in_waits(&link->in)) {
         ssize_t got = read_once(link, &all);
         int error = 0;
 
         if (got <= 0)
             return (int)got;
-        total += (uint64_t)got;
+        *total += (uint64_t)got;
         if (link->in.filling && link->in.data_left == 0)
             error = block_is_there(link);
         if (!error)
@@ -366,10 +369,14 @@ int link_in_read(struct link *link)
 
 int link_in_resume(struct link *link)
 {
-    int error;
+    struct link_in *in = &link->in;
+    int error = 0;
 
-    if (!link->in.stalled)
+    if (!link_in_waits(in))
         return 0;
-    error = head_is_there(link);
+    if (in->for_loop)
+        error = deliver(link);
+    else
+        error = head_is_there(link);
     return error ? error : hand_on_any(link);
 }

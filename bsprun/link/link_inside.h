@@ -69,8 +69,9 @@ struct link_in {
     uint32_t left; /* bytes of the frame to come */
     unsigned char *text, *head;
     uint64_t text_used, text_room, head_used, head_room;
-    bool stalled; /* a head is complete, and there is no mirror yet */
-    bool filling; /* data of `block` are awaited */
+    bool stalled;  /* a head is complete, and there is no mirror yet */
+    bool for_loop; /* a message is complete, which the thread of the loop has to deliver */
+    bool filling;  /* data of `block` are awaited */
     struct mirror_block block;
     uint64_t data_left, piece, piece_done;
     struct cipher cipher;
@@ -82,11 +83,11 @@ struct link_in {
 struct link {
     struct links *links;
     uint32_t host;
-    int fd; /* -1: not there yet, or lost */
-    uv_poll_t poll;
-    bool polling; /* the handle is open */
+    int fd;          /* -1: not there yet, or lost */
+    uint32_t events; /* that links->ready waits for */
     bool up, told;
-    _Atomic bool broken, want_write;
+    bool want_write;
+    _Atomic bool broken;
     _Atomic bool heard; /* something has come since the last beat ... */
     unsigned silent;    /* ... or how many there were since then */
     char why[LINK_TEXT];
@@ -98,7 +99,6 @@ struct link {
 
 struct links {
     uv_loop_t *loop;
-    pthread_t thread; /* of the loop */
     uint32_t host, term;
     struct links_calls calls;
     void *context;
@@ -112,13 +112,44 @@ struct links {
     uv_async_t async;
     uv_timer_t beat;
     uint32_t heartbeat_ms; /* 0: silence means nothing */
+    /* All connections are in the epoll set `ready`, that is in `gate`, and the loop polls that: the
+     * thread of the bell closes it while it receives by itself. */
+    int ready, gate;
+    uv_poll_t poll;
     unsigned handles; /* that are not closed yet */
-    bool closed, all_up, told_up;
+    bool closed, told_up;
+    _Atomic bool reading; /* the thread of the loop has `in` of the links; set with the lock held */
+    bool driven;          /* the thread of the bell has, while it holds the lock */
+    uint64_t spin_ns;     /* as in the setup */
+    unsigned spin_pause;  /* barriers to go without */
     struct mirror *mirror;
     _Atomic bool drain_due; /* output waits, and with it the superstep */
     uint64_t drained;       /* superstep + 1 for which it was taken */
     uint64_t passed;
 };
+
+/* ---- link.c ---- */
+
+void links_lock(struct links *links);
+void links_unlock(struct links *links);
+/* With the lock held, the next three.  The first reason stays. */
+void link_break(struct link *link, const char *why);
+/* Writes what can be written. */
+void link_push(struct link *link);
+/* Sends whatever is due, unless output has to go first. */
+void links_send_due(struct links *links);
+
+/* ---- link_drive.c ---- */
+
+/* The sets and their handle; 0 or -errno. */
+int links_drive_begin(struct links *links);
+/* With the lock held. */
+void links_drive_end(struct links *links, uv_close_cb closed);
+/* With the lock held: what the link waits for may have changed; it waits for nothing more. */
+void link_want(struct link *link);
+void link_forget(struct link *link);
+/* By the loop: what waits for it goes on. */
+void links_resume(struct links *links);
 
 /* ---- link_out.c: with the lock held ---- */
 
@@ -132,15 +163,20 @@ int link_out_load(struct link_out *out, const struct mirror_block *block);
  */
 int link_out_write(struct link_out *out, int fd);
 
-/* ---- link_in.c: only by the thread of the loop, without the lock ---- */
+/* ---- link_in.c: only by who has `in` (links->reading, links->driven) ---- */
 
 int link_in_begin(struct link_in *in, const unsigned char *key);
 void link_in_free(struct link_in *in);
-/* Reads what there is, and hands it on.  0, or -errno with a line in link->why; -ECANCELED: links
- * were closed meanwhile, or this one broken; -EPIPE: the peer has closed it. */
-int link_in_read(struct link *link);
-/* A mirror is there now. */
+/* Reads what there is, and hands it on.  *got: bytes read.  0, or -errno with a line in link->why;
+ * -ECANCELED: links were closed meanwhile, or this one broken; -EPIPE: the peer has closed it. */
+int link_in_read(struct link *link, uint64_t *got);
+/* A mirror is there now, or the loop has its turn. */
 int link_in_resume(struct link *link);
+/* Whether nothing is read before that. */
+static inline bool link_in_waits(const struct link_in *in)
+{
+    return in->stalled || in->for_loop;
+}
 
 /* ---- link_beat.c ---- */
 

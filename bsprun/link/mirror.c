@@ -212,6 +212,22 @@ bool mirror_due(const struct mirror *mirror, uint64_t *superstep, enum bspz_stag
     return reached(mirror, *superstep, *stage);
 }
 
+bool mirror_waits(const struct mirror *mirror)
+{
+    const struct mirror_peer *own = &mirror->own;
+
+    for (uint32_t i = 0; i < mirror->peer_count; i++) {
+        const struct mirror_peer *peer = &mirror->peers[i];
+
+        if (peer->next < own->next)
+            return true;
+        if (peer->next == own->next && !peer->replied &&
+            (own->replied || (own->matched && !peer->matched)))
+            return true;
+    }
+    return false;
+}
+
 void mirror_collected(struct mirror *mirror, uint64_t superstep, enum bspz_stage stage)
 {
     struct mirror_peer *own = &mirror->own;

@@ -68,6 +68,9 @@ bool mirror_has(const struct mirror *mirror, uint32_t host);
 
 /* All ranks of this host have reached a stage that was not collected yet: the next one. */
 bool mirror_due(const struct mirror *mirror, uint64_t *superstep, enum bspz_stage *stage);
+/* All ranks of this host have reached a stage, it was collected, and some other host's has not come:
+ * nothing happens here until it does. */
+bool mirror_waits(const struct mirror *mirror);
 /* What `host` gets of it.  0, or -ENOMEM. */
 int mirror_collect(struct mirror *mirror, uint32_t host, uint64_t superstep, enum bspz_stage stage,
                    struct mirror_block *block);

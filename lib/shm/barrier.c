@@ -235,8 +235,10 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
     if (all_reached(board, nprocs, superstep, stage, &next))
         return result;
     atomic_store_explicit(&self->in_barrier, 1, memory_order_relaxed);
-    if (!spin(board, nprocs, superstep, stage, &next) &&
-        !yield(board, self, nprocs, superstep, stage, &next)) {
+    /* What comes from other hosts takes longer than to sleep, and the agent needs a core for it. */
+    if (board->flags & BSPZ_BOARD_HOSTS ||
+        (!spin(board, nprocs, superstep, stage, &next) &&
+         !yield(board, self, nprocs, superstep, stage, &next))) {
         while (!all_reached(board, nprocs, superstep, stage, &next)) {
             if (atomic_load(&board->stop)) {
                 result = BSPZ_WAIT_STOPPED;

@@ -1,8 +1,8 @@
 /* link_bench.c - what a superstep between two hosts costs: the links of two agents, with processes
  * that only pretend to be ranks.
  *
- *   link_bench listen PORT [RANKS [SPIN_US]]
- *   link_bench call ADDRESS PORT [RANKS [SPIN_US]]
+ *   link_bench listen PORT [RANKS [SPIN_US [AGENT_US]]]
+ *   link_bench call ADDRESS PORT [RANKS [SPIN_US [AGENT_US]]]
  *
  * Run one on each side, say in two network namespaces.  Each makes a board, RANKS ranks and an
  * agent's loop and bell.  Each rank puts a block to its partner on the other side; printed are the
@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "bsprun/link/link.h"
+#include "bsprun/link/link_tune.h"
 #include "lib/shm/barrier.h"
 #include "lib/shm/exchange.h"
 
@@ -35,7 +36,7 @@ static const uint64_t sizes[] = {0,         8,       1 << 10, 16 << 10, 64 << 10
                                  256 << 10, 1 << 20, 8 << 20, 64 << 20};
 #define SIZES (int)(sizeof sizes / sizeof *sizes)
 
-static int host, ranks = 1, spin_us, board_fd;
+static int host, ranks = 1, spin_us, agent_us = 100, board_fd;
 static struct bspz_board *board;
 static struct link_bell bell = LINK_BELL_INIT;
 
@@ -179,10 +180,11 @@ static void on_lost(void *context, uint32_t from, const char *text)
 
 static void *bell_main(void *unused)
 {
+    link_tune_thread();
     uint32_t seen = atomic_load(&board->doorbell);
 
     for (;;) {
-        bspz_word_wait(&board->doorbell, seen, -1);
+        link_bell_wait(&bell, board, seen);
         seen = atomic_load(&board->doorbell);
         link_bell_rung(&bell);
     }
@@ -210,6 +212,7 @@ static void run_agent(int fd)
                                 .peers = &peer,
                                 .peer_count = 1,
                                 .bell = &bell,
+                                .spin_ns = (uint64_t)agent_us * 1000,
                                 .outputs = {-1, -1}};
     struct links *links;
     pthread_t thread;
@@ -265,6 +268,8 @@ int main(int count, char **arguments)
         ranks = atoi(arguments[3 + host]);
     if (count > 4 + host)
         spin_us = atoi(arguments[4 + host]);
+    if (count > 5 + host)
+        agent_us = atoi(arguments[5 + host]);
     signal(SIGPIPE, SIG_IGN);
     board_fd = bspz_board_create("bench", 0, 1, BSPZ_BOARD_HOSTS, &page);
     must(board_fd >= 0, "board");

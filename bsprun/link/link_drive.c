@@ -1,0 +1,338 @@
+/* link_drive.c - who reads and writes the links, and when; see link_inside.h.
+ *
+ * Mostly the loop: it polls `gate`, in which is `ready`, in which are the connections.  But a
+ * thread that sleeps is woken ten times as slowly as a byte comes from another host.  So while all
+ * ranks of this host wait for others, and the cores have nothing else to do, the thread of the bell
+ * closes the gate and asks the connections itself, again and again, until the ranks can go on or
+ * nothing has come for a while.  It opens the gate only when then the bell is not rung soon: what
+ * comes early is needed by nobody before.  Messages it leaves to the loop, whose handlers they are
+ * for.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "bsprun/link/link_inside.h"
+#include "bsprun/link/mirror_inside.h"
+
+#define EVENTS      32
+#define FEW_LINKS   2      /* are read without asking which are ready */
+#define LINGER_MS   1      /* after a superstep, for the next one */
+#define TOO_LONG_NS 500000 /* between two turns: somebody else needs this core */
+#define SPIN_PAUSE  1000   /* barriers to sleep through then */
+
+/* ---- The sets ------------------------------------------------------------------------------ */
+
+static void set_gate(struct links *links, bool open)
+{
+    struct epoll_event event = {.events = open ? EPOLLIN : 0};
+
+    epoll_ctl(links->gate, EPOLL_CTL_MOD, links->ready, &event);
+}
+
+void link_want(struct link *link)
+{
+    uint32_t events = (link_in_waits(&link->in) ? 0 : EPOLLIN) | (link->want_write ? EPOLLOUT : 0);
+    struct epoll_event event = {.events = events, .data.ptr = link};
+    int operation = EPOLL_CTL_MOD;
+
+    if (link->fd < 0 || events == link->events || (link->broken && events))
+        return;
+    if (link->events == 0)
+        operation = EPOLL_CTL_ADD;
+    else if (events == 0)
+        operation = EPOLL_CTL_DEL; /* else it would go on telling of a hangup */
+    if (epoll_ctl(link->links->ready, operation, link->fd, &event) == 0)
+        link->events = events;
+    else
+        link_break(link, strerror(errno));
+}
+
+void link_forget(struct link *link)
+{
+    if (link->events && link->fd >= 0)
+        epoll_ctl(link->links->ready, EPOLL_CTL_DEL, link->fd, NULL);
+    link->events = 0;
+}
+
+/* ---- By the loop --------------------------------------------------------------------------- */
+
+/* False: the other thread has `in`. */
+static bool begin_reading(struct links *links)
+{
+    links_lock(links);
+    links->reading = !links->driven && !links->closed;
+    links_unlock(links);
+    return links->reading;
+}
+
+static void end_reading(struct links *links)
+{
+    links->reading = false;
+}
+
+/* After link_in_read or link_in_resume. */
+static void after_reading(struct link *link, int error)
+{
+    if (error == -ECANCELED)
+        return;
+    if (!error && !link_in_waits(&link->in) && link->events & EPOLLIN)
+        return;
+    links_lock(link->links);
+    if (error)
+        link_break(link, link->why);
+    else
+        link_want(link);
+    links_unlock(link->links);
+}
+
+static void write_more(struct link *link)
+{
+    link->want_write = false;
+    link_push(link);
+    link_want(link);
+}
+
+static void on_gate(uv_poll_t *handle, int status, int events)
+{
+    struct links *links = handle->data;
+    struct epoll_event found[EVENTS];
+    int count;
+
+    (void)status, (void)events;
+    if (links->closed || !begin_reading(links))
+        return;
+    count = epoll_wait(links->ready, found, EVENTS, 0);
+    for (int i = 0; i < count && !links->closed; i++) {
+        struct link *link = found[i].data.ptr;
+        uint64_t got;
+
+        if (found[i].events & EPOLLOUT && !link->broken) {
+            links_lock(links);
+            write_more(link);
+            links_unlock(links);
+        }
+        if (found[i].events & ~(uint32_t)EPOLLOUT && !link->broken && !link_in_waits(&link->in))
+            after_reading(link, link_in_read(link, &got));
+    }
+    end_reading(links);
+}
+
+void links_resume(struct links *links)
+{
+    if (!begin_reading(links))
+        return;
+    for (uint32_t i = 0; i < links->count && !links->closed; i++) {
+        struct link *link = &links->all[i];
+
+        if (link->broken || !link_in_waits(&link->in) || (link->in.stalled && !links->mirror))
+            continue;
+        after_reading(link, link_in_resume(link));
+    }
+    end_reading(links);
+}
+
+/* ---- By the bell --------------------------------------------------------------------------- */
+
+/* With the lock held: reads and writes what goes.  Returns the bytes that came. */
+static uint64_t drive_link(struct link *link)
+{
+    uint64_t got = 0;
+
+    if (!link->up || link->broken)
+        return 0;
+    if (link->want_write) {
+        link->want_write = false;
+        link_push(link);
+    }
+    if (!link->broken && !link_in_waits(&link->in) && link_in_read(link, &got) != 0)
+        link_break(link, link->why);
+    return got;
+}
+
+static uint64_t drive_all(struct links *links)
+{
+    struct epoll_event found[EVENTS];
+    uint64_t got = 0;
+    int count;
+
+    if (links->count <= FEW_LINKS) {
+        for (uint32_t i = 0; i < links->count; i++)
+            got += drive_link(&links->all[i]);
+        return got;
+    }
+    count = epoll_wait(links->ready, found, EVENTS, 0);
+    for (int i = 0; i < count; i++)
+        got += drive_link(found[i].data.ptr);
+    return got;
+}
+
+static bool waits_for_loop(const struct links *links)
+{
+    for (uint32_t i = 0; i < links->count; i++)
+        if (links->all[i].in.for_loop || links->all[i].broken)
+            return true;
+    return links->drain_due;
+}
+
+static void take_over(struct links *links)
+{
+    links->driven = true;
+    set_gate(links, false);
+}
+
+static void hand_back(struct links *links)
+{
+    bool waits = waits_for_loop(links);
+
+    links->driven = false;
+    for (uint32_t i = 0; i < links->count; i++)
+        link_want(&links->all[i]);
+    set_gate(links, true);
+    if (waits)
+        uv_async_send(&links->async);
+}
+
+static bool may_take_over(struct links *links)
+{
+    if (!links->mirror || links->spin_ns == 0 || links->reading || waits_for_loop(links) ||
+        !mirror_waits(links->mirror))
+        return false;
+    if (links->spin_pause == 0)
+        return true;
+    links->spin_pause--;
+    return false;
+}
+
+/* Between two turns the loop may have the lock.  False: somebody else had the core, and for long.
+ */
+static bool pause_for_loop(const struct link_bell *bell, uint64_t *now)
+{
+    uint64_t before = *now;
+
+    while (atomic_load(&bell->asked) > 0)
+        sched_yield();
+    *now = mirror_clock_ns();
+    return *now - before <= TOO_LONG_NS;
+}
+
+static bool writes_on(const struct links *links)
+{
+    for (uint32_t i = 0; i < links->count; i++)
+        if (links->all[i].want_write)
+            return true;
+    return false;
+}
+
+/* One turn, with the lock held.  False: that was the last one. */
+static bool drive(struct links *links, uint32_t rung, uint64_t now, uint64_t *last)
+{
+    bool waits, quiet;
+
+    if (drive_all(links) > 0)
+        *last = now;
+    waits = mirror_waits(links->mirror);
+    quiet = now - *last > links->spin_ns;
+    if (waits_for_loop(links) || (waits ? quiet : writes_on(links))) {
+        hand_back(links);
+        return false;
+    }
+    return waits && atomic_load(&mirror_board(links->mirror)->doorbell) == rung;
+}
+
+/* Sends what is due; true: the connections are for this thread now. */
+static bool begin_driving(struct links *links, uint32_t *rung)
+{
+    if (links && links->mirror)
+        *rung = atomic_load(&mirror_board(links->mirror)->doorbell);
+    if (links)
+        links_send_due(links);
+    if (links && !links->driven && may_take_over(links))
+        take_over(links);
+    return links && links->driven;
+}
+
+void link_bell_rung(struct link_bell *bell)
+{
+    uint64_t now = 0, last = 0;
+    uint32_t rung = 0;
+    bool on;
+
+    pthread_mutex_lock(&bell->lock);
+    on = begin_driving(bell->links, &rung);
+    if (on)
+        now = last = mirror_clock_ns();
+    while (on && drive(bell->links, rung, now, &last)) {
+        bool soon;
+
+        pthread_mutex_unlock(&bell->lock);
+        soon = pause_for_loop(bell, &now);
+        pthread_mutex_lock(&bell->lock);
+        on = bell->links && bell->links->driven;
+        if (on && !soon)
+            bell->links->spin_pause = SPIN_PAUSE;
+    }
+    pthread_mutex_unlock(&bell->lock);
+}
+
+static bool bell_is_driving(struct link_bell *bell, bool leave)
+{
+    bool driving;
+
+    pthread_mutex_lock(&bell->lock);
+    driving = bell->links && bell->links->driven;
+    if (driving && leave)
+        hand_back(bell->links);
+    pthread_mutex_unlock(&bell->lock);
+    return driving;
+}
+
+void link_bell_wait(struct link_bell *bell, struct bspz_board *board, uint32_t seen)
+{
+    uint32_t others = atomic_load(&board->doorbell) - atomic_load(&board->rung_for_hosts);
+    bool again = others == bell->others;
+
+    /* Who rang for something else may wait for a message. */
+    bell->others = others;
+    if (bell_is_driving(bell, !again) && again) {
+        bspz_word_wait(&board->doorbell, seen, LINGER_MS);
+        if (atomic_load(&board->doorbell) != seen)
+            return;
+        bell_is_driving(bell, true);
+    }
+    bspz_word_wait(&board->doorbell, seen, -1);
+}
+
+/* ---- Beginning and end --------------------------------------------------------------------- */
+
+int links_drive_begin(struct links *links)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    int error = 0;
+
+    links->ready = epoll_create1(EPOLL_CLOEXEC);
+    links->gate = epoll_create1(EPOLL_CLOEXEC);
+    if (links->ready < 0 || links->gate < 0 ||
+        epoll_ctl(links->gate, EPOLL_CTL_ADD, links->ready, &event) != 0)
+        error = -errno;
+    if (!error)
+        error = uv_poll_init(links->loop, &links->poll, links->gate);
+    if (error) {
+        close(links->ready);
+        close(links->gate);
+        return error;
+    }
+    links->poll.data = links;
+    links->handles++;
+    uv_poll_start(&links->poll, UV_READABLE, on_gate);
+    return 0;
+}
+
+void links_drive_end(struct links *links, uv_close_cb closed)
+{
+    uv_close((uv_handle_t *)&links->poll, closed);
+    close(links->gate);
+    close(links->ready);
+}

@@ -1,0 +1,245 @@
+/* test_link_drive.c - the thread that waits for the doorbell receives by itself while all ranks of
+ * its host wait for others, and leaves to the loop what is the loop's. */
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/unit/link_play.h"
+#include "tests/unit/suite.h"
+
+#define LONG_NS UINT64_C(3600000000000)
+
+static struct ringer {
+    pthread_t thread;
+    _Atomic bool stop, runs;
+} ringers[2];
+
+/* As an agent's thread does it. */
+static void *ring(void *argument)
+{
+    int which = (int)((struct ringer *)argument - ringers);
+    struct bspz_board *board = ends[which].at.board;
+    uint32_t seen = atomic_load(&board->doorbell);
+
+    link_bell_rung(&ends[which].bell);
+    while (!atomic_load(&ringers[which].stop)) {
+        link_bell_wait(&ends[which].bell, board, seen);
+        seen = atomic_load(&board->doorbell);
+        link_bell_rung(&ends[which].bell);
+    }
+    return NULL;
+}
+
+static void start_ringer(int which)
+{
+    atomic_store(&ringers[which].stop, false);
+    ck_assert_int_eq(pthread_create(&ringers[which].thread, NULL, ring, &ringers[which]), 0);
+    ringers[which].runs = true;
+}
+
+static void stop_ringer(int which)
+{
+    if (!ringers[which].runs)
+        return;
+    atomic_store(&ringers[which].stop, true);
+    bspz_board_ring(ends[which].at.board);
+    pthread_join(ringers[which].thread, NULL);
+    ringers[which].runs = false;
+}
+
+static void set_up(void)
+{
+    link_set_up();
+    spin_ns = LONG_NS;
+}
+
+static void tear_down(void)
+{
+    for (int i = 0; i < 2; i++)
+        close_end(&ends[i]);
+    for (int i = 0; i < 2; i++)
+        stop_ringer(i);
+    link_tear_down();
+}
+
+static void begin_ringing(bool encrypt)
+{
+    begin(encrypt);
+    for (int i = 0; i < 10; i++)
+        turn();
+    start_ringer(0);
+    start_ringer(1);
+}
+
+/* On a loaded machine the thread would leave the next supersteps to the loop. */
+static void arrive_alone(int which, uint64_t superstep, uint64_t bytes)
+{
+    links_lock(ends[which].links);
+    ends[which].links->spin_pause = 0;
+    links_unlock(ends[which].links);
+    arrive(which, superstep, bytes);
+}
+
+static void wait_for(int which, uint64_t superstep)
+{
+    const struct timespec moment = {0, 100000};
+
+    while (!complete(which, superstep, BSPZ_STAGE_ARRIVED))
+        nanosleep(&moment, NULL);
+}
+
+/* Nobody turns the loop: what an end knows comes from its other thread alone. */
+START_TEST(without_the_loop)
+{
+    static const uint64_t sizes[] = {0, 8, 4096, 400, 0}; /* the connection takes them at once */
+
+    begin_ringing(_i == 1);
+    for (uint64_t superstep = 0; superstep < 50; superstep++) {
+        uint64_t bytes = sizes[superstep % 5];
+
+        arrive_alone(0, superstep, bytes);
+        arrive_alone(1, superstep, bytes);
+        wait_for(0, superstep);
+        wait_for(1, superstep);
+        check_data(0, superstep, bytes);
+        check_data(1, superstep, bytes);
+    }
+    ck_assert_uint_eq(ends[0].lost + ends[1].lost, 0);
+}
+END_TEST
+
+/* Both threads take turns where it is more than connections hold. */
+START_TEST(with_the_loop)
+{
+    begin_ringing(_i == 1);
+    for (uint64_t superstep = 0; superstep < 9; superstep++) {
+        uint64_t bytes = superstep % 3 << 18;
+
+        arrive(0, superstep, bytes);
+        arrive(1, superstep, bytes);
+        while (!complete(0, superstep, BSPZ_STAGE_ARRIVED) ||
+               !complete(1, superstep, BSPZ_STAGE_ARRIVED))
+            uv_run(&loop, UV_RUN_NOWAIT);
+        check_data(0, superstep, bytes);
+        check_data(1, superstep, bytes);
+    }
+}
+END_TEST
+
+/* A message among them is for the loop, in its order; what follows it goes on by either. */
+START_TEST(messages_are_for_the_loop)
+{
+    begin_ringing(_i == 1);
+    for (uint64_t superstep = 0; superstep < 40; superstep++) {
+        arrive(0, superstep, 1000);
+        post(1, superstep, 100);
+        arrive(1, superstep, 1000);
+        ck_assert_uint_le(ends[0].messages, superstep);
+        while (ends[0].messages <= superstep)
+            uv_run(&loop, UV_RUN_ONCE);
+        while (!complete(0, superstep, BSPZ_STAGE_ARRIVED) ||
+               !complete(1, superstep, BSPZ_STAGE_ARRIVED))
+            uv_run(&loop, UV_RUN_NOWAIT);
+        check_data(0, superstep, 1000);
+    }
+}
+END_TEST
+
+/* When no superstep follows soon, the loop has the connections again. */
+START_TEST(hands_back)
+{
+    begin_ringing(false);
+    for (uint64_t superstep = 0; superstep < 5; superstep++) {
+        arrive_alone(0, superstep, 8);
+        arrive_alone(1, superstep, 8);
+        wait_for(0, superstep);
+        wait_for(1, superstep);
+        post(1, superstep, 100);
+        while (ends[0].messages <= superstep)
+            uv_run(&loop, UV_RUN_ONCE);
+    }
+}
+END_TEST
+
+/* And at once when nothing comes for longer than was said. */
+START_TEST(gives_up)
+{
+    spin_ns = 1000;
+    begin_ringing(false);
+    for (uint64_t superstep = 0; superstep < 5; superstep++) {
+        arrive(0, superstep, 8);
+        post(1, superstep, 100);
+        while (ends[0].messages <= superstep)
+            uv_run(&loop, UV_RUN_ONCE);
+        arrive(1, superstep, 8);
+        while (!complete(0, superstep, BSPZ_STAGE_ARRIVED) ||
+               !complete(1, superstep, BSPZ_STAGE_ARRIVED))
+            uv_run(&loop, UV_RUN_NOWAIT);
+    }
+}
+END_TEST
+
+/* The peer goes, or sends nonsense, while the thread of the bell receives: told by the loop, once.
+ */
+START_TEST(peer_goes)
+{
+    begin_ringing(false);
+    arrive(0, 0, 100);
+    if (_i == 0) {
+        close_end(&ends[1]);
+    } else {
+        static const struct link_frame nonsense = {LINK_DATA + 1, 1};
+
+        ck_assert_int_eq(send(ends[1].links->all[0].fd, &nonsense, sizeof nonsense, 0),
+                         (int)sizeof nonsense);
+    }
+    while (ends[0].lost == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    for (int i = 0; i < 10; i++)
+        turn();
+    ck_assert_uint_eq(ends[0].lost, 1);
+    if (_i == 0)
+        ck_assert(strstr(ends[0].why, "closed") || strstr(ends[0].why, "reset"));
+    else
+        ck_assert_str_eq(ends[0].why, "it sent what is no message of this protocol");
+}
+END_TEST
+
+/* Links end while that thread uses them, and the next term's are used by it. */
+START_TEST(ends_meanwhile)
+{
+    begin_ringing(false);
+    arrive_alone(0, 0, 2 << 20);
+    close_end(&ends[_i]);
+    close_end(&ends[!_i]);
+    ck_assert_uint_eq(ends[0].lost + ends[1].lost, 0);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+    begin(false);
+    bspz_board_ring(ends[0].at.board);
+    arrive_alone(1, 0, 8);
+    while (!complete(1, 0, BSPZ_STAGE_ARRIVED))
+        uv_run(&loop, UV_RUN_NOWAIT);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("link_drive");
+    TCase *cases = tcase_create("link_drive");
+
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_set_timeout(cases, 30);
+    tcase_add_loop_test(cases, without_the_loop, 0, 2);
+    tcase_add_loop_test(cases, with_the_loop, 0, 2);
+    tcase_add_loop_test(cases, messages_are_for_the_loop, 0, 2);
+    tcase_add_test(cases, hands_back);
+    tcase_add_test(cases, gives_up);
+    tcase_add_loop_test(cases, peer_goes, 0, 2);
+    tcase_add_loop_test(cases, ends_meanwhile, 0, 2);
+    suite_add_tcase(suite, cases);
+    return suite_run(suite);
+}
