@@ -23,6 +23,7 @@ from slurm import COMMANDS, Slurm
 from sshd import Sshd
 
 SLOTS = 4  # per host: enough for seven processes on two
+SLURM_SLOTS = 2  # the cores of a node there
 
 
 def wrapper(farm, options):
@@ -33,7 +34,7 @@ def wrapper(farm, options):
         hosts = ",".join(f"{name}:{SLOTS}" for name in farm.names)
         words += ["--hosts", hosts, "--map-by", "node", "--launcher",
                   options.launcher if options.launcher == "ssh" else farm.rsh]
-    else:  # its nodes have two cores
+    else:  # seven processes do not fit
         words += ["--oversubscribe"]
     folder = farm.path("work")
     os.makedirs(folder, exist_ok=True)
@@ -63,12 +64,13 @@ def run(farm, options, folder):
     words = [word.replace("{bsprun}", command) for word in options.command]
     environment = {k: v for k, v in os.environ.items()
                    if not k.startswith(("BSP_", "BSPZERO_", "FARM_"))}
-    environment.update(TMPDIR=folder, HOME=farm.root_home)
+    slots = SLURM_SLOTS if options.launcher == "slurm" else SLOTS
+    environment.update(TMPDIR=folder, HOME=farm.root_home, CONFORM_SLOTS=str(slots * options.hosts))
     while words and re.match(r"\w+=", words[0]):
         name, _, value = words.pop(0).partition("=")
         environment[name] = value
     if options.launcher == "slurm":
-        words = ["salloc", "-Q", f"-N{options.hosts}", "--ntasks-per-node=2", *words]
+        words = ["salloc", "-Q", f"-N{options.hosts}", f"--ntasks-per-node={SLURM_SLOTS}", *words]
     before = {name: set(farm.processes(name)) for name in farm.names}
     process = farm.popen(farm.names[0], words, env=environment, cwd=os.getcwd())
     status = process.wait()

@@ -13,6 +13,8 @@
  * OUT-ANY: end: ok
  * ARGS: ${p} 1
  *
+ * On several hosts, as many as the variable CONFORM_SLOTS says.
+ *
  * CASE: unbounded, it is the usable cores
  * P: 1
  * RUN: bare-free bsprun-free
@@ -25,11 +27,14 @@
 int main(int argc, char **argv)
 {
     cpu_set_t usable;
+    const char *slots = getenv("CONFORM_SLOTS");
     int bound, wanted;
 
     if (argc < 3 || sched_getaffinity(0, sizeof usable, &usable))
         return 1;
-    bound = strcmp(argv[1], "cores") ? atoi(argv[1]) : CPU_COUNT(&usable);
+    bound = slots ? atoi(slots) : CPU_COUNT(&usable);
+    if (strcmp(argv[1], "cores") != 0)
+        bound = atoi(argv[1]);
     wanted = strcmp(argv[2], "cores") ? atoi(argv[2]) : bound;
     CHECK_INT(bsp_nprocs(), bound);
     if (wanted > bsp_nprocs())
