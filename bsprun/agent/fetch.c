@@ -76,6 +76,7 @@ static void give_up_incoming(struct fetches *fetches)
 {
     struct incoming *now = &fetches->now;
 
+    agent_fetch_passed_on(fetches, false);
     if (now->fd >= 0)
         close(now->fd);
     store_snapshot_leave(now->folder);
@@ -256,6 +257,7 @@ static void take_piece(struct agent *agent, uint32_t host, const struct wire_pie
     if (now->received < now->size)
         return;
     error = close_sink(agent, &wanted->want, why);
+    agent_fetch_passed_on(fetches, !error);
     finish_first(agent, error, error ? why : "");
 }
 

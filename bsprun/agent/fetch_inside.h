@@ -30,7 +30,10 @@ struct incoming {
 struct upload {
     struct upload *next;
     uint32_t host, request;
-    int fd; /* -1: not there yet */
+    int fd;       /* -1: not there yet */
+    bool follows; /* it is coming here itself, and is passed on as it comes ... */
+    bool lost;    /* ... which it does not any more */
+    char binary[BSPZ_BINARY_NAME], *path; /* of a program */
     uint64_t offset, size, asked_ns;
     uint32_t mode;
     enum wire_thing thing;
@@ -52,6 +55,8 @@ struct fetches {
 /* Makes it if need be; NULL: no memory. */
 struct fetches *agent_fetches(struct agent *agent);
 void agent_fetch_serve(struct agent *agent, uint32_t host, const struct wire_message *message);
+/* What is coming is complete here, or does not come after all. */
+void agent_fetch_passed_on(struct fetches *fetches, bool complete);
 /* Does not send to that host any more; UINT32_MAX: to none. */
 void agent_fetch_stop_serving(struct fetches *fetches, uint32_t host);
 /* Works on what is sent, and comes back when there is more to do. */

@@ -1,9 +1,14 @@
 /* fetch_serve.c - sends files to other agents, a piece at a time; see fetch.h.
  *
+ * An image that is coming here itself is passed on as it comes: so a tree of hosts takes little
+ * longer than one.
+ *
  * What can fail: there is no such file (PIECE with the error), or it is still being written: it is
  * looked for again until it is there or too much time has passed.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,6 +40,7 @@ static void free_upload(struct upload *upload)
 {
     if (upload->fd >= 0)
         close(upload->fd);
+    free(upload->path);
     free(upload);
 }
 
@@ -52,11 +58,26 @@ void agent_fetch_stop_serving(struct fetches *fetches, uint32_t host)
     }
 }
 
+static int open_binary(struct agent *agent, struct upload *upload)
+{
+    char why[BINARIES_WHY];
+    const char *path;
+    struct stat about;
+    int file = binaries_open(agent_fetch_folder(agent, &path, why), upload->binary, upload->path,
+                             &upload->size, why);
+
+    if (file >= 0 && fstat(file, &about) == 0)
+        upload->mode = about.st_mode & 0777;
+    return file;
+}
+
 static int open_thing(struct agent *agent, struct upload *upload)
 {
     struct store *store = agent->snapshots ? agent->snapshots->store : NULL;
     char why[AGENT_WHY];
 
+    if (upload->thing == WIRE_THING_BINARY)
+        return open_binary(agent, upload);
     if (!store)
         return -ENOENT;
     upload->mode = 0600;
@@ -67,19 +88,65 @@ static int open_thing(struct agent *agent, struct upload *upload)
                                      &upload->size, why);
 }
 
-/* Whether it may yet come: the snapshot that is being taken, or was just committed. */
+static bool is_same(const struct upload *upload, const struct fetch_want *want)
+{
+    if (upload->thing != want->thing)
+        return false;
+    if (upload->thing == WIRE_THING_BINARY)
+        return strcmp(upload->binary, want->file->name) == 0;
+    return coord_name_same(upload->name, want->name) &&
+           (upload->thing != WIRE_THING_IMAGE || upload->pid == want->pid);
+}
+
+/* What is coming here, for as far as it has come. */
+static bool follow(struct fetches *fetches, struct upload *upload)
+{
+    const struct wanted *wanted = fetches->first;
+    char path[64];
+
+    if (!wanted || fetches->now.fd < 0 || !is_same(upload, &wanted->want))
+        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fetches->now.fd);
+    upload->fd = open(path, O_RDONLY | O_CLOEXEC);
+    upload->size = fetches->now.size;
+    upload->mode = 0600;
+    upload->follows = upload->fd >= 0;
+    return upload->follows;
+}
+
+void agent_fetch_passed_on(struct fetches *fetches, bool complete)
+{
+    for (struct upload *upload = fetches->uploads; upload; upload = upload->next) {
+        upload->lost = upload->lost || (upload->follows && !complete);
+        upload->follows = false;
+    }
+}
+
+/* Whether it may yet come: it has been asked for here, too; it is of the snapshot that is being
+ * taken, or was just committed; or all that processes are made of is about to be asked for. */
 static bool is_on_its_way(const struct agent *agent, const struct upload *upload)
 {
+    if (agent_now_ns() - upload->asked_ns >= PATIENCE_NS)
+        return false;
+    for (const struct wanted *one = agent->peers->fetches->first; one; one = one->next)
+        if (is_same(upload, &one->want))
+            return true;
     return agent->snapshots && upload->thing != WIRE_THING_BINARY &&
-           coord_name_same(upload->name, agent->snapshots->ticket.name) &&
-           agent_now_ns() - upload->asked_ns < PATIENCE_NS;
+           (coord_name_same(upload->name, agent->snapshots->ticket.name) ||
+            (agent->job == JOB_FORMING && agent->here > 0));
 }
 
 /* False: it is over, well or not. */
 static bool send_some(struct agent *agent, struct upload *upload, void *buffer)
 {
-    if (upload->fd < 0)
+    struct fetches *fetches = agent->peers->fetches;
+
+    if (upload->fd < 0 && !follow(fetches, upload))
         upload->fd = open_thing(agent, upload);
+    if (upload->lost) {
+        send_piece(agent, upload, NULL, 0, EIO);
+        return false;
+    }
     if (upload->fd < 0) {
         if (is_on_its_way(agent, upload))
             return true;
@@ -87,7 +154,13 @@ static bool send_some(struct agent *agent, struct upload *upload, void *buffer)
         return false;
     }
     while (links_waiting(agent->peers->links, upload->host) < WAITING_BYTES) {
-        ssize_t got = pread(upload->fd, buffer, PIECE_BYTES, (off_t)upload->offset);
+        uint64_t there = upload->follows ? fetches->now.received : upload->size;
+        uint64_t some = there - upload->offset < PIECE_BYTES ? there - upload->offset : PIECE_BYTES;
+        ssize_t got;
+
+        if (some == 0 && upload->follows)
+            return true;
+        got = pread(upload->fd, buffer, (size_t)some, (off_t)upload->offset);
 
         if (got < 0 || (got == 0 && upload->offset < upload->size)) {
             send_piece(agent, upload, NULL, 0, got < 0 ? errno : EIO);
@@ -137,8 +210,6 @@ static void serve(struct agent *agent, struct fetches *fetches, uint32_t host,
 {
     struct upload *upload = calloc(1, sizeof *upload);
     const struct wire_fetch *fetch = &message->fetch;
-    char name[BSPZ_BINARY_NAME] = "", why[BINARIES_WHY];
-    const char *path;
 
     if (!upload)
         return;
@@ -149,19 +220,12 @@ static void serve(struct agent *agent, struct fetches *fetches, uint32_t host,
                               .thing = (enum wire_thing)fetch->thing,
                               .name = {message->envelope.superstep, fetch->from},
                               .pid = fetch->pid};
-    if (fetch->thing == WIRE_THING_BINARY) {
-        struct stat about;
-
-        if (fetch->build_id.size > 0 && fetch->build_id.size < sizeof name)
-            memcpy(name, fetch->build_id.data, fetch->build_id.size);
-        upload->fd = binaries_open(agent_fetch_folder(agent, &path, why), name, fetch->path,
-                                   &upload->size, why);
-        if (upload->fd < 0 || fstat(upload->fd, &about) != 0) {
-            send_piece(agent, upload, NULL, 0, ENOENT);
-            free_upload(upload);
-            return;
-        }
-        upload->mode = about.st_mode & 0777;
+    if (fetch->build_id.size > 0 && fetch->build_id.size < sizeof upload->binary)
+        memcpy(upload->binary, fetch->build_id.data, fetch->build_id.size);
+    upload->path = strdup(fetch->path);
+    if (!upload->path) {
+        free_upload(upload);
+        return;
     }
     upload->next = fetches->uploads;
     fetches->uploads = upload;

@@ -1,4 +1,5 @@
-/* gather.c - brings to this host what processes are made of: manifests, images, programs, libraries.
+/* gather.c - brings to this host what processes are made of: manifests, images, programs,
+ * libraries.
  *
  * Looks at what there is, asks other hosts for what is missing, and looks again when that has come,
  * as a manifest says which image it is, an image what it builds on and which files it maps.
@@ -14,6 +15,7 @@
 
 #include "bsprun/agent/agent_snapshots.h"
 #include "bsprun/agent/fetch.h"
+#include "bsprun/agent/snapshot_plan.h"
 #include "ckpt/capture/capture.h"
 
 #define VARIABLES 2
@@ -70,7 +72,9 @@ static void want(struct agent *agent, struct fetch_want wanted)
 {
     struct gathering *gathering = agent->snapshots->gathering;
 
-    wanted.from = agent->home[0];
+    wanted.from = agent->job == JOB_FORMING
+                      ? snapshot_source(agent->home, (uint32_t)agent->nprocs, agent->host)
+                      : agent->home[0];
     wanted.done = came;
     if (agent_fetch(agent, &wanted) == 0)
         gathering->outstanding++;
@@ -181,7 +185,8 @@ static bool look_at_chain(struct agent *agent, struct sources *sources, struct a
         const struct manifest *manifest = agent_manifest_of(sources, name, &error, why);
 
         if (error == -ENOENT)
-            want_once(agent, asked, (struct fetch_want){.thing = WIRE_THING_MANIFEST, .name = name});
+            want_once(agent, asked,
+                      (struct fetch_want){.thing = WIRE_THING_MANIFEST, .name = name});
         if (!manifest || pid >= manifest->nprocs)
             return false; /* damaged ones are noticed when they are used */
         image = &manifest->images.items[pid];

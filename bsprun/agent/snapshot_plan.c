@@ -55,6 +55,22 @@ uint64_t snapshot_copied_ns(const struct snapshot_load *load)
     return pages < UINT64_MAX / PAGE_COPY_MOST_NS ? pages * page_ns / at_once : UINT64_MAX;
 }
 
+uint32_t snapshot_source(const uint32_t *home, uint32_t nprocs, uint32_t host)
+{
+    bool seen[COORD_HOSTS_MAX] = {false};
+    uint32_t order[COORD_HOSTS_MAX], count = 0;
+
+    for (uint32_t pid = 0; pid < nprocs; pid++) {
+        if (home[pid] >= COORD_HOSTS_MAX || seen[home[pid]])
+            continue;
+        if (home[pid] == host && count > 0)
+            return order[(count - 1) / SNAPSHOT_BRANCHES];
+        seen[home[pid]] = true;
+        order[count++] = home[pid];
+    }
+    return home[0];
+}
+
 bool snapshot_pack_texts(const struct wire_texts *texts, char *room, size_t size, uint32_t *bytes)
 {
     size_t used = 0;

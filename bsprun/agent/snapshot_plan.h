@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coordinator/core/coord.h"
 #include "coordinator/core/lineage.h"
 #include "lib/wire/wire.h"
 
@@ -43,6 +44,12 @@ struct snapshot_load {
 uint64_t snapshot_busy_ns(const struct snapshot_load *load);
 /* How long they were held up by getting pages of their own. */
 uint64_t snapshot_copied_ns(const struct snapshot_load *load);
+
+/* From which host the image of process 0 comes to `host`: a tree of the hosts in the order of their
+ * first processes, home[pid] being that of each, so that no host sends it to more than
+ * SNAPSHOT_BRANCHES others.  Process 0's host, and one without processes, are told process 0's. */
+#define SNAPSHOT_BRANCHES 2u
+uint32_t snapshot_source(const uint32_t *home, uint32_t nprocs, uint32_t host);
 
 /* Texts one after the other, each with its NUL.  False: there is no room. */
 bool snapshot_pack_texts(const struct wire_texts *texts, char *room, size_t size, uint32_t *bytes);

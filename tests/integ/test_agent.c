@@ -89,6 +89,44 @@ START_TEST(cores_decide_what_a_snapshot_costs)
 }
 END_TEST
 
+/* Everybody gets it, in at most so many steps, and nobody sends it to more than two. */
+static void expect_tree(const uint32_t *home, uint32_t nprocs, uint32_t hosts, uint32_t most_steps)
+{
+    uint32_t sends[COORD_HOSTS_MAX] = {0};
+
+    for (uint32_t host = 0; host < hosts; host++) {
+        uint32_t steps = 0;
+
+        if (host == home[0])
+            continue;
+        sends[snapshot_source(home, nprocs, host)]++;
+        for (uint32_t at = host; at != home[0]; at = snapshot_source(home, nprocs, at))
+            ck_assert_uint_lt(steps++, most_steps);
+    }
+    for (uint32_t host = 0; host < hosts; host++)
+        ck_assert_uint_le(sends[host], SNAPSHOT_BRANCHES);
+}
+
+START_TEST(the_image_goes_down_a_tree)
+{
+    static uint32_t home[4 * COORD_HOSTS_MAX];
+    const uint32_t mixed[] = {5, 5, 2, 0, 2, 7};
+
+    ck_assert_uint_eq(snapshot_source(mixed, 6, 5), 5);
+    ck_assert_uint_eq(snapshot_source(mixed, 6, 2), 5);
+    ck_assert_uint_eq(snapshot_source(mixed, 6, 0), 5);
+    ck_assert_uint_eq(snapshot_source(mixed, 6, 7), 2);
+    ck_assert_uint_eq(snapshot_source(mixed, 6, 1), 5); /* it has no process */
+    for (uint32_t i = 0; i < 4 * COORD_HOSTS_MAX; i++)
+        home[i] = i / 4;
+    expect_tree(home, 4 * 32, 32, 5);
+    expect_tree(home, 4 * COORD_HOSTS_MAX, COORD_HOSTS_MAX, 10);
+    for (uint32_t i = 0; i < 64; i++)
+        home[i] = (i + 3) % 32; /* in turn, and the first one is not 0 */
+    expect_tree(home, 64, 32, 5);
+}
+END_TEST
+
 START_TEST(texts_are_packed_and_unpacked)
 {
     const char *const items[] = {"A=1", "", "BSPZERO_BOARD=7"};
@@ -157,6 +195,7 @@ int main(void)
     tcase_add_test(tests, the_committed_copy_stays);
     tcase_add_test(tests, memory_decides);
     tcase_add_test(tests, cores_decide_what_a_snapshot_costs);
+    tcase_add_test(tests, the_image_goes_down_a_tree);
     tcase_add_test(tests, texts_are_packed_and_unpacked);
     tcase_add_test(tests, numbers_are_found);
     tcase_add_test(tests, what_a_group_allows);
