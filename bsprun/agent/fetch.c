@@ -100,22 +100,28 @@ static void finish_first(struct agent *agent, int error, const char *why)
         ask_next(agent);
 }
 
-/* The k-th host to be asked: first the one that should have it, then all others. */
+static bool takes_part(const struct agent_peers *peers, uint32_t host)
+{
+    for (uint32_t i = 0; i < peers->host_count; i++)
+        if (peers->hosts[i].host == host)
+            return true;
+    return false;
+}
+
+/* The next host to be asked: first the two that should have it, then all others. */
 static bool host_to_ask(const struct agent *agent, const struct wanted *wanted, uint32_t *host)
 {
     const struct agent_peers *peers = agent->peers;
-    uint32_t k = wanted->asked;
+    const struct fetch_want *want = &wanted->want;
+    uint32_t left = wanted->asked;
 
-    *host = wanted->want.from;
-    if (k == 0 && wanted->want.from != agent->host)
-        return true;
-    for (uint32_t i = 0, left = k; i < peers->host_count; i++) {
-        *host = peers->hosts[i].host;
-        if (*host == agent->host || (*host == wanted->want.from))
+    for (uint32_t i = 0; i < peers->host_count + 2; i++) {
+        *host = i == 0 ? want->from : i == 1 ? want->otherwise : peers->hosts[i - 2].host;
+        if (*host == agent->host || (i > 0 && *host == want->from) ||
+            (i > 1 && *host == want->otherwise) || (i < 2 && !takes_part(peers, *host)))
             continue;
-        if (left == (wanted->want.from != agent->host))
+        if (left-- == 0)
             return true;
-        left--;
     }
     return false;
 }

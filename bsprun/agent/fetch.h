@@ -19,6 +19,7 @@ struct fetch_want {
     uint32_t pid;           /* IMAGE */
     const struct binaries_file *file; /* BINARY; copied */
     uint32_t from;          /* the host that is asked first */
+    uint32_t otherwise;     /* the next one */
     /* 0, or -errno and why. */
     void (*done)(struct agent *agent, const struct fetch_want *want, int error, const char *why);
 };

@@ -72,6 +72,7 @@ static void want(struct agent *agent, struct fetch_want wanted)
 {
     struct gathering *gathering = agent->snapshots->gathering;
 
+    wanted.otherwise = agent->home[0];
     wanted.from = agent->job == JOB_FORMING
                       ? snapshot_source(agent->home, (uint32_t)agent->nprocs, agent->host)
                       : agent->home[0];

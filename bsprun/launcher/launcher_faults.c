@@ -147,6 +147,9 @@ void launcher_take_link_lost(struct launcher_agent *agent, const struct wire_mes
 
     if (event.term != job_machine_term(launcher->machine) || !launcher_agent_of(launcher, peer))
         return;
+    if (launcher->options->verbosity > 0 && !launcher->over)
+        launcher_say(launcher, "host %s has lost host %s: %s", agent->name,
+                     launcher->agents[peer].name, message->link_lost.text);
     if (peer == agent->host) {
         take_deaf(agent, &event);
         return;

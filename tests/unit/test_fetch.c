@@ -305,6 +305,84 @@ START_TEST(too_many_questions)
 }
 END_TEST
 
+/* How much host 2 has got, piece by piece, in answer to request 77. */
+static size_t passed_on(const struct fetch_bytes *file)
+{
+    size_t at = 0;
+
+    for (unsigned i = 0; i < said_count; i++) {
+        const struct wire_piece *piece = &said[i].message.piece;
+
+        if (said[i].message.kind != WIRE_PIECE)
+            continue;
+        ck_assert_uint_eq(said[i].host, 2);
+        ck_assert_uint_eq(piece->request, 77);
+        ck_assert_uint_eq(piece->error, 0);
+        ck_assert_uint_eq(piece->size, file->size);
+        ck_assert_uint_eq(piece->offset, at);
+        ck_assert_mem_eq(piece->data.data, file->bytes + at, piece->data.size);
+        at += piece->data.size;
+    }
+    return at;
+}
+
+START_TEST(an_image_is_passed_on_as_it_comes)
+{
+    const struct fetch_bytes *file = &fetch_image[1];
+    size_t half = file->size / 2;
+
+    fetch_play_want(WIRE_THING_IMAGE, 1);
+    if (_i == 0)
+        ask(2, WIRE_THING_IMAGE, 1, 77);
+    fetch_play_piece(1, 0, file->bytes, half, file->size);
+    if (_i == 1)
+        ask(2, WIRE_THING_IMAGE, 1, 77);
+    agent_fetch_pump(&agent);
+    ck_assert_uint_eq(passed_on(file), half);
+    agent_fetch_pump(&agent);
+    ck_assert_uint_eq(passed_on(file), half);
+    fetch_play_piece(1, half, file->bytes + half, file->size - half, file->size);
+    ck_assert(fetch_play_has_image(1));
+    agent_fetch_pump(&agent);
+    ck_assert_uint_eq(passed_on(file), file->size);
+}
+END_TEST
+
+/* Who got the first half is told, and asks elsewhere. */
+START_TEST(an_image_that_does_not_come_on)
+{
+    const struct fetch_bytes *file = &fetch_image[1];
+    const struct said *last;
+
+    fetch_play_want(WIRE_THING_IMAGE, 1);
+    ask(2, WIRE_THING_IMAGE, 1, 77);
+    fetch_play_piece(1, 0, file->bytes, 100, file->size);
+    agent_fetch_pump(&agent);
+    ck_assert_uint_eq(passed_on(file), 100);
+    refuse(1, EIO);
+    agent_fetch_pump(&agent);
+    last = fetch_last_said(WIRE_PIECE);
+    ck_assert_uint_eq(last->host, 2);
+    ck_assert_uint_eq(last->message.piece.error, EIO);
+    send_all(2, file, 1000); /* it had it after all */
+    ck_assert(fetch_play_has_image(1));
+}
+END_TEST
+
+/* All that processes are made of comes down the tree: also before it has been asked for here. */
+START_TEST(what_will_be_asked_for)
+{
+    agent.job = JOB_FORMING;
+    agent.here = 1;
+    ask(2, WIRE_THING_IMAGE, 1, 77);
+    agent_fetch_pump(&agent);
+    ck_assert_uint_eq(said_count, 0);
+    get_image(1);
+    agent_fetch_pump(&agent);
+    ck_assert_uint_eq(passed_on(&fetch_image[1]), fetch_image[1].size);
+}
+END_TEST
+
 /* ---- What is kept for others ---- */
 
 static void keep(uint32_t pid, uint32_t digest_size)
@@ -371,6 +449,9 @@ int main(void)
     tcase_add_test(tests, what_is_here_is_sent);
     tcase_add_loop_test(tests, what_is_not_here_is_said, 0, 10);
     tcase_add_test(tests, too_many_questions);
+    tcase_add_loop_test(tests, an_image_is_passed_on_as_it_comes, 0, 2);
+    tcase_add_test(tests, an_image_that_does_not_come_on);
+    tcase_add_test(tests, what_will_be_asked_for);
     tcase_add_test(tests, kept_for_another);
     tcase_add_test(tests, not_kept);
     suite_add_tcase(suite, tests);
