@@ -101,6 +101,9 @@ class Stream:
         self.thread.join(patience)
         return b''.join(self.chunks).decode(errors='replace')
 
+    def is_open(self):
+        return self.thread.is_alive()
+
 
 class Job:
     """A command under watch: its descriptors, its time and its descendants."""
@@ -148,6 +151,8 @@ class Job:
         kill_marked(self.mark)
         outcome.err = err.text(GRACE)
         outcome.out = out.text(GRACE).replace('\r\n', '\n') if out else ''
+        outcome.left += [f'somebody who holds {name}' for name, stream in
+                         (('stdout', out), ('stderr', err)) if stream and stream.is_open()]
         if feeder:
             feeder.join(GRACE)
         return outcome
