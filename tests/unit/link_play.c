@@ -19,6 +19,7 @@ int fds[2], outputs[2];
 uint64_t spin_ns;
 uint32_t heartbeat_ms;
 static int open_before;
+static pthread_t loop_thread;
 const struct net_session sessions[2] = {
     {"from a to b, a key of 32 bytes.", "from b to a, a key of 32 bytes."},
     {"from b to a, a key of 32 bytes.", "from a to b, a key of 32 bytes."},
@@ -45,6 +46,7 @@ static void on_message(void *context, uint32_t host, const struct wire_message *
 {
     struct end *end = context;
 
+    ck_assert_msg(pthread_equal(pthread_self(), loop_thread), "by a thread that is not the loop's");
     ck_assert_uint_eq(host, end == &ends[0] ? 1 : 0);
     ck_assert_int_eq((int)message->kind, WIRE_INPUT);
     ck_assert_uint_eq(message->input.position, end->next);
@@ -121,6 +123,7 @@ void mirror(int which)
 void link_set_up(void)
 {
     signal(SIGPIPE, SIG_IGN);
+    loop_thread = pthread_self();
     ck_assert_int_eq(uv_loop_init(&loop), 0);
     ck_assert_int_eq(uv_loop_close(&loop), 0);
     open_before = count_descriptors();

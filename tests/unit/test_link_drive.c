@@ -2,12 +2,15 @@
  * its host wait for others, and leaves to the loop what is the loop's. */
 #include <check.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/link/link_tune.h"
 #include "tests/unit/link_play.h"
 #include "tests/unit/suite.h"
 
@@ -84,12 +87,27 @@ static void arrive_alone(int which, uint64_t superstep, uint64_t bytes)
     arrive(which, superstep, bytes);
 }
 
-static void wait_for(int which, uint64_t superstep)
+static void wait_for_stage(int which, uint64_t superstep, enum bspz_stage stage)
 {
     const struct timespec moment = {0, 100000};
 
-    while (!complete(which, superstep, BSPZ_STAGE_ARRIVED))
+    while (!complete(which, superstep, stage))
         nanosleep(&moment, NULL);
+}
+
+static void wait_for(int which, uint64_t superstep)
+{
+    wait_for_stage(which, superstep, BSPZ_STAGE_ARRIVED);
+}
+
+/* All ranks of an end reach a stage behind the first. */
+static void go_on(int which, uint64_t superstep, enum bspz_stage stage)
+{
+    links_lock(ends[which].links);
+    ends[which].links->spin_pause = 0;
+    links_unlock(ends[which].links);
+    for (int pid = 2 * which; pid < 2 * which + 2; pid++)
+        bspz_barrier_arrive(ends[which].at.board, PROCS, pid, superstep, stage);
 }
 
 /* Nobody turns the loop: what an end knows comes from its other thread alone. */
@@ -109,6 +127,29 @@ START_TEST(without_the_loop)
         check_data(1, superstep, bytes);
     }
     ck_assert_uint_eq(ends[0].lost + ends[1].lost, 0);
+}
+END_TEST
+
+/* The same at the other stages of a barrier; the one end comes long before the other. */
+START_TEST(stages_without_the_loop)
+{
+    static const enum bspz_stage stages[] = {BSPZ_STAGE_MATCHED, BSPZ_STAGE_REPLIED};
+    const struct timespec moment = {0, 5000000};
+
+    begin_ringing(false);
+    for (uint64_t superstep = 0; superstep < 4; superstep++) {
+        arrive_alone(0, superstep, 8);
+        arrive_alone(1, superstep, 8);
+        wait_for(0, superstep);
+        wait_for(1, superstep);
+        for (int i = 0; i < 2; i++) {
+            go_on(0, superstep, stages[i]);
+            nanosleep(&moment, NULL);
+            go_on(1, superstep, stages[i]);
+            wait_for_stage(0, superstep, stages[i]);
+            wait_for_stage(1, superstep, stages[i]);
+        }
+    }
 }
 END_TEST
 
@@ -226,6 +267,39 @@ START_TEST(ends_meanwhile)
 }
 END_TEST
 
+static void control_of(int fd, char name[16])
+{
+    socklen_t size = 15;
+
+    memset(name, 0, 16);
+    ck_assert_int_eq(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &size), 0);
+}
+
+/* A connection to a neighbour that would be paced is not; what others are is left as it is. */
+START_TEST(neighbours_are_not_paced)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    char before[16], after[16];
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ck_assert_int_eq(bind(listening, (struct sockaddr *)&address, sizeof address), 0);
+    ck_assert_int_eq(listen(listening, 1), 0);
+    ck_assert_int_eq(getsockname(listening, (struct sockaddr *)&address, &size), 0);
+    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, _i == 0 ? "bbr" : "cubic", _i == 0 ? 3 : 5);
+    ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    control_of(fd, before);
+    link_tune(fd);
+    control_of(fd, after);
+    ck_assert_str_eq(after, strcmp(before, "bbr") == 0 ? "reno" : before);
+    link_tune(fds[0]); /* which is no connection of TCP: nothing happens */
+    close(fd);
+    close(listening);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("link_drive");
@@ -234,6 +308,8 @@ int main(void)
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_set_timeout(cases, 30);
     tcase_add_loop_test(cases, without_the_loop, 0, 2);
+    tcase_add_test(cases, stages_without_the_loop);
+    tcase_add_loop_test(cases, neighbours_are_not_paced, 0, 2);
     tcase_add_loop_test(cases, with_the_loop, 0, 2);
     tcase_add_loop_test(cases, messages_are_for_the_loop, 0, 2);
     tcase_add_test(cases, hands_back);
