@@ -96,6 +96,7 @@ def its_host_is_lost():
         check(zero_of(place, job) == "h0", job)
         place.release(0, 3)
         job.check_all(reference())
+        place.check_files(reference())
         place.check_clean()
 
 
@@ -109,6 +110,7 @@ def another_host_is_lost():
         wait_said(job, "Processor Zero is host h1 (term 2)")
         place.release(0, 3)
         job.check_all(reference())
+        place.check_files(reference())
         place.check_clean()
 
 
@@ -122,6 +124,7 @@ def a_host_without_processes():
         place.wait_executed(0, 3, times=2)
         place.release(0, 3)
         job.check_all(reference())
+        place.check_files(reference())
         check(job.said().count("\n") == 1, job)
         place.check_clean()
 
@@ -142,6 +145,7 @@ def one_after_the_other():
         check(zero_of(place, job) == left[0], job)
         place.release(0, 3)
         job.check_all(reference())
+        place.check_files(reference())
         place.check_clean()
 
 

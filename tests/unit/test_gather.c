@@ -1,0 +1,238 @@
+/* test_gather.c - what processes are made of is brought here: all of it, each thing once, in the
+ * order in which it becomes known; what becomes of it when nobody has something. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/ckpt/store_sample.h"
+#include "tests/unit/fetch_play.h"
+#include "tests/unit/loop_play.h"
+#include "tests/unit/suite.h"
+
+static struct kept kept[FETCH_PROCS];
+static uint32_t home[FETCH_PROCS];
+static unsigned gathered;
+static int gathered_error;
+static bool here[FETCH_PROCS];
+
+/* ---- In place of the rest of the agent ---- */
+
+bool agent_is_here(const struct agent *at, int pid)
+{
+    (void)at;
+    return here[pid];
+}
+
+const struct manifest *agent_manifest_of(struct sources *sources, struct coord_name name,
+                                         int *error, char *why)
+{
+    struct manifest *manifest = &sources->manifests[sources->count];
+
+    for (uint32_t i = 0; i < sources->count; i++)
+        if (sources->manifests[i].superstep == name.superstep)
+            return &sources->manifests[i];
+    *error = store_manifest(sources->store, name.superstep, name.term, manifest, why);
+    if (*error)
+        return NULL;
+    sources->count++;
+    return manifest;
+}
+
+void agent_free_sources(struct sources *sources)
+{
+    while (sources->count > 0)
+        manifest_free(&sources->manifests[--sources->count]);
+}
+
+/* ---- Fixture ---- */
+
+static void set_up(void)
+{
+    loop_set_up();
+    fetch_set_up();
+    memset(kept, 0, sizeof kept);
+    for (uint32_t pid = 0; pid < FETCH_PROCS; pid++) {
+        home[pid] = 1;
+        here[pid] = true;
+    }
+    agent.home = home;
+    agent.term = 2;
+    agent.snapshots->kept = kept;
+    gathered = 0;
+    gathered_error = 1;
+}
+
+static void tear_down(void)
+{
+    agent_gather_free(&agent);
+    fetch_tear_down();
+    loop_tear_down();
+}
+
+static void on_gathered(struct agent *at, int error, const char *why)
+{
+    ck_assert_ptr_eq(at, &agent);
+    ck_assert(error == 0 || why[0] != '\0');
+    gathered++;
+    gathered_error = error;
+}
+
+/* The n-th FETCH was for that. */
+static void expect_fetch(unsigned number, enum wire_thing thing, uint32_t pid, uint32_t host)
+{
+    ck_assert_uint_eq(said_count, number);
+    ck_assert_uint_eq(said[number - 1].message.kind, WIRE_FETCH);
+    ck_assert_uint_eq(said[number - 1].message.fetch.thing, thing);
+    ck_assert_uint_eq(said[number - 1].host, host);
+    if (thing == WIRE_THING_IMAGE)
+        ck_assert_uint_eq(said[number - 1].message.fetch.pid, pid);
+}
+
+static void deliver(const struct fetch_bytes *file)
+{
+    fetch_play_piece(1, 0, file->bytes, file->size, file->size);
+}
+
+static void refuse(uint32_t host)
+{
+    struct wire_message message = {.kind = WIRE_PIECE};
+
+    message.piece.request = fetch_last_said(WIRE_FETCH)->message.fetch.request;
+    message.piece.error = ENOENT;
+    fetch_play_take(host, &message);
+}
+
+/* The images say which programs they map; nobody has those. */
+static void refuse_programs(unsigned before)
+{
+    unsigned was = gathered;
+
+    ck_assert_uint_gt(said_count, before);
+    for (unsigned i = 0; gathered == was; i++) {
+        const struct said *last = fetch_last_said(WIRE_FETCH);
+
+        ck_assert_uint_lt(i, 20);
+        ck_assert_uint_eq(last->message.fetch.thing, WIRE_THING_BINARY);
+        refuse(last->host);
+    }
+    ck_assert_uint_eq(gathered, was + 1);
+    ck_assert_int_eq(gathered_error, -ENOENT);
+}
+
+START_TEST(each_thing_once)
+{
+    agent_gather(&agent, fetch_name, on_gathered);
+    expect_fetch(1, WIRE_THING_MANIFEST, 0, 1);
+    deliver(&fetch_manifest);
+    expect_fetch(2, WIRE_THING_IMAGE, 0, 1);
+    deliver(&fetch_image[0]);
+    expect_fetch(3, WIRE_THING_IMAGE, 1, 1);
+    ck_assert_uint_eq(gathered, 0);
+    deliver(&fetch_image[1]);
+    refuse_programs(3);
+
+    /* Only what is missing yet is asked for. */
+    unsigned before = said_count;
+    agent_gather(&agent, fetch_name, on_gathered);
+    refuse_programs(before);
+}
+END_TEST
+
+/* Of processes that live elsewhere, or have a frozen copy here, nothing is needed. */
+START_TEST(only_what_is_needed)
+{
+    here[0] = false;
+    agent_gather(&agent, fetch_name, on_gathered);
+    deliver(&fetch_manifest);
+    expect_fetch(2, WIRE_THING_IMAGE, 1, 1);
+    deliver(&fetch_image[1]);
+    refuse_programs(2);
+    unsigned before = said_count;
+    kept[1].copied = true;
+    agent_gather(&agent, fetch_name, on_gathered);
+    ck_assert_uint_eq(gathered, 2);
+    ck_assert_int_eq(gathered_error, 0);
+    ck_assert_uint_eq(said_count, before);
+}
+END_TEST
+
+START_TEST(nobody_has_it)
+{
+    agent_gather(&agent, fetch_name, on_gathered);
+    if (_i > 0) {
+        deliver(&fetch_manifest);
+        expect_fetch(2, WIRE_THING_IMAGE, 0, 1);
+    }
+    refuse(1);
+    expect_fetch(2 + (unsigned)_i, _i > 0 ? WIRE_THING_IMAGE : WIRE_THING_MANIFEST, 0, 2);
+    refuse(2);
+    if (_i > 0) { /* what was asked for besides comes, or does not */
+        ck_assert_uint_eq(gathered, 0);
+        expect_fetch(4, WIRE_THING_IMAGE, 1, 1);
+        deliver(&fetch_image[1]);
+    }
+    ck_assert_uint_eq(gathered, 1);
+    ck_assert_int_eq(gathered_error, -ENOENT);
+}
+END_TEST
+
+/* What comes for an older term ends nothing of this one. */
+START_TEST(the_term_is_over)
+{
+    agent_gather(&agent, fetch_name, on_gathered);
+    agent.term++;
+    deliver(&fetch_manifest);
+    ck_assert_uint_eq(gathered, 0);
+    ck_assert_uint_eq(said_count, 1);
+    agent_gather(&agent, fetch_name, on_gathered);
+    expect_fetch(2, WIRE_THING_IMAGE, 0, 1);
+    deliver(&fetch_image[0]);
+    deliver(&fetch_image[1]);
+    refuse_programs(3);
+}
+END_TEST
+
+/* An image that is none is kept, so that whoever restores it can say what is wrong with it; it is
+ * not asked for again and again. */
+START_TEST(an_image_that_is_none)
+{
+    memset(fetch_image[0].bytes, 'x', fetch_image[0].size);
+    agent_gather(&agent, fetch_name, on_gathered);
+    deliver(&fetch_manifest);
+    deliver(&fetch_image[0]);
+    deliver(&fetch_image[1]);
+    ck_assert_uint_eq(gathered, 1);
+    ck_assert_int_eq(gathered_error, 0);
+    ck_assert_uint_eq(said_count, 3);
+}
+END_TEST
+
+/* A manifest that lies about its length, in the middle of it all. */
+START_TEST(a_lie)
+{
+    agent_gather(&agent, fetch_name, on_gathered);
+    fetch_play_piece(1, 0, fetch_manifest.bytes, 20, 40);
+    fetch_play_piece(1, 20, fetch_manifest.bytes + 20, 100, UINT64_MAX);
+    ck_assert_uint_eq(dropped, 1);
+    ck_assert_uint_eq(gathered, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("gather");
+    TCase *tests = tcase_create("gather");
+
+    store_sample_scratch();
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, each_thing_once);
+    tcase_add_test(tests, only_what_is_needed);
+    tcase_add_loop_test(tests, nobody_has_it, 0, 2);
+    tcase_add_test(tests, the_term_is_over);
+    tcase_add_test(tests, an_image_that_is_none);
+    tcase_add_test(tests, a_lie);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
