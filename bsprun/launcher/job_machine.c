@@ -34,8 +34,8 @@ static void move(struct job_machine *machine, enum job_machine_state to)
     machine->state = to;
 }
 
-static struct job_effect *add(struct job_machine *machine, struct job_effects *effects,
-                              enum job_effect_kind kind)
+struct job_effect *machine_add(struct job_machine *machine, struct job_effects *effects,
+                               enum job_effect_kind kind)
 {
     assert(effects->count < JOB_EFFECTS_MAX);
     struct job_effect *effect = &effects->items[effects->count++];
@@ -43,7 +43,7 @@ static struct job_effect *add(struct job_machine *machine, struct job_effects *e
     return effect;
 }
 
-static struct machine_host *find(const struct job_machine *machine, uint32_t id)
+struct machine_host *machine_find(const struct job_machine *machine, uint32_t id)
 {
     for (uint32_t i = 0; i < machine->config.host_count; i++)
         if (machine->hosts[i].id == id)
@@ -56,7 +56,7 @@ static struct machine_host *find(const struct job_machine *machine, uint32_t id)
 static void leave(struct job_machine *machine, struct job_effects *effects)
 {
     move(machine, JOB_MACHINE_OVER);
-    add(machine, effects, JOB_EFFECT_EXIT)->status = machine->outcome.status;
+    machine_add(machine, effects, JOB_EFFECT_EXIT)->status = machine->outcome.status;
 }
 
 static bool something_saved(const struct job_machine *machine)
@@ -89,7 +89,7 @@ static void start_agent(struct job_machine *machine, struct machine_host *host,
 {
     host->state = HOST_STARTING;
     host->starts++;
-    add(machine, effects, JOB_EFFECT_START_AGENT)->host = host->id;
+    machine_add(machine, effects, JOB_EFFECT_START_AGENT)->host = host->id;
 }
 
 /* The lost one's place is taken by a new agent there, or on a spare, or by nobody: false. */
@@ -123,7 +123,7 @@ static uint32_t count(const struct job_machine *machine, enum host_state state)
  * first. */
 static uint32_t pick_zero(const struct job_machine *machine)
 {
-    const struct machine_host *host = find(machine, machine->zero), *first = NULL;
+    const struct machine_host *host = machine_find(machine, machine->zero), *first = NULL;
     if (machine->elected && host && host->state == HOST_UP)
         return host->id;
     for (uint32_t i = 0; i < machine->config.host_count; i++) {
@@ -137,7 +137,8 @@ static uint32_t pick_zero(const struct job_machine *machine)
 static void elect_when_complete(struct job_machine *machine, const struct job_event *event,
                                 struct job_effects *effects)
 {
-    if (machine->state != JOB_MACHINE_GATHERING || count(machine, HOST_STARTING) > 0)
+    if (machine->state != JOB_MACHINE_GATHERING || count(machine, HOST_STARTING) > 0 ||
+        count(machine, HOST_LEAVING) > 0)
         return;
     if (count(machine, HOST_UP) == 0) {
         give_up(machine, effects);
@@ -145,7 +146,7 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
     }
     if (event->now_ms < machine->fence_until_ms) {
         if (!machine->fenced)
-            add(machine, effects, JOB_EFFECT_SET_TIMER)->milliseconds =
+            machine_add(machine, effects, JOB_EFFECT_SET_TIMER)->milliseconds =
                 machine->fence_until_ms - event->now_ms;
         machine->fenced = true;
         return;
@@ -156,8 +157,9 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
     machine->term++;
     machine->fenced = machine->closed = false;
     machine->elected = true;
+    machine_forget_roll(machine);
     move(machine, JOB_MACHINE_RUNNING);
-    add(machine, effects, JOB_EFFECT_ELECT);
+    machine_add(machine, effects, JOB_EFFECT_ELECT);
 }
 
 /* ---- Faults ------------------------------------------------------------------------------- */
@@ -178,9 +180,8 @@ static void note_fault(struct job_machine *machine, const struct coord_outcome *
     fault->outcome.text = "";
 }
 
-/* The present term is over: the next one, unless that is not wanted or pointless. */
-static void recover(struct job_machine *machine, const struct coord_outcome *outcome,
-                    struct job_effects *effects)
+void machine_recover(struct job_machine *machine, const struct coord_outcome *outcome,
+                     struct job_effects *effects)
 {
     note_fault(machine, outcome);
     if (machine->stop_asked || machine->save_asked ||
@@ -194,10 +195,25 @@ static void recover(struct job_machine *machine, const struct coord_outcome *out
     move(machine, JOB_MACHINE_GATHERING);
 }
 
-static struct coord_outcome host_lost(void)
+struct coord_outcome machine_host_lost(void)
 {
     return (struct coord_outcome){
         .status = 1, .cause = WIRE_CAUSE_HOST_LOST, .pid = COORD_NOBODY, .text = ""};
+}
+
+void machine_end_of_loss(struct job_machine *machine, struct job_effects *effects)
+{
+    struct coord_outcome lost = machine_host_lost();
+    note_fault(machine, &lost);
+    give_up(machine, effects);
+}
+
+void machine_dismiss(struct job_machine *machine, uint32_t id, struct job_effects *effects)
+{
+    struct machine_host *host = machine_find(machine, id);
+    replace(machine, host, false, effects);
+    host->state = HOST_LEAVING;
+    machine_add(machine, effects, JOB_EFFECT_DISMISS)->host = id;
 }
 
 /* Before there was a term: nothing has run yet on a host whose agent never came, and a spare will
@@ -205,19 +221,17 @@ static struct coord_outcome host_lost(void)
 static void lost_early(struct job_machine *machine, struct machine_host *host,
                        const struct job_event *event, struct job_effects *effects)
 {
-    struct coord_outcome lost = host_lost();
     if (host->state == HOST_STARTING && replace(machine, host, event->usable, effects))
         return;
-    note_fault(machine, &lost);
-    give_up(machine, effects);
+    machine_end_of_loss(machine, effects);
 }
 
 static void take_agent_lost(struct job_machine *machine, const struct job_event *event,
                             struct job_effects *effects)
 {
-    struct machine_host *host = find(machine, event->host);
-    struct coord_outcome lost = host_lost();
-    if (!host || (host->state != HOST_UP && host->state != HOST_STARTING)) {
+    struct machine_host *host = machine_find(machine, event->host);
+    struct coord_outcome lost = machine_host_lost();
+    if (!host || host->state == HOST_UNUSED || host->state == HOST_GONE) {
         effects->dropped = true;
         return;
     }
@@ -225,14 +239,17 @@ static void take_agent_lost(struct job_machine *machine, const struct job_event 
         machine->fence_until_ms = event->now_ms + machine->config.fence_ms;
         machine->fenced = false;
     }
+    if (host->state == HOST_LEAVING) {
+        host->state = HOST_GONE;
+        return;
+    }
     if (machine->state == JOB_MACHINE_RUNNING) {
         bool of_zero = host->id == machine->zero;
         host->state = HOST_GONE;
         if (machine->config.snapshots && !machine->closed) {
-            recover(machine, &lost, effects);
+            machine_recover(machine, &lost, effects);
         } else if (of_zero) {
-            note_fault(machine, &lost);
-            give_up(machine, effects);
+            machine_end_of_loss(machine, effects);
         } /* else Processor Zero decides */
     } else if (machine->state == JOB_MACHINE_GATHERING && !machine->elected && !machine->restores) {
         lost_early(machine, host, event, effects);
@@ -247,8 +264,8 @@ static void take_agent_lost(struct job_machine *machine, const struct job_event 
 
 /* ---- The other events --------------------------------------------------------------------- */
 
-static void take_ended(struct job_machine *machine, const struct job_event *event,
-                       struct job_effects *effects)
+void machine_take_ended(struct job_machine *machine, const struct job_event *event,
+                        struct job_effects *effects)
 {
     machine->outcome = event->outcome;
     machine->outcome.text = "";
@@ -263,7 +280,7 @@ static void take_ended(struct job_machine *machine, const struct job_event *even
     } else if (event->outcome.cause == WIRE_CAUSE_NONE && machine->config.snapshots) {
         machine->outcome.again = false;
         move(machine, JOB_MACHINE_FINISHING);
-        add(machine, effects, JOB_EFFECT_RECORD_FINISH)->status = event->outcome.status;
+        machine_add(machine, effects, JOB_EFFECT_RECORD_FINISH)->status = event->outcome.status;
     } else {
         leave(machine, effects);
     }
@@ -283,14 +300,14 @@ static void take_recorded(struct job_machine *machine, const struct job_event *e
             .status = 1, .cause = WIRE_CAUSE_NOT_WRITTEN, .pid = COORD_NOBODY, .text = ""};
         give_up(machine, effects);
     } else {
-        add(machine, effects, JOB_EFFECT_TERM_RECORDED);
+        machine_add(machine, effects, JOB_EFFECT_TERM_RECORDED);
     }
 }
 
 /* Where the program runs by itself, before its first term, its agent ends it. */
 static bool runs_alone(const struct job_machine *machine)
 {
-    const struct machine_host *host = find(machine, machine->program);
+    const struct machine_host *host = machine_find(machine, machine->program);
     return machine->state == JOB_MACHINE_GATHERING && !machine->restores && machine->term == 0 &&
            host && host->state == HOST_UP;
 }
@@ -305,7 +322,7 @@ static void take_wish(struct job_machine *machine, const struct job_event *event
     machine->stop_asked = machine->stop_asked || stop;
     machine->save_asked = machine->save_asked || (ends && !stop);
     if (runs_alone(machine)) {
-        struct job_effect *effect = ends ? add(machine, effects, JOB_EFFECT_STOP) : NULL;
+        struct job_effect *effect = ends ? machine_add(machine, effects, JOB_EFFECT_STOP) : NULL;
         if (effect) {
             effect->how = stop ? event->how : WIRE_STOP_SIGNAL; /* there is nothing to save */
             effect->signal = event->signal;
@@ -314,7 +331,7 @@ static void take_wish(struct job_machine *machine, const struct job_event *event
         if (ends)
             give_up(machine, effects);
     } else if (machine->state == JOB_MACHINE_RUNNING) {
-        struct job_effect *effect = add(machine, effects, stop ? JOB_EFFECT_STOP : JOB_EFFECT_SAVE);
+        struct job_effect *effect = machine_add(machine, effects, stop ? JOB_EFFECT_STOP : JOB_EFFECT_SAVE);
         effect->how = event->how;
         effect->stop = event->stop;
         effect->signal = event->signal;
@@ -335,23 +352,29 @@ static bool is_present(const struct job_machine *machine, const struct job_event
 static void take_of_term(struct job_machine *machine, const struct job_event *event,
                          struct job_effects *effects)
 {
+    if (event->outcome.cause == WIRE_CAUSE_HOST_LOST && machine->config.host_count > 1 &&
+        (event->kind == JOB_EVENT_TERM_OVER || event->kind == JOB_EVENT_ENDED) && event->term > 0) {
+        machine_take_loss(machine, event, effects);
+        return;
+    }
     switch (event->kind) {
     case JOB_EVENT_CHOSEN:
-        add(machine, effects, JOB_EFFECT_RECORD_TERM)->name = event->name;
+        machine_add(machine, effects, JOB_EFFECT_RECORD_TERM)->name = event->name;
         break;
     case JOB_EVENT_COMMITTED:
         machine->committed = event->name;
         machine->fault.restarts = 0;
+        machine->lost_before.count = 0;
         break;
     case JOB_EVENT_CLOSING:
         machine->closed = true;
-        add(machine, effects, JOB_EFFECT_CLOSED);
+        machine_add(machine, effects, JOB_EFFECT_CLOSED);
         break;
     case JOB_EVENT_TERM_OVER:
-        recover(machine, &event->outcome, effects);
+        machine_recover(machine, &event->outcome, effects);
         break;
     default:
-        take_ended(machine, event, effects);
+        machine_take_ended(machine, event, effects);
         break;
     }
 }
@@ -359,7 +382,7 @@ static void take_of_term(struct job_machine *machine, const struct job_event *ev
 void job_machine_step(struct job_machine *machine, const struct job_event *event,
                       struct job_effects *effects)
 {
-    struct machine_host *host = find(machine, event->host);
+    struct machine_host *host = machine_find(machine, event->host);
     bool was_running = machine->state == JOB_MACHINE_RUNNING;
     *effects = (struct job_effects){0};
     if (machine->state == JOB_MACHINE_OVER) {
@@ -379,6 +402,12 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         break;
     case JOB_EVENT_REGISTERED:
         machine->registered = machine->registered || (host && host->state == HOST_UP);
+        break;
+    case JOB_EVENT_LINK_LOST:
+        machine_take_link_lost(machine, event, effects);
+        break;
+    case JOB_EVENT_ROLL:
+        machine_take_roll(machine, effects);
         break;
     case JOB_EVENT_RECORDED:
         take_recorded(machine, event, effects);
@@ -403,7 +432,7 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
     }
     if (was_running && machine->state == JOB_MACHINE_GATHERING &&
         count(machine, HOST_UP) + count(machine, HOST_STARTING) > 0)
-        add(machine, effects, JOB_EFFECT_SAY_AGAIN);
+        machine_add(machine, effects, JOB_EFFECT_SAY_AGAIN);
     elect_when_complete(machine, event, effects);
 }
 
@@ -441,7 +470,8 @@ struct job_machine *job_machine_new(const struct job_machine_config *config,
         machine->config.wanted = COORD_NEVER;
     machine->term = config->last_term;
     machine->restores = config->restore;
-    machine->fault.outcome = host_lost();
+    machine->fault.outcome = machine_host_lost();
+    machine_forget_roll(machine);
     machine->program = machine->zero = config->hosts[0].host;
     for (uint32_t i = 0; i < config->host_count; i++) {
         hosts[i].id = config->hosts[i].host;
@@ -471,6 +501,6 @@ const char *job_machine_state_name(enum job_machine_state state)
 
 bool job_machine_member(const struct job_machine *machine, uint32_t host)
 {
-    const struct machine_host *found = find(machine, host);
+    const struct machine_host *found = machine_find(machine, host);
     return found && found->state == HOST_UP;
 }

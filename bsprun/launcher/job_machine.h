@@ -19,6 +19,11 @@
  * newest commit; one more than max_restarts ends the job with what the last one was.  After CLOSED
  * nothing is rolled back.
  *
+ * When a host is said to be lost by another one, all are called first: one that is gone does not
+ * answer, and is what was lost.  If all do, it is the way between two.  The next term tries again; if
+ * it loses such a link, too, it is the last with one of those hosts: the one that most do not hear,
+ * rather not Processor Zero's, nor bsprun's own, rather a later one of the list.
+ *
  * EXIT is emitted exactly once, as the last effect of all.
  */
 #ifndef BSPRUN_JOB_MACHINE_H
@@ -32,6 +37,7 @@
 
 #define JOB_EFFECTS_MAX  16u
 #define JOB_STATUS_SAVED 123 /* "restart me" */
+#define JOB_NO_HOST      UINT32_MAX
 
 enum job_machine_state {
     JOB_MACHINE_GATHERING,
@@ -50,6 +56,8 @@ enum job_event_kind {
     JOB_EVENT_COMMITTED,       /* term, name */
     JOB_EVENT_CLOSING,         /* term: every process is in bsp_end */
     JOB_EVENT_TERM_OVER,       /* term, outcome: a fault */
+    JOB_EVENT_LINK_LOST,       /* term, host: it does not hear peer any more; itself: bsprun */
+    JOB_EVENT_ROLL,            /* CALL is done: every agent that is not lost has answered */
     JOB_EVENT_ENDED,           /* term, outcome: the job is over; term 0: before it was in one */
     JOB_EVENT_STOP,            /* how, signal: the user wants the end */
     JOB_EVENT_SAVE,            /* stop, signal, grace_ms: the user wants a snapshot */
@@ -61,7 +69,7 @@ enum job_event_kind {
 struct job_event {
     enum job_event_kind kind;
     uint64_t now_ms; /* of a clock that does not go back */
-    uint32_t host;
+    uint32_t host, peer;
     uint32_t term;
     bool unheard; /* AGENT_LOST: what runs there may go on until it notices that it is cut off */
     bool usable;  /* AGENT_LOST: another agent can be started there */
@@ -76,9 +84,15 @@ struct job_event {
 
 /* In this order within a step. */
 enum job_effect_kind {
+    JOB_EFFECT_CALL,          /* every agent, to see who is there; ROLL */
+    JOB_EFFECT_BLAME,         /* what the fault is: host and peer do not hear each other; the same: it
+                                 does not hear bsprun; JOB_NO_HOST: what TERM_OVER said.  gone: the
+                                 job goes on without host */
+    JOB_EFFECT_LOST_TO_ZERO,  /* to Processor Zero: host is lost */
     JOB_EFFECT_RECORD_TERM,   /* make durable: term begins from name; RECORDED */
     JOB_EFFECT_RECORD_FINISH, /* make durable: the job has ended with status; FINISH_RECORDED */
     JOB_EFFECT_START_AGENT,   /* host; AGENT_UP or AGENT_LOST */
+    JOB_EFFECT_DISMISS,       /* host: it is to leave; AGENT_LOST when nothing of it runs any more */
     JOB_EFFECT_SAY_AGAIN,     /* tell the user of the fault and the rollback (job_fault) */
     JOB_EFFECT_ELECT,         /* to every member: host is Processor Zero of term */
     JOB_EFFECT_TERM_RECORDED, /* to Processor Zero */
@@ -92,7 +106,8 @@ enum job_effect_kind {
 
 struct job_effect {
     enum job_effect_kind kind;
-    uint32_t host;
+    uint32_t host, peer;
+    bool gone;
     uint32_t term;
     struct coord_name name;
     int32_t status;
@@ -127,6 +142,7 @@ struct job_machine_config {
     bool finished; /* the job to restart has ended, with this status */
     int32_t finished_status;
     uint32_t max_restarts;
+    uint32_t own;      /* the host of bsprun itself; JOB_NO_HOST: none of them */
     uint64_t fence_ms; /* after which an agent that is not heard of has stopped its processes */
 };
 

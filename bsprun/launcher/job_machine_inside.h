@@ -8,6 +8,7 @@ enum host_state {
     HOST_UNUSED, /* a spare */
     HOST_STARTING,
     HOST_UP,
+    HOST_LEAVING, /* dismissed */
     HOST_GONE,
 };
 
@@ -16,6 +17,24 @@ struct machine_host {
     enum host_state state;
     uint32_t starts;
     uint32_t since; /* up: lower for whoever came earlier */
+};
+
+/* Hosts that do not hear each other. */
+#define LINKS_MAX 64u
+struct machine_links {
+    uint32_t count;
+    struct {
+        uint32_t host, peer;
+    } items[LINKS_MAX];
+};
+
+/* What there is to decide when all have answered. */
+struct machine_roll {
+    bool called, blamed;
+    bool term_over, ended; /* so Processor Zero says, of a lost host: */
+    struct job_event event;
+    uint32_t deaf; /* it does not hear bsprun; JOB_NO_HOST */
+    struct machine_links lost;
 };
 
 struct job_machine {
@@ -36,9 +55,36 @@ struct job_machine {
     struct coord_name avoid[COORD_AVOID_MAX];
     uint32_t avoid_count;
     struct job_fault fault;
+    struct machine_roll roll;
+    struct machine_links lost_before; /* in which term, since the newest commit */
+    uint32_t lost_before_term;
     bool stop_asked, save_asked;
     uint32_t signal;
     struct coord_outcome outcome;
 };
+
+struct job_effect *machine_add(struct job_machine *machine, struct job_effects *effects,
+                               enum job_effect_kind kind);
+struct machine_host *machine_find(const struct job_machine *machine, uint32_t id);
+struct coord_outcome machine_host_lost(void);
+/* The present term is over: the next one, unless that is not wanted or pointless. */
+void machine_recover(struct job_machine *machine, const struct coord_outcome *outcome,
+                     struct job_effects *effects);
+/* The job ends of a lost host. */
+void machine_end_of_loss(struct job_machine *machine, struct job_effects *effects);
+void machine_take_ended(struct job_machine *machine, const struct job_event *event,
+                        struct job_effects *effects);
+/* The job goes on without that host, or with a spare instead. */
+void machine_dismiss(struct job_machine *machine, uint32_t host, struct job_effects *effects);
+
+/* job_machine_links.c */
+
+void machine_take_link_lost(struct job_machine *machine, const struct job_event *event,
+                            struct job_effects *effects);
+/* TERM_OVER or ENDED of Processor Zero, for a host that it has lost. */
+void machine_take_loss(struct job_machine *machine, const struct job_event *event,
+                       struct job_effects *effects);
+void machine_take_roll(struct job_machine *machine, struct job_effects *effects);
+void machine_forget_roll(struct job_machine *machine);
 
 #endif

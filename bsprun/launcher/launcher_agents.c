@@ -193,7 +193,8 @@ static void tell_lost(struct launcher_agent *agent, int wait_status)
     launcher_host_text(agent, host, sizeof host);
     snprintf(text, sizeof text, "the node agent (" AGENT_NAME ", process %d)%s%s %s",
              (int)agent->pid, host[0] ? " of " : "", host, how);
-    launcher_fault_text(launcher, text);
+    if (!agent->dismissed)
+        launcher_fault_text(launcher, text);
     agent->pid = 0;
     launcher->agent_status = WIFSIGNALED(wait_status) ? SIGNAL_STATUS + WTERMSIG(wait_status) : 1;
     if (!launcher_has_snapshots(launcher) && launcher->signals_seen <= 2) /* else we killed it */
@@ -287,7 +288,7 @@ int launcher_open_line(struct launcher_agent *agent, int fd, const struct net_op
     line->agent = agent;
     agent->line = line;
     agent->heard_ms = launcher_now_ms();
-    agent->reported = agent->answered = false;
+    agent->reported = agent->answered = agent->dismissed = false;
     agent->calls = agent->answers = agent->called_at = 0;
     if (agent->launcher->paused)
         net_pause(line->connection);
@@ -310,8 +311,10 @@ void launcher_give_up_agent(struct launcher_agent *agent, bool unheard, bool usa
         launcher_finish(launcher);
         return;
     }
-    launcher_fault_text(launcher, text);
-    launcher_tell_zero_lost(agent, text);
+    if (!agent->dismissed) {
+        launcher_fault_text(launcher, text);
+        launcher_tell_zero_lost(agent, text);
+    }
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST,
                                                 .host = agent->host,
                                                 .unheard = unheard,

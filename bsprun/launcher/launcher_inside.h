@@ -57,12 +57,9 @@ struct launcher {
     uint32_t faults;
     char *fault_text;       /* of the newest fault */
     uint32_t fault_repeats; /* how often in a row it was exactly this one */
-    bool calling;           /* all agents, before this is told to the machine: */
-    struct job_event called_for;
-    char called_text[512];
-    bool called_about_pair; /* of hosts, between which a connection broke */
-    uint32_t called_pair[2];
-    uint32_t broken[2], broken_term; /* the last such pair */
+    bool calling;           /* all agents */
+    char loss_text[512];    /* what Processor Zero said of the host that it lost */
+    char link_text[160];    /* why a connection between two hosts broke */
     bool fault_untold;               /* it was recovered from, which nobody has been told */
     char *last_text, *last_table;    /* of ENDED */
     enum wire_cause last_cause;
@@ -149,11 +146,13 @@ void launcher_tell_incomplete(struct launcher_agent *agent);
 
 /* ---- launcher_faults.c ---- */
 
-/* A host was lost, says Processor Zero: the machine hears of it once it is clear whether an agent
- * is gone. */
-void launcher_host_lost(struct launcher *launcher, const struct job_event *event, const char *text);
+void launcher_call_roll(struct launcher *launcher);
 /* An agent that was called may have been lost. */
 void launcher_check_roll(struct launcher *launcher);
+/* What the fault is. */
+void launcher_blame(struct launcher *launcher, const struct job_effect *effect);
+void launcher_dismiss(struct launcher_agent *agent);
+void launcher_lost_to_zero(struct launcher *launcher, uint32_t host, const char *text);
 void launcher_take_alive(struct launcher_agent *agent);
 void launcher_take_link_lost(struct launcher_agent *agent, const struct wire_message *message);
 /* Where it is Processor Zero that decides what comes of the loss. */

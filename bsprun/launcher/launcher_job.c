@@ -367,6 +367,18 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
                                                         .host = effect->host,
                                                         .usable = true});
         break;
+    case JOB_EFFECT_CALL:
+        launcher_call_roll(launcher);
+        break;
+    case JOB_EFFECT_BLAME:
+        launcher_blame(launcher, effect);
+        break;
+    case JOB_EFFECT_LOST_TO_ZERO:
+        launcher_lost_to_zero(launcher, effect->host, fault_text(launcher));
+        break;
+    case JOB_EFFECT_DISMISS:
+        launcher_dismiss(&launcher->agents[effect->host]);
+        break;
     case JOB_EFFECT_SAY_AGAIN:
         launcher->fault_untold = true;
         launcher->faults++;
@@ -422,6 +434,14 @@ void launcher_event(struct launcher *launcher, struct job_event event)
     launcher->handling = false;
 }
 
+static uint32_t own_host(const struct launcher *launcher)
+{
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (launcher->agents[i].local)
+            return i;
+    return JOB_NO_HOST;
+}
+
 bool launcher_begin_job(struct launcher *launcher)
 {
     const struct saved *saved = &launcher->saved;
@@ -433,6 +453,7 @@ bool launcher_begin_job(struct launcher *launcher)
         .host_count = launcher->agent_count,
         .hosts = hosts,
         .spares = launcher->spares,
+        .own = own_host(launcher),
         .fence_ms = launcher->options->hosts.heartbeat_ms,
         .snapshots = launcher_has_snapshots(launcher),
         .restore = saved->restart,

@@ -309,10 +309,7 @@ static void tell_ended(struct launcher_agent *agent, const struct wire_message *
     launcher->last_table = strdup(ended->table);
     launcher->last_cause = (enum wire_cause)ended->cause;
     launcher->reports_awaited = launcher_has_hosts(launcher) && message->envelope.term > 0;
-    if (ended->cause == WIRE_CAUSE_HOST_LOST && launcher_has_hosts(launcher))
-        launcher_host_lost(launcher, &event, ended->text);
-    else
-        launcher_event(launcher, event);
+    launcher_event(launcher, event);
 }
 
 static void tell_term_over(struct launcher *launcher, const struct wire_message *message)
@@ -336,11 +333,10 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
     };
     const char *text = over->text[0] ? over->text : wire_cause_text(over->cause);
 
-    if (over->cause == WIRE_CAUSE_HOST_LOST && launcher_has_hosts(launcher)) {
-        launcher_host_lost(launcher, &event, text);
-        return;
-    }
-    launcher_fault_text(launcher, text);
+    if (over->cause == WIRE_CAUSE_HOST_LOST && launcher_has_hosts(launcher))
+        snprintf(launcher->loss_text, sizeof launcher->loss_text, "%s", text);
+    else
+        launcher_fault_text(launcher, text);
     launcher_event(launcher, event);
 }
 

@@ -30,7 +30,7 @@ static void look(struct link *link)
     if (atomic_exchange(&link->heard, false) || link->in.stalled)
         link->silent = 0; /* stalled: it is we who do not listen */
     else if (++link->silent > BEATS) {
-        snprintf(why, sizeof why, "nothing has come from it for %g s",
+        snprintf(why, sizeof why, "nothing has come for %g s",
                  link->links->heartbeat_ms / 1e3);
         links_break(link->links, link->host, why);
     }

@@ -73,8 +73,13 @@ class Aim:
             "bsprun": [lambda: send(self.job.os_pid, signal.SIGKILL)],
         }[self.what]
 
+    def lose(self, faults):
+        self.place.strike(*faults)
+        if "link" in self.what:  # it is tried once more before the job goes on without a host
+            self.place.kills.append(self.place.kills[-1])
+
     def strike(self, superstep):
-        self.place.strike(*self.faults(superstep))
+        self.lose(self.faults(superstep))
 
 
 # ---- Phases: each starts the job and loses something in that phase -------------------------------
@@ -107,7 +112,7 @@ def at_file(aim, wanted):
     aim.release_all(AT)
     wait_until(lambda: any(wanted(os.path.basename(path))
                            for path in set(files_of(aim.place.store)) - seen), "a file")
-    aim.place.strike(*faults)
+    aim.lose(faults)
     aim.release_all(AT + 1)
 
 
@@ -132,7 +137,7 @@ def in_restore(aim):
     rank = aim.place.executed(aim.p - 1, AT)[-1]
     aim.place.strike(lambda: send(rank, signal.SIGKILL))
     wait_until(lambda: not alive(rank), "its end")
-    aim.place.strike(*faults)
+    aim.lose(faults)
     aim.release_all(AT)
 
 

@@ -93,6 +93,29 @@ static bool lose_agent(struct world *world, enum fault_kind kind)
     return true;
 }
 
+static bool silence_link(struct world *world)
+{
+    uint32_t host = (uint32_t)random_below(world, world->host_count);
+    uint32_t peer = (uint32_t)random_below(world, world->host_count);
+    uint64_t until = chance(world, 50) ? UINT64_MAX : world->now + 50 + random_below(world, 2000);
+    uint32_t term = job_machine_term(world->machine);
+    bool both = chance(world, 60);
+    if (host == peer || !world->agents[host].up || !world->agents[peer].up)
+        return false;
+    note(world, "host %u does not hear host %u%s until %llu", world->agents[host].id,
+         world->agents[peer].id, both ? ", nor the other way," : "", (unsigned long long)until);
+    world->silent_until[host][peer] = until;
+    if (both)
+        world->silent_until[peer][host] = until;
+    if (!job_machine_member(world->machine, world->agents[host].id) ||
+        !job_machine_member(world->machine, world->agents[peer].id))
+        return true;
+    plan_complaint(world, host, peer, term);
+    if (both)
+        plan_complaint(world, peer, host, term);
+    return true;
+}
+
 /* What was being recorded is durable, or it is not. */
 static bool kill_bsprun(struct world *world)
 {
@@ -179,6 +202,9 @@ void fault(struct world *world, enum fault_kind kind)
     case FAULT_HOST:
     case FAULT_CUT_OFF:
         took_effect = lose_agent(world, kind);
+        break;
+    case FAULT_LINK:
+        took_effect = silence_link(world);
         break;
     case FAULT_BSPRUN:
         took_effect = kill_bsprun(world);
@@ -308,7 +334,7 @@ static uint32_t hosts_left(const struct world *world)
 {
     uint32_t left = 0;
     for (uint32_t i = 0; i < world->host_count; i++)
-        left += !world->agents[i].gone && !world->agents[i].cut_off;
+        left += !world->agents[i].gone && !world->agents[i].cut_off && !world->agents[i].dismissed;
     return left;
 }
 

@@ -402,6 +402,11 @@ void agent_act(struct world *world, struct action *action)
         agent_ends(world, host);
         return;
     }
+    if (action->kind == DO_DISMISSED) {
+        agent_ends(world, host);
+        tell_bsprun(world, host, (struct job_event){.kind = JOB_EVENT_AGENT_LOST});
+        return;
+    }
     if (agent->term != action->term)
         return;
     switch (action->kind) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SILENCE_MS 100u /* after which a link is lost */
+
 static const unsigned char job[WIRE_JOB_SIZE] = "a made-up job";
 
 /* ---- bsprun ------------------------------------------------------------------------------- */
@@ -38,7 +40,43 @@ static void elect(struct world *world, const struct job_effect *effect)
         struct action *action = plan_on_link(world, DO_ELECT, i, 2);
         action->term = effect->term;
         action->number = zero;
+        for (uint32_t k = 0; k < world->host_count; k++)
+            if (!hears(world, i, k) && job_machine_member(world->machine, world->agents[k].id))
+                plan_complaint(world, i, k, effect->term);
     }
+}
+
+/* Who cannot answer is lost sooner or later, which is told. */
+static void call_roll(struct world *world)
+{
+    struct action *action = plan(world, DO_JOB_EVENT, 1 + random_below(world, 40));
+    action->event = (struct job_event){.kind = JOB_EVENT_ROLL};
+    action->number = world->machine_life;
+}
+
+static bool all_answer(const struct world *world)
+{
+    for (uint32_t i = 0; i < world->host_count; i++)
+        if (job_machine_member(world->machine, world->agents[i].id) &&
+            (!world->agents[i].up || world->agents[i].cut_off))
+            return false;
+    return true;
+}
+
+static void dismiss(struct world *world, uint32_t host)
+{
+    note(world, "host %u is dismissed", world->agents[host].id);
+    world->dismissals++;
+    world->disks_lost++;
+    world->agents[host].dismissed = true;
+    plan_on_link(world, DO_DISMISSED, host, 2);
+}
+
+static void lost_to_zero(struct world *world, uint32_t host)
+{
+    struct action *notice = plan(world, DO_NOTICE, 1 + random_below(world, 10));
+    notice->host = host;
+    notice->term = job_machine_term(world->machine);
 }
 
 static void leave(struct world *world, const struct job_effect *effect)
@@ -86,6 +124,17 @@ static void carry_out(struct world *world, const struct job_effect *effect)
     case JOB_EFFECT_START_AGENT:
         start_agent(world, effect->host);
         break;
+    case JOB_EFFECT_CALL:
+        call_roll(world);
+        break;
+    case JOB_EFFECT_BLAME:
+        break;
+    case JOB_EFFECT_LOST_TO_ZERO:
+        lost_to_zero(world, host_index(world, effect->host));
+        break;
+    case JOB_EFFECT_DISMISS:
+        dismiss(world, host_index(world, effect->host));
+        break;
     case JOB_EFFECT_SAY_AGAIN:
         say_again(world);
         break;
@@ -126,6 +175,10 @@ void bsprun_event(struct world *world, const struct job_event *event)
     if (!world->machine)
         return;
     timed.now_ms = world->now;
+    if (event->kind == JOB_EVENT_ROLL && !world->over && !all_answer(world)) {
+        call_roll(world);
+        return;
+    }
     if (event->kind == JOB_EVENT_RECORDED) {
         coord_lineage_add(&world->lineage, event->term, event->name);
         world->last_term = event->term;
@@ -161,6 +214,7 @@ void bsprun_begin(struct world *world, bool restore)
         .finished = world->finish_durable,
         .finished_status = world->finish_status,
         .max_restarts = world->max_restarts,
+        .own = JOB_NO_HOST,
         .fence_ms = FENCE_MS,
     };
     if (!restore)
@@ -174,6 +228,8 @@ void bsprun_begin(struct world *world, bool restore)
     world->over = false;
     world->restarts_in_a_row = 0;
     note(world, "bsprun begins%s", restore ? " again" : "");
+    for (uint32_t i = 0; i < world->host_count; i++)
+        world->agents[i].dismissed = false;
     if (restore) {
         world->restarted++;
         world->past_end = false;
@@ -195,7 +251,8 @@ void bsprun_begin(struct world *world, bool restore)
 static bool reaches(const struct world *world, const struct zero *zero, uint32_t host)
 {
     return zero->host == host ||
-           (!world->agents[host].cut_off && !world->agents[zero->host].cut_off);
+           (!world->agents[host].cut_off && !world->agents[zero->host].cut_off &&
+            hears(world, host, zero->host) && hears(world, zero->host, host));
 }
 
 static void on_send(void *context, uint32_t id, const struct wire_message *message)
@@ -413,4 +470,41 @@ void zero_notice(struct world *world, const struct action *action)
     if (zero->shell && !zero->gone && !zero->finished &&
         zero->member_bits & (uint64_t)1 << action->host)
         coord_shell_host_lost(zero->shell, world->agents[action->host].id);
+}
+
+/* ---- Links -------------------------------------------------------------------------------- */
+
+bool hears(const struct world *world, uint32_t host, uint32_t peer)
+{
+    return world->now >= world->silent_until[host][peer];
+}
+
+void plan_complaint(struct world *world, uint32_t host, uint32_t peer, uint32_t term)
+{
+    struct action *action = plan(world, DO_COMPLAIN, SILENCE_MS + random_below(world, SILENCE_MS));
+    action->host = host;
+    action->number = peer;
+    action->term = term;
+    action->life = world->agents[host].life;
+}
+
+void complain(struct world *world, const struct action *action)
+{
+    struct agent *agent = &world->agents[action->host];
+    struct zero *zero = &world->zeros[action->term];
+    if (!agent->up || agent->life != action->life || agent->term > action->term || !world->machine)
+        return;
+    if (agent->term < action->term) { /* it has not come there yet */
+        plan_complaint(world, action->host, action->number, action->term);
+        return;
+    }
+    struct job_event event = {
+        .kind = JOB_EVENT_LINK_LOST, .term = action->term, .peer = world->agents[action->number].id};
+    tell_bsprun(world, action->host, event);
+    if (!zero->shell)
+        return;
+    if (zero->host == action->host && !zero->gone && !zero->finished)
+        coord_shell_host_lost(zero->shell, event.peer);
+    else if (zero->host == action->number && !world->past_end)
+        kill_ranks(world, action->host, false); /* the term is over for it */
 }

@@ -136,6 +136,9 @@ static void happen(struct world *world, struct action *action)
     case DO_NOTICE:
         zero_notice(world, action);
         break;
+    case DO_COMPLAIN:
+        complain(world, action);
+        break;
     case DO_RESTART:
         bsprun_begin(world, true);
         break;
@@ -218,6 +221,7 @@ static void run(struct world *world)
 static const char *const fault_names[FAULT_KINDS] = {
     [FAULT_RANK] = "process killed",      [FAULT_AGENT] = "agent killed",
     [FAULT_HOST] = "host gone",           [FAULT_CUT_OFF] = "host cut off",
+    [FAULT_LINK] = "link silent",
     [FAULT_BSPRUN] = "bsprun killed",     [FAULT_WRITE] = "disk full",
     [FAULT_REFUSED] = "capture refused",  [FAULT_DAMAGE] = "image damaged",
     [FAULT_OLD] = "old message",          [FAULT_SAVE] = "snapshot asked for",
@@ -227,13 +231,14 @@ static const char *const fault_names[FAULT_KINDS] = {
 
 struct summary {
     uint64_t faults[FAULT_KINDS], causes[WIRE_CAUSE_COUNT];
-    uint64_t numbers[6];
+    uint64_t numbers[7];
 };
 
-static const char *const number_names[6] = {
+static const char *const number_names[7] = {
     "snapshots committed",          "terms after faults",
     "processes thawed from copies", "processes restored from images",
     "restarts of bsprun",           "barriers held back",
+    "hosts left out",
 };
 
 /* A simulation in which something never happens tests less than it says. */
@@ -249,7 +254,7 @@ static int report(uint64_t count, const struct summary *summary)
         if (summary->causes[i] > 0)
             printf("  end    %-44s %9llu\n", wire_cause_text(i),
                    (unsigned long long)summary->causes[i]);
-    for (unsigned i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 7; i++) {
         printf("  %-51s %9llu\n", number_names[i], (unsigned long long)summary->numbers[i]);
         missing += summary->numbers[i] == 0;
     }
@@ -269,9 +274,10 @@ static void run_one(uint64_t seed, bool verbose, struct summary *summary)
         summary->faults[i] += world.faults[i];
     if (world.over)
         summary->causes[world.outcome.cause]++;
-    const unsigned numbers[6] = {world.commits,  world.rollbacks, world.thawed,
-                                 world.restored, world.restarted, world.held_back};
-    for (unsigned i = 0; i < 6; i++)
+    const unsigned numbers[7] = {world.commits,  world.rollbacks, world.thawed,
+                                 world.restored, world.restarted, world.held_back,
+                                 world.dismissals};
+    for (unsigned i = 0; i < 7; i++)
         summary->numbers[i] += numbers[i];
     free_world(&world);
 }

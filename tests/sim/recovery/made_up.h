@@ -37,6 +37,7 @@ enum fault_kind {
     FAULT_AGENT,     /* an agent is killed, its processes with it; the host stays */
     FAULT_HOST,      /* a host is gone for good, and its disk */
     FAULT_CUT_OFF,   /* a host loses the network and does not know yet */
+    FAULT_LINK,      /* two hosts do not hear each other, or one of them the other */
     FAULT_BSPRUN,    /* bsprun is killed; later the job is restarted, or not */
     FAULT_WRITE,     /* the next image or manifest cannot be written */
     FAULT_REFUSED,   /* the next capture is refused */
@@ -73,6 +74,7 @@ struct agent {
     uint32_t id, slots;
     bool up, gone; /* gone: the host, for good */
     bool cut_off, closed;
+    bool dismissed; /* by this bsprun */
     uint32_t life; /* counts agents of this host */
     uint32_t term;
     uint32_t zero_host;
@@ -116,6 +118,8 @@ enum action_kind {
     DO_ZERO_TIMER,
     DO_NOTICE,   /* Processor Zero notices the loss of a host */
     DO_ISOLATED, /* a host that is cut off stops what it has */
+    DO_COMPLAIN, /* an agent has noticed that nothing comes over a link */
+    DO_DISMISSED,
     DO_ORPHANED, /* an agent has noticed that bsprun is gone */
     DO_RESTART,
     DO_FAULT
@@ -137,6 +141,7 @@ struct world {
     struct action *actions;
     uint32_t action_count, action_room;
     uint64_t link_free[HOSTS][4];
+    uint64_t silent_until[HOSTS][HOSTS]; /* the first does not hear the second */
 
     uint32_t host_count, spares;
     struct agent agents[HOSTS];
@@ -170,7 +175,7 @@ struct world {
     unsigned disks_lost;
     bool data_lost; /* a disk is gone, a snapshot is damaged */
     unsigned faults[FAULT_KINDS];
-    unsigned commits, rollbacks, thawed, restored, restarted, held_back;
+    unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals;
 };
 
 /* made_up.c: the clock */
@@ -193,6 +198,10 @@ void zero_frame(struct world *world, struct action *action);
 void zero_told(struct world *world, const struct action *action);
 void zero_timer(struct world *world, const struct action *action);
 void zero_notice(struct world *world, const struct action *action);
+bool hears(const struct world *world, uint32_t host, uint32_t peer);
+/* In that term, when silence has lasted long enough. */
+void plan_complaint(struct world *world, uint32_t host, uint32_t peer, uint32_t term);
+void complain(struct world *world, const struct action *action);
 
 /* hosts.c: agents, processes */
 void agent_start(struct world *world, uint32_t host);

@@ -1,0 +1,221 @@
+/* job_machine_links.c - a host is said to be lost: is it, or is it the way between two?
+ *
+ * Happy path: nobody says so.
+ *
+ * What can fail: LINK_LOST, or what Processor Zero says of a lost host -> CALL -> an agent is lost
+ * meanwhile, which is dealt with as such; or ROLL: all are there, and decide() finds who is to
+ * blame.
+ */
+#include "bsprun/launcher/job_machine_inside.h"
+
+#include <string.h>
+
+void machine_forget_roll(struct job_machine *machine)
+{
+    memset(&machine->roll, 0, sizeof(machine->roll));
+    machine->roll.deaf = JOB_NO_HOST;
+}
+
+static bool is_up(const struct job_machine *machine, uint32_t id)
+{
+    const struct machine_host *host = machine_find(machine, id);
+    return host && host->state == HOST_UP;
+}
+
+/* ---- Who does not hear whom --------------------------------------------------------------- */
+
+static bool is_of(const struct machine_links *links, uint32_t i, uint32_t host)
+{
+    return links->items[i].host == host || links->items[i].peer == host;
+}
+
+static void note_link(struct machine_links *links, uint32_t host, uint32_t peer)
+{
+    for (uint32_t i = 0; i < links->count; i++)
+        if (is_of(links, i, host) && is_of(links, i, peer))
+            return;
+    if (links->count == LINKS_MAX)
+        return;
+    links->items[links->count].host = host;
+    links->items[links->count++].peer = peer;
+}
+
+/* How many a host does not hear, or is not heard by. */
+static uint32_t count_of(const struct machine_links *links, uint32_t host)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < links->count; i++)
+        found += is_of(links, i, host);
+    return found;
+}
+
+/* Links of a host that was lost are not to blame. */
+static void drop_gone(const struct job_machine *machine, struct machine_links *links)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < links->count; i++)
+        if (is_up(machine, links->items[i].host) && is_up(machine, links->items[i].peer))
+            links->items[kept++] = links->items[i];
+    links->count = kept;
+}
+
+/* ---- The decision ------------------------------------------------------------------------- */
+
+/* The term before has lost a link of one of these hosts, too. */
+static bool is_again(const struct job_machine *machine)
+{
+    const struct machine_links *lost = &machine->roll.lost;
+    if (machine->lost_before_term + 1 != machine->term)
+        return false;
+    for (uint32_t i = 0; i < lost->count; i++)
+        if (count_of(&machine->lost_before, lost->items[i].host) > 0 ||
+            count_of(&machine->lost_before, lost->items[i].peer) > 0)
+            return true;
+    return false;
+}
+
+/* Which of the hosts at the ends of lost links the job can do without best; the higher the worse.
+ */
+static uint32_t guilt(const struct job_machine *machine, uint32_t host)
+{
+    uint32_t links = count_of(&machine->roll.lost, host);
+    if (links == 0 || !is_up(machine, host))
+        return 0;
+    if (machine->lost_before_term + 1 == machine->term)
+        links += count_of(&machine->lost_before, host);
+    return 4 * links + 2 * (host != machine->zero) + (host != machine->config.own);
+}
+
+static uint32_t pick(const struct job_machine *machine)
+{
+    uint32_t picked = 0;
+    for (uint32_t i = 1; i < machine->config.host_count; i++)
+        if (guilt(machine, machine->hosts[i].id) >= guilt(machine, machine->hosts[picked].id))
+            picked = i;
+    return machine->hosts[picked].id;
+}
+
+static void blame(struct job_machine *machine, struct job_effects *effects, uint32_t host,
+                  uint32_t peer, bool gone)
+{
+    struct job_effect *effect = machine_add(machine, effects, JOB_EFFECT_BLAME);
+    effect->host = host;
+    effect->peer = peer;
+    effect->gone = gone;
+    machine->roll.blamed = true;
+}
+
+/* Somebody whom the host does not hear; Processor Zero's, if so. */
+static uint32_t peer_of(const struct job_machine *machine, uint32_t host)
+{
+    const struct machine_links *lost = &machine->roll.lost;
+    uint32_t peer = JOB_NO_HOST;
+    for (uint32_t i = 0; i < lost->count; i++)
+        if (is_of(lost, i, host) && peer != machine->zero)
+            peer = lost->items[i].host == host ? lost->items[i].peer : lost->items[i].host;
+    return peer;
+}
+
+/* The job is not rolled back (any more): what comes of it is Processor Zero's to decide. */
+static void leave_to_zero(struct job_machine *machine, uint32_t host, uint32_t peer,
+                          struct job_effects *effects)
+{
+    if (!machine->roll.blamed)
+        blame(machine, effects, host, peer, false);
+    if (host == machine->zero)
+        machine_end_of_loss(machine, effects);
+    else
+        machine_add(machine, effects, JOB_EFFECT_LOST_TO_ZERO)->host = host;
+}
+
+static void links_lost(struct job_machine *machine, struct job_effects *effects)
+{
+    bool rolls_back = machine->config.snapshots && !machine->closed, again = is_again(machine);
+    uint32_t host = pick(machine), peer = peer_of(machine, host);
+    struct coord_outcome lost = machine_host_lost();
+    if (!rolls_back) {
+        uint32_t other = peer_of(machine, machine->zero); /* after bsp_end only that matters */
+        if (other != JOB_NO_HOST)
+            leave_to_zero(machine, other, machine->zero, effects);
+        else if (!machine->closed)
+            leave_to_zero(machine, host, peer, effects);
+        return;
+    }
+    blame(machine, effects, host, peer, again);
+    machine->lost_before = machine->roll.lost;
+    machine->lost_before_term = machine->term;
+    machine_recover(machine, &lost, effects);
+    if (again && machine->state == JOB_MACHINE_GATHERING) {
+        machine->lost_before.count = 0;
+        machine_dismiss(machine, host, effects);
+    }
+}
+
+static void bsprun_unheard(struct job_machine *machine, struct job_effects *effects)
+{
+    struct coord_outcome lost = machine_host_lost();
+    uint32_t deaf = machine->roll.deaf;
+    if (!machine->config.snapshots || machine->closed) {
+        leave_to_zero(machine, deaf, deaf, effects);
+        return;
+    }
+    blame(machine, effects, deaf, deaf, false);
+    machine_recover(machine, &lost, effects);
+}
+
+/* ---- Events ------------------------------------------------------------------------------- */
+
+static void call(struct job_machine *machine, struct job_effects *effects)
+{
+    if (!machine->roll.called)
+        machine_add(machine, effects, JOB_EFFECT_CALL);
+    machine->roll.called = true;
+}
+
+void machine_take_link_lost(struct job_machine *machine, const struct job_event *event,
+                            struct job_effects *effects)
+{
+    if (machine->state != JOB_MACHINE_RUNNING || event->term != machine->term ||
+        !is_up(machine, event->host) || !is_up(machine, event->peer)) {
+        effects->dropped = true;
+        return;
+    }
+    if (event->host == event->peer)
+        machine->roll.deaf = event->host;
+    else
+        note_link(&machine->roll.lost, event->host, event->peer);
+    call(machine, effects);
+}
+
+void machine_take_loss(struct job_machine *machine, const struct job_event *event,
+                       struct job_effects *effects)
+{
+    machine->roll.ended = event->kind == JOB_EVENT_ENDED;
+    machine->roll.term_over = !machine->roll.ended;
+    machine->roll.event = *event;
+    call(machine, effects);
+}
+
+void machine_take_roll(struct job_machine *machine, struct job_effects *effects)
+{
+    struct machine_roll *roll = &machine->roll;
+    if (machine->state != JOB_MACHINE_RUNNING || !roll->called) {
+        effects->dropped = true;
+        return;
+    }
+    roll->called = false;
+    drop_gone(machine, &roll->lost);
+    if (roll->ended) {
+        uint32_t host = pick(machine);
+        if (roll->lost.count > 0 && !roll->blamed)
+            blame(machine, effects, host, peer_of(machine, host), false);
+        machine_take_ended(machine, &roll->event, effects);
+    } else if (roll->lost.count > 0) {
+        links_lost(machine, effects);
+    } else if (roll->term_over) {
+        blame(machine, effects, JOB_NO_HOST, JOB_NO_HOST, false);
+        machine_recover(machine, &roll->event.outcome, effects);
+    } else if (is_up(machine, roll->deaf)) {
+        bsprun_unheard(machine, effects);
+    }
+}
