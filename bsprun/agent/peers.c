@@ -12,7 +12,8 @@
 #include "bsprun/link/link.h"
 #include "lib/net/meet.h"
 
-#define CALLS_OF_EACH 2u /* by different addresses, at the same time */
+#define CALLS_OF_EACH 2u    /* by different addresses, at the same time */
+#define CALL_LEAST_MS 2000u /* for a link to be made */
 
 /* ---- Links ---- */
 
@@ -238,6 +239,9 @@ int agent_peers_enter(struct agent *agent)
     if (!others)
         return -ENOMEM;
     peers->meet.setup.own.incarnation = agent->term;
+    peers->meet.call_ms = peers->heartbeat_ms;
+    if (peers->heartbeat_ms > 0 && peers->heartbeat_ms < CALL_LEAST_MS)
+        peers->meet.call_ms = CALL_LEAST_MS;
     setup = (struct links_setup){.loop = &agent->loop,
                                  .host = agent->host,
                                  .term = agent->term,

@@ -34,6 +34,7 @@ def load_storm():
 recovery = load_storm()
 KINDS = {"process": 6, "agent": 3, "power": 3, "freeze": 1, "cut": 1, "link": 1}
 SPARES = 2
+HEARTBEAT = 4  # seconds: a busy machine is no lost host
 
 
 class Storm:
@@ -70,7 +71,7 @@ class Storm:
             p = self.choose.choice([hosts, hosts + 1, 2 * hosts])
             settings = ["--every", every, "--async", self.choose.choice(["auto", "on", "off"]),
                         "--max-restarts", str(recovery.MANY)]
-            with HostPlace(hosts + SPARES, slots=2, spares=SPARES) as place:
+            with HostPlace(hosts + SPARES, slots=2, spares=SPARES, heartbeat=HEARTBEAT) as place:
                 self.disturb(place, case, p, hosts, settings)
             self.jobs += 1
 
