@@ -31,13 +31,19 @@ static void on_met(void *context, const struct net_meeting *meeting)
         close(meeting->fd); /* of an older term */
 }
 
-/* Every host has a loopback: who tries that of another one may well come to its own. */
+/* Every host has a loopback: who tries that of another one may well come to its own, or to that of
+ * an agent beside it. */
+static bool is_astray(const char *text)
+{
+    bool loopback = strncmp(text, "127.", strlen("127.")) == 0 ||
+                    strncmp(text, "[::1]", strlen("[::1]")) == 0;
+
+    return loopback && strstr(text, " wants the agent of host ");
+}
+
 static void on_refused(void *context, bool proved, const char *text)
 {
-    bool astray = strncmp(text, "127.", strlen("127.")) == 0 ||
-                  strncmp(text, "[::1]", strlen("[::1]")) == 0;
-
-    if (proved && !astray)
+    if (proved && !is_astray(text))
         agent_notice(context, "%s", text);
 }
 

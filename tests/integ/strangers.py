@@ -331,11 +331,15 @@ def diverted(change=None, *words):
 # ---- Tests ----
 
 def a_local_job_listens_nowhere():
-    with Job([BSPRUN, "-np", "2", PROG, "loop", "0"]) as job:
-        job.wait_ready(2)
-        for pid in job.members():
-            check(not any(link.startswith("socket:") and link in sockets_of_tcp()
-                          for link in descriptors(pid)), "a TCP socket of", pid)
+    """Neither does one whose only host is named, nor one that keeps snapshots."""
+    store = tempfile.mkdtemp(dir=scratch)
+    for options in ((), ("--hosts", "localhost:2"), ("--ckpt", os.path.join(store, "store"))):
+        with Job([BSPRUN, "-np", "2", *options, PROG, "loop", "0"]) as job:
+            job.wait_ready(2)
+            check(len(job.members()) >= 4, job.members())
+            for pid in job.members():
+                check(not any(link.startswith("socket:") and link in sockets_of_tcp()
+                              for link in descriptors(pid)), options, "a TCP socket of", pid)
 
 
 def sockets_of_tcp():
