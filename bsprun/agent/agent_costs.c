@@ -52,9 +52,10 @@ void agent_costs_tell(struct agent *agent, struct wire_known *known)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     const struct ticket *ticket = &snapshots->ticket;
+    int here = agent->here > 0 ? agent->here : 1; /* as many as there are images */
     struct snapshot_load load = {.changed = ticket->changed,
-                                 .page_copy_ns = ticket->page_copy_ns / (uint64_t)agent->nprocs,
-                                 .processes = (uint32_t)agent->nprocs,
+                                 .page_copy_ns = ticket->page_copy_ns / (uint64_t)here,
+                                 .processes = (uint32_t)here,
                                  .cores = (uint32_t)agent->order.cores};
     uint64_t cpu_ns;
 

@@ -56,6 +56,9 @@ static void write_order(struct agent *agent, bool forked)
     order->superstep = snapshots->ticket.name.superstep;
     order->term = snapshots->ticket.name.term;
     order->forked = forked;
+    order->compress =
+        snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
+                          (uint32_t)agent->here, (uint32_t)agent->order.cores);
     order->created = snapshots->ticket.created;
     /* What other hosts keep must stand alone: they have nothing that it could build on. */
     order->base_superstep = snapshots->copies > 1 ? 0 : snapshots->committed.superstep;

@@ -38,9 +38,21 @@ struct snapshot_way snapshot_choose_way(enum wire_async async, uint64_t resident
     return way;
 }
 
+bool snapshot_cores_full(uint32_t processes, uint32_t cores)
+{
+    return cores > 0 && processes >= cores;
+}
+
+bool snapshot_compress(bool share_promised, uint32_t copies, uint32_t processes, uint32_t cores)
+{
+    if (!share_promised || copies > 1)
+        return true;
+    return processes > 0 && !snapshot_cores_full(processes, cores);
+}
+
 uint64_t snapshot_busy_ns(const struct snapshot_load *load)
 {
-    return load->cores > 0 && load->processes >= load->cores ? load->cpu_ns / load->cores : 0;
+    return snapshot_cores_full(load->processes, load->cores) ? load->cpu_ns / load->cores : 0;
 }
 
 uint64_t snapshot_copied_ns(const struct snapshot_load *load)

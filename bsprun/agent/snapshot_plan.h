@@ -40,6 +40,13 @@ struct snapshot_load {
     uint64_t page_copy_ns; /* what a page costs that copies share when it is changed; 0: none do */
     uint32_t processes, cores;
 };
+/* Whether the processes have all cores of their host. */
+bool snapshot_cores_full(uint32_t processes, uint32_t cores);
+/* Whether images are compressed, which takes several times as long as writing what it saves.  Where
+ * that time would be the processes', and they are promised that snapshots take no more than a share
+ * of it, larger images are the smaller evil; not where they travel to other hosts.  processes: 0
+ * before they are made. */
+bool snapshot_compress(bool share_promised, uint32_t copies, uint32_t processes, uint32_t cores);
 /* How long the processes lacked their cores for it: not at all where one is left over. */
 uint64_t snapshot_busy_ns(const struct snapshot_load *load);
 /* How long they were held up by getting pages of their own. */

@@ -57,10 +57,18 @@ static uint64_t left_ns(uint64_t now_ns, uint64_t from_ns, uint64_t interval_ns)
     return past < interval_ns ? interval_ns - past : 0;
 }
 
+/* What one more will cost.  The first is taken when the program has hardly begun, and often has
+ * next to nothing to save yet: the one after it may turn out to be another matter. */
+static double expected_ns(const struct policy_facts *facts)
+{
+    double cost = (double)policy_cost_ns(&facts->costs);
+    return facts->counted < 2 ? 2 * cost : cost;
+}
+
 /* Until the time that has passed allows for one more. */
 static uint64_t affordable_ns(const struct policy_rule *rule, const struct policy_facts *facts)
 {
-    double wanted = (double)facts->spent_ns + (double)policy_cost_ns(&facts->costs);
+    double wanted = (double)facts->spent_ns + expected_ns(facts);
     if (rule->overhead >= 1)
         return 0;
     uint64_t needed = rule->overhead > 0 ? whole(wanted / rule->overhead) : POLICY_NEVER;

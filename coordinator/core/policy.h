@@ -43,6 +43,7 @@ struct policy_facts {
     uint64_t spent_ns; /* what all snapshots since then have cost them */
     uint64_t retry_ns; /* after one that failed: not before, unless requested */
     bool taken;        /* there has been a snapshot, or an attempt at one, at a barrier */
+    uint32_t counted;  /* of those at barriers, how many it is known what they have cost */
     uint64_t last_ns;  /* when the processes went on after it, or began */
     bool requested;   /* by the user: at the next barrier */
     bool writing;     /* an earlier snapshot is not yet committed */

@@ -332,6 +332,7 @@ static void note_costs(struct coord *state)
     struct policy_costs *costs = &state->facts.costs;
     costs->busy_ns = state->ticket.busy_ns;
     costs->copied_ns = state->ticket.copied_ns;
+    state->facts.counted += !state->ticket.base;
     spend(state, costs->busy_ns);
     if (state->ticket.follows)
         spend(state, costs->copied_ns);

@@ -184,7 +184,7 @@ static void fill_plan(void)
     fill_options(&plan.options, image);
     plan.image.write = write_bytes;
     plan.image.context = &image;
-    plan.image.compress = true;
+    plan.image.compress = order()->compress != 0;
     memcpy(header->job, order()->job, sizeof header->job);
     header->superstep = order()->superstep;
     header->term = order()->term;

@@ -51,6 +51,7 @@ struct bspz_snap_order {
     uint64_t base_superstep; /* the newest committed snapshot, */
     uint32_t base_term;      /* 0: there is none, or images shall be full */
     uint32_t rules_bytes;
+    uint32_t compress; /* 1: what gets smaller by it is compressed */
     uint32_t lose; /* 1: descriptors that cannot be saved are lost on other hosts, and no reason to
                       refuse */
     char path_start[4096]; /* process i writes its image to path_start i path_end, */

@@ -84,6 +84,8 @@ START_TEST(cores_decide_what_a_snapshot_costs)
     ck_assert_uint_eq(snapshot_copied_ns(&load), 30 * 20000); /* not even on the slowest machine */
     load.changed = UINT64_MAX;
     ck_assert_uint_ge(snapshot_copied_ns(&load), UINT64_MAX / 4096);
+    ck_assert(snapshot_cores_full(3, 3) && snapshot_cores_full(4, 3));
+    ck_assert(!snapshot_cores_full(2, 3) && !snapshot_cores_full(2, 0));
     load.processes = load.cores = 0;
     ck_assert_uint_eq(snapshot_busy_ns(&load) + snapshot_copied_ns(&load), 0);
 }
@@ -124,6 +126,16 @@ START_TEST(the_image_goes_down_a_tree)
     for (uint32_t i = 0; i < 64; i++)
         home[i] = (i + 3) % 32; /* in turn, and the first one is not 0 */
     expect_tree(home, 64, 32, 5);
+}
+END_TEST
+
+START_TEST(compressed_in_time_that_nobody_else_needs)
+{
+    ck_assert(!snapshot_compress(true, 1, 2, 2));
+    ck_assert(snapshot_compress(true, 1, 1, 2));
+    ck_assert(!snapshot_compress(true, 1, 0, 2));
+    ck_assert(snapshot_compress(false, 1, 2, 2)); /* the user says when, whatever it costs */
+    ck_assert(snapshot_compress(true, 2, 2, 2));  /* it travels */
 }
 END_TEST
 
@@ -196,6 +208,7 @@ int main(void)
     tcase_add_test(tests, memory_decides);
     tcase_add_test(tests, cores_decide_what_a_snapshot_costs);
     tcase_add_test(tests, the_image_goes_down_a_tree);
+    tcase_add_test(tests, compressed_in_time_that_nobody_else_needs);
     tcase_add_test(tests, texts_are_packed_and_unpacked);
     tcase_add_test(tests, numbers_are_found);
     tcase_add_test(tests, what_a_group_allows);

@@ -1,4 +1,6 @@
-"""Too little memory for copies of the processes: the job does without them, and says so once."""
+"""What is left decides how snapshots are taken: memory whether there are copies of the processes,
+cores whether images are compressed."""
+import json
 import signal
 import uuid
 
@@ -93,5 +95,30 @@ def copies_in_a_large_one():
         check("memory" not in job.said(), "there is enough\n", job)
 
 
+def codings(cpus, *options):
+    """How the records of the first snapshot at a barrier are coded; the job has two processes."""
+    with Place() as place:
+        place.hold(0, 1)
+        place.hold(0, 4)
+        job = place.start(BSPRUN, "-np", 2, "--ckpt", place.store, *options, TICKER, place.files, 6,
+                          preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        place.wait_committed(0)
+        place.release(0, 1)
+        place.wait_committed(1)
+        place.release(0, 4)
+        job.wait(0)
+        shown = subprocess.run([BSPCKPT, "show", place.store], stdout=subprocess.PIPE, check=True)
+        return set(re.findall(r"records (\w+):", shown.stdout.decode()))
+
+
+def compressed_where_a_core_is_idle():
+    cpus = sorted(os.sched_getaffinity(0))
+    check(codings(cpus[:1]) == {"raw"}, "compressed in the time that the processes were promised")
+    check("lz4" in codings(cpus[:1], "--every", 1), "not compressed, although the user says when")
+    if len(cpus) < 3:
+        return "skipped in part: there is no third core"
+    check("lz4" in codings(cpus[:3]), "not compressed, although a core is left")
+
+
 if __name__ == "__main__":
-    main([no_copies_in_a_small_group, copies_in_a_large_one])
+    main([no_copies_in_a_small_group, copies_in_a_large_one, compressed_where_a_core_is_idle])

@@ -14,6 +14,7 @@ START_TEST(when_to_take_one)
     struct policy_facts facts = {.superstep = 1, .now_ns = 1000};
     ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_SNAPSHOT); /* the first barrier */
     facts.taken = true;
+    facts.counted = 2;
     facts.last_ns = 1000;
     facts.costs.pause_ns = 5;
     ck_assert_uint_eq(policy_interval_ns(&rule, &facts.costs), 95); /* 5 of 100 */
@@ -34,8 +35,12 @@ START_TEST(when_to_take_one)
                                   .last_ns = 10000,
                                   .spent_ns = 1090,
                                   .taken = true,
+                                  .counted = 2,
                                   .costs = {.pause_ns = 5}};
     ck_assert_uint_eq(policy_due_ns(&rule, &facts), 2900);
+    facts.counted = 1; /* the next may cost twice as much: 1090 and 10 */
+    ck_assert_uint_eq(policy_due_ns(&rule, &facts), 3000);
+    facts.counted = 2;
     facts.now_ns = 22900;
     ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_SNAPSHOT);
     /* A long time without barriers does not make up for many close to each other. */
@@ -114,6 +119,7 @@ static void take_made_up(struct made_up *job)
     facts->last_ns = facts->now_ns;
     facts->spent_ns += cost;
     facts->taken = true;
+    facts->counted++;
     if (cost > job->cost_most_ns)
         job->cost_most_ns = cost;
 }

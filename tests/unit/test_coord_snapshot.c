@@ -145,17 +145,17 @@ START_TEST(costs_are_those_of_the_slowest_host)
     play_now_ns = 1000000000;
     ranks_ready(7, 2);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
-    /* 3 ms so far, for nothing was shared before; 5 ms is the next expected to cost. */
+    /* 3 ms so far, for nothing was shared before; the next is expected to cost twice 5 ms. */
     snapshot_of_two_hosts(1, 3000000, 2000000);
     ck_assert_uint_eq(coord_costs(coord).busy_ns, 3000000);
     ck_assert_uint_eq(coord_costs(coord).copied_ns, 2000000);
-    ck_assert_uint_eq(due_ms(), 161); /* the pauses are 5 ns */
-    play_now_ns += 161000000;
+    ck_assert_uint_eq(due_ms(), 261); /* the pauses are 5 ns */
+    play_now_ns += 261000000;
     timer(COORD_TIMER_SNAPSHOT);
     ck_assert(has_effect(COORD_EFFECT_CONSULT));
-    /* 3 and 8 ms, and 8: more than had been expected. */
-    snapshot_of_two_hosts(2, 5000000, 3000000);
-    ck_assert_uint_eq(due_ms(), 20 * 19 + 1 - 161);
+    /* 3 and 12 ms, and 12: more than had been expected. */
+    snapshot_of_two_hosts(2, 9000000, 3000000);
+    ck_assert_uint_eq(due_ms(), 20 * 27 + 1 - 261);
     /* A late one costs the next no time, but that between the two. */
     play_now_ns += 1000000000;
     timer(COORD_TIMER_SNAPSHOT);
