@@ -320,6 +320,30 @@ def a_directory_that_disappears():
             place.check_clean()
 
 
+def a_stop_that_cannot_be_saved():
+    """The snapshot fails for which the job was to go on until the next barrier: it stops all the
+    same, does not say that it was saved, and goes on later from the one before."""
+    reference = Reference.of(2, 12)
+    with Place() as place:
+        place.hold(0, 6)
+        job = place.ticker(2, 12)
+        place.wait_executed(0, 6)
+        place.wait_committed(6)
+        in_the_way = folder(place, (7, 1))
+        open(in_the_way, "w").close()
+        job.signal(signal.SIGTERM)
+        place.release(0, 6)
+        job.wait(123)
+        check("without a new snapshot" in job.said() and "7.1" in job.said(), "why?\n", job)
+        check("saved" not in job.said(), "it was not\n", job)
+        check(not marked(place.mark), "processes are left after 123")
+        os.unlink(in_the_way)
+        check(place.committed() == 6, "snapshots", snapshots(place.store))
+        place.restart().check_tail(reference)
+        place.check_files(reference)
+        place.check_clean()
+
+
 STATES = {"thread": "thread", "socket": "socket", "pipe": "pipe", "deleted": "deleted",
           "timer": "timer", "lock": "lock", "shared": "shared|memfd"}
 
@@ -383,5 +407,5 @@ if __name__ == "__main__":
           all_damaged, damaged_while_it_runs, another_program, another_number_of_processes,
           another_command, missing_data_file, shortened_input_file, shortened_output_file,
           a_directory_of_others, no_directory_at_all, a_readonly_directory, a_full_disk,
-          a_directory_that_disappears, a_umask_that_takes_all, what_cannot_be_kept,
+          a_directory_that_disappears, a_stop_that_cannot_be_saved, a_umask_that_takes_all, what_cannot_be_kept,
           what_is_excluded, words_that_make_no_sense])
