@@ -114,6 +114,7 @@ void agent_tell_held(struct agent *agent)
     int complete = 0;
     char why[AGENT_WHY];
 
+    agent_prune_finish(agent); /* what is being removed is not told of */
     if (!copies || store_list(agent->snapshots->store, &entries, &count, why) != 0) {
         agent_notice(agent, "the snapshots cannot be read: %s", copies ? why : "out of memory");
         free(copies);

@@ -462,7 +462,7 @@ static void retire(struct agent *agent, struct coord_name name)
     agent_end_copies_but(agent, name);
     snapshots->unpruned++;
     if (snapshots->unpruned >= UNPRUNED_MOST || now - snapshots->pruned_ns > PRUNE_EVERY_NS)
-        agent_prune(agent);
+        agent_prune(agent, false);
     agent_costs_count(agent);
 }
 

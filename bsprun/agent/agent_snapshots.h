@@ -108,6 +108,7 @@ struct agent_snapshots {
      * is counted up to counted_ns; and what Processor Zero has been told. */
     uint64_t cpu_ns, counted_ns, told_ns;
 
+    struct pruning *pruning; /* agent_prune.c: under way, or over and not looked at; NULL */
     int unpruned; /* snapshots since the last time older ones were removed, */
     uint64_t pruned_ns;
     struct snapshot_way way;
@@ -137,10 +138,15 @@ void agent_costs_count(struct agent *agent);
 /* What there is to be told of it. */
 void agent_costs_tell(struct agent *agent, struct wire_known *known);
 
+/* ---- agent_prune.c ---- */
+
+/* Removes what is older than the snapshots that are kept: beside what comes next, or before it. */
+void agent_prune(struct agent *agent, bool wait);
+/* Nothing is being removed any more. */
+void agent_prune_finish(struct agent *agent);
+
 /* ---- agent_store.c ---- */
 
-/* Removes what is older than the snapshots that are kept. */
-void agent_prune(struct agent *agent);
 /* Whether it is this agent that removes what is not wanted in its directory: of those that share one
  * it is that of process 0. */
 bool agent_keeps_order(const struct agent *agent);

@@ -130,18 +130,6 @@ void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
     memcpy(config->avoid, snapshots->election.avoid, sizeof config->avoid);
 }
 
-void agent_prune(struct agent *agent)
-{
-    struct agent_snapshots *snapshots = agent->snapshots;
-    char why[AGENT_WHY];
-
-    if (snapshots->keep > 0 && snapshots->unpruned > 0 && agent_keeps_order(agent) &&
-        store_prune(snapshots->store, snapshots->keep, NULL, why) != 0)
-        agent_notice(agent, "older snapshots could not be removed: %s", why);
-    snapshots->unpruned = 0;
-    snapshots->pruned_ns = agent_now_ns();
-}
-
 static bool is_no_copy(const void *context, pid_t ospid)
 {
     (void)context;
@@ -177,7 +165,7 @@ void agent_snapshots_close(struct agent *agent)
         end_all_copies(agent);
     snapshots->ended = true;
     agent_abandon(agent);
-    agent_prune(agent);
+    agent_prune(agent, true);
 }
 
 void agent_snapshots_free(struct agent *agent)
@@ -186,6 +174,7 @@ void agent_snapshots_free(struct agent *agent)
 
     if (!snapshots)
         return;
+    agent_prune_finish(agent);
     store_close(snapshots->store);
     agent_store_remove(agent);
     agent_gather_free(agent);

@@ -287,6 +287,30 @@ def reader_that_waits():
         place.check_clean()
 
 
+def slow_reader():
+    """Output waits on its whole way when snapshots are taken and a process is killed: it comes once."""
+    reference = Reference.of(1, 24, "-o", 400)
+    kills = [2 << 20, 4 << 20, 6 << 20]  # after so much
+    with Place() as place:
+        reader, writer = os.pipe()
+        job = place.ticker(1, 24, "-o", 400, stdout=writer)
+        os.close(writer)
+        place.wait_committed(1)
+        shown = b""
+        with os.fdopen(reader, "rb", buffering=0) as file:
+            while piece := file.read(65536):
+                shown += piece
+                rank = place.witness()[-1][2] if kills and len(shown) >= kills[0] else None
+                if rank and name_of(rank) == "ticker":
+                    send(rank, signal.SIGKILL)
+                    kills.pop(0)
+        job.wait(0)
+        check(not kills, "it was over too soon")
+        if shown != reference.out:
+            raise Failed("stdout " + first_difference(shown, reference.out))
+        place.check_clean()
+
+
 def address_sanitizer():
     """Not possible is fine, wrong is not."""
     program = TICKER + "_asan"
@@ -401,6 +425,6 @@ if __name__ == "__main__":
           survivors_come_from_their_copies, below_a_wrapper, five_times_in_a_row, fifty_supersteps_fifty_faults,
           agent_five_times, back_to_the_start, the_same_fault_for_ever, restarts_count_anew,
           labelled_and_split, shortened_by_itself, slow_input, input_from_a_terminal,
-          reader_that_waits, signal_to_everybody, a_variable_of_our_own,
+          reader_that_waits, slow_reader, signal_to_everybody, a_variable_of_our_own,
           forgotten_descriptors, address_sanitizer,
           own_ends_are_final, killed_on_its_way_out, without_snapshots])
