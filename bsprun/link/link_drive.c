@@ -172,7 +172,7 @@ static uint64_t drive_all(struct links *links)
 static bool waits_for_loop(const struct links *links)
 {
     for (uint32_t i = 0; i < links->count; i++)
-        if (links->all[i].in.for_loop || links->all[i].broken)
+        if (link_in_waits(&links->all[i].in) || links->all[i].broken)
             return true;
     return links->drain_due;
 }

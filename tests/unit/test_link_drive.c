@@ -190,6 +190,29 @@ START_TEST(messages_are_for_the_loop)
 }
 END_TEST
 
+/* What came before this host was ready is for the loop to go on with. */
+START_TEST(waited_for_the_mirror)
+{
+    const struct timespec moment = {0, 5000000};
+
+    open_end(0, false, false);
+    open_end(1, false, false);
+    take(0);
+    take(1);
+    mirror(0);
+    start_ringer(0);
+    start_ringer(1);
+    arrive_alone(0, 0, 8);
+    while (!ends[1].links->all[0].in.stalled)
+        turn();
+    mirror(1);
+    arrive_alone(1, 0, 8);
+    nanosleep(&moment, NULL); /* in which the other thread is first */
+    while (!complete(0, 0, BSPZ_STAGE_ARRIVED) || !complete(1, 0, BSPZ_STAGE_ARRIVED))
+        uv_run(&loop, UV_RUN_NOWAIT);
+}
+END_TEST
+
 /* When no superstep follows soon, the loop has the connections again. */
 START_TEST(hands_back)
 {
@@ -315,6 +338,7 @@ int main(void)
     tcase_add_loop_test(cases, neighbours_are_not_paced, 0, 2);
     tcase_add_loop_test(cases, with_the_loop, 0, 2);
     tcase_add_loop_test(cases, messages_are_for_the_loop, 0, 2);
+    tcase_add_test(cases, waited_for_the_mirror);
     tcase_add_test(cases, hands_back);
     tcase_add_test(cases, gives_up);
     tcase_add_loop_test(cases, peer_goes, 0, 2);
