@@ -7,9 +7,11 @@ import socket
 import stat
 import tempfile
 
-from harness import BIN, BSPRUN, PROG, Job, check, expect, main, run, scratch, wait_until
+from harness import (BIN, BSPRUN, PROG, Job, check, expect, main, process_stat, run, scratch,
+                     wait_until)
 
 BSPSTAT = os.path.join(BIN, "bspstat")
+RSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh")
 BSPKILL = os.path.join(BIN, "bspkill")
 
 
@@ -108,6 +110,41 @@ def with_snapshots():
                             out=f"^job {job.os_pid} has ended$", no_err=True)
             check(job.finish() == 123, job.text())
         check(result.out.count("\n") == 1, result)
+
+
+def agent_of(job, pid):
+    """The agent of the host on which a process is, seen from outside: its parent."""
+    os_pid = job.wait_ready(3)[pid]
+    return process_stat(os_pid)[1]
+
+
+def over_several_hosts():
+    """Where each process is, before and after a host is lost; the spare one has none at first."""
+    with Place() as place:
+        folder = os.path.join(place.folder, "ckpt")
+        with place.job("--launcher", RSH, "--hosts", "h0:2,h1:1,h2:1", "--spares", 1, "--heartbeat", 2,
+                       "--ckpt", folder, "--every", 1, "-np", 3, PROG, "loop", 0) as job:
+            agent = agent_of(job, 2)
+            wait_until(lambda: (place.facts(job)["snapshot"] or {}).get("superstep", 0) > 2,
+                       "snapshots")
+            facts = place.facts(job)
+            check([host["name"] for host in facts["hosts"]] == ["h0", "h1", "h2"], facts)
+            check([host["slots"] for host in facts["hosts"]] == [2, 1, 1], facts)
+            check([host["state"] for host in facts["hosts"]] == ["up", "up", "spare"], facts)
+            check([rank["host"] for rank in facts["ranks"]] == ["h0", "h0", "h1"], facts)
+            check(facts["zero"] == "h0" and facts["restarts"] == 0, facts)
+            text = expect(place.stat(job.os_pid), 0, no_err=True).out
+            check(re.search("3 processes on [23] hosts for ", text), text)
+            check(re.search("^  h0 +2 +2  up, Processor Zero$", text, re.M), text)
+            check(re.search("^  h1 +1 +1  up$", text, re.M), text)
+            os.kill(agent, signal.SIGKILL)
+            wait_until(lambda: place.facts(job)["restarts"] == 1
+                       and len(place.facts(job)["ranks"]) == 3, "another term")
+            facts = place.facts(job)
+            states = {host["name"]: host["state"] for host in facts["hosts"]}
+            check(facts["term"] == 2 and states[facts["ranks"][2]["host"]] == "up", facts)
+            expect(place.kill(job.os_pid), 0, out=f"^job {job.os_pid} has ended$")
+            job.finish()
 
 
 def several_jobs():
@@ -253,6 +290,6 @@ def wrong_calls():
 
 
 if __name__ == "__main__":
-    main([what_is_shown, a_rate, before_begin, with_snapshots, several_jobs,
+    main([what_is_shown, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
           a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
           rights, bad_questions, programs_without_bsprun, wrong_calls])
