@@ -331,7 +331,8 @@ static void take_wish(struct job_machine *machine, const struct job_event *event
         if (ends)
             give_up(machine, effects);
     } else if (machine->state == JOB_MACHINE_RUNNING) {
-        struct job_effect *effect = machine_add(machine, effects, stop ? JOB_EFFECT_STOP : JOB_EFFECT_SAVE);
+        struct job_effect *effect =
+            machine_add(machine, effects, stop ? JOB_EFFECT_STOP : JOB_EFFECT_SAVE);
         effect->how = event->how;
         effect->stop = event->stop;
         effect->signal = event->signal;

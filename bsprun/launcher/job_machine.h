@@ -20,9 +20,9 @@
  * nothing is rolled back.
  *
  * When a host is said to be lost by another one, all are called first: one that is gone does not
- * answer, and is what was lost.  If all do, it is the way between two.  The next term tries again; if
- * it loses such a link, too, it is the last with one of those hosts: the one that most do not hear,
- * rather not Processor Zero's, nor bsprun's own, rather a later one of the list.
+ * answer, and is what was lost.  If all do, it is the way between two.  The next term tries again;
+ * if it loses such a link, too, it is the last with one of those hosts: the one that most do not
+ * hear, rather not Processor Zero's, nor bsprun's own, rather a later one of the list.
  *
  * EXIT is emitted exactly once, as the last effect of all.
  */
@@ -84,17 +84,17 @@ struct job_event {
 
 /* In this order within a step. */
 enum job_effect_kind {
-    JOB_EFFECT_CALL,          /* every agent, to see who is there; ROLL */
-    JOB_EFFECT_BLAME,         /* what the fault is: host and peer do not hear each other; the same: it
-                                 does not hear bsprun; JOB_NO_HOST: what TERM_OVER said.  gone: the
-                                 job goes on without host */
+    JOB_EFFECT_CALL,  /* every agent, to see who is there; ROLL */
+    JOB_EFFECT_BLAME, /* what the fault is: host and peer do not hear each other; the same: it
+                         does not hear bsprun; JOB_NO_HOST: what TERM_OVER said.  gone: the
+                         job goes on without host */
     JOB_EFFECT_LOST_TO_ZERO,  /* to Processor Zero: host is lost */
     JOB_EFFECT_RECORD_TERM,   /* make durable: term begins from name; RECORDED */
     JOB_EFFECT_RECORD_FINISH, /* make durable: the job has ended with status; FINISH_RECORDED */
     JOB_EFFECT_START_AGENT,   /* host; AGENT_UP or AGENT_LOST */
-    JOB_EFFECT_DISMISS,       /* host: it is to leave; AGENT_LOST when nothing of it runs any more */
-    JOB_EFFECT_SAY_AGAIN,     /* tell the user of the fault and the rollback (job_fault) */
-    JOB_EFFECT_ELECT,         /* to every member: host is Processor Zero of term */
+    JOB_EFFECT_DISMISS,   /* host: it is to leave; AGENT_LOST when nothing of it runs any more */
+    JOB_EFFECT_SAY_AGAIN, /* tell the user of the fault and the rollback (job_fault) */
+    JOB_EFFECT_ELECT,     /* to every member: host is Processor Zero of term */
     JOB_EFFECT_TERM_RECORDED, /* to Processor Zero */
     JOB_EFFECT_CLOSED,        /* to Processor Zero */
     JOB_EFFECT_STOP,      /* host: Processor Zero, or the agent of a program alone: how, signal */

@@ -389,6 +389,17 @@ START_TEST(a_link_that_broke_is_tried_again)
     EVENT(LINK_LOST, .term = 2, .host = 9, .peer = 2);
     EVENT(ROLL);
     expect("b!E"); /* it was good for something meanwhile */
+    tear_down();
+
+    struct job_machine_config patient = CONFIG();
+    patient.max_restarts = 9;
+    start_four(patient);
+    EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 2);
+    EVENT(ROLL);
+    EVENT(TERM_OVER, .term = 2, .outcome = death(5));
+    EVENT(LINK_LOST, .term = 3, .host = 9, .peer = 2);
+    EVENT(ROLL);
+    expect("b!E"); /* the term between had another fault: it may have worked in it */
 }
 END_TEST
 
