@@ -9,7 +9,7 @@ import signal
 import tempfile
 import time
 
-from harness import (BSPRUN, PROG, Job, bsprun, check, expect, kill_marked, main, scratch,
+from harness import (BSPRUN, PROG, Job, bsprun, check, expect, kill_marked, main, run, scratch,
                      wait_until)
 
 RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
@@ -117,9 +117,15 @@ def everybody_speaks():
         check([int(line) for line, who in lines if int(who) == pid] == list(range(50)), pid)
 
 
+def through(filter, *words):
+    """bsprun, its output through a command of the shell."""
+    return run(["/bin/sh", "-c", f'"$@" | ({filter})', "sh", BSPRUN, *map(str, words)])
+
+
 def much_output():
-    for count, width in ((20000, 0), (300, 3000)):
-        result = expect(bsprun(*TWO, PROG, "flood", count, width), 0)
+    """More than fits into one piece, for a reader that lets it wait: no line is torn."""
+    for count, width in ((20000, 0), *3 * ((800, 3000),)):
+        result = expect(through("sleep 0.7; cat", *TWO, PROG, "flood", count, width), 0)
         lines = [line for line in result.out.splitlines() if line != "p = 4"]
         torn = [line for line in lines if not re.fullmatch(rf"flood \d+ {{{width}}}", line)]
         check(len(lines) == 4 * count and not torn, len(lines), torn[:4])
