@@ -48,10 +48,10 @@ static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
     return store_io_read(&store_io_system, (int)(intptr_t)context, offset, bytes, size);
 }
 
-static bool is_here(const struct binaries_file *file)
+bool binaries_is_at(const struct binaries_file *file, const char *path)
 {
     struct bspz_binary found;
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool same = fd >= 0 && identify(fd, &found) == 0 && bspz_binary_same(&file->binary, &found);
 
     if (fd >= 0)
@@ -84,7 +84,10 @@ static int list_files(const struct bspz_image *image, struct binaries *needed)
             return -ENOMEM;
         bspz_binary_of(region, &file->binary);
         bspz_binary_name(&file->binary, path, file->name);
-        file->here = is_here(file);
+        file->here = binaries_is_at(file, path);
+        if (file->binary.id.size > 0 && file->binary.id.size == image->header.build_id_size &&
+            memcmp(file->binary.id.bytes, image->header.build_id, file->binary.id.size) == 0)
+            needed->program = file;
         needed->count++;
     }
     return 0;

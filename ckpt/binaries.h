@@ -30,12 +30,16 @@ struct binaries_file {
 struct binaries {
     struct binaries_file *files;
     size_t count;
+    const struct binaries_file *program; /* that the process runs; NULL: it has no build id */
 };
 
 /* The files that the image in this descriptor maps, each once; -EBADMSG: it is damaged.  To be
  * given back with binaries_free, whatever the result. */
 int binaries_of_image(int image, struct binaries *needed, char *why);
 void binaries_free(struct binaries *needed);
+
+/* Whether the file is at that path, too. */
+bool binaries_is_at(const struct binaries_file *file, const char *path);
 
 /* Opens the folder, which is made if missing; only the user may write there.  A descriptor, with
  * its path in `path` (PATH_MAX bytes), or a negative errno value.  root: instead of the places

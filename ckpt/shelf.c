@@ -330,11 +330,36 @@ int store_check(struct store *store, const struct manifest *manifest, bool deep,
             tell(context, &looking.about);
         if (first == 0)
             first = status;
-        if (!deep)
-            break;
     }
     free(looking.scratch);
     return first;
+}
+
+int store_image_check(struct store *store, int descriptor, const struct bspz_image_name *name,
+                      char *error)
+{
+    struct looking looking = {.store = store, .file = descriptor};
+    struct bspz_image_source source = {.read = read_image, .context = &looking};
+    const struct bspz_image_expected expected = {.name = name};
+    struct stat about;
+    int status = fstat(descriptor, &about) == 0 ? 0 : -errno;
+
+    source.size = status == 0 ? (uint64_t)about.st_size : 0;
+    looking.scratch = aligned_alloc(64, BSPZ_IMAGE_READER_SCRATCH);
+    if (!looking.scratch)
+        status = -ENOMEM;
+    if (status == 0)
+        status = bspz_image_open(&looking.image, &source, looking.scratch, &looking.about.fault);
+    if (status == 0)
+        status = bspz_image_expect(&looking.image, &expected, &looking.about.fault);
+    if (status == 0)
+        status = check_bytes(&looking);
+    free(looking.scratch);
+    return status == 0 ? 0
+                       : store_fail(store, status, error, "the image of process %" PRIu32 ": %s",
+                                    name->pid,
+                                    looking.about.fault.text[0] ? looking.about.fault.text
+                                                                : store_error_text(status));
 }
 
 /* ---- The newest ------------------------------------------------------------------------------ */
@@ -344,9 +369,17 @@ static void note_fault(void *context, const struct store_fault *fault)
 {
     char *text = context;
 
+    if (text[0])
+        return;
     snprintf(text, MANIFEST_ERROR_SIZE,
              "the image of process %" PRId64 " in snapshot %" PRIu64 ".%" PRIu32 ": %s", fault->pid,
              fault->superstep, fault->term, fault->fault.text);
+}
+
+/* Where hosts shared no directory, the rest is in theirs. */
+static bool may_be_elsewhere(const struct manifest *manifest, int status)
+{
+    return status == -ENOENT && manifest->hosts.count > 1;
 }
 
 static int try_entry(struct store *store, const struct store_entry *entry,
@@ -361,6 +394,8 @@ static int try_entry(struct store *store, const struct store_entry *entry,
     int status = store_manifest(store, entry->superstep, entry->term, manifest, text);
     if (status == 0) {
         status = store_check(store, manifest, false, note_fault, text);
+        if (may_be_elsewhere(manifest, status))
+            status = 0;
         if (status < 0)
             manifest_free(manifest);
     }

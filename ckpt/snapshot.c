@@ -113,7 +113,7 @@ int store_image_create(struct store_snapshot *snapshot, uint32_t pid, char *erro
 
     temporary_name(name, pid);
     io->unlink(io->context, snapshot->folder, name, 0);
-    int file = io->open(io->context, snapshot->folder, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    int file = io->open(io->context, snapshot->folder, name, O_RDWR | O_CREAT | O_EXCL, 0600);
     return file < 0 ? fail(snapshot, file, error, name) : file;
 }
 

@@ -174,7 +174,12 @@ typedef void store_fault_function(void *context, const struct store_fault *fault
 int store_check(struct store *store, const struct manifest *manifest, bool deep,
                 store_fault_function *tell, void *context);
 
-/* The newest snapshot that counts and is intact as far as store_check (not deep) sees; superstep:
+/* Whether the image in the descriptor is the one of that name, in every byte. */
+int store_image_check(struct store *store, int descriptor, const struct bspz_image_name *name,
+                      char *error);
+
+/* The newest snapshot that counts and is intact as far as store_check (not deep) sees; images of a
+ * job on several hosts may be missing, as they may be in other hosts' directories; superstep:
  * only that one, WIRE_NEVER: any; before: only older ones than that superstep, WIRE_NEVER: any.
  * Where newer ones had to be passed over, note (MANIFEST_ERROR_SIZE bytes) says which and why, else
  * it is empty.  -ENOENT: there is none. */

@@ -3,6 +3,7 @@
  * What can fail: a manifest or an image is not as it should be.  The user is told, and the next
  * older snapshot is looked at.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@ struct faults {
     char why[AGENT_WHY];
     bool *bad; /* per number of an image */
     uint32_t count;
+    bool elsewhere; /* nothing but images that are missing, and may be on other hosts */
 };
 
 static void note_fault(void *context, const struct store_fault *fault)
@@ -24,6 +26,7 @@ static void note_fault(void *context, const struct store_fault *fault)
     if (!faults->why[0])
         snprintf(faults->why, sizeof faults->why, "the image of process %lld: %.300s",
                  (long long)fault->pid, fault->fault.text);
+    faults->elsewhere = faults->elsewhere && fault->status == -ENOENT;
     for (uint32_t pid = 0; pid < faults->count; pid++)
         if (fault->pid < 0 || fault->pid == (int64_t)pid)
             faults->bad[pid] = true;
@@ -45,7 +48,8 @@ static bool may_be_chosen(const struct agent *agent, const struct store_entry *e
     return true;
 }
 
-/* Where hosts share no directory, each has some of the images.  The list is for free(). */
+/* Where hosts share no directory, each has some of the images, also that which sees the directory of
+ * bsprun.  The list is for free(). */
 static uint64_t *list_intact(const struct manifest *manifest, const struct faults *faults,
                              uint32_t *count)
 {
@@ -66,7 +70,8 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     struct wire_held *held = &message.held;
     struct coord_name name = {manifest->superstep, manifest->term};
     struct faults faults = {.bad = calloc(manifest->nprocs, sizeof *faults.bad),
-                            .count = manifest->nprocs};
+                            .count = manifest->nprocs,
+                            .elsewhere = agent->peers && manifest->hosts.count > 1};
     uint64_t *images = NULL;
 
     held->superstep = name.superstep;
@@ -74,10 +79,10 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     held->processes = manifest->nprocs;
     held->manifest = true;
     held->all = store_check(snapshots->store, manifest, false, note_fault, &faults) == 0;
-    if (!held->all && snapshots->shared)
+    if (!held->all && snapshots->shared && !faults.elsewhere)
         agent_notice(agent, "snapshot %llu.%u cannot be used: %s",
                      (unsigned long long)name.superstep, name.term, faults.why);
-    if (!held->all && !snapshots->shared)
+    if (!held->all && agent->peers)
         images = list_intact(manifest, &faults, &held->images.count);
     held->images.items = images;
     for (int pid = 0; pid < agent->nprocs && pid < (int)manifest->nprocs; pid++)
@@ -87,7 +92,7 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     agent_tell_zero(agent, &message);
     free(images);
     free(faults.bad);
-    return held->all || !snapshots->shared;
+    return held->all || !snapshots->shared || faults.elsewhere;
 }
 
 static bool tell_entry(struct agent *agent, const struct store_entry *entry, uint64_t *copies)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/fetch.h"
 #include "ckpt/capture/capture.h"
 
 /* ---- Images ---- */
@@ -470,4 +471,6 @@ void agent_pass(struct agent *agent)
     for (int pid = 0; pid < agent->nprocs && agent->job == JOB_RESTORING; pid++)
         if (snapshots->kept[pid].copied)
             thaw(agent, pid, with_copies);
+    if (agent->job == JOB_RESTORING)
+        agent_fetch_spread_again(agent);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/fetch.h"
 
 #define FEWEST_COPIES 2 /* where hosts share no directory */
 #define END_MS 1000 /* for processes that have been killed to be gone */
@@ -165,6 +166,13 @@ void agent_snapshots_close(struct agent *agent)
         end_all_copies(agent);
     snapshots->ended = true;
     agent_abandon(agent);
+    if (agent->peers && snapshots->store) {
+        /* What was coming for a snapshot that there will not be. */
+        agent_fetch_forget(agent);
+        agent_prune_finish(agent);
+        if (!snapshots->shared)
+            store_sweep(snapshots->store, NULL, NULL);
+    }
     agent_prune(agent, true);
 }
 

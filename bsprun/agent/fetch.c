@@ -168,6 +168,10 @@ static int open_sink(struct agent *agent, const struct fetch_want *want, uint64_
     const char *path;
     int folder;
 
+    if (want->in_time && !coord_name_same(want->name, agent->snapshots->committed)) {
+        snprintf(why, AGENT_WHY, "there is a newer snapshot");
+        return -ESTALE;
+    }
     if (want->thing == WIRE_THING_BINARY) {
         folder = agent_fetch_folder(agent, &path, why);
         return folder < 0 ? folder : binaries_begin(folder, want->file, &now->copy, why);
@@ -210,6 +214,16 @@ static int store_bytes(struct incoming *now, const struct wire_piece *piece, cha
     return 0;
 }
 
+/* Whoever counts on this copy must not find out when it is the last one. */
+static int check_image(struct agent *agent, const struct fetch_want *want, char *why)
+{
+    struct bspz_image_name name = {
+        .superstep = want->name.superstep, .term = want->name.term, .pid = want->pid};
+
+    memcpy(name.digest, want->digest, sizeof name.digest);
+    return store_image_check(agent->snapshots->store, agent->peers->fetches->now.fd, &name, why);
+}
+
 static int close_sink(struct agent *agent, const struct fetch_want *want, char *why)
 {
     struct incoming *now = &agent->peers->fetches->now;
@@ -224,10 +238,23 @@ static int close_sink(struct agent *agent, const struct fetch_want *want, char *
         if (!error)
             error = store_snapshot_take_manifest(now->folder, now->bytes, now->received, why);
     } else {
+        error = check_image(agent, want, why);
+        if (error)
+            return error;
         error = store_image_finish(now->folder, want->pid, now->fd, why);
         now->fd = -1;
     }
     return error;
+}
+
+static const char *name_of(const struct agent *agent, uint32_t host)
+{
+    const struct agent_peers *peers = agent->peers;
+
+    for (uint32_t i = 0; i < peers->host_count; i++)
+        if (peers->hosts[i].host == host)
+            return peers->hosts[i].name;
+    return "";
 }
 
 static void take_piece(struct agent *agent, uint32_t host, const struct wire_piece *piece)
@@ -264,85 +291,12 @@ static void take_piece(struct agent *agent, uint32_t host, const struct wire_pie
         return;
     error = close_sink(agent, &wanted->want, why);
     agent_fetch_passed_on(fetches, !error);
-    finish_first(agent, error, error ? why : "");
-}
-
-/* ---- Copies on several hosts ---- */
-
-void agent_fetch_spread(struct agent *agent, int pid, uint32_t copies)
-{
-    const struct agent_peers *peers = agent->peers;
-    const struct kept *kept = &agent->snapshots->kept[pid];
-    struct wire_message message = {.kind = WIRE_KEEP};
-    uint32_t own = 0;
-
-    message.envelope.superstep = agent->snapshots->ticket.name.superstep;
-    message.keep.from = agent->snapshots->ticket.name.term;
-    message.keep.pid = (uint32_t)pid;
-    message.keep.size = kept->image.size;
-    message.keep.digest = kept->image.digest;
-    while (own < peers->host_count && peers->hosts[own].host != agent->host)
-        own++;
-    for (uint32_t i = 1; i < copies && i < peers->host_count; i++)
-        agent_peers_send(agent, peers->hosts[(own + i) % peers->host_count].host, &message);
-}
-
-/* The digest of what is kept for others, until Processor Zero has been told. */
-struct keeping {
-    uint64_t size;
-    uint32_t digest_size;
-    unsigned char digest[WIRE_DIGEST_MAX];
-};
-
-static struct keeping *keeping_of(struct agent *agent, uint32_t pid)
-{
-    struct agent_snapshots *snapshots = agent->snapshots;
-
-    if (!snapshots->keeping)
-        snapshots->keeping = calloc((size_t)agent->nprocs, sizeof(struct keeping));
-    return snapshots->keeping && pid < (uint32_t)agent->nprocs
-               ? (struct keeping *)snapshots->keeping + pid
-               : NULL;
-}
-
-static void kept_for_another(struct agent *agent, const struct fetch_want *want, int error,
-                             const char *why)
-{
-    struct wire_message message = {.kind = WIRE_IMAGE_DURABLE};
-    const struct keeping *keeping = keeping_of(agent, want->pid);
-
-    if (!keeping)
-        return;
-    if (error) {
-        agent_image_failed(agent, (int)want->pid, WIRE_CAUSE_NOT_WRITTEN, why);
+    if (error == -EBADMSG || error == -EPROTO || error == -ESTALE) {
+        agent_notice(agent, "what host %s has is of no use: %s", name_of(agent, host), why);
+        ask_next(agent);
         return;
     }
-    message.envelope.superstep = want->name.superstep;
-    message.image_durable.pid = want->pid;
-    message.image_durable.size = keeping->size;
-    message.image_durable.digest = (struct wire_bytes){keeping->digest, keeping->digest_size};
-    message.image_durable.base_digest = (struct wire_bytes){keeping->digest, 0};
-    agent_tell_zero(agent, &message);
-}
-
-static void keep_for(struct agent *agent, uint32_t host, const struct wire_message *message)
-{
-    struct fetch_want want = {.thing = WIRE_THING_IMAGE,
-                              .name = {message->envelope.superstep, message->keep.from},
-                              .pid = message->keep.pid,
-                              .from = host,
-                              .done = kept_for_another};
-    struct keeping *keeping;
-
-    if (!agent->snapshots || agent->nprocs == 0)
-        return;
-    keeping = keeping_of(agent, want.pid);
-    if (!keeping)
-        return;
-    keeping->size = message->keep.size;
-    keeping->digest_size = message->keep.digest.size;
-    memcpy(keeping->digest, message->keep.digest.data, keeping->digest_size);
-    agent_fetch(agent, &want);
+    finish_first(agent, error, error ? why : "");
 }
 
 /* ---- Messages and ends ---- */
@@ -354,7 +308,7 @@ void agent_fetch_message(struct agent *agent, uint32_t host, const struct wire_m
     else if (message->kind == WIRE_PIECE)
         take_piece(agent, host, &message->piece);
     else
-        keep_for(agent, host, message);
+        agent_keep(agent, host, message);
 }
 
 void agent_fetch_lost(struct agent *agent, uint32_t host)

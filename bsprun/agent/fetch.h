@@ -11,15 +11,18 @@
 
 #include "bsprun/agent/agent.h"
 #include "ckpt/binaries.h"
+#include "ckpt/manifest.h"
 
 /* A file that is wanted. */
 struct fetch_want {
     enum wire_thing thing;
     struct coord_name name; /* of the snapshot; of IMAGE and MANIFEST */
     uint32_t pid;           /* IMAGE */
+    unsigned char digest[MANIFEST_DIGEST]; /* IMAGE: what comes must be that, in every byte */
     const struct binaries_file *file; /* BINARY; copied */
     uint32_t from;          /* the host that is asked first */
     uint32_t otherwise;     /* the next one */
+    bool in_time;           /* of no use, and not to be stored, once there is a newer snapshot */
     /* 0, or -errno and why. */
     void (*done)(struct agent *agent, const struct fetch_want *want, int error, const char *why);
 };
@@ -36,6 +39,8 @@ void agent_fetch_forget(struct agent *agent);
 
 /* The image of a process is durable here, and shall be on so many other hosts, too. */
 void agent_fetch_spread(struct agent *agent, int pid, uint32_t copies);
+/* The same for the snapshot that the term began from, of which a host that was lost had some. */
+void agent_fetch_spread_again(struct agent *agent);
 
 /* Where copies of programs and libraries lie: a descriptor, opened once, with its path; -errno and
  * `why`. */

@@ -59,6 +59,7 @@ void agent_fetch_serve(struct agent *agent, uint32_t host, const struct wire_mes
 void agent_fetch_passed_on(struct fetches *fetches, bool complete);
 /* Does not send to that host any more; UINT32_MAX: to none. */
 void agent_fetch_stop_serving(struct fetches *fetches, uint32_t host);
+void agent_keep(struct agent *agent, uint32_t host, const struct wire_message *message);
 /* Works on what is sent, and comes back when there is more to do. */
 void agent_fetch_pump(struct agent *agent);
 

@@ -110,11 +110,30 @@ static char *variable(const char *name, const char *value)
     return asprintf(&text, "%s=%s", name, value) < 0 ? NULL : text;
 }
 
+/* The program is known by its build id: its path is that of a copy when the process was made on a host
+ * that had none. */
+static void use_program(struct gathering *gathering, const struct binaries *needed,
+                        const char *folder_path, const char *program)
+{
+    const struct binaries_file *file = needed->program;
+    char *path;
+
+    for (size_t i = 0; i < needed->count && !file; i++)
+        if (strcmp(needed->files[i].path, program) == 0)
+            file = &needed->files[i];
+    if (!file || binaries_is_at(file, program))
+        return;
+    if (file->here)
+        gathering->program = strdup(file->path);
+    else if (asprintf(&path, "%s/%s", folder_path, file->name) > 0)
+        gathering->program = path;
+}
+
 /* All are here or kept: says so to whoever starts the processes. */
 static void use_copies(struct agent *agent, const struct binaries *needed, const char *program)
 {
     struct gathering *gathering = agent->snapshots->gathering;
-    char links[PATH_MAX], why[AGENT_WHY], *path;
+    char links[PATH_MAX], why[AGENT_WHY];
     const char *folder_path;
     int folder = agent_fetch_folder(agent, &folder_path, why);
 
@@ -123,12 +142,7 @@ static void use_copies(struct agent *agent, const struct binaries *needed, const
         fail(gathering, -EIO, why);
         return;
     }
-    for (size_t i = 0; i < needed->count; i++) {
-        if (needed->files[i].here || strcmp(needed->files[i].path, program) != 0)
-            continue;
-        if (asprintf(&path, "%s/%s", folder_path, needed->files[i].name) > 0)
-            gathering->program = path;
-    }
+    use_program(gathering, needed, folder_path, program);
     gathering->variables[0] = variable(BSPZ_ENV_BINARIES, folder_path);
     if (links[0])
         gathering->variables[1] = variable("LD_LIBRARY_PATH", links);
@@ -153,6 +167,7 @@ static void look_at_binaries(struct agent *agent, const struct manifest *manifes
         return;
     }
     close(image);
+    elsewhere = needed.program && !binaries_is_at(needed.program, manifest->program);
     for (size_t i = 0; i < needed.count; i++)
         elsewhere = elsewhere || !needed.files[i].here;
     folder = elsewhere ? agent_fetch_folder(agent, &path, why) : -1;
@@ -170,6 +185,16 @@ static void look_at_binaries(struct agent *agent, const struct manifest *manifes
 }
 
 /* ---- Images ---- */
+
+static void want_image(struct agent *agent, struct asked *asked, struct coord_name name,
+                       const struct manifest_image *image)
+{
+    struct fetch_want wanted = {
+        .thing = WIRE_THING_IMAGE, .name = name, .pid = image->image_pid};
+
+    memcpy(wanted.digest, image->digest.data, sizeof wanted.digest);
+    want_once(agent, asked, wanted);
+}
 
 /* Follows a process's image down to what it all builds on.  True: it is all here. */
 static bool look_at_chain(struct agent *agent, struct sources *sources, struct asked *asked,
@@ -194,9 +219,7 @@ static bool look_at_chain(struct agent *agent, struct sources *sources, struct a
         file = store_image_open(sources->store, name.superstep, name.term, image->image_pid, &size,
                                 why);
         if (file == -ENOENT)
-            want_once(agent, asked,
-                      (struct fetch_want){
-                          .thing = WIRE_THING_IMAGE, .name = name, .pid = image->image_pid});
+            want_image(agent, asked, name, image);
         if (file < 0)
             return false;
         close(file);

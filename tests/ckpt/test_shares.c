@@ -12,6 +12,7 @@
 
 #include "ckpt/shares.h"
 #include "tests/ckpt/image_sample.h"
+#include "tests/unit/suite.h"
 
 #define MARK    40
 #define NUMBERS 256
@@ -163,10 +164,5 @@ int main(void)
     tcase_add_test(tests, what_process_0_gives_is_of_its_group);
     tcase_add_test(tests, groups_get_other_numbers);
     suite_add_tcase(suite, tests);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

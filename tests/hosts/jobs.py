@@ -19,9 +19,9 @@ sys.path.insert(0, os.path.join(farms.ROOT, "tests", "recovery"))
 import harness  # noqa: E402
 from harness import *  # noqa: E402,F403
 from harness import (BSPRUN, Failed, Job, Place, TICKER, check, name_of, send,  # noqa: E402
-                     wait_until)
+                     snapshots, temporary_files, wait_until)
 
-HEARTBEAT = 2  # seconds without a word after which a host is lost
+HEARTBEAT = 4  # seconds without a word after which a host is lost; more than a busy machine is silent
 GONE = 20  # seconds for what has been told to go; a host that was cut off takes its heartbeat
 
 
@@ -63,12 +63,19 @@ class HostPlace(Place):
 
     job_class = HostJob
 
-    def __init__(self, hosts, slots=1, spares=0, heartbeat=HEARTBEAT, options=(), **farm):
-        """hosts: of the job; one more is bsprun's."""
+    def __init__(self, hosts, slots=1, spares=0, heartbeat=HEARTBEAT, options=(), private=False,
+                 here=False, **farm):
+        """hosts: of the job; one more is bsprun's, unless that is to take part (here).  private: each
+        host has a directory of snapshots of its own."""
         super().__init__()
         os.chmod(harness.scratch, 0o755)
-        self.farm = Farm(hosts + 1, **farm)
-        self.job_hosts = self.farm.names[1:]
+        self.private = private
+        if private:
+            self.store = self.path("own", "store")
+            os.mkdir(self.path("own"))
+            farm.setdefault("private", []).append(self.path("own"))
+        self.farm = Farm(hosts + (not here), **farm)
+        self.job_hosts = self.farm.names[not here:]
         self.slots = slots
         self.options = ["--launcher", self.farm.rsh, "--heartbeat", heartbeat, *options]
         if spares:
@@ -110,6 +117,31 @@ class HostPlace(Place):
         check(host, "process", pid, "is nowhere")
         return host
 
+    # ---- What is in the stores ----
+
+    def store_on(self, host):
+        """The path by which a host's own directory can be read here."""
+        return f"/proc/{self.farm.hosts[host].init}/root{self.store}"
+
+    def stores(self):
+        """The directories of snapshots on hosts that run."""
+        if not self.private:
+            return [self.store]
+        return [self.store_on(name) for name in self.farm.names if self.farm.hosts[name].init]
+
+    def committed(self):
+        return max((superstep for store in self.stores() for superstep, _ in snapshots(store)),
+                   default=-1)
+
+    def wait_kept(self, superstep, pid, hosts):
+        """Until these hosts have the image."""
+        def have(host):
+            return any(name.split(".")[0] == str(superstep) and
+                       os.path.exists(os.path.join(folder, f"{pid}.img"))
+                       for folder, _, _ in os.walk(self.store_on(host))
+                       for name in [os.path.basename(folder)])
+        wait_until(lambda: all(have(host) for host in hosts), f"{pid}.img of {superstep} on {hosts}")
+
     # ---- Faults ----
 
     def strike(self, *faults):
@@ -132,6 +164,12 @@ class HostPlace(Place):
         except Failed:
             raise Failed(f"processes are left: {left()}") from None
         super().check_clean()
+        for store in self.stores():
+            check(not temporary_files(store), "left in the store:", temporary_files(store))
+
+    def check_store(self):
+        if not self.private:
+            super().check_store()
 
 
 def copied_build(farm):

@@ -1,8 +1,9 @@
 """The kill matrix of many hosts: whatever is lost, and whenever, what comes out is the same.
 
-    matrix.py HOSTS [PATTERN ...]      names are WHAT-at-PHASE
+    matrix.py HOSTS [--private] [PATTERN ...]      names are WHAT-at-PHASE
 
-One process runs on each host, and two hosts more are spare.  What is lost: a process, an agent, a
+One process runs on each host, and two hosts more are spare; with --private each host has a directory
+of snapshots of its own, and images are on three.  What is lost: a process, an agent, a
 host (power, network, frozen), two hosts at once, the link between two hosts that bsprun still hears,
 bsprun; when: see PHASES.
 """
@@ -12,38 +13,25 @@ import sys
 
 from jobs import *
 from jobs import HostPlace
+import trials
 
 SUPERSTEPS = 20
 AT = 6
 SPARES = 2
+COPIES = 3  # of each image without a common directory: two hosts may be lost at once
 BALLAST = {"capture": 16, "restore": 16, "fork": 32}  # MiB: so that it takes long enough to be seen
 
 
-class Aim:
+class Aim(trials.Aim):
     """One job and what it is to lose."""
 
     def __init__(self, place, p, what, ballast):
-        self.place, self.p, self.what = place, p, what
-        self.words = (SUPERSTEPS, "-m", ballast)
-        self.reference = Reference.of(p, *self.words, "-a")
-        self.job = None
-        self.after = []  # what to do when the job has gone on
+        words = (SUPERSTEPS, "-m", ballast)
+        super().__init__(place, p, words, Reference.of(p, *words, "-a"))
+        self.what = what
 
     def start(self):
         self.job = self.place.ticker(self.p, *self.words)
-
-    def hold_all(self, superstep):
-        for pid in range(self.p):
-            self.place.hold(pid, superstep)
-
-    def release_all(self, superstep):
-        for pid in range(self.p):
-            self.place.release(pid, superstep)
-
-    def wait_held(self, superstep):
-        for pid in range(self.p):
-            self.place.wait_executed(pid, superstep)
-        self.place.wait_committed(superstep)
 
     def faults(self, superstep):
         """The functions that lose it, once a superstep has been executed by all."""
@@ -107,17 +95,18 @@ def at_file(aim, wanted):
     aim.start()
     aim.wait_held(AT)
     faults = aim.faults(AT)
-    seen = set(files_of(aim.place.store))
+    seen = set(files_of(aim.place))
     aim.hold_all(AT + 1)
     aim.release_all(AT)
     wait_until(lambda: any(wanted(os.path.basename(path))
-                           for path in set(files_of(aim.place.store)) - seen), "a file")
+                           for path in set(files_of(aim.place)) - seen), "a file")
     aim.lose(faults)
     aim.release_all(AT + 1)
 
 
-def files_of(store):
-    return [os.path.join(folder, name) for folder, _, names in os.walk(store) for name in names]
+def files_of(place):
+    return [os.path.join(folder, name) for store in place.stores()
+            for folder, _, names in os.walk(store) for name in names]
 
 
 def in_capture(aim):
@@ -174,28 +163,20 @@ def after_bsprun(aim):
     job.check_tail(aim.reference)
 
 
-def trial(p, what, phase):
-    with HostPlace(p + SPARES, spares=SPARES) as place:
-        aim = Aim(place, p, what, BALLAST.get(phase, 0))
-        try:
-            PHASES[phase](aim)
-            if what == "bsprun":
-                after_bsprun(aim)
-            else:
-                aim.job.check_all(aim.reference)
-                check(aim.job.said(), "bsprun said nothing of the fault\n", aim.job)
-        except Failed as failure:
-            raise Failed(f"{failure}\n{aim.job}")
-        place.check_files(aim.reference)
-        place.check_executions()
-        place.check_store()
-        for mend in aim.after:  # a frozen host that wakes may write to shared files for a moment
-            mend()
-        place.check_clean()
+def make_place(p, private):
+    return HostPlace(p + SPARES, spares=SPARES, private=private,
+                     options=["--copies", COPIES] if private else [])
 
 
-def fork_trial(p):
-    with HostPlace(p + SPARES, spares=SPARES) as place:
+def trial(p, what, phase, private):
+    with make_place(p, private) as place:
+        # Mended in the end only: a frozen host that wakes may write to shared files for a moment.
+        trials.try_it(Aim(place, p, what, BALLAST.get(phase, 0)), PHASES[phase],
+                      after_bsprun if what == "bsprun" else None)
+
+
+def fork_trial(p, private):
+    with make_place(p, private) as place:
         aim = Aim(place, p, "last-host", BALLAST["fork"])
         in_fork(aim)
         aim.job.check_all(aim.reference)
@@ -203,16 +184,26 @@ def fork_trial(p):
         place.check_clean()
 
 
-def cells(p):
+def can_be(p, what, private):
+    """Without a common directory bsprun, which is on a host of its own here, cannot go on; and of two
+    hosts one must be left (apart.py has both otherwise)."""
+    return not private or what != "bsprun" and (what != "two-hosts" or p >= COPIES)
+
+
+def cells(p, private):
     for what in WHATS:
         for phase in PHASES:
-            if what in PROMPT or phase in ("compute", "restore") and what != "bsprun" \
-                    or phase == "compute":
-                yield f"{what}-at-{phase}", lambda what=what, phase=phase: trial(p, what, phase)
-    yield "last-host-at-fork", lambda: fork_trial(p)
+            if can_be(p, what, private) and (
+                    what in PROMPT or phase in ("compute", "restore") and what != "bsprun"
+                    or phase == "compute"):
+                yield (f"{what}-at-{phase}",
+                       lambda what=what, phase=phase: trial(p, what, phase, private))
+    yield "last-host-at-fork", lambda: fork_trial(p, private)
 
 
 if __name__ == "__main__":
     farms.require("nft")
     P = int(sys.argv.pop(1))
-    main(cells(P))
+    PRIVATE = sys.argv[1:2] == ["--private"]
+    del sys.argv[1:1 + PRIVATE]
+    main(cells(P, PRIVATE))

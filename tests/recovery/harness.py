@@ -148,6 +148,7 @@ class Place:
     """Folders for the program's files and the snapshots, the jobs that use them, the end of all."""
 
     job_class = None  # Job, unless a test has another one
+    program = TICKER
 
     def __init__(self):
         self.mark = uuid.uuid4().hex
@@ -188,7 +189,7 @@ class Place:
 
     def ticker(self, p, supersteps, *words, options=("--every", "1"), **more):
         """A ticker under bsprun, with snapshots."""
-        return self.start(BSPRUN, "-np", p, "--ckpt", self.store, *options, TICKER, self.files,
+        return self.start(BSPRUN, "-np", p, "--ckpt", self.store, *options, self.program, self.files,
                           supersteps, *words, **more)
 
     def restart(self, *words, at="", options=(), **more):

@@ -11,6 +11,7 @@ import signal
 
 from harness import *
 from folders import Folders
+import trials
 
 SUPERSTEPS = 30
 AT = 7  # the superstep of the (first) kill
@@ -29,15 +30,14 @@ def input_of_lines():
 INPUT = input_of_lines()
 
 
-class Aim:
+class Aim(trials.Aim):
     """One job and one victim."""
 
     def __init__(self, place, p, who, ballast):
-        self.place, self.p, self.who = place, p, who
+        words = (*WORDS, "-m", ballast)
+        super().__init__(place, p, words, Reference.of(p, *words, stdin=INPUT))
+        self.who = who
         self.pid = {"rank 0": 0, "other rank": p - 1}.get(who, 0)
-        self.words = (*WORDS, "-m", ballast)
-        self.reference = Reference.of(p, *self.words, stdin=INPUT)
-        self.job = None
 
     def start(self):
         self.job = self.place.ticker(self.p, *self.words, stdin=INPUT)
@@ -48,19 +48,6 @@ class Aim:
         if self.who == "bsprun":
             return self.job.os_pid
         return self.place.executed(self.pid, superstep)[-1]
-
-    def hold_all(self, superstep):
-        for pid in range(self.p):
-            self.place.hold(pid, superstep)
-
-    def release_all(self, superstep):
-        for pid in range(self.p):
-            self.place.release(pid, superstep)
-
-    def wait_held(self, superstep, pids=None):
-        for pid in range(self.p) if pids is None else pids:
-            self.place.wait_executed(pid, superstep)
-        self.place.wait_committed(superstep)
 
 
 # ---- Phases: each starts the job and kills the victim in that phase ------------------------------
@@ -188,20 +175,8 @@ def after_bsprun(aim):
 
 def trial(p, who, phase):
     with Place() as place:
-        aim = Aim(place, p, who, BALLAST.get(phase, 0))
-        try:
-            PHASES[phase](aim)
-            if who == "bsprun":
-                after_bsprun(aim)
-            else:
-                aim.job.check_all(aim.reference)
-                check(aim.job.said(), "bsprun said nothing of the fault\n", aim.job)
-        except Failed as failure:
-            raise Failed(f"{failure}\n{aim.job}")
-        place.check_files(aim.reference)
-        place.check_executions()
-        place.check_store()
-        place.check_clean()
+        trials.try_it(Aim(place, p, who, BALLAST.get(phase, 0)), PHASES[phase],
+                      after_bsprun if who == "bsprun" else None)
 
 
 def cells(p):

@@ -9,7 +9,7 @@
 
 struct agent agent;
 struct said said[FETCH_SAID_MAX];
-unsigned said_count, dropped, failed_images, done_count;
+unsigned said_count, dropped, failed_images, noticed, done_count;
 uint32_t dropped_host;
 int done_error;
 const struct coord_name fetch_name = {1, 1};
@@ -65,6 +65,19 @@ void agent_image_failed(struct agent *at, int pid, enum wire_cause cause, const 
     (void)cause;
     (void)why;
     failed_images++;
+}
+
+void agent_notice(struct agent *at, const char *format, ...)
+{
+    (void)at;
+    (void)format;
+    noticed++;
+}
+
+/* A test that has more of the agent says otherwise. */
+__attribute__((weak)) bool agent_is_here(const struct agent *at, int pid)
+{
+    return at != NULL && pid == 0;
 }
 
 uint64_t agent_now_ns(void)
@@ -133,11 +146,17 @@ static void on_done(struct agent *at, const struct fetch_want *want, int error, 
     done_error = error;
 }
 
+const unsigned char *fetch_digest(uint32_t pid)
+{
+    return fetch_image[pid].bytes + fetch_image[pid].size - MANIFEST_DIGEST;
+}
+
 void fetch_play_want(enum wire_thing thing, uint32_t pid)
 {
     struct fetch_want want = {
         .thing = thing, .name = fetch_name, .pid = pid, .from = 1, .done = on_done};
 
+    memcpy(want.digest, fetch_digest(pid), sizeof want.digest);
     must(agent_fetch(&agent, &want) == 0);
 }
 
@@ -211,7 +230,8 @@ void fetch_set_up(void)
     peers = (struct agent_peers){
         .host_count = 3, .hosts = hosts, .links = (struct links *)&peers /* never looked into */};
     snapshots = (struct agent_snapshots){.store = open_store(folder)};
-    said_count = dropped = failed_images = done_count = 0;
+    agent.term = fetch_name.term;
+    said_count = dropped = failed_images = noticed = done_count = 0;
     done_error = 1;
 }
 

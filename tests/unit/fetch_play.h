@@ -23,6 +23,7 @@ extern unsigned said_count;
 extern unsigned dropped;       /* hosts that were found to break a rule, */
 extern uint32_t dropped_host;  /* the last of them */
 extern unsigned failed_images; /* that could not be kept for others */
+extern unsigned noticed;       /* lines for the user */
 /* What `done` of fetch_play_want was told. */
 extern unsigned done_count;
 extern int done_error;
@@ -39,6 +40,9 @@ struct fetch_bytes {
     size_t size;
 };
 extern struct fetch_bytes fetch_image[FETCH_PROCS], fetch_manifest;
+
+/* The image's digest: what it ends with. */
+const unsigned char *fetch_digest(uint32_t pid);
 
 /* The agent wants it; host 1 is asked first. */
 void fetch_play_want(enum wire_thing thing, uint32_t pid);

@@ -188,6 +188,8 @@ START_TEST(a_manifest_that_is_none)
     fetch_play_want(WIRE_THING_MANIFEST, 0);
     fetch_manifest.bytes[fetch_manifest.size / 2] ^= 1;
     send_all(1, &fetch_manifest, 1000);
+    expect_asked(2, 2);
+    refuse(2, ENOENT);
     ck_assert_uint_eq(done_count, 1);
     ck_assert_int_ne(done_error, 0);
     ck_assert(!fetch_play_has_manifest());
@@ -388,19 +390,18 @@ END_TEST
 static void keep(uint32_t pid, uint32_t digest_size)
 {
     struct wire_message message = {.kind = WIRE_KEEP};
-    unsigned char digest[WIRE_DIGEST_MAX] = "digest";
 
     message.envelope.superstep = fetch_name.superstep;
     message.keep.from = fetch_name.term;
     message.keep.pid = pid;
     message.keep.size = fetch_image[1].size;
-    message.keep.digest = (struct wire_bytes){digest, digest_size};
+    message.keep.digest = (struct wire_bytes){fetch_digest(1), digest_size};
     fetch_play_take(1, &message);
 }
 
 START_TEST(kept_for_another)
 {
-    keep(1, 6);
+    keep(1, MANIFEST_DIGEST);
     expect_asked(1, 1);
     send_all(1, &fetch_image[1], 2000);
     ck_assert(fetch_play_has_image(1));
@@ -409,24 +410,79 @@ START_TEST(kept_for_another)
     ck_assert_uint_eq(told->host, FETCH_ZERO);
     ck_assert_uint_eq(told->message.image_durable.pid, 1);
     ck_assert_uint_eq(told->message.image_durable.size, fetch_image[1].size);
-    ck_assert_mem_eq(told->message.image_durable.digest.data, "digest", 6);
+    ck_assert_mem_eq(told->message.image_durable.digest.data, fetch_digest(1), MANIFEST_DIGEST);
 }
 END_TEST
 
 START_TEST(not_kept)
 {
-    keep(FETCH_PROCS, 6); /* nobody */
-    keep(WIRE_RANKS_MAX - 1, WIRE_DIGEST_MAX);
+    keep(FETCH_PROCS, MANIFEST_DIGEST); /* nobody */
+    keep(WIRE_RANKS_MAX - 1, MANIFEST_DIGEST);
+    keep(1, MANIFEST_DIGEST - 1);
     ck_assert_uint_eq(said_count, 0);
-    keep(1, 6);
+    keep(1, MANIFEST_DIGEST);
     refuse(1, ENOENT);
     refuse(2, ENOENT);
     ck_assert_uint_eq(failed_images, 1);
     agent.nprocs = 0; /* before it is known who lives where */
-    keep(0, 6);
+    keep(0, MANIFEST_DIGEST);
     agent.nprocs = FETCH_PROCS;
     ck_assert_uint_eq(said_count, 2);
     ck_assert_ptr_null(fetch_last_said(WIRE_IMAGE_DURABLE));
+}
+END_TEST
+
+/* A byte of the data, of the tables, of the end; or it is the image of another process. */
+START_TEST(damaged_ones_do_not_count)
+{
+    const size_t size = fetch_image[1].size, at[] = {size / 2, 400, size - 90};
+    struct fetch_bytes *bad = _i < 3 ? &fetch_image[1] : &fetch_image[0];
+
+    keep(1, MANIFEST_DIGEST);
+    if (_i < 3)
+        bad->bytes[at[_i]] ^= 4;
+    send_all(1, bad, 5000);
+    if (_i < 3)
+        bad->bytes[at[_i]] ^= 4;
+    ck_assert(!fetch_play_has_image(1));
+    ck_assert_ptr_null(fetch_last_said(WIRE_IMAGE_DURABLE));
+    ck_assert_uint_eq(noticed, 1);
+    expect_asked(2, 2); /* it has a better one */
+    send_all(2, &fetch_image[1], 5000);
+    ck_assert(fetch_play_has_image(1));
+    ck_assert_ptr_nonnull(fetch_last_said(WIRE_IMAGE_DURABLE));
+}
+END_TEST
+
+/* What the term began from: nobody is told, and only what is missing is fetched. */
+START_TEST(kept_again)
+{
+    agent.term = fetch_name.term + 1;
+    agent.snapshots->committed = fetch_name;
+    keep(1, MANIFEST_DIGEST);
+    ck_assert_uint_eq(said[0].message.fetch.thing, WIRE_THING_MANIFEST);
+    send_all(1, &fetch_manifest, 1000);
+    expect_asked(2, 1);
+    send_all(1, &fetch_image[1], 1000);
+    ck_assert(fetch_play_has_manifest());
+    ck_assert(fetch_play_has_image(1));
+    keep(1, MANIFEST_DIGEST);
+    ck_assert_uint_eq(said_count, 2);
+    ck_assert_uint_eq(noticed, 0);
+}
+END_TEST
+
+START_TEST(kept_again_too_late)
+{
+    agent.term = fetch_name.term + 1;
+    agent.snapshots->committed = fetch_name;
+    keep(1, MANIFEST_DIGEST);
+    send_all(1, &fetch_manifest, 1000);
+    agent.snapshots->committed.superstep++;
+    fetch_play_piece(1, 0, fetch_image[1].bytes, 100, fetch_image[1].size);
+    ck_assert(!agent.peers->fetches->first);
+    ck_assert_uint_eq(noticed, 0);
+    ck_assert_uint_eq(failed_images, 0);
 }
 END_TEST
 
@@ -454,6 +510,9 @@ int main(void)
     tcase_add_test(tests, what_will_be_asked_for);
     tcase_add_test(tests, kept_for_another);
     tcase_add_test(tests, not_kept);
+    tcase_add_loop_test(tests, damaged_ones_do_not_count, 0, 4);
+    tcase_add_test(tests, kept_again);
+    tcase_add_test(tests, kept_again_too_late);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

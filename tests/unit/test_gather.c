@@ -193,18 +193,20 @@ START_TEST(the_term_is_over)
 }
 END_TEST
 
-/* An image that is none is kept, so that whoever restores it can say what is wrong with it; it is
- * not asked for again and again. */
+/* An image that is none is not kept: another host may have a better one. */
 START_TEST(an_image_that_is_none)
 {
     memset(fetch_image[0].bytes, 'x', fetch_image[0].size);
     agent_gather(&agent, fetch_name, on_gathered);
     deliver(&fetch_manifest);
     deliver(&fetch_image[0]);
+    expect_fetch(3, WIRE_THING_IMAGE, 0, 2);
+    ck_assert_uint_eq(noticed, 1);
+    refuse(2);
     deliver(&fetch_image[1]);
     ck_assert_uint_eq(gathered, 1);
-    ck_assert_int_eq(gathered_error, 0);
-    ck_assert_uint_eq(said_count, 3);
+    ck_assert_int_eq(gathered_error, -ENOENT);
+    ck_assert_uint_eq(said_count, 4);
 }
 END_TEST
 

@@ -1,0 +1,128 @@
+"""Jobs on hosts that share no directory of snapshots, and not always the program.
+
+The first host is bsprun's and takes part.  Images are on two hosts each.
+"""
+import signal
+
+from jobs import *
+from jobs import HostPlace
+
+SUPERSTEPS = 16
+AT = 6
+WORDS = (SUPERSTEPS, "-m", 1)
+
+
+def held_job(p, **more):
+    """A place with a job whose processes all stand in superstep AT, which is saved."""
+    place = HostPlace(private=True, here=True, **more)
+    for pid in range(p):
+        place.hold(pid, AT)
+    job = place.ticker(p, *WORDS)
+    for pid in range(p):
+        place.wait_executed(pid, AT)
+    place.wait_committed(AT)
+    return place, job
+
+
+def release_all(place, p):
+    for pid in range(p):
+        place.release(pid, AT)
+
+
+def check_end(place, job, p):
+    reference = Reference.of(p, *WORDS, "-a")
+    if job.status is None and job is place.started[0]:
+        job.check_all(reference)
+    else:
+        job.check_tail(reference)
+    try:
+        place.check_files(reference)
+        place.check_executions()
+    except Failed as failure:
+        raise Failed(f"{failure}\n{job}") from None
+    place.check_clean()
+
+
+def hosts_lost():
+    """One after the other, without a snapshot in between: each image has its two copies again as soon
+    as the job goes on."""
+    p = 4
+    place, job = held_job(p, hosts=6, spares=2)
+    with place:
+        for lost in ("c", "d"):
+            before = {pid: len(place.executed(pid, AT)) for pid in range(p)}
+            place.strike(lambda: place.farm.kill_host(lost))
+            for pid in range(p):
+                place.wait_executed(pid, AT, before[pid] + 1)
+            for pid in range(p):
+                kept_twice(place, pid)
+        release_all(place, p)
+        check_end(place, job, p)
+
+
+def kept_twice(place, pid):
+    def count():
+        found = 0
+        for store in place.stores():
+            for folder, _, names in os.walk(store):
+                found += os.path.basename(folder).startswith(f"{AT}.") and f"{pid}.img" in names
+        return found
+    wait_until(lambda: count() >= 2, f"two copies of the image of process {pid}")
+
+
+def damaged_copy():
+    """What comes is looked at before it counts; another host has a better one."""
+    p = 3
+    place, job = held_job(p, hosts=4, spares=1, options=["--copies", 3])
+    with place:
+        # The host that is asked first has a copy of another process's image.
+        image = f"{place.store_on('a')}/{jobs(place.store_on('a'))[0]}/{AT}.1/2.img"
+        with open(image, "r+b") as file:
+            file.seek(os.path.getsize(image) // 2)
+            byte = file.read(1)
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte[0] ^ 1]))
+        place.strike(lambda: place.farm.kill_host("c"))
+        release_all(place, p)
+        check_end(place, job, p)
+        check("what host a has is of no use" in job.said(), job)
+
+
+def restarted():
+    """Everything is killed, and one host does not come back."""
+    p = 3
+    place, job = held_job(p, hosts=3)
+    with place:
+        place.strike(lambda: send(job.os_pid, signal.SIGKILL))
+        job.process.wait()
+        wait_until(lambda: not any(place.farm.processes(name) for name in place.farm.names),
+                   "the end of all processes", GONE)
+        place.farm.kill_host("b")
+        release_all(place, p)
+        check_end(place, place.restart(names=["a", "c"]), p)
+
+
+def without_the_program():
+    """It is on the first host only, and comes to a spare, too, when another host is lost."""
+    p = 2
+    folder = tempfile.mkdtemp(prefix="own-", dir=harness.scratch)
+    program = os.path.join(folder, "a program")
+    shutil.copy(TICKER, program)
+    others = {name: [folder] for name in ("b", "c")}
+    with HostPlace(hosts=3, spares=1, private=True, here=True, private_on=others) as place:
+        place.program = program
+        for pid in range(p):
+            place.hold(pid, AT)
+        job = place.ticker(p, *WORDS)
+        for pid in range(p):
+            place.wait_executed(pid, AT)
+        place.wait_committed(AT)
+        check(not os.path.exists(f"/proc/{place.farm.hosts['b'].init}/root{program}"), "it is there")
+        place.strike(lambda: place.farm.kill_host("b"))
+        release_all(place, p)
+        check_end(place, job, p)
+
+
+if __name__ == "__main__":
+    farms.require()
+    main([hosts_lost, damaged_copy, restarted, without_the_program])
