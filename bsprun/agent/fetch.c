@@ -76,7 +76,7 @@ static void give_up_incoming(struct fetches *fetches)
 {
     struct incoming *now = &fetches->now;
 
-    agent_fetch_passed_on(fetches, false);
+    agent_fetch_passed_on(fetches);
     if (now->fd >= 0)
         close(now->fd);
     store_snapshot_leave(now->folder);
@@ -290,7 +290,7 @@ static void take_piece(struct agent *agent, uint32_t host, const struct wire_pie
     if (now->received < now->size)
         return;
     error = close_sink(agent, &wanted->want, why);
-    agent_fetch_passed_on(fetches, !error);
+    agent_fetch_passed_on(fetches);
     if (error == -EBADMSG || error == -EPROTO || error == -ESTALE) {
         agent_notice(agent, "what host %s has is of no use: %s", name_of(agent, host), why);
         ask_next(agent);

@@ -31,8 +31,7 @@ struct upload {
     struct upload *next;
     uint32_t host, request;
     int fd;       /* -1: not there yet */
-    bool follows; /* it is coming here itself, and is passed on as it comes ... */
-    bool lost;    /* ... which it does not any more */
+    bool follows; /* it is coming here itself, and is passed on as it comes */
     char binary[BSPZ_BINARY_NAME], *path; /* of a program */
     uint64_t offset, size, asked_ns;
     uint32_t mode;
@@ -56,7 +55,7 @@ struct fetches {
 struct fetches *agent_fetches(struct agent *agent);
 void agent_fetch_serve(struct agent *agent, uint32_t host, const struct wire_message *message);
 /* What is coming is complete here, or does not come after all. */
-void agent_fetch_passed_on(struct fetches *fetches, bool complete);
+void agent_fetch_passed_on(struct fetches *fetches);
 /* Does not send to that host any more; UINT32_MAX: to none. */
 void agent_fetch_stop_serving(struct fetches *fetches, uint32_t host);
 void agent_keep(struct agent *agent, uint32_t host, const struct wire_message *message);

@@ -114,12 +114,11 @@ static bool follow(struct fetches *fetches, struct upload *upload)
     return upload->follows;
 }
 
-void agent_fetch_passed_on(struct fetches *fetches, bool complete)
+/* Of what is not complete there is less than was announced, which is found when it is read. */
+void agent_fetch_passed_on(struct fetches *fetches)
 {
-    for (struct upload *upload = fetches->uploads; upload; upload = upload->next) {
-        upload->lost = upload->lost || (upload->follows && !complete);
+    for (struct upload *upload = fetches->uploads; upload; upload = upload->next)
         upload->follows = false;
-    }
 }
 
 /* Whether it may yet come: it has been asked for here, too; it is of the snapshot that is being
@@ -143,10 +142,6 @@ static bool send_some(struct agent *agent, struct upload *upload, void *buffer)
 
     if (upload->fd < 0 && !follow(fetches, upload))
         upload->fd = open_thing(agent, upload);
-    if (upload->lost) {
-        send_piece(agent, upload, NULL, 0, EIO);
-        return false;
-    }
     if (upload->fd < 0) {
         if (is_on_its_way(agent, upload))
             return true;
