@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 from loopback import *
-from loopback import BIN, LoopbackPlace, check, check_said, main, send, wait_said
+from loopback import BIN, LoopbackPlace, check, check_said, main, send, wait_said, wait_until
 
 SUPERSTEPS = 6
 BSPSTAT = os.path.join(BIN, "bspstat")
@@ -120,6 +120,7 @@ def a_host_without_processes():
         place.hold(0, 3)
         job = place.ticker(4, SUPERSTEPS, "-a")
         held_at(place, 3)
+        wait_until(lambda: b"3 prints in superstep 3" in job.out(), "output that comes again")
         place.kill(place.executed(3, 3)[-1])
         place.wait_executed(0, 3, times=2)
         place.release(0, 3)

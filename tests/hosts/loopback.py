@@ -37,15 +37,16 @@ BSPZERO_HOST_NAME=$host exec "$@"
 
 
 class LoopbackPlace(Place):
-    """One test's hosts: h0, h1, ..."""
+    """One test's hosts: h0, h1, ..., all with 2 slots, or so many as are said of each."""
 
-    def __init__(self, hosts=2, slots=2, options=()):
+    def __init__(self, hosts=2, slots=None, options=()):
         super().__init__()
-        self.hosts = [f"h{i}" for i in range(hosts)]
+        slots = slots or [2] * hosts
+        self.hosts = [f"h{i}" for i in range(len(slots))]
         self.launcher = self.write("launcher", LAUNCHER.format(folder=self.folder,
                                                                        puppet=PUPPET))
         os.chmod(self.launcher, 0o700)
-        self.options = ["--hosts", ",".join(f"{host}:{slots}" for host in self.hosts),
+        self.options = ["--hosts", ",".join(map("{}:{}".format, self.hosts, slots)),
                         "--launcher", self.launcher, *options]
         self.env = {"BSPZERO_STATUS_DIR": self.path("status")}
 
