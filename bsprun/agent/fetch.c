@@ -335,6 +335,7 @@ void agent_fetch_forget(struct agent *agent)
         return;
     agent->peers->fetches = NULL;
     agent_fetch_stop_serving(fetches, UINT32_MAX);
+    agent_keep_forget(fetches);
     give_up_incoming(fetches);
     while (fetches->first) {
         struct wanted *wanted = fetches->first;

@@ -41,6 +41,8 @@ void agent_fetch_forget(struct agent *agent);
 void agent_fetch_spread(struct agent *agent, int pid, uint32_t copies);
 /* The same for the snapshot that the term began from, of which a host that was lost had some. */
 void agent_fetch_spread_again(struct agent *agent);
+/* The job's processes are known here: what was offered before can be taken now. */
+void agent_fetch_placed(struct agent *agent);
 
 /* Where copies of programs and libraries lie: a descriptor, opened once, with its path; -errno and
  * `why`. */

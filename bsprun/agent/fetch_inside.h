@@ -45,6 +45,7 @@ struct fetches {
     struct incoming now; /* for the first one; request 0: it has not been asked for */
     uint32_t requests;
     struct upload *uploads;
+    struct early_keep *early_keeps; /* offers for a job whose processes are not known here yet */
     uv_timer_t pump;
     bool pumping; /* the timer exists */
     int folder;   /* of programs; -1: not opened */
@@ -59,6 +60,7 @@ void agent_fetch_passed_on(struct fetches *fetches);
 /* Does not send to that host any more; UINT32_MAX: to none. */
 void agent_fetch_stop_serving(struct fetches *fetches, uint32_t host);
 void agent_keep(struct agent *agent, uint32_t host, const struct wire_message *message);
+void agent_keep_forget(struct fetches *fetches);
 /* Works on what is sent, and comes back when there is more to do. */
 void agent_fetch_pump(struct agent *agent);
 

@@ -12,6 +12,8 @@
 
 #include "bsprun/agent/fetch_inside.h"
 
+#define EARLY_KEEPS_MAX 4096u
+
 /* To the hosts that come after this one. */
 static void offer(struct agent *agent, struct coord_name name, int pid,
                   const struct manifest_image *image, uint32_t copies)
@@ -136,28 +138,91 @@ static void keep_again(struct agent *agent, struct fetch_want *want)
 
 /* ---- KEEP ---- */
 
-void agent_keep(struct agent *agent, uint32_t host, const struct wire_message *message)
+/* An offer is made by the host of a process, and its way is shorter than that of the word of
+ * Processor Zero by which this host learns of the job's processes: it may come first. */
+struct early_keep {
+    struct early_keep *next;
+    uint32_t host, pid;
+    uint64_t superstep;
+    uint32_t term;
+    struct keeping what;
+};
+
+static void keep(struct agent *agent, const struct early_keep *offered)
 {
     struct fetch_want want = {.thing = WIRE_THING_IMAGE,
-                              .name = {message->envelope.superstep, message->keep.from},
-                              .pid = message->keep.pid,
-                              .from = host,
-                              .otherwise = host,
+                              .name = {offered->superstep, offered->term},
+                              .pid = offered->pid,
+                              .from = offered->host,
+                              .otherwise = offered->host,
                               .done = kept_for_another};
-    struct keeping *keeping;
+    struct keeping *keeping = keeping_of(agent, want.pid);
 
-    if (!agent->snapshots || agent->nprocs == 0)
+    if (!keeping) /* a peer that breaks a rule */
         return;
-    keeping = keeping_of(agent, want.pid);
-    if (!keeping || message->keep.digest.size != sizeof want.digest) /* a peer that breaks a rule */
-        return;
-    memcpy(want.digest, message->keep.digest.data, sizeof want.digest);
+    memcpy(want.digest, offered->what.digest, sizeof want.digest);
     if (want.name.term != agent->term) {
         keep_again(agent, &want);
         return;
     }
-    keeping->size = message->keep.size;
-    keeping->digest_size = message->keep.digest.size;
-    memcpy(keeping->digest, message->keep.digest.data, keeping->digest_size);
+    *keeping = offered->what;
     agent_fetch(agent, &want);
+}
+
+static void keep_later(struct agent *agent, const struct early_keep *offered)
+{
+    struct fetches *fetches = agent_fetches(agent);
+    struct early_keep **at = fetches ? &fetches->early_keeps : NULL, *copy;
+    uint32_t count = 0;
+
+    for (; at && *at; at = &(*at)->next)
+        count++;
+    copy = at && count < EARLY_KEEPS_MAX ? malloc(sizeof *copy) : NULL;
+    if (!copy) {
+        agent_peers_drop(agent, offered->host, "more images offered than can be remembered");
+        return;
+    }
+    *copy = *offered;
+    *at = copy;
+}
+
+void agent_keep(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    const struct wire_bytes *digest = &message->keep.digest;
+    struct early_keep offered = {.host = host,
+                                 .pid = message->keep.pid,
+                                 .superstep = message->envelope.superstep,
+                                 .term = message->keep.from,
+                                 .what = {message->keep.size, digest->size, {0}}};
+
+    if (digest->size != sizeof((struct fetch_want *)0)->digest) /* a peer that breaks a rule */
+        return;
+    memcpy(offered.what.digest, digest->data, digest->size);
+    if (agent->snapshots && agent->nprocs > 0)
+        keep(agent, &offered);
+    else
+        keep_later(agent, &offered);
+}
+
+void agent_fetch_placed(struct agent *agent)
+{
+    struct fetches *fetches = agent->peers ? agent->peers->fetches : NULL;
+
+    while (fetches && agent->snapshots && fetches->early_keeps) {
+        struct early_keep *offered = fetches->early_keeps;
+
+        fetches->early_keeps = offered->next;
+        keep(agent, offered);
+        free(offered);
+    }
+}
+
+void agent_keep_forget(struct fetches *fetches)
+{
+    while (fetches->early_keeps) {
+        struct early_keep *offered = fetches->early_keeps;
+
+        fetches->early_keeps = offered->next;
+        free(offered);
+    }
 }

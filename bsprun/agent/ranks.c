@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/agent.h"
+#include "bsprun/agent/fetch.h"
 #include "bsprun/agent/peers.h"
 
 #define DESCRIPTORS_SPARE 128u /* for everything but the ranks */
@@ -334,10 +335,10 @@ int agent_place(struct agent *agent, int nprocs, const struct wire_numbers *host
     uint32_t *home = calloc((size_t)nprocs, sizeof *home);
     struct bspz_board *board = members && home ? bspz_board_map_agent(agent->board_fd, nprocs)
                                                : NULL;
+    int error;
 
     if (!board) {
-        int error = members && home ? -errno : -ENOMEM;
-
+        error = members && home ? -errno : -ENOMEM;
         free(members);
         free(home);
         return error;
@@ -350,7 +351,10 @@ int agent_place(struct agent *agent, int nprocs, const struct wire_numbers *host
     agent->nprocs = nprocs;
     agent_settle(agent, host_of);
     atomic_store(&board->nprocs, nprocs);
-    return agent_snapshots_place(agent, nprocs);
+    error = agent_snapshots_place(agent, nprocs);
+    if (!error)
+        agent_fetch_placed(agent);
+    return error;
 }
 
 /* ---- Is it over? ---- */

@@ -424,11 +424,38 @@ START_TEST(not_kept)
     refuse(1, ENOENT);
     refuse(2, ENOENT);
     ck_assert_uint_eq(failed_images, 1);
-    agent.nprocs = 0; /* before it is known who lives where */
-    keep(0, MANIFEST_DIGEST);
-    agent.nprocs = FETCH_PROCS;
     ck_assert_uint_eq(said_count, 2);
     ck_assert_ptr_null(fetch_last_said(WIRE_IMAGE_DURABLE));
+}
+END_TEST
+
+/* The host of a process may offer its image before Processor Zero's word of the processes comes. */
+START_TEST(offered_early)
+{
+    agent.nprocs = 0;
+    keep(1, MANIFEST_DIGEST);
+    keep(FETCH_PROCS, MANIFEST_DIGEST); /* nobody, as will be seen */
+    ck_assert_uint_eq(said_count, 0);
+    agent.nprocs = FETCH_PROCS;
+    agent_fetch_placed(&agent);
+    expect_asked(1, 1);
+    send_all(1, &fetch_image[1], 2000);
+    ck_assert_ptr_nonnull(fetch_last_said(WIRE_IMAGE_DURABLE));
+    said_count = 0;
+    agent_fetch_placed(&agent);
+    ck_assert_uint_eq(said_count, 0);
+}
+END_TEST
+
+START_TEST(offered_early_too_often)
+{
+    agent.nprocs = 0;
+    for (int i = 0; i < 4096; i++)
+        keep(1, MANIFEST_DIGEST);
+    ck_assert_uint_eq(dropped, 0);
+    keep(1, MANIFEST_DIGEST);
+    ck_assert_uint_eq(dropped, 1);
+    agent.nprocs = FETCH_PROCS;
 }
 END_TEST
 
@@ -510,6 +537,8 @@ int main(void)
     tcase_add_test(tests, what_will_be_asked_for);
     tcase_add_test(tests, kept_for_another);
     tcase_add_test(tests, not_kept);
+    tcase_add_test(tests, offered_early);
+    tcase_add_test(tests, offered_early_too_often);
     tcase_add_loop_test(tests, damaged_ones_do_not_count, 0, 4);
     tcase_add_test(tests, kept_again);
     tcase_add_test(tests, kept_again_too_late);
