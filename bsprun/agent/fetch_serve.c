@@ -135,7 +135,8 @@ static bool is_on_its_way(const struct agent *agent, const struct upload *upload
             (agent->job == JOB_FORMING && agent->here > 0));
 }
 
-/* False: it is over, well or not. */
+/* False: it is over, well or not.  A link that breaks meanwhile is told of later, from the loop: the
+ * list of uploads stays as it is. */
 static bool send_some(struct agent *agent, struct upload *upload, void *buffer)
 {
     struct fetches *fetches = agent->peers->fetches;
@@ -167,8 +168,6 @@ static bool send_some(struct agent *agent, struct upload *upload, void *buffer)
         upload->offset += (uint64_t)got;
         if (upload->offset >= upload->size)
             return false;
-        if (!agent->peers->links)
-            return true; /* sending has found it broken */
     }
     return true;
 }
@@ -190,8 +189,6 @@ void agent_fetch_pump(struct agent *agent)
             at = &upload->next;
             continue;
         }
-        if (*at != upload)
-            break; /* the host was lost meanwhile, and the list has changed */
         *at = upload->next;
         free_upload(upload);
     }

@@ -19,10 +19,7 @@
 #define MILLISECONDS_LEAST 100u
 #define COPIES_DEFAULT     2u
 
-static const struct {
-    enum option_code code;
-    const char *variable;
-} settings[] = {
+static const struct options_setting settings[] = {
     {OPT_MAP_BY, "BSPZERO_MAP_BY"},
     {OPT_SPARES, "BSPZERO_SPARES"},
     {OPT_LAUNCHER, "BSPZERO_LAUNCHER"},
@@ -154,22 +151,6 @@ bool options_take_host(struct options *options, enum option_code code, const cha
     default:
         return take_switch(options, &hosts->load, source, text);
     }
-}
-
-static bool take_settings(struct options *options)
-{
-    for (size_t i = 0; i < SETTINGS; i++) {
-        const char *value = options->lookup(settings[i].variable);
-        char source[64];
-
-        if (options_given(options, settings[i].code) || !value || !*value)
-            continue;
-        snprintf(source, sizeof source, "%s=", settings[i].variable);
-        if (!options_take_host(options, settings[i].code, source, value))
-            return false;
-        options->given |= UINT64_C(1) << settings[i].code;
-    }
-    return true;
 }
 
 /* ---- Host files ---- */
@@ -317,7 +298,8 @@ bool options_find_hosts(struct options *options, const char *own)
     const char *node = options->lookup("SLURMD_NODENAME");
     char error[HOSTS_ERROR];
 
-    if (!take_settings(options) || !take_hosts(options))
+    if (!options_take_settings(options, settings, SETTINGS, options_take_host) ||
+        !take_hosts(options))
         return false;
     if (hosts_in_slurm(options->lookup) && node && *node)
         own = node;

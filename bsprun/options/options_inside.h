@@ -74,6 +74,18 @@ bool options_take_timeout(struct options *options, const char *source, const cha
 bool options_take_bind(struct options *options, const char *source, const char *text);
 bool options_take_export(struct options *options, const char *text);
 
+/* A variable of the environment that stands for an option that was not given. */
+struct options_setting {
+    enum option_code code;
+    const char *variable;
+};
+
+/* Takes those that are set and not empty, each by `take`; false: one is wrong. */
+bool options_take_settings(struct options *options, const struct options_setting *settings,
+                           size_t count,
+                           bool (*take)(struct options *options, enum option_code code,
+                                        const char *source, const char *text));
+
 /* options_hosts.c */
 void options_host_defaults(struct options_hosts *hosts);
 bool options_take_host(struct options *options, enum option_code code, const char *source,

@@ -21,10 +21,7 @@
 #define OUTPUTS          (BIT(OPT_SPLIT) | BIT(OPT_TAG))
 #define WHICH_HOSTS      (BIT(OPT_MAP_BY) - BIT(OPT_HOSTS)) /* all that say which there are */
 
-static const struct {
-    enum option_code code;
-    const char *variable;
-} settings[] = {
+static const struct options_setting settings[] = {
     {OPT_EVERY, "BSPZERO_EVERY"},
     {OPT_OVERHEAD, "BSPZERO_OVERHEAD"},
     {OPT_ASYNC, "BSPZERO_ASYNC"},
@@ -294,22 +291,16 @@ static bool take_lines(struct options *options, enum option_code code, const cha
     return good;
 }
 
+static bool take_setting(struct options *options, enum option_code code, const char *source,
+                         const char *text)
+{
+    return code == OPT_EXCLUDE ? take_lines(options, code, source, text)
+                               : options_take(options, code, source, text);
+}
+
 static bool take_settings(struct options *options)
 {
-    for (size_t i = 0; i < SETTINGS; i++) {
-        const char *value = options->lookup(settings[i].variable);
-        char source[64];
-
-        if (options_given(options, settings[i].code) || !value || !*value)
-            continue;
-        snprintf(source, sizeof source, "%s=", settings[i].variable);
-        if (settings[i].code == OPT_EXCLUDE
-                ? !take_lines(options, OPT_EXCLUDE, source, value)
-                : !options_take(options, settings[i].code, source, value))
-            return false;
-        options->given |= UINT64_C(1) << settings[i].code;
-    }
-    return true;
+    return options_take_settings(options, settings, SETTINGS, take_setting);
 }
 
 static char *directory_of_program(const struct options *options)

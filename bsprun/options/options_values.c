@@ -76,3 +76,22 @@ bool options_take_export(struct options *options, const char *text)
     options->exports[options->export_count++] = assignment;
     return true;
 }
+
+bool options_take_settings(struct options *options, const struct options_setting *settings,
+                           size_t count,
+                           bool (*take)(struct options *options, enum option_code code,
+                                        const char *source, const char *text))
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *value = options->lookup(settings[i].variable);
+        char source[64];
+
+        if (options_given(options, settings[i].code) || !value || !*value)
+            continue;
+        snprintf(source, sizeof source, "%s=", settings[i].variable);
+        if (!take(options, settings[i].code, source, value))
+            return false;
+        options->given |= UINT64_C(1) << settings[i].code;
+    }
+    return true;
+}
