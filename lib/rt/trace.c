@@ -17,6 +17,7 @@ static struct {
     pid_t writer;     /* ospid of pid 0 while there are files to finish; else 0 */
     bool in_progress; /* a signal found pid 0 at work here: nothing may be added */
     uint64_t next;    /* the superstep whose records come next */
+    uint64_t end_ns;  /* of the one before it, since bsp_begin */
     struct bspz_trace own;
 } trace;
 
@@ -147,6 +148,7 @@ static void gather(void)
         bspz_prof_superstep(trace.next, &step);
     if (bspz_rt.stat)
         bspz_stat_superstep(trace.next, &step);
+    trace.end_ns = step.end_ns;
     trace.next++;
 }
 
@@ -170,7 +172,7 @@ void bspz_trace_superstep(uint64_t entered_ns, int line, const char *file)
 
 static void finish(bool early)
 {
-    uint64_t total_ns = bspz_now_ns() - bspz_rt.begin_ns;
+    uint64_t total_ns;
 
     /* A process the program forked shares the descriptors, not the job. */
     if (trace.writer == 0 || trace.writer != getpid() || trace.in_progress)
@@ -178,6 +180,8 @@ static void finish(bool early)
     trace.writer = 0;
     if (trace.next + 1 == bspz_rt.superstep)
         gather();
+    /* Others may have left the last barrier after pid 0 got here, or by a clock that is ahead. */
+    total_ns = max(bspz_now_ns() - bspz_rt.begin_ns, trace.end_ns);
     if (bspz_rt.prof)
         bspz_prof_end(total_ns);
     if (bspz_rt.stat)
