@@ -174,6 +174,8 @@ uint64_t job_machine_wanted(const struct job_machine *machine);
 const struct coord_lineage *job_machine_lineage(const struct job_machine *machine);
 uint32_t job_machine_avoid(const struct job_machine *machine, const struct coord_name **names);
 struct job_fault job_machine_fault(const struct job_machine *machine);
+/* Whether processes of the newest term may have passed bsp_end: then nothing is rolled back. */
+bool job_machine_closed(const struct job_machine *machine);
 /* After EXIT: how the job ended; `again`: it can be restarted from a snapshot. */
 struct coord_outcome job_machine_outcome(const struct job_machine *machine);
 

@@ -47,6 +47,11 @@ struct job_fault job_machine_fault(const struct job_machine *machine)
     return machine->fault;
 }
 
+bool job_machine_closed(const struct job_machine *machine)
+{
+    return machine->closed;
+}
+
 struct coord_outcome job_machine_outcome(const struct job_machine *machine)
 {
     return machine->outcome;

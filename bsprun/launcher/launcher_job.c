@@ -66,6 +66,9 @@ static void tell_given_up(struct launcher *launcher)
 
     if (!launcher_has_snapshots(launcher))
         launcher_say(launcher, "%s, which ends the job", fault_text(launcher));
+    else if (job_machine_closed(launcher->machine))
+        launcher_say(launcher, "%s, at the end of the job, where nothing is rolled back any more",
+                     fault_text(launcher));
     else if (launcher->committed.term == 0)
         launcher_say(launcher, "%s, before there was a snapshot to go on from",
                      fault_text(launcher));

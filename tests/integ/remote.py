@@ -260,6 +260,32 @@ def silent_host_ends_the_job():
             kill_marked(job.mark)  # what is stopped cannot leave
 
 
+def lost_after_bsp_end():
+    """What process 0 does behind it is not done twice; what was saved is still there."""
+    with Temporary() as folder:
+        with Job([BSPRUN, "--ckpt", folder, *TWO, PROG, "late-sleep"]) as job:
+            job.wait_ready(1)
+            os.kill(agents(job)["h0"], signal.SIGKILL)
+            check(job.finish() == 1, job.text())
+            check(re.search(r"^bsprun: host h0 was lost: .* ended, at the end of the job, "
+                            r"where nothing is rolled back any more\n"
+                            r"bsprun: bsprun --restart \S+ goes on from superstep \d+$",
+                            job.text(), re.M), job.text())
+            job.check_gone(at_once=False)
+
+
+def a_host_whose_processes_have_ended():
+    """Nothing is lost with it: process 0 goes on behind bsp_end."""
+    with Temporary() as folder:
+        with Job([BSPRUN, "--ckpt", folder, *TWO, PROG, "late-sleep"]) as job:
+            job.wait_ready(1)
+            os.kill(agents(job)["h1"], signal.SIGKILL)
+            wait_until(lambda: "h1" not in agents(job), "the end of the agent")
+            job.signal(signal.SIGINT)
+            check(job.finish() == 130, job.text())
+            job.check_gone(at_once=False)
+
+
 # ---- Hosts that cannot take part ----
 
 def cannot_be_started():
@@ -391,6 +417,7 @@ if __name__ == "__main__":
           much_output, tagged_and_split, input_goes_to_process_0, report_of_all, progress_of_all,
           errors_anywhere, stopped_by_signals, stopped_while_hosts_are_started, time_limit,
           killed_launcher, a_private_folder_in_use_stays, lost_host_ends_the_job,
-          silent_host_ends_the_job, cannot_be_started, comes_too_late, agents_that_are_killed,
+          silent_host_ends_the_job, lost_after_bsp_end,
+          a_host_whose_processes_have_ended, cannot_be_started, comes_too_late, agents_that_are_killed,
           an_agent_of_this_host_that_is_killed, processes_that_are_killed, silent_hosts,
           a_spare_comes_in, elsewhere, output_once])
