@@ -174,17 +174,13 @@ static int usage(const char *word, const char *what)
 /* The words that stand for something else than a job.  -1: all is well; else the exit status. */
 static int take_options(int argc, char **argv, enum how *how, bool *bare)
 {
+    int status;
+
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
 
-        if (strcmp(word, "--help") == 0 || strcmp(word, "-help") == 0 || strcmp(word, "-h") == 0) {
-            fputs(help, stdout);
-            return fflush(stdout) == 0 ? 0 : 1;
-        }
-        if (strcmp(word, "--version") == 0 || strcmp(word, "-version") == 0) {
-            printf("bspkill (bspzero) %s\n", BSPZ_VERSION);
-            return fflush(stdout) == 0 ? 0 : 1;
-        }
+        if (jobs_tells_about(word, "bspkill", help, &status))
+            return status;
         if (strcmp(word, "-f") == 0 || strcmp(word, "--force") == 0)
             *how = HOW_FORCE;
         else if (strcmp(word, "--all") == 0 || strcmp(word, "-all") == 0)

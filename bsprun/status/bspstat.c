@@ -68,18 +68,13 @@ static int usage(const char *word, const char *what)
 int main(int argc, char **argv)
 {
     bool json = false, good = true, any = false;
+    int status;
 
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
 
-        if (strcmp(word, "--help") == 0 || strcmp(word, "-help") == 0 || strcmp(word, "-h") == 0) {
-            fputs(help, stdout);
-            return fflush(stdout) == 0 ? 0 : 1;
-        }
-        if (strcmp(word, "--version") == 0 || strcmp(word, "-version") == 0) {
-            printf("bspstat (bspzero) %s\n", BSPZ_VERSION);
-            return fflush(stdout) == 0 ? 0 : 1;
-        }
+        if (jobs_tells_about(word, "bspstat", help, &status))
+            return status;
         if (strcmp(word, "--json") == 0 || strcmp(word, "-json") == 0)
             json = true;
         else if (word[0] == '-')

@@ -21,6 +21,21 @@ bool jobs_is_name(const char *word)
     return length > 0 && length < 9 && strspn(word, "0123456789") == length && word[0] != '0';
 }
 
+bool jobs_tells_about(const char *word, const char *command, const char *help, int *status)
+{
+    bool wants_help = strcmp(word, "--help") == 0 || strcmp(word, "-help") == 0 ||
+                      strcmp(word, "-h") == 0;
+
+    if (wants_help)
+        fputs(help, stdout);
+    else if (strcmp(word, "--version") == 0 || strcmp(word, "-version") == 0)
+        printf("%s (bspzero) %s\n", command, BSPZ_VERSION);
+    else
+        return false;
+    *status = fflush(stdout) == 0 ? 0 : 1;
+    return true;
+}
+
 struct search {
     struct job_list *jobs;
     bool short_of_memory;

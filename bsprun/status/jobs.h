@@ -14,6 +14,10 @@ struct job_list {
 /* Whether a word of the command line can name a job: the process id of its bsprun. */
 bool jobs_is_name(const char *word);
 
+/* Whether it asks for the help or the version of a command: both are printed, *status its exit
+ * status. */
+bool jobs_tells_about(const char *word, const char *command, const char *help, int *status);
+
 /* Those that run under bsprun on this host.  False: no memory. */
 bool jobs_find(struct job_list *jobs);
 void jobs_free(struct job_list *jobs);

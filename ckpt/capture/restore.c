@@ -198,22 +198,7 @@ static void fill_thread(struct bspz_restore *restore, struct bspz_restorer *rest
     uint64_t sizes[4] = {0}, fs, rseq;
 
     memcpy(thread, restore->thread, sizeof *thread);
-    restorer->layout = (struct prctl_mm_map){
-        .start_code = layout->start_code,
-        .end_code = layout->end_code,
-        .start_data = layout->start_data,
-        .end_data = layout->end_data,
-        .start_brk = layout->start_brk,
-        .brk = layout->brk,
-        .start_stack = layout->start_stack,
-        .arg_start = layout->arg_start,
-        .arg_end = layout->arg_end,
-        .env_start = layout->env_start,
-        .env_end = layout->env_end,
-        .auxv = (void *)thread->auxv,
-        .auxv_size = (uint32_t)thread->auxv_size,
-        .exe_fd = ~0u,
-    };
+    restorer->layout = bspz_layout_map(layout, thread->auxv, thread->auxv_size);
     bspz_sys2(SYS_arch_prctl, 0x1003 /* ARCH_GET_FS */, &fs);
     rseq = bspz_rseq_area(fs, sizes);
     for (int i = 0; rseq && sizes[i] && !restorer->old_rseq_address; i++) {

@@ -211,9 +211,10 @@ void bspz_set_name(const char *name)
     bspz_sys2(SYS_prctl, PR_SET_NAME, name);
 }
 
-int bspz_set_layout(const struct bspz_layout *layout, const uint64_t *auxv, uint64_t auxv_size)
+struct prctl_mm_map bspz_layout_map(const struct bspz_layout *layout, const uint64_t *auxv,
+                                    uint64_t auxv_size)
 {
-    struct prctl_mm_map map = {
+    return (struct prctl_mm_map){
         .start_code = layout->start_code,
         .end_code = layout->end_code,
         .start_data = layout->start_data,
@@ -229,6 +230,11 @@ int bspz_set_layout(const struct bspz_layout *layout, const uint64_t *auxv, uint
         .auxv_size = (uint32_t)auxv_size,
         .exe_fd = ~0u,
     };
+}
+
+int bspz_set_layout(const struct bspz_layout *layout, const uint64_t *auxv, uint64_t auxv_size)
+{
+    struct prctl_mm_map map = bspz_layout_map(layout, auxv, auxv_size);
 
     return (int)bspz_sys5(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, &map, sizeof map, 0);
 }

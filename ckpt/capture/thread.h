@@ -5,6 +5,7 @@
 #ifndef CKPT_CAPTURE_THREAD_H
 #define CKPT_CAPTURE_THREAD_H
 
+#include <linux/prctl.h>
 #include <stdint.h>
 
 #include "ckpt/capture/arch.h"
@@ -84,6 +85,8 @@ void bspz_thread_put_timers(const struct bspz_thread *thread);
 /* The name in process lists, and the command line that they show.  The latter stays where it is
  * when the kernel does not let us. */
 void bspz_set_name(const char *name);
+struct prctl_mm_map bspz_layout_map(const struct bspz_layout *layout, const uint64_t *auxv,
+                                    uint64_t auxv_size);
 int bspz_set_layout(const struct bspz_layout *layout, const uint64_t *auxv, uint64_t auxv_size);
 
 #endif
