@@ -32,7 +32,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-PATIENCE = 60  # seconds after which something that should happen never will
+# Seconds after which something that should happen never will.
+PATIENCE = float(os.environ.get("RECOVERY_PATIENCE", "60"))
 OWN = ("farm-init", "farm-session")  # processes of a host that belong to the farm
 STRIDE = 3000  # from the numbers of one host's processes to those of the next, in small farms
 USER = ("bspuser", 54321)
