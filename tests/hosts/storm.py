@@ -38,9 +38,9 @@ recovery = load_storm()
 # other storm, with iterations for some seconds.
 SHORTER = {
     "fft": (["-n", "65536", "-i", "ITERATIONS"], 400, 40),
-    "heat": (["--plate", "edge", "-n", "300", "-o", "FILE", "-i", "ITERATIONS"], 3000, 100),
-    "innerprod": (["-n", "100000", "-i", "ITERATIONS"], 1500, 60),
-    "lu": (["-n", "60", "-i", "ITERATIONS"], 12, 1),
+    "heat": (["--plate", "edge", "-n", "300", "-o", "FILE", "-i", "ITERATIONS"], 3000, 40),
+    "innerprod": (["-n", "100000", "-i", "ITERATIONS"], 600, 60),
+    "lu": (["-n", "60", "-i", "ITERATIONS"], 20, 1),
     "matmul": (["-n", "300", "--panel", "3", "-i", "ITERATIONS"], 20, 1),
     "nbody": (["-n", "300", "-i", "ITERATIONS"], 500, 12),
     "pagerank": (["-n", "200000", "-t", "0", "-d", "0.99", "-i", "ITERATIONS"], 200, 20),
