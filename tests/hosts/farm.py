@@ -452,7 +452,12 @@ class Farm:
         else:
             self.rate(name, 0)
         self.on_switch("ip", "link", "set", host.port, "up")
-        self.on_switch("bridge", "link", "set", "dev", host.port, "state", "3")
+        end = time.monotonic() + PATIENCE
+        forward = ("bridge", "link", "set", "dev", host.port, "state", "3")
+        while "Network is down" in self.on_switch(*forward, check=False).stderr:
+            if time.monotonic() > end:  # the kernel takes note of a cable some time later
+                raise FarmError(f"the link to {name} stays down")
+        self.on_switch(*forward)
         self.cuts = {pair for pair in self.cuts if name not in pair}
         self.cut_pairs()
 
