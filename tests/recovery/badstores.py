@@ -273,7 +273,7 @@ def a_full_disk():
         # $2: one that has no room for a first snapshot, or for no second one.
         script = 'mount -t tmpfs -o size=$2,mode=700 none "$1" || exit 77; shift 2; exec "$@"'
         unshare = [shutil.which("unshare") or "unshare", "-m" if ROOT else "-rm"]
-        inside = [*unshare, "sh", "-c", script, "sh", place.store, "6m"]
+        inside = [*unshare, "/bin/sh", "-c", script, "sh", place.store, "6m"]
         trial = subprocess.run([*BEFORE, *inside, "true"], capture_output=True, check=False)
         if trial.returncode:
             return "skipped: no private mounts here"
@@ -351,7 +351,7 @@ STATES = {"thread": "thread", "socket": "socket", "pipe": "pipe", "deleted": "de
 
 def a_umask_that_takes_all():
     with Place() as place:
-        job = place.start("sh", "-c", 'umask 777; exec "$@"', "sh", BSPRUN, "-np", 2, "--ckpt",
+        job = place.start("/bin/sh", "-c", 'umask 777; exec "$@"', "sh", BSPRUN, "-np", 2, "--ckpt",
                           place.store, "--every", 4, "--", TICKER, place.files, 12)
         job.wait(0)
         modes = {stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode)
