@@ -95,7 +95,7 @@ static void forget_members(struct agent *agent)
     bury(&agent->root);
     agent->root = (struct watched){.pidfd = -1};
     agent->adopted = agent->ready = agent->ended = 0;
-    agent->consulted = 0;
+    agent->consulted = agent->asked_passed = 0;
     agent->end_reported = agent->let_out = false;
 }
 

@@ -344,7 +344,8 @@ static void on_message(void *context, struct net_connection *connection,
         resize(agent, message->resize.rows, message->resize.columns);
         break;
     case WIRE_ASK_PASSED:
-        agent->asked_passed = message->envelope.superstep + 1;
+        if (message->envelope.term == agent->term)
+            agent->asked_passed = message->envelope.superstep + 1;
         agent_answer_passed(agent);
         break;
     case WIRE_MARK:

@@ -82,7 +82,6 @@ struct launcher {
     struct replay *replay;   /* NULL: nothing is rolled back */
     struct order *order;     /* NULL: there is but one host */
     struct coord_name known; /* the newest snapshot that all agents know to be committed */
-    uint64_t marked_input;   /* read by process 0 when the newest mark was sent */
     bool any_output;
     bool differs_told, unkept_told;
     bool paused;

@@ -229,7 +229,6 @@ static void marked(void *context, struct coord_name name)
 
     if (launcher->replay)
         replay_mark(launcher->replay, name);
-    input_mark(&launcher->input, name, launcher->marked_input);
     if (coord_name_same(launcher->known, name))
         launcher_forget(launcher, name);
 }
@@ -247,7 +246,7 @@ void launcher_mark(struct launcher_agent *agent, const struct wire_message *mess
     if (!launcher->input.spool)
         return;
     if (agent == launcher->reader)
-        launcher->marked_input = message->mark.input;
+        input_mark(&launcher->input, name, message->mark.input);
     if (!launcher->order) {
         marked(launcher, name);
         return;

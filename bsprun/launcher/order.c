@@ -12,7 +12,7 @@
 #define NEVER UINT64_MAX
 
 struct order_host {
-    bool member, marked;
+    bool member;
     uint64_t stage;
 };
 
@@ -27,21 +27,30 @@ struct piece_head {
     uint64_t size;
 };
 
+/* A mark that not all hosts have sent. */
+struct order_mark {
+    struct coord_name name;
+    bool *sent; /* by each host */
+};
+
+struct order_marks { /* the oldest first */
+    struct order_mark *items;
+    uint32_t count;
+};
+
 struct order {
     struct order_calls calls;
     void *context;
     struct spool *spool;
     struct order_host *hosts;
     uint32_t host_count;
-    bool marking;
-    struct coord_name mark; /* that not all hosts have sent */
+    struct order_marks marks;
     struct order_stage *stages;
     uint32_t stage_count, stage_room;
     struct order_stage
         *held; /* of the term before, until it is known from where this one goes on */
     uint32_t held_count;
-    bool held_marking;
-    struct coord_name held_mark;
+    struct order_marks held_marks;
     uint64_t asked; /* superstep + 1 */
 };
 
@@ -72,6 +81,22 @@ static void forget(struct order *order, uint32_t count)
         memmove(order->stages, order->stages + count, order->stage_count * sizeof *order->stages);
 }
 
+static void forget_mark(struct order_marks *marks, uint32_t index)
+{
+    free(marks->items[index].sent);
+    marks->count--;
+    memmove(&marks->items[index], &marks->items[index + 1],
+            (marks->count - index) * sizeof *marks->items);
+}
+
+static void forget_marks(struct order_marks *marks)
+{
+    while (marks->count > 0)
+        forget_mark(marks, marks->count - 1);
+    free(marks->items);
+    marks->items = NULL;
+}
+
 static void forget_held(struct order *order)
 {
     for (uint32_t i = 0; i < order->held_count; i++)
@@ -79,7 +104,7 @@ static void forget_held(struct order *order)
     free(order->held);
     order->held = NULL;
     order->held_count = 0;
-    order->held_marking = false;
+    forget_marks(&order->held_marks);
 }
 
 void order_free(struct order *order)
@@ -88,6 +113,7 @@ void order_free(struct order *order)
         return;
     forget(order, order->stage_count);
     forget_held(order);
+    forget_marks(&order->marks);
     free(order->stages);
     free(order->hosts);
     spool_free(order->spool);
@@ -188,37 +214,45 @@ static uint64_t lowest(const struct order *order)
 static uint64_t limit(const struct order *order)
 {
     uint64_t stage = lowest(order);
+    const struct order_mark *mark = order->marks.items;
 
-    return order->marking && order->mark.superstep < stage ? order->mark.superstep : stage;
+    return order->marks.count > 0 && mark->name.superstep < stage ? mark->name.superstep : stage;
 }
 
-/* Whether all have sent the mark; when one never will, there is none any more. */
-static bool mark_is_complete(struct order *order)
+/* Whether all have sent the oldest mark, or (never) one has gone on without. */
+static bool first_mark_is_over(const struct order *order, bool *never)
 {
-    bool complete = order->marking;
+    const struct order_mark *mark = order->marks.items;
+    bool complete = true;
 
-    for (uint32_t i = 0; i < order->host_count && order->marking; i++) {
+    *never = false;
+    for (uint32_t i = 0; i < order->host_count; i++) {
         const struct order_host *host = &order->hosts[i];
 
-        if (!host->member || host->marked)
+        if (!host->member || mark->sent[i])
             continue;
         complete = false;
-        if (host->stage > order->mark.superstep + 1)
-            order->marking = false;
+        if (host->stage > mark->name.superstep + 1)
+            *never = true;
     }
-    return complete;
+    return complete || *never;
 }
 
 static void advance(struct order *order)
 {
-    do {
+    bool never;
+
+    for (;;) {
         while (order->stage_count > 0 && order->stages[0].stage <= limit(order))
             show_first(order);
-        if (!mark_is_complete(order))
-            continue;
-        order->marking = false;
-        order->calls.marked(order->context, order->mark);
-    } while (order->stage_count > 0 && order->stages[0].stage <= limit(order));
+        if (order->marks.count == 0 || !first_mark_is_over(order, &never))
+            return;
+        struct coord_name name = order->marks.items[0].name;
+
+        forget_mark(&order->marks, 0);
+        if (!never)
+            order->calls.marked(order->context, name);
+    }
 }
 
 static void reach(struct order_host *host, uint64_t stage)
@@ -232,14 +266,17 @@ static void reach(struct order_host *host, uint64_t stage)
 /* What a term has brought that has not begun is not held beside what the one before has. */
 static void hold(struct order *order)
 {
-    if (order->held_count > 0 || order->held_marking) {
+    if (order->held_count > 0 || order->held_marks.count > 0) {
         forget(order, order->stage_count);
+        forget_marks(&order->marks);
         return;
     }
+    free(order->held);
+    free(order->held_marks.items);
     order->held = order->stages;
     order->held_count = order->stage_count;
-    order->held_marking = order->marking;
-    order->held_mark = order->mark;
+    order->held_marks = order->marks;
+    order->marks = (struct order_marks){0};
     order->stages = NULL;
     order->stage_count = order->stage_room = 0;
 }
@@ -248,7 +285,6 @@ void order_begin(struct order *order)
 {
     hold(order);
     memset(order->hosts, 0, order->host_count * sizeof *order->hosts);
-    order->marking = false;
     order->asked = 0;
 }
 
@@ -263,12 +299,24 @@ void order_leave(struct order *order, uint32_t host)
     advance(order);
 }
 
+/* What is held up to the end of a superstep, from *next on. */
+static void show_held(struct order *order, uint64_t superstep, uint32_t *next)
+{
+    while (*next < order->held_count && order->held[*next].stage <= superstep)
+        show(order, &order->held[(*next)++]);
+}
+
 void order_from(struct order *order, struct coord_name name)
 {
-    for (uint32_t i = 0; i < order->held_count && order->held[i].stage <= name.superstep; i++)
-        show(order, &order->held[i]);
-    if (order->held_marking && coord_name_same(order->held_mark, name))
-        order->calls.marked(order->context, name);
+    const struct order_marks *marks = &order->held_marks;
+    uint32_t next = 0;
+
+    for (uint32_t i = 0; i < marks->count && marks->items[i].name.superstep <= name.superstep;
+         i++) {
+        show_held(order, marks->items[i].name.superstep, &next);
+        order->calls.marked(order->context, marks->items[i].name);
+    }
+    show_held(order, name.superstep, &next);
     forget_held(order);
     for (uint32_t i = 0; i < order->host_count; i++)
         reach(&order->hosts[i], name.superstep + 1);
@@ -309,17 +357,37 @@ void order_piece(struct order *order, uint32_t host, uint64_t superstep, int pid
         keep(order, stage, &head, data);
 }
 
+/* The mark's place, made if need be; NULL: no memory. */
+static struct order_mark *find_mark(struct order *order, struct coord_name name)
+{
+    struct order_marks *marks = &order->marks;
+    uint32_t at = marks->count;
+
+    while (at > 0 && marks->items[at - 1].name.superstep > name.superstep)
+        at--;
+    if (at > 0 && coord_name_same(marks->items[at - 1].name, name))
+        return &marks->items[at - 1];
+    bool *sent = calloc(order->host_count, sizeof *sent);
+    struct order_mark *more =
+        sent ? realloc(marks->items, (marks->count + 1) * sizeof *more) : NULL;
+
+    if (!more) {
+        free(sent);
+        return NULL;
+    }
+    memmove(more + at + 1, more + at, (marks->count - at) * sizeof *more);
+    more[at] = (struct order_mark){name, sent};
+    marks->items = more;
+    marks->count++;
+    return &more[at];
+}
+
 void order_mark(struct order *order, uint32_t host, struct coord_name name)
 {
-    bool same =
-        order->marking && order->mark.superstep == name.superstep && order->mark.term == name.term;
+    struct order_mark *mark = find_mark(order, name);
 
-    if (!same)
-        for (uint32_t i = 0; i < order->host_count; i++)
-            order->hosts[i].marked = false;
-    order->marking = true;
-    order->mark = name;
-    order->hosts[host].marked = true;
+    if (mark)
+        mark->sent[host] = true;
     reach(&order->hosts[host], name.superstep + 1);
     advance(order);
 }
@@ -337,8 +405,8 @@ bool order_asks(struct order *order, uint64_t *superstep)
     if (stage == 0)
         return false;
     asked = stage > 1 ? stage - 1 : 1; /* stage 1 begins with the marks of snapshot 0, else then */
-    if (stage <= lowest(order) && order->marking)
-        asked = order->mark.superstep + 1;
+    if (stage <= lowest(order) && order->marks.count > 0)
+        asked = order->marks.items[0].name.superstep + 1;
     if (asked <= order->asked)
         return false;
     order->asked = asked;

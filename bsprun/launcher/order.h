@@ -8,7 +8,8 @@
  * A mark (MARK, of a snapshot) is reached when all hosts have sent it: what is shown then was
  * written before it, and what waits after it.  A host that has passed the superstep that begins
  * with the snapshot without having sent the mark never will: there is no such snapshot.  The mark
- * of snapshot 0 also divides what was written before and after bsp_begin.
+ * of snapshot 0 also divides what was written before and after bsp_begin.  Hosts that are ahead may
+ * send the next mark before others have sent this one: marks are reached one after the other.
  *
  * What waits is kept in memory, and what is too much for that in a file.  Pure but for that.
  */
@@ -44,7 +45,7 @@ void order_join(struct order *order, uint32_t host);
 /* The host will send nothing more. */
 void order_leave(struct order *order, uint32_t host);
 /* The term goes on from that snapshot: what is held is shown as far as it was written before, for
- * that does not come again; the mark is reached if it was that one that was waited for. */
+ * that does not come again; marks up to that one are reached if they were waited for. */
 void order_from(struct order *order, struct coord_name name);
 
 void order_piece(struct order *order, uint32_t host, uint64_t superstep, int pid, int stream,

@@ -306,12 +306,17 @@ static void remove_mark(struct replay *replay, uint32_t index)
             (replay->mark_count - index) * sizeof *replay->marks);
 }
 
-/* Only one snapshot is on its way at a time: those before it that are not committed never will be. */
-static void drop_uncommitted(struct replay *replay)
+/* Only one snapshot is on its way at a time: those before the newest that are not committed never
+ * will be.  Of the newest that may only not yet have been heard. */
+static void make_room(struct replay *replay)
 {
-    for (uint32_t i = replay->mark_count; i-- > 0;)
-        if (!replay->marks[i].committed)
-            remove_mark(replay, i);
+    uint32_t index = 0;
+
+    if (replay->mark_count < REPLAY_MARKS_MAX)
+        return;
+    while (index + 1 < replay->mark_count && replay->marks[index].committed)
+        index++;
+    remove_mark(replay, index + 1 < replay->mark_count ? index : 0);
 }
 
 int replay_mark(struct replay *replay, struct coord_name name)
@@ -325,9 +330,7 @@ int replay_mark(struct replay *replay, struct coord_name name)
     struct mark *old = find(replay, name);
     if (old)
         remove_mark(replay, (uint32_t)(old - replay->marks));
-    drop_uncommitted(replay);
-    if (replay->mark_count == REPLAY_MARKS_MAX)
-        remove_mark(replay, 0);
+    make_room(replay);
     replay->marks[replay->mark_count++] =
         (struct mark){.name = name,
                       .count = replay->stream_count,

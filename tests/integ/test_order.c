@@ -225,6 +225,50 @@ START_TEST(a_mark_that_never_comes)
 }
 END_TEST
 
+/* The first host has taken part in the next snapshot before anything is heard of the last one. */
+START_TEST(marks_that_overtake)
+{
+    piece(0, 0, "a");
+    mark(0, 0);
+    mark(1, 0);
+    piece(0, 0, "0a");
+    mark(0, 1);
+    piece(0, 1, "1a");
+    expect("a");
+    expect_question(0);
+    mark(2, 0);
+    expect("a<0.1>0a");
+    piece(2, 0, "0c");
+    mark(1, 1);
+    expect("a<0.1>0a0c");
+    mark(2, 1);
+    expect("a<0.1>0a0c<1.1>1a");
+}
+END_TEST
+
+START_TEST(marks_that_are_held)
+{
+    mark(0, 0);
+    mark(1, 0);
+    piece(0, 0, "0a");
+    mark(0, 1);
+    piece(0, 1, "1a");
+    begin();
+    order_from(order, (struct coord_name){0, 1});
+    expect("<0.1>");
+    mark_all(4);
+    expect("<0.1><4.1>");
+    piece(1, 5, "5b");
+    mark(1, 6);
+    piece(1, 7, "7b");
+    mark(1, 8);
+    piece(1, 8, "8b");
+    begin();
+    order_from(order, (struct coord_name){8, 1});
+    expect("<0.1><4.1>5b<6.1>7b<8.1>");
+}
+END_TEST
+
 START_TEST(hosts_that_leave)
 {
     mark_all(0);
@@ -354,6 +398,8 @@ int main(void)
     tcase_add_test(tests, output_says_that_nothing_older_comes);
     tcase_add_test(tests, marks_divide);
     tcase_add_test(tests, a_mark_that_never_comes);
+    tcase_add_test(tests, marks_that_overtake);
+    tcase_add_test(tests, marks_that_are_held);
     tcase_add_test(tests, hosts_that_leave);
     tcase_add_test(tests, terms);
     tcase_add_test(tests, what_is_held);

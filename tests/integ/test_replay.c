@@ -154,6 +154,25 @@ START_TEST(unheard_of_snapshot)
 }
 END_TEST
 
+/* That it is one is heard of only when the next one is being taken. */
+START_TEST(heard_of_late)
+{
+    for (uint64_t i = 0; i < 2 * REPLAY_MARKS_MAX; i++) {
+        char line[32];
+
+        ck_assert_int_eq(replay_mark(replay, NAME(i, 1)), 0);
+        snprintf(line, sizeof line, "%d\n", (int)i);
+        piece(0, 1, line);
+        ck_assert_int_eq(replay_mark(replay, NAME(i + 1, 1)), 0);
+        replay_commit(replay, NAME(i, 1));
+        size_t once = sizes[1];
+        ck_assert(replay_back(replay, NAME(i, 1)));
+        piece(0, 1, line);
+        ck_assert_uint_eq(sizes[1], once);
+    }
+}
+END_TEST
+
 START_TEST(an_older_snapshot)
 {
     piece(0, 1, "a\n");
@@ -353,6 +372,7 @@ int main(void)
                                   a_full_disk,
                                   no_file_either,
                                   unheard_of_snapshot,
+                                  heard_of_late,
                                   writers_that_are_gone,
                                   writers_that_are_gone_for_long};
 
