@@ -471,6 +471,8 @@ void agent_pass(struct agent *agent)
     for (int pid = 0; pid < agent->nprocs && agent->job == JOB_RESTORING; pid++)
         if (snapshots->kept[pid].copied)
             thaw(agent, pid, with_copies);
+    if (agent->job == JOB_RESTORING && agent->here == 0)
+        agent_all_ready(agent);
     if (agent->job == JOB_RESTORING)
         agent_fetch_spread_again(agent);
 }

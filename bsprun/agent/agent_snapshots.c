@@ -443,6 +443,7 @@ static void committed(struct agent *agent, struct coord_name name)
     if (coord_name_same(ticket->name, name)) { /* else it has another host's images only */
         store_snapshot_leave(ticket->folder);
         ticket->folder = NULL;
+        ticket->persisted = true; /* wherever the manifest was written: copies of it are of use */
     }
     agent->snapshots->committed = name;
     say_success(agent);
