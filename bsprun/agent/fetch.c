@@ -76,6 +76,7 @@ static void give_up_incoming(struct fetches *fetches)
 {
     struct incoming *now = &fetches->now;
 
+    agent_fetch_finish_wait(now);
     agent_fetch_passed_on(fetches);
     if (now->fd >= 0)
         close(now->fd);
@@ -214,16 +215,6 @@ static int store_bytes(struct incoming *now, const struct wire_piece *piece, cha
     return 0;
 }
 
-/* Whoever counts on this copy must not find out when it is the last one. */
-static int check_image(struct agent *agent, const struct fetch_want *want, char *why)
-{
-    struct bspz_image_name name = {
-        .superstep = want->name.superstep, .term = want->name.term, .pid = want->pid};
-
-    memcpy(name.digest, want->digest, sizeof name.digest);
-    return store_image_check(agent->snapshots->store, agent->peers->fetches->now.fd, &name, why);
-}
-
 static int close_sink(struct agent *agent, const struct fetch_want *want, char *why)
 {
     struct incoming *now = &agent->peers->fetches->now;
@@ -232,18 +223,12 @@ static int close_sink(struct agent *agent, const struct fetch_want *want, char *
     if (want->thing == WIRE_THING_BINARY) {
         error = binaries_finish(now->copy, why);
         now->copy = NULL;
-    } else if (want->thing == WIRE_THING_MANIFEST) {
-        error = store_snapshot_join(agent->snapshots->store, want->name.superstep, want->name.term,
-                                    &now->folder, why);
-        if (!error)
-            error = store_snapshot_take_manifest(now->folder, now->bytes, now->received, why);
-    } else {
-        error = check_image(agent, want, why);
-        if (error)
-            return error;
-        error = store_image_finish(now->folder, want->pid, now->fd, why);
-        now->fd = -1;
+        return error;
     }
+    error = store_snapshot_join(agent->snapshots->store, want->name.superstep, want->name.term,
+                                &now->folder, why);
+    if (!error)
+        error = store_snapshot_take_manifest(now->folder, now->bytes, now->received, why);
     return error;
 }
 
@@ -257,6 +242,20 @@ static const char *name_of(const struct agent *agent, uint32_t host)
     return "";
 }
 
+void agent_fetch_complete(struct agent *agent, int error, const char *why)
+{
+    struct fetches *fetches = agent->peers->fetches;
+
+    agent_fetch_passed_on(fetches);
+    if (error == -EBADMSG || error == -EPROTO || error == -ESTALE) {
+        agent_notice(agent, "what host %s has is of no use: %s", name_of(agent, fetches->now.host),
+                     why);
+        ask_next(agent);
+        return;
+    }
+    finish_first(agent, error, error ? why : "");
+}
+
 static void take_piece(struct agent *agent, uint32_t host, const struct wire_piece *piece)
 {
     struct fetches *fetches = agent->peers->fetches;
@@ -265,7 +264,7 @@ static void take_piece(struct agent *agent, uint32_t host, const struct wire_pie
     char why[AGENT_WHY] = "out of memory";
     int error = 0;
 
-    if (!wanted || piece->request != now->request || host != now->host)
+    if (!wanted || piece->request != now->request || host != now->host || now->finishing)
         return; /* of something that is not wanted any more */
     if (piece->error) {
         ask_next(agent);
@@ -289,14 +288,13 @@ static void take_piece(struct agent *agent, uint32_t host, const struct wire_pie
     now->received += piece->data.size;
     if (now->received < now->size)
         return;
-    error = close_sink(agent, &wanted->want, why);
-    agent_fetch_passed_on(fetches);
-    if (error == -EBADMSG || error == -EPROTO || error == -ESTALE) {
-        agent_notice(agent, "what host %s has is of no use: %s", name_of(agent, host), why);
-        ask_next(agent);
+    if (wanted->want.thing != WIRE_THING_IMAGE) {
+        agent_fetch_complete(agent, close_sink(agent, &wanted->want, why), why);
         return;
     }
-    finish_first(agent, error, error ? why : "");
+    error = agent_fetch_finish(agent, &wanted->want);
+    if (error)
+        finish_first(agent, error, why);
 }
 
 /* ---- Messages and ends ---- */

@@ -22,6 +22,7 @@ struct incoming {
     uint64_t received, size; /* size: as the first piece has said */
     struct store_snapshot *folder;
     int fd;                     /* of an image; -1 */
+    struct finishing *finishing; /* it is complete, and being checked; NULL */
     unsigned char *bytes;       /* of a manifest */
     struct binaries_copy *copy; /* of a program */
 };
@@ -52,6 +53,17 @@ struct fetches {
     char folder_path[PATH_MAX];
 };
 
+/* ---- fetch_finish.c ---- */
+
+/* The image that has come is checked, and made durable: agent_fetch_complete, later.  0 or -ENOMEM. */
+int agent_fetch_finish(struct agent *agent, const struct fetch_want *want);
+/* Waits until nobody works on it any more; nothing more is heard of it. */
+void agent_fetch_finish_wait(struct incoming *now);
+
+/* ---- fetch.c, fetch_serve.c ---- */
+
+/* What was wanted first is here, or (error, why) has come to nothing. */
+void agent_fetch_complete(struct agent *agent, int error, const char *why);
 /* Makes it if need be; NULL: no memory. */
 struct fetches *agent_fetches(struct agent *agent);
 void agent_fetch_serve(struct agent *agent, uint32_t host, const struct wire_message *message);

@@ -12,6 +12,7 @@ struct said said[FETCH_SAID_MAX];
 unsigned said_count, dropped, failed_images, noticed, done_count;
 uint32_t dropped_host;
 int done_error;
+bool fetch_play_unsettled;
 const struct coord_name fetch_name = {1, 1};
 struct fetch_bytes fetch_image[FETCH_PROCS], fetch_manifest;
 
@@ -171,6 +172,14 @@ const struct said *fetch_last_said(uint32_t kind)
 void fetch_play_take(uint32_t host, const struct wire_message *message)
 {
     agent_fetch_message(&agent, host, message);
+    if (!fetch_play_unsettled)
+        fetch_play_settle();
+}
+
+void fetch_play_settle(void)
+{
+    while (peers.fetches && peers.fetches->now.finishing)
+        uv_run(&agent.loop, UV_RUN_ONCE);
 }
 
 void fetch_play_piece(uint32_t host, uint64_t offset, const void *bytes, size_t count,
@@ -233,6 +242,7 @@ void fetch_set_up(void)
     agent.term = fetch_name.term;
     said_count = dropped = failed_images = noticed = done_count = 0;
     done_error = 1;
+    fetch_play_unsettled = false;
 }
 
 void fetch_tear_down(void)

@@ -49,8 +49,11 @@ void fetch_play_want(enum wire_thing thing, uint32_t pid);
 /* A piece for the newest FETCH, which the host sends. */
 void fetch_play_piece(uint32_t host, uint64_t offset, const void *bytes, size_t count,
                       uint64_t size);
-/* Any message of that host. */
+/* Any message of that host; an image that is complete then is checked, too. */
 void fetch_play_take(uint32_t host, const struct wire_message *message);
+/* Until what is being checked is. */
+void fetch_play_settle(void);
+extern bool fetch_play_unsettled; /* fetch_play_take does not wait for that */
 const struct said *fetch_last_said(uint32_t kind);
 /* What lies in the agent's store is what lies in the other one. */
 bool fetch_play_has_image(uint32_t pid);

@@ -64,6 +64,42 @@ START_TEST(an_image_comes_in_pieces)
 }
 END_TEST
 
+/* Whoever asks meanwhile is answered. */
+START_TEST(an_image_is_checked_beside)
+{
+    fetch_play_unsettled = true;
+    fetch_play_want(WIRE_THING_IMAGE, 1);
+    fetch_play_want(WIRE_THING_MANIFEST, 0);
+    send_all(1, &fetch_image[1], 1000);
+    ck_assert_uint_eq(done_count, 0);
+    expect_asked(1, 1);
+    fetch_play_piece(1, 0, fetch_image[1].bytes, 1, fetch_image[1].size); /* not wanted any more */
+    ck_assert_uint_eq(dropped, 0);
+    fetch_play_settle();
+    ck_assert_uint_eq(done_count, 1);
+    ck_assert_int_eq(done_error, 0);
+    ck_assert(fetch_play_has_image(1));
+    expect_asked(2, 1);
+    ck_assert_uint_eq(said[1].message.fetch.thing, WIRE_THING_MANIFEST);
+}
+END_TEST
+
+START_TEST(the_term_ends_meanwhile)
+{
+    fetch_play_unsettled = true;
+    fetch_play_want(WIRE_THING_IMAGE, 1);
+    send_all(1, &fetch_image[1], 1000);
+    agent_fetch_forget(&agent);
+    uv_run(&agent.loop, UV_RUN_DEFAULT);
+    ck_assert_uint_eq(done_count, 0);
+    fetch_play_want(WIRE_THING_IMAGE, 0);
+    send_all(1, &fetch_image[0], 1000);
+    fetch_play_settle();
+    ck_assert_uint_eq(done_count, 1);
+    ck_assert(fetch_play_has_image(0));
+}
+END_TEST
+
 START_TEST(a_manifest_comes_in_pieces)
 {
     fetch_play_want(WIRE_THING_MANIFEST, 0);
@@ -522,6 +558,8 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, an_image_comes_in_pieces, 50, 53);
+    tcase_add_test(tests, an_image_is_checked_beside);
+    tcase_add_test(tests, the_term_ends_meanwhile);
     tcase_add_test(tests, a_manifest_comes_in_pieces);
     tcase_add_test(tests, one_host_after_the_other_is_asked);
     tcase_add_test(tests, answers_to_other_questions);
