@@ -136,17 +136,6 @@ static uint64_t passed(const struct agent *agent)
     return least;
 }
 
-/* Output of other hosts may be shown between two pieces: what is more than one is cut between lines.
- */
-static ssize_t whole_lines(const struct stream *stream)
-{
-    char *chunk = stream->agent->relay->chunk;
-    ssize_t got = recv(stream->reader, chunk, WIRE_CHUNK_MAX, MSG_PEEK | MSG_DONTWAIT);
-    const char *end = got == WIRE_CHUNK_MAX ? memrchr(chunk, '\n', WIRE_CHUNK_MAX) : NULL;
-
-    return end ? end + 1 - chunk : WIRE_CHUNK_MAX;
-}
-
 /* Several hosts: whoever wrote what lies in the stream comes to no barrier before it is read, so it
  * is of the superstep that all are in.  How much that is; else what recv says. */
 static ssize_t note_superstep(const struct stream *stream)
@@ -162,8 +151,8 @@ static ssize_t note_superstep(const struct stream *stream)
     got = recv(stream->reader, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got <= 0)
         return got;
-    if (ioctl(stream->reader, SIOCINQ, &waiting) == 0 && waiting > 0)
-        most = waiting < most ? waiting : whole_lines(stream);
+    if (ioctl(stream->reader, SIOCINQ, &waiting) == 0 && waiting > 0 && waiting < most)
+        most = waiting;
     now = passed(agent);
     if (now > agent->relay->superstep)
         agent->relay->superstep = now;

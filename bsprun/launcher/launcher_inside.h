@@ -24,6 +24,7 @@
 #include "bsprun/launcher/saved.h"
 #include "bsprun/launcher/show.h"
 #include "bsprun/launcher/sink.h"
+#include "bsprun/launcher/whole.h"
 #include "bsprun/status/status_socket.h"
 
 #define LAUNCHER_STOPS        5
@@ -80,6 +81,7 @@ struct launcher {
     struct show *show;
     struct sink sinks[2];    /* our stdout and stderr, for relayed output */
     struct replay *replay;   /* NULL: nothing is rolled back */
+    struct whole whole;      /* lines of several hosts */
     struct order *order;     /* NULL: there is but one host */
     struct coord_name known; /* the newest snapshot that all agents know to be committed */
     bool any_output;

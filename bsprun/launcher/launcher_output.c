@@ -1,7 +1,8 @@
 /* launcher_output.c - relayed output and input.
  *
- * Output: OUTPUT -> it waits for that of other hosts (order.h) -> what was shown before a rollback
- * is left out (replay.h) -> lines are marked (show.h) -> it waits for a slow reader (sink.h).
+ * Output: OUTPUT -> lines are put together (whole.h) -> it waits for that of other hosts (order.h) ->
+ * what was shown before a rollback is left out (replay.h) -> lines are marked (show.h) -> it waits for
+ * a slow reader (sink.h).
  * Input: feed.h reads, input.h keeps.
  *
  * What can fail: our stdout is closed (like a program that gets SIGPIPE); a program that is
@@ -13,7 +14,6 @@
 
 #include "bsprun/launcher/launcher_inside.h"
 
-#define PROMPT_MS     100u
 /* Output that waits for its reader: beyond HIGH no more is taken from the agent, until LOW. */
 #define WAITING_HIGH  (1u << 20)
 #define WAITING_LOW   (1u << 18)
@@ -44,8 +44,10 @@ static void on_sink_changed(void *context)
     launcher_finish(launcher);
     if (!launcher->paused && waiting > WAITING_HIGH)
         launcher_pause(launcher, true);
-    else if (launcher->paused && waiting < WAITING_LOW)
+    else if (launcher->paused && waiting < WAITING_LOW) {
+        whole_excuse(&launcher->whole, launcher_now_ms());
         launcher_pause(launcher, false);
+    }
 }
 
 static int write_stream(void *context, int stream, const char *data, size_t size)
@@ -61,15 +63,6 @@ void launcher_drop_output(struct launcher *launcher)
         sink_drop(&launcher->sinks[i]);
     if (launcher->show)
         on_sink_changed(launcher);
-}
-
-/* Nothing more has come for a while: what looks like a prompt is one. */
-static void on_prompt_timer(uv_timer_t *timer)
-{
-    struct launcher *launcher = timer->data;
-
-    if (!launcher->output_closed)
-        check_output(launcher, show_release(launcher->show));
 }
 
 /* ---- Shown once ---- */
@@ -145,9 +138,18 @@ static void put_in_order(struct launcher_agent *agent, const struct wire_message
 
     if (!launcher_is_present(launcher, message))
         return; /* what an older term wrote comes again */
-    order_piece(launcher->order, agent->host, message->envelope.superstep, output->pid,
-                (int)output->stream, output->data.data, output->data.size);
+    whole_piece(&launcher->whole, launcher_now_ms(), agent->host, message->envelope.superstep,
+                output->pid, (int)output->stream, output->data.data, output->data.size);
     ask_passed(launcher);
+}
+
+/* A line, or what there is of it. */
+static void pass_line(void *context, uint32_t host, uint64_t superstep, int pid, int stream,
+                      const char *data, size_t size)
+{
+    struct launcher *launcher = context;
+
+    order_piece(launcher->order, host, superstep, pid, stream, data, size);
 }
 
 void launcher_passed(struct launcher_agent *agent, const struct wire_message *message)
@@ -156,10 +158,13 @@ void launcher_passed(struct launcher_agent *agent, const struct wire_message *me
 
     if (!launcher->order || !launcher_is_present(launcher, message))
         return;
-    if (message->envelope.superstep == WIRE_NEVER)
+    if (message->envelope.superstep == WIRE_NEVER) {
+        whole_come(&launcher->whole, agent->host, UINT64_MAX);
         order_leave(launcher->order, agent->host);
-    else
+    } else {
+        whole_come(&launcher->whole, agent->host, message->envelope.superstep + 1);
         order_passed(launcher->order, agent->host, message->envelope.superstep);
+    }
     ask_passed(launcher);
     on_sink_changed(launcher);
 }
@@ -168,8 +173,10 @@ void launcher_order_term(struct launcher *launcher)
 {
     if (!launcher->order)
         return;
-    if (job_machine_restores(launcher->machine)) /* else it has begun already */
+    if (job_machine_restores(launcher->machine)) { /* else it has begun already */
+        whole_forget(&launcher->whole); /* it is behind the last mark, and comes again */
         order_begin(launcher->order);
+    }
     for (uint32_t i = 0; i < launcher->agent_count; i++)
         if (job_machine_member(launcher->machine, i))
             order_join(launcher->order, i);
@@ -180,8 +187,38 @@ void launcher_order_lost(struct launcher_agent *agent)
 {
     struct launcher *launcher = agent->launcher;
 
-    if (launcher->order && (launcher->over || !launcher_has_snapshots(launcher)))
-        order_leave(launcher->order, agent->host);
+    if (!launcher->order || (!launcher->over && launcher_has_snapshots(launcher)))
+        return;
+    whole_come(&launcher->whole, agent->host, UINT64_MAX);
+    order_leave(launcher->order, agent->host);
+}
+
+/* ---- Beginnings of lines ---- */
+
+static void await_rest_of_line(struct launcher *launcher);
+
+/* Nothing more has come for a while: what looks like a prompt is one. */
+static void on_prompt_timer(uv_timer_t *timer)
+{
+    struct launcher *launcher = timer->data;
+
+    if (launcher->paused)
+        whole_excuse(&launcher->whole, launcher_now_ms());
+    else
+        whole_release(&launcher->whole, launcher_now_ms());
+    if (launcher->order)
+        ask_passed(launcher);
+    if (launcher->prompts && !launcher->output_closed)
+        check_output(launcher, show_release(launcher->show));
+    on_sink_changed(launcher);
+    if (launcher->whole.first)
+        await_rest_of_line(launcher);
+}
+
+static void await_rest_of_line(struct launcher *launcher)
+{
+    if (launcher->prompts || launcher->whole.first)
+        uv_timer_start(&launcher->prompt_timer, on_prompt_timer, WHOLE_PROMPT_MS, 0);
 }
 
 static void tell_unordered(void *context, int error)
@@ -202,13 +239,13 @@ void launcher_show_output(struct launcher_agent *agent, const struct wire_messag
         put_in_order(agent, message);
     else
         show_now(launcher, output->pid, (int)output->stream, output->data.data, output->data.size);
-    if (launcher->prompts)
-        uv_timer_start(&launcher->prompt_timer, on_prompt_timer, PROMPT_MS, 0);
+    await_rest_of_line(launcher);
     on_sink_changed(launcher);
 }
 
 void launcher_finish_output(struct launcher *launcher)
 {
+    whole_flush(&launcher->whole);
     if (launcher->order)
         order_flush(launcher->order);
     if (launcher->show && !launcher->output_closed)
@@ -251,6 +288,7 @@ void launcher_mark(struct launcher_agent *agent, const struct wire_message *mess
         marked(launcher, name);
         return;
     }
+    whole_come(&launcher->whole, agent->host, UINT64_MAX);
     order_mark(launcher->order, agent->host, name);
     ask_passed(launcher);
     on_sink_changed(launcher);
@@ -343,6 +381,7 @@ static bool open_order(struct launcher *launcher)
 
     if (!launcher_has_hosts(launcher))
         return true;
+    launcher->whole = (struct whole){.pass = pass_line, .context = launcher};
     launcher->order = order_new(launcher->agent_count, ORDER_MEMORY, &calls, launcher);
     return launcher->order != NULL;
 }
@@ -379,6 +418,7 @@ int launcher_open_streams(struct launcher *launcher)
 
 void launcher_close_streams(struct launcher *launcher)
 {
+    whole_forget(&launcher->whole);
     uv_close((uv_handle_t *)&launcher->prompt_timer, NULL);
     for (int i = 0; i < 2; i++)
         sink_close(&launcher->sinks[i]);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_LIMIT 65536u /* a longer line is shown in pieces */
+#define LINE_LIMIT (1u << 20) /* a longer line is shown in pieces */
 
 /* The beginning of a line whose end has not come. */
 struct part {

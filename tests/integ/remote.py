@@ -124,7 +124,7 @@ def through(filter, *words):
 
 def much_output():
     """More than fits into one piece, for a reader that lets it wait: no line is torn."""
-    for count, width in ((20000, 0), *3 * ((800, 3000),)):
+    for count, width in ((20000, 0), *3 * ((800, 3000),), (20, 200000), (3, 900000)):
         result = expect(through("sleep 0.7; cat", *TWO, PROG, "flood", count, width), 0)
         lines = [line for line in result.out.splitlines() if line != "p = 4"]
         torn = [line for line in lines if not re.fullmatch(rf"flood \d+ {{{width}}}", line)]
