@@ -224,7 +224,10 @@ static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
     return 0;
 }
 
-int shares_open(struct shares *shares, uint32_t group, int image_fd)
+/* What is done with each descriptor of an image: 0, or what the reading of it is to end with. */
+typedef int use_descriptor(void *context, const struct bspz_image_descriptor *saved);
+
+static int for_each_descriptor(int image_fd, use_descriptor *use, void *context)
 {
     struct bspz_image_source source = {.read = read_image, .context = &image_fd};
     void *scratch = NULL, *tables = NULL;
@@ -242,10 +245,41 @@ int shares_open(struct shares *shares, uint32_t group, int image_fd)
     if (!error)
         error = bspz_image_load(&image, tables, NULL);
     for (uint64_t i = 0; !error && i < image.end.descriptors; i++)
-        error = open_one(shares, group, image.descriptors[i]);
+        error = use(context, image.descriptors[i]);
     free(tables);
     free(scratch);
     return error;
+}
+
+struct opening {
+    struct shares *shares;
+    uint32_t group;
+};
+
+static int open_saved(void *context, const struct bspz_image_descriptor *saved)
+{
+    const struct opening *opening = context;
+
+    return open_one(opening->shares, opening->group, saved);
+}
+
+int shares_open(struct shares *shares, uint32_t group, int image_fd)
+{
+    struct opening opening = {shares, group};
+
+    return for_each_descriptor(image_fd, open_saved, &opening);
+}
+
+/* What is open for reading each process has for itself. */
+static int is_shared(void *context, const struct bspz_image_descriptor *saved)
+{
+    (void)context;
+    return saved->shared && ((int)saved->flags & O_ACCMODE) != O_RDONLY;
+}
+
+int shares_in_image(int image_fd)
+{
+    return for_each_descriptor(image_fd, is_shared, NULL);
 }
 
 void shares_pass(const struct shares *shares, uint32_t group)

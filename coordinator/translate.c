@@ -171,6 +171,7 @@ static bool make_snapshot_event(const struct wire_message *message, struct coord
         event->held.all = message->held.all;
         event->held.images = message->held.images;
         event->held.copies = message->held.copies;
+        event->held.together = message->held.together;
         return true;
     case WIRE_STAGED:
         event->kind = COORD_EVENT_STAGED;

@@ -72,7 +72,7 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     struct faults faults = {.bad = calloc(manifest->nprocs, sizeof *faults.bad),
                             .count = manifest->nprocs,
                             .elsewhere = agent->peers && manifest->hosts.count > 1};
-    uint64_t *images = NULL;
+    uint64_t *images = NULL, *together = NULL;
 
     held->superstep = name.superstep;
     held->from = name.term;
@@ -89,7 +89,10 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
         if (agent_copy_of(agent, pid, name) >= 0)
             copies[held->copies.count++] = (uint64_t)pid;
     held->copies.items = copies;
+    if (agent->peers && snapshots->election.between_failures_ns > 0)
+        held->together.items = together = agent_list_together(agent, manifest, &held->together.count);
     agent_tell_zero(agent, &message);
+    free(together);
     free(images);
     free(faults.bad);
     return held->all || !snapshots->shared || faults.elsewhere;

@@ -200,6 +200,10 @@ int agent_write_manifest(struct agent *agent, const struct wire_message *order, 
 void agent_group_by_host(struct agent *agent);
 /* Those that did when the snapshot was taken and are on one host now.  False: no memory. */
 bool agent_group_from(struct agent *agent, const struct manifest *manifest);
+/* For each process of the manifest the lowest of its group, or itself, when its group has no files to
+ * write to together as far as images that are here say; for free().  None of any: *count is 0. */
+uint64_t *agent_list_together(const struct agent *agent, const struct manifest *manifest,
+                              uint32_t *count);
 
 /* ---- agent_held.c ---- */
 

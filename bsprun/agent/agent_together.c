@@ -2,10 +2,13 @@
  *
  * Processes of one host are made of one, so what it had open they have open together; those of
  * another host have it for themselves.  A group is never put together again: processes of two that
- * come to one host remain two groups; but it is taken apart when its processes come to two hosts.
+ * come to one host remain two groups; but it is taken apart when its processes come to two hosts.  In
+ * a --restart that may be, since the user says where there is room.  When a job that runs goes back,
+ * Processor Zero is told of groups that must stay together, because they write to what they share.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bsprun/agent/agent_snapshots.h"
 
@@ -50,4 +53,43 @@ bool agent_group_from(struct agent *agent, const struct manifest *manifest)
         shares_regroup(snapshots->shares, from, to, count);
     free(pairs);
     return true;
+}
+
+/* ---- For Processor Zero ---- */
+
+static bool has_shares(const struct agent *agent, const struct manifest *manifest, uint32_t pid)
+{
+    uint64_t size;
+    char why[AGENT_WHY];
+    int fd = store_image_open(agent->snapshots->store, manifest->superstep, manifest->term,
+                              manifest->images.items[pid].image_pid, &size, why);
+    bool found = fd >= 0 && shares_in_image(fd) > 0;
+
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+uint64_t *agent_list_together(const struct agent *agent, const struct manifest *manifest,
+                              uint32_t *count)
+{
+    uint64_t *together = calloc((size_t)manifest->nprocs + 1, sizeof *together);
+    bool *shares = calloc((size_t)manifest->nprocs + 1, sizeof *shares), any = false;
+
+    *count = 0;
+    for (uint32_t pid = 0; together && shares && pid < manifest->nprocs; pid++) {
+        uint32_t first = manifest_together(manifest, pid);
+
+        shares[first] = shares[first] || has_shares(agent, manifest, pid);
+        any = any || shares[first];
+    }
+    for (uint32_t pid = 0; any && pid < manifest->nprocs; pid++) {
+        uint32_t first = manifest_together(manifest, pid);
+
+        together[pid] = shares[first] ? first : pid;
+    }
+    if (any)
+        *count = manifest->nprocs;
+    free(shares);
+    return together;
 }

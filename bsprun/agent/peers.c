@@ -185,9 +185,11 @@ static void forget_hosts(struct agent_peers *peers)
         free(peers->host_addresses[i]);
     }
     free(peers->hosts);
+    free(peers->loads);
     free(peers->names);
     free(peers->host_addresses);
     peers->hosts = NULL;
+    peers->loads = NULL;
     peers->names = peers->host_addresses = NULL;
     peers->host_count = 0;
 }
@@ -197,6 +199,20 @@ static void close_links(struct agent *agent)
     links_close(agent->peers->links);
     agent->peers->links = NULL;
     agent_fetch_forget(agent);
+}
+
+/* Of as many hosts as there are.  False: no memory. */
+static bool take_loads(struct agent_peers *peers, const struct wire_elect *elect)
+{
+    uint32_t count = elect->hosts.count;
+
+    if (elect->busy.count != count || elect->speeds.count != count)
+        return true;
+    peers->loads = calloc((size_t)count + 1, sizeof *peers->loads);
+    for (uint32_t i = 0; peers->loads && i < count; i++)
+        peers->loads[i] = (struct coord_load){(uint32_t)elect->busy.items[i],
+                                              (uint32_t)elect->speeds.items[i]};
+    return peers->loads != NULL;
 }
 
 int agent_peers_elect(struct agent *agent, const struct wire_message *message)
@@ -212,7 +228,7 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message)
     peers->hosts = calloc((size_t)count + 1, sizeof *peers->hosts);
     peers->names = calloc((size_t)count + 1, sizeof *peers->names);
     peers->host_addresses = calloc((size_t)count + 1, sizeof *peers->host_addresses);
-    if (!peers->hosts || !peers->names || !peers->host_addresses)
+    if (!peers->hosts || !peers->names || !peers->host_addresses || !take_loads(peers, elect))
         return -ENOMEM;
     peers->host_count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -280,6 +296,11 @@ const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *c
     *by_node = agent->peers->by_node;
     *count = agent->peers->host_count;
     return agent->peers->hosts;
+}
+
+const struct coord_load *agent_peers_loads(const struct agent *agent)
+{
+    return agent->peers->loads;
 }
 
 bool agent_zero_is_here(const struct agent *agent)

@@ -29,6 +29,7 @@ struct agent_peers {
     uint32_t elected_term, zero_host, host_count;
     bool by_node;
     struct wire_host *hosts;
+    struct coord_load *loads; /* of each; NULL: not told */
     char **names, **host_addresses;
 
     struct links *links; /* NULL: the term has not begun here */

@@ -353,8 +353,10 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
 
     if (agent->zero)
         return -EALREADY;
-    if (agent->peers)
+    if (agent->peers) {
         config.hosts = agent_peers_hosts(agent, &config.host_count, &config.by_node);
+        config.loads = agent_peers_loads(agent);
+    }
     agent->term = term;
     agent_snapshots_configure(agent, &config);
     agent->zero = coord_shell_new(&config, agent->job_id, &calls, agent);

@@ -26,6 +26,7 @@ struct host {
     char *adapter;  /* where its data is to go to, another name of the host; NULL: not given */
     uint32_t slots; /* 0: as many as it has usable cores */
     uint32_t plain; /* mentions without a number, while the list is being made */
+    struct coord_load load; /* as it was when somebody asked; see bsprun/load/load.h */
 };
 
 struct hosts {

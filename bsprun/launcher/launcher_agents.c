@@ -57,6 +57,7 @@ bool launcher_make_agents(struct launcher *launcher)
         launcher->agents[i] = (struct launcher_agent){.launcher = launcher,
                                                       .host = i,
                                                       .slots = host->slots,
+                                                      .load = host->load,
                                                       .name = local ? options->own : host->name,
                                                       .local = local};
         if (host->adapter && options->all.count > 1)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "coordinator/core/coord.h"
 #include "lib/net/net.h"
 
 struct launcher;
@@ -26,6 +27,7 @@ struct launcher_agent {
     struct launcher *launcher;
     uint32_t host;  /* its number */
     uint32_t slots; /* 0: as many as it has cores */
+    struct coord_load load; /* when the job began; with --load */
     uint32_t cores; /* as it says itself */
     const char *name;
     bool local;                         /* on the host of bsprun */

@@ -174,6 +174,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     struct wire_begun avoid[COORD_AVOID_MAX];
     struct wire_host hosts[HOSTS_MAX];
     const char *addresses[HOSTS_MAX];
+    uint64_t busy[HOSTS_MAX], speeds[HOSTS_MAX];
     uint32_t members = 0;
     const struct coord_name *names;
     uint32_t count = job_machine_avoid(launcher->machine, &names);
@@ -184,6 +185,8 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
         if (!job_machine_member(launcher->machine, agent->host))
             continue;
         hosts[members] = (struct wire_host){agent->host, agent->slots, agent->name};
+        busy[members] = agent->load.busy;
+        speeds[members] = agent->load.speed;
         addresses[members++] = agent->addresses ? agent->addresses : "";
     }
     for (uint32_t i = 0; i < count; i++)
@@ -192,6 +195,10 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     message.elect.hosts = (struct wire_host_list){hosts, members};
     if (launcher_has_hosts(launcher))
         message.elect.addresses = (struct wire_texts){addresses, members};
+    if (launcher->options->hosts.load) {
+        message.elect.busy = (struct wire_numbers){busy, members};
+        message.elect.speeds = (struct wire_numbers){speeds, members};
+    }
     message.elect.restore = job_machine_restores(launcher->machine);
     message.elect.wanted = job_machine_wanted(launcher->machine);
     message.elect.begun = (struct wire_begun_list){lineage->items, lineage->count};

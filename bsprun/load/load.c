@@ -87,6 +87,19 @@ static bool better(const struct load *a, const struct load *b, bool with_speed)
     return share(a, with_speed) > share(b, with_speed);
 }
 
+static uint32_t at_most(double number, uint32_t most)
+{
+    return number < most ? (uint32_t)number : most;
+}
+
+struct coord_load load_of_others(const struct load *load)
+{
+    if (!load->known)
+        return (struct coord_load){COORD_BUSY_MAX, 1};
+    return (struct coord_load){at_most(load->load[0] * 100, COORD_BUSY_MAX),
+                               load->mflops > 0 ? at_most(load->mflops + 1, COORD_SPEED_MAX) : 0};
+}
+
 void load_rank(const struct load *loads, uint32_t count, uint32_t *order)
 {
     bool with_speed = load_has_speeds(loads, count);

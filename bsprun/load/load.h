@@ -32,6 +32,10 @@ bool load_has_speeds(const struct load *loads, uint32_t count);
  * process gets most of; equal ones as they were, unknown ones last. */
 void load_rank(const struct load *loads, uint32_t count, uint32_t *order);
 
+/* What is to be known of it when processes are placed again: what is not known is as busy as can be.
+ */
+struct coord_load load_of_others(const struct load *load);
+
 /* ---- load_probe.c: this host ---- */
 
 void load_probe(struct load *load);
@@ -44,7 +48,7 @@ int load_print(const struct load *load);
  * with load_free_all.  NULL: out of memory. */
 struct load *load_look(const struct options_hosts *hosts);
 void load_free_all(struct load *loads, uint32_t count);
-/* Puts the hosts into the order of their ranks.  A host that does not answer is the last; `failure`
+/* Puts the hosts into the order of their ranks, and notes their loads.  A host that does not answer is the last; `failure`
  * (may be NULL) is called for each of those. */
 bool load_sort(struct options_hosts *hosts, void (*failure)(void *context, const char *text),
                void *context);

@@ -175,6 +175,7 @@ bool load_sort(struct options_hosts *hosts, void (*failure)(void *context, const
         load_rank(loads, count, order);
         for (uint32_t i = 0; i < count; i++) {
             sorted[i] = hosts->all.items[order[i]];
+            sorted[i].load = load_of_others(&loads[order[i]]);
             if (failure && loads[order[i]].failure)
                 failure(context, loads[order[i]].failure);
         }

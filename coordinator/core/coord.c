@@ -204,7 +204,8 @@ static bool allocate_snapshots(struct coord *state, uint32_t processes)
     for (uint32_t i = 0; i < COORD_HELD_MAX && state->config.restore; i++) {
         state->held[i].has_image = calloc(processes, sizeof(*state->held[i].has_image));
         state->held[i].copy_on = calloc(processes, sizeof(*state->held[i].copy_on));
-        if (!state->held[i].has_image || !state->held[i].copy_on)
+        state->held[i].together = calloc(processes, sizeof(*state->held[i].together));
+        if (!state->held[i].has_image || !state->held[i].copy_on || !state->held[i].together)
             return false;
     }
     return true;
@@ -220,6 +221,21 @@ static bool allocate(struct coord *state)
            allocate_snapshots(state, processes);
 }
 
+/* As far as they are known, else as if there were no others; speeds count if all are known. */
+static void note_loads(struct coord *state, const struct coord_load *loads)
+{
+    bool with_speeds = loads != NULL;
+    for (uint32_t i = 0; with_speeds && i < state->host_count; i++)
+        with_speeds = loads[i].speed > 0;
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        struct coord_load load = loads ? loads[i] : (struct coord_load){0, 0};
+        state->hosts[i].busy = load.busy < COORD_BUSY_MAX ? load.busy : COORD_BUSY_MAX;
+        state->hosts[i].speed = !with_speeds                   ? 1
+                                : load.speed < COORD_SPEED_MAX ? load.speed
+                                                               : COORD_SPEED_MAX;
+    }
+}
+
 struct coord *coord_new(const struct coord_config *config)
 {
     if (!is_sensible(config))
@@ -229,6 +245,7 @@ struct coord *coord_new(const struct coord_config *config)
         return NULL;
     state->config = *config;
     state->config.hosts = NULL;
+    state->config.loads = NULL;
     state->config.lineage = NULL;
     if (config->processes_max == 0)
         state->config.processes_max = WIRE_RANKS_MAX;
@@ -251,6 +268,7 @@ struct coord *coord_new(const struct coord_config *config)
         state->hosts[i].id = config->hosts[i].host;
         state->hosts[i].slots = config->hosts[i].slots;
     }
+    note_loads(state, config->loads);
     return state;
 }
 
@@ -261,6 +279,7 @@ void coord_free(struct coord *state)
     for (uint32_t i = 0; state->held && i < COORD_HELD_MAX; i++) {
         free(state->held[i].has_image);
         free(state->held[i].copy_on);
+        free(state->held[i].together);
     }
     free(state->held);
     free(state->lineage);

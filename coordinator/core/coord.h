@@ -191,6 +191,9 @@ struct coord_event {
             bool all;                   /* it has every image */
             struct wire_numbers images; /* else of these processes */
             struct wire_numbers copies; /* and frozen copies of these */
+            /* For each process the lowest with which it shall be on one host; empty: there are none
+             * such. */
+            struct wire_numbers together;
         } held;
         struct {
             uint32_t count;
@@ -311,10 +314,19 @@ struct coord_image {
 
 /* ---- The machine -------------------------------------------------------------------------- */
 
+/* How much of a host others have. */
+struct coord_load {
+    uint32_t busy;  /* hundredths of processes that want to run; more than BUSY_MAX is as much */
+    uint32_t speed; /* of a core, in any unit; 0: not known */
+};
+#define COORD_BUSY_MAX  100000000u
+#define COORD_SPEED_MAX 1000000u
+
 struct coord_config {
     uint32_t term; /* at least 1 */
     uint32_t host_count;
     const struct wire_host *hosts; /* in placement order; slots 0: what HOST_READY says; copied */
+    const struct coord_load *loads; /* of each, for restores; NULL: all alike; copied */
     bool by_node;                  /* the next process on the next host, else hosts are filled */
     uint32_t process_limit;        /* bsprun's -np or BSP_PROCS; 0: none */
     uint32_t processes_max;        /* more than this is refused; 0: WIRE_RANKS_MAX */

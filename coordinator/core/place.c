@@ -95,32 +95,62 @@ void coord_place(struct coord *state, uint32_t processes)
 
 /* ---- Again, from a snapshot ---- */
 
-static struct coord_host *least_loaded(struct coord *state)
+/* For so many more processes. */
+static struct coord_host *least_loaded(struct coord *state, uint32_t more)
 {
     struct coord_host *best = &state->hosts[0];
     for (uint32_t i = 1; i < state->host_count; i++) {
         struct coord_host *host = &state->hosts[i];
-        if ((uint64_t)(host->count + 1) * best->slots < (uint64_t)(best->count + 1) * host->slots)
+        uint64_t load = UINT64_C(100) * (host->count + more) + host->busy,
+                 least = UINT64_C(100) * (best->count + more) + best->busy;
+        if (load * best->slots * best->speed < least * host->slots * host->speed)
             best = host;
     }
     return best;
 }
 
-void coord_place_again(struct coord *state, uint32_t processes, const uint16_t *copy_on)
+/* Where the first of its group is that has a place: those with copies have, and those before it. */
+static struct coord_host *home_of_group(struct coord *state, uint32_t processes, uint32_t pid,
+                                        const uint16_t *copy_on, const uint32_t *together)
+{
+    uint32_t more = 0;
+    for (uint32_t other = together[pid]; other < processes; other++) {
+        if (together[other] != together[pid])
+            continue;
+        if (other < pid || copy_on[other] > 0)
+            return &state->hosts[state->home[other]];
+        more++;
+    }
+    return least_loaded(state, more);
+}
+
+static bool is_taken_apart(const struct coord *state, uint32_t processes, const uint32_t *together)
+{
+    for (uint32_t pid = 0; pid < processes; pid++)
+        if (state->home[pid] != state->home[together[pid]])
+            return true;
+    return false;
+}
+
+void coord_place_again(struct coord *state, uint32_t processes, const uint16_t *copy_on,
+                       const uint32_t *together)
 {
     uint32_t copies = 0;
     for (uint32_t pid = 0; pid < processes; pid++)
-        if (copy_on[pid] > 0) {
-            put(state, pid, &state->hosts[copy_on[pid] - 1]);
-            copies++;
-        }
+        copies += copy_on[pid] > 0;
     if (copies == 0) {
         place_anew(state, 0, processes);
-        return;
+        if (!is_taken_apart(state, processes, together))
+            return;
     }
+    for (uint32_t i = 0; i < state->host_count; i++)
+        state->hosts[i].count = state->hosts[i].first = 0;
+    for (uint32_t pid = 0; pid < processes; pid++)
+        if (copy_on[pid] > 0)
+            put(state, pid, &state->hosts[copy_on[pid] - 1]);
     for (uint32_t pid = 0; pid < processes; pid++)
         if (copy_on[pid] == 0)
-            put(state, pid, least_loaded(state));
+            put(state, pid, home_of_group(state, processes, pid, copy_on, together));
     for (uint32_t pid = processes; pid-- > 0;)
         state->hosts[state->home[pid]].first = pid;
     state->processes = processes;

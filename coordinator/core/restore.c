@@ -30,6 +30,15 @@ static bool in_range(struct wire_numbers pids, uint32_t processes)
     return true;
 }
 
+/* Each is in its group, which goes by its lowest process; or there are no groups. */
+static bool is_grouped(struct wire_numbers together, uint32_t processes)
+{
+    for (uint32_t i = 0; i < together.count; i++)
+        if (together.items[i] > i || together.items[together.items[i]] != together.items[i])
+            return false;
+    return together.count == 0 || together.count == processes;
+}
+
 /* The snapshot's place, or a free one, or that of the oldest if it is older; else NULL. */
 static struct coord_held *find_place(struct coord *state, struct coord_name name)
 {
@@ -63,7 +72,8 @@ int coord_take_held(struct coord *state, struct coord_host *host, const struct c
         return coord_broken(effects, "host %u speaks of snapshots unasked", host->id);
     if (name.term == 0 || name.term >= state->config.term || processes == 0 ||
         processes > state->config.processes_max || !in_range(event->held.images, processes) ||
-        !in_range(event->held.copies, processes))
+        !in_range(event->held.copies, processes) ||
+        !is_grouped(event->held.together, processes))
         return coord_broken(effects, "host %u has a snapshot that cannot be", host->id);
     if (!may_be_used(state, name))
         return 0;
@@ -76,6 +86,8 @@ int coord_take_held(struct coord *state, struct coord_host *host, const struct c
         held->committed = false;
         memset(held->has_image, 0, processes * sizeof(*held->has_image));
         memset(held->copy_on, 0, processes * sizeof(*held->copy_on));
+        for (uint32_t pid = 0; pid < processes; pid++)
+            held->together[pid] = pid;
     }
     if (held->processes != processes)
         return coord_broken(effects, "host %u has another snapshot of that name", host->id);
@@ -84,6 +96,9 @@ int coord_take_held(struct coord *state, struct coord_host *host, const struct c
         note_image(held, pid);
     for (uint32_t i = 0; i < event->held.images.count; i++)
         note_image(held, event->held.images.items[i]);
+    for (uint32_t i = 0; i < event->held.together.count; i++)
+        if (event->held.together.items[i] != i)
+            held->together[i] = (uint32_t)event->held.together.items[i];
     for (uint32_t i = 0; i < event->held.copies.count; i++)
         if (held->copy_on[event->held.copies.items[i]] == 0)
             held->copy_on[event->held.copies.items[i]] = (uint16_t)(host - state->hosts + 1);
@@ -110,7 +125,7 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
         coord_stop_saved(state, "stopped before it went on", effects);
         return;
     }
-    coord_place_again(state, state->from->processes, state->from->copy_on);
+    coord_place_again(state, state->from->processes, state->from->copy_on, state->from->together);
     coord_move(state, COORD_CHOOSING);
     coord_add_effect(state, effects, COORD_EFFECT_CHOOSE)->name = state->from->name;
 }

@@ -7,6 +7,7 @@
 struct coord_host {
     uint32_t id;
     uint32_t slots; /* 0 until known */
+    uint32_t busy, speed; /* as in coord_load; speed at least 1 */
     bool ready;     /* HOST_READY came */
     bool shared;    /* ... and its snapshots are where bsprun sees them */
     bool lost;
@@ -32,6 +33,7 @@ struct coord_held {
     uint32_t missing;  /* images that nobody has said to have */
     bool *has_image;   /* per pid */
     uint16_t *copy_on; /* per pid: index of the host with a frozen copy, plus 1; 0: none */
+    uint32_t *together; /* per pid: the lowest with which it shall be on one host */
 };
 
 struct coord_writing {
@@ -96,9 +98,12 @@ struct coord {
 void coord_place(struct coord *state, uint32_t processes);
 
 /* The same for a restore: frozen copies stay where they are (copy_on: per pid the index of that host,
- * plus 1; 0: there is none), what was lost goes to where there is most room, and where there are no
- * copies at all everything is placed as if the job began. */
-void coord_place_again(struct coord *state, uint32_t processes, const uint16_t *copy_on);
+ * plus 1; 0: there is none), and where there are no copies at all everything is placed as if the job
+ * began.  What was lost goes to where a process gets most: of slots, by their speed, for which it is
+ * among least processes, the busy ones of others included.  Those of a group (together: the lowest pid
+ * of it) go to one host: where copies of it are, if there are any. */
+void coord_place_again(struct coord *state, uint32_t processes, const uint16_t *copy_on,
+                       const uint32_t *together);
 
 /* How many processes the job gets: bsp_begin's argument and the limit, or the limit, or the slots.
  * May exceed what is possible; the caller checks. */

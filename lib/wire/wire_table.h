@@ -241,7 +241,8 @@
  * none of `avoid`; `begun` says how earlier terms began.  between_failures_ns: how long the job has run
  * for each fault so far, 0: there was none.  by_node: processes are placed on one host after the
  * other in turn.  addresses: where the agent of each of the hosts listens for
- * the others, as in HELLO; none in a job of one host.  An agent that hears of a newer term first ends
+ * the others, as in HELLO; none in a job of one host.  busy, speeds: as in struct coord_load, of each of
+ * the hosts, or empty.  An agent that hears of a newer term first ends
  * what it has of older ones. */
 #define WIRE_FIELDS_ELECT(F)                                                                       \
     F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
@@ -252,7 +253,9 @@
     F(begun, avoid, WIRE_BEGUN_MAX)                                                                \
     F(u64, between_failures_ns, WIRE_U64_MAX)                                                      \
     F(texts, addresses, WIRE_HOSTS_MAX)                                                            \
-    F(flag, by_node, 0)
+    F(flag, by_node, 0)                                                                            \
+    F(numbers, busy, WIRE_HOSTS_MAX)                                                               \
+    F(numbers, speeds, WIRE_HOSTS_MAX)
 
 /* End the job: as asked by a signal, or because of a time limit, or at once. */
 #define WIRE_FIELDS_STOP(F)                                                                        \

@@ -50,7 +50,9 @@
 
 /* What the host has of a snapshot: the manifest, which makes it one, every image (all), or those of
  * `images`; copies: the pids of which it keeps a frozen copy.  Images count without the manifest,
- * since another host may have that.  One message for each snapshot, before HOST_READY. */
+ * since another host may have that.  together: for each process the lowest with which it has files
+ * open, as far as this host can see, so that they must not come to different hosts; empty when there
+ * are none such, or they may.  One message for each snapshot, before HOST_READY. */
 #define WIRE_FIELDS_HELD(F)                                                                        \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, superstep, WIRE_U64_MAX)                                                                \
@@ -59,7 +61,8 @@
     F(flag, manifest, 0)                                                                           \
     F(flag, all, 0)                                                                                \
     F(numbers, images, WIRE_RANKS_MAX)                                                             \
-    F(numbers, copies, WIRE_RANKS_MAX)
+    F(numbers, copies, WIRE_RANKS_MAX)                                                             \
+    F(numbers, together, WIRE_RANKS_MAX)
 
 /* The processes the host was told to restore are complete; none of them runs yet. */
 #define WIRE_FIELDS_STAGED(F)                                                                      \

@@ -18,12 +18,13 @@ from harness import (BIN, BSPRUN, MARK, Place, TICKER, alive, check, environment
 PUPPET = os.path.join(BUILD, "tests/hosts/puppet")
 
 # What bsprun is given as --launcher.  A host is late as long as a file of its name says so; dead,
-# when another one does; a puppet, when a file has what that shall do.
+# when another one does; a puppet, when a file has what that shall do.  How busy it is a file may say.
 LAUNCHER = """#!/bin/sh
 host=$1
 shift
 while [ -e {folder}/late.$host ]; do sleep 0.01; done
 [ ! -e {folder}/dead.$host ] || exit 255
+case $* in *--probe*) if [ -e {folder}/load.$host ]; then exec cat {folder}/load.$host; fi;; esac
 if [ -e {folder}/join.$host ]; then
     n=$(ls {folder} | grep -c "^join.$host.")
     tee {folder}/join.$host.$((n + 1)) | BSPZERO_HOST_NAME=$host "$@"
@@ -65,6 +66,10 @@ class LoopbackPlace(Place):
 
     def will_not_return(self, host):
         self.write("dead." + host, "")
+
+    def make_busy(self, host, processes):
+        """So many processes of others, on 4 cores, is what --load finds there."""
+        self.write("load." + host, f"bspload {processes} 0 0 4 1000\n")
 
     def make_puppet(self, host, trick):
         """See puppet.c: it has no processes, and must be the last host."""

@@ -11,7 +11,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 RSH = os.path.join(HERE, os.pardir, "hosts", "local-rsh")
 GROUPS = os.path.join(PROGRAMS, "groups")
 P, GROUP, SUPERSTEPS = 4, 2, 40
-ONE, TWO = "h0:4", "h0:2,h1:2"
+ONE, TWO, MORE = "h0:4", "h0:2,h1:2", "h0:2,h1:2,h2:1,h3:1"
 
 
 class Jobs(Place):
@@ -77,14 +77,30 @@ class Jobs(Place):
             self.kill(*victims)
         return act
 
+    def lose_a_copy(self, name, pid):
+        """Of one of the host's processes there is nothing but the image; one (of any host) dies."""
+        def act(superstep):
+            agent = self.agent_of(name)
+            ranks = [self.executed(number, superstep)[-1] for number in range(P)]
+            here = [rank for rank in ranks if rank in children_of(agent)]
+
+            def copies():
+                return [child for child in children_of(agent) if name_of(child) == "bspzero-copy"]
+            wait_until(lambda: len(copies()) == len(here), "a copy of each")
+            self.kill(copies()[-1], ranks[pid])
+        return act
+
+    def agent_of(self, name):
+        wanted = b"BSPZERO_HOST_NAME=" + name.encode()
+        found = [os_pid for os_pid, what in marked(self.mark).items()
+                 if what == "bspnode" and wanted in environment_of(os_pid)]
+        check(len(found) == 1, "the agent of", name, ":", found)
+        return found[0]
+
     def lose_host(self, name):
         def act(_):
             self.write("down." + name, "")
-            wanted = b"BSPZERO_HOST_NAME=" + name.encode()
-            found = [os_pid for os_pid, what in marked(self.mark).items()
-                     if what == "bspnode" and wanted in environment_of(os_pid)]
-            check(len(found) == 1, "the agent of", name, ":", found)
-            self.kill(*found)
+            self.kill(self.agent_of(name))
         return act
 
     def check_end(self, number):
@@ -126,4 +142,15 @@ def host_lost():
     play("hosts", TWO, ["lose_host", "h1"], ["lose", 2], ["lose", 0, 3])
 
 
-main([on_fewer_hosts, on_fewer_and_more_again, on_more_hosts, host_lost])
+def all_lost_processes_come_to_one_host():
+    """Though there would be room on two, for one each."""
+    play("hosts", MORE, ["lose_host", "h1"], ["lose", 2], ["lose", 0, 3])
+
+
+def a_process_without_a_copy():
+    """It goes to the one with which it shares, though another host has nothing to do."""
+    play("hosts", MORE, ["lose_a_copy", "h1", 3], ["lose_a_copy", "h0", 2], ["lose", 1, 2])
+
+
+main([on_fewer_hosts, on_fewer_and_more_again, on_more_hosts, host_lost,
+      all_lost_processes_come_to_one_host, a_process_without_a_copy])

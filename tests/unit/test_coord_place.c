@@ -61,7 +61,23 @@ START_TEST(at_first)
 }
 END_TEST
 
-/* Where the frozen copies are, a digit for each process, '-' where there is none. */
+/* copies: where the frozen copies are, a digit for each process, '-' where there is none; groups: of
+ * each process the lowest of its group, or '-'. */
+static void place_again(const char *copies, const char *groups)
+{
+    uint16_t copy_on[32] = {0};
+    uint32_t together[32], processes = (uint32_t)strlen(copies);
+
+    for (uint32_t pid = 0; pid < processes; pid++) {
+        bool grouped = groups[0] && groups[pid] != '-';
+
+        if (copies[pid] != '-')
+            copy_on[pid] = (uint16_t)(copies[pid] - '0' + 1);
+        together[pid] = grouped ? (uint32_t)(groups[pid] - '0') : pid;
+    }
+    coord_place_again(coord, processes, copy_on, together);
+}
+
 START_TEST(after_a_rollback)
 {
     static const struct {
@@ -83,14 +99,63 @@ START_TEST(after_a_rollback)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        uint16_t copy_on[32] = {0};
-        uint32_t processes = (uint32_t)strlen(cases[i].copies);
-
-        for (uint32_t pid = 0; pid < processes; pid++)
-            if (cases[i].copies[pid] != '-')
-                copy_on[pid] = (uint16_t)(cases[i].copies[pid] - '0' + 1);
         start(3, CONFIG(.by_node = cases[i].by_node));
-        coord_place_again(coord, processes, copy_on);
+        place_again(cases[i].copies, "");
+        ck_assert_str_eq(homes(), cases[i].homes);
+        tear_down();
+    }
+}
+END_TEST
+
+START_TEST(groups_stay_together)
+{
+    static const struct {
+        const char *copies, *groups, *homes;
+    } cases[] = {
+        /* Where copies of the group are, however full it is there ... */
+        {"0-112222", "00224444", "00112222"},
+        {"-0------", "00------", "00212212"},
+        {"----2-22", "----4444", "01012222"},
+        /* ... or where there is room for all of those that are left. */
+        {"00--2222", "0022----", "00112222"},
+        {"00------", "00222222", "00222222"},
+        {"00------", "0022244-", "00222112"},
+        /* No copies at all: as at first, as long as that takes no group apart. */
+        {"--------", "00224444", "00112222"},
+        {"--------", "00033---", "22200112"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start(3, CONFIG(.by_node = false));
+        place_again(cases[i].copies, cases[i].groups);
+        ck_assert_str_eq(homes(), cases[i].homes);
+        tear_down();
+    }
+}
+END_TEST
+
+/* Hosts are as busy as bsprun has read: in hundredths of a process, with the speeds of their cores. */
+START_TEST(where_others_are_busy)
+{
+    static const struct {
+        struct coord_load loads[3];
+        const char *copies, *homes;
+    } cases[] = {
+        {{{0, 0}, {0, 0}, {0, 0}}, "00--22", "001222"},
+        {{{0, 0}, {200, 0}, {0, 0}}, "00--22", "002222"},
+        {{{0, 0}, {99, 0}, {0, 0}}, "00--2222", "00122222"},
+        {{{0, 0}, {COORD_BUSY_MAX, 1}, {300, 1}}, "--------0", "022022020"},
+        {{{0, 0}, {UINT32_MAX, 1}, {300, 1}}, "--0", "020"},
+        {{{0, 100}, {0, 100}, {0, 400}}, "0-----", "022222"},
+        {{{0, 100}, {0, 100}, {0, 0}}, "0-----", "021220"},
+        {{{0, 1}, {0, UINT32_MAX}, {0, 1}}, "0-----", "011111"},
+        /* At first, and without copies, the order of the hosts is what counts. */
+        {{{9900, 0}, {0, 0}, {0, 0}}, "----", "0011"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start(3, CONFIG(.loads = cases[i].loads));
+        place_again(cases[i].copies, "");
         ck_assert_str_eq(homes(), cases[i].homes);
         tear_down();
     }
@@ -151,6 +216,8 @@ int main(void)
 
     tcase_add_test(tests, at_first);
     tcase_add_test(tests, after_a_rollback);
+    tcase_add_test(tests, groups_stay_together);
+    tcase_add_test(tests, where_others_are_busy);
     tcase_add_test(tests, any_numbers);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
