@@ -1,8 +1,10 @@
-"""Where processes go whose host is lost: there is room, and with --load others leave some of it."""
+"""Where processes go in a job that goes back: they stay where copies of them are, and what a lost host
+had goes where there is room, and with --load others leave some of it."""
 import signal
 
 from loopback import *
-from loopback import LoopbackPlace, check, environment_of, main, send
+from loopback import (LoopbackPlace, check, children_of, environment_of, main, name_of, send,
+                      wait_until)
 
 SUPERSTEPS = 6
 P = 4
@@ -57,5 +59,30 @@ def where_others_leave_most():
     check(after == ["h0", "h0", "h2", "h2"], after)
 
 
+def copies_stay_where_they_are():
+    """Also on the host that has no part in writing manifests: its processes come from them."""
+    expected = Reference.of(P, SUPERSTEPS, "-a")
+    with LoopbackPlace(options=["--bind", "none"]) as place:
+        place.hold(0, 3)
+        job = place.ticker(P, SUPERSTEPS, "-a")
+        for pid in range(P):
+            place.wait_executed(pid, 3)
+        place.wait_committed(3)
+        agent = place.agent("h1")
+
+        def copies():
+            return [child for child in children_of(agent) if name_of(child) == "bspzero-copy"]
+        wait_until(lambda: len(copies()) == 2, "a copy of each")
+        there = copies()
+        place.kill(place.executed(0, 3)[-1])
+        again = [place.wait_executed(pid, 3, times=2) for pid in (2, 3)]
+        check(sorted(again) == sorted(there), again, there)
+        place.release(0, 3)
+        job.check_all(expected)
+        place.check_files(expected)
+        place.check_clean()
+
+
 if __name__ == "__main__":
-    main([where_there_is_room, where_others_leave_some, where_others_leave_most])
+    main([copies_stay_where_they_are, where_there_is_room, where_others_leave_some,
+          where_others_leave_most])

@@ -111,6 +111,42 @@ START_TEST(restored_on_two_hosts)
 }
 END_TEST
 
+/* One host knows of one group, the other one of the other; the snapshot before has none. */
+START_TEST(groups_that_hosts_hold)
+{
+    uint64_t copies[] = {0}, first[] = {0, 0, 2, 3}, second[] = {0, 1, 2, 2};
+    uint64_t bad[][4] = {{0, 2, 2, 3}, {0, 0, 1, 3}, {0, 0, 2, UINT64_MAX}};
+    const struct coord_event held_of_4 = {
+        .kind = COORD_EVENT_HELD,
+        .term = 3,
+        .held = {.name = {6, 2}, .processes = 4, .manifest = true, .all = true}};
+
+    start(3, SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER));
+    struct coord_event event = held_of_4;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        event.held.together = (struct wire_numbers){bad[i], 4};
+        expect_broken(take(event));
+    }
+    event.held.together = (struct wire_numbers){first, 3};
+    expect_broken(take(event));
+    event.held.together = (struct wire_numbers){first, 4};
+    event.held.copies = (struct wire_numbers){copies, 1};
+    ck_assert_int_eq(take(event), 0);
+    held(7, 4, 1, (struct wire_numbers){0});
+    event = held_of_4;
+    event.host = 7;
+    event.held.together = (struct wire_numbers){second, 4};
+    ck_assert_int_eq(take(event), 0);
+    host_ready(0, 0);
+    host_ready(7, 0);
+    host_ready(3, 0);
+    EVENT(TERM_RECORDED);
+    ck_assert_uint_eq(coord_host_of(coord, 1), 0);
+    ck_assert_uint_eq(coord_host_of(coord, 2), 3);
+    ck_assert_uint_eq(coord_host_of(coord, 3), 3);
+}
+END_TEST
+
 START_TEST(what_is_not_restored)
 {
     struct coord_lineage lineage = {0};
@@ -172,7 +208,8 @@ int main(void)
 {
     const TTest *const tests[] = {restored_on_two_hosts,     what_is_not_restored,
                                   faults_in_a_restore,       a_death_goes_back_to_the_snapshot,
-                                  what_is_never_rolled_back, a_fault_while_the_manifest_is_written};
+                                  what_is_never_rolled_back, a_fault_while_the_manifest_is_written,
+                                  groups_that_hosts_hold};
 
     return suite_run_tests("coord restore", tests, sizeof tests / sizeof *tests, NULL, tear_down);
 }
