@@ -1,11 +1,14 @@
 """What fences off an older term, and who may say what: each rule is broken by an agent that is a
 puppet of the test (puppet.c), and the job ends as if nothing had been.
 """
+import os
+import re
 import signal
 import time
 
 from loopback import *
-from loopback import LoopbackPlace, alive, check, main, marked, send, wait_said, wait_until
+from loopback import (LoopbackPlace, alive, check, children_of, jobs, main, marked, send, state_of,
+                      wait_said, wait_until)
 
 SUPERSTEPS = 6
 AT = 3
@@ -153,6 +156,139 @@ def bsprun_is_not_heard():
         place.check_clean()
 
 
+class LateHost:
+    """A job in which h0, which has Processor Zero, is late with a file (or the folder) of the snapshot
+    that follows superstep AT.  It is given up, and h1 goes on from superstep AT in term 2."""
+
+    def __init__(self, file, bsprun_stops=False):
+        # Of that time bsprun may be silent for two thirds.
+        heartbeat = 2 * HEARTBEAT if bsprun_stops else HEARTBEAT
+        self.place = LoopbackPlace(slots=[2, 16], options=["--heartbeat", heartbeat])
+        self.file, self.bsprun_stops, self.term = f"{AT + 1}.1{file}", bsprun_stops, 2
+        self.reference = Reference.of(4, SUPERSTEPS, "-a")
+
+    def __enter__(self):
+        """h0 is stopped.  So is bsprun, if wanted, where it would note how term 2 begins."""
+        place = self.place.__enter__()
+        place.delay("h1")
+        self.agent = place.make_far("h0", self.file)
+        for pid in range(4):
+            place.hold(pid, AT + 1)
+        if self.bsprun_stops:
+            place.env.update(LD_PRELOAD=HOLDUP, HOLDUP="term", HOLDUP_SKIP="1")
+        self.job = place.ticker(4, SUPERSTEPS, "-a", options=("-vv", "--every", "1"))
+        wait_said(self.job, "host h0 has come")
+        place.let_come("h1")
+        self.wait_stopped(self.agent.pid)
+        place.hold(0, AT)
+        check("goes on" not in self.job.said(), "the test itself was too late\n", self.job)
+        if self.bsprun_stops:
+            self.wait_stopped(self.job.os_pid)
+        else:
+            self.wait_in_term_2()
+        return self
+
+    def __exit__(self, *what):
+        self.place.__exit__(*what)
+
+    def wait_stopped(self, os_pid):
+        def found():
+            self.job.check_running()
+            return state_of(os_pid) == "T"
+        wait_until(found, f"a process that stops at {self.file}")
+
+    def wait_in_term_2(self):
+        self.wait_gone_on(AT)
+        self.place.wait_executed(0, AT, times=2)
+
+    def wait_gone_on(self, superstep):
+        """The present term has begun from that snapshot."""
+        def begun():
+            self.job.check_running()
+            return re.findall(r"goes on from superstep (\d+)", self.job.said())
+        wait_until(lambda: len(begun()) >= self.term - 1, f"term {self.term}")
+        check(int(begun()[-1]) == superstep, "term", self.term, "began from superstep", begun()[-1],
+              "and not from", superstep, "\n", self.job)
+
+    def complete(self):
+        """What h0 was about to make is there, and h0 stays so."""
+        send(self.agent.pid, signal.SIGCONT)
+        self.wait_stopped(self.agent.pid)
+        check(os.path.exists(os.path.join(self.place.store, jobs(self.place.store)[0], self.file)),
+              self.file, "is not there")
+
+    def bsprun_goes_on(self):
+        for _ in ("before it notes the term", "behind"):
+            self.wait_stopped(self.job.os_pid)
+            send(self.job.os_pid, signal.SIGCONT)
+
+    def next_snapshot(self):
+        """h1 takes the one that h0 is late with, too."""
+        self.place.release(0, AT)
+        wait_said(self.job, f"snapshot of superstep {AT + 1}: ")
+
+    def leave(self):
+        """h0 does all that it has still to do."""
+        its = children_of(self.agent.pid)
+        check(its, "h0 has no processes")
+        wait_until(lambda: send(self.agent.pid, signal.SIGCONT) and self.agent.poll() is not None,
+                   "the end of the agent of h0")
+        wait_until(lambda: not any(alive(os_pid) for os_pid in its), "the end of its processes")
+
+    def check_goes_on(self, superstep):
+        """A process is lost: the next term begins from that snapshot."""
+        def last():
+            return [os_pid for pid, _, os_pid in self.place.witness() if pid == 3][-1]
+        wait_until(lambda: alive(last()), "process 3")
+        self.term += 1
+        self.place.kill(last())
+        self.wait_gone_on(superstep)
+
+    def check_end(self):
+        for name in os.listdir(self.place.files):
+            if name.startswith("hold."):
+                os.unlink(self.place.path("files", name))
+        self.job.check_all(self.reference)
+        check(f"(term {self.term + 1})" not in self.job.said(), "one more term\n", self.job)
+        self.place.check_files(self.reference)
+        self.place.check_store()
+        self.place.check_clean()
+
+
+def a_commit_that_ends_late():
+    """When h0 completes its snapshot term 2 has chosen another one: it does not count, then or later."""
+    with LateHost("/manifest", bsprun_stops=True) as late:
+        late.complete()
+        late.bsprun_goes_on()
+        late.wait_in_term_2()
+        late.check_goes_on(AT)
+        late.leave()
+        late.check_goes_on(AT)
+        late.check_end()
+
+
+def comes_late(file):
+    """h1 has a snapshot of the same superstep, which stays what it is."""
+    with LateHost(file) as late:
+        late.next_snapshot()
+        late.leave()
+        late.check_goes_on(AT + 1)
+        late.check_end()
+
+
+def a_snapshot_that_is_begun_late():
+    """h0 makes its folder, has images written to it, gives up and removes it."""
+    comes_late("")
+
+
+def a_manifest_that_comes_late():
+    comes_late("/manifest")
+
+
+def an_image_that_comes_late():
+    comes_late("/0.img")
+
+
 if __name__ == "__main__":
     main([breaks_its_link("old-message", term=2, hosts=3),
           breaks_its_link("foreign-message", hosts=3),
@@ -167,4 +303,5 @@ if __name__ == "__main__":
           is_not_heard("old-choice", term=2, silent=["goes on from superstep 0"]),
           is_not_heard("choice-of-another", silent=["goes on from superstep 0"]),
           has_not_closed("old-closing", term=2), has_not_closed("closing-of-another"),
-          a_late_agent, a_frozen_agent, bsprun_is_not_heard])
+          a_late_agent, a_commit_that_ends_late, a_snapshot_that_is_begun_late,
+          a_manifest_that_comes_late, an_image_that_comes_late, a_frozen_agent, bsprun_is_not_heard])

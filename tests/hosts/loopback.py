@@ -16,15 +16,18 @@ from harness import (BIN, BSPRUN, MARK, Place, TICKER, alive, check, environment
                      marked, name_of, wait_until)
 
 PUPPET = os.path.join(BUILD, "tests/hosts/puppet")
+HOLDUP = os.path.join(BUILD, "tests/hosts/libholdup.so")
 
 # What bsprun is given as --launcher.  A host is late as long as a file of its name says so; dead,
-# when another one does; a puppet, when a file has what that shall do.  How busy it is a file may say.
+# when another one does; far, when there is a fifo for what its agent is to be told; a puppet, when a
+# file has what that shall do.  How busy it is a file may say.
 LAUNCHER = """#!/bin/sh
 host=$1
 shift
 while [ -e {folder}/late.$host ]; do sleep 0.01; done
 [ ! -e {folder}/dead.$host ] || exit 255
 case $* in *--probe*) if [ -e {folder}/load.$host ]; then exec cat {folder}/load.$host; fi;; esac
+[ ! -e {folder}/far.$host ] || exec cat >{folder}/far.$host
 if [ -e {folder}/join.$host ]; then
     n=$(ls {folder} | grep -c "^join.$host.")
     tee {folder}/join.$host.$((n + 1)) | BSPZERO_HOST_NAME=$host "$@"
@@ -82,9 +85,20 @@ class LoopbackPlace(Place):
     def replay_join(self, host, number):
         """Another agent that is told what the n-th one was told: a Popen."""
         with open(self.path(f"join.{host}.{number}"), "rb") as join:
-            return subprocess.Popen([os.path.join(BIN, "bspnode"), "--join"], stdin=join,
-                                    env=dict(os.environ, BSPZERO_HOST_NAME=host,
-                                             **{MARK: self.mark}))
+            return self.own_agent(host, join)
+
+    def make_far(self, host, late_with):
+        """An agent that bsprun cannot end: a Popen.  It stops itself at a file or folder; see holdup.c.
+        """
+        os.mkfifo(self.path("far." + host))
+        with open(os.open(self.path("far." + host), os.O_RDWR), "rb") as join:
+            return self.own_agent(host, join, LD_PRELOAD=HOLDUP, HOLDUP=late_with)
+
+    def own_agent(self, host, join, **more):
+        """One that is a child of the test; join: what it is told first."""
+        environment = dict(os.environ, BSPZERO_HOST_NAME=host, **{MARK: self.mark}, **more)
+        return subprocess.Popen([os.path.join(BIN, "bspnode"), "--join"], stdin=join,
+                                stderr=subprocess.DEVNULL, env=environment)
 
     def agent(self, host):
         """The node agent on that host, once it is there."""

@@ -1,0 +1,97 @@
+/* holdup.c - for LD_PRELOAD: a process that is late with a file, at a place that a test chooses.
+ *
+ * HOLDUP is the end of the file's path; HOLDUP_SKIP how many times it is to be made before.  Files
+ * are made as NAME.tmp and renamed.  When the process is about to make NAME.tmp it stops itself
+ * (SIGSTOP), and once more when the file has its name; so with a folder, before and after it is
+ * made.  SIGCONT lets it go on.  What it starts does not know of this.
+ */
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static char wanted[128];
+static int skip;
+static bool stopped;
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *text = getenv("HOLDUP"), *number = getenv("HOLDUP_SKIP");
+
+    if (text)
+        snprintf(wanted, sizeof wanted, "/%s", text);
+    skip = number ? atoi(number) : 0;
+    unsetenv("HOLDUP");
+    unsetenv("HOLDUP_SKIP");
+    unsetenv("LD_PRELOAD");
+}
+
+/* Whether the path ends with what is wanted and `ending`. */
+static bool is_wanted(int folder, const char *name, const char *ending)
+{
+    char link[64], path[PATH_MAX + NAME_MAX + 2], end[sizeof wanted + 8];
+    ssize_t size;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    size = wanted[0] ? readlink(link, path, PATH_MAX) : -1;
+    if (size < 0)
+        return false;
+    size += snprintf(path + size, NAME_MAX + 2, "/%.*s", NAME_MAX, name);
+    snprintf(end, sizeof end, "%s%s", wanted, ending);
+    return (size_t)size >= strlen(end) && strcmp(path + size - strlen(end), end) == 0;
+}
+
+static void stop_before(void)
+{
+    if (stopped || skip > 0)
+        return;
+    stopped = true;
+    kill(getpid(), SIGSTOP);
+}
+
+static void stop_behind(void)
+{
+    if (skip-- > 0)
+        return;
+    wanted[0] = '\0';
+    kill(getpid(), SIGSTOP);
+}
+
+/* An older NAME.tmp is removed before it is made. */
+int unlinkat(int folder, const char *name, int flags)
+{
+    if (is_wanted(folder, name, ".tmp"))
+        stop_before();
+    return (int)syscall(SYS_unlinkat, folder, name, flags);
+}
+
+int renameat(int from, const char *old, int to, const char *new)
+{
+    bool ours = is_wanted(to, new, "");
+    int result;
+
+    if (ours)
+        stop_before();
+    result = (int)syscall(SYS_renameat, from, old, to, new);
+    if (ours)
+        stop_behind();
+    return result;
+}
+
+int mkdirat(int folder, const char *name, mode_t mode)
+{
+    bool ours = is_wanted(folder, name, "");
+    int result;
+
+    if (ours)
+        stop_before();
+    result = (int)syscall(SYS_mkdirat, folder, name, mode);
+    if (ours)
+        stop_behind();
+    return result;
+}
