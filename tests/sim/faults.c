@@ -130,7 +130,7 @@ static bool repeat_old(struct world *world)
     message.abort.cause = WIRE_CAUSE_INTERNAL; /* never in `possible`: it must be dropped */
     sim_send_to_zero(world, host, &message);
     /* What was just put on the link gets an older term. */
-    struct action *action = &world->actions[world->action_count - 1];
+    struct action *action = timeline_last(&world->time);
     message.envelope.term = world->term - 1;
     action->frame.size = 0;
     if (action->kind != DO_DELIVER_TO_ZERO || wire_encode(&message, &action->frame, NULL, 0) < 0)

@@ -20,12 +20,12 @@ static void put_on_link(struct world *world, uint32_t term, uint32_t host, int d
                         const struct wire_message *message)
 {
     uint64_t *free_at = &world->link_free[term][host][direction];
-    uint64_t when = world->now + 1 + sim_random(world, sim_chance(world, 10) ? 100 : 10);
+    uint64_t when = world->time.now + 1 + sim_random(world, sim_chance(world, 10) ? 100 : 10);
     if (when < *free_at)
         when = *free_at;
     *free_at = when;
     struct action *action = sim_plan(
-        world, direction == TO_ZERO ? DO_DELIVER_TO_ZERO : DO_DELIVER_TO_AGENT, when - world->now);
+        world, direction == TO_ZERO ? DO_DELIVER_TO_ZERO : DO_DELIVER_TO_AGENT, when - world->time.now);
     action->host = host;
     action->term = term;
     char error[WIRE_ERROR_SIZE];
@@ -54,12 +54,12 @@ void sim_drop_in_flight(struct world *world, uint32_t host, unsigned percent)
 {
     if (!sim_chance(world, percent))
         return;
-    for (uint32_t i = 0; i < world->action_count; i++) {
-        struct action *action = &world->actions[i];
+    for (uint32_t i = 0; i < world->time.count; i++) {
+        struct action *action = timeline_at(&world->time, i);
         if (action->kind != DO_DELIVER_TO_ZERO || action->host != host)
             continue;
         wire_buffer_free(&action->frame);
-        world->actions[i--] = world->actions[--world->action_count];
+        timeline_remove(&world->time, i--);
     }
 }
 
@@ -161,7 +161,7 @@ void sim_open_zero(struct world *world, uint32_t host, const bool *members)
                                       .cancel_timer = on_cancel_timer,
                                       .drop_host = on_drop_host,
                                       .finish = on_finish,
-                                      .trace = world->verbose ? on_trace : NULL};
+                                      .trace = world->time.verbose ? on_trace : NULL};
     struct zero *zero = &world->zeros[world->term];
     if (zero->shell)
         sim_fail(world, "term %u has two Processor Zeros", world->term);

@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "coordinator/shell.h"
+#include "tests/sim/timeline.h"
 
 #define HOSTS     6u
 #define RANKS_MAX 48u
@@ -93,8 +94,7 @@ enum action_kind {
 };
 
 struct action {
-    uint64_t when;
-    uint64_t order;
+    struct moment moment;
     enum action_kind kind;
     uint32_t host; /* index */
     uint32_t term;
@@ -103,14 +103,7 @@ struct action {
 };
 
 struct world {
-    uint64_t seed;
-    uint64_t random;
-    uint64_t now;
-    uint64_t order;
-    bool verbose;
-
-    struct action *actions;
-    uint32_t action_count, action_room;
+    struct timeline time;
     uint64_t link_free[TERMS + 1][HOSTS][2]; /* when the last message on a link arrives */
 
     uint32_t host_count;
@@ -132,17 +125,17 @@ struct world {
     unsigned faults[FAULT_KINDS]; /* how many took effect */
 };
 
+/* timeline.c, of this world */
+#define sim_random(world, below)   timeline_random(&(world)->time, below)
+#define sim_chance(world, percent) timeline_chance(&(world)->time, percent)
+#define sim_log(world, ...)        timeline_note(&(world)->time, __VA_ARGS__)
+#define sim_fail(world, ...)       timeline_fail(&(world)->time, __VA_ARGS__)
+
 /* world.c */
-uint64_t sim_random(struct world *world, uint64_t below);
-bool sim_chance(struct world *world, unsigned percent);
 struct action *sim_plan(struct world *world, enum action_kind kind, uint64_t delay);
 void sim_make_world(struct world *world, uint64_t seed, bool verbose);
 void sim_free_world(struct world *world);
 void sim_run(struct world *world);
-void sim_log(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Prints what is wrong and the seed, and ends the program. */
-void sim_fail(struct world *world, const char *format, ...)
-    __attribute__((format(printf, 2, 3), noreturn));
 
 /* links.c */
 void sim_send_to_zero(struct world *world, uint32_t host, struct wire_message *message);

@@ -1,78 +1,13 @@
-/* world.c - the clock of the made-up world: what is planned happens in order of time. */
+/* world.c - the made-up world: what there is at the beginning, and what happens. */
 #include "tests/sim/sim.h"
-
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ACTIONS_MAX 200000u
 
-uint64_t sim_random(struct world *world, uint64_t below)
-{
-    /* splitmix64 */
-    world->random += 0x9e3779b97f4a7c15u;
-    uint64_t x = world->random;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (x ^ x >> 31) % below;
-}
-
-bool sim_chance(struct world *world, unsigned percent)
-{
-    return sim_random(world, 100) < percent;
-}
-
-void sim_log(struct world *world, const char *format, ...)
-{
-    if (!world->verbose)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    printf("%6llu  ", (unsigned long long)world->now);
-    vprintf(format, arguments);
-    printf("\n");
-    va_end(arguments);
-}
-
-void sim_fail(struct world *world, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fflush(stdout);
-    fprintf(stderr, "sim: seed %llu, time %llu: ", (unsigned long long)world->seed,
-            (unsigned long long)world->now);
-    vfprintf(stderr, format, arguments);
-    fprintf(stderr, "\n(see it happen: sim --seed %llu --verbose)\n",
-            (unsigned long long)world->seed);
-    va_end(arguments);
-    exit(1);
-}
-
 struct action *sim_plan(struct world *world, enum action_kind kind, uint64_t delay)
 {
-    if (world->action_count == world->action_room) {
-        world->action_room = world->action_room ? world->action_room * 2 : 64;
-        world->actions = realloc(world->actions, world->action_room * sizeof(*world->actions));
-        if (!world->actions)
-            sim_fail(world, "out of memory");
-    }
-    struct action *action = &world->actions[world->action_count++];
-    *action = (struct action){
-        .kind = kind, .when = world->now + delay, .order = world->order++, .term = world->term};
-    return action;
-}
-
-/* Removes the earliest action from the plan. */
-static struct action take_next(struct world *world)
-{
-    uint32_t next = 0;
-    for (uint32_t i = 1; i < world->action_count; i++) {
-        const struct action *a = &world->actions[i], *b = &world->actions[next];
-        if (a->when < b->when || (a->when == b->when && a->order < b->order))
-            next = i;
-    }
-    struct action action = world->actions[next];
-    world->actions[next] = world->actions[--world->action_count];
+    struct action *action = timeline_plan(&world->time, delay);
+    action->kind = kind;
+    action->term = world->term;
     return action;
 }
 
@@ -88,7 +23,8 @@ static void plan_faults(struct world *world)
 
 void sim_make_world(struct world *world, uint64_t seed, bool verbose)
 {
-    *world = (struct world){.seed = seed, .random = seed, .verbose = verbose, .term = 1};
+    *world = (struct world){.term = 1};
+    timeline_begin(&world->time, "sim", sizeof(struct action), seed, verbose);
     world->host_count = sim_chance(world, 40) ? 1 : 2 + (uint32_t)sim_random(world, HOSTS - 1);
     uint32_t slots = 0;
     for (uint32_t i = 0; i < world->host_count; i++) {
@@ -119,7 +55,7 @@ void sim_free_world(struct world *world)
 {
     for (uint32_t term = 1; term <= TERMS; term++)
         coord_shell_free(world->zeros[term].shell);
-    free(world->actions);
+    timeline_end(&world->time);
 }
 
 /* bsprun has lost the host of Processor Zero: the next term, on another agent. */
@@ -259,11 +195,10 @@ static void happen(struct world *world, struct action *action)
 
 void sim_run(struct world *world)
 {
-    for (unsigned count = 0; world->action_count > 0; count++) {
+    struct action action;
+    for (unsigned count = 0; timeline_next(&world->time, &action); count++) {
         if (count > ACTIONS_MAX)
             sim_fail(world, "the job does not come to an end");
-        struct action action = take_next(world);
-        world->now = action.when;
         happen(world, &action);
         wire_buffer_free(&action.frame);
     }

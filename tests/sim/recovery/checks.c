@@ -43,10 +43,10 @@ static bool kill_rank(struct world *world, bool by_abort)
 
 static void tell_loss(struct world *world, uint32_t host, bool unheard, bool usable, uint64_t most)
 {
-    uint64_t when = world->now + 1 + random_below(world, most);
+    uint64_t when = world->time.now + 1 + random_below(world, most);
     if (when < world->link_free[host][3])
         when = world->link_free[host][3]; /* behind what the agent had said */
-    struct action *action = plan(world, DO_JOB_EVENT, when - world->now);
+    struct action *action = plan(world, DO_JOB_EVENT, when - world->time.now);
     action->event = (struct job_event){.kind = JOB_EVENT_AGENT_LOST,
                                        .host = world->agents[host].id,
                                        .unheard = unheard,
@@ -97,7 +97,7 @@ static bool silence_link(struct world *world)
 {
     uint32_t host = (uint32_t)random_below(world, world->host_count);
     uint32_t peer = (uint32_t)random_below(world, world->host_count);
-    uint64_t until = chance(world, 50) ? UINT64_MAX : world->now + 50 + random_below(world, 2000);
+    uint64_t until = chance(world, 50) ? UINT64_MAX : world->time.now + 50 + random_below(world, 2000);
     uint32_t term = job_machine_term(world->machine);
     bool both = chance(world, 60);
     if (host == peer || !world->agents[host].up || !world->agents[peer].up)
@@ -120,8 +120,8 @@ static bool silence_link(struct world *world)
 static bool kill_bsprun(struct world *world)
 {
     note(world, "bsprun is killed");
-    for (uint32_t i = 0; i < world->action_count; i++) {
-        const struct action *action = &world->actions[i];
+    for (uint32_t i = 0; i < world->time.count; i++) {
+        const struct action *action = timeline_at(&world->time, i);
         if (action->kind != DO_JOB_EVENT || action->number != world->machine_life ||
             action->event.kind != JOB_EVENT_RECORDED || chance(world, 50))
             continue;
@@ -178,7 +178,7 @@ static bool repeat_old(struct world *world)
     message.abort.pid = COORD_NOBODY;
     message.abort.cause = WIRE_CAUSE_INTERNAL; /* no job may ever end of this */
     send_to_zero(world, host, &message);
-    struct action *action = &world->actions[world->action_count - 1];
+    struct action *action = timeline_last(&world->time);
     message.envelope.term = term - 1;
     action->frame.size = 0;
     if (action->kind != DO_TO_ZERO || wire_encode(&message, &action->frame, NULL, 0) < 0)

@@ -77,8 +77,8 @@ void agent_elect(struct world *world, const struct action *action)
     if (agent->term > 0 && world->zeros[agent->term].host == host)
         world->zeros[agent->term].gone = true;
     /* A manifest that was being written is now there, or will never be. */
-    for (uint32_t i = 0; i < world->action_count; i++) {
-        const struct action *other = &world->actions[i];
+    for (uint32_t i = 0; i < world->time.count; i++) {
+        const struct action *other = timeline_at(&world->time, i);
         struct snap *snap = snap_find(world, other->name, false);
         if (other->kind == DO_MANIFEST && other->host == host && other->life == agent->life &&
             other->term == agent->term && snap && chance(world, 50))

@@ -1,78 +1,30 @@
-/* made_up.c - the clock of the made-up world, and the program.
+/* made_up.c - what happens in the made-up world, and the program.
  *
  *   recovery [--seeds N] [--first SEED]    N jobs (default 3000), the summary at the end
  *   recovery --seed SEED [--verbose]       one job, with --verbose step by step
  */
 #include "tests/sim/recovery/made_up.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ACTIONS_MAX 400000u
 
-uint64_t random_below(struct world *world, uint64_t below)
-{
-    /* splitmix64 */
-    world->random += 0x9e3779b97f4a7c15u;
-    uint64_t x = world->random;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (x ^ x >> 31) % below;
-}
-
-bool chance(struct world *world, unsigned percent)
-{
-    return random_below(world, 100) < percent;
-}
-
-void note(struct world *world, const char *format, ...)
-{
-    if (!world->verbose)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    printf("%6llu  ", (unsigned long long)world->now);
-    vprintf(format, arguments);
-    printf("\n");
-    va_end(arguments);
-}
-
-void fail(struct world *world, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fflush(stdout);
-    fprintf(stderr, "recovery: seed %llu, time %llu: ", (unsigned long long)world->seed,
-            (unsigned long long)world->now);
-    vfprintf(stderr, format, arguments);
-    fprintf(stderr, "\n(see it happen: recovery --seed %llu --verbose)\n",
-            (unsigned long long)world->seed);
-    va_end(arguments);
-    exit(1);
-}
-
 struct action *plan(struct world *world, enum action_kind kind, uint64_t delay)
 {
-    if (world->action_count == world->action_room) {
-        world->action_room = world->action_room ? world->action_room * 2 : 64;
-        world->actions = realloc(world->actions, world->action_room * sizeof(*world->actions));
-        if (!world->actions)
-            fail(world, "out of memory");
-    }
-    struct action *action = &world->actions[world->action_count++];
-    *action = (struct action){.kind = kind, .when = world->now + delay, .order = world->order++};
+    struct action *action = timeline_plan(&world->time, delay);
+    action->kind = kind;
     return action;
 }
 
 struct action *plan_on_link(struct world *world, enum action_kind kind, uint32_t host, int link)
 {
     uint64_t *free_at = &world->link_free[host][link];
-    uint64_t when = world->now + 1 + random_below(world, chance(world, 10) ? 60 : 6);
+    uint64_t when = world->time.now + 1 + random_below(world, chance(world, 10) ? 60 : 6);
     if (when < *free_at)
         when = *free_at;
     *free_at = when;
-    struct action *action = plan(world, kind, when - world->now);
+    struct action *action = plan(world, kind, when - world->time.now);
     action->host = host;
     action->life = world->agents[host].life;
     return action;
@@ -83,28 +35,15 @@ void drop_link(struct world *world, uint32_t host)
 {
     if (chance(world, 50))
         return;
-    for (uint32_t i = 0; i < world->action_count; i++) {
-        struct action *action = &world->actions[i];
+    for (uint32_t i = 0; i < world->time.count; i++) {
+        struct action *action = timeline_at(&world->time, i);
         bool carried = action->kind == DO_TO_ZERO ||
                        (action->kind == DO_JOB_EVENT && action->event.kind != JOB_EVENT_AGENT_LOST);
         if (!carried || action->host != host || action->life == 0)
             continue;
         wire_buffer_free(&action->frame);
-        world->actions[i--] = world->actions[--world->action_count];
+        timeline_remove(&world->time, i--);
     }
-}
-
-static struct action take_next(struct world *world)
-{
-    uint32_t next = 0;
-    for (uint32_t i = 1; i < world->action_count; i++) {
-        const struct action *a = &world->actions[i], *b = &world->actions[next];
-        if (a->when < b->when || (a->when == b->when && a->order < b->order))
-            next = i;
-    }
-    struct action action = world->actions[next];
-    world->actions[next] = world->actions[--world->action_count];
-    return action;
 }
 
 static void happen(struct world *world, struct action *action)
@@ -153,8 +92,7 @@ static void happen(struct world *world, struct action *action)
 static void make_world(struct world *world, uint64_t seed, bool verbose)
 {
     memset(world, 0, sizeof(*world));
-    world->seed = world->random = seed;
-    world->verbose = verbose;
+    timeline_begin(&world->time, "recovery", sizeof(struct action), seed, verbose);
     world->host_count = chance(world, 40)  ? 1
                         : chance(world, 2) ? 7 + (uint32_t)random_below(world, HOSTS - 6)
                                            : 2 + (uint32_t)random_below(world, WIDE_HOSTS - 1);
@@ -197,20 +135,19 @@ static void free_world(struct world *world)
 {
     for (uint32_t term = 0; term < TERMS; term++)
         coord_shell_free(world->zeros[term].shell);
-    for (uint32_t i = 0; i < world->action_count; i++)
-        wire_buffer_free(&world->actions[i].frame);
-    free(world->actions);
+    for (uint32_t i = 0; i < world->time.count; i++)
+        wire_buffer_free(&((struct action *)timeline_at(&world->time, i))->frame);
+    timeline_end(&world->time);
     job_machine_free(world->machine);
 }
 
 static void run(struct world *world)
 {
     bsprun_begin(world, false);
-    for (unsigned count = 0; world->action_count > 0; count++) {
+    struct action action;
+    for (unsigned count = 0; timeline_next(&world->time, &action); count++) {
         if (count > ACTIONS_MAX)
             fail(world, "the job does not come to an end");
-        struct action action = take_next(world);
-        world->now = action.when;
         happen(world, &action);
         wire_buffer_free(&action.frame);
         check_alone(world);

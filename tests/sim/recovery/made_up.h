@@ -23,6 +23,7 @@
 
 #include "bsprun/launcher/job_machine.h"
 #include "coordinator/shell.h"
+#include "tests/sim/timeline.h"
 
 #define HOSTS      64u
 #define RANKS      64u
@@ -126,7 +127,7 @@ enum action_kind {
 };
 
 struct action {
-    uint64_t when, order;
+    struct moment moment;
     enum action_kind kind;
     uint32_t host, life, term, number;
     struct coord_name name;
@@ -136,10 +137,7 @@ struct action {
 };
 
 struct world {
-    uint64_t seed, random, now, order;
-    bool verbose;
-    struct action *actions;
-    uint32_t action_count, action_room;
+    struct timeline time;
     uint64_t link_free[HOSTS][4];
     uint64_t silent_until[HOSTS][HOSTS]; /* the first does not hear the second */
 
@@ -178,30 +176,34 @@ struct world {
     unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals;
 };
 
-/* made_up.c: the clock */
-uint64_t random_below(struct world *world, uint64_t below);
-bool chance(struct world *world, unsigned percent);
+/* timeline.c, of this world */
+#define random_below(world, below) timeline_random(&(world)->time, below)
+#define chance(world, percent)     timeline_chance(&(world)->time, percent)
+#define note(world, ...)           timeline_note(&(world)->time, __VA_ARGS__)
+#define fail(world, ...)           timeline_fail(&(world)->time, __VA_ARGS__)
+
+/* made_up.c */
 struct action *plan(struct world *world, enum action_kind kind, uint64_t delay);
 /* Behind what is on the link already: 0, 1 from and to Processor Zero, 2, 3 bsprun. */
 struct action *plan_on_link(struct world *world, enum action_kind kind, uint32_t host, int link);
 void drop_link(struct world *world, uint32_t host);
-void fail(struct world *world, const char *format, ...)
-    __attribute__((format(printf, 2, 3), noreturn));
-void note(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* launcher.c: bsprun and Processor Zero */
+/* launcher.c: bsprun */
 void bsprun_begin(struct world *world, bool restore);
 void bsprun_event(struct world *world, const struct job_event *event);
 void tell_bsprun(struct world *world, uint32_t host, struct job_event event);
+bool hears(const struct world *world, uint32_t host, uint32_t peer);
+/* In that term, when silence has lasted long enough. */
+void plan_complaint(struct world *world, uint32_t host, uint32_t peer, uint32_t term);
+void complain(struct world *world, const struct action *action);
+
+/* zero.c */
 void zero_create(struct world *world, uint32_t host, uint32_t term);
 void zero_frame(struct world *world, struct action *action);
 void zero_told(struct world *world, const struct action *action);
 void zero_timer(struct world *world, const struct action *action);
 void zero_notice(struct world *world, const struct action *action);
-bool hears(const struct world *world, uint32_t host, uint32_t peer);
-/* In that term, when silence has lasted long enough. */
-void plan_complaint(struct world *world, uint32_t host, uint32_t peer, uint32_t term);
-void complain(struct world *world, const struct action *action);
+void send_to_zero(struct world *world, uint32_t host, struct wire_message *message);
 
 /* hosts.c: agents, processes */
 void agent_start(struct world *world, uint32_t host);
@@ -210,7 +212,6 @@ void agent_act(struct world *world, struct action *action);
 void agent_frame(struct world *world, struct action *action);
 void agent_ends(struct world *world, uint32_t host);
 void kill_ranks(struct world *world, uint32_t host, bool copies_too);
-void send_to_zero(struct world *world, uint32_t host, struct wire_message *message);
 uint32_t host_index(const struct world *world, uint32_t id);
 /* In the life and term of the agent that is there now. */
 struct action *agent_plan(struct world *world, enum action_kind kind, uint32_t host, uint64_t most);

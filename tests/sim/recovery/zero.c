@@ -1,0 +1,231 @@
+/* zero.c - Processor Zero of the made-up world: the real one, in its shell. */
+#include "tests/sim/recovery/made_up.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const unsigned char job[WIRE_JOB_SIZE] = "a made-up job";
+
+static bool reaches(const struct world *world, const struct zero *zero, uint32_t host)
+{
+    return zero->host == host ||
+           (!world->agents[host].cut_off && !world->agents[zero->host].cut_off &&
+            hears(world, host, zero->host) && hears(world, zero->host, host));
+}
+
+static void on_send(void *context, uint32_t id, const struct wire_message *message)
+{
+    struct zero *zero = context;
+    struct world *world = zero->world;
+    uint32_t host = host_index(world, id);
+    struct coord_name name = {message->envelope.superstep, zero->term};
+    if (message->envelope.term != zero->term)
+        fail(world, "term %u sends in term %u", zero->term, message->envelope.term);
+    if (message->kind == WIRE_PERSIST)
+        check_commit(world, name);
+    if (message->kind == WIRE_RELEASE && (message->release.decision == WIRE_DECISION_GO ||
+                                          message->release.decision == WIRE_DECISION_SNAPSHOT))
+        check_leave(world, zero->term, message->envelope.superstep);
+    if (!reaches(world, zero, host))
+        return;
+    struct action *action = plan_on_link(world, DO_TO_AGENT, host, 1);
+    action->term = zero->term;
+    char error[WIRE_ERROR_SIZE];
+    if (wire_encode(message, &action->frame, error, sizeof(error)) < 0)
+        fail(world, "cannot encode: %s", error);
+}
+
+static void on_set_timer(void *context, enum coord_timer timer, uint64_t milliseconds)
+{
+    struct zero *zero = context;
+    struct action *action = plan(zero->world, DO_ZERO_TIMER, milliseconds);
+    action->term = zero->term;
+    action->host = timer;
+    action->number = ++zero->timers[timer];
+}
+
+static void on_cancel_timer(void *context, enum coord_timer timer)
+{
+    ((struct zero *)context)->timers[timer]++;
+}
+
+static void on_drop_host(void *context, uint32_t id, const char *complaint)
+{
+    fail(((struct zero *)context)->world, "honest host %u is dropped: %s", id, complaint);
+}
+
+static void on_finish(void *context, const struct coord_outcome *outcome)
+{
+    struct zero *zero = context;
+    if (zero->finished)
+        fail(zero->world, "FINISH comes twice");
+    zero->finished = true;
+    note(zero->world, "term %u is over: %s%s", zero->term, wire_cause_text(outcome->cause),
+         outcome->again ? ", again" : "");
+    struct job_event event = {.kind = outcome->again ? JOB_EVENT_TERM_OVER : JOB_EVENT_ENDED,
+                              .term = zero->term,
+                              .outcome = *outcome};
+    event.outcome.text = "";
+    tell_bsprun(zero->world, zero->host, event);
+}
+
+static void on_trace(void *context, const char *text)
+{
+    note(((struct zero *)context)->world, "zero: %s", text);
+}
+
+static void on_tell(void *context, const struct coord_effect *effect)
+{
+    struct zero *zero = context;
+    struct world *world = zero->world;
+    struct job_event event = {.term = zero->term, .name = effect->name};
+    switch (effect->kind) {
+    case COORD_EFFECT_CHOOSE:
+        check_chosen(world, effect->name);
+        event.kind = JOB_EVENT_CHOSEN;
+        break;
+    case COORD_EFFECT_COMMITTED: {
+        struct snap *snap = snap_find(world, effect->name, false);
+        if (!snap || snap->manifests == 0)
+            fail(world, "a snapshot without manifest is said to be committed");
+        snap->announced = true;
+        if (world->agents[zero->host].cut_off)
+            return; /* nobody hears */
+        world->announced = effect->name;
+        world->commits++;
+        event.kind = JOB_EVENT_COMMITTED;
+        break;
+    }
+    case COORD_EFFECT_CLOSE:
+        event.kind = JOB_EVENT_CLOSING;
+        world->closing = true;
+        break;
+    default:
+        return;
+    }
+    tell_bsprun(world, zero->host, event);
+}
+
+static uint64_t on_now(void *context)
+{
+    return ((struct zero *)context)->world->time.now * 1000000u;
+}
+
+void zero_create(struct world *world, uint32_t host, uint32_t term)
+{
+    struct wire_host hosts[HOSTS];
+    uint32_t count = 0;
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < world->host_count; i++)
+        if (job_machine_member(world->machine, world->agents[i].id))
+            bits |= (uint64_t)1 << i;
+    for (uint32_t i = 0; i < world->host_count; i++)
+        if (bits & (uint64_t)1 << i)
+            hosts[count++] = (struct wire_host){.host = world->agents[i].id};
+    const struct coord_name *avoid;
+    struct coord_config config = {
+        .term = term,
+        .host_count = count,
+        .hosts = hosts,
+        .processes_max = RANKS,
+        .by_node = world->host_count % 2 == 0,
+        .consult_every = count > 1, /* barriers between hosts go through Processor Zero here */
+        .abort_at = COORD_NEVER,
+        .stop_grace_ms = 200,
+        .snapshots = true,
+        .recover = true,
+        .rule = world->rule,
+        .stop_on_failure = world->stop_on_failure,
+        .stop_on_late_failure = world->stop_on_late_failure,
+        .copies = 2,
+        .restore = job_machine_restores(world->machine),
+        .wanted = job_machine_wanted(world->machine),
+        .lineage = job_machine_lineage(world->machine),
+    };
+    config.avoid_count = job_machine_avoid(world->machine, &avoid);
+    memcpy(config.avoid, avoid, config.avoid_count * sizeof(*avoid));
+    struct coord_shell_calls calls = {.send = on_send,
+                                      .set_timer = on_set_timer,
+                                      .cancel_timer = on_cancel_timer,
+                                      .drop_host = on_drop_host,
+                                      .finish = on_finish,
+                                      .trace = world->time.verbose ? on_trace : NULL,
+                                      .tell = on_tell,
+                                      .now_ns = on_now};
+    struct zero *zero = &world->zeros[term];
+    if (zero->shell)
+        fail(world, "term %u has two Processor Zeros", term);
+    *zero = (struct zero){.world = world,
+                          .host = host,
+                          .life = world->agents[host].life,
+                          .term = term,
+                          .members = count,
+                          .member_bits = bits,
+                          .gone = !world->agents[host].up};
+    zero->shell = coord_shell_new(&config, job, &calls, zero);
+    if (!zero->shell)
+        fail(world, "no Processor Zero");
+    note(world, "term %u: Processor Zero on host %u", term, world->agents[host].id);
+}
+
+void send_to_zero(struct world *world, uint32_t host, struct wire_message *message)
+{
+    struct agent *agent = &world->agents[host];
+    struct zero *zero = &world->zeros[agent->term];
+    if (!zero->shell || zero->gone || !reaches(world, zero, host))
+        return;
+    memcpy(message->envelope.job, job, WIRE_JOB_SIZE);
+    message->envelope.term = agent->term;
+    message->held.host = agent->id; /* the first field of all of these */
+    struct action *action = plan_on_link(world, DO_TO_ZERO, host, 0);
+    action->term = agent->term;
+    char error[WIRE_ERROR_SIZE];
+    if (wire_encode(message, &action->frame, error, sizeof(error)) < 0)
+        fail(world, "cannot encode: %s", error);
+}
+
+void zero_frame(struct world *world, struct action *action)
+{
+    struct zero *zero = &world->zeros[action->term];
+    if (!zero->shell || zero->gone)
+        return;
+    struct wire_message message;
+    if (wire_decode(action->frame.data + WIRE_HEADER, action->frame.size - WIRE_HEADER, &message,
+                    NULL, 0) < 0)
+        fail(world, "an agent sends what cannot be read");
+    coord_shell_message(zero->shell, world->agents[action->host].id, &message);
+    world->held_back += coord_phase(coord_shell_state(zero->shell)) == COORD_HELD_BACK;
+    wire_message_free(&message);
+}
+
+void zero_told(struct world *world, const struct action *action)
+{
+    struct zero *zero = &world->zeros[action->effect.term];
+    const struct job_effect *effect = &action->effect;
+    if (!zero->shell || zero->gone || zero->host != action->host)
+        return;
+    if (effect->kind == JOB_EFFECT_TERM_RECORDED)
+        coord_shell_term_recorded(zero->shell, effect->term);
+    else if (effect->kind == JOB_EFFECT_CLOSED)
+        coord_shell_closed(zero->shell, effect->term);
+    else if (effect->kind == JOB_EFFECT_STOP)
+        coord_shell_stop(zero->shell, effect->how, effect->signal, "asked to");
+    else
+        coord_shell_save(zero->shell, effect->stop, effect->signal, effect->milliseconds);
+}
+
+void zero_timer(struct world *world, const struct action *action)
+{
+    struct zero *zero = &world->zeros[action->term];
+    if (zero->shell && !zero->gone && !zero->finished &&
+        zero->timers[action->host] == action->number)
+        coord_shell_timer(zero->shell, (enum coord_timer)action->host);
+}
+
+void zero_notice(struct world *world, const struct action *action)
+{
+    struct zero *zero = &world->zeros[action->term];
+    if (zero->shell && !zero->gone && !zero->finished &&
+        zero->member_bits & (uint64_t)1 << action->host)
+        coord_shell_host_lost(zero->shell, world->agents[action->host].id);
+}

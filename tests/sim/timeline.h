@@ -1,0 +1,49 @@
+/* timeline.h - what made-up worlds share: chance, the clock, the plan of what happens. */
+#ifndef SIM_TIMELINE_H
+#define SIM_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What every action begins with.  Of two at the same time the one that was planned first happens
+ * first. */
+struct moment {
+    uint64_t when, order;
+};
+
+struct timeline {
+    const char *program; /* whose --seed shows the same again */
+    uint64_t seed, random, now, order;
+    bool verbose;
+    void *actions; /* the plan, in no order */
+    size_t action_size;
+    uint32_t count, room;
+};
+
+/* actions: of that size, which is that of a moment at least. */
+void timeline_begin(struct timeline *timeline, const char *program, size_t action_size,
+                    uint64_t seed, bool verbose);
+/* What actions hold is for the caller to free. */
+void timeline_end(struct timeline *timeline);
+
+/* From 0 to below - 1. */
+uint64_t timeline_random(struct timeline *timeline, uint64_t below);
+bool timeline_chance(struct timeline *timeline, unsigned percent);
+
+/* A new action, the last one, empty but for its moment; good until the next one is planned. */
+void *timeline_plan(struct timeline *timeline, uint64_t delay);
+void *timeline_at(const struct timeline *timeline, uint32_t i);
+void *timeline_last(const struct timeline *timeline);
+/* Another one takes its place. */
+void timeline_remove(struct timeline *timeline, uint32_t i);
+/* Moves on to the earliest action, which is copied and removed; false: there is none. */
+bool timeline_next(struct timeline *timeline, void *action);
+
+void timeline_note(struct timeline *timeline, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Prints what is wrong and the seed, and ends the program. */
+void timeline_fail(const struct timeline *timeline, const char *format, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
+
+#endif
