@@ -87,42 +87,6 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
     }
 }
 
-/* In the stream of the output: what comes behind it was written after the snapshot. */
-static void mark(struct agent *agent)
-{
-    struct wire_message message = {.kind = WIRE_MARK};
-
-    agent_relay_pass_on(agent);
-    message.envelope.superstep = agent->snapshots->ticket.name.superstep;
-    message.mark.input = agent_input_position(agent);
-    agent_send(agent, &message);
-    agent->snapshots->ticket.marked = agent->control ? net_accepted(agent->control) : 0;
-}
-
-/* What was written before the snapshot will not be written again once it is committed: until then
- * it must not be lost with this process; on several hosts, with this host or the way from it.  So
- * bsprun's reader, when it is slow, slows the job down.
- */
-static bool output_is_out(const struct agent *agent)
-{
-    const struct ticket *ticket = &agent->snapshots->ticket;
-
-    return (ticket->first || !ticket->capturing) &&
-           (!agent->control || net_written(agent->control) >= ticket->marked) &&
-           (!agent->peers || ticket->echoed);
-}
-
-void agent_snapshots_echoed(struct agent *agent, uint64_t superstep)
-{
-    struct agent_snapshots *snapshots = agent->snapshots;
-
-    if (!snapshots || snapshots->ticket.name.superstep != superstep ||
-        snapshots->ticket.name.term != agent->term)
-        return;
-    snapshots->ticket.echoed = true;
-    agent_scan(agent);
-}
-
 void agent_snapshots_order_first(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -131,7 +95,7 @@ void agent_snapshots_order_first(struct agent *agent)
     if (!snapshots)
         return;
     open_ticket(agent, 0, true);
-    mark(agent);
+    agent_mark(agent);
     if (make_folder(agent, why) != 0) {
         snapshots->ticket.capturing = false;
         agent->board->snap_order.term = 0; /* process 0 goes on without */
@@ -149,7 +113,7 @@ void agent_snapshots_mark_first(struct agent *agent)
         return;
     open_ticket(agent, 0, true);
     agent->snapshots->ticket.capturing = false;
-    mark(agent);
+    agent_mark(agent);
 }
 
 bool agent_snapshots_order(struct agent *agent, uint64_t superstep)
@@ -263,7 +227,7 @@ static void all_recorded(struct agent *agent)
     ticket->capturing = false;
     if (ticket->first)
         return;
-    mark(agent);
+    agent_mark(agent);
     agent_relay_counts(agent, output);
     message.envelope.superstep = ticket->name.superstep - 1;
     message.captured.pause_ns = ticket->pause_ns;
@@ -353,7 +317,7 @@ static void note_written(struct agent *agent, int pid)
 
     if (!snapshots->ticket.folder || snapshots->kept[pid].written ||
         atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1 ||
-        (snapshots->ticket.first && !agent_identified(agent)) || !output_is_out(agent))
+        (snapshots->ticket.first && !agent_identified(agent)) || !agent_output_is_out(agent))
         return;
     snapshots->kept[pid].written = true;
     if (snap->error == 0) {

@@ -130,6 +130,13 @@ void agent_cannot_go_on(struct agent *agent, int pid, const char *why);
 /* Forgets half a snapshot and removes it. */
 void agent_abandon(struct agent *agent);
 
+/* ---- agent_mark.c ---- */
+
+/* MARK into the stream of the output: what comes behind it was written after the snapshot. */
+void agent_mark(struct agent *agent);
+/* Whether bsprun has all that was written before the snapshot. */
+bool agent_output_is_out(const struct agent *agent);
+
 /* ---- agent_costs.c ---- */
 
 /* From here on what the agent does is done for a snapshot, up to here it was. */

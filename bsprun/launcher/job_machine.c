@@ -13,10 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATUS_SIGNAL 128
-#define STARTS_MAX    3u /* of an agent in a row without success */
+#define STARTS_MAX 3u /* of an agent in a row without success */
 
-#define IN(state)     (1u << (state))
+#define IN(state) (1u << (state))
 static const struct {
     const char *name;
     unsigned next;
@@ -28,7 +27,7 @@ static const struct {
     [JOB_MACHINE_OVER] = {"OVER", 0},
 };
 
-static void move(struct job_machine *machine, enum job_machine_state to)
+void machine_move(struct job_machine *machine, enum job_machine_state to)
 {
     assert(states[machine->state].next & IN(to));
     machine->state = to;
@@ -49,37 +48,6 @@ struct machine_host *machine_find(const struct job_machine *machine, uint32_t id
         if (machine->hosts[i].id == id)
             return &machine->hosts[i];
     return NULL;
-}
-
-/* ---- The end ------------------------------------------------------------------------------ */
-
-static void leave(struct job_machine *machine, struct job_effects *effects)
-{
-    move(machine, JOB_MACHINE_OVER);
-    machine_add(machine, effects, JOB_EFFECT_EXIT)->status = machine->outcome.status;
-}
-
-static bool something_saved(const struct job_machine *machine)
-{
-    return machine->committed.term > 0 || machine->config.restore;
-}
-
-/* Ends the job without Processor Zero, as the user asked or for the last fault. */
-static void give_up(struct job_machine *machine, struct job_effects *effects)
-{
-    if (machine->save_asked && something_saved(machine))
-        machine->outcome = (struct coord_outcome){
-            .status = JOB_STATUS_SAVED, .cause = WIRE_CAUSE_SAVED, .pid = COORD_NOBODY};
-    else if (machine->stop_asked || machine->save_asked)
-        machine->outcome =
-            (struct coord_outcome){.status = STATUS_SIGNAL + (int32_t)machine->signal,
-                                   .cause = WIRE_CAUSE_STOPPED,
-                                   .pid = COORD_NOBODY,
-                                   .signal = machine->signal};
-    else
-        machine->outcome = machine->fault.outcome;
-    machine->outcome.again = something_saved(machine);
-    leave(machine, effects);
 }
 
 /* ---- Hosts and terms ---------------------------------------------------------------------- */
@@ -141,7 +109,7 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
         count(machine, HOST_LEAVING) > 0)
         return;
     if (count(machine, HOST_UP) == 0) {
-        give_up(machine, effects);
+        machine_give_up(machine, effects);
         return;
     }
     if (event->now_ms < machine->fence_until_ms) {
@@ -158,7 +126,7 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
     machine->fenced = machine->closed = false;
     machine->elected = true;
     machine_forget_roll(machine);
-    move(machine, JOB_MACHINE_RUNNING);
+    machine_move(machine, JOB_MACHINE_RUNNING);
     machine_add(machine, effects, JOB_EFFECT_ELECT);
 }
 
@@ -186,13 +154,13 @@ void machine_recover(struct job_machine *machine, const struct coord_outcome *ou
     note_fault(machine, outcome);
     if (machine->stop_asked || machine->save_asked ||
         machine->fault.restarts > machine->config.max_restarts) {
-        give_up(machine, effects);
+        machine_give_up(machine, effects);
         return;
     }
     if (outcome->bad.term > 0 && machine->avoid_count < COORD_AVOID_MAX)
         machine->avoid[machine->avoid_count++] = outcome->bad;
     machine->restores = true;
-    move(machine, JOB_MACHINE_GATHERING);
+    machine_move(machine, JOB_MACHINE_GATHERING);
 }
 
 struct coord_outcome machine_host_lost(void)
@@ -205,7 +173,7 @@ void machine_end_of_loss(struct job_machine *machine, struct job_effects *effect
 {
     struct coord_outcome lost = machine_host_lost();
     note_fault(machine, &lost);
-    give_up(machine, effects);
+    machine_give_up(machine, effects);
 }
 
 void machine_dismiss(struct job_machine *machine, uint32_t id, struct job_effects *effects)
@@ -264,28 +232,6 @@ static void take_agent_lost(struct job_machine *machine, const struct job_event 
 
 /* ---- The other events --------------------------------------------------------------------- */
 
-void machine_take_ended(struct job_machine *machine, const struct job_event *event,
-                        struct job_effects *effects)
-{
-    machine->outcome = event->outcome;
-    machine->outcome.text = "";
-    machine->outcome.again = something_saved(machine);
-    if (machine->state == JOB_MACHINE_GATHERING) {
-        leave(machine, effects); /* nothing has begun that could be recorded */
-    } else if (event->outcome.cause == WIRE_CAUSE_NOTHING_SAVED && machine->fault.repeats > 0) {
-        give_up(machine, effects); /* the fault is what the user wants to know of */
-    } else if (event->outcome.cause == WIRE_CAUSE_STOPPED && machine->save_asked &&
-               something_saved(machine)) {
-        give_up(machine, effects); /* Processor Zero had not yet seen what there is */
-    } else if (event->outcome.cause == WIRE_CAUSE_NONE && machine->config.snapshots) {
-        machine->outcome.again = false;
-        move(machine, JOB_MACHINE_FINISHING);
-        machine_add(machine, effects, JOB_EFFECT_RECORD_FINISH)->status = event->outcome.status;
-    } else {
-        leave(machine, effects);
-    }
-}
-
 static void take_recorded(struct job_machine *machine, const struct job_event *event,
                           struct job_effects *effects)
 {
@@ -298,45 +244,9 @@ static void take_recorded(struct job_machine *machine, const struct job_event *e
     } else if (event->error > 0) {
         machine->fault.outcome = (struct coord_outcome){
             .status = 1, .cause = WIRE_CAUSE_NOT_WRITTEN, .pid = COORD_NOBODY, .text = ""};
-        give_up(machine, effects);
+        machine_give_up(machine, effects);
     } else {
         machine_add(machine, effects, JOB_EFFECT_TERM_RECORDED);
-    }
-}
-
-/* Where the program runs by itself, before its first term, its agent ends it. */
-static bool runs_alone(const struct job_machine *machine)
-{
-    const struct machine_host *host = machine_find(machine, machine->program);
-    return machine->state == JOB_MACHINE_GATHERING && !machine->restores && machine->term == 0 &&
-           host && host->state == HOST_UP;
-}
-
-/* What the user asks for is Processor Zero's to decide, if there is one. */
-static void take_wish(struct job_machine *machine, const struct job_event *event,
-                      struct job_effects *effects)
-{
-    bool stop = event->kind == JOB_EVENT_STOP, ends = stop || event->stop;
-    if (ends && machine->signal == 0)
-        machine->signal = event->signal;
-    machine->stop_asked = machine->stop_asked || stop;
-    machine->save_asked = machine->save_asked || (ends && !stop);
-    if (runs_alone(machine)) {
-        struct job_effect *effect = ends ? machine_add(machine, effects, JOB_EFFECT_STOP) : NULL;
-        if (effect) {
-            effect->how = stop ? event->how : WIRE_STOP_SIGNAL; /* there is nothing to save */
-            effect->signal = event->signal;
-        }
-    } else if (machine->state == JOB_MACHINE_GATHERING) {
-        if (ends)
-            give_up(machine, effects);
-    } else if (machine->state == JOB_MACHINE_RUNNING) {
-        struct job_effect *effect =
-            machine_add(machine, effects, stop ? JOB_EFFECT_STOP : JOB_EFFECT_SAVE);
-        effect->how = event->how;
-        effect->stop = event->stop;
-        effect->signal = event->signal;
-        effect->milliseconds = event->grace_ms;
     }
 }
 
@@ -415,11 +325,11 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         break;
     case JOB_EVENT_STOP:
     case JOB_EVENT_SAVE:
-        take_wish(machine, event, effects);
+        machine_take_wish(machine, event, effects);
         break;
     case JOB_EVENT_FINISH_RECORDED:
         if (machine->state == JOB_MACHINE_FINISHING)
-            leave(machine, effects);
+            machine_leave(machine, effects);
         break;
     case JOB_EVENT_TIMER:
         machine->fenced = false;
@@ -482,7 +392,7 @@ struct job_machine *job_machine_new(const struct job_machine_config *config,
     if (config->finished) {
         machine->outcome = (struct coord_outcome){
             .status = config->finished_status, .pid = COORD_NOBODY, .text = ""};
-        leave(machine, effects);
+        machine_leave(machine, effects);
     }
     return machine;
 }

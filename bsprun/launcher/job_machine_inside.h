@@ -65,6 +65,7 @@ struct job_machine {
 
 struct job_effect *machine_add(struct job_machine *machine, struct job_effects *effects,
                                enum job_effect_kind kind);
+void machine_move(struct job_machine *machine, enum job_machine_state to);
 struct machine_host *machine_find(const struct job_machine *machine, uint32_t id);
 struct coord_outcome machine_host_lost(void);
 /* The present term is over: the next one, unless that is not wanted or pointless. */
@@ -72,10 +73,20 @@ void machine_recover(struct job_machine *machine, const struct coord_outcome *ou
                      struct job_effects *effects);
 /* The job ends of a lost host. */
 void machine_end_of_loss(struct job_machine *machine, struct job_effects *effects);
-void machine_take_ended(struct job_machine *machine, const struct job_event *event,
-                        struct job_effects *effects);
 /* The job goes on without that host, or with a spare instead. */
 void machine_dismiss(struct job_machine *machine, uint32_t host, struct job_effects *effects);
+
+/* job_machine_end.c */
+
+void machine_leave(struct job_machine *machine, struct job_effects *effects);
+/* Ends the job without Processor Zero, as the user asked or for the last fault. */
+void machine_give_up(struct job_machine *machine, struct job_effects *effects);
+/* ENDED: what Processor Zero says, or an agent whose program never began. */
+void machine_take_ended(struct job_machine *machine, const struct job_event *event,
+                        struct job_effects *effects);
+/* STOP, SAVE. */
+void machine_take_wish(struct job_machine *machine, const struct job_event *event,
+                       struct job_effects *effects);
 
 /* job_machine_links.c */
 

@@ -6,6 +6,7 @@
  *   launcher_faults.c  which host is to blame
  *   launcher_job.c     the job machine: events to it, effects of it
  *   launcher_talk.c    what agents say, and what they are told
+ *   launcher_start.c   START
  *   launcher_output.c  relayed output and input
  *   launcher_status.c  answers to bspstat and bspkill
  */
@@ -169,6 +170,12 @@ void launcher_take(struct launcher_agent *agent, const struct wire_message *mess
 void launcher_query_status(struct launcher *launcher);
 void launcher_resize(struct launcher *launcher);
 void launcher_tell_report(struct launcher *launcher);
+
+/* ---- launcher_start.c ---- */
+
+/* START to an agent that has come.  The program may ask how many processes there can be before it
+ * comes to bsp_begin: so it begins when that is known. */
+void launcher_start_when_possible(struct launcher_agent *agent);
 
 /* ---- launcher_status.c ---- */
 

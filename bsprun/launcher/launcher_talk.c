@@ -13,7 +13,6 @@
 
 #include "bsprun/hosts/adapter.h"
 #include "bsprun/launcher/launcher_inside.h"
-#include "bsprun/launcher/program.h"
 #include "bsprun/launcher/window.h"
 #include "bsprun/usage.h"
 
@@ -34,134 +33,6 @@ void launcher_resize(struct launcher *launcher)
     message.resize.rows = window.rows;
     message.resize.columns = window.columns;
     launcher_send_all(launcher, &message);
-}
-
-/* ---- START ---- */
-
-static void fill_snapshots(const struct launcher *launcher, struct wire_start *start)
-{
-    const struct options_snapshots *snapshots = &launcher->options->snapshots;
-
-    start->store = launcher->saved.folder;
-    start->recover = launcher_has_snapshots(launcher);
-    start->rule = start->recover ? snapshots->rule : WIRE_RULE_OFF;
-    start->every = snapshots->every;
-    start->overhead = snapshots->overhead;
-    start->async = snapshots->async;
-    start->keep = snapshots->keep;
-    start->copies = launcher->options->hosts.copies;
-    start->stop_on_failure = snapshots->on_refusal != ON_REFUSAL_CONTINUE;
-    start->stop_on_late_failure = snapshots->on_refusal == ON_REFUSAL_STOP;
-    start->excluded = (struct wire_texts){snapshots->excluded, (uint32_t)snapshots->excluded_count};
-    start->options = (struct wire_texts){(const char *const *)launcher->options->kept,
-                                         (uint32_t)launcher->options->kept_count};
-    if (start->stdio == WIRE_STDIO_INHERIT)
-        start->stdio = WIRE_STDIO_PLAIN;
-}
-
-/* What the name stands for here, in this directory, it shall stand for elsewhere. */
-static void name_program(struct launcher_agent *agent, struct wire_start *start)
-{
-    struct launcher *launcher = agent->launcher;
-    const struct options *options = launcher->options;
-    char found[PATH_MAX];
-
-    start->program = options->command[0];
-    if (agent->local)
-        return;
-    if (program_find(options->command[0], options->lookup("PATH"), found, sizeof found) &&
-        realpath(found, launcher->program))
-        start->program = launcher->program;
-    if (getcwd(launcher->working, sizeof launcher->working))
-        start->directory = launcher->working;
-}
-
-/* The program, or what the snapshot says it was. */
-static void fill_program(struct launcher_agent *agent, struct wire_start *start)
-{
-    struct launcher *launcher = agent->launcher;
-    const struct options *options = launcher->options;
-    const struct manifest *manifest = &launcher->saved.manifest;
-
-    bool restores = launcher_has_store(launcher) && job_machine_restores(launcher->machine);
-
-    start->program = start->directory = "";
-    start->resume = restores || agent->host != job_machine_program(launcher->machine);
-    start->process_limit = (uint32_t)options->processes;
-    if (!start->resume) {
-        launcher_slots(launcher, &start->slots);
-        name_program(agent, start);
-        start->arguments = (struct wire_texts){(const char *const *)options->command + 1,
-                                               (uint32_t)options->command_length - 1};
-        start->environment = (struct wire_texts){options->exports, (uint32_t)options->export_count};
-        return;
-    }
-    if (!restores)
-        return; /* processes are made there of the image of process 0 */
-    saved_look(&launcher->saved);
-    if (!launcher->saved.has_manifest)
-        return;
-    start->program = manifest->program;
-    start->arguments = manifest->arguments;
-    start->environment = manifest->environment;
-    start->directory = manifest->directory;
-    start->process_limit = manifest->nprocs;
-}
-
-/* What is left of it for an agent that replaces another one. */
-static uint64_t time_left(struct launcher *launcher)
-{
-    uint64_t all = (uint64_t)(launcher->options->timeout * 1e9);
-
-    if (launcher->begun_ms == 0)
-        launcher->begun_ms = launcher_now_ms();
-    if (job_machine_term(launcher->machine) == 0)
-        return all;
-    uint64_t passed = (launcher_now_ms() - launcher->begun_ms) * 1000000u;
-
-    return all == 0 || passed < all ? all - (all ? passed : 0) : 1;
-}
-
-static void send_start(struct launcher_agent *agent)
-{
-    struct launcher *launcher = agent->launcher;
-    const struct options *options = launcher->options;
-    struct wire_message message = {.kind = WIRE_START};
-    struct wire_start *start = &message.start;
-    struct window window = window_look();
-
-    start->host = agent->host;
-    start->bind = options->bind;
-    start->stdio = options->stdio;
-    start->terminals = window.terminals;
-    start->discards = window.discards;
-    start->rows = window.rows;
-    start->columns = window.columns;
-    start->report = options->report;
-    start->core_dumps = options->core_dumps;
-    start->verbosity = (uint32_t)options->verbosity;
-    start->timeout_ns = time_left(launcher);
-    start->consult_every = options->faults.consult_every;
-    start->abort_at = options->faults.abort_at;
-    fill_program(agent, start);
-    if (launcher_has_store(launcher))
-        fill_snapshots(launcher, start);
-    launcher_send_to(agent, &message);
-}
-
-/* The program may ask how many processes there can be before it comes to bsp_begin: so it begins
- * when that is known. */
-static void start_when_possible(struct launcher_agent *agent)
-{
-    const struct launcher *launcher = agent->launcher;
-    bool begins = agent->host == job_machine_program(launcher->machine) &&
-                  !job_machine_restores(launcher->machine) && launcher->options->processes == 0;
-    uint32_t slots;
-
-    if (!agent->unstarted || (begins && !launcher_slots(launcher, &slots)))
-        return;
-    agent->unstarted = false;
-    send_start(agent);
 }
 
 /* ---- What is shown ---- */
@@ -395,7 +266,7 @@ static void take_hello(struct launcher_agent *agent, const struct wire_hello *he
     if (job_machine_program(launcher->machine) == agent->host)
         launcher->reader = agent;
     for (uint32_t i = 0; i < launcher->agent_count; i++)
-        start_when_possible(&launcher->agents[i]);
+        launcher_start_when_possible(&launcher->agents[i]);
 }
 
 /* Where the user has said which hosts there are. */

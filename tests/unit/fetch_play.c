@@ -196,6 +196,30 @@ void fetch_play_piece(uint32_t host, uint64_t offset, const void *bytes, size_t 
     fetch_play_take(host, &message);
 }
 
+void fetch_play_send(uint32_t host, const struct fetch_bytes *file, size_t piece)
+{
+    for (size_t at = 0; at < file->size; at += piece) {
+        size_t count = file->size - at < piece ? file->size - at : piece;
+
+        fetch_play_piece(host, at, file->bytes + at, count, file->size);
+    }
+}
+
+void fetch_play_refuse(uint32_t host, uint32_t error)
+{
+    struct wire_message message = {.kind = WIRE_PIECE};
+
+    message.piece.request = fetch_last_said(WIRE_FETCH)->message.fetch.request;
+    message.piece.error = error;
+    fetch_play_take(host, &message);
+}
+
+bool fetch_play_asked(unsigned number, uint32_t host)
+{
+    return said_count == number && said[number - 1].message.kind == WIRE_FETCH &&
+           said[number - 1].host == host;
+}
+
 static bool is_the_same(int fd, const struct fetch_bytes *expected)
 {
     struct fetch_bytes found;

@@ -49,6 +49,12 @@ void fetch_play_want(enum wire_thing thing, uint32_t pid);
 /* A piece for the newest FETCH, which the host sends. */
 void fetch_play_piece(uint32_t host, uint64_t offset, const void *bytes, size_t count,
                       uint64_t size);
+/* All of a file, in pieces of so many bytes. */
+void fetch_play_send(uint32_t host, const struct fetch_bytes *file, size_t piece);
+/* Says with that error (errno) that it does not have what the newest FETCH was for. */
+void fetch_play_refuse(uint32_t host, uint32_t error);
+/* Whether the n-th message was the newest one, and a FETCH to that host. */
+bool fetch_play_asked(unsigned number, uint32_t host);
 /* Any message of that host; an image that is complete then is checked, too. */
 void fetch_play_take(uint32_t host, const struct wire_message *message);
 /* Until what is being checked is. */

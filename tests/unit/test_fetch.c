@@ -22,41 +22,15 @@ static void tear_down(void)
     loop_tear_down();
 }
 
-/* All of a file, in pieces of so many bytes. */
-static void send_all(uint32_t host, const struct fetch_bytes *file, size_t piece)
-{
-    for (size_t at = 0; at < file->size; at += piece) {
-        size_t count = file->size - at < piece ? file->size - at : piece;
-
-        fetch_play_piece(host, at, file->bytes + at, count, file->size);
-    }
-}
-
-static void refuse(uint32_t host, uint32_t error)
-{
-    struct wire_message message = {.kind = WIRE_PIECE};
-
-    message.piece.request = fetch_last_said(WIRE_FETCH)->message.fetch.request;
-    message.piece.error = error;
-    fetch_play_take(host, &message);
-}
-
-static void expect_asked(unsigned count, uint32_t host)
-{
-    ck_assert_uint_eq(said_count, count);
-    ck_assert_uint_eq(said[count - 1].message.kind, WIRE_FETCH);
-    ck_assert_uint_eq(said[count - 1].host, host);
-}
-
 START_TEST(an_image_comes_in_pieces)
 {
     fetch_play_want(WIRE_THING_IMAGE, 1);
-    expect_asked(1, 1);
+    ck_assert(fetch_play_asked(1, 1));
     ck_assert_uint_eq(said[0].message.envelope.superstep, fetch_name.superstep);
     ck_assert_uint_eq(said[0].message.fetch.from, fetch_name.term);
     ck_assert_uint_eq(said[0].message.fetch.pid, 1);
     ck_assert(!fetch_play_has_image(1));
-    send_all(1, &fetch_image[1], (size_t)_i);
+    fetch_play_send(1, &fetch_image[1], (size_t)_i);
     ck_assert_uint_eq(done_count, 1);
     ck_assert_int_eq(done_error, 0);
     ck_assert(fetch_play_has_image(1));
@@ -70,16 +44,16 @@ START_TEST(an_image_is_checked_beside)
     fetch_play_unsettled = true;
     fetch_play_want(WIRE_THING_IMAGE, 1);
     fetch_play_want(WIRE_THING_MANIFEST, 0);
-    send_all(1, &fetch_image[1], 1000);
+    fetch_play_send(1, &fetch_image[1], 1000);
     ck_assert_uint_eq(done_count, 0);
-    expect_asked(1, 1);
+    ck_assert(fetch_play_asked(1, 1));
     fetch_play_piece(1, 0, fetch_image[1].bytes, 1, fetch_image[1].size); /* not wanted any more */
     ck_assert_uint_eq(dropped, 0);
     fetch_play_settle();
     ck_assert_uint_eq(done_count, 1);
     ck_assert_int_eq(done_error, 0);
     ck_assert(fetch_play_has_image(1));
-    expect_asked(2, 1);
+    ck_assert(fetch_play_asked(2, 1));
     ck_assert_uint_eq(said[1].message.fetch.thing, WIRE_THING_MANIFEST);
 }
 END_TEST
@@ -88,12 +62,12 @@ START_TEST(the_term_ends_meanwhile)
 {
     fetch_play_unsettled = true;
     fetch_play_want(WIRE_THING_IMAGE, 1);
-    send_all(1, &fetch_image[1], 1000);
+    fetch_play_send(1, &fetch_image[1], 1000);
     agent_fetch_forget(&agent);
     uv_run(&agent.loop, UV_RUN_DEFAULT);
     ck_assert_uint_eq(done_count, 0);
     fetch_play_want(WIRE_THING_IMAGE, 0);
-    send_all(1, &fetch_image[0], 1000);
+    fetch_play_send(1, &fetch_image[0], 1000);
     fetch_play_settle();
     ck_assert_uint_eq(done_count, 1);
     ck_assert(fetch_play_has_image(0));
@@ -103,7 +77,7 @@ END_TEST
 START_TEST(a_manifest_comes_in_pieces)
 {
     fetch_play_want(WIRE_THING_MANIFEST, 0);
-    send_all(1, &fetch_manifest, 7);
+    fetch_play_send(1, &fetch_manifest, 7);
     ck_assert_int_eq(done_error, 0);
     ck_assert(fetch_play_has_manifest());
 }
@@ -113,14 +87,14 @@ START_TEST(one_host_after_the_other_is_asked)
 {
     fetch_play_want(WIRE_THING_IMAGE, 0);
     fetch_play_want(WIRE_THING_IMAGE, 1); /* waits for its turn */
-    expect_asked(1, 1);
-    refuse(1, ENOENT);
-    expect_asked(2, 2);
-    send_all(2, &fetch_image[0], 1000);
+    ck_assert(fetch_play_asked(1, 1));
+    fetch_play_refuse(1, ENOENT);
+    ck_assert(fetch_play_asked(2, 2));
+    fetch_play_send(2, &fetch_image[0], 1000);
     ck_assert_uint_eq(done_count, 1);
-    expect_asked(3, 1);
-    refuse(1, ENOENT);
-    refuse(2, EIO);
+    ck_assert(fetch_play_asked(3, 1));
+    fetch_play_refuse(1, ENOENT);
+    fetch_play_refuse(2, EIO);
     ck_assert_uint_eq(done_count, 2);
     ck_assert_int_eq(done_error, -ENOENT);
     ck_assert_uint_eq(said_count, 4);
@@ -132,14 +106,14 @@ START_TEST(answers_to_other_questions)
 {
     fetch_play_want(WIRE_THING_IMAGE, 0);
     fetch_play_piece(2, 0, fetch_image[1].bytes, 10, fetch_image[1].size);
-    refuse(1, ENOENT);
+    fetch_play_refuse(1, ENOENT);
     struct wire_message late = {.kind = WIRE_PIECE};
     late.piece.request = 1;
     late.piece.size = fetch_image[1].size;
     late.piece.data = (struct wire_bytes){fetch_image[1].bytes, 10};
     fetch_play_take(1, &late);
     fetch_play_take(2, &late);
-    send_all(2, &fetch_image[0], 5000);
+    fetch_play_send(2, &fetch_image[0], 5000);
     fetch_play_take(1, &late);
     fetch_play_piece(2, 0, fetch_image[1].bytes, 10, 10);
     ck_assert_uint_eq(dropped, 0);
@@ -223,9 +197,9 @@ START_TEST(a_manifest_that_is_none)
 {
     fetch_play_want(WIRE_THING_MANIFEST, 0);
     fetch_manifest.bytes[fetch_manifest.size / 2] ^= 1;
-    send_all(1, &fetch_manifest, 1000);
-    expect_asked(2, 2);
-    refuse(2, ENOENT);
+    fetch_play_send(1, &fetch_manifest, 1000);
+    ck_assert(fetch_play_asked(2, 2));
+    fetch_play_refuse(2, ENOENT);
     ck_assert_uint_eq(done_count, 1);
     ck_assert_int_ne(done_error, 0);
     ck_assert(!fetch_play_has_manifest());
@@ -242,7 +216,7 @@ START_TEST(one_that_stops_in_the_middle)
     ck_assert_uint_eq(done_count, 0);
     ck_assert(!fetch_play_has_image(0));
     fetch_play_want(WIRE_THING_IMAGE, 0); /* in the next term */
-    send_all(1, &fetch_image[0], 100000);
+    fetch_play_send(1, &fetch_image[0], 100000);
     ck_assert_int_eq(done_error, 0);
     ck_assert(fetch_play_has_image(0));
 }
@@ -266,7 +240,7 @@ static void ask(uint32_t host, enum wire_thing thing, uint32_t pid, uint32_t req
 static void get_image(uint32_t pid)
 {
     fetch_play_want(WIRE_THING_IMAGE, pid);
-    send_all(1, &fetch_image[pid], 100000);
+    fetch_play_send(1, &fetch_image[pid], 100000);
 }
 
 START_TEST(what_is_here_is_sent)
@@ -397,12 +371,12 @@ START_TEST(an_image_that_does_not_come_on)
     fetch_play_piece(1, 0, file->bytes, 100, file->size);
     agent_fetch_pump(&agent);
     ck_assert_uint_eq(passed_on(file), 100);
-    refuse(1, EIO);
+    fetch_play_refuse(1, EIO);
     agent_fetch_pump(&agent);
     last = fetch_last_said(WIRE_PIECE);
     ck_assert_uint_eq(last->host, 2);
     ck_assert_uint_eq(last->message.piece.error, EIO);
-    send_all(2, file, 1000); /* it had it after all */
+    fetch_play_send(2, file, 1000); /* it had it after all */
     ck_assert(fetch_play_has_image(1));
 }
 END_TEST
@@ -418,134 +392,6 @@ START_TEST(what_will_be_asked_for)
     get_image(1);
     agent_fetch_pump(&agent);
     ck_assert_uint_eq(passed_on(&fetch_image[1]), fetch_image[1].size);
-}
-END_TEST
-
-/* ---- What is kept for others ---- */
-
-static void keep(uint32_t pid, uint32_t digest_size)
-{
-    struct wire_message message = {.kind = WIRE_KEEP};
-
-    message.envelope.superstep = fetch_name.superstep;
-    message.keep.from = fetch_name.term;
-    message.keep.pid = pid;
-    message.keep.size = fetch_image[1].size;
-    message.keep.digest = (struct wire_bytes){fetch_digest(1), digest_size};
-    fetch_play_take(1, &message);
-}
-
-START_TEST(kept_for_another)
-{
-    keep(1, MANIFEST_DIGEST);
-    expect_asked(1, 1);
-    send_all(1, &fetch_image[1], 2000);
-    ck_assert(fetch_play_has_image(1));
-    const struct said *told = fetch_last_said(WIRE_IMAGE_DURABLE);
-    ck_assert_ptr_nonnull(told);
-    ck_assert_uint_eq(told->host, FETCH_ZERO);
-    ck_assert_uint_eq(told->message.image_durable.pid, 1);
-    ck_assert_uint_eq(told->message.image_durable.size, fetch_image[1].size);
-    ck_assert_mem_eq(told->message.image_durable.digest.data, fetch_digest(1), MANIFEST_DIGEST);
-}
-END_TEST
-
-START_TEST(not_kept)
-{
-    keep(FETCH_PROCS, MANIFEST_DIGEST); /* nobody */
-    keep(WIRE_RANKS_MAX - 1, MANIFEST_DIGEST);
-    keep(1, MANIFEST_DIGEST - 1);
-    ck_assert_uint_eq(said_count, 0);
-    keep(1, MANIFEST_DIGEST);
-    refuse(1, ENOENT);
-    refuse(2, ENOENT);
-    ck_assert_uint_eq(failed_images, 1);
-    ck_assert_uint_eq(said_count, 2);
-    ck_assert_ptr_null(fetch_last_said(WIRE_IMAGE_DURABLE));
-}
-END_TEST
-
-/* The host of a process may offer its image before Processor Zero's word of the processes comes. */
-START_TEST(offered_early)
-{
-    agent.nprocs = 0;
-    keep(1, MANIFEST_DIGEST);
-    keep(FETCH_PROCS, MANIFEST_DIGEST); /* nobody, as will be seen */
-    ck_assert_uint_eq(said_count, 0);
-    agent.nprocs = FETCH_PROCS;
-    agent_fetch_placed(&agent);
-    expect_asked(1, 1);
-    send_all(1, &fetch_image[1], 2000);
-    ck_assert_ptr_nonnull(fetch_last_said(WIRE_IMAGE_DURABLE));
-    said_count = 0;
-    agent_fetch_placed(&agent);
-    ck_assert_uint_eq(said_count, 0);
-}
-END_TEST
-
-START_TEST(offered_early_too_often)
-{
-    agent.nprocs = 0;
-    for (int i = 0; i < 4096; i++)
-        keep(1, MANIFEST_DIGEST);
-    ck_assert_uint_eq(dropped, 0);
-    keep(1, MANIFEST_DIGEST);
-    ck_assert_uint_eq(dropped, 1);
-    agent.nprocs = FETCH_PROCS;
-}
-END_TEST
-
-/* A byte of the data, of the tables, of the end; or it is the image of another process. */
-START_TEST(damaged_ones_do_not_count)
-{
-    const size_t size = fetch_image[1].size, at[] = {size / 2, 400, size - 90};
-    struct fetch_bytes *bad = _i < 3 ? &fetch_image[1] : &fetch_image[0];
-
-    keep(1, MANIFEST_DIGEST);
-    if (_i < 3)
-        bad->bytes[at[_i]] ^= 4;
-    send_all(1, bad, 5000);
-    if (_i < 3)
-        bad->bytes[at[_i]] ^= 4;
-    ck_assert(!fetch_play_has_image(1));
-    ck_assert_ptr_null(fetch_last_said(WIRE_IMAGE_DURABLE));
-    ck_assert_uint_eq(noticed, 1);
-    expect_asked(2, 2); /* it has a better one */
-    send_all(2, &fetch_image[1], 5000);
-    ck_assert(fetch_play_has_image(1));
-    ck_assert_ptr_nonnull(fetch_last_said(WIRE_IMAGE_DURABLE));
-}
-END_TEST
-
-/* What the term began from: nobody is told, and only what is missing is fetched. */
-START_TEST(kept_again)
-{
-    agent.term = fetch_name.term + 1;
-    agent.snapshots->committed = fetch_name;
-    keep(1, MANIFEST_DIGEST);
-    ck_assert_uint_eq(said[0].message.fetch.thing, WIRE_THING_MANIFEST);
-    send_all(1, &fetch_manifest, 1000);
-    expect_asked(2, 1);
-    send_all(1, &fetch_image[1], 1000);
-    ck_assert(fetch_play_has_manifest());
-    ck_assert(fetch_play_has_image(1));
-    keep(1, MANIFEST_DIGEST);
-    ck_assert_uint_eq(said_count, 2);
-    ck_assert_uint_eq(noticed, 0);
-}
-END_TEST
-
-START_TEST(kept_again_too_late)
-{
-    agent.term = fetch_name.term + 1;
-    agent.snapshots->committed = fetch_name;
-    keep(1, MANIFEST_DIGEST);
-    send_all(1, &fetch_manifest, 1000);
-    agent.snapshots->committed.superstep++;
-    fetch_play_piece(1, 0, fetch_image[1].bytes, 100, fetch_image[1].size);
-    ck_assert(!agent.peers->fetches->first);
-    ck_assert_uint_eq(noticed, 0);
-    ck_assert_uint_eq(failed_images, 0);
 }
 END_TEST
 
@@ -573,13 +419,6 @@ int main(void)
     tcase_add_loop_test(tests, an_image_is_passed_on_as_it_comes, 0, 2);
     tcase_add_test(tests, an_image_that_does_not_come_on);
     tcase_add_test(tests, what_will_be_asked_for);
-    tcase_add_test(tests, kept_for_another);
-    tcase_add_test(tests, not_kept);
-    tcase_add_test(tests, offered_early);
-    tcase_add_test(tests, offered_early_too_often);
-    tcase_add_loop_test(tests, damaged_ones_do_not_count, 0, 4);
-    tcase_add_test(tests, kept_again);
-    tcase_add_test(tests, kept_again_too_late);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -94,15 +94,6 @@ static void deliver(const struct fetch_bytes *file)
     fetch_play_piece(1, 0, file->bytes, file->size, file->size);
 }
 
-static void refuse(uint32_t host)
-{
-    struct wire_message message = {.kind = WIRE_PIECE};
-
-    message.piece.request = fetch_last_said(WIRE_FETCH)->message.fetch.request;
-    message.piece.error = ENOENT;
-    fetch_play_take(host, &message);
-}
-
 /* The images say which programs they map; nobody has those. */
 static void refuse_programs(unsigned before)
 {
@@ -114,7 +105,7 @@ static void refuse_programs(unsigned before)
 
         ck_assert_uint_lt(i, 20);
         ck_assert_uint_eq(last->message.fetch.thing, WIRE_THING_BINARY);
-        refuse(last->host);
+        fetch_play_refuse(last->host, ENOENT);
     }
     ck_assert_uint_eq(gathered, was + 1);
     ck_assert_int_eq(gathered_error, -ENOENT);
@@ -164,9 +155,9 @@ START_TEST(nobody_has_it)
         deliver(&fetch_manifest);
         expect_fetch(2, WIRE_THING_IMAGE, 0, 1);
     }
-    refuse(1);
+    fetch_play_refuse(1, ENOENT);
     expect_fetch(2 + (unsigned)_i, _i > 0 ? WIRE_THING_IMAGE : WIRE_THING_MANIFEST, 0, 2);
-    refuse(2);
+    fetch_play_refuse(2, ENOENT);
     if (_i > 0) { /* what was asked for besides comes, or does not */
         ck_assert_uint_eq(gathered, 0);
         expect_fetch(4, WIRE_THING_IMAGE, 1, 1);
@@ -202,7 +193,7 @@ START_TEST(an_image_that_is_none)
     deliver(&fetch_image[0]);
     expect_fetch(3, WIRE_THING_IMAGE, 0, 2);
     ck_assert_uint_eq(noticed, 1);
-    refuse(2);
+    fetch_play_refuse(2, ENOENT);
     deliver(&fetch_image[1]);
     ck_assert_uint_eq(gathered, 1);
     ck_assert_int_eq(gathered_error, -ENOENT);

@@ -1,0 +1,166 @@
+/* test_keep.c - images that are kept for other hosts: offered, fetched, checked, told of; offers
+ * that come early, too late or too often. */
+#include <check.h>
+#include <string.h>
+
+#include "tests/ckpt/store_sample.h"
+#include "tests/unit/fetch_play.h"
+#include "tests/unit/loop_play.h"
+#include "tests/unit/suite.h"
+
+static void set_up(void)
+{
+    loop_set_up(); /* so that descriptors are counted */
+    fetch_set_up();
+}
+
+static void tear_down(void)
+{
+    fetch_tear_down();
+    loop_tear_down();
+}
+
+static void keep(uint32_t pid, uint32_t digest_size)
+{
+    struct wire_message message = {.kind = WIRE_KEEP};
+
+    message.envelope.superstep = fetch_name.superstep;
+    message.keep.from = fetch_name.term;
+    message.keep.pid = pid;
+    message.keep.size = fetch_image[1].size;
+    message.keep.digest = (struct wire_bytes){fetch_digest(1), digest_size};
+    fetch_play_take(1, &message);
+}
+
+START_TEST(kept_for_another)
+{
+    keep(1, MANIFEST_DIGEST);
+    ck_assert(fetch_play_asked(1, 1));
+    fetch_play_send(1, &fetch_image[1], 2000);
+    ck_assert(fetch_play_has_image(1));
+    const struct said *told = fetch_last_said(WIRE_IMAGE_DURABLE);
+    ck_assert_ptr_nonnull(told);
+    ck_assert_uint_eq(told->host, FETCH_ZERO);
+    ck_assert_uint_eq(told->message.image_durable.pid, 1);
+    ck_assert_uint_eq(told->message.image_durable.size, fetch_image[1].size);
+    ck_assert_mem_eq(told->message.image_durable.digest.data, fetch_digest(1), MANIFEST_DIGEST);
+}
+END_TEST
+
+START_TEST(not_kept)
+{
+    keep(FETCH_PROCS, MANIFEST_DIGEST); /* nobody */
+    keep(WIRE_RANKS_MAX - 1, MANIFEST_DIGEST);
+    keep(1, MANIFEST_DIGEST - 1);
+    ck_assert_uint_eq(said_count, 0);
+    keep(1, MANIFEST_DIGEST);
+    fetch_play_refuse(1, ENOENT);
+    fetch_play_refuse(2, ENOENT);
+    ck_assert_uint_eq(failed_images, 1);
+    ck_assert_uint_eq(said_count, 2);
+    ck_assert_ptr_null(fetch_last_said(WIRE_IMAGE_DURABLE));
+}
+END_TEST
+
+/* The host of a process may offer its image before Processor Zero's word of the processes comes. */
+START_TEST(offered_early)
+{
+    agent.nprocs = 0;
+    keep(1, MANIFEST_DIGEST);
+    keep(FETCH_PROCS, MANIFEST_DIGEST); /* nobody, as will be seen */
+    ck_assert_uint_eq(said_count, 0);
+    agent.nprocs = FETCH_PROCS;
+    agent_fetch_placed(&agent);
+    ck_assert(fetch_play_asked(1, 1));
+    fetch_play_send(1, &fetch_image[1], 2000);
+    ck_assert_ptr_nonnull(fetch_last_said(WIRE_IMAGE_DURABLE));
+    said_count = 0;
+    agent_fetch_placed(&agent);
+    ck_assert_uint_eq(said_count, 0);
+}
+END_TEST
+
+START_TEST(offered_early_too_often)
+{
+    agent.nprocs = 0;
+    for (int i = 0; i < 4096; i++)
+        keep(1, MANIFEST_DIGEST);
+    ck_assert_uint_eq(dropped, 0);
+    keep(1, MANIFEST_DIGEST);
+    ck_assert_uint_eq(dropped, 1);
+    agent.nprocs = FETCH_PROCS;
+}
+END_TEST
+
+/* A byte of the data, of the tables, of the end; or it is the image of another process. */
+START_TEST(damaged_ones_do_not_count)
+{
+    const size_t size = fetch_image[1].size, at[] = {size / 2, 400, size - 90};
+    struct fetch_bytes *bad = _i < 3 ? &fetch_image[1] : &fetch_image[0];
+
+    keep(1, MANIFEST_DIGEST);
+    if (_i < 3)
+        bad->bytes[at[_i]] ^= 4;
+    fetch_play_send(1, bad, 5000);
+    if (_i < 3)
+        bad->bytes[at[_i]] ^= 4;
+    ck_assert(!fetch_play_has_image(1));
+    ck_assert_ptr_null(fetch_last_said(WIRE_IMAGE_DURABLE));
+    ck_assert_uint_eq(noticed, 1);
+    ck_assert(fetch_play_asked(2, 2)); /* it has a better one */
+    fetch_play_send(2, &fetch_image[1], 5000);
+    ck_assert(fetch_play_has_image(1));
+    ck_assert_ptr_nonnull(fetch_last_said(WIRE_IMAGE_DURABLE));
+}
+END_TEST
+
+/* What the term began from: nobody is told, and only what is missing is fetched. */
+START_TEST(kept_again)
+{
+    agent.term = fetch_name.term + 1;
+    agent.snapshots->committed = fetch_name;
+    keep(1, MANIFEST_DIGEST);
+    ck_assert_uint_eq(said[0].message.fetch.thing, WIRE_THING_MANIFEST);
+    fetch_play_send(1, &fetch_manifest, 1000);
+    ck_assert(fetch_play_asked(2, 1));
+    fetch_play_send(1, &fetch_image[1], 1000);
+    ck_assert(fetch_play_has_manifest());
+    ck_assert(fetch_play_has_image(1));
+    keep(1, MANIFEST_DIGEST);
+    ck_assert_uint_eq(said_count, 2);
+    ck_assert_uint_eq(noticed, 0);
+}
+END_TEST
+
+START_TEST(kept_again_too_late)
+{
+    agent.term = fetch_name.term + 1;
+    agent.snapshots->committed = fetch_name;
+    keep(1, MANIFEST_DIGEST);
+    fetch_play_send(1, &fetch_manifest, 1000);
+    agent.snapshots->committed.superstep++;
+    fetch_play_piece(1, 0, fetch_image[1].bytes, 100, fetch_image[1].size);
+    ck_assert(!agent.peers->fetches->first);
+    ck_assert_uint_eq(noticed, 0);
+    ck_assert_uint_eq(failed_images, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("keep");
+    TCase *tests = tcase_create("keep");
+
+    store_sample_scratch();
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, kept_for_another);
+    tcase_add_test(tests, not_kept);
+    tcase_add_test(tests, offered_early);
+    tcase_add_test(tests, offered_early_too_often);
+    tcase_add_loop_test(tests, damaged_ones_do_not_count, 0, 4);
+    tcase_add_test(tests, kept_again);
+    tcase_add_test(tests, kept_again_too_late);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
