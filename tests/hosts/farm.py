@@ -21,36 +21,17 @@ import atexit
 import os
 import pwd
 import re
-import select
 import shutil
 import signal
-import string
 import subprocess
 import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-# Seconds after which something that should happen never will.
-PATIENCE = float(os.environ.get("RECOVERY_PATIENCE", "60"))
-OWN = ("farm-init", "farm-session")  # processes of a host that belong to the farm
-STRIDE = 3000  # from the numbers of one host's processes to those of the next, in small farms
-USER = ("bspuser", 54321)
-SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-
-class FarmError(Exception):
-    pass
-
-
-def not_here(reason):
-    """Ends the test because the machine cannot do what it needs."""
-    if os.environ.get("CI") == "true":
-        print(f"FAILED: {reason}, and nothing is skipped where CI=true")
-        sys.exit(1)
-    print(f"skipped: {reason}")
-    sys.exit(77)
+from farm_faults import Faults
+from farm_parts import (HERE, OWN, PATIENCE, ROOT, STRIDE, SYSTEM_PATH, USER,  # noqa: F401
+                        FarmError, Host, Process, children_of, default_names, make_program, name_of,
+                        not_here, number_inside, read_line)
 
 
 def require(*commands, root=False):
@@ -68,81 +49,7 @@ def require(*commands, root=False):
         not_here(f"no network namespaces here ({problem})")
 
 
-def default_names(count):
-    return list(string.ascii_lowercase[:count]) if count <= 26 else [f"n{i}" for i in range(count)]
-
-
-def make_program(folder):
-    """The helper of the hosts: built already, or compiled now."""
-    path = os.path.join(folder, "farmhost")
-    built = os.environ.get("FARM_PROGRAM")
-    if built:
-        shutil.copy(built, path)
-        return path
-    sources = [os.path.join(HERE, name) for name in os.listdir(HERE) if name.endswith(".c")]
-    subprocess.run(["cc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", f"-I{ROOT}", "-o", path, *sources],
-                   check=True)
-    return path
-
-
-def read_line(process, what):
-    """A line of a helper's output; what it said instead when it failed."""
-    line = b""
-    end = time.monotonic() + PATIENCE
-    while not line.endswith(b"\n"):
-        ready, _, _ = select.select([process.stdout], [], [], max(0, end - time.monotonic()))
-        byte = os.read(process.stdout.fileno(), 1) if ready else b""
-        if not byte:
-            process.kill()
-            words = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
-            raise FarmError(f"{what}: {words or 'no answer'}")
-        line += byte
-    return line.decode().strip()
-
-
-def children_of(os_pid):
-    try:
-        with open(f"/proc/{os_pid}/task/{os_pid}/children") as file:
-            return [int(word) for word in file.read().split()]
-    except OSError:
-        return []
-
-
-def name_of(os_pid):
-    try:
-        with open(f"/proc/{os_pid}/comm") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
-
-
-def number_inside(os_pid):
-    """The number a process has in its own namespace."""
-    with open(f"/proc/{os_pid}/status") as file:
-        return next(int(line.split()[-1]) for line in file if line.startswith("NSpid:"))
-
-
-class Host:
-    """One host; what is None or empty is down."""
-
-    def __init__(self, number, name):
-        self.number, self.name = number, name
-        self.address = f"10.77.{number // 200}.{number % 200 + 1}"
-        self.port = f"p{number}"
-        self.helper = self.wire = None
-        self.init = 0  # its first process
-        self.stopped = []  # processes that freeze stopped
-
-
-class Process(subprocess.Popen):
-    """A command on a host.  inside(): the process itself; pid is only the one that looks after it."""
-
-    def inside(self):
-        found = children_of(self.pid)
-        return found[0] if found else 0
-
-
-class Farm:
+class Farm(Faults):
     """Hosts and the network between them.
 
     hosts      how many, or their names
@@ -389,118 +296,6 @@ class Farm:
     def host_of(self, os_pid):
         """The name of the host a process runs on; "": on none."""
         return next((name for name in self.names if os_pid in self.processes(name)), "")
-
-    # ---- Faults -----------------------------------------------------------------------------
-
-    def kill_host(self, name):
-        """Power off: nobody hears a word of it any more, then everything on it is gone."""
-        host = self.hosts[name]
-        self.cut(name)
-        self.end_host(host)
-        if not self.wires:  # the kernel removes it some time later
-            self.on_switch("ip", "link", "del", host.port, check=False)
-
-    def set_wire(self, name, **change):
-        host = self.hosts[name]
-        if not host.wire:
-            raise FarmError("only farms with wires can do that")
-        host.wire_state.update(change)
-        state = host.wire_state
-        line = " ".join(str(state[what]) for what in ("delay", "loss", "rate", "out", "in"))
-        host.wire.stdin.write(line.encode() + b"\n")
-        host.wire.stdin.flush()
-        read_line(host.wire, f"the wire to {name}")
-
-    def delay(self, name, seconds):
-        """Every frame from and to a host is so much later."""
-        self.set_wire(name, delay=int(seconds * 1e6))
-
-    def loss(self, name, fraction):
-        """So many of its frames are lost, either way."""
-        self.set_wire(name, loss=int(fraction * 1e6))
-
-    def rate(self, name, bytes_per_second):
-        """Its link carries so much, either way; 0: as much as it can."""
-        host = self.hosts[name]
-        if host.wire:
-            self.set_wire(name, rate=int(bytes_per_second))
-            return
-        self.on_switch("tc", "qdisc", "del", "dev", host.port, "root", check=False)
-        self.command_in(host.init, ["tc", "qdisc", "del", "dev", "eth0", "root"], check=False)
-        if bytes_per_second:
-            bucket = ["root", "tbf", "rate", f"{int(bytes_per_second * 8)}bit", "burst", "128kb",
-                      "latency", "400ms"]
-            self.on_switch("tc", "qdisc", "add", "dev", host.port, *bucket)
-            self.command_in(host.init, ["tc", "qdisc", "add", "dev", "eth0", *bucket])
-
-    def cut(self, name, cable=False):
-        """Nothing passes from or to a host; it notices nothing, or, with cable, that its link is
-        down."""
-        host = self.hosts[name]
-        if host.wire and not cable:
-            self.set_wire(name, out=0, **{"in": 0})
-        elif cable:
-            self.on_switch("ip", "link", "set", host.port, "down")
-        else:
-            self.on_switch("bridge", "link", "set", "dev", host.port, "state", "0")
-
-    def mend(self, name):
-        """The opposite of cut, delay, loss and rate."""
-        host = self.hosts[name]
-        if host.wire:
-            self.set_wire(name, delay=0, loss=0, rate=0, out=1, **{"in": 1})
-        else:
-            self.rate(name, 0)
-        self.on_switch("ip", "link", "set", host.port, "up")
-        end = time.monotonic() + PATIENCE
-        forward = ("bridge", "link", "set", "dev", host.port, "state", "3")
-        while "Network is down" in self.on_switch(*forward, check=False).stderr:
-            if time.monotonic() > end:  # the kernel takes note of a cable some time later
-                raise FarmError(f"the link to {name} stays down")
-        self.on_switch(*forward)
-        self.cuts = {pair for pair in self.cuts if name not in pair}
-        self.cut_pairs()
-
-    def cut_between(self, one, other, both=True):
-        """Nothing passes from one host to the other (or back), while both hear everybody else."""
-        self.cuts |= {(one, other), (other, one)} if both else {(one, other)}
-        self.cut_pairs()
-
-    def cut_pairs(self):
-        """Makes the switch drop what is in self.cuts and nothing else."""
-        rules = "".join(f"add rule bridge farm passing ip saddr {self.hosts[a].address} "
-                        f"ip daddr {self.hosts[b].address} drop\n" for a, b in sorted(self.cuts))
-        if not rules and not getattr(self, "has_rules", False):
-            return
-        self.has_rules = True
-        text = ("add table bridge farm\ndelete table bridge farm\nadd table bridge farm\n"
-                "add chain bridge farm passing { type filter hook forward priority 0; }\n" + rules)
-        self.on_switch("nft", "-f", "-", input=text)
-
-    def freeze(self, name, silent=True):
-        """Everything on a host stops; silent: its kernel does not answer for it either."""
-        host = self.hosts[name]
-        if silent:
-            self.cut(name)
-        while True:  # until nobody is left who could start another
-            fresh = [pid for pid in self.processes(name) if pid not in host.stopped]
-            if not fresh:
-                return
-            for os_pid in fresh:
-                try:
-                    os.kill(os_pid, signal.SIGSTOP)
-                except ProcessLookupError:
-                    pass
-                host.stopped.append(os_pid)
-
-    def thaw(self, name):
-        host = self.hosts[name]
-        for os_pid in host.stopped:
-            if os_pid in self.processes(name):
-                os.kill(os_pid, signal.SIGCONT)
-        host.stopped = []
-        self.mend(name)
-
 
 class Loopback:
     """Hosts 127.0.0.2, 127.0.0.3, ... that are this machine: for those who may make no namespaces.

@@ -64,6 +64,10 @@ class Cluster:
         return any(line.split()[:2] == [str(pid), str(superstep)]
                    for line in self.text("files/witness").decode().splitlines())
 
+    def with_a(self, program):
+        """The nodes on which it runs."""
+        return [name for name in self.farm.names if program in self.farm.processes(name).values()]
+
     def hold(self, superstep, p):
         for pid in range(p):
             open(os.path.join(self.home, f"files/hold.{pid}.{superstep}"), "w").close()
@@ -126,19 +130,40 @@ def preemption():
         cluster.check_answer(2)
 
 
-def a_node_that_dies():
+def lose_a_node(*options):
+    """Of 4 nodes 3 have a process each; one of them dies.  The fourth takes its place."""
     with Cluster(4) as cluster:
         cluster.submit(["-N4", "--ntasks-per-node=1", "--no-kill"],
-                       bsprun_options="-np 3 --spares 1 --heartbeat 2")
+                       bsprun_options=" ".join(("-np 3 --heartbeat 2", *options)))
         cluster.hold(7, 3)
+        cluster.hold(9, 3)
         cluster.until(lambda: all(cluster.executed(pid, 7) for pid in range(3))
                       and cluster.committed() >= 7, "superstep 7")
-        at_work = [name for name in cluster.farm.names[1:]
-                   if "ticker" in cluster.farm.processes(name).values()]
-        cluster.farm.kill_host(at_work[-1])
+        before = cluster.with_a("ticker")
+        check(len(before) == 3, "processes are on", before)
+        idle = next(name for name in cluster.farm.names if name not in before)
+        check((idle in cluster.with_a("bspnode")) == ("--spares" not in options),
+              "an agent on", idle, "with", options)
+        victim = before[-1]
+        cluster.farm.kill_host(victim)
         cluster.release(7, 3)
+        cluster.until(lambda: all(cluster.executed(pid, 9) for pid in range(3)), "superstep 9")
+        after = cluster.with_a("ticker")
+        check(after == sorted({*before, idle} - {victim}), "processes are on", after, "and were on",
+              before, cluster.text("err").decode())
+        cluster.release(9, 3)
         cluster.wait_over()
         cluster.check_answer(3)
+
+
+def a_node_that_dies():
+    """A node without a process has room."""
+    lose_a_node()
+
+
+def a_node_that_dies_and_a_spare():
+    """On a spare nothing runs until it is needed."""
+    lose_a_node("--spares", "1")
 
 
 def cancelled():
@@ -157,4 +182,5 @@ def cancelled():
 
 if __name__ == "__main__":
     farms.require(*COMMANDS, root=True)
-    main([an_allocation, preemption, a_node_that_dies, cancelled])
+    main([an_allocation, preemption, a_node_that_dies, a_node_that_dies_and_a_spare,
+          cancelled])
