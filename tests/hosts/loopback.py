@@ -13,7 +13,7 @@ for name, folder in (("RECOVERY_BIN", "bin"), ("RECOVERY_PROGRAMS", "tests/recov
 sys.path.insert(0, os.path.join(ROOT, "tests", "recovery"))
 from harness import *  # noqa: E402,F403
 from harness import (BIN, BSPRUN, MARK, Place, TICKER, alive, check, environment_of,  # noqa: E402
-                     marked, name_of, wait_until)
+                     marked, wait_until)
 
 PUPPET = os.path.join(BUILD, "tests/hosts/puppet")
 HOLDUP = os.path.join(BUILD, "tests/hosts/libholdup.so")
@@ -111,13 +111,6 @@ class LoopbackPlace(Place):
                       if name == "bspnode" and alive(pid) and wanted in environment_of(pid)]
             return agents[0] if agents else None
         return wait_until(found, f"the agent of {host}")
-
-    def ranks_of(self, host):
-        """The processes of the program that live on that host."""
-        wanted = b"BSPZERO_HOST_NAME=" + host.encode()
-        return [pid for pid in marked(self.mark)
-                if name_of(pid) not in ("bspnode", "bsprun", "sh", "launcher")
-                and alive(pid) and wanted in environment_of(pid)]
 
 
 def wait_said(job, text):
