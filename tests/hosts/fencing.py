@@ -7,8 +7,8 @@ import signal
 import time
 
 from loopback import *
-from loopback import (LoopbackPlace, alive, check, children_of, jobs, main, marked, send, state_of,
-                      wait_said, wait_until)
+from loopback import (LoopbackPlace, alive, check, children_of, holdup, jobs, main, marked, send,
+                      state_of, wait_said, wait_until)
 
 SUPERSTEPS = 6
 AT = 3
@@ -178,7 +178,7 @@ class LateHost:
         for pid in range(4):
             place.hold(pid, AT + 1)
         if self.bsprun_stops:
-            place.env.update(LD_PRELOAD=HOLDUP, HOLDUP="term", HOLDUP_SKIP="1")
+            place.env.update(holdup("term", skip=1))
         self.job = place.ticker(4, SUPERSTEPS, "-a", options=("-vv", "--every", "1"))
         wait_said(self.job, "host h0 has come")
         place.let_come("h1")
@@ -267,6 +267,7 @@ def a_commit_that_ends_late():
         late.check_goes_on(AT)
         late.leave()
         late.check_goes_on(AT)
+        check(f"snapshot of superstep {AT + 1}:" not in late.job.said(), "it was believed\n", late.job)
         late.check_end()
 
 

@@ -92,7 +92,7 @@ class LoopbackPlace(Place):
         """
         os.mkfifo(self.path("far." + host))
         with open(os.open(self.path("far." + host), os.O_RDWR), "rb") as join:
-            return self.own_agent(host, join, LD_PRELOAD=HOLDUP, HOLDUP=late_with)
+            return self.own_agent(host, join, **holdup(late_with))
 
     def own_agent(self, host, join, **more):
         """One that is a child of the test; join: what it is told first."""
@@ -111,6 +111,13 @@ class LoopbackPlace(Place):
                       if name == "bspnode" and alive(pid) and wanted in environment_of(pid)]
             return agents[0] if agents else None
         return wait_until(found, f"the agent of {host}")
+
+
+def holdup(file, skip=0):
+    """The environment of a process that is late with a file, after so many times."""
+    sanitizer = os.environ.get("ASAN_OPTIONS", "")
+    return {"LD_PRELOAD": HOLDUP, "HOLDUP": file, "HOLDUP_SKIP": str(skip),
+            "ASAN_OPTIONS": sanitizer + ":verify_asan_link_order=0"}
 
 
 def wait_said(job, text):
