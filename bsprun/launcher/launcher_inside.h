@@ -44,7 +44,7 @@ struct launcher {
     uint64_t begun_ms; /* when the first agent was told to start; 0: not yet */
 
     uv_signal_t stops[LAUNCHER_STOPS], save_signal, window_signal;
-    uv_timer_t progress_timer, prompt_timer, machine_timer;
+    uv_timer_t progress_timer, prompt_timer, line_timer, machine_timer;
     int signals_seen;
 
     /* The job. */

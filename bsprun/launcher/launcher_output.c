@@ -14,6 +14,7 @@
 
 #include "bsprun/launcher/launcher_inside.h"
 
+#define PROMPT_MS     100u
 /* Output that waits for its reader: beyond HIGH no more is taken from the agent, until LOW. */
 #define WAITING_HIGH  (1u << 20)
 #define WAITING_LOW   (1u << 18)
@@ -195,10 +196,24 @@ void launcher_order_lost(struct launcher_agent *agent)
 
 /* ---- Beginnings of lines ---- */
 
-static void await_rest_of_line(struct launcher *launcher);
-
 /* Nothing more has come for a while: what looks like a prompt is one. */
 static void on_prompt_timer(uv_timer_t *timer)
+{
+    struct launcher *launcher = timer->data;
+
+    if (!launcher->output_closed)
+        check_output(launcher, show_release(launcher->show));
+}
+
+static void await_prompt(struct launcher *launcher)
+{
+    if (launcher->prompts)
+        uv_timer_start(&launcher->prompt_timer, on_prompt_timer, PROMPT_MS, 0);
+}
+
+static void await_rest_of_lines(struct launcher *launcher);
+
+static void on_line_timer(uv_timer_t *timer)
 {
     struct launcher *launcher = timer->data;
 
@@ -206,19 +221,17 @@ static void on_prompt_timer(uv_timer_t *timer)
         whole_excuse(&launcher->whole, launcher_now_ms());
     else
         whole_release(&launcher->whole, launcher_now_ms());
-    if (launcher->order)
-        ask_passed(launcher);
-    if (launcher->prompts && !launcher->output_closed)
-        check_output(launcher, show_release(launcher->show));
+    ask_passed(launcher);
+    await_prompt(launcher);
     on_sink_changed(launcher);
-    if (launcher->whole.first)
-        await_rest_of_line(launcher);
+    await_rest_of_lines(launcher);
 }
 
-static void await_rest_of_line(struct launcher *launcher)
+/* Whatever else comes meanwhile. */
+static void await_rest_of_lines(struct launcher *launcher)
 {
-    if (launcher->prompts || launcher->whole.first)
-        uv_timer_start(&launcher->prompt_timer, on_prompt_timer, WHOLE_PROMPT_MS, 0);
+    if (launcher->whole.first && !uv_is_active((uv_handle_t *)&launcher->line_timer))
+        uv_timer_start(&launcher->line_timer, on_line_timer, WHOLE_PROMPT_MS, 0);
 }
 
 static void tell_unordered(void *context, int error)
@@ -239,7 +252,8 @@ void launcher_show_output(struct launcher_agent *agent, const struct wire_messag
         put_in_order(agent, message);
     else
         show_now(launcher, output->pid, (int)output->stream, output->data.data, output->data.size);
-    await_rest_of_line(launcher);
+    await_prompt(launcher);
+    await_rest_of_lines(launcher);
     on_sink_changed(launcher);
 }
 
@@ -394,7 +408,8 @@ int launcher_open_streams(struct launcher *launcher)
     sink_init(&launcher->sinks[0], &launcher->loop, STDOUT_FILENO, on_sink_changed, launcher);
     sink_init(&launcher->sinks[1], &launcher->loop, STDERR_FILENO, on_sink_changed, launcher);
     uv_timer_init(&launcher->loop, &launcher->prompt_timer);
-    launcher->prompt_timer.data = launcher;
+    uv_timer_init(&launcher->loop, &launcher->line_timer);
+    launcher->prompt_timer.data = launcher->line_timer.data = launcher;
     launcher->prompts = isatty(STDOUT_FILENO);
     if (snapshots && mode == WIRE_STDIO_INHERIT)
         mode = WIRE_STDIO_PLAIN;
@@ -420,6 +435,7 @@ void launcher_close_streams(struct launcher *launcher)
 {
     whole_forget(&launcher->whole);
     uv_close((uv_handle_t *)&launcher->prompt_timer, NULL);
+    uv_close((uv_handle_t *)&launcher->line_timer, NULL);
     for (int i = 0; i < 2; i++)
         sink_close(&launcher->sinks[i]);
     feed_close(&launcher->feed);

@@ -12,6 +12,7 @@ struct whole_part {
     uint32_t host;
     int pid, stream;
     uint64_t superstep, since_ms; /* of the newest piece */
+    uint64_t begun_ms;
     bool cut;                     /* by the agent: the rest is on its way */
     char *data;
     size_t size, room;
@@ -121,6 +122,7 @@ void whole_piece(struct whole *whole, uint64_t now_ms, uint32_t host, uint64_t s
                                     .stream = stream,
                                     .superstep = superstep,
                                     .since_ms = now_ms,
+                                    .begun_ms = now_ms,
                                     .cut = size >= WIRE_CHUNK_MAX};
 
     whole_come(whole, host, superstep);
@@ -148,7 +150,8 @@ void whole_release(struct whole *whole, uint64_t now_ms)
     for (struct whole_part **at = &whole->first; *at;) {
         bool prompt = (*at)->size < WHOLE_PROMPT && !(*at)->cut;
 
-        if (now_ms - (*at)->since_ms >= (prompt ? WHOLE_PROMPT_MS : WHOLE_LATE_MS))
+        if (prompt ? now_ms - (*at)->begun_ms >= WHOLE_PROMPT_MS
+                   : now_ms - (*at)->since_ms >= WHOLE_LATE_MS)
             pass_on(whole, at);
         else
             at = &(*at)->next;
@@ -158,7 +161,7 @@ void whole_release(struct whole *whole, uint64_t now_ms)
 void whole_excuse(struct whole *whole, uint64_t now_ms)
 {
     for (struct whole_part *part = whole->first; part; part = part->next)
-        part->since_ms = now_ms;
+        part->since_ms = part->begun_ms = now_ms;
 }
 
 void whole_flush(struct whole *whole)

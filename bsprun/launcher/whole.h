@@ -5,7 +5,8 @@
  * is passed on without that when
  *   - it is LINE long, or all that waits is more than MEMORY;
  *   - its host has come to a later superstep, or to a snapshot, or will send nothing more;
- *   - nothing has followed for a while: soon what looks like a prompt, late what does not.
+ *   - it does not end: soon what looks like a prompt, or a part of one; what is more when nothing has
+ *     followed for long.
  *
  * Pure.
  */

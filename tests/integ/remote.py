@@ -277,8 +277,9 @@ def lost_after_bsp_end():
 def a_host_whose_processes_have_ended():
     """Nothing is lost with it: process 0 goes on behind bsp_end."""
     with Temporary() as folder:
-        with Job([BSPRUN, "--ckpt", folder, *TWO, PROG, "late-sleep"]) as job:
+        with Job([BSPRUN, "-vv", "--ckpt", folder, *TWO, PROG, "late-sleep"]) as job:
             job.wait_ready(1)
+            job.wait_for(r"event RANK_EXITED term 1 host 1 pid \d status 0$", 2)
             os.kill(agents(job)["h1"], signal.SIGKILL)
             wait_until(lambda: "h1" not in agents(job), "the end of the agent")
             job.signal(signal.SIGINT)

@@ -161,11 +161,19 @@ START_TEST(prompts)
     whole_release(&whole, now_ms + WHOLE_LATE_MS - 1);
     expect("[0 0 2 1]x65530.");
     whole_excuse(&whole, now_ms + WHOLE_LATE_MS);
-    whole_release(&whole, now_ms + 2 * WHOLE_LATE_MS - 1);
+    now_ms += WHOLE_LATE_MS;
+    whole_release(&whole, now_ms + WHOLE_LATE_MS - 1);
     expect("");
     piece(0, 0, 2, "!");
+    whole_release(&whole, now_ms + WHOLE_PROMPT_MS - 1);
+    expect("");
     whole_release(&whole, now_ms + WHOLE_PROMPT_MS);
     expect("[0 0 2 1]prompt!");
+    piece(0, 0, 2, "10% ");
+    now_ms += WHOLE_PROMPT_MS - 1;
+    piece(0, 0, 2, "20% ");
+    whole_release(&whole, now_ms + 1); /* somebody wants to see it move */
+    expect("[0 0 2 1]10% 20% ");
 }
 END_TEST
 
