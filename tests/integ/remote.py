@@ -275,9 +275,17 @@ def lost_after_bsp_end():
 
 
 def a_host_whose_processes_have_ended():
-    """Nothing is lost with it: process 0 goes on behind bsp_end."""
+    """Nothing is lost with it, as it has not Processor Zero: process 0 goes on behind bsp_end."""
     with Temporary() as folder:
-        with Job([BSPRUN, "-vv", "--ckpt", folder, *TWO, PROG, "late-sleep"]) as job:
+        rsh, go = os.path.join(folder, "rsh"), os.path.join(folder, "go")
+        with open(rsh, "w") as file:
+            file.write(f"#!/bin/sh\n[ $1 = h0 ] || while [ ! -e {go} ]; do sleep 0.01; done\n"
+                       f"exec {RSH} \"$@\"\n")
+        os.chmod(rsh, 0o700)
+        with Job([BSPRUN, "-vv", "--ckpt", os.path.join(folder, "store"), "--launcher", rsh,
+                  "--hosts", "h0:2,h1:2", PROG, "late-sleep"]) as job:
+            job.wait_for("host h0 has come")
+            open(go, "w").close()
             job.wait_ready(1)
             job.wait_for(r"event RANK_EXITED term 1 host 1 pid \d status 0$", 2)
             os.kill(agents(job)["h1"], signal.SIGKILL)
