@@ -102,6 +102,17 @@ START_TEST(one_host_after_the_other_is_asked)
 END_TEST
 
 /* What comes once more, too late, or from somebody else, is of nothing that is wanted. */
+START_TEST(answers_of_others)
+{
+    fetch_play_want(WIRE_THING_IMAGE, 1);
+    fetch_play_piece(2, 0, fetch_image[0].bytes, 10, fetch_image[1].size);
+    fetch_play_send(1, &fetch_image[1], 5000);
+    ck_assert_uint_eq(dropped, 0);
+    ck_assert_uint_eq(done_count, 1);
+    ck_assert(fetch_play_has_image(1));
+}
+END_TEST
+
 START_TEST(answers_to_other_questions)
 {
     fetch_play_want(WIRE_THING_IMAGE, 0);
@@ -408,6 +419,7 @@ int main(void)
     tcase_add_test(tests, the_term_ends_meanwhile);
     tcase_add_test(tests, a_manifest_comes_in_pieces);
     tcase_add_test(tests, one_host_after_the_other_is_asked);
+    tcase_add_test(tests, answers_of_others);
     tcase_add_test(tests, answers_to_other_questions);
     tcase_add_loop_test(tests, lies_about_lengths, 0, LIES);
     tcase_add_test(tests, a_manifest_that_is_too_large);
