@@ -189,15 +189,22 @@ static void on_failed(void *context, uint32_t host, const char *text)
     launcher_give_up_agent(agent, false, false, short_text);
 }
 
-/* Its line says what became of the agent itself. */
+/* Its line says what became of the agent itself.  `text` may have several lines. */
 static void on_ended(void *context, uint32_t host, int wait_status, const char *text)
 {
     struct launcher *launcher = context;
     struct launcher_agent *agent = launcher_agent_of(launcher, host);
 
     (void)wait_status;
-    if (agent && text[0] && !launcher->over)
-        launcher_say(launcher, "host %s: %s", agent->name, text);
+    if (!agent || launcher->over)
+        return;
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\r\n");
+
+        if (length > 0)
+            launcher_say(launcher, "host %s: %.*s", agent->name, (int)length, line);
+        line += length + strspn(line + length, "\r\n");
+    }
 }
 
 static int open_start(struct launcher *launcher)

@@ -328,6 +328,26 @@ def comes_too_late():
                err="host h1")
 
 
+def what_a_command_says():
+    """... that ends before its agent does: line by line, and nothing else."""
+    with Temporary() as folder:
+        rsh, go_on = os.path.join(folder, "rsh"), os.path.join(folder, "go on")
+        with open(rsh, "w") as file:
+            file.write(f"#!/bin/sh\nexec 3<&0\n{RSH} \"$@\" <&3 >/dev/null 2>&1 3<&- &\n"
+                       f"until [ -e '{go_on}' ]; do sleep 0.02; done\n"
+                       "if [ $1 = h1 ]; then printf 'one\\n\\ntwo\\n' >&2; fi\n")
+        os.chmod(rsh, 0o700)
+        with Job([BSPRUN, "--launcher", rsh, "--hosts", "h0:2,h1:2", PROG, "loop"]) as job:
+            job.wait_ready(4)
+            before = job.text()
+            open(go_on, "w").close()
+            job.wait_for("^bsprun: host h1: two\n")
+            check(job.text() == before + "bsprun: host h1: one\nbsprun: host h1: two\n", job.text())
+            job.signal(signal.SIGINT)
+            check(job.finish() == 130, job.text())
+            job.check_gone(at_once=False)
+
+
 # ---- Faults ----
 
 def recovers(act, *words, lost=r"."):
@@ -427,6 +447,7 @@ if __name__ == "__main__":
           errors_anywhere, stopped_by_signals, stopped_while_hosts_are_started, time_limit,
           killed_launcher, a_private_folder_in_use_stays, lost_host_ends_the_job,
           silent_host_ends_the_job, lost_after_bsp_end,
-          a_host_whose_processes_have_ended, cannot_be_started, comes_too_late, agents_that_are_killed,
+          a_host_whose_processes_have_ended, cannot_be_started, comes_too_late, what_a_command_says,
+          agents_that_are_killed,
           an_agent_of_this_host_that_is_killed, processes_that_are_killed, silent_hosts,
           a_spare_comes_in, elsewhere, output_once])
