@@ -106,17 +106,6 @@ static bool is_terminal(const struct stream *stream)
     return stream - stream->agent->relay->streams >= SOCKETS;
 }
 
-static ssize_t read_terminal(struct stream *stream, int *pid)
-{
-    ssize_t got;
-
-    do
-        got = read(stream->reader, stream->agent->relay->chunk, sizeof stream->agent->relay->chunk);
-    while (got < 0 && errno == EINTR);
-    *pid = 0;
-    return got;
-}
-
 /* How many supersteps all processes of this host have come to the end of. */
 static uint64_t passed(const struct agent *agent)
 {
@@ -136,14 +125,35 @@ static uint64_t passed(const struct agent *agent)
     return least;
 }
 
+static void raise_superstep(struct agent *agent)
+{
+    uint64_t now = agent->peers && agent->here > 0 ? passed(agent) : 0;
+
+    if (now > agent->relay->superstep)
+        agent->relay->superstep = now;
+}
+
+/* Of several hosts, process 0 has come to the end of all supersteps when it writes there again. */
+static ssize_t read_terminal(struct stream *stream, int *pid)
+{
+    ssize_t got;
+
+    do
+        got = read(stream->reader, stream->agent->relay->chunk, sizeof stream->agent->relay->chunk);
+    while (got < 0 && errno == EINTR);
+    if (got > 0)
+        raise_superstep(stream->agent);
+    *pid = 0;
+    return got;
+}
+
 /* Several hosts: whoever wrote what lies in the stream comes to no barrier before it is read, so it
  * is of the superstep that all are in.  How much that is; else what recv says. */
 static ssize_t note_superstep(const struct stream *stream)
 {
-    const struct agent *agent = stream->agent;
+    struct agent *agent = stream->agent;
     ssize_t most = sizeof agent->relay->chunk, got;
     int waiting;
-    uint64_t now;
     char byte;
 
     if (!agent->peers || agent->here == 0)
@@ -153,9 +163,7 @@ static ssize_t note_superstep(const struct stream *stream)
         return got;
     if (ioctl(stream->reader, SIOCINQ, &waiting) == 0 && waiting > 0 && waiting < most)
         most = waiting;
-    now = passed(agent);
-    if (now > agent->relay->superstep)
-        agent->relay->superstep = now;
+    raise_superstep(agent);
     return most;
 }
 
@@ -257,8 +265,7 @@ static void close_supersteps(struct agent *agent)
     if (now <= agent->relay->superstep)
         return;
     agent_relay_pass_on(agent);
-    if (now > agent->relay->superstep)
-        agent->relay->superstep = now;
+    raise_superstep(agent);
 }
 
 bool agent_relay_passed(struct agent *agent, uint64_t superstep)

@@ -1,5 +1,5 @@
 /* test_mark.c - what was written before a snapshot is passed on before its MARK, and the snapshot
- * waits until bsprun has both.  The streams are real ones. */
+ * waits until bsprun has both; what the superstep of output is.  The streams are real ones. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@
 static struct agent agent;
 static struct agent_snapshots snapshots;
 static unsigned scanned, said_count;
+static char memory[BSPZ_BOARD_BYTES + BSPZ_RANK_BYTES] __attribute__((aligned(4096)));
 static struct {
     uint32_t kind, stream;
     uint64_t superstep, input;
@@ -65,17 +66,24 @@ void agent_finish(struct agent *at, const struct coord_outcome *outcome)
 
 /* ---- Fixture ---- */
 
-static void set_up(void)
+static void set_up_streams(uint32_t terminals)
 {
-    const struct wire_start start = {.stdio = WIRE_STDIO_PLAIN};
+    const struct wire_start start = {.stdio = WIRE_STDIO_PLAIN, .terminals = terminals};
 
     snapshots = (struct agent_snapshots){.ticket.name = {SUPERSTEP, 2}};
     agent = (struct agent){.nprocs = 1, .term = 2, .snapshots = &snapshots};
     agent.root.ospid = getpid();
+    memset(&memory, 0, sizeof memory);
+    agent.board = (struct bspz_board *)memory;
     ck_assert_int_eq(uv_loop_init(&agent.loop), 0);
     ck_assert_int_eq(agent_relay_open(&agent, &start), 0);
     memset(said, 0, sizeof said);
     said_count = scanned = 0;
+}
+
+static void set_up(void)
+{
+    set_up_streams(0);
 }
 
 static void tear_down(void)
@@ -154,6 +162,28 @@ START_TEST(images_wait_for_the_echo)
 }
 END_TEST
 
+/* It is newer than what processes wrote before, also on hosts that are slower to tell. */
+START_TEST(terminal_behind_bsp_end)
+{
+    tear_down();
+    set_up_streams(1u);
+    agent.peers = (struct agent_peers *)&snapshots; /* never looked into */
+    print(1, "before bsp_begin\n");
+    while (said_count == 0) /* the kernel hands it over some time later */
+        agent_relay_pass_on(&agent);
+    agent.here = 1;
+    atomic_store(&bspz_rank_of(agent.board, 0)->line[0].stamp, 3);
+    print(1, "behind bsp_end\n");
+    while (said_count == 1)
+        agent_relay_pass_on(&agent);
+    ck_assert_uint_eq(said_count, 2);
+    expect_output(0, 1, "before bsp_begin\n");
+    expect_output(1, 1, "behind bsp_end\n");
+    ck_assert_uint_eq(said[0].superstep, 0);
+    ck_assert_uint_eq(said[1].superstep, 3);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("marks");
@@ -163,6 +193,7 @@ int main(void)
     tcase_add_test(tests, mark_comes_behind_what_it_covers);
     tcase_add_test(tests, images_wait_until_all_have_recorded);
     tcase_add_test(tests, images_wait_for_the_echo);
+    tcase_add_test(tests, terminal_behind_bsp_end);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
