@@ -2,9 +2,10 @@
  *
  * Processes of one host are made of one, so what it had open they have open together; those of
  * another host have it for themselves.  A group is never put together again: processes of two that
- * come to one host remain two groups; but it is taken apart when its processes come to two hosts.  In
- * a --restart that may be, since the user says where there is room.  When a job that runs goes back,
- * Processor Zero is told of groups that must stay together, because they write to what they share.
+ * come to one host remain two groups; but it is taken apart when its processes come to two hosts.
+ * In a --restart that may be, since the user says where there is room.  When a job that runs goes
+ * back, Processor Zero is told of groups that must stay together, because they write to what they
+ * share.
  */
 #include <stdlib.h>
 #include <string.h>

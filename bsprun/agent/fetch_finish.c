@@ -1,11 +1,11 @@
 /* fetch_finish.c - an image that has come is checked and made durable beside the agent's work.
  *
- * Every byte is hashed and the disk is waited for: a second or more for a gigabyte, in which the agent
- * would answer nobody.  So a thread does it, of which the loop hears when it is done.  It has the file
- * and its folder for itself until then; of the store it uses what nobody changes.
+ * Every byte is hashed and the disk is waited for: a second or more for a gigabyte, in which the
+ * agent would answer nobody.  So a thread does it, of which the loop hears when it is done.  It has
+ * the file and its folder for itself until then; of the store it uses what nobody changes.
  *
- * What can fail: no thread (then the agent does it); the term ends meanwhile: the thread is waited for,
- * since what it works on goes with the term.
+ * What can fail: no thread (then the agent does it); the term ends meanwhile: the thread is waited
+ * for, since what it works on goes with the term.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -13,7 +13,7 @@ struct whole_part {
     int pid, stream;
     uint64_t superstep, since_ms; /* of the newest piece */
     uint64_t begun_ms;
-    bool cut;                     /* by the agent: the rest is on its way */
+    bool cut; /* by the agent: the rest is on its way */
     char *data;
     size_t size, room;
 };
@@ -67,8 +67,8 @@ static bool append(struct whole *whole, struct whole_part *part, const char *dat
 
 /* ---- Pieces ---- */
 
-/* The end of a line, behind its beginning if that waits.  What there is no memory for is passed on in
- * pieces. */
+/* The end of a line, behind its beginning if that waits.  What there is no memory for is passed on
+ * in pieces. */
 static void end_line(struct whole *whole, struct whole_part **at, uint32_t host, uint64_t superstep,
                      int pid, int stream, const char *data, size_t size)
 {

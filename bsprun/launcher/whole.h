@@ -1,12 +1,11 @@
 /* whole.h - lines that come in pieces from several hosts are put together, so that none is torn by
  * output of another one.
  *
- * What a process has written since the end of its last line waits here for the rest of the line.  It
+ * What a process has written since the end of its last line waits here for the rest of the line. It
  * is passed on without that when
  *   - it is LINE long, or all that waits is more than MEMORY;
  *   - its host has come to a later superstep, or to a snapshot, or will send nothing more;
- *   - it does not end: soon what looks like a prompt, or a part of one; what is more when nothing has
- *     followed for long.
+ *   - it does not end: soon what may be a prompt, what is more when nothing has come for long.
  *
  * Pure.
  */

@@ -179,8 +179,9 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {lines_pass, beginnings_wait, a_host_goes_on, long_lines,
-                                  no_more_than_there_is_room, prompts};
+    const TTest *const tests[] = {
+        lines_pass, beginnings_wait, a_host_goes_on, long_lines, no_more_than_there_is_room,
+        prompts};
 
     return suite_run_tests("whole", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }
