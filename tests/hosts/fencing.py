@@ -26,8 +26,11 @@ class Scene:
         self.reference = Reference.of(4, SUPERSTEPS, "-a")
 
     def __enter__(self):
+        return self.place.entered(self, self.begin)
+
+    def begin(self):
         """The puppet has been bad; process 0 waits in a superstep."""
-        place = self.place.__enter__()
+        place = self.place
         for host in place.hosts[1:]:
             place.delay(host)
         place.hold(0, AT)
@@ -40,7 +43,6 @@ class Scene:
         for term in range(2, self.term + 1):
             self.kill_one(term)
         wait_said(self.job, f"bsprun: {self.trick}\n")
-        return self
 
     def __exit__(self, *what):
         self.place.__exit__(*what)
@@ -171,8 +173,11 @@ class LateHost:
         self.reference = Reference.of(4, SUPERSTEPS, "-a")
 
     def __enter__(self):
+        return self.place.entered(self, self.begin)
+
+    def begin(self):
         """h0 is stopped.  So is bsprun, if wanted, where it would note how term 2 begins."""
-        place = self.place.__enter__()
+        place = self.place
         place.delay("h1")
         self.agent = place.make_far("h0", self.file)
         for pid in range(4):
@@ -189,7 +194,6 @@ class LateHost:
             self.wait_stopped(self.job.os_pid)
         else:
             self.wait_in_term_2()
-        return self
 
     def __exit__(self, *what):
         self.place.__exit__(*what)

@@ -54,6 +54,16 @@ class LoopbackPlace(Place):
                         "--launcher", self.launcher, *options]
         self.env = {"BSPZERO_STATUS_DIR": self.path("status")}
 
+    def entered(self, scene, begin):
+        """What __enter__ of a scene in this place gives back; what begins badly is cleaned up, too."""
+        self.__enter__()
+        try:
+            begin()
+        except BaseException:
+            self.__exit__(*sys.exc_info())
+            raise
+        return scene
+
     def bsprun(self, *words, **more):
         return self.start(BSPRUN, *self.options, *words, env=dict(self.env), **more)
 
