@@ -124,8 +124,7 @@ class Storm:
             said = "\n".join(one.said() for one in place.started)
             raise Failed(f"{where}: {failure}\nsaid:\n{said}\n{job}\n{self.portrait(place)}") \
                 from None
-        for mend in mends:
-            mend()
+        self.mend(place, mends)
         place.check_clean()
         print(f"{time.monotonic() - self.began:6.0f} s, {self.count()} faults: {where}: identical "
               f"after {self.count() - faults} in {time.monotonic() - began:.1f} s", flush=True)
@@ -145,8 +144,9 @@ class Storm:
 
     def hit(self, place, case, job, kind, mends):
         farm = place.farm
+        gone = [name for name, mend in mends if mend == farm.thaw]
         at_work = [name for name in place.job_hosts
-                   if case.program[:15] in farm.processes(name).values()]
+                   if name not in gone and case.program[:15] in farm.processes(name).values()]
         if not at_work:
             return
         host = self.choose.choice(at_work)
@@ -160,16 +160,16 @@ class Storm:
             farm.kill_host(host)
         elif kind == "freeze":
             farm.freeze(host)
-            mends.append(lambda: farm.thaw(host))
+            mends.append((host, farm.thaw))
         elif kind == "cut":
             farm.cut(host, cable=self.choose.random() < 0.5)
-            mends.append(lambda: farm.mend(host))
+            mends.append((host, farm.mend))
         else:
             others = [name for name in at_work if name != host]
             if not others:
                 return
             farm.cut_between(host, self.choose.choice(others), both=self.choose.random() < 0.5)
-            mends.append(lambda: farm.mend(host))
+            mends.append((host, farm.mend))
         self.wait_noticed(place, job, before, kind)
 
     def wait_noticed(self, place, job, before, kind):
@@ -182,12 +182,19 @@ class Storm:
         else:
             self.missed += 1
 
+    @staticmethod
+    def mend(place, mends):
+        """What was cut or frozen, unless it was powered off behind that."""
+        while mends:
+            host, mend = mends.pop()
+            if place.farm.hosts[host].init:
+                mend(host)
+
     def go_on(self, place, case, job, mends):
         """Lost when everybody had come to bsp_end: no rollback, but the job can be restarted."""
         self.ended_late += 1
         check(case.out.startswith(job.out()), "what was shown is no beginning")
-        while mends:
-            mends.pop()()
+        self.mend(place, mends)
         living = [name for name in place.job_hosts if place.farm.hosts[name].init]
         wait_until(lambda: not any(place.farm.processes(name) for name in living),
                    "the end of all processes", GONE)
