@@ -341,6 +341,10 @@ static uint32_t hosts_left(const struct world *world)
 /* Whether the job may have ended of a fault. */
 static bool beyond_help(const struct world *world)
 {
+    const unsigned *faults = world->faults;
+    if (world->cut_short && (faults[FAULT_ABORT] || faults[FAULT_STOP] || faults[FAULT_SAVE_STOP] ||
+                             faults[FAULT_WRITE] || faults[FAULT_REFUSED]))
+        return true;
     return world->announced.term == 0 || world->restarts_in_a_row >= world->max_restarts ||
            hosts_left(world) == 0 || data_lost(world) || world->closing || world->past_end;
 }

@@ -25,7 +25,7 @@ static void elect(struct world *world, const struct job_effect *effect)
     if (effect->term >= TERMS)
         fail(world, "terms without end");
     uint32_t zero = host_index(world, effect->host);
-    world->closing = false;
+    world->closing = world->cut_short = false;
     zero_create(world, zero, effect->term);
     for (uint32_t i = 0; i < world->host_count; i++) {
         if (!job_machine_member(world->machine, world->agents[i].id) || world->agents[i].cut_off)

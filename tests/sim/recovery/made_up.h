@@ -166,7 +166,8 @@ struct world {
     unsigned runs; /* of bsprun */
 
     struct coord_name announced; /* the newest */
-    bool closing;                /* CLOSE was told to bsprun in this term */
+    bool closing;                /* CLOSE was told to bsprun in this term, at bsp_end ... */
+    bool cut_short;              /* ... or as the job is ended before it */
     bool past_end;               /* some process has left bsp_end */
     bool fail_write, refuse;
     uint32_t restarts_in_a_row;

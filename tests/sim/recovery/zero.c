@@ -98,7 +98,10 @@ static void on_tell(void *context, const struct coord_effect *effect)
     }
     case COORD_EFFECT_CLOSE:
         event.kind = JOB_EVENT_CLOSING;
-        world->closing = true;
+        if (coord_phase(coord_shell_state(zero->shell)) == COORD_CLOSING)
+            world->closing = true;
+        else
+            world->cut_short = true;
         break;
     default:
         return;
