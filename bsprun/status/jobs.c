@@ -23,8 +23,8 @@ bool jobs_is_name(const char *word)
 
 bool jobs_tells_about(const char *word, const char *command, const char *help, int *status)
 {
-    bool wants_help = strcmp(word, "--help") == 0 || strcmp(word, "-help") == 0 ||
-                      strcmp(word, "-h") == 0;
+    bool wants_help =
+        strcmp(word, "--help") == 0 || strcmp(word, "-help") == 0 || strcmp(word, "-h") == 0;
 
     if (wants_help)
         fputs(help, stdout);

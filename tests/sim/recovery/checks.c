@@ -97,7 +97,8 @@ static bool silence_link(struct world *world)
 {
     uint32_t host = (uint32_t)random_below(world, world->host_count);
     uint32_t peer = (uint32_t)random_below(world, world->host_count);
-    uint64_t until = chance(world, 50) ? UINT64_MAX : world->time.now + 50 + random_below(world, 2000);
+    uint64_t until =
+        chance(world, 50) ? UINT64_MAX : world->time.now + 50 + random_below(world, 2000);
     uint32_t term = job_machine_term(world->machine);
     bool both = chance(world, 60);
     if (host == peer || !world->agents[host].up || !world->agents[peer].up)
