@@ -68,9 +68,17 @@ static bool begin_reading(struct links *links)
     return links->reading;
 }
 
+/* Ranks that the loop lets go may have put it aside in the midst of its reading, and be in the next
+ * barrier already: without this ring the loop would be first at that, and at all that follow. */
 static void end_reading(struct links *links)
 {
     links->reading = false;
+    if (atomic_exchange(&links->passed_over, false) && !links->closed) {
+        struct bspz_board *board = mirror_board(links->mirror);
+
+        atomic_fetch_add(&board->rung_for_hosts, 1);
+        bspz_board_ring(board);
+    }
 }
 
 /* After link_in_read or link_in_resume. */
@@ -197,13 +205,17 @@ static void hand_back(struct links *links)
 
 static bool may_take_over(struct links *links)
 {
-    if (!links->mirror || links->spin_ns == 0 || links->reading || waits_for_loop(links) ||
-        !mirror_waits(links->mirror))
+    if (!links->mirror || links->spin_ns == 0)
         return false;
-    if (links->spin_pause == 0)
-        return true;
-    links->spin_pause--;
-    return false;
+    if (links->spin_pause > 0) {
+        links->spin_pause--;
+        return false;
+    }
+    atomic_store(&links->passed_over, true);
+    if (links->reading)
+        return false;
+    atomic_store(&links->passed_over, false);
+    return !waits_for_loop(links) && mirror_waits(links->mirror);
 }
 
 /* Between two turns the loop may have the lock.  False: somebody else had the core, and for long.

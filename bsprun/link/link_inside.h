@@ -119,6 +119,7 @@ struct links {
     unsigned handles; /* that are not closed yet */
     bool closed, told_up;
     _Atomic bool reading; /* the thread of the loop has `in` of the links; set with the lock held */
+    _Atomic bool passed_over; /* the other thread was rung meanwhile, and is to be rung again */
     bool driven;          /* the thread of the bell has, while it holds the lock */
     uint64_t spin_ns;     /* as in the setup */
     unsigned spin_pause;  /* barriers to go without */

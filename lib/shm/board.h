@@ -244,7 +244,7 @@ struct bspz_board {
 
     /* Bell: ranks add 1 and wake; the agent's bell thread waits on it. */
     _Atomic uint32_t doorbell __attribute__((aligned(BSPZ_LINE)));
-    _Atomic uint32_t rung_for_hosts; /* so many of them only because of stamps_here */
+    _Atomic uint32_t rung_for_hosts; /* so many of them only for the links; by the agent, too */
     /* Several hosts: stamps that ranks of this one have stored.  The one that makes it a multiple
      * of `here` has reached a stage last, and rings. */
     _Atomic uint64_t stamps_here;

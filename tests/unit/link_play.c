@@ -52,6 +52,8 @@ static void on_message(void *context, uint32_t host, const struct wire_message *
     ck_assert_uint_eq(message->input.position, end->next);
     end->next++;
     end->messages++;
+    if (end->at_message)
+        end->at_message();
     if (end->close_at_message)
         close_end(end);
     if (end->break_at_message)

@@ -18,6 +18,7 @@ struct end {
     uint64_t next; /* position expected in the next message */
     char why[LINK_TEXT];
     bool close_at_message, close_at_lost, break_at_message;
+    void (*at_message)(void);
     uint64_t arrived_at;
 };
 
