@@ -19,6 +19,7 @@
 #define BSPRUN_LINK_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,11 +42,16 @@ struct link_bell {
     pthread_mutex_t lock;
     struct links *links;
     _Atomic unsigned asked; /* the loop wants the lock */
-    uint32_t others;        /* rings that were not for links; its thread's */
+    /* The thread's own. */
+    uint32_t others;  /* rings that were not for links */
+    int32_t rung_on;  /* processor of the rank that rang last, + 1; 0: not known */
+    int32_t bound_to; /* its own one, + 1; 0: any of the `allowed` */
+    bool allowed_known;
+    cpu_set_t allowed;
 };
 #define LINK_BELL_INIT                                                                             \
     {                                                                                              \
-        PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0                                                      \
+        .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
     }
 
 struct links_setup {

@@ -21,7 +21,7 @@
 #define FEW_LINKS   2      /* are read without asking which are ready */
 #define LINGER_MS   1      /* after a superstep, for the next one */
 #define TOO_LONG_NS 500000 /* between two turns: somebody else needs this core */
-#define SPIN_PAUSE  1000   /* barriers to sleep through then */
+#define SPIN_PAUSE  30     /* barriers to sleep through then */
 
 /* ---- The sets ------------------------------------------------------------------------------ */
 
@@ -266,6 +266,15 @@ static bool begin_driving(struct links *links, uint32_t *rung)
     return links && links->driven;
 }
 
+static void follow(struct link_bell *bell)
+{
+    struct links *links = bell->links;
+
+    if (links && links->mirror && links->spin_ns > 0 && links->spin_pause == 0)
+        link_follow(bell, atomic_load_explicit(&mirror_board(links->mirror)->rung_on,
+                                               memory_order_relaxed));
+}
+
 void link_bell_rung(struct link_bell *bell)
 {
     uint64_t now = 0, last = 0;
@@ -273,6 +282,7 @@ void link_bell_rung(struct link_bell *bell)
     bool on;
 
     pthread_mutex_lock(&bell->lock);
+    follow(bell);
     on = begin_driving(bell->links, &rung);
     if (on)
         now = last = mirror_clock_ns();
@@ -283,8 +293,10 @@ void link_bell_rung(struct link_bell *bell)
         soon = pause_for_loop(bell, &now);
         pthread_mutex_lock(&bell->lock);
         on = bell->links && bell->links->driven;
-        if (on && !soon)
+        if (on && !soon) {
             bell->links->spin_pause = SPIN_PAUSE;
+            link_follow_no_more(bell);
+        }
     }
     pthread_mutex_unlock(&bell->lock);
 }

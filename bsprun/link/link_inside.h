@@ -152,6 +152,13 @@ void link_forget(struct link *link);
 /* By the loop: what waits for it goes on. */
 void links_resume(struct links *links);
 
+/* ---- link_follow.c: by the thread of the bell ---- */
+
+/* It was rung by a rank on that processor, + 1; 0: not known. */
+void link_follow(struct link_bell *bell, int32_t rung_on);
+/* The processor is needed by others. */
+void link_follow_no_more(struct link_bell *bell);
+
 /* ---- link_out.c: with the lock held ---- */
 
 void link_out_begin(struct link_out *out);

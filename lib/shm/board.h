@@ -248,6 +248,7 @@ struct bspz_board {
     /* Several hosts: stamps that ranks of this one have stored.  The one that makes it a multiple
      * of `here` has reached a stage last, and rings. */
     _Atomic uint64_t stamps_here;
+    _Atomic int32_t rung_on; /* the processor that it ran on, + 1; 0: not known */
 
     _Atomic uint32_t phase __attribute__((aligned(BSPZ_LINE)));
     _Atomic int32_t wanted;       /* maxprocs of bsp_begin; by pid 0 before PHASE_BEGIN */

@@ -287,6 +287,103 @@ START_TEST(after_the_loop)
 }
 END_TEST
 
+/* ---- Where the thread runs ---------------------------------------------------------------- */
+
+static cpu_set_t only(int processor)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)processor, &set);
+    return set;
+}
+
+static cpu_set_t processors_of(pthread_t thread)
+{
+    cpu_set_t set;
+
+    ck_assert_int_eq(pthread_getaffinity_np(thread, sizeof set, &set), 0);
+    return set;
+}
+
+static void run_on(cpu_set_t set)
+{
+    ck_assert_int_eq(pthread_setaffinity_np(pthread_self(), sizeof set, &set), 0);
+}
+
+/* The highest processor of a set that has it, but for `not`. */
+static int one_of(const cpu_set_t *set, int not)
+{
+    for (int i = CPU_SETSIZE - 1; i >= 0; i--)
+        if (i != not && CPU_ISSET((unsigned)i, set))
+            return i;
+    return not;
+}
+
+static uint64_t ring_once(uint64_t superstep)
+{
+    arrive_alone(0, superstep, 0);
+    arrive_alone(1, superstep, 0);
+    wait_for(0, superstep);
+    wait_for(1, superstep);
+    return superstep + 1;
+}
+
+/* On that of the ranks that ring, here of this test, as soon as nobody else needs it. */
+static uint64_t ring_until_bound(uint64_t superstep, int processor)
+{
+    cpu_set_t wanted = only(processor), set;
+
+    run_on(wanted);
+    do {
+        superstep = ring_once(superstep);
+        set = processors_of(ringers[0].thread);
+    } while (!CPU_EQUAL(&set, &wanted));
+    return superstep;
+}
+
+START_TEST(follows_the_ranks)
+{
+    const struct timespec moment = {0, 3000000};
+    cpu_set_t all = processors_of(pthread_self()), set;
+    int first = one_of(&all, -1), second = one_of(&all, first);
+    uint64_t superstep;
+
+    begin_ringing(false);
+    superstep = ring_until_bound(0, first);
+    superstep = ring_until_bound(superstep, second);
+    arrive_alone(0, superstep, 0);
+    do { /* somebody keeps it from its turns */
+        atomic_fetch_add(&ends[0].bell.asked, 1);
+        nanosleep(&moment, NULL);
+        atomic_fetch_sub(&ends[0].bell.asked, 1);
+        nanosleep(&moment, NULL);
+        set = processors_of(ringers[0].thread);
+    } while (!CPU_EQUAL(&set, &all));
+    run_on(all);
+}
+END_TEST
+
+/* But nowhere where it must not. */
+START_TEST(follows_where_it_may)
+{
+    cpu_set_t all = processors_of(pthread_self()), set, wanted;
+    int first = one_of(&all, -1), second = one_of(&all, first);
+
+    wanted = only(first);
+    run_on(wanted);
+    begin_ringing(false);
+    run_on(only(second));
+    for (uint64_t superstep = 0; superstep < 20;)
+        superstep = ring_once(superstep);
+    set = processors_of(ringers[0].thread);
+    ck_assert(CPU_EQUAL(&set, &wanted));
+    run_on(all);
+}
+END_TEST
+
+/* ---- Ends ---------------------------------------------------------------------------------- */
+
 /* The peer goes, or sends nonsense, while the thread of the bell receives: told by the loop, once.
  */
 START_TEST(peer_goes)
@@ -383,6 +480,8 @@ int main(void)
     tcase_add_test(cases, hands_back);
     tcase_add_test(cases, gives_up);
     tcase_add_test(cases, after_the_loop);
+    tcase_add_test(cases, follows_the_ranks);
+    tcase_add_test(cases, follows_where_it_may);
     tcase_add_loop_test(cases, peer_goes, 0, 2);
     tcase_add_loop_test(cases, ends_meanwhile, 0, 2);
     suite_add_tcase(suite, cases);
