@@ -311,13 +311,13 @@ static void run_on(cpu_set_t set)
     ck_assert_int_eq(pthread_setaffinity_np(pthread_self(), sizeof set, &set), 0);
 }
 
-/* The highest processor of a set that has it, but for `not`. */
-static int one_of(const cpu_set_t *set, int not)
+/* The highest processor of a set, other than `but` if it has another. */
+static int one_of(const cpu_set_t *set, int but)
 {
     for (int i = CPU_SETSIZE - 1; i >= 0; i--)
-        if (i != not && CPU_ISSET((unsigned)i, set))
+        if (i != but && CPU_ISSET((unsigned)i, set))
             return i;
-    return not;
+    return but;
 }
 
 static uint64_t ring_once(uint64_t superstep)
