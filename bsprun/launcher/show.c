@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_LIMIT (1u << 20) /* a longer line is shown in pieces */
-
 /* The beginning of a line whose end has not come. */
 struct part {
     int pid, stream;
@@ -151,7 +149,7 @@ int show_piece(struct show *show, int pid, int stream, const char *data, size_t 
         size_t length = newline ? (size_t)(newline - data) + 1 : size;
         int error = append(part, data, length);
 
-        if (!error && (newline || part->size >= LINE_LIMIT))
+        if (!error && (newline || part->size >= SHOW_LINE))
             error = put_line(show, part, true);
         if (error)
             return error;

@@ -8,6 +8,8 @@
 
 #include "lib/wire/wire.h"
 
+#define SHOW_LINE (1u << 20) /* bytes; a longer line is shown in pieces */
+
 /* Takes bytes for stream 1 or 2; 0 or -errno. */
 typedef int show_writer(void *context, int stream, const char *data, size_t size);
 
