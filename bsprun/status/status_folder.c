@@ -24,9 +24,21 @@
 #define TRIES       5  /* somebody else may remove the directory at the same moment */
 #define BACKLOG     16
 #define PLACES      3
-#define NAME_ROOM   48 /* for what comes behind the directory */
+#define NAME_ROOM   32 /* for what comes behind the directory: job-PID-RANDOM */
 
 /* ---- The directory ---- */
+
+static void say_too_long(void)
+{
+    static bool said;
+
+    if (!said)
+        fprintf(stderr,
+                "%s: BSPZERO_STATUS_DIR: the path of a directory of sockets has at most %zu "
+                "characters; bspstat and bspkill do not find jobs there\n",
+                program_invocation_short_name, STATUS_PATH_MAX - NAME_ROOM - 1);
+    said = true;
+}
 
 /* Names of the directory, the first being the one to make: PLACES of them, "" where there is none.
  */
@@ -42,6 +54,8 @@ static void list_places(char places[PLACES][STATUS_PATH_MAX])
     if (chosen && chosen[0]) {
         if (strlen(chosen) < STATUS_PATH_MAX - NAME_ROOM)
             snprintf(places[0], STATUS_PATH_MAX, "%s", chosen);
+        else
+            say_too_long();
         return;
     }
     if (runtime && runtime[0] == '/' && strlen(runtime) < STATUS_PATH_MAX - NAME_ROOM &&

@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -19,13 +20,14 @@ class Place:
     """A directory of sockets of the test's own, so that other jobs are left alone."""
 
     def __enter__(self):
-        self.folder = tempfile.mkdtemp(prefix="status", dir=scratch)
+        # Paths of sockets are short, and $TMPDIR may be long.
+        self.folder = tempfile.mkdtemp(prefix="bspzero-status-", dir="/tmp")
         self.path = os.path.join(self.folder, "sockets")
         self.env = {"BSPZERO_STATUS_DIR": self.path}
         return self
 
     def __exit__(self, *_):
-        pass
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def job(self, *words, **more):
         return Job([BSPRUN, *map(str, words)], env=dict(self.env), **more)
@@ -73,6 +75,13 @@ def what_is_shown():
         expect(place.stat("--json"), 0, out="^$", no_err=True)
         result = expect(place.stat(job.os_pid), 1, err=f"^bspstat: job {job.os_pid} does not run")
         check(result.out == "", result)
+
+
+def too_long_a_directory():
+    env = {"BSPZERO_STATUS_DIR": "/tmp/" + "x" * 80}
+    expect(run([BSPRUN, "-np", "2", PROG], env=env), 0,
+           err="^bsprun: BSPZERO_STATUS_DIR: .* at most 75 characters")
+    expect(run([BSPSTAT], env=env), 0, err="^bspstat: BSPZERO_STATUS_DIR: .* at most 75 characters")
 
 
 def a_rate():
@@ -291,6 +300,6 @@ def wrong_calls():
 
 
 if __name__ == "__main__":
-    main([what_is_shown, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
+    main([what_is_shown, too_long_a_directory, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
           a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
           rights, bad_questions, programs_without_bsprun, wrong_calls])
