@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/peers.h"
+#include "bsprun/agent/quiet_thread.h"
 #include "bsprun/link/link_tune.h"
 
 #define AGAIN_NS         200000000u
@@ -57,15 +58,10 @@ static void on_bell(uv_async_t *handle)
 
 int agent_start_bell(struct agent *agent)
 {
-    sigset_t all, before;
-    int error;
+    int error = quiet_thread_begin(&agent->bell_thread, bell_main, agent);
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&agent->bell_thread, NULL, bell_main, agent);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     agent->bell_running = error == 0;
-    return -error;
+    return error;
 }
 
 static void stop_bell(struct agent *agent)

@@ -8,14 +8,13 @@
  * What can fail: no thread (then the agent does it), a file that cannot be removed (the user is
  * told).
  */
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/quiet_thread.h"
 
 #define LAST 19 /* of all priorities */
 
@@ -40,19 +39,6 @@ static void *prune(void *argument)
     pruning->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
     atomic_store(&pruning->over, true);
     return NULL;
-}
-
-/* No signal is for this thread. */
-static bool begin(struct pruning *pruning)
-{
-    sigset_t all, before;
-    int error;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&pruning->thread, NULL, prune, pruning);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0;
 }
 
 static void report(struct agent *agent, const struct pruning *pruning)
@@ -87,7 +73,7 @@ void agent_prune(struct agent *agent, bool wait)
         (pruning = calloc(1, sizeof *pruning))) {
         pruning->store = snapshots->store;
         pruning->keep = snapshots->keep;
-        if (!wait && begin(pruning)) {
+        if (!wait && quiet_thread_begin(&pruning->thread, prune, pruning) == 0) {
             snapshots->pruning = pruning;
         } else {
             pruning->error = store_prune(pruning->store, pruning->keep, NULL, pruning->why);

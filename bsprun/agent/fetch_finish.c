@@ -8,12 +8,11 @@
  * for, since what it works on goes with the term.
  */
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bsprun/agent/fetch_inside.h"
+#include "bsprun/agent/quiet_thread.h"
 
 struct finishing {
     uv_async_t over;
@@ -42,19 +41,6 @@ static void *work(void *argument)
     }
     uv_async_send(&finishing->over);
     return NULL;
-}
-
-/* No signal is for this thread. */
-static bool begin(struct finishing *finishing)
-{
-    sigset_t all, before;
-    int error;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&finishing->thread, NULL, work, finishing);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -105,7 +91,7 @@ int agent_fetch_finish(struct agent *agent, const struct fetch_want *want)
         .superstep = want->name.superstep, .term = want->name.term, .pid = want->pid};
     memcpy(finishing->name.digest, want->digest, sizeof finishing->name.digest);
     now->finishing = finishing;
-    finishing->has_thread = begin(finishing);
+    finishing->has_thread = quiet_thread_begin(&finishing->thread, work, finishing) == 0;
     if (!finishing->has_thread)
         work(finishing);
     return 0;
