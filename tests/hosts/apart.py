@@ -15,13 +15,17 @@ WORDS = (SUPERSTEPS, "-m", 1)
 def held_job(p, **more):
     """A place with a job whose processes all stand in superstep AT, which is saved."""
     place = HostPlace(private=True, here=True, **more)
+    return place, start_held(place, p)
+
+
+def start_held(place, p):
     for pid in range(p):
         place.hold(pid, AT)
     job = place.ticker(p, *WORDS)
     for pid in range(p):
         place.wait_executed(pid, AT)
     place.wait_committed(AT)
-    return place, job
+    return job
 
 
 def release_all(place, p):
@@ -111,12 +115,7 @@ def without_the_program():
     others = {name: [folder] for name in ("b", "c")}
     with HostPlace(hosts=3, spares=1, private=True, here=True, private_on=others) as place:
         place.program = program
-        for pid in range(p):
-            place.hold(pid, AT)
-        job = place.ticker(p, *WORDS)
-        for pid in range(p):
-            place.wait_executed(pid, AT)
-        place.wait_committed(AT)
+        job = start_held(place, p)
         check(not os.path.exists(f"/proc/{place.farm.hosts['b'].init}/root{program}"), "it is there")
         place.strike(lambda: place.farm.kill_host("b"))
         release_all(place, p)

@@ -2,8 +2,10 @@
 come late, are not heard of, or cannot be started again.
 """
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(ROOT, "build")))
@@ -52,7 +54,15 @@ class LoopbackPlace(Place):
         os.chmod(self.launcher, 0o700)
         self.options = ["--hosts", ",".join(map("{}:{}".format, self.hosts, slots)),
                         "--launcher", self.launcher, *options]
-        self.env = {"BSPZERO_STATUS_DIR": self.path("status")}
+        # Paths of sockets are short, and $TMPDIR may be long.
+        self.sockets = tempfile.mkdtemp(prefix="bspzero-status-", dir="/tmp")
+        self.env = {"BSPZERO_STATUS_DIR": os.path.join(self.sockets, "status")}
+
+    def __exit__(self, kind, *rest):
+        try:
+            super().__exit__(kind, *rest)
+        finally:
+            shutil.rmtree(self.sockets, ignore_errors=True)
 
     def entered(self, scene, begin):
         """What __enter__ of a scene in this place gives back; what begins badly is cleaned up, too."""
