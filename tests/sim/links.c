@@ -161,7 +161,7 @@ void sim_open_zero(struct world *world, uint32_t host, const bool *members)
                                       .cancel_timer = on_cancel_timer,
                                       .drop_host = on_drop_host,
                                       .finish = on_finish,
-                                      .trace = world->time.verbose ? on_trace : NULL};
+                                      .trace = world->time.job.verbose ? on_trace : NULL};
     struct zero *zero = &world->zeros[world->term];
     if (zero->shell)
         sim_fail(world, "term %u has two Processor Zeros", world->term);

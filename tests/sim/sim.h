@@ -133,7 +133,7 @@ struct world {
 
 /* world.c */
 struct action *sim_plan(struct world *world, enum action_kind kind, uint64_t delay);
-void sim_make_world(struct world *world, uint64_t seed, bool verbose);
+void sim_make_world(struct world *world, const struct seeds_job *job);
 void sim_free_world(struct world *world);
 void sim_run(struct world *world);
 

@@ -5,15 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-void timeline_begin(struct timeline *timeline, const char *program, size_t action_size,
-                    uint64_t seed, bool verbose)
+void timeline_begin(struct timeline *timeline, size_t action_size, const struct seeds_job *job)
 {
-    *timeline = (struct timeline){.program = program,
-                                  .seed = seed,
-                                  .random = seed,
-                                  .verbose = verbose,
-                                  .action_size = action_size};
+    *timeline = (struct timeline){.job = *job, .random = job->seed, .action_size = action_size};
+}
+
+void timeline_take_course(struct timeline *timeline)
+{
+    if (timeline->job.course > 0)
+        timeline->random ^= timeline->job.course * 0xda942042e4dd58b5u;
 }
 
 void timeline_end(struct timeline *timeline)
@@ -95,7 +97,7 @@ bool timeline_next(struct timeline *timeline, void *action)
 
 void timeline_note(struct timeline *timeline, const char *format, ...)
 {
-    if (!timeline->verbose)
+    if (!timeline->job.verbose)
         return;
     va_list arguments;
     va_start(arguments, format);
@@ -107,14 +109,15 @@ void timeline_note(struct timeline *timeline, const char *format, ...)
 
 void timeline_fail(const struct timeline *timeline, const char *format, ...)
 {
+    char what[256], command[SEEDS_COMMAND_MAX];
     va_list arguments;
     va_start(arguments, format);
-    fflush(stdout);
-    fprintf(stderr, "%s: seed %llu, time %llu: ", timeline->program,
-            (unsigned long long)timeline->seed, (unsigned long long)timeline->now);
-    vfprintf(stderr, format, arguments);
-    fprintf(stderr, "\n(see it happen: %s --seed %llu --verbose)\n", timeline->program,
-            (unsigned long long)timeline->seed);
+    vsnprintf(what, sizeof(what), format, arguments);
     va_end(arguments);
-    exit(1);
+    fflush(stdout);
+    if (!seeds_note_failure(what))
+        fprintf(stderr, "%s: seed %llu, time %llu: %s\n(see it happen: %s)\n",
+                timeline->job.program, (unsigned long long)timeline->job.seed,
+                (unsigned long long)timeline->now, what, seeds_command(&timeline->job, command));
+    _exit(1);
 }

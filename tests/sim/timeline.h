@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tests/sim/seeds.h"
+
 /* What every action begins with.  Of two at the same time the one that was planned first happens
  * first. */
 struct moment {
@@ -13,17 +15,17 @@ struct moment {
 };
 
 struct timeline {
-    const char *program; /* whose --seed shows the same again */
-    uint64_t seed, random, now, order;
-    bool verbose;
+    struct seeds_job job;
+    uint64_t random, now, order;
     void *actions; /* the plan, in no order */
     size_t action_size;
     uint32_t count, room;
 };
 
 /* actions: of that size, which is that of a moment at least. */
-void timeline_begin(struct timeline *timeline, const char *program, size_t action_size,
-                    uint64_t seed, bool verbose);
+void timeline_begin(struct timeline *timeline, size_t action_size, const struct seeds_job *job);
+/* The world is made, what follows is chance: another chance with each course. */
+void timeline_take_course(struct timeline *timeline);
 /* What actions hold is for the caller to free. */
 void timeline_end(struct timeline *timeline);
 
@@ -42,7 +44,7 @@ bool timeline_next(struct timeline *timeline, void *action);
 
 void timeline_note(struct timeline *timeline, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Prints what is wrong and the seed, and ends the program. */
+/* Says what is wrong, with the command that shows it again, and ends the program. */
 void timeline_fail(const struct timeline *timeline, const char *format, ...)
     __attribute__((format(printf, 2, 3), noreturn));
 

@@ -16,16 +16,21 @@ static void plan_faults(struct world *world)
     if (sim_chance(world, 25))
         return;
     unsigned count = 1 + (unsigned)sim_random(world, 3);
-    for (unsigned i = 0; i < count; i++)
-        sim_plan(world, DO_FAULT, sim_random(world, 30 + 25 * world->supersteps))->number =
-            (uint32_t)sim_random(world, FAULT_KINDS);
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t kind = (uint32_t)sim_random(world, FAULT_KINDS);
+        uint64_t when = sim_random(world, 30 + 25 * world->supersteps);
+        if (seeds_keeps_fault(&world->time.job, i))
+            sim_plan(world, DO_FAULT, when)->number = kind;
+    }
 }
 
-void sim_make_world(struct world *world, uint64_t seed, bool verbose)
+void sim_make_world(struct world *world, const struct seeds_job *job)
 {
     *world = (struct world){.term = 1};
-    timeline_begin(&world->time, "sim", sizeof(struct action), seed, verbose);
+    timeline_begin(&world->time, sizeof(struct action), job);
     world->host_count = sim_chance(world, 40) ? 1 : 2 + (uint32_t)sim_random(world, HOSTS - 1);
+    if (world->host_count > job->hosts)
+        world->host_count = (uint32_t)job->hosts;
     uint32_t slots = 0;
     for (uint32_t i = 0; i < world->host_count; i++) {
         /* Ids neither start at 0 nor are in order. */
@@ -37,6 +42,8 @@ void sim_make_world(struct world *world, uint64_t seed, bool verbose)
     world->wanted = (uint32_t)sim_random(world, 2 * slots + 2);
     world->limit = sim_chance(world, 50) ? 1 + (uint32_t)sim_random(world, 2 * slots) : 0;
     world->supersteps = sim_random(world, 12);
+    if (world->supersteps > job->supersteps)
+        world->supersteps = job->supersteps;
     world->early = sim_chance(world, 5) ? (uint32_t)sim_random(world, slots) : NOBODY;
     world->consult_every = sim_random(world, 4);
     world->abort_at = sim_chance(world, 10) ? sim_random(world, 6) : COORD_NEVER;
@@ -49,6 +56,7 @@ void sim_make_world(struct world *world, uint64_t seed, bool verbose)
     }
     sim_open_zero(world, world->registrar, members);
     plan_faults(world);
+    timeline_take_course(&world->time);
 }
 
 void sim_free_world(struct world *world)

@@ -1,8 +1,5 @@
-/* made_up.c - what happens in the made-up world, and the program.
- *
- *   recovery [--seeds N] [--first SEED]    N jobs (default 3000), the summary at the end
- *   recovery --seed SEED [--verbose]       one job, with --verbose step by step
- */
+/* made_up.c - what happens in the made-up world, and the program, whose options are those of
+ * seeds.h. */
 #include "tests/sim/recovery/made_up.h"
 
 #include <stdlib.h>
@@ -89,13 +86,40 @@ static void happen(struct world *world, struct action *action)
     }
 }
 
-static void make_world(struct world *world, uint64_t seed, bool verbose)
+static void plan_fault(struct world *world, unsigned number, uint64_t when, unsigned kind)
+{
+    if (seeds_keeps_fault(&world->time.job, number))
+        plan(world, DO_FAULT, when)->number = kind;
+}
+
+static void plan_faults(struct world *world)
+{
+    unsigned planned = 0;
+    if (chance(world, 10))
+        return;
+    for (unsigned count = 1 + (unsigned)random_below(world, 6); count > 0; count--) {
+        uint64_t when = random_below(world, 100 + 40 * world->supersteps);
+        unsigned kind = chance(world, 40) ? (unsigned)random_below(world, FAULT_CUT_OFF)
+                                          : (unsigned)random_below(world, FAULT_KINDS);
+        plan_fault(world, planned++, when, kind);
+        /* The next one soon: during the recovery from the first. */
+        if (chance(world, 50)) {
+            kind = (unsigned)random_below(world, FAULT_CUT_OFF);
+            when += random_below(world, 120);
+            plan_fault(world, planned++, when, kind);
+        }
+    }
+}
+
+static void make_world(struct world *world, const struct seeds_job *job)
 {
     memset(world, 0, sizeof(*world));
-    timeline_begin(&world->time, "recovery", sizeof(struct action), seed, verbose);
+    timeline_begin(&world->time, sizeof(struct action), job);
     world->host_count = chance(world, 40)  ? 1
                         : chance(world, 2) ? 7 + (uint32_t)random_below(world, HOSTS - 6)
                                            : 2 + (uint32_t)random_below(world, WIDE_HOSTS - 1);
+    if (world->host_count > job->hosts)
+        world->host_count = (uint32_t)job->hosts;
     world->spares = world->host_count > 1 ? (uint32_t)random_below(world, 2) : 0;
     uint32_t slots = 0;
     for (uint32_t i = 0; i < world->host_count; i++) {
@@ -106,6 +130,8 @@ static void make_world(struct world *world, uint64_t seed, bool verbose)
     world->registrar = (uint32_t)random_below(world, world->host_count - world->spares);
     world->wanted = 1 + (uint32_t)random_below(world, slots < RANKS / 2 ? 2 * slots : RANKS);
     world->supersteps = random_below(world, 14);
+    if (world->supersteps > job->supersteps)
+        world->supersteps = job->supersteps;
     static const enum policy_kind kinds[] = {POLICY_SUPERSTEPS, POLICY_SUPERSTEPS, POLICY_TIME,
                                              POLICY_AUTO, POLICY_OFF};
     world->rule.kind = kinds[random_below(world, 5)];
@@ -117,18 +143,8 @@ static void make_world(struct world *world, uint64_t seed, bool verbose)
     world->stop_on_late_failure = world->stop_on_failure && chance(world, 50);
     world->max_restarts = (uint32_t)random_below(world, 6);
     world->status = chance(world, 30) ? (int32_t)random_below(world, 256) : 0;
-    if (chance(world, 10))
-        return;
-    for (unsigned count = 1 + (unsigned)random_below(world, 6); count > 0; count--) {
-        uint64_t when = random_below(world, 100 + 40 * world->supersteps);
-        unsigned kind = chance(world, 40) ? (unsigned)random_below(world, FAULT_CUT_OFF)
-                                          : (unsigned)random_below(world, FAULT_KINDS);
-        plan(world, DO_FAULT, when)->number = kind;
-        /* The next one soon: during the recovery from the first. */
-        if (chance(world, 50))
-            plan(world, DO_FAULT, when + random_below(world, 120))->number =
-                (unsigned)random_below(world, FAULT_CUT_OFF);
-    }
+    plan_faults(world);
+    timeline_take_course(&world->time);
 }
 
 static void free_world(struct world *world)
@@ -166,10 +182,10 @@ static const char *const fault_names[FAULT_KINDS] = {
     [FAULT_ABORT] = "bsp_abort",
 };
 
-struct summary {
+static struct {
     uint64_t faults[FAULT_KINDS], causes[WIRE_CAUSE_COUNT];
     uint64_t numbers[7];
-};
+} summary;
 
 static const char *const number_names[7] = {
     "snapshots committed",          "terms after faults",
@@ -179,69 +195,61 @@ static const char *const number_names[7] = {
 };
 
 /* A simulation in which something never happens tests less than it says. */
-static int report(uint64_t count, const struct summary *summary)
+static int report(uint64_t count)
 {
     int missing = 0;
     printf("%llu jobs\n", (unsigned long long)count);
     for (unsigned i = 0; i < FAULT_KINDS; i++) {
-        printf("  fault  %-44s %9llu\n", fault_names[i], (unsigned long long)summary->faults[i]);
-        missing += summary->faults[i] == 0;
+        printf("  fault  %-44s %9llu\n", fault_names[i], (unsigned long long)summary.faults[i]);
+        missing += summary.faults[i] == 0;
     }
     for (unsigned i = 0; i < WIRE_CAUSE_COUNT; i++)
-        if (summary->causes[i] > 0)
+        if (summary.causes[i] > 0)
             printf("  end    %-44s %9llu\n", wire_cause_text(i),
-                   (unsigned long long)summary->causes[i]);
+                   (unsigned long long)summary.causes[i]);
     for (unsigned i = 0; i < 7; i++) {
-        printf("  %-51s %9llu\n", number_names[i], (unsigned long long)summary->numbers[i]);
-        missing += summary->numbers[i] == 0;
+        printf("  %-51s %9llu\n", number_names[i], (unsigned long long)summary.numbers[i]);
+        missing += summary.numbers[i] == 0;
     }
-    missing += summary->causes[WIRE_CAUSE_NONE] == 0 || summary->causes[WIRE_CAUSE_SAVED] == 0;
+    missing += summary.causes[WIRE_CAUSE_NONE] == 0 || summary.causes[WIRE_CAUSE_SAVED] == 0;
     if (count < 2000 || missing == 0)
         return EXIT_SUCCESS;
     fprintf(stderr, "recovery: %d of the things that should happen never did\n", missing);
     return EXIT_FAILURE;
 }
 
-static void run_one(uint64_t seed, bool verbose, struct summary *summary)
+static void run_one(const struct seeds_job *job)
 {
     static struct world world;
-    make_world(&world, seed, verbose);
+    make_world(&world, job);
     run(&world);
     for (unsigned i = 0; i < FAULT_KINDS; i++)
-        summary->faults[i] += world.faults[i];
+        summary.faults[i] += world.faults[i];
     if (world.over)
-        summary->causes[world.outcome.cause]++;
+        summary.causes[world.outcome.cause]++;
     const unsigned numbers[7] = {world.commits,  world.rollbacks, world.thawed,
                                  world.restored, world.restarted, world.held_back,
                                  world.dismissals};
     for (unsigned i = 0; i < 7; i++)
-        summary->numbers[i] += numbers[i];
+        summary.numbers[i] += numbers[i];
     free_world(&world);
 }
 
+static const struct seeds_fixed fixed[] = {
+    {1610087999, "honest host 13 is dropped: an event from host 13, which is none of this job"},
+    {1620465590, "the job ends with status 1: a host was lost"},
+    {1650096301, "the job does not end: bsprun is in state RUNNING"},
+    {1500444686, "the job does not end: bsprun is in state RUNNING"},
+    {53614187735, "a manifest before process 0 has its image"},
+};
+
 int main(int argc, char **argv)
 {
-    uint64_t first = 1, count = 3000;
-    bool verbose = false;
-    for (int i = 1; i < argc; i++) {
-        uint64_t *number = NULL;
-        if (strcmp(argv[i], "--verbose") == 0)
-            verbose = true;
-        else if (strcmp(argv[i], "--seeds") == 0)
-            number = &count;
-        else if (strcmp(argv[i], "--first") == 0 || strcmp(argv[i], "--seed") == 0)
-            number = &first;
-        if (strcmp(argv[i], "--seed") == 0)
-            count = 1;
-        if (number && i + 1 < argc) {
-            *number = strtoull(argv[++i], NULL, 10);
-        } else if (!verbose) {
-            fprintf(stderr, "usage: recovery [--seeds N] [--first N] | --seed N [--verbose]\n");
-            return 2;
-        }
-    }
-    struct summary summary = {0};
-    for (uint64_t seed = first; seed - first < count; seed++)
-        run_one(seed, verbose, &summary);
-    return report(count, &summary);
+    static const struct seeds_program program = {.name = "recovery",
+                                                 .count = 3000,
+                                                 .fixed = fixed,
+                                                 .fixed_count = sizeof(fixed) / sizeof(fixed[0]),
+                                                 .run = run_one,
+                                                 .report = report};
+    return seeds_main(&program, argc, argv);
 }

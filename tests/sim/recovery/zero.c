@@ -152,7 +152,7 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
                                       .cancel_timer = on_cancel_timer,
                                       .drop_host = on_drop_host,
                                       .finish = on_finish,
-                                      .trace = world->time.verbose ? on_trace : NULL,
+                                      .trace = world->time.job.verbose ? on_trace : NULL,
                                       .tell = on_tell,
                                       .now_ns = on_now};
     struct zero *zero = &world->zeros[term];
