@@ -123,7 +123,7 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
         return;
     machine->zero = pick_zero(machine);
     machine->term++;
-    machine->fenced = machine->closed = false;
+    machine->fenced = false;
     machine->elected = true;
     machine_forget_roll(machine);
     machine_move(machine, JOB_MACHINE_RUNNING);
@@ -138,20 +138,28 @@ static bool same_fault(const struct coord_outcome *a, const struct coord_outcome
            a->superstep == b->superstep;
 }
 
-static void note_fault(struct job_machine *machine, const struct coord_outcome *outcome)
+/* What the job ends of, should it end now. */
+static void remember_fault(struct job_machine *machine, const struct coord_outcome *outcome)
 {
     struct job_fault *fault = &machine->fault;
     bool again = fault->repeats > 0 && same_fault(&fault->outcome, outcome);
     fault->repeats = again ? fault->repeats + 1 : 1;
-    fault->restarts++;
     fault->outcome = *outcome;
     fault->outcome.text = "";
+}
+
+/* One that ends a term. */
+static void note_fault(struct job_machine *machine, const struct coord_outcome *outcome)
+{
+    remember_fault(machine, outcome);
+    machine->fault.restarts++;
 }
 
 void machine_recover(struct job_machine *machine, const struct coord_outcome *outcome,
                      struct job_effects *effects)
 {
     note_fault(machine, outcome);
+    machine->closed = false; /* a term that is rolled back has not let anybody leave bsp_end */
     if (machine->stop_asked || machine->save_asked ||
         machine->fault.restarts > machine->config.max_restarts) {
         machine_give_up(machine, effects);
@@ -226,8 +234,9 @@ static void take_agent_lost(struct job_machine *machine, const struct job_event 
     if (machine->state != JOB_MACHINE_GATHERING)
         return;
     replace(machine, host, event->usable, effects);
+    /* There is no term that it would end. */
     if (machine->term > 0 && machine->fault.repeats == 0)
-        note_fault(machine, &lost);
+        remember_fault(machine, &lost);
 }
 
 /* ---- The other events --------------------------------------------------------------------- */

@@ -130,7 +130,9 @@ static void leave_to_zero(struct job_machine *machine, uint32_t host, uint32_t p
 
 static void links_lost(struct job_machine *machine, struct job_effects *effects)
 {
-    bool rolls_back = machine->config.snapshots && !machine->closed, again = is_again(machine);
+    /* Where Processor Zero has ended the term, it did so before CLOSED came to it. */
+    bool open = !machine->closed || machine->roll.term_over;
+    bool rolls_back = machine->config.snapshots && open, again = is_again(machine);
     uint32_t host = pick(machine), peer = peer_of(machine, host);
     struct coord_outcome lost = machine_host_lost();
     if (!rolls_back) {

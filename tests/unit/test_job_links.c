@@ -185,6 +185,46 @@ START_TEST(links_of_what_is_not_rolled_back)
 }
 END_TEST
 
+START_TEST(a_link_lost_while_bsp_end_is_agreed_upon)
+{
+    /* Processor Zero has ended the term before CLOSED came to it: nobody has left bsp_end. */
+    start_four(CONFIG());
+    EVENT(COMMITTED, .term = 1, .name = {0, 1});
+    EVENT(CLOSING, .term = 1);
+    expect("C");
+    EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 4);
+    expect("c");
+    EVENT(TERM_OVER, .term = 1, .outcome = {.cause = WIRE_CAUSE_HOST_LOST});
+    EVENT(ROLL);
+    expect("b!E");
+    ck_assert(!job_machine_closed(machine));
+    tear_down();
+
+    /* The roll was over before TERM_OVER came. */
+    start_four(CONFIG());
+    EVENT(COMMITTED, .term = 1, .name = {0, 1});
+    EVENT(CLOSING, .term = 1);
+    EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 4);
+    EVENT(ROLL);
+    expect("bl");
+    EVENT(TERM_OVER, .term = 1, .outcome = {.cause = WIRE_CAUSE_HOST_LOST});
+    expect("c");
+    EVENT(ROLL);
+    expect("b!E");
+    tear_down();
+
+    /* No restart is left: it is not the end of the job that is to blame. */
+    struct job_machine_config once = CONFIG();
+    once.max_restarts = 0;
+    start_four(once);
+    EVENT(COMMITTED, .term = 1, .name = {0, 1});
+    EVENT(CLOSING, .term = 1);
+    EVENT(TERM_OVER, .term = 1, .outcome = death(5));
+    expect("X");
+    ck_assert(!job_machine_closed(machine));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("job machine");
@@ -196,6 +236,7 @@ int main(void)
     tcase_add_test(tests, who_does_not_answer_is_what_was_lost);
     tcase_add_test(tests, who_does_not_hear_bsprun);
     tcase_add_test(tests, links_of_what_is_not_rolled_back);
+    tcase_add_test(tests, a_link_lost_while_bsp_end_is_agreed_upon);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

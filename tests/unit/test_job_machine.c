@@ -282,6 +282,32 @@ START_TEST(restarted)
 }
 END_TEST
 
+START_TEST(a_host_that_does_not_come_costs_no_restart)
+{
+    start(CONFIG(.host_count = 3, .restore = true, .last_term = 1));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(AGENT_LOST, .host = 9); /* nothing has run there that would have to be put back */
+    expect("E");
+    ck_assert_uint_eq(job_machine_fault(machine).restarts, 0);
+    EVENT(TERM_OVER, .term = 2, .outcome = death(5));
+    expect("!E");
+    ck_assert_uint_eq(job_machine_fault(machine).restarts, 1);
+    EVENT(TERM_OVER, .term = 3, .outcome = death(6));
+    expect("!E");
+    ck_assert_uint_eq(job_machine_fault(machine).restarts, 2); /* of 2 */
+    EVENT(TERM_OVER, .term = 4, .outcome = death(7));
+    expect("X");
+    tear_down();
+
+    /* It is what the job ends of where there is nothing else to go on with. */
+    start(CONFIG(.host_count = 1, .restore = true, .last_term = 1));
+    EVENT(AGENT_LOST, .host = 4);
+    expect("X");
+    ck_assert_int_eq(job_machine_outcome(machine).cause, WIRE_CAUSE_HOST_LOST);
+}
+END_TEST
+
 START_TEST(senseless)
 {
     struct job_machine_config config = CONFIG();
@@ -312,6 +338,7 @@ int main(void)
     tcase_add_test(tests, before_the_first_term);
     tcase_add_test(tests, hosts_that_cannot_be_started);
     tcase_add_test(tests, restarted);
+    tcase_add_test(tests, a_host_that_does_not_come_costs_no_restart);
     tcase_add_test(tests, senseless);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
