@@ -28,6 +28,12 @@ struct bspz_range {
     uint64_t end;
 };
 
+/* Memory mapped shared, of no file that has a name, as the kernel numbers it. */
+struct bspz_common {
+    uint64_t device; /* as /proc/self/maps has it: major << 32 | minor */
+    uint64_t inode;
+};
+
 /* What is no part of the process's state. */
 struct bspz_capture_options {
     const struct bspz_range *excluded; /* address ranges: the job's shared memory and the like */
@@ -38,12 +44,21 @@ struct bspz_capture_options {
     uint32_t rule_count;
     bool lose_descriptors; /* those that cannot be saved are no reason to refuse: whoever is restored
                               gets EIO from them */
+    /* Memory that other processes map, too: from bspz_common_list.  Refused. */
+    const struct bspz_common *common;
+    uint32_t common_count;
 };
 
 /* 0: a snapshot is possible now.  -EBUSY: the process has something that cannot be captured (more
  * than one thread, POSIX timers, file locks, a socket, pipe or deleted file, memory shared with
  * others ...).  Cost: a fraction of a millisecond, and 20 ns per page in memory. */
 int bspz_capture_check(const struct bspz_capture_options *options, char why[BSPZ_WHY_SIZE]);
+
+/* Lists the memory that this process has mapped shared, anonymous or of /dev/zero, and that
+ * `options` does not exclude: what it shares with processes that are made of it.  The first `room`
+ * go to the list.  How many there are, or a negative errno.  Cost: as reading /proc/self/maps. */
+int bspz_common_list(const struct bspz_capture_options *options, struct bspz_common *list,
+                     uint32_t room, char why[BSPZ_WHY_SIZE]);
 
 /* Whether a rule can be understood. */
 bool bspz_capture_rule_valid(const char *rule);

@@ -160,7 +160,8 @@ static bool starts(const char *text, const char *with)
 }
 
 /* NULL: can be captured. */
-static const char *map_complaint(const struct bspz_piece *piece)
+static const char *map_complaint(const struct bspz_snapshot *snapshot,
+                                 const struct bspz_piece *piece)
 {
     const struct bspz_map *map = piece->map;
 
@@ -172,6 +173,8 @@ static const char *map_complaint(const struct bspz_piece *piece)
         return NULL;
     if (map->flags & BSPZ_MAP_DEVICE)
         return "memory of a device";
+    if (bspz_is_common(snapshot, piece))
+        return "memory that the processes share since before bsp_begin";
     if (map->flags & BSPZ_MAP_HUGETLB)
         return map->flags & BSPZ_MAP_SHARED ? "shared huge pages" : NULL;
     if (piece->kind == BSPZ_REGION_SHARED)
@@ -196,7 +199,7 @@ static int judge_maps(struct bspz_snapshot *snapshot)
 {
     for (uint32_t i = 0; i < snapshot->piece_count; i++) {
         const struct bspz_piece *piece = &snapshot->piece[i];
-        const char *complaint = piece->excluded ? NULL : map_complaint(piece);
+        const char *complaint = piece->excluded ? NULL : map_complaint(snapshot, piece);
         struct bspz_text why;
 
         if (!complaint)

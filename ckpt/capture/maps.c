@@ -153,7 +153,7 @@ static void take_flags(const char *at, struct bspz_map *map)
         {"nh", BSPZ_MAP_NO_HUGE_PAGES}, {"ht", BSPZ_MAP_HUGETLB},    {"io", BSPZ_MAP_DEVICE},
         {"pf", BSPZ_MAP_DEVICE},        {"um", BSPZ_MAP_USERFAULT},  {"uw", BSPZ_MAP_USERFAULT},
         {"ui", BSPZ_MAP_USERFAULT},     {"lo", BSPZ_MAP_LOCKED},     {"sl", BSPZ_MAP_SEALED},
-        {"ss", BSPZ_MAP_SHADOW_STACK},  {"mg", BSPZ_MAP_MERGEABLE},
+        {"ss", BSPZ_MAP_SHADOW_STACK},  {"mg", BSPZ_MAP_MERGEABLE},  {"mw", BSPZ_MAP_MAY_WRITE},
     };
 
     for (skip(&at, ' '); at[0] && at[1]; skip(&at, ' ')) {

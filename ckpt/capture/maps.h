@@ -25,6 +25,7 @@ enum {
     BSPZ_MAP_SHADOW_STACK = 1 << 13,
     BSPZ_MAP_MERGEABLE = 1 << 14, /* madvise(MADV_MERGEABLE) */
     BSPZ_MAP_DELETED = 1 << 15,   /* its file has no name any more */
+    BSPZ_MAP_MAY_WRITE = 1 << 16, /* mprotect may make it writable */
 };
 
 struct bspz_map {

@@ -118,7 +118,9 @@ static uint32_t kind_of(const struct bspz_map *map)
     if (map->flags & BSPZ_MAP_SHARED) {
         if (map->path[0] != '/' || (is(map->path, "/dev/zero") && map->flags & BSPZ_MAP_DELETED))
             return BSPZ_REGION_SHARED;
-        return map->prot & PROT_WRITE ? BSPZ_REGION_SHARED_FILE : BSPZ_REGION_FILE;
+        /* It may have been written to, or be so again. */
+        return map->prot & PROT_WRITE || map->flags & BSPZ_MAP_MAY_WRITE ? BSPZ_REGION_SHARED_FILE
+                                                                         : BSPZ_REGION_FILE;
     }
     return map->path[0] == '/' ? BSPZ_REGION_FILE : BSPZ_REGION_ANON;
 }
@@ -180,7 +182,7 @@ static int cut_map(struct bspz_snapshot *snapshot, const struct bspz_map *map)
     return 0;
 }
 
-static int cut_maps(struct bspz_snapshot *snapshot)
+int bspz_snapshot_cut_maps(struct bspz_snapshot *snapshot)
 {
     size_t room;
 
@@ -233,7 +235,7 @@ int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick)
     if (error)
         return bspz_snapshot_fail(snapshot, "/proc/self/smaps", error);
     find_vdso(snapshot);
-    error = cut_maps(snapshot);
+    error = bspz_snapshot_cut_maps(snapshot);
     if (error)
         return bspz_snapshot_fail(snapshot, "the list of mappings", error);
     error = bspz_descriptors_read(&snapshot->descriptors, snapshot->options->job_descriptors,

@@ -58,6 +58,12 @@ int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick);
 int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick);
 int bspz_snapshot_confirm(struct bspz_snapshot *snapshot);
 
+/* The maps cut into pieces; without what is excluded. */
+int bspz_snapshot_cut_maps(struct bspz_snapshot *snapshot);
+
+/* Whether other processes have the memory of the piece, too. */
+bool bspz_is_common(const struct bspz_snapshot *snapshot, const struct bspz_piece *piece);
+
 /* -EBUSY and `why` when something cannot be captured. */
 int bspz_snapshot_judge(struct bspz_snapshot *snapshot);
 int bspz_snapshot_one_thread(struct bspz_snapshot *snapshot);
@@ -93,10 +99,10 @@ int bspz_own_pages(const struct bspz_piece *piece, struct bspz_arena *arena, int
                    bspz_run_function *visit, void *context);
 
 /* 0 in the caller, 1 in the copy, or a negative errno.  With tid_address the kernel keeps the
- * copy's thread id there.  `writes`: the copy will write an image, and nobody waits: making it takes
- * no time from anybody either. */
+ * copy's thread id there.  `writes`: the copy will write an image, and nobody waits: making it
+ * takes no time from anybody either. */
 int bspz_fork_copy(const struct bspz_snapshot *snapshot, const struct bspz_copy_hooks *hooks,
-                    uint64_t tid_address, bool writes);
+                   uint64_t tid_address, bool writes);
 /* "bspzero-copy" in process lists, without changing the memory that holds the arguments. */
 void bspz_show_as_copy(struct bspz_snapshot *snapshot);
 

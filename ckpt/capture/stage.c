@@ -187,7 +187,7 @@ static int map_region(struct bspz_restore *restore, struct bspz_staged *staged)
     if (has_file(region)) {
         if (restore->plan->binaries && region->kind == BSPZ_REGION_FILE)
             from = bspz_restore_file(restore, region, kept, &error);
-        file = bspz_sys_open(from ? from : path, (shared && region->protection & PROT_WRITE ? O_RDWR : O_RDONLY) |
+        file = bspz_sys_open(from ? from : path, (region->kind == BSPZ_REGION_SHARED_FILE ? O_RDWR : O_RDONLY) |
                                        O_CLOEXEC);
         if (file < 0 && region->kind == BSPZ_REGION_SHARED_FILE) {
             staged->at = 0; /* excluded by the user, and gone */

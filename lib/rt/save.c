@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +35,8 @@ static struct bspz_range excluded;
 static int job_descriptors[BSPZ_JOB_DESCRIPTORS];
 _Static_assert(BSPZ_GIVEN_MAX + BSPZ_RELAYS + 2 <= BSPZ_JOB_DESCRIPTORS, "all have a place");
 static const char *rules[RULES_MAX];
+static struct bspz_common *common; /* what all ranks of the host have mapped */
+static uint32_t common_count;
 
 static struct bspz_snap_order *order(void)
 {
@@ -58,6 +61,8 @@ static void fill_options(struct bspz_capture_options *options, int descriptor)
                                              .job_descriptors = job_descriptors,
                                              .job_count = count,
                                              .rules = rules,
+                                             .common = common,
+                                             .common_count = common_count,
                                              .lose_descriptors = order()->lose};
     for (uint32_t at = 0; at < bytes && at < BSPZ_SNAP_RULES && options->rule_count < RULES_MAX;
          at += (uint32_t)strnlen(&order()->rules[at], BSPZ_SNAP_RULES - at) + 1)
@@ -361,13 +366,42 @@ static void hand_on_files(void)
     bspz_rt.board->share_fd = 0;
 }
 
+/* What is mapped shared now, all ranks will have together.  0, or a negative errno and `why`. */
+static int note_common(char why[BSPZ_WHY_SIZE])
+{
+    struct bspz_capture_options options = {0};
+    int count = 0;
+
+    if (bspz_rt.nprocs == 1)
+        return 0;
+    fill_options(&options, -1);
+    count = bspz_common_list(&options, NULL, 0, why);
+    if (count <= 0)
+        return count;
+    common = mmap(NULL, (size_t)count * sizeof *common, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (common == MAP_FAILED) {
+        snprintf(why, BSPZ_WHY_SIZE, "no memory to list %d areas of shared memory", count);
+        return -errno;
+    }
+    count = bspz_common_list(&options, common, (uint32_t)count, why);
+    common_count = count > 0 ? (uint32_t)count : 0;
+    return count < 0 ? count : 0;
+}
+
 bool bspz_save_start(void)
 {
+    char why[BSPZ_WHY_SIZE];
+    int error;
+
     bspz_state_note_layout();
     hand_on_files();
     if (order()->term == 0) /* the agent has nowhere to put it, and has said so */
         return false;
-    if (!begin_image() || save_image() != 1)
+    error = note_common(why);
+    if (error)
+        report(order()->superstep, -error, why);
+    if (error || !begin_image() || save_image() != 1)
         return false;
     attach();
     return true;

@@ -1,0 +1,156 @@
+/* common.c - memory that all processes have mapped since before bsp_begin.
+ *
+ *   common KIND FOLDER SUPERSTEPS
+ *
+ * KIND: anonymous, zero (of /dev/zero), memfd, segment (System V), posix (shm_open), deleted (the
+ * same without its name), file (of a file in FOLDER), readonly (mapped from a file for writing, and
+ * protected against it).  In each superstep one process after the other reads what the one before
+ * left there and leaves something for the next; the answer is wrong unless all see the same memory.
+ */
+#include <bsp.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include "tests/recovery/outside.h"
+
+#define PAGES 64
+#define PAGE  4096
+
+static uint64_t (*pages)[PAGE / sizeof(uint64_t)];
+
+static void must(int truth, const char *what)
+{
+    if (!truth) {
+        perror(what);
+        exit(99);
+    }
+}
+
+static void *map(int fd, int flags)
+{
+    void *at = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | flags, fd, 0);
+
+    must(at != MAP_FAILED, "mmap");
+    return at;
+}
+
+static void *map_new(int fd)
+{
+    void *at;
+
+    must(fd >= 0 && ftruncate(fd, (off_t)PAGES * PAGE) == 0, "a file for the memory");
+    at = map(fd, 0);
+    close(fd);
+    return at;
+}
+
+static void *map_posix(int keep)
+{
+    char name[64];
+    int fd;
+    void *at;
+
+    snprintf(name, sizeof name, "/bspzero-test-%d", (int)getpid());
+    fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    at = map_new(fd);
+    if (!keep)
+        shm_unlink(name);
+    else
+        printf("%s\n", name);
+    fflush(stdout);
+    return at;
+}
+
+static void *map_segment(void)
+{
+    int id = shmget(IPC_PRIVATE, (size_t)PAGES * PAGE, 0600);
+    void *at = shmat(id, NULL, 0);
+
+    must(at != (void *)-1, "shmat");
+    shmctl(id, IPC_RMID, NULL);
+    return at;
+}
+
+static void *map_file(void)
+{
+    char path[3100];
+
+    snprintf(path, sizeof path, "%s/mapped", outside_folder);
+    return map_new(open(path, O_RDWR | O_CREAT | O_TRUNC, 0600));
+}
+
+static void *make(const char *kind)
+{
+    if (strcmp(kind, "anonymous") == 0)
+        return map(-1, MAP_ANONYMOUS);
+    if (strcmp(kind, "zero") == 0)
+        return map(open("/dev/zero", O_RDWR | O_CLOEXEC), 0);
+    if (strcmp(kind, "memfd") == 0)
+        return map_new(memfd_create("of all", 0));
+    if (strcmp(kind, "segment") == 0)
+        return map_segment();
+    if (strcmp(kind, "posix") == 0 || strcmp(kind, "deleted") == 0)
+        return map_posix(strcmp(kind, "posix") == 0);
+    if (strcmp(kind, "file") == 0 || strcmp(kind, "readonly") == 0)
+        return map_file();
+    must(0, kind);
+    return NULL;
+}
+
+static uint64_t next(uint64_t value, int s)
+{
+    return value * 6364136223846793005u + (uint64_t)s;
+}
+
+static void protect(int wanted, int how)
+{
+    must(!wanted || mprotect(pages, (size_t)PAGES * PAGE, how) == 0, "mprotect");
+}
+
+/* The page of superstep s holds what came of s; the one of a turn of all pages ago is zero again.
+ */
+static void take_turn(int s)
+{
+    uint64_t before = pages[(s - 1) % PAGES][0];
+
+    if (s % bsp_nprocs() != bsp_pid())
+        return;
+    pages[s % PAGES][0] = next(before, s);
+    memset(pages[(s + PAGES / 2) % PAGES], 0, PAGE);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t wanted = 1;
+    int supersteps, wrong = 0, readonly;
+
+    must(argc == 4, "arguments");
+    outside_folder = argv[2];
+    supersteps = atoi(argv[3]);
+    readonly = strcmp(argv[1], "readonly") == 0;
+    pages = make(argv[1]);
+    pages[0][0] = wanted;
+    protect(readonly, PROT_READ);
+    bsp_begin(bsp_nprocs());
+    for (int s = 1; s <= supersteps; s++) {
+        outside_superstep(s);
+        protect(readonly, PROT_READ | PROT_WRITE);
+        take_turn(s);
+        protect(readonly, PROT_READ);
+        bsp_sync();
+        wanted = next(wanted, s);
+        wrong += pages[s % PAGES][0] != wanted;
+        wrong += s >= PAGES / 2 && pages[(s + PAGES / 2) % PAGES][0] != 0;
+        bsp_sync();
+    }
+    printf("process %d: %d wrong\n", bsp_pid(), wrong);
+    outside_end(supersteps);
+    bsp_end();
+    return wrong > 0;
+}
