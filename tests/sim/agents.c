@@ -12,7 +12,13 @@ bool sim_rank_on(const struct world *world, uint32_t host, uint32_t pid)
 /* Nobody hears an agent that is dead; bsprun has done with one that is over. */
 static bool acts(const struct agent *agent)
 {
-    return !agent->dead && !agent->over;
+    return !agent->dead && !agent->over && !agent->out;
+}
+
+static void start_rank(struct world *world, uint32_t host, uint32_t pid)
+{
+    world->ranks[pid].alive = true;
+    world->ranks[pid].host = host;
 }
 
 void sim_agent_start(struct world *world, uint32_t host)
@@ -29,7 +35,7 @@ void sim_agent_start(struct world *world, uint32_t host)
         return;
     agent->first = 0;
     agent->count = 1;
-    world->ranks[0].alive = true;
+    start_rank(world, host, 0);
     message = (struct wire_message){.kind = WIRE_REGISTERED};
     message.registered.host = agent->id;
     message.registered.wanted = world->wanted;
@@ -38,20 +44,20 @@ void sim_agent_start(struct world *world, uint32_t host)
 
 static void kill_ranks(struct world *world, uint32_t host)
 {
-    struct agent *agent = &world->agents[host];
-    for (uint32_t i = 0; i < agent->count; i++)
-        world->ranks[agent->first + i].alive = false;
+    for (uint32_t pid = 0; pid < RANKS_MAX; pid++)
+        if (world->ranks[pid].host == host)
+            world->ranks[pid].alive = false;
 }
 
 void sim_agent_elect(struct world *world, uint32_t host, uint32_t term)
 {
     struct agent *agent = &world->agents[host];
-    if (!acts(agent) || agent->cut_off)
+    if (agent->dead || agent->over || agent->cut_off)
         return;
     /* What goes on belongs to the old term. */
     kill_ranks(world, host);
     agent->count = 0;
-    agent->stopping = false;
+    agent->stopping = agent->out = false;
     agent->term = term;
     struct wire_message message = {.kind = WIRE_HOST_READY};
     message.host_ready.host = agent->id;
@@ -59,11 +65,24 @@ void sim_agent_elect(struct world *world, uint32_t host, uint32_t term)
     sim_send_to_zero(world, host, &message);
 }
 
-/* The agent ends, and its processes with it. */
+/* The agent ends, and with it its processes and the Processor Zero that it runs. */
 void sim_agent_gone(struct world *world, uint32_t host)
 {
     kill_ranks(world, host);
     world->agents[host].over = true;
+    for (uint32_t term = 1; term <= world->term; term++)
+        if (world->zeros[term].host == host)
+            world->zeros[term].gone = true;
+}
+
+/* It does nothing in that term any more; bsprun may have another one for it. */
+void sim_agent_dropped(struct world *world, uint32_t host, uint32_t term)
+{
+    struct agent *agent = &world->agents[host];
+    if (agent->term > term)
+        return;
+    kill_ranks(world, host);
+    agent->out = true;
 }
 
 void sim_agent_stopped(struct world *world, uint32_t host, uint32_t term)
@@ -150,6 +169,7 @@ static void all_arrived(struct world *world, uint32_t host)
     for (uint32_t i = 0; i < agent->count; i++)
         ends += last_superstep(world, agent->first + i) == superstep;
     agent->waiting = true;
+    agent->barrier = superstep;
     if (ends > 0 && ends < agent->count) {
         tell_mismatch(world, host);
         return;
@@ -182,6 +202,23 @@ void sim_rank_arrives(struct world *world, uint32_t host, uint32_t pid)
     all_arrived(world, host);
 }
 
+/* Before it was let out of bsp_end: without snapshots that is the job's end, whatever else
+ * Processor Zero knows by now. */
+static void tell_early_end(struct world *world, uint32_t host, uint32_t pid, uint32_t status,
+                           uint32_t signal)
+{
+    struct wire_message message = {.kind = WIRE_ABORT};
+    if (world->agents[host].stopping)
+        return; /* nobody asks what ends while all is ended */
+    message.abort.host = world->agents[host].id;
+    message.abort.pid = (int32_t)pid;
+    message.abort.cause = signal > 0 ? WIRE_CAUSE_RANK_SIGNALLED : WIRE_CAUSE_RANK_EXITED;
+    message.abort.status = signal > 0 ? 128 + (int32_t)signal : status > 0 ? (int32_t)status : 1;
+    message.abort.text = "it ended before bsp_end";
+    world->possible |= 1u << message.abort.cause;
+    sim_send_to_zero(world, host, &message);
+}
+
 void sim_rank_exits(struct world *world, uint32_t host, uint32_t pid, uint32_t status,
                     uint32_t signal)
 {
@@ -190,8 +227,10 @@ void sim_rank_exits(struct world *world, uint32_t host, uint32_t pid, uint32_t s
     if (!acts(agent) || !rank->alive)
         return;
     rank->alive = false;
-    if (!rank->past_end)
-        world->possible |= 1u << WIRE_CAUSE_RANK_EXITED;
+    if (!rank->past_end) {
+        tell_early_end(world, host, pid, status, signal);
+        return;
+    }
     if (pid == 0)
         world->status = status;
     struct wire_message message = {.kind = WIRE_RANK_EXITED};
@@ -227,7 +266,7 @@ void sim_agent_ready(struct world *world, uint32_t host)
         return;
     for (uint32_t i = 0; i < agent->count; i++)
         if (agent->first + i > 0)
-            world->ranks[agent->first + i].alive = true;
+            start_rank(world, host, agent->first + i);
     struct wire_message message = {.kind = WIRE_RANKS_READY};
     message.ranks_ready.host = agent->id;
     message.ranks_ready.count = agent->count;
@@ -238,8 +277,8 @@ static void release(struct world *world, uint32_t host, const struct wire_messag
 {
     struct agent *agent = &world->agents[host];
     agent->consult = message->release.consult;
-    if (agent->count == 0 || !agent->waiting)
-        return; /* idle, or the barrier of bsp_end on one host */
+    if (agent->count == 0 || !agent->waiting || agent->barrier != message->envelope.superstep)
+        return; /* idle, or the barrier of bsp_end on one host, or what nobody has asked */
     switch (message->release.decision) {
     case WIRE_DECISION_GO:
         leave(world, host, message->envelope.superstep);

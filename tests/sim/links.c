@@ -113,8 +113,15 @@ static void on_drop_host(void *context, uint32_t id, const char *complaint)
     if (world->faults[FAULT_BAD_AGENT] == 0)
         sim_fail(world, "an honest host is dropped: %s", complaint);
     world->possible |= 1u << WIRE_CAUSE_HOST_LOST;
-    struct action *action = sim_plan(world, DO_CUT_AGENT, 1 + sim_random(world, 20));
+    if (host == zero->host) {
+        sim_agent_dropped(world, host, zero->term);
+        return;
+    }
+    if (!reaches(world, zero, host))
+        return;
+    struct action *action = sim_plan(world, DO_DROP_AGENT, 1 + sim_random(world, 20));
     action->host = host;
+    action->term = zero->term;
 }
 
 static void on_finish(void *context, const struct coord_outcome *outcome)

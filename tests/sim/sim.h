@@ -42,6 +42,7 @@ enum fault_kind {
 
 struct rank {
     bool alive;
+    uint32_t host; /* index, once it has been started */
     bool at_barrier;
     bool past_end;
     uint64_t superstep;
@@ -56,9 +57,12 @@ struct agent {
     bool bad;      /* has lied; nothing is demanded of it any more */
     bool stopping; /* told to stop its processes */
     bool over;     /* has got END, or was swept by bsprun */
+    bool out;      /* of its term: Processor Zero has dropped it; waits for another */
     uint32_t first, count;
     uint64_t consult;
-    bool waiting; /* all its processes are at the barrier, an answer is to come */
+    bool waiting; /* all its processes are at the barrier that ends `barrier`, an answer is to
+                     come */
+    uint64_t barrier;
 };
 
 struct world;
@@ -84,7 +88,8 @@ enum action_kind {
     DO_RANK_EXITS,
     DO_RANKS_STOPPED,
     DO_NOTICE_LOSS, /* Processor Zero learns that a host is lost */
-    DO_CUT_AGENT,   /* an agent learns that it has lost Processor Zero */
+    DO_CUT_AGENT,   /* one that is cut off ends */
+    DO_DROP_AGENT,  /* an agent learns that Processor Zero has dropped it */
     DO_TIMER,
     DO_OPEN_TERM,
     DO_ELECT,
@@ -153,6 +158,7 @@ void sim_agent_ready(struct world *world, uint32_t host);
 void sim_agent_stopped(struct world *world, uint32_t host, uint32_t term);
 void sim_agent_elect(struct world *world, uint32_t host, uint32_t term);
 void sim_agent_gone(struct world *world, uint32_t host);
+void sim_agent_dropped(struct world *world, uint32_t host, uint32_t term);
 void sim_rank_arrives(struct world *world, uint32_t host, uint32_t pid);
 void sim_rank_exits(struct world *world, uint32_t host, uint32_t pid, uint32_t status,
                     uint32_t signal);

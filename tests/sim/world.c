@@ -179,6 +179,9 @@ static void happen(struct world *world, struct action *action)
         if (!agent->over)
             sim_agent_gone(world, action->host);
         break;
+    case DO_DROP_AGENT:
+        sim_agent_dropped(world, action->host, action->term);
+        break;
     case DO_TIMER:
         timer(world, action);
         break;
