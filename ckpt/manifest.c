@@ -9,8 +9,11 @@
 #include "ckpt/sealed.h"
 #include "lib/wire/schema.h"
 
-static const struct sealed_kind manifest_kind = {"BSPZman\n", "manifest", MANIFEST_VERSION};
-static const struct sealed_kind manifest_kind_1 = {"BSPZman\n", "manifest", 1};
+static const struct sealed_kind manifest_kinds[] = {
+    {"BSPZman\n", "manifest", MANIFEST_VERSION},
+    {"BSPZman\n", "manifest", 1},
+    {"BSPZman\n", "manifest", 2},
+};
 static const struct sealed_kind terms_kind = {"BSPZtrm\n", "record of terms", 1};
 static const struct sealed_kind finish_kind = {"BSPZfin\n", "record of the end", 1};
 
@@ -41,6 +44,7 @@ SCHEMA(term, MANIFEST_FIELDS_TERM)
 #define OWNER struct manifest
 SCHEMA(snapshot, MANIFEST_FIELDS_MANIFEST)
 SCHEMA(snapshot_1, MANIFEST_FIELDS_MANIFEST_1)
+SCHEMA(snapshot_2, MANIFEST_FIELDS_MANIFEST_2)
 #undef OWNER
 #define OWNER struct manifest_terms
 SCHEMA(terms, MANIFEST_FIELDS_TERMS)
@@ -154,20 +158,21 @@ int manifest_encode(const struct manifest *manifest, struct wire_buffer *buffer,
 
     if (wrong)
         return refuse(error, -EINVAL, "manifest", wrong);
-    return sealed_encode(&manifest_kind, &snapshot_schema, manifest, buffer, error);
+    return sealed_encode(&manifest_kinds[0], &snapshot_schema, manifest, buffer, error);
 }
 
 int manifest_decode(const void *bytes, size_t size, struct manifest *manifest, char *error)
 {
     struct manifest decoded = {0};
-    bool old = sealed_version(bytes, size) == 1;
+    static const struct wire_schema *const schemas[] = {&snapshot_schema, &snapshot_1_schema,
+                                                        &snapshot_2_schema};
+    uint32_t version = sealed_version(bytes, size), old = version < MANIFEST_VERSION ? version : 0;
 
-    int status = sealed_decode(old ? &manifest_kind_1 : &manifest_kind,
-                               old ? &snapshot_1_schema : &snapshot_schema, bytes, size, &decoded,
+    int status = sealed_decode(&manifest_kinds[old], schemas[old], bytes, size, &decoded,
                                &decoded.memory, error);
     if (status < 0)
         return status;
-    const char *wrong = complaint(&decoded, old ? 0 : decoded.nprocs);
+    const char *wrong = complaint(&decoded, version == 1 ? 0 : decoded.nprocs);
     if (wrong) {
         manifest_free(&decoded);
         return refuse(error, -EBADMSG, "manifest", wrong);

@@ -16,7 +16,7 @@
 
 #include "lib/wire/document.h"
 
-#define MANIFEST_VERSION    2u /* version 1 is read, too */
+#define MANIFEST_VERSION    3u /* versions 1 and 2 are read, too */
 #define MANIFEST_DIGEST     16u /* bytes of an image's digest */
 #define MANIFEST_ERROR_SIZE 512u
 
@@ -65,9 +65,15 @@
 
 /* together[pid]: the lowest process with which it shares the open file descriptions that are marked
  * in its image; see manifest_together. */
-#define MANIFEST_FIELDS_MANIFEST(F, L)                                                             \
+#define MANIFEST_FIELDS_MANIFEST_2(F, L)                                                           \
     MANIFEST_FIELDS_MANIFEST_1(F, L)                                                               \
     F(numbers, together, WIRE_RANKS_MAX)
+
+/* input_digest: of the bytes that process 0 had read from its stdin (lib/base/digest.h), as many as
+ * the position of its stream 0 says; 0: unknown. */
+#define MANIFEST_FIELDS_MANIFEST(F, L)                                                             \
+    MANIFEST_FIELDS_MANIFEST_2(F, L)                                                               \
+    F(u64, input_digest, WIRE_U64_MAX)
 
 /* Term `term` went on from the snapshot (superstep, from_term); from_term 0: from the start. */
 #define MANIFEST_FIELDS_TERM(F, L)                                                                 \

@@ -69,6 +69,7 @@ static void fill_persist(struct coord_shell *shell, const struct coord_effect *e
     message->persist.images = (struct wire_image_list){shell->images, effect->processes};
     message->persist.output = (struct wire_numbers){shell->numbers, 2 * shell->host_count};
     message->persist.input = coord_input(shell->state);
+    message->persist.input_digest = coord_input_digest(shell->state);
 }
 
 static void fill_release(const struct coord_effect *effect, struct wire_message *message)
@@ -184,6 +185,7 @@ static bool make_snapshot_event(const struct wire_message *message, struct coord
         for (uint32_t i = 0; i < message->captured.output.count && i < 2; i++)
             event->captured.output[i] = message->captured.output.items[i];
         event->captured.input = message->captured.input;
+        event->captured.input_digest = message->captured.input_digest;
         return true;
     case WIRE_IMAGE_DURABLE:
         event->kind = COORD_EVENT_IMAGE_DURABLE;

@@ -368,8 +368,10 @@ void agent_input_close(struct agent *agent);
 int agent_input_reader(const struct agent *agent);
 /* How many bytes process 0 has read. */
 uint64_t agent_input_position(const struct agent *agent);
+/* Of these bytes (lib/base/digest.h); unknown after a restart from a snapshot that does not say. */
+uint64_t agent_input_digest(const struct agent *agent);
 void agent_input_take(struct agent *agent, const struct wire_message *message);
-/* As when process 0 had read so many; bsprun is to send again from there on. */
-void agent_input_rewind(struct agent *agent, uint64_t position);
+/* As when process 0 had read so many, of that digest; bsprun is to send again from there on. */
+void agent_input_rewind(struct agent *agent, uint64_t position, uint64_t digest);
 
 #endif

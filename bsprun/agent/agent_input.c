@@ -4,6 +4,9 @@
  * is what was written and does not lie in the pipe any more.  After a rollback: the pipe is
  * emptied, INPUT_TAKEN says from where bsprun is to send again.
  *
+ * What was read is digested, so that a restart can tell whether it is given the same again: bytes
+ * that lie in the pipe are kept until it is known whether they were read.
+ *
  * What can fail: the pipe is full (it is waited for); INPUT that does not continue what there is
  * (it is dropped).  The agent has a reading end, too, so there is always one.
  */
@@ -16,6 +19,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/agent.h"
+#include "lib/base/digest.h"
 
 #define PIPE_BYTES (256 << 10)
 
@@ -27,6 +31,9 @@ struct agent_input {
     bool ends;          /* behind them comes nothing */
     uv_poll_t *poll;    /* for room; NULL: none is waited for */
     char bytes[WIRE_CHUNK_MAX];
+    uint64_t digest; /* of what process 0 had read when that was last looked at */
+    size_t pending;  /* bytes behind it, up to `written` */
+    char undigested[PIPE_BYTES + WIRE_CHUNK_MAX];
 };
 
 static void free_poll(uv_handle_t *handle)
@@ -97,11 +104,49 @@ uint64_t agent_input_position(const struct agent *agent)
     return input ? input->written - unread(input) : 0;
 }
 
-static void say_taken(struct agent_input *input)
+/* ---- What was read ---- */
+
+/* Digests what process 0 has read by now. */
+static void digest_read(struct agent_input *input)
+{
+    uint64_t left = unread(input);
+    size_t size = left < input->pending ? input->pending - (size_t)left : 0;
+
+    input->digest = bspz_digest(input->digest, input->undigested, size);
+    input->pending -= size;
+    memmove(input->undigested, input->undigested + size, input->pending);
+}
+
+/* A pipe that holds more than was asked for is beyond what is kept: the digest is lost. */
+static void keep_undigested(struct agent_input *input, const char *bytes, size_t size)
+{
+    if (size > sizeof input->undigested - input->pending) {
+        input->digest = BSPZ_DIGEST_UNKNOWN;
+        input->pending = 0;
+        return;
+    }
+    memcpy(input->undigested + input->pending, bytes, size);
+    input->pending += size;
+}
+
+uint64_t agent_input_digest(const struct agent *agent)
+{
+    struct agent_input *input = agent->input;
+
+    if (!input)
+        return BSPZ_DIGEST_UNKNOWN;
+    digest_read(input);
+    return input->digest;
+}
+
+/* ---- INPUT ---- */
+
+static void say_taken(struct agent_input *input, uint64_t digest)
 {
     struct wire_message message = {.kind = WIRE_INPUT_TAKEN};
 
     message.input_taken.position = input->written;
+    message.input_taken.digest = digest;
     agent_send(input->agent, &message);
 }
 
@@ -146,6 +191,8 @@ static void write_waiting(struct agent_input *input)
             wait_for_room(input);
             return;
         }
+        keep_undigested(input, input->bytes, (size_t)put);
+        digest_read(input);
         input->written += (uint64_t)put;
         input->waiting -= (size_t)put;
         memmove(input->bytes, input->bytes + put, input->waiting);
@@ -154,7 +201,7 @@ static void write_waiting(struct agent_input *input)
     if (input->ends)
         end_input(input);
     else
-        say_taken(input);
+        say_taken(input, BSPZ_DIGEST_UNKNOWN);
 }
 
 void agent_input_take(struct agent *agent, const struct wire_message *message)
@@ -196,7 +243,7 @@ static void open_again(struct agent_input *input)
     input->writer = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-void agent_input_rewind(struct agent *agent, uint64_t position)
+void agent_input_rewind(struct agent *agent, uint64_t position, uint64_t digest)
 {
     struct agent_input *input = agent->input;
 
@@ -207,7 +254,9 @@ void agent_input_rewind(struct agent *agent, uint64_t position)
     input->waiting = 0;
     input->ends = false;
     input->written = position;
+    input->digest = digest;
+    input->pending = 0;
     if (input->writer < 0)
         open_again(input);
-    say_taken(input);
+    say_taken(input, digest);
 }

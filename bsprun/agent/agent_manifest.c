@@ -194,6 +194,7 @@ static void fill(const struct agent *agent, const struct wire_message *message, 
         .images = {lists->images, order->processes},
         .streams = {lists->streams, list_streams(order, lists)},
         .together = {lists->together, order->processes},
+        .input_digest = order->input_digest,
     };
 }
 

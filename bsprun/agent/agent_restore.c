@@ -223,7 +223,7 @@ static void wind_back(struct agent *agent, const struct manifest *manifest)
     agent_relay_set_counts(agent, agent_is_here(agent, 0) ? output : nothing);
     agent_relay_set_superstep(agent, manifest->superstep);
     if (agent_is_here(agent, 0))
-        agent_input_rewind(agent, input);
+        agent_input_rewind(agent, input, manifest->input_digest);
 }
 
 /* The way to start the program, the streams.  0, or -errno and `why`. */

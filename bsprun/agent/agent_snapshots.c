@@ -233,6 +233,7 @@ static void all_recorded(struct agent *agent)
     message.captured.pause_ns = ticket->pause_ns;
     message.captured.output = (struct wire_numbers){output, 2};
     message.captured.input = agent_input_position(agent);
+    message.captured.input_digest = agent_input_digest(agent);
     agent_tell_zero(agent, &message);
 }
 

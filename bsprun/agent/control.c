@@ -16,6 +16,7 @@
 #include "bsprun/agent/agent.h"
 #include "bsprun/agent/peers.h"
 #include "bsprun/usage.h"
+#include "lib/base/digest.h"
 #include "lib/net/secret.h"
 
 #define LIMIT_AGAIN_MS 10u
@@ -196,7 +197,7 @@ static void start(struct agent *agent, const struct wire_message *message)
         }
         agent_relay_started(agent);
         job_move(&agent->job, JOB_SEQUENTIAL);
-        agent_input_rewind(agent, 0);
+        agent_input_rewind(agent, 0, BSPZ_DIGEST_NOTHING);
     }
     if (agent->order.timeout_ns)
         uv_timer_start(&agent->limit_timer, on_limit, agent->order.timeout_ns / 1000000u + 1, 0);

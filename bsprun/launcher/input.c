@@ -1,7 +1,10 @@
 /* input.c - what process 0 is given to read; see input.h. */
 #include "bsprun/launcher/input.h"
 
+#include <errno.h>
 #include <string.h>
+
+#include "lib/base/digest.h"
 
 bool input_init(struct input *input, uint32_t keep, size_t memory, spool_file *file, void *context)
 {
@@ -30,12 +33,20 @@ size_t input_room(const struct input *input)
     return limit > input->log.end ? (size_t)(limit - input->log.end) : 0;
 }
 
+static bool is_expected(const struct input *input)
+{
+    return input->expected == BSPZ_DIGEST_UNKNOWN || input->skipped == input->expected;
+}
+
 int input_add(struct input *input, const char *data, size_t size)
 {
     if (input->skip > 0) {
         size_t skipped = size < input->skip ? size : (size_t)input->skip;
 
         input->skip -= skipped;
+        input->skipped = bspz_digest(input->skipped, data, skipped);
+        if (input->skip == 0 && !is_expected(input))
+            return -EILSEQ;
         data += skipped;
         size -= skipped;
     }
@@ -45,9 +56,23 @@ int input_add(struct input *input, const char *data, size_t size)
     return error;
 }
 
-void input_end(struct input *input)
+bool input_end(struct input *input)
 {
+    bool enough = input->skip == 0;
+
     input->ended = true;
+    input->skip = 0;
+    return enough;
+}
+
+void input_expect(struct input *input, uint64_t digest)
+{
+    input->expected = digest;
+}
+
+void input_continue(struct input *input)
+{
+    input->skip = 0;
 }
 
 bool input_next(struct input *input, struct wire_input *piece)
@@ -94,6 +119,9 @@ bool input_taken(struct input *input, uint64_t position)
     if (position < input->kept_from)
         return false;
     if (position > input->log.end) { /* bsprun itself was restarted: its own input is new */
+        /* Of what was given before, if anything was, nobody has made a digest. */
+        input->skipped = input->log.end == 0 ? BSPZ_DIGEST_NOTHING : BSPZ_DIGEST_UNKNOWN;
+        input->expected = input->log.end == 0 ? input->expected : BSPZ_DIGEST_UNKNOWN;
         input->skip += position - input->log.end;
         spool_clear(input->spool, &input->log, position);
         input->kept_from = position;

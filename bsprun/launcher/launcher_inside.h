@@ -17,6 +17,7 @@
 
 #include "bsprun/launcher/feed.h"
 #include "bsprun/launcher/input.h"
+#include "bsprun/launcher/input_same.h"
 #include "bsprun/launcher/job_machine.h"
 #include "bsprun/launcher/launcher.h"
 #include "bsprun/launcher/launcher_agents.h"
@@ -202,6 +203,6 @@ void launcher_order_term(struct launcher *launcher);
 void launcher_order_lost(struct launcher_agent *agent);
 void launcher_forget(struct launcher *launcher, struct coord_name name);
 void launcher_go_back(struct launcher *launcher, struct coord_name name);
-void launcher_input_taken(struct launcher_agent *agent, uint64_t position);
+void launcher_input_taken(struct launcher_agent *agent, uint64_t position, uint64_t digest);
 
 #endif

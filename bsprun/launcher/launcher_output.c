@@ -349,38 +349,70 @@ static size_t input_wanted(void *context)
     return launcher->reader && launcher->reader->line ? input_room(&launcher->input) : 0;
 }
 
+/* Process 0 cannot be given what it would have read. */
+static void end_for_input(struct launcher *launcher, const char *text)
+{
+    if (launcher->over || launcher->end_told)
+        return;
+    launcher_say(launcher, "%s", text);
+    input_close(&launcher->input);
+    launcher->forced_status = 1;
+    launcher->end_told = true;
+    launcher_event(
+        launcher,
+        (struct job_event){.kind = JOB_EVENT_STOP, .how = WIRE_STOP_SIGNAL, .signal = SIGTERM});
+}
+
+/* The input is shorter than what process 0 had read before, or another one. */
+static void wrong_input(struct launcher *launcher, bool ends)
+{
+    struct input_claim claim = {launcher->committed.superstep, launcher->input.kept_from,
+                                launcher->input.expected};
+    char text[INPUT_TEXT];
+
+    if (launcher->options->input_differs)
+        return;
+    input_complaint(&claim, ends ? INPUT_ENDS : INPUT_DIFFERS, text);
+    end_for_input(launcher, text);
+}
+
 static void on_input(void *context, const char *data, size_t size, int error)
 {
     struct launcher *launcher = context;
 
     if (error)
         launcher_say(launcher, "cannot read the input: %s", strerror(-error));
-    if (size == 0 && launcher->input.skip > 0)
-        launcher_say(launcher, "the input is shorter than what process 0 had read before");
-    if (size == 0)
-        input_end(&launcher->input);
-    else if (input_add(&launcher->input, data, size) != 0)
+    if (size == 0 && !input_end(&launcher->input))
+        wrong_input(launcher, true);
+    if (size > 0)
+        error = input_add(&launcher->input, data, size);
+    if (size > 0 && error == -EILSEQ)
+        wrong_input(launcher, false);
+    else if (size > 0 && error != 0)
         launcher_say(launcher, "no room for the input, some of which is lost");
     send_input(launcher);
 }
 
-void launcher_input_taken(struct launcher_agent *agent, uint64_t position)
+void launcher_input_taken(struct launcher_agent *agent, uint64_t position, uint64_t digest)
 {
     struct launcher *launcher = agent->launcher;
+    bool first = launcher->input.spool && !launcher->input.open;
+    char text[96];
 
     if (!launcher->input.spool)
         return;
     launcher->reader = agent;
+    if (first && !launcher->options->input_differs)
+        input_expect(&launcher->input, digest);
     if (!input_taken(&launcher->input, position)) {
-        launcher_say(launcher, "what process 0 had read from position %llu on is not kept any more",
-                     (unsigned long long)position);
-        launcher->forced_status = 1;
-        launcher->end_told = true;
-        launcher_event(
-            launcher,
-            (struct job_event){.kind = JOB_EVENT_STOP, .how = WIRE_STOP_SIGNAL, .signal = SIGTERM});
+        snprintf(text, sizeof text,
+                 "what process 0 had read from position %llu on is not kept any more",
+                 (unsigned long long)position);
+        end_for_input(launcher, text);
         return;
     }
+    if (first && isatty(STDIN_FILENO))
+        input_continue(&launcher->input);
     if (!launcher_has_snapshots(launcher))
         input_forget_taken(&launcher->input);
     send_input(launcher);

@@ -360,7 +360,7 @@ void launcher_take(struct launcher_agent *agent, const struct wire_message *mess
         break;
     case WIRE_INPUT_TAKEN:
         if (launcher_is_present(launcher, message))
-            launcher_input_taken(agent, message->input_taken.position);
+            launcher_input_taken(agent, message->input_taken.position, message->input_taken.digest);
         break;
     case WIRE_SAVED:
         tell_saved(launcher, message);

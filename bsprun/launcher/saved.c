@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/launcher/input_same.h"
 #include "bsprun/launcher/program.h"
 
 #define STATUS_FAILED 1
@@ -97,6 +98,24 @@ static int read_terms(struct saved *saved, char error[SAVED_TEXT])
     return 0;
 }
 
+/* As far as that can be known before it is read. */
+static int check_input(const struct saved *saved, const struct options *options,
+                       char error[SAVED_TEXT])
+{
+    const struct manifest *manifest = &saved->manifest;
+    struct input_claim claim = {manifest->superstep, 0, manifest->input_digest};
+    char text[INPUT_TEXT];
+
+    for (uint32_t i = 0; i < manifest->streams.count; i++)
+        if (manifest->streams.items[i].number == 0)
+            claim.position = manifest->streams.items[i].position;
+    enum input_sameness found = input_compare(&claim, STDIN_FILENO);
+    if (options->input_differs || found == INPUT_SAME)
+        return 0;
+    input_complaint(&claim, found, text);
+    return fail(error, STATUS_FAILED, "%s", text);
+}
+
 /* Its record of the end; a superstep that was asked for by name counts more. */
 static int read_end(struct saved *saved, const struct options *options, char error[SAVED_TEXT])
 {
@@ -169,7 +188,8 @@ static int open_old(struct saved *saved, struct options *options, char error[SAV
                      saved->note, error) < 0)
         return STATUS_FAILED;
     saved->has_manifest = true;
-    if ((status = check_against(saved, options, error)) != 0)
+    if ((status = check_against(saved, options, error)) != 0 ||
+        (status = check_input(saved, options, error)) != 0)
         return status;
     if (!options_recall(options, saved->manifest.options.items, saved->manifest.options.count))
         return fail(error, STATUS_USAGE, "%s", options->error);

@@ -28,7 +28,7 @@ const char options_help[] =
     "  --every auto|N|30s    as the overhead allows, every N supersteps, or by time\n"
     "  --restart DIR[@S]     go on from the newest one there, or that of superstep S\n"
     "  --overhead 5% --async auto|on|off --keep 3|all --max-restarts 10 --grace 30\n"
-    "  --on-refuse first|stop|continue --ckpt-exclude fd:N|path:PATTERN\n"
+    "  --on-refuse first|stop|continue --ckpt-exclude fd:N|path:GLOB --input-differs\n"
     "Hosts: --hosts a:4,b:4, --hostfile FILE, a Slurm allocation; else this one.\n"
     "  --map-by slot|node --spares K --launcher ssh|slurm|CMD --heartbeat 10\n"
     "  --copies 2 --encrypt --oversubscribe --load: see bsprun(1)\n"
@@ -51,6 +51,7 @@ static const struct poptOption table[] = {
     {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
     {"core", '\0', POPT_ARG_NONE | OLD, NULL, OPT_CORE, NULL, NULL},
+    {"input-differs", '\0', POPT_ARG_NONE | OLD, NULL, OPT_INPUT_DIFFERS, NULL, NULL},
     {"help", 'h', POPT_ARG_NONE | OLD, NULL, OPT_HELP, NULL, NULL},
     {"version", '\0', POPT_ARG_NONE | OLD, NULL, OPT_VERSION, NULL, NULL},
     {"hosts", '\0', POPT_ARG_STRING | OLD, NULL, OPT_HOSTS, NULL, NULL},
@@ -230,6 +231,9 @@ bool options_take(struct options *options, enum option_code code, const char *so
         return true;
     case OPT_CORE:
         options->core_dumps = true;
+        return true;
+    case OPT_INPUT_DIFFERS:
+        options->input_differs = true;
         return true;
     case OPT_HELP:
         options->action = OPTIONS_HELP;

@@ -17,6 +17,7 @@ enum option_code {
     OPT_CORE,
     OPT_HELP,
     OPT_VERSION,
+    OPT_INPUT_DIFFERS,
     OPT_OLD_RESTART,
     OPT_RESTART,
     OPT_CKPT,

@@ -353,6 +353,8 @@ bool options_complete(struct options *options, int linked_seconds)
 
     if (snapshots->restart || snapshots->restart_old)
         return complete_restart(options);
+    if (options->input_differs)
+        return options_wrong(options, "--input-differs is for --restart DIR");
     if (!snapshots->directory && directory && *directory &&
         !options_take_snapshot(options, OPT_CKPT, "BSPZERO_CKPT=", directory))
         return false;

@@ -367,6 +367,11 @@ uint64_t coord_input(const struct coord *state)
     return state->ticket.input;
 }
 
+uint64_t coord_input_digest(const struct coord *state)
+{
+    return state->ticket.input_digest;
+}
+
 bool coord_host_persists(const struct coord *state, uint32_t host)
 {
     const struct coord_host *found = find_host(state, host);

@@ -201,7 +201,7 @@ struct coord_event {
         struct {
             uint64_t superstep;
             uint64_t pause_ns;
-            uint64_t output[2], input;
+            uint64_t output[2], input, input_digest;
         } captured;
         struct {
             uint64_t superstep;
@@ -383,6 +383,7 @@ uint32_t coord_copies(const struct coord *state);
 const struct coord_image *coord_image(const struct coord *state, uint32_t pid);
 uint64_t coord_position(const struct coord *state, uint32_t host, uint32_t stream);
 uint64_t coord_input(const struct coord *state);
+uint64_t coord_input_digest(const struct coord *state);
 bool coord_host_persists(const struct coord *state, uint32_t host);
 /* After RESTORE: whether the process's host has a frozen copy of it. */
 bool coord_from_copy(const struct coord *state, uint32_t pid);

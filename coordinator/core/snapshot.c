@@ -56,7 +56,7 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
     ticket->changed = 0;
     ticket->follows = state->facts.taken;
     ticket->busy_ns = ticket->copied_ns = 0;
-    ticket->input = 0;
+    ticket->input = ticket->input_digest = 0;
     for (uint32_t i = 0; i < state->host_count; i++) {
         struct coord_host *host = &state->hosts[i];
         host->captured = host->count == 0;
@@ -181,8 +181,10 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
                             (unsigned long long)event->captured.superstep);
     host->captured = true;
     memcpy(host->position, event->captured.output, sizeof(host->position));
-    if (host == &state->hosts[state->home[0]])
+    if (host == &state->hosts[state->home[0]]) {
         state->ticket.input = event->captured.input;
+        state->ticket.input_digest = event->captured.input_digest;
+    }
     if (event->captured.pause_ns > state->facts.costs.pause_ns)
         state->facts.costs.pause_ns = event->captured.pause_ns;
     for (uint32_t i = 0; i < state->host_count; i++)

@@ -52,7 +52,7 @@ struct coord_ticket {
     uint64_t changed;
     bool follows;                 /* there was another one at a barrier of this term */
     uint64_t busy_ns, copied_ns;  /* of the host where it is most */
-    uint64_t input;
+    uint64_t input, input_digest;
 };
 
 struct coord {

@@ -396,8 +396,11 @@
  * snapshot.  bsprun sends it back when it has it, and before that no image is said to be durable. */
 #define WIRE_FIELDS_MARK(F)        F(u64, input, WIRE_U64_MAX)
 
-/* Process 0 can take more input: `position` is behind the last byte that its stream has. */
-#define WIRE_FIELDS_INPUT_TAKEN(F) F(u64, position, WIRE_U64_MAX)
+/* Process 0 can take more input: `position` is behind the last byte that its stream has.  digest: in
+ * the first one of a term of what was read up to there, 0: unknown. */
+#define WIRE_FIELDS_INPUT_TAKEN(F)                                                                 \
+    F(u64, position, WIRE_U64_MAX)                                                                 \
+    F(u64, digest, WIRE_U64_MAX)
 
 #include "lib/wire/wire_zero.h"
 

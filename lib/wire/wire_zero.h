@@ -70,12 +70,14 @@
     F(u32, count, WIRE_RANKS_MAX)
 
 /* Every process of the host has recorded its state at the barrier that ends the envelope's
- * superstep, or has failed to.  output, input: bytes written to each stream, and read, so far. */
+ * superstep, or has failed to.  output, input: bytes written to each stream, and read, so far;
+ * input_digest: of those that were read (lib/base/digest.h), 0: unknown. */
 #define WIRE_FIELDS_CAPTURED(F)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, pause_ns, WIRE_U64_MAX)                                                                 \
     F(numbers, output, 2)                                                                          \
-    F(u64, input, WIRE_U64_MAX)
+    F(u64, input, WIRE_U64_MAX)                                                                    \
+    F(u64, input_digest, WIRE_U64_MAX)
 
 /* The image of a process is durable here.  The envelope's superstep is the snapshot's: how many
  * were completed.  changed: bytes that differed from the snapshot before; generation, base: as in the
@@ -155,7 +157,8 @@
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(image, images, WIRE_RANKS_MAX)                                                               \
     F(numbers, output, WIRE_OUTPUTS_MAX)                                                           \
-    F(u64, input, WIRE_U64_MAX)
+    F(u64, input, WIRE_U64_MAX)                                                                    \
+    F(u64, input_digest, WIRE_U64_MAX)
 
 /* The snapshot is committed: answer KNOWN. */
 #define WIRE_FIELDS_COMMITTED(F) F(u32, from, WIRE_U32_MAX)

@@ -57,6 +57,7 @@ void manifest_sample(struct manifest_sample *sample, uint32_t nprocs, uint64_t s
         .images = {sample->images, nprocs},
         .streams = {sample->streams, 3 * nprocs},
         .together = {sample->together, nprocs},
+        .input_digest = 0x0123456789abcdefu,
     };
     sample->term_list[0] = (struct manifest_term){.term = 1, .created = 1};
     sample->term_list[1] = (struct manifest_term){.term = 2, .superstep = 5, .from_term = 1};

@@ -81,7 +81,9 @@ START_TEST(any_damage_is_noticed)
         for (int bit = 0; bit < 8; bit++) {
             buffer.data[i] ^= (unsigned char)(1 << bit);
             int status = manifest_decode(buffer.data, buffer.size, &manifest, error);
-            ck_assert_int_eq(status, i >= 8 && i < 12 ? -EPROTO : -EBADMSG);
+            /* What has become the number of an older version has the wrong checksum. */
+            bool other = i >= 8 && i < 12 && !(i == 8 && buffer.data[8] > 0 && buffer.data[8] < 3);
+            ck_assert_int_eq(status, other ? -EPROTO : -EBADMSG);
             buffer.data[i] ^= (unsigned char)(1 << bit);
         }
     for (size_t size = 0; size < buffer.size; size++)
@@ -99,7 +101,7 @@ START_TEST(another_version_is_named)
     ck_assert_int_eq(manifest_encode(&sample.manifest, &buffer, error), 0);
     buffer.data[8] = 9;
     ck_assert_int_eq(manifest_decode(buffer.data, buffer.size, &manifest, error), -EPROTO);
-    ck_assert_str_eq(error, "a manifest of version 9; this program reads version 2");
+    ck_assert_str_eq(error, "a manifest of version 9; this program reads version 3");
 }
 END_TEST
 
