@@ -10,7 +10,10 @@
 #define SNAPSHOT_NAME   40u                    /* "<superstep>.<term>" */
 #define IMAGE_NAME      24u                    /* "<pid>.img" */
 #define MANIFEST_NAME   "manifest"
+#define MANIFEST_COPY   "manifest.copy" /* in case the manifest is lost */
+#define COUNTS_NAME     "counts"        /* in a snapshot's folder until a later term retires it */
 #define TERM_NAME       "term"
+#define TERM_COPY       "term.copy" /* the same record again */
 #define FINISH_NAME     "finished"
 #define LOCK_NAME       "lock"
 #define TEMPORARY       ".tmp"
@@ -60,5 +63,21 @@ int store_folder_manifest(const struct store *store, int folder, uint64_t supers
 
 /* Whether a snapshot still counts after the terms that began. */
 bool store_counts(const struct manifest_terms *terms, uint64_t superstep, uint32_t term);
+
+/* terms.c: the newer of the two records in the folder of a job; one of them; writes both. */
+int store_load_terms(const struct store *store, int job, struct manifest_terms *terms, char *error);
+int store_load_record(const struct store *store, int job, const char *name,
+                      struct manifest_terms *terms, char *error);
+int store_save_terms(struct store *store, const struct manifest_terms *terms, char *error);
+
+/* survey.c: whether the open folder is that of a job, also when its records are lost. */
+bool store_is_job(int folder);
+/* The copy of a snapshot's manifest, if it can be believed: 0 or a negative errno value. */
+int store_manifest_copy(const struct store *store, int folder, uint64_t superstep, uint32_t term,
+                        struct manifest *manifest);
+/* Whether the snapshot's folder still has the file that says that it counts. */
+bool store_has_count(int folder);
+/* How many finished images there are in a snapshot's folder. */
+size_t store_images_in(int folder);
 
 #endif

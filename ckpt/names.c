@@ -104,6 +104,27 @@ void store_names_free(char **names, size_t count)
     free(names);
 }
 
+/* Removes a file of those in the folder, durably. */
+static int remove_named(const struct store *store, int folder, char **names, size_t count,
+                        const char *name)
+{
+    const struct store_io *io = &store->io;
+    int status = 0;
+
+    for (size_t i = 0; i < count && status == 0; i++)
+        if (strcmp(names[i], name) == 0) {
+            status = io->unlink(io->context, folder, name, 0);
+            if (status == 0)
+                status = io->sync(io->context, folder);
+        }
+    return status;
+}
+
+static bool is_manifest(const char *name)
+{
+    return strcmp(name, MANIFEST_NAME) == 0 || strcmp(name, MANIFEST_COPY) == 0;
+}
+
 int store_remove_folder(const struct store *store, int parent, const char *name)
 {
     const struct store_io *io = &store->io;
@@ -118,14 +139,12 @@ int store_remove_folder(const struct store *store, int parent, const char *name)
         io->close(io->context, folder);
         return status;
     }
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], MANIFEST_NAME) == 0) {
-            status = io->unlink(io->context, folder, MANIFEST_NAME, 0);
-            if (status == 0)
-                status = io->sync(io->context, folder);
-        }
+    /* A copy without its manifest is there to make it again: it must not be left. */
+    status = remove_named(store, folder, names, count, MANIFEST_COPY);
+    if (status == 0)
+        status = remove_named(store, folder, names, count, MANIFEST_NAME);
     for (size_t i = 0; i < count && status == 0; i++)
-        if (strcmp(names[i], MANIFEST_NAME) != 0)
+        if (!is_manifest(names[i]))
             status = io->unlink(io->context, folder, names[i], 0);
     store_names_free(names, count);
     io->close(io->context, folder);

@@ -127,6 +127,22 @@ static uint64_t bytes_in(int folder)
     return bytes;
 }
 
+/* Without a manifest: is there one to be had? */
+static void describe_unfinished(struct store *store, int folder, struct store_entry *entry)
+{
+    struct manifest manifest;
+
+    entry->state = STORE_UNFINISHED;
+    if (store_manifest_copy(store, folder, entry->superstep, entry->term, &manifest) < 0)
+        return;
+    manifest_free(&manifest);
+    entry->state = STORE_DAMAGED;
+    entry->status = -EBADMSG;
+    snprintf(entry->why, sizeof(entry->why),
+             "manifest: missing; bspckpt repair puts it back from its copy");
+}
+
+/* terms: NULL when nobody knows. */
 static void describe(struct store *store, const struct manifest_terms *terms, const char *name,
                      struct store_entry *entry)
 {
@@ -142,14 +158,16 @@ static void describe(struct store *store, const struct manifest_terms *terms, co
     entry->bytes = bytes_in(folder);
     int status =
         store_folder_manifest(store, folder, entry->superstep, entry->term, &manifest, entry->why);
+    entry->state = STORE_DAMAGED;
+    entry->status = status;
+    if (status == -ENOENT)
+        describe_unfinished(store, folder, entry);
     store->io.close(store->io.context, folder);
-    if (status < 0) {
-        entry->state = status == -ENOENT ? STORE_UNFINISHED : STORE_DAMAGED;
-        entry->status = status;
+    if (status < 0)
         return;
-    }
-    entry->state =
-        store_counts(terms, entry->superstep, entry->term) ? STORE_COMMITTED : STORE_RETIRED;
+    entry->state = !terms ? STORE_UNKNOWN
+                   : store_counts(terms, entry->superstep, entry->term) ? STORE_COMMITTED
+                                                                        : STORE_RETIRED;
     entry->why[0] = '\0';
     entry->nprocs = manifest.nprocs;
     entry->created = manifest.created;
@@ -168,32 +186,49 @@ static int by_age(const void *a, const void *b)
     return left->term < right->term ? -1 : left->term > right->term;
 }
 
+static int list(struct store *store, const struct manifest_terms *terms,
+                struct store_entry **entries, size_t *count, char *error)
+{
+    char **names;
+    size_t name_count, found = 0;
+
+    int status = store_names(store->job, &names, &name_count);
+    if (status < 0)
+        return store_fail_system(store, status, error, "job %s", store->job_name);
+    struct store_entry *found_ones = calloc(name_count + 1, sizeof(*found_ones));
+    for (size_t i = 0; found_ones && i < name_count; i++)
+        if (store_parse_snapshot(names[i], &found_ones[found].superstep, &found_ones[found].term))
+            describe(store, terms, names[i], &found_ones[found++]);
+    store_names_free(names, name_count);
+    if (!found_ones)
+        return store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
+    qsort(found_ones, found, sizeof(*found_ones), by_age);
+    *entries = found_ones;
+    *count = found;
+    return 0;
+}
+
 int store_list(struct store *store, struct store_entry **entries, size_t *count, char *error)
 {
     struct manifest_terms terms;
-    char **names;
-    size_t name_count, found = 0;
 
     int status = store_terms(store, &terms, error);
     if (status < 0)
         return status;
-    status = store_names(store->job, &names, &name_count);
-    if (status < 0) {
-        manifest_terms_free(&terms);
-        return store_fail_system(store, status, error, "job %s", store->job_name);
-    }
-    struct store_entry *list = calloc(name_count + 1, sizeof(*list));
-    for (size_t i = 0; list && i < name_count; i++)
-        if (store_parse_snapshot(names[i], &list[found].superstep, &list[found].term))
-            describe(store, &terms, names[i], &list[found++]);
-    store_names_free(names, name_count);
+    status = list(store, &terms, entries, count, error);
     manifest_terms_free(&terms);
-    if (!list)
-        return store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
-    qsort(list, found, sizeof(*list), by_age);
-    *entries = list;
-    *count = found;
-    return 0;
+    return status;
+}
+
+int store_list_all(struct store *store, struct store_entry **entries, size_t *count, char *error)
+{
+    struct manifest_terms terms;
+
+    if (store_terms(store, &terms, NULL) < 0)
+        return list(store, NULL, entries, count, error);
+    int status = list(store, &terms, entries, count, error);
+    manifest_terms_free(&terms);
+    return status;
 }
 
 /* ---- Checking -------------------------------------------------------------------------------- */

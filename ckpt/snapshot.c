@@ -205,6 +205,39 @@ static int check_images(const struct store_snapshot *snapshot, const struct mani
     return 0;
 }
 
+/* Until a term begins from an older snapshot, which may have happened already where the writer was
+ * cut off; see terms.c. */
+static int say_that_it_counts(const struct store_snapshot *snapshot)
+{
+    const struct store *store = snapshot->store;
+    const struct store_io *io = &store->io;
+    struct manifest_terms terms;
+
+    if (store_load_terms(store, store->job, &terms, NULL) < 0)
+        return 0; /* one that cannot be repaired, if ever it must be */
+    bool counts = store_counts(&terms, snapshot->superstep, snapshot->term);
+    manifest_terms_free(&terms);
+    if (!counts)
+        return 0;
+    int file = io->open(io->context, snapshot->folder, COUNTS_NAME, O_WRONLY | O_CREAT, 0600);
+    return file < 0 ? file : io->close(io->context, file);
+}
+
+/* For bspckpt repair, should the manifest be lost.  The snapshot exists without it, so nothing is
+ * waited for, and nothing is said when it cannot be written. */
+static void copy_manifest(const struct store_snapshot *snapshot, const void *bytes, size_t size)
+{
+    const struct store_io *io = &snapshot->store->io;
+
+    io->unlink(io->context, snapshot->folder, MANIFEST_COPY, 0);
+    int file =
+        io->open(io->context, snapshot->folder, MANIFEST_COPY, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    if (file < 0)
+        return;
+    store_io_write(io, file, bytes, size);
+    io->close(io->context, file);
+}
+
 static int commit(struct store_snapshot *snapshot, const struct manifest *manifest, bool whole,
                   char *error)
 {
@@ -219,6 +252,8 @@ static int commit(struct store_snapshot *snapshot, const struct manifest *manife
         /* The manifest's bytes first: a file system with a journal writes the names along. */
         status = store_io_stage(io, snapshot->folder, MANIFEST_NAME, buffer.data, buffer.size);
         if (status == 0)
+            status = say_that_it_counts(snapshot);
+        if (status == 0)
             status = io->sync(io->context, snapshot->store->job);
         if (status == 0)
             status = io->sync(io->context, snapshot->folder);
@@ -226,6 +261,8 @@ static int commit(struct store_snapshot *snapshot, const struct manifest *manife
             status = store_io_publish(io, snapshot->folder, MANIFEST_NAME);
         if (status < 0)
             fail(snapshot, status, error, "the manifest");
+        else
+            copy_manifest(snapshot, buffer.data, buffer.size);
     }
     wire_buffer_free(&buffer);
     if (status < 0)
@@ -263,7 +300,11 @@ int store_snapshot_take_manifest(struct store_snapshot *snapshot, const void *by
                           "snapshot %s: the manifest of another one", snapshot->name);
     status = io->sync(io->context, snapshot->store->job);
     if (status == 0)
+        status = say_that_it_counts(snapshot);
+    if (status == 0)
         status = store_io_replace(io, snapshot->folder, MANIFEST_NAME, bytes, size);
+    if (status == 0)
+        copy_manifest(snapshot, bytes, size);
     return status < 0 ? fail(snapshot, status, error, "the manifest") : 0;
 }
 

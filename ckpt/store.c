@@ -156,12 +156,10 @@ static bool job_name_possible(const char *name)
                length;
 }
 
-/* path without slashes at its end; DIR/JOB is divided when JOB has a record of terms. */
+/* path without slashes at its end; DIR/JOB is divided when JOB is the folder of a job. */
 static int divide(struct store *store, const char *path, enum store_mode mode)
 {
-    char terms[PATH_MAX + 8];
     size_t length = strlen(path);
-    struct stat about;
 
     while (length > 1 && path[length - 1] == '/')
         length--;
@@ -171,8 +169,11 @@ static int divide(struct store *store, const char *path, enum store_mode mode)
         return -ENAMETOOLONG;
     memcpy(store->path, path, length);
     store->path[length] = '\0';
-    snprintf(terms, sizeof(terms), "%s/%s", store->path, TERM_NAME);
-    if (mode == STORE_CREATE || lstat(terms, &about) < 0 || !S_ISREG(about.st_mode))
+    int folder = mode == STORE_CREATE ? -1 : open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool is_job = folder >= 0 && store_is_job(folder);
+    if (folder >= 0)
+        close(folder);
+    if (!is_job)
         return 0;
     char full[PATH_MAX];
     if (!realpath(store->path, full))
@@ -237,20 +238,6 @@ int store_lock(const struct store *store)
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-static int load_terms(const struct store *store, int job, struct manifest_terms *terms, char *error)
-{
-    void *bytes;
-    size_t size;
-
-    int status = store_io_load(&store->io, job, TERM_NAME, SEALED_FILE_MAX, &bytes, &size);
-    if (status < 0)
-        return wire_fail(error, MANIFEST_ERROR_SIZE, status, "%s: %s", TERM_NAME,
-                         store_error_text(status));
-    status = manifest_terms_decode(bytes, size, terms, error);
-    free(bytes);
-    return status;
-}
-
 static int by_age(const void *a, const void *b)
 {
     const struct store_job *left = a, *right = b;
@@ -270,10 +257,10 @@ static bool look_at_job(const struct store *store, const char *name, struct stor
     int folder = store_open_folder(store, store->base, name);
     if (folder < 0)
         return false;
-    bool is_one = faccessat(folder, TERM_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    bool is_one = store_is_job(folder);
     *job = (struct store_job){.started = 0};
     strcpy(job->name, name);
-    if (is_one && load_terms(store, folder, &terms, NULL) == 0) {
+    if (is_one && store_load_terms(store, folder, &terms, NULL) == 0) {
         if (terms.terms.count > 0)
             job->started = terms.terms.items[terms.terms.count - 1].created;
         manifest_terms_free(&terms);
@@ -312,18 +299,6 @@ static void choose(struct store *store, int folder, const char *name)
     snprintf(store->job_name, sizeof(store->job_name), "%s", name);
 }
 
-static int save_terms(struct store *store, const struct manifest_terms *terms, char *error)
-{
-    struct wire_buffer buffer = {0};
-
-    int status = manifest_terms_encode(terms, &buffer, error);
-    if (status < 0)
-        return status;
-    status = store_io_replace(&store->io, store->job, TERM_NAME, buffer.data, buffer.size);
-    wire_buffer_free(&buffer);
-    return status < 0 ? store_fail_system(store, status, error, "cannot note the term") : 0;
-}
-
 int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint64_t now,
                      char *error)
 {
@@ -341,7 +316,7 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
     if (status < 0)
         return store_fail_system(store, status, error, "no folder for job %s", name);
     choose(store, status, name);
-    status = save_terms(store, &terms, error);
+    status = store_save_terms(store, &terms, error);
     if (status < 0)
         return status;
     status = io->sync(io->context, store->base);
@@ -386,41 +361,7 @@ const char *store_job_name(const struct store *store)
     return store->job_name;
 }
 
-/* ---- Terms and the end ----------------------------------------------------------------------- */
-
-int store_terms(struct store *store, struct manifest_terms *terms, char *error)
-{
-    char text[MANIFEST_ERROR_SIZE];
-
-    int status = load_terms(store, store->job, terms, text);
-    return status < 0 ? store_fail(store, status, error, "job %s: %.300s", store->job_name, text)
-                      : 0;
-}
-
-int store_term_begin(struct store *store, uint32_t term, uint64_t superstep, uint32_t from_term,
-                     uint64_t now, char *error)
-{
-    struct manifest_terms terms, more;
-
-    int status = store_terms(store, &terms, error);
-    if (status < 0)
-        return status;
-    uint32_t count = terms.terms.count;
-    struct manifest_term *list = calloc(count + 1, sizeof(*list));
-    if (list) {
-        if (count > 0)
-            memcpy(list, terms.terms.items, count * sizeof(*list));
-        list[count] = (struct manifest_term){
-            .term = term, .superstep = superstep, .from_term = from_term, .created = now};
-        more = (struct manifest_terms){.job = terms.job, .terms = {list, count + 1}};
-        status = save_terms(store, &more, error);
-    } else {
-        status = store_fail_system(store, -ENOMEM, error, "cannot note the term");
-    }
-    free(list);
-    manifest_terms_free(&terms);
-    return status;
-}
+/* ---- The end ---------------------------------------------------------------------------------- */
 
 int store_finish(struct store *store, const struct manifest_finish *finish, char *error)
 {

@@ -2,8 +2,11 @@
  *
  *   DIR/lock                              held by the one bsprun that writes
  *   DIR/<job>/term                        which terms began, and from which snapshot
+ *   DIR/<job>/term.copy                   the same again
  *   DIR/<job>/finished                    how the job ended
  *   DIR/<job>/<superstep>.<term>/manifest what makes the snapshot one: written last
+ *   DIR/<job>/<superstep>.<term>/manifest.copy  the same again, for bspckpt repair
+ *   DIR/<job>/<superstep>.<term>/counts   empty: no term has begun from an older snapshot
  *   DIR/<job>/<superstep>.<term>/<pid>.img
  *
  * Everything is written under a temporary name, made durable and renamed.  A snapshot exists from
@@ -128,6 +131,7 @@ enum store_state {
     STORE_RETIRED,    /* committed, but a later term began before it */
     STORE_DAMAGED,    /* the manifest cannot be believed; why says more */
     STORE_UNFINISHED, /* no manifest: being written, or left over */
+    STORE_UNKNOWN,    /* committed, but nobody knows which terms began: only in store_list_all */
 };
 
 struct store_entry {
@@ -144,6 +148,8 @@ struct store_entry {
 
 /* All snapshots, the newest last; *entries is for free(). */
 int store_list(struct store *store, struct store_entry **entries, size_t *count, char *error);
+/* The same also where both records of terms are lost. */
+int store_list_all(struct store *store, struct store_entry **entries, size_t *count, char *error);
 
 /* The manifest of one snapshot, in whatever state. */
 int store_manifest(struct store *store, uint64_t superstep, uint32_t term,
@@ -185,6 +191,25 @@ int store_image_check(struct store *store, int descriptor, const struct bspz_ima
  * it is empty.  -ENOENT: there is none. */
 int store_newest(struct store *store, uint64_t superstep, uint64_t before,
                  struct manifest *manifest, char *note, char *error);
+
+/* ---- Mending ---------------------------------------------------------------------------------
+ */
+
+/* Whether somebody has the directory locked: a job is running there. */
+bool store_in_use(const struct store *store);
+
+/* A file of the job, by its path below the job's folder, and a line about it. */
+typedef void store_loss_function(void *context, const char *file, const char *text);
+
+/* Tells of records of terms that are damaged or missing and, unless a job is running there, of
+ * images without a manifest; damaged manifests and images are for store_list_all and store_check.
+ * How many. */
+int store_survey(struct store *store, store_loss_function *tell, void *context);
+
+/* Makes lost and damaged records of terms and manifests again, as far as it is certain that what was
+ * retired stays so; tells what was made.  Removes nothing.  -ENOENT: both records of terms are lost
+ * and no snapshot can be trusted to count.  Nobody may be using the job; a store of STORE_WRITE. */
+int store_repair(struct store *store, store_loss_function *tell, void *context, char *error);
 
 /* ---- Tidying --------------------------------------------------------------------------------- */
 

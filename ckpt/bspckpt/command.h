@@ -35,11 +35,16 @@ int command_show(const struct request *request);
 int command_verify(const struct request *request);
 int command_prune(const struct request *request);
 int command_diff(const struct request *request);
+int command_repair(const struct request *request);
 
 /* Opens the target and chooses its job (the newest when none is named, unless all_jobs).  On
  * failure prints why and returns an exit status. */
 int target_open(struct target *target, const char *text, enum store_mode mode, bool all_jobs);
 void target_close(struct target *target);
+
+/* The jobs meant: all, or the chosen one; *jobs is for free().  On failure prints why and returns an
+ * exit status. */
+int target_jobs(struct target *target, struct store_job **jobs, size_t *count);
 
 /* The snapshot meant: the named one, else the newest that can be used.  Prints what it had to pass
  * over. */

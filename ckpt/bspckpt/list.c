@@ -1,4 +1,4 @@
-/* list.c - bspckpt ls, verify and prune. */
+/* list.c - bspckpt ls and prune. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +9,11 @@
 
 static const char *state_text(enum store_state state)
 {
-    static const char *const texts[] = {"committed", "retired", "damaged", "unfinished"};
+    static const char *const texts[] = {"committed", "retired", "damaged", "unfinished", "unknown"};
     return texts[state];
 }
 
-/* The jobs meant: all, or the chosen one. */
-static int find_jobs(struct target *target, struct store_job **jobs, size_t *count)
+int target_jobs(struct target *target, struct store_job **jobs, size_t *count)
 {
     char error[MANIFEST_ERROR_SIZE];
 
@@ -36,7 +35,7 @@ static void print_entry(const char *job, const struct store_entry *entry, uint64
     char name[48], age[24], size[24], images[24] = "";
 
     snprintf(name, sizeof(name), "%" PRIu64 ".%" PRIu32, entry->superstep, entry->term);
-    if (entry->state == STORE_COMMITTED || entry->state == STORE_RETIRED)
+    if (entry->nprocs > 0)
         snprintf(images, sizeof(images), entry->generation ? "+%" PRIu32 : "full",
                  entry->generation);
     printf("%-14s %12s %9s %6" PRIu32 " %11s %-5s %s%s%s\n", job, name,
@@ -79,7 +78,7 @@ static int list_job(const struct request *request, struct store *store, const ch
     struct store_entry *entries;
     size_t count;
 
-    if (store_job_open(store, job, error) < 0 || store_list(store, &entries, &count, error) < 0)
+    if (store_job_open(store, job, error) < 0 || store_list_all(store, &entries, &count, error) < 0)
         return complain("%s", error);
     if (request->json) {
         json_object(NULL);
@@ -109,7 +108,7 @@ int command_ls(const struct request *request)
     int status = target_open(&target, request->words[0], STORE_READ, true);
     if (status != STATUS_OK)
         return status;
-    status = find_jobs(&target, &jobs, &count);
+    status = target_jobs(&target, &jobs, &count);
     if (status == STATUS_OK) {
         if (request->json)
             json_array(NULL);
@@ -125,131 +124,6 @@ int command_ls(const struct request *request)
     }
     target_close(&target);
     return status;
-}
-
-/* ---- verify ---------------------------------------------------------------------------------- */
-
-struct verifying {
-    bool json;
-    const char *job;
-    unsigned long snapshots, faults;
-};
-
-static void tell(void *context, const struct store_fault *fault)
-{
-    struct verifying *verifying = context;
-    char file[96], range[64] = "";
-
-    verifying->faults++;
-    if (fault->pid >= 0)
-        snprintf(file, sizeof(file), "%" PRIu64 ".%" PRIu32 "/%" PRId64 ".img", fault->superstep,
-                 fault->term, fault->pid);
-    else
-        snprintf(file, sizeof(file), "%" PRIu64 ".%" PRIu32 "/manifest", fault->superstep,
-                 fault->term);
-    if (verifying->json) {
-        json_object(NULL);
-        json_text("job", verifying->job);
-        json_text("file", file);
-        if (fault->fault.end > fault->fault.first) {
-            json_number("first", fault->fault.first);
-            json_number("last", fault->fault.end - 1);
-        }
-        json_text("text", fault->fault.text);
-        json_end();
-        return;
-    }
-    if (fault->fault.end > fault->fault.first)
-        snprintf(range, sizeof(range), "bytes %" PRIu64 " to %" PRIu64 ": ", fault->fault.first,
-                 fault->fault.end - 1);
-    printf("%s/%s: %s%s\n", verifying->job, file, range, fault->fault.text);
-}
-
-static void verify_entry(struct verifying *verifying, struct store *store,
-                         const struct store_entry *entry)
-{
-    char error[MANIFEST_ERROR_SIZE];
-    struct manifest manifest;
-    struct store_fault fault = {.superstep = entry->superstep, .term = entry->term, .pid = -1};
-
-    verifying->snapshots++;
-    if (entry->state == STORE_DAMAGED) {
-        snprintf(fault.fault.text, sizeof(fault.fault.text), "%.250s", entry->why);
-        tell(verifying, &fault);
-    } else if (store_manifest(store, entry->superstep, entry->term, &manifest, error) < 0) {
-        snprintf(fault.fault.text, sizeof(fault.fault.text), "%.250s", error);
-        tell(verifying, &fault);
-    } else {
-        unsigned long before = verifying->faults;
-        int status = store_check(store, &manifest, true, tell, verifying);
-        if (status < 0 && verifying->faults == before) {
-            snprintf(fault.fault.text, sizeof(fault.fault.text), "cannot be checked: %s",
-                     strerror(-status));
-            tell(verifying, &fault);
-        }
-        manifest_free(&manifest);
-    }
-}
-
-static int verify_job(struct verifying *verifying, const struct target *target, const char *job)
-{
-    char error[MANIFEST_ERROR_SIZE];
-    struct store_entry *entries;
-    size_t count, meant = 0;
-
-    verifying->job = job;
-    if (store_job_open(target->store, job, error) < 0 ||
-        store_list(target->store, &entries, &count, error) < 0)
-        return complain("%s", error);
-    for (size_t i = 0; i < count; i++) {
-        if (entries[i].state == STORE_UNFINISHED ||
-            (target->superstep != WIRE_NEVER && entries[i].superstep != target->superstep) ||
-            (target->term != 0 && entries[i].term != target->term))
-            continue;
-        meant++;
-        verify_entry(verifying, target->store, &entries[i]);
-    }
-    free(entries);
-    if (target->superstep != WIRE_NEVER && meant == 0)
-        return complain("job %s has no snapshot of superstep %" PRIu64, job, target->superstep);
-    return STATUS_OK;
-}
-
-int command_verify(const struct request *request)
-{
-    struct verifying verifying = {.json = request->json};
-    struct store_job *jobs;
-    struct target target;
-    size_t count;
-
-    int status =
-        target_open(&target, request->words[0], STORE_READ, !strchr(request->words[0], '@'));
-    if (status != STATUS_OK)
-        return status;
-    /* One superstep is that of one job. */
-    target.has_job = target.has_job || target.superstep != WIRE_NEVER;
-    status = find_jobs(&target, &jobs, &count);
-    if (status == STATUS_OK) {
-        if (request->json) {
-            json_object(NULL);
-            json_array("faults");
-        }
-        for (size_t i = 0; i < count; i++)
-            if (verify_job(&verifying, &target, jobs[i].name) != STATUS_OK)
-                status = STATUS_BAD;
-        if (request->json) {
-            json_end();
-            json_number("snapshots", verifying.snapshots);
-            json_end();
-        } else {
-            printf("%lu snapshot%s, %lu damaged file%s\n", verifying.snapshots,
-                   verifying.snapshots == 1 ? "" : "s", verifying.faults,
-                   verifying.faults == 1 ? "" : "s");
-        }
-        free(jobs);
-    }
-    target_close(&target);
-    return verifying.faults > 0 ? STATUS_BAD : status;
 }
 
 /* ---- prune ----------------------------------------------------------------------------------- */

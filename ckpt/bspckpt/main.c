@@ -15,10 +15,11 @@ static const char help_text[] =
     "  ls DIR              jobs and their snapshots: superstep, age, size, state\n"
     "  show DIR            what a snapshot holds: program, processes, memory, files\n"
     "  verify DIR          checks every byte of every snapshot\n"
+    "  repair DIR          makes lost records and manifests again where that is safe\n"
     "  prune DIR --keep N  removes all but the newest N snapshots of a job\n"
     "  diff DIR S1 S2      what changed in memory between two snapshots, by region\n"
     "\n"
-    "DIR may be DIR/JOB (else it is the newest job, for ls and verify all of them),\n"
+    "DIR may be DIR/JOB (else it is the newest job, for ls, verify, repair all),\n"
     "and for show and verify DIR@SUPERSTEP or DIR@SUPERSTEP.TERM (else the newest\n"
     "snapshot, for verify all).\n"
     "\n"
@@ -34,7 +35,7 @@ static const struct {
     int (*run)(const struct request *request);
 } commands[] = {
     {"ls", 1, command_ls},       {"show", 1, command_show}, {"verify", 1, command_verify},
-    {"prune", 1, command_prune}, {"diff", 3, command_diff},
+    {"prune", 1, command_prune}, {"diff", 3, command_diff}, {"repair", 1, command_repair},
 };
 
 enum { OPT_PID = 1, OPT_KEEP, OPT_JSON, OPT_HELP, OPT_VERSION };

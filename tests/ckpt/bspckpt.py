@@ -131,13 +131,50 @@ def test_verify(directory, job):
     run("verify", f"{directory}@9", status=1)
 
 
+def test_lost(directory, job):
+    """Records, manifests and images that are gone: noticed, and what can be is made again."""
+    def path(*names):
+        return os.path.join(directory, job, *names)
+
+    os.unlink(path("term"))
+    out, _ = run("verify", directory, status=1)
+    check("a missing record", f"{job}/term: missing" in out and "6 snapshots, 1 damaged" in out, out)
+    flip(path("term.copy"), 30)
+    out, _ = run("verify", directory, status=1)
+    check("no record", f"{job}/term.copy: record of terms damaged" in out, out)
+    check("all snapshots are looked at", "6 snapshots, 2 damaged files" in out, out)
+    out, _ = run("ls", directory)
+    check("what counts is unknown", out.count(" unknown") == 6, out)
+    run("prune", directory, "--keep", "1", status=1)
+    out, _ = run("repair", directory)
+    check("the records", out.startswith(f"{job}/term: made again") and
+          out.endswith("\n1 file made again\n"), out)
+    out, _ = run("ls", directory)
+    check("what was retired stays so", out.count(" committed") == 5 and out.count("retired") == 1, out)
+    check("nothing more", run("repair", directory)[0] == "0 files made again\n")
+    os.unlink(path("2.1", "manifest"))
+    out, _ = run("verify", directory, status=1)
+    check("a missing manifest", f"{job}/2.1/manifest: manifest: missing" in out, out)
+    check("json", as_json("repair", directory)["repaired"][0]["file"] == "2.1/manifest")
+    check("all is well", run("verify", directory)[0] == "6 snapshots, 0 damaged files\n")
+    for name in ("manifest", "manifest.copy"):
+        os.rename(path("5.1", name), os.path.join(directory, name))
+    out, _ = run("verify", directory, status=1)
+    check("orphans", f"{job}/5.1: 2 images without a manifest" in out, out)
+    run("repair", directory)
+    run("repair", f"{directory}@5", status=2)
+    for name in ("manifest", "manifest.copy"):
+        os.rename(os.path.join(directory, name), path("5.1", name))
+    run("verify", directory)
+
+
 def test_prune(directory, job):
     run("prune", directory, status=2)
     run("prune", directory, "--keep", "0", status=2)
     run("prune", f"{directory}@3", "--keep", "1", status=2)
     out, _ = run("prune", directory, "--keep", "1")
     check("what is needed stays", out == f"job {job}: 4 snapshots removed\n", out)
-    check("on the disk", sorted(os.listdir(os.path.join(directory, job))) == ["3.1", "4.1", "term"])
+    check("on the disk", sorted(os.listdir(os.path.join(directory, job))) == ["3.1", "4.1", "term", "term.copy"])
     run("verify", directory)
     check("json", as_json("prune", directory, "--keep", "1") == {"job": job, "removed": 0})
 
@@ -176,6 +213,7 @@ def main():
         test_show(directory, job)
         test_diff(directory)
         test_verify(directory, job)
+        test_lost(directory, job)
         test_wrong_calls(directory)
         test_prune(directory, job)
     finally:

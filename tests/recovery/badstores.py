@@ -137,6 +137,44 @@ def an_image_of_another_owner():
         older_used(place, reference, newest)
 
 
+def a_lost_record():
+    """Of which terms began there are two: either is enough, and bspckpt says what is missing."""
+    reference = Reference.of(2, 12)
+    for name, how in (("term", os.unlink), ("term.copy", os.unlink),
+                      ("term", lambda path: flip(path, 40))):
+        with Place() as place:
+            stopped(place)
+            how(os.path.join(place.store, jobs(place.store)[0], name))
+            verify = subprocess.run([BSPCKPT, "verify", place.store], capture_output=True, text=True,
+                                    check=False)
+            check(verify.returncode == 1 and f"/{name}: " in verify.stdout, verify.stdout)
+            job = place.restart().wait(0)
+            check(reference.out.endswith(job.out()), "stdout is no tail\n", job)
+            place.check_files(reference)
+            place.check_store()
+
+
+def both_records_lost():
+    """Nothing is believed until it was put together, and then what counted."""
+    reference = Reference.of(2, 12)
+    with Place() as place:
+        newest = stopped(place)[-1]
+        job = os.path.join(place.store, jobs(place.store)[0])
+        for name in ("term", "term.copy"):
+            os.unlink(os.path.join(job, name))
+        os.unlink(os.path.join(folder(place, newest), "manifest"))
+        refused(place, place.restart, "bspckpt repair")
+        repair = subprocess.run([BSPCKPT, "repair", place.store], capture_output=True, text=True,
+                                check=False)
+        check(repair.returncode == 0 and "2 files made again" in repair.stdout,
+              repair.stdout + repair.stderr)
+        place.check_store()
+        job = place.restart().wait(0)
+        check(f"from superstep {newest[0]}" in job.said() or not job.said(), job)
+        check(reference.out.endswith(job.out()), "stdout is no tail\n", job)
+        place.check_files(reference)
+
+
 def all_damaged():
     with Place() as place:
         stopped(place)
@@ -409,7 +447,7 @@ def words_that_make_no_sense():
 
 if __name__ == "__main__":
     main([*((name, damaged(how)) for name, how in DAMAGES.items()), an_image_of_another_owner,
-          all_damaged, damaged_while_it_runs, another_program, another_number_of_processes,
+          a_lost_record, both_records_lost, all_damaged, damaged_while_it_runs, another_program, another_number_of_processes,
           another_command, missing_data_file, shortened_input_file, shortened_output_file,
           a_directory_of_others, no_directory_at_all, a_readonly_directory, a_full_disk,
           a_directory_that_disappears, a_stop_that_cannot_be_saved, a_umask_that_takes_all, what_cannot_be_kept,

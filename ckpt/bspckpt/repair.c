@@ -1,0 +1,81 @@
+/* repair.c - bspckpt repair. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ckpt/bspckpt/command.h"
+#include "ckpt/bspckpt/json.h"
+
+struct repairing {
+    bool json;
+    const char *job;
+    unsigned long files;
+};
+
+static void tell(void *context, const char *file, const char *text)
+{
+    struct repairing *repairing = context;
+
+    repairing->files++;
+    if (!repairing->json) {
+        printf("%s/%s: %s\n", repairing->job, file, text);
+        return;
+    }
+    json_object(NULL);
+    json_text("job", repairing->job);
+    json_text("file", file);
+    json_text("text", text);
+    json_end();
+}
+
+static int repair_job(struct repairing *repairing, struct store *store, const char *job)
+{
+    char error[MANIFEST_ERROR_SIZE];
+
+    repairing->job = job;
+    if (store_job_open(store, job, error) < 0 || store_repair(store, tell, repairing, error) < 0)
+        return complain("%s", error);
+    return STATUS_OK;
+}
+
+static int repair_jobs(const struct request *request, struct target *target)
+{
+    struct repairing repairing = {.json = request->json};
+    struct store_job *jobs;
+    size_t count;
+
+    int status = target_jobs(target, &jobs, &count);
+    if (status != STATUS_OK)
+        return status;
+    if (request->json) {
+        json_object(NULL);
+        json_array("repaired");
+    }
+    for (size_t i = 0; i < count; i++)
+        if (repair_job(&repairing, target->store, jobs[i].name) != STATUS_OK)
+            status = STATUS_BAD;
+    if (request->json) {
+        json_end();
+        json_end();
+    } else {
+        printf("%lu file%s made again\n", repairing.files, repairing.files == 1 ? "" : "s");
+    }
+    free(jobs);
+    return status;
+}
+
+int command_repair(const struct request *request)
+{
+    struct target target;
+
+    int status = target_open(&target, request->words[0], STORE_WRITE, true);
+    if (status != STATUS_OK)
+        return status;
+    if (target.superstep == WIRE_NEVER) {
+        status = repair_jobs(request, &target);
+    } else {
+        complain("repair: a directory is meant, not one snapshot");
+        status = STATUS_WRONG;
+    }
+    target_close(&target);
+    return status;
+}

@@ -1,0 +1,302 @@
+/* repair.c - puts a job's folder together after files of it were lost; see store.h.
+ *
+ * The record of terms is made again from its copy.  When both are lost: a snapshot whose folder has
+ * the file `counts` has not been retired by any term (terms.c), so these, and no others, may be
+ * gone on from.  Which numbers terms have had that left nothing is not known: a gap is left for
+ * them.
+ *
+ * A manifest is made again from its copy, which is written after it: so the snapshot was committed.
+ * Nothing is removed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ckpt/inside.h"
+#include "lib/wire/schema.h"
+
+#define UNSEEN_TERMS 1000u /* at most, after the last that left a trace */
+
+struct repair {
+    struct store *store;
+    store_loss_function *tell; /* what was put together */
+    void *context;
+    char *error;
+};
+
+static void tell(const struct repair *repair, const char *file, const char *text)
+{
+    if (repair->tell)
+        repair->tell(repair->context, file, text);
+}
+
+/* ---- Terms ----------------------------------------------------------------------------------- */
+
+/* What is left of the order in which terms began. */
+struct traces {
+    struct trace {
+        uint64_t superstep;
+        uint32_t term;
+        uint64_t created;
+    } * counting; /* snapshots that count, ascending */
+    size_t count;
+    size_t uncertain; /* snapshots of which nothing says that they count */
+    uint32_t last;    /* the greatest term of which anything is left */
+    uint8_t job[WIRE_JOB_SIZE];
+};
+
+static int by_superstep(const void *a, const void *b)
+{
+    const struct trace *left = a, *right = b;
+
+    if (left->superstep != right->superstep)
+        return left->superstep < right->superstep ? -1 : 1;
+    return left->term < right->term ? -1 : left->term > right->term;
+}
+
+static void trace_snapshot(const struct store *store, const char *name, struct traces *traces)
+{
+    struct manifest manifest;
+    uint64_t superstep;
+    uint32_t term;
+
+    if (!store_parse_snapshot(name, &superstep, &term))
+        return;
+    if (term > traces->last)
+        traces->last = term;
+    int folder = store_open_folder(store, store->job, name);
+    if (folder < 0)
+        return;
+    int status = store_folder_manifest(store, folder, superstep, term, &manifest, NULL);
+    if (status == -ENOENT || status == -EBADMSG)
+        status = store_manifest_copy(store, folder, superstep, term, &manifest);
+    bool counts = status == 0 && store_has_count(folder);
+    store->io.close(store->io.context, folder);
+    if (counts) {
+        traces->counting[traces->count++] = (struct trace){superstep, term, manifest.created};
+        memcpy(traces->job, manifest.job.data, WIRE_JOB_SIZE);
+    }
+    traces->uncertain += status == 0 && !counts;
+    if (status == 0)
+        manifest_free(&manifest);
+}
+
+static int find_traces(const struct store *store, struct traces *traces)
+{
+    char **names;
+    size_t count;
+
+    int status = store_names(store->job, &names, &count);
+    if (status < 0)
+        return status;
+    traces->counting = calloc(count + 1, sizeof(*traces->counting));
+    for (size_t i = 0; traces->counting && i < count; i++)
+        trace_snapshot(store, names[i], traces);
+    store_names_free(names, count);
+    if (!traces->counting)
+        return -ENOMEM;
+    qsort(traces->counting, traces->count, sizeof(*traces->counting), by_superstep);
+    return 0;
+}
+
+/* Terms only grow with supersteps on the way to the last one: what is newer than a snapshot of a
+ * later term was finished too late to count. */
+static void believe_what_fits(struct traces *traces)
+{
+    uint32_t term = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < traces->count; i++) {
+        if (traces->counting[i].term < term)
+            continue;
+        term = traces->counting[i].term;
+        traces->counting[kept++] = traces->counting[i];
+    }
+    traces->uncertain += traces->count - kept;
+    traces->count = kept;
+}
+
+/* Each term began from the newest that is left of the one before; the last one, of which nothing
+ * need be left, from the newest of all. */
+static int write_terms(struct repair *repair, const struct traces *traces)
+{
+    struct manifest_term *list = calloc(traces->count + 1, sizeof(*list));
+    const struct trace *newest = &traces->counting[traces->count - 1];
+    uint32_t count = 0;
+
+    if (!list)
+        return store_fail_system(repair->store, -ENOMEM, repair->error, "cannot note the terms");
+    for (size_t i = 0; i < traces->count; i++) {
+        const struct trace *one = &traces->counting[i];
+        if (i > 0 && one->term == one[-1].term)
+            continue;
+        list[count++] = (struct manifest_term){.term = one->term,
+                                               .superstep = i > 0 ? one[-1].superstep : 0,
+                                               .from_term = i > 0 ? one[-1].term : 0,
+                                               .created = one->created};
+    }
+    list[count++] = (struct manifest_term){.term = traces->last + UNSEEN_TERMS,
+                                           .superstep = newest->superstep,
+                                           .from_term = newest->term,
+                                           .created = newest->created};
+    const struct manifest_terms terms = {.job = {traces->job, WIRE_JOB_SIZE},
+                                         .terms = {list, count}};
+    int status = store_save_terms(repair->store, &terms, repair->error);
+    free(list);
+    return status;
+}
+
+static int rebuild_terms(struct repair *repair)
+{
+    struct traces traces = {0};
+    char text[MANIFEST_ERROR_SIZE];
+
+    int status = find_traces(repair->store, &traces);
+    if (status < 0)
+        return store_fail_system(repair->store, status, repair->error, "job %s",
+                                 repair->store->job_name);
+    believe_what_fits(&traces);
+    if (traces.count == 0)
+        status = store_fail(repair->store, -ENOENT, repair->error,
+                            "job %s: both records of terms are lost, and no snapshot is left of "
+                            "which it is sure that no later term began from an older one",
+                            repair->store->job_name);
+    else
+        status = write_terms(repair, &traces);
+    if (status == 0) {
+        snprintf(text, sizeof(text),
+                 "made again, and so is %s, from the manifests of %zu snapshot%s that no later "
+                 "term has retired%s",
+                 TERM_COPY, traces.count, traces.count == 1 ? "" : "s",
+                 traces.uncertain > 0 ? "; the others will not be used" : "");
+        tell(repair, TERM_NAME, text);
+    }
+    free(traces.counting);
+    return status;
+}
+
+static int repair_terms(struct repair *repair)
+{
+    struct store *store = repair->store;
+    struct manifest_terms first, second, terms;
+
+    int one = store_load_record(store, store->job, TERM_NAME, &first, repair->error);
+    int two = store_load_record(store, store->job, TERM_COPY, &second, NULL);
+    bool differ = one == 0 && two == 0 && first.terms.count != second.terms.count;
+    if (one == 0)
+        manifest_terms_free(&first);
+    if (two == 0)
+        manifest_terms_free(&second);
+    if (one == 0 && two == 0 && !differ)
+        return 0;
+    if (one == -EPROTO || two == -EPROTO) /* of another version: not for us to judge */
+        return store_fail(store, -EPROTO, repair->error, "job %s: %s is of another version",
+                          store->job_name, one == -EPROTO ? TERM_NAME : TERM_COPY);
+    if (one < 0 && two < 0)
+        return rebuild_terms(repair);
+    int status = store_terms(store, &terms, repair->error);
+    if (status < 0)
+        return status;
+    status = store_save_terms(store, &terms, repair->error);
+    manifest_terms_free(&terms);
+    if (status == 0)
+        tell(repair, one < 0 ? TERM_NAME : TERM_COPY,
+             one < 0 ? "made again from " TERM_COPY : "made again from " TERM_NAME);
+    return status;
+}
+
+/* ---- Manifests ------------------------------------------------------------------------------- */
+
+/* Whether the images are there that the manifest names; those of other hosts are in their
+ * directories. */
+static bool images_are_there(int folder, const struct manifest *manifest)
+{
+    for (uint32_t i = 0; i < manifest->images.count; i++) {
+        const struct manifest_image *image = &manifest->images.items[i];
+        char name[IMAGE_NAME];
+        struct stat about;
+
+        store_image_name(name, image->image_pid);
+        bool there = fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
+        if (there ? (uint64_t)about.st_size != image->size : manifest->hosts.count < 2)
+            return false;
+    }
+    return true;
+}
+
+static int copy_file(const struct repair *repair, int folder, const char *from, const char *to)
+{
+    const struct store_io *io = &repair->store->io;
+    void *bytes;
+    size_t size;
+
+    int status = store_io_load(io, folder, from, SEALED_FILE_MAX, &bytes, &size);
+    if (status < 0)
+        return status;
+    status = store_io_replace(io, folder, to, bytes, size);
+    free(bytes);
+    return status;
+}
+
+static int repair_manifest(struct repair *repair, int folder, const char *name, uint64_t superstep,
+                           uint32_t term)
+{
+    char file[SNAPSHOT_NAME + sizeof("/" MANIFEST_COPY)];
+    struct manifest manifest, copy;
+    int status = 0;
+
+    int one = store_folder_manifest(repair->store, folder, superstep, term, &manifest, NULL);
+    int two = store_manifest_copy(repair->store, folder, superstep, term, &copy);
+    bool put_back =
+        (one == -ENOENT || one == -EBADMSG) && two == 0 && images_are_there(folder, &copy);
+    if (put_back)
+        status = copy_file(repair, folder, MANIFEST_COPY, MANIFEST_NAME);
+    else if (one == 0 && two < 0 && two != -EPROTO)
+        status = copy_file(repair, folder, MANIFEST_NAME, MANIFEST_COPY);
+    if (one == 0)
+        manifest_free(&manifest);
+    if (two == 0)
+        manifest_free(&copy);
+    if (put_back && status == 0) {
+        snprintf(file, sizeof(file), "%s/%s", name, MANIFEST_NAME);
+        tell(repair, file, "made again from " MANIFEST_COPY);
+    }
+    return status < 0 ? store_fail_system(repair->store, status, repair->error,
+                                          "snapshot %s: the manifest", name)
+                      : 0;
+}
+
+static int repair_manifests(struct repair *repair)
+{
+    struct store *store = repair->store;
+    char **names;
+    size_t count;
+    uint64_t superstep;
+    uint32_t term;
+
+    int status = store_names(store->job, &names, &count);
+    if (status < 0)
+        return store_fail_system(store, status, repair->error, "job %s", store->job_name);
+    for (size_t i = 0; i < count && status == 0; i++) {
+        if (!store_parse_snapshot(names[i], &superstep, &term))
+            continue;
+        int folder = store_open_folder(store, store->job, names[i]);
+        if (folder < 0)
+            continue; /* not ours: reported when it is listed */
+        status = repair_manifest(repair, folder, names[i], superstep, term);
+        store->io.close(store->io.context, folder);
+    }
+    store_names_free(names, count);
+    return status;
+}
+
+int store_repair(struct store *store, store_loss_function *tell, void *context, char *error)
+{
+    struct repair repair = {store, tell, context, error};
+    int status = repair_manifests(&repair);
+
+    return status < 0 ? status : repair_terms(&repair);
+}

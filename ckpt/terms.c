@@ -1,0 +1,139 @@
+/* terms.c - the record of a job's terms; see store.h.
+ *
+ * It is kept twice, in files of their own, since without it no snapshot can be used: which of them
+ * a later term has made void is written nowhere else.  Both are durable before a term begins, so
+ * where they differ the term of the longer one has not begun yet, and either is right.
+ *
+ * For the case that both are lost, a snapshot's folder holds an empty file `counts` as long as no
+ * term has begun from an older snapshot: what has none is never taken for one to go on from. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ckpt/inside.h"
+#include "lib/wire/schema.h"
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+int store_load_record(const struct store *store, int job, const char *name,
+                      struct manifest_terms *terms, char *error)
+{
+    void *bytes;
+    size_t size;
+
+    int status = store_io_load(&store->io, job, name, SEALED_FILE_MAX, &bytes, &size);
+    if (status < 0)
+        return wire_fail(error, MANIFEST_ERROR_SIZE, status, "%s: %s", name,
+                         store_error_text(status));
+    status = manifest_terms_decode(bytes, size, terms, error);
+    free(bytes);
+    return status;
+}
+
+int store_load_terms(const struct store *store, int job, struct manifest_terms *terms, char *error)
+{
+    struct manifest_terms first, second;
+
+    int status = store_load_record(store, job, TERM_NAME, &first, error);
+    int other = store_load_record(store, job, TERM_COPY, &second, NULL);
+    if (status < 0 && other < 0)
+        return status;
+    bool longer = status == 0 && other == 0 && second.terms.count > first.terms.count;
+    *terms = status < 0 || longer ? second : first;
+    if (status == 0 && other == 0)
+        manifest_terms_free(longer ? &first : &second);
+    return 0;
+}
+
+int store_terms(struct store *store, struct manifest_terms *terms, char *error)
+{
+    char text[MANIFEST_ERROR_SIZE];
+
+    int status = store_load_terms(store, store->job, terms, text);
+    return status < 0 ? store_fail(store, status, error,
+                                   "job %s: %.200s; %s is of no use either: bspckpt repair puts "
+                                   "together what it can",
+                                   store->job_name, text, TERM_COPY)
+                      : 0;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+int store_save_terms(struct store *store, const struct manifest_terms *terms, char *error)
+{
+    struct wire_buffer buffer = {0};
+
+    int status = manifest_terms_encode(terms, &buffer, error);
+    if (status < 0)
+        return status;
+    status = store_io_replace(&store->io, store->job, TERM_NAME, buffer.data, buffer.size);
+    if (status == 0)
+        status = store_io_replace(&store->io, store->job, TERM_COPY, buffer.data, buffer.size);
+    wire_buffer_free(&buffer);
+    return status < 0 ? store_fail_system(store, status, error, "cannot note the term") : 0;
+}
+
+/* Takes the file away from a snapshot that does not count any more.  What cannot be opened here
+ * cannot be restored from here either. */
+static int take_count(const struct store *store, const char *name)
+{
+    const struct store_io *io = &store->io;
+
+    int folder = store_open_folder(store, store->job, name);
+    if (folder < 0)
+        return 0;
+    int status = io->unlink(io->context, folder, COUNTS_NAME, 0);
+    if (status == 0)
+        status = io->sync(io->context, folder);
+    io->close(io->context, folder);
+    return status == -ENOENT ? 0 : status;
+}
+
+static int retire(const struct store *store, const struct manifest_terms *terms, char *error)
+{
+    char **names;
+    size_t count;
+    uint64_t superstep;
+    uint32_t term;
+
+    int status = store_names(store->job, &names, &count);
+    if (status < 0)
+        return store_fail_system(store, status, error, "job %s", store->job_name);
+    for (size_t i = 0; i < count && status == 0; i++) {
+        if (!store_parse_snapshot(names[i], &superstep, &term) ||
+            store_counts(terms, superstep, term))
+            continue;
+        status = take_count(store, names[i]);
+        if (status < 0)
+            store_fail_system(store, status, error, "snapshot %s cannot be retired", names[i]);
+    }
+    store_names_free(names, count);
+    return status;
+}
+
+int store_term_begin(struct store *store, uint32_t term, uint64_t superstep, uint32_t from_term,
+                     uint64_t now, char *error)
+{
+    struct manifest_terms terms, more;
+
+    int status = store_terms(store, &terms, error);
+    if (status < 0)
+        return status;
+    uint32_t count = terms.terms.count;
+    struct manifest_term *list = calloc(count + 1, sizeof(*list));
+    if (list) {
+        if (count > 0)
+            memcpy(list, terms.terms.items, count * sizeof(*list));
+        list[count] = (struct manifest_term){
+            .term = term, .superstep = superstep, .from_term = from_term, .created = now};
+        more = (struct manifest_terms){.job = terms.job, .terms = {list, count + 1}};
+        status = count > 0 && term <= list[count - 1].term ? 0 : retire(store, &more, error);
+        if (status == 0)
+            status = store_save_terms(store, &more, error);
+    } else {
+        status = store_fail_system(store, -ENOMEM, error, "cannot note the term");
+    }
+    free(list);
+    manifest_terms_free(&terms);
+    return status;
+}
