@@ -215,6 +215,16 @@ static int write_apart(const struct bspz_snapshot *snapshot, struct bspz_image_w
                              options->excluded_count * sizeof *options->excluded);
 }
 
+static int write_pending(const struct bspz_snapshot *snapshot, struct bspz_image_writer *writer)
+{
+    const struct bspz_pendings *pendings = &snapshot->pendings;
+
+    if (!pendings->count)
+        return 0;
+    return bspz_image_opaque(writer, BSPZ_IMAGE_TAG_PENDING, BSPZ_PENDING_VERSION, pendings->list,
+                             pendings->count * sizeof *pendings->list);
+}
+
 int bspz_snapshot_write(struct bspz_snapshot *snapshot, const struct bspz_image_config *wanted,
                         struct bspz_image_written *written)
 {
@@ -229,6 +239,8 @@ int bspz_snapshot_write(struct bspz_snapshot *snapshot, const struct bspz_image_
                                   &snapshot->thread, sizeof snapshot->thread);
     if (!error)
         error = write_apart(snapshot, writer);
+    if (!error)
+        error = write_pending(snapshot, writer);
     if (!error)
         error = write_regions(snapshot, writer);
     if (!error)
@@ -326,6 +338,13 @@ int bspz_snapshot_arrive(struct bspz_capture_plan *plan, void *block)
     size_t bytes = restored->handover_size;
 
     bspz_snapshot_forget();
+    if (bspz_pendings_put(restored->pending, restored->pending_count)) {
+        static const char text[] = "bspzero: signals that waited cannot be sent again: see "
+                                   "ulimit -i\n";
+
+        bspz_sys3(SYS_write, 2, text, sizeof text - 1);
+        bspz_sys1(SYS_exit_group, 1);
+    }
     if (bytes > plan->handover_room)
         bytes = plan->handover_room;
     if (bytes)

@@ -54,18 +54,6 @@ static void wait_frozen(_Atomic uint32_t *word)
 /* ---- Putting back -----------------------------------------------------------------------------
  */
 
-/* What arrived while the copy was frozen was not meant for it. */
-static void drop_pending_signals(void)
-{
-    const uint64_t all = ~UINT64_C(0);
-    const struct {
-        int64_t seconds, nanoseconds;
-    } now = {0, 0};
-
-    while (bspz_sys4(SYS_rt_sigtimedwait, &all, 0, &now, sizeof all) > 0)
-        continue;
-}
-
 /* Offsets and flags belong to the description, which the original went on using. */
 static int put_back_files(struct bspz_snapshot *snapshot)
 {
@@ -169,7 +157,8 @@ static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
     struct bspz_thread *thread = &snapshot->thread;
     int error;
 
-    drop_pending_signals();
+    /* What arrived while the copy was frozen was not meant for it. */
+    bspz_pendings_drop();
     withdraw_from_oom(oom_before);
     bspz_set_name(thread->name);
     bspz_set_layout(&thread->layout, thread->auxv, thread->auxv_size);
@@ -181,7 +170,11 @@ static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
         error = put_back_memory(snapshot);
     if (!error)
         bspz_thread_put_timers(thread);
-    return error;
+    if (error)
+        return error;
+    error = bspz_pendings_put(snapshot->pendings.list, snapshot->pendings.count);
+    return error ? bspz_snapshot_fail(snapshot, "signals that waited cannot be sent again", error)
+                 : 0;
 }
 
 /* ---- Freezing ---------------------------------------------------------------------------------
@@ -224,6 +217,9 @@ static int make_copy(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *pl
         *made = side == 0;
         return side;
     }
+    /* The kernel has written it where libc keeps it: an image must say what is there. */
+    if (snapshot->thread.tid_address)
+        snapshot->thread.tid = (int32_t)bspz_sys0(SYS_gettid);
     bspz_show_as_copy(snapshot);
     volunteer_for_oom();
     if (image)

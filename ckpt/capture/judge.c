@@ -296,10 +296,26 @@ static int judge_program(struct bspz_snapshot *snapshot)
     return -EBUSY;
 }
 
+static int judge_signals(struct bspz_snapshot *snapshot)
+{
+    struct bspz_text why;
+
+    if (snapshot->pendings.count <= BSPZ_PENDING_MOST)
+        return 0;
+    bspz_text_begin(&why, snapshot->why, BSPZ_WHY_SIZE);
+    bspz_text_decimal(&why, snapshot->pendings.count);
+    bspz_text_add(&why, " blocked signals wait to be delivered; at most ");
+    bspz_text_decimal(&why, (long)BSPZ_PENDING_MOST);
+    bspz_text_add(&why, " can be saved");
+    return -EBUSY;
+}
+
 int bspz_snapshot_judge(struct bspz_snapshot *snapshot)
 {
     int error = judge_program(snapshot);
 
+    if (!error)
+        error = judge_signals(snapshot);
     if (!error)
         error = judge_timers(snapshot);
     if (!error)

@@ -105,14 +105,17 @@ static int open_images(struct bspz_restore *restore, struct bspz_image *images,
 
 static int read_state(struct bspz_restore *restore)
 {
-    uint32_t version = 0, apart = 0;
-    size_t size = 0, apart_size = 0;
+    uint32_t version = 0, apart = 0, pending = BSPZ_PENDING_VERSION;
+    size_t size = 0, apart_size = 0, pending_size = 0;
 
     restore->thread = bspz_image_find(restore->image, BSPZ_IMAGE_TAG_THREAD, &version, &size);
     restore->apart = bspz_image_find(restore->image, BSPZ_IMAGE_TAG_APART, &apart, &apart_size);
     restore->apart_count = (uint32_t)(apart_size / sizeof *restore->apart);
+    restore->pending =
+        bspz_image_find(restore->image, BSPZ_IMAGE_TAG_PENDING, &pending, &pending_size);
+    restore->pending_count = (uint32_t)(pending_size / sizeof *restore->pending);
     if (!restore->thread || version != BSPZ_THREAD_VERSION || size != sizeof *restore->thread ||
-        (restore->apart && apart != BSPZ_APART_VERSION) ||
+        (restore->apart && apart != BSPZ_APART_VERSION) || pending != BSPZ_PENDING_VERSION ||
         restore->thread->auxv_size > sizeof restore->thread->auxv)
         return bspz_restore_fail(
             restore, -EPROTO, "the image was made by another version of the library", NULL, NULL);
@@ -216,8 +219,13 @@ static void fill_restored(struct bspz_restore *restore, struct bspz_restorer *re
     const struct bspz_restore_plan *plan = restore->plan;
     struct bspz_restored *restored = &restorer->restored;
     void *handover = take(at, plan->handover_size);
+    struct bspz_pending *pending = take(at, restore->pending_count * sizeof *pending);
 
     memcpy(handover, plan->handover, plan->handover_size);
+    if (restore->pending_count)
+        memcpy(pending, restore->pending, restore->pending_count * sizeof *pending);
+    restored->pending = pending;
+    restored->pending_count = restore->pending_count;
     restored->block = (void *)restore->block;
     restored->block_size = restore->block_bytes + BSPZ_PAGE; /* with the page that guards it */
     restored->handover = handover;

@@ -23,6 +23,8 @@ struct bspz_restore {
     const struct bspz_thread *thread;
     const struct bspz_range *apart; /* must be free in the restored process */
     uint32_t apart_count;
+    const struct bspz_pending *pending; /* signals */
+    uint32_t pending_count;
     struct bspz_staged *staged; /* ascending, as the image's regions */
     uint32_t staged_count;
     struct bspz_range place; /* where all is staged */

@@ -226,6 +226,10 @@ int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick)
 
     if (error)
         return error;
+    /* First: a timer that rests until its signal is taken goes on then. */
+    error = bspz_pendings_read(&snapshot->pendings, snapshot->mask, &snapshot->arena);
+    if (error)
+        return bspz_snapshot_fail(snapshot, "the signals that wait", error);
     bspz_cpu_features(features); /* so that forked writers need not ask, each for itself */
     error = bspz_thread_read(&snapshot->thread, snapshot->mask, &what);
     if (error)

@@ -6,6 +6,7 @@
 #include "ckpt/capture/capture.h"
 #include "ckpt/capture/descriptors.h"
 #include "ckpt/capture/maps.h"
+#include "ckpt/capture/pending.h"
 #include "ckpt/capture/thread.h"
 
 #define BSPZ_PAGE          4096u
@@ -33,6 +34,7 @@ struct bspz_snapshot {
     struct bspz_thread thread;
     struct bspz_maps maps;
     struct bspz_descriptors descriptors;
+    struct bspz_pendings pendings;
     struct bspz_piece *piece; /* ascending */
     uint32_t piece_count;
     void *writer_scratch;

@@ -365,7 +365,8 @@ int bspz_stage(struct bspz_restore *restore, struct bspz_image *const *chain)
     find_kernel_pages(restore);
     restore->same_kernel = is_same_kernel(restore);
     restore->block_bytes = CODE_BYTES + RESTORER_STACK + sizeof(struct bspz_restorer) +
-                           BSPZ_HANDOVER_MAX + restore->staged_count * sizeof(struct bspz_move) +
+                           BSPZ_HANDOVER_MAX + restore->pending_count * sizeof *restore->pending +
+                           16 + restore->staged_count * sizeof(struct bspz_move) +
                            (restore->self->maps.count + 64) *
                                (sizeof(struct bspz_range) + 2 * sizeof(struct bspz_move));
     restore->block_bytes = (restore->block_bytes + BSPZ_PAGE - 1) & ~(uint64_t)(BSPZ_PAGE - 1);

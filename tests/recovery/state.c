@@ -26,6 +26,7 @@ static void live(int supersteps)
         library_check(s);
         files_check(s);
         kernel_check(s);
+        signals_check();
     }
 }
 
@@ -62,6 +63,7 @@ int main(int argc, char **argv, char **environment)
     library_set();
     files_set();
     kernel_set();
+    signals_set();
     bsp_sync();
     CHECK(dive(DEEP, supersteps) == DEEP + 1);
     /* The arguments and the environment are those of the first life. */

@@ -92,6 +92,7 @@ static void set_up(void)
     CHECK(madvise(forkless, 4 * PAGE, MADV_DONTFORK) == 0);
     CHECK(madvise(wiped, 4 * PAGE, MADV_WIPEONFORK) == 0);
     CHECK(setitimer(ITIMER_REAL, &far, NULL) == 0);
+    signals_set();
 }
 
 static void spoil(void)
@@ -106,6 +107,7 @@ static void spoil(void)
     memset(wiped, 1, 4 * PAGE);
     memset(shared, 1, 4 * PAGE);
     setitimer(ITIMER_REAL, &off, NULL);
+    signals_spoil();
 }
 
 static void read_text(const char *name, char *to, size_t room)
@@ -155,6 +157,7 @@ static void check(void)
     CHECK(shared[0] == 0 && shared[PAGE] == 's' && shared[2 * PAGE] == 0);
     CHECK(getitimer(ITIMER_REAL, &timer) == 0 && timer.it_value.tv_sec > 100);
     check_process();
+    signals_check();
 }
 
 static void pause_for_ever(int phase)

@@ -27,6 +27,7 @@ static void live(const char *image)
             memory_spoil();
             files_spoil();
             kernel_spoil();
+            signals_spoil();
             _exit(10);
         }
         hop++;
@@ -34,6 +35,7 @@ static void live(const char *image)
         library_check(hop);
         files_check(hop);
         kernel_check(hop);
+        signals_check();
         snprintf(next, sizeof next, "%s", host_handover());
     }
 }
@@ -67,6 +69,7 @@ int main(int argc, char **argv, char **environment)
     library_set();
     files_set();
     kernel_set();
+    signals_set();
     CHECK(dive(DEEP, argv[1]) == DEEP + 1);
     /* The arguments and the environment are those of the first life. */
     CHECK(strcmp(argv[argc - 1], "last argument") == 0);

@@ -31,4 +31,8 @@ void kernel_set(void);
 void kernel_spoil(void);
 void kernel_check(int hop);
 
+void signals_set(void);
+void signals_spoil(void);
+void signals_check(void);
+
 #endif

@@ -1,0 +1,162 @@
+/* pending.c - signals that wait.
+ *
+ * The kernel shows which numbers wait, but what a signal brings with it only to whoever takes it.
+ * So each is taken and sent again: a process may send anything to itself.  Of one number those to
+ * the thread are taken first, then those to the process, in the order in which they came; they are
+ * sent in that order, too.  One that comes in between is behind those of its number that wait, if
+ * it comes before the first of them is sent again. */
+#include "ckpt/capture/pending.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "ckpt/capture/linux.h"
+#include "ckpt/capture/thread.h"
+
+#define STATUS_BYTES 4096
+
+static uint64_t bit(int number)
+{
+    return UINT64_C(1) << (number - 1);
+}
+
+static int number_of(const struct bspz_pending *one)
+{
+    int32_t number;
+
+    memcpy(&number, one->info, sizeof number);
+    return number;
+}
+
+/* A line of /proc/self/status: decimal up to what is no digit, or hexadecimal. */
+static uint64_t status_of(const char *status, const char *name, unsigned base)
+{
+    const char *at = strstr(status, name);
+    uint64_t value = 0;
+
+    for (at += at ? strlen(name) : 0; at && (*at == ' ' || *at == '\t'); at++)
+        continue;
+    for (; at; at++) {
+        unsigned digit = *at >= '0' && *at <= '9'   ? (unsigned)(*at - '0')
+                         : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a') + 10
+                                                    : base;
+
+        if (digit >= base)
+            break;
+        value = value * base + digit;
+    }
+    return value;
+}
+
+static int read_status(char *status)
+{
+    long bytes = bspz_sys_slurp("/proc/self/status", status, STATUS_BYTES);
+
+    if (bytes == -EFBIG)
+        status[STATUS_BYTES - 1] = '\0'; /* what is wanted comes early */
+    return bytes < 0 && bytes != -EFBIG ? (int)bytes : 0;
+}
+
+static long take_one(uint64_t set, struct bspz_pending *one)
+{
+    static const struct {
+        int64_t seconds, nanoseconds;
+    } now = {0, 0};
+
+    memset(one, 0, sizeof *one);
+    return bspz_sys4(SYS_rt_sigtimedwait, &set, one->info, &now, sizeof set);
+}
+
+/* All of one number.  Where both queues have some, which one it comes from is seen from whether the
+ * thread's has one left. */
+static int take_number(struct bspz_pendings *pendings, int number, char *status)
+{
+    bool to_thread = status_of(status, "SigPnd:", 16) & bit(number);
+    bool to_process = status_of(status, "ShdPnd:", 16) & bit(number);
+
+    for (;;) {
+        struct bspz_pending *one = &pendings->list[pendings->count];
+        long taken = take_one(bit(number), one);
+        int error = 0;
+
+        if (taken < 0)
+            return taken == -EAGAIN ? 0 : (int)taken;
+        one->to_thread = to_thread;
+        pendings->count++;
+        if (to_thread && to_process)
+            error = read_status(status);
+        if (error)
+            return error;
+        to_thread = status_of(status, "SigPnd:", 16) & bit(number);
+    }
+}
+
+static void keep_only(struct bspz_pendings *pendings, uint64_t blocked)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < pendings->count; i++)
+        if (blocked & bit(number_of(&pendings->list[i])))
+            pendings->list[kept++] = pendings->list[i];
+    pendings->count = kept;
+}
+
+int bspz_pendings_read(struct bspz_pendings *pendings, uint64_t blocked, struct bspz_arena *arena)
+{
+    struct bspz_arena before = *arena;
+    uint64_t set = 0;
+    size_t room;
+    char *status;
+    int error, failed;
+
+    *pendings = (struct bspz_pendings){0};
+    bspz_sys2(SYS_rt_sigpending, &set, sizeof set);
+    if (!set)
+        return 0;
+    status = bspz_arena_take(arena, STATUS_BYTES);
+    error = status ? read_status(status) : -ENOMEM;
+    if (error)
+        return error;
+    pendings->list = bspz_arena_rest(arena, &room);
+    /* Of all processes of this user; and one for each that comes meanwhile, and for the end. */
+    if ((status_of(status, "SigQ:", 10) + 2 * BSPZ_SIGNALS) * sizeof *pendings->list > room)
+        return -ENOMEM;
+    for (int number = 1; number <= BSPZ_SIGNALS && !error; number++)
+        if (set & bit(number))
+            error = take_number(pendings, number, status);
+    failed = bspz_pendings_put(pendings->list, pendings->count);
+    keep_only(pendings, blocked);
+    *arena = before;
+    if (!error && !failed && pendings->count) {
+        struct bspz_pending *list = bspz_arena_take(arena, pendings->count * sizeof *list);
+
+        memmove(list, pendings->list, pendings->count * sizeof *list);
+        pendings->list = list;
+    }
+    return error ? error : failed;
+}
+
+int bspz_pendings_put(const struct bspz_pending *list, uint32_t count)
+{
+    long self = bspz_sys0(SYS_getpid), thread = bspz_sys0(SYS_gettid);
+    int result = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int number = number_of(&list[i]);
+        long error = list[i].to_thread
+                         ? bspz_sys4(SYS_rt_tgsigqueueinfo, self, thread, number, list[i].info)
+                         : bspz_sys3(SYS_rt_sigqueueinfo, self, number, list[i].info);
+
+        if (error)
+            result = (int)error;
+    }
+    return result;
+}
+
+void bspz_pendings_drop(void)
+{
+    struct bspz_pending one;
+
+    while (take_one(~UINT64_C(0), &one) > 0)
+        continue;
+}
