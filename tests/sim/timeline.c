@@ -9,13 +9,15 @@
 
 void timeline_begin(struct timeline *timeline, size_t action_size, const struct seeds_job *job)
 {
-    *timeline = (struct timeline){.job = *job, .random = job->seed, .action_size = action_size};
+    *timeline = (struct timeline){
+        .job = *job, .random = job->seed, .apart = ~job->seed, .action_size = action_size};
 }
 
 void timeline_take_course(struct timeline *timeline)
 {
     if (timeline->job.course > 0)
         timeline->random ^= timeline->job.course * 0xda942042e4dd58b5u;
+    timeline->apart ^= timeline->job.course;
 }
 
 void timeline_end(struct timeline *timeline)
@@ -27,14 +29,23 @@ void timeline_end(struct timeline *timeline)
 
 /* ---- Chance ---- */
 
-uint64_t timeline_random(struct timeline *timeline, uint64_t below)
+static uint64_t splitmix64(uint64_t *state)
 {
-    /* splitmix64 */
-    timeline->random += 0x9e3779b97f4a7c15u;
-    uint64_t x = timeline->random;
+    *state += 0x9e3779b97f4a7c15u;
+    uint64_t x = *state;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (x ^ x >> 31) % below;
+    return x ^ x >> 31;
+}
+
+uint64_t timeline_random(struct timeline *timeline, uint64_t below)
+{
+    return splitmix64(&timeline->random) % below;
+}
+
+uint64_t timeline_apart(struct timeline *timeline, uint64_t below)
+{
+    return splitmix64(&timeline->apart) % below;
 }
 
 bool timeline_chance(struct timeline *timeline, unsigned percent)

@@ -16,7 +16,7 @@ struct moment {
 
 struct timeline {
     struct seeds_job job;
-    uint64_t random, now, order;
+    uint64_t random, apart, now, order;
     void *actions; /* the plan, in no order */
     size_t action_size;
     uint32_t count, room;
@@ -32,6 +32,9 @@ void timeline_end(struct timeline *timeline);
 /* From 0 to below - 1. */
 uint64_t timeline_random(struct timeline *timeline, uint64_t below);
 bool timeline_chance(struct timeline *timeline, unsigned percent);
+/* As timeline_random, and leaves what that gives as it is: for what a world has learned since, so
+ * that seeds that once failed still mean the same. */
+uint64_t timeline_apart(struct timeline *timeline, uint64_t below);
 
 /* A new action, the last one, empty but for its moment; good until the next one is planned. */
 void *timeline_plan(struct timeline *timeline, uint64_t delay);

@@ -1,247 +1,5 @@
-/* checks.c - what goes wrong in the made-up world, and what must hold all the same. */
+/* checks.c - what must hold in the made-up world, whatever goes wrong. */
 #include "tests/sim/recovery/made_up.h"
-
-#include <string.h>
-
-/* ---- Faults ------------------------------------------------------------------------------- */
-
-static bool pick_rank(struct world *world, uint32_t *host, uint32_t *pid)
-{
-    uint32_t count = world->processes, start = (uint32_t)random_below(world, count ? count : 1);
-    for (uint32_t k = 0; k < count; k++)
-        for (uint32_t i = 0; i < world->host_count; i++) {
-            *pid = (start + k) % count;
-            *host = i;
-            if (world->agents[i].up && !world->agents[i].stopping &&
-                world->agents[i].ranks[*pid].alive)
-                return true;
-        }
-    return false;
-}
-
-static bool kill_rank(struct world *world, bool by_abort)
-{
-    uint32_t host, pid;
-    struct wire_message message = {.kind = by_abort ? WIRE_ABORT : WIRE_RANK_EXITED};
-    if (!pick_rank(world, &host, &pid))
-        return false;
-    note(world, "process %u %s", pid, by_abort ? "calls bsp_abort" : "is killed");
-    if (by_abort) {
-        if (!world->agents[host].ranks[pid].runs)
-            return false;
-        message.abort.pid = (int32_t)pid;
-        message.abort.cause = WIRE_CAUSE_ABORT_CALLED;
-        message.abort.status = 1;
-    } else {
-        world->agents[host].ranks[pid].alive = world->agents[host].ranks[pid].runs = false;
-        message.rank_exited.pid = pid;
-        message.rank_exited.signal = 9;
-    }
-    send_to_zero(world, host, &message);
-    return true;
-}
-
-static void tell_loss(struct world *world, uint32_t host, bool unheard, bool usable, uint64_t most)
-{
-    uint64_t when = world->time.now + 1 + random_below(world, most);
-    if (when < world->link_free[host][3])
-        when = world->link_free[host][3]; /* behind what the agent had said */
-    struct action *action = plan(world, DO_JOB_EVENT, when - world->time.now);
-    action->event = (struct job_event){.kind = JOB_EVENT_AGENT_LOST,
-                                       .host = world->agents[host].id,
-                                       .unheard = unheard,
-                                       .usable = usable};
-    action->number = world->machine_life;
-    for (uint32_t term = 1; term < TERMS; term++) {
-        if (!world->zeros[term].shell || world->zeros[term].gone)
-            continue;
-        struct action *notice = plan(world, DO_NOTICE, 1 + random_below(world, most));
-        notice->host = host;
-        notice->term = term;
-    }
-}
-
-static bool lose_agent(struct world *world, enum fault_kind kind)
-{
-    uint32_t host = (uint32_t)random_below(world, world->host_count);
-    struct agent *agent = &world->agents[host];
-    if (!agent->up || agent->cut_off || (kind != FAULT_AGENT && world->host_count == 1))
-        return false;
-    note(world, "host %u: %s", agent->id,
-         kind == FAULT_AGENT  ? "its agent is killed"
-         : kind == FAULT_HOST ? "it is gone"
-                              : "it is cut off");
-    drop_link(world, host);
-    if (kind != FAULT_AGENT)
-        world->disks_lost++;
-    if (kind == FAULT_CUT_OFF) {
-        tell_loss(world, host, true, false, 100);
-        agent->cut_off = true;
-        struct action *action = plan(world, DO_ISOLATED, FENCE_MS * 2 / 3);
-        action->host = host;
-        action->life = agent->life;
-        return true;
-    }
-    agent_ends(world, host);
-    agent->gone = kind == FAULT_HOST;
-    for (uint32_t i = 0; agent->gone && !world->shared && i < world->snap_count; i++) {
-        world->snaps[i].manifests &= ~disk_bit(world, host);
-        for (uint32_t pid = 0; pid < RANKS; pid++)
-            world->snaps[i].images[pid] &= ~disk_bit(world, host);
-    }
-    tell_loss(world, host, false, kind == FAULT_AGENT, 30);
-    return true;
-}
-
-static bool silence_link(struct world *world)
-{
-    uint32_t host = (uint32_t)random_below(world, world->host_count);
-    uint32_t peer = (uint32_t)random_below(world, world->host_count);
-    uint64_t until =
-        chance(world, 50) ? UINT64_MAX : world->time.now + 50 + random_below(world, 2000);
-    uint32_t term = job_machine_term(world->machine);
-    bool both = chance(world, 60);
-    if (host == peer || !world->agents[host].up || !world->agents[peer].up)
-        return false;
-    note(world, "host %u does not hear host %u%s until %llu", world->agents[host].id,
-         world->agents[peer].id, both ? ", nor the other way," : "", (unsigned long long)until);
-    world->silent_until[host][peer] = until;
-    if (both)
-        world->silent_until[peer][host] = until;
-    if (!job_machine_member(world->machine, world->agents[host].id) ||
-        !job_machine_member(world->machine, world->agents[peer].id))
-        return true;
-    plan_complaint(world, host, peer, term);
-    if (both)
-        plan_complaint(world, peer, host, term);
-    return true;
-}
-
-/* What was being recorded is durable, or it is not. */
-static bool kill_bsprun(struct world *world)
-{
-    note(world, "bsprun is killed");
-    for (uint32_t i = 0; i < world->time.count; i++) {
-        const struct action *action = timeline_at(&world->time, i);
-        if (action->kind != DO_JOB_EVENT || action->number != world->machine_life ||
-            action->event.kind != JOB_EVENT_RECORDED || chance(world, 50))
-            continue;
-        coord_lineage_add(&world->lineage, action->event.term, action->event.name);
-        world->last_term = action->event.term;
-    }
-    world->machine_life++;
-    job_machine_free(world->machine);
-    world->machine = NULL;
-    for (uint32_t i = 0; i < world->host_count; i++) {
-        struct action *action = plan(world, DO_ORPHANED, 1 + random_below(world, 100));
-        action->host = i;
-        action->life = world->agents[i].life;
-    }
-    if (chance(world, 80) && world->runs < 4)
-        plan(world, DO_RESTART, 500);
-    return true;
-}
-
-static bool damage(struct world *world)
-{
-    if (world->snap_count == 0)
-        return false;
-    world->snaps[world->snap_count - 1].damaged = true;
-    return true;
-}
-
-static bool wish(struct world *world, enum fault_kind kind)
-{
-    struct job_event event = {.kind = kind == FAULT_STOP ? JOB_EVENT_STOP : JOB_EVENT_SAVE,
-                              .how = WIRE_STOP_SIGNAL,
-                              .stop = kind == FAULT_SAVE_STOP,
-                              .signal = 15,
-                              .grace_ms = 1 + random_below(world, 600)};
-    note(world, "the user asks: %s",
-         kind == FAULT_STOP        ? "stop"
-         : kind == FAULT_SAVE_STOP ? "save and stop"
-                                   : "save");
-    bsprun_event(world, &event);
-    return true;
-}
-
-/* An event of a term before this one, in the name of an agent, straight to Processor Zero. */
-static bool repeat_old(struct world *world)
-{
-    uint32_t term = job_machine_term(world->machine);
-    if (term < 2 || !world->zeros[term].shell || world->zeros[term].gone)
-        return false;
-    uint32_t host = world->zeros[term].host;
-    uint32_t present = world->agents[host].term;
-    if (present != term)
-        return false;
-    struct wire_message message = {.kind = WIRE_ABORT};
-    message.abort.pid = COORD_NOBODY;
-    message.abort.cause = WIRE_CAUSE_INTERNAL; /* no job may ever end of this */
-    send_to_zero(world, host, &message);
-    struct action *action = timeline_last(&world->time);
-    message.envelope.term = term - 1;
-    action->frame.size = 0;
-    if (action->kind != DO_TO_ZERO || wire_encode(&message, &action->frame, NULL, 0) < 0)
-        fail(world, "cannot repeat an old message");
-    return true;
-}
-
-void fault(struct world *world, enum fault_kind kind)
-{
-    bool took_effect = false;
-    if (world->over || !world->machine)
-        return;
-    switch (kind) {
-    case FAULT_RANK:
-        took_effect = kill_rank(world, false);
-        break;
-    case FAULT_ABORT:
-        took_effect = kill_rank(world, true);
-        break;
-    case FAULT_AGENT:
-    case FAULT_HOST:
-    case FAULT_CUT_OFF:
-        took_effect = lose_agent(world, kind);
-        break;
-    case FAULT_LINK:
-        took_effect = silence_link(world);
-        break;
-    case FAULT_BSPRUN:
-        took_effect = kill_bsprun(world);
-        break;
-    case FAULT_WRITE:
-        took_effect = world->fail_write = true;
-        break;
-    case FAULT_REFUSED:
-        took_effect = world->refuse = true;
-        break;
-    case FAULT_DAMAGE:
-        took_effect = damage(world);
-        world->data_lost = world->data_lost || took_effect;
-        break;
-    case FAULT_OLD:
-        took_effect = repeat_old(world);
-        break;
-    case FAULT_SAVE:
-    case FAULT_SAVE_STOP:
-    case FAULT_STOP:
-        took_effect = wish(world, kind);
-        break;
-    default:
-        break;
-    }
-    world->faults[kind] += took_effect;
-}
-
-/* ---- What must hold ----------------------------------------------------------------------- */
-
-/* With two copies of everything, one disk may go. */
-static bool data_lost(const struct world *world)
-{
-    uint32_t enough = world->host_count - world->spares > 1 ? 1 : 0;
-    return world->data_lost || (!world->shared && world->disks_lost > enough);
-}
 
 /* No process is computed in two places. */
 void check_alone(struct world *world)
@@ -283,123 +41,175 @@ void check_leave(struct world *world, uint32_t term, uint64_t superstep)
         ranks[i]->next = next;
 }
 
-/* The manifest is not written before all of its images are durable, and all processes captured. */
-void check_commit(struct world *world, struct coord_name name)
+/* ---- Snapshots ---------------------------------------------------------------------------- */
+
+static unsigned count_bits(uint64_t bits)
+{
+    return (unsigned)__builtin_popcountll(bits);
+}
+
+/* The manifest is not written before all images are durable, on two hosts if there are two that
+ * share nothing, and all processes captured. */
+void check_images(struct world *world, struct coord_name name)
 {
     const struct snap *snap = snap_find(world, name, false);
     if (!snap)
         fail(world, "a manifest for no snapshot");
-    uint64_t first = snap->value[0];
+    unsigned enough = !world->shared && world->zeros[name.term].members > 1 ? 2 : 1;
     for (uint32_t pid = 0; pid < snap->processes; pid++) {
-        uint64_t disks = snap->images[pid];
-        if (disks == 0 || (!world->shared && (disks & (disks - 1)) == 0 &&
-                           world->zeros[name.term].members > 1 && world->disks_lost == 0))
+        if (count_bits(snap->images[pid] & ~snap->unsynced_images[pid]) < enough)
             fail(world, "a manifest before process %u has its image", pid);
-        if (snap->value[pid] != first)
+        if (snap->value[pid] != snap->value[0])
             fail(world, "a manifest of images of two executions");
     }
 }
 
+static uint64_t disks_of(const struct world *world, const struct zero *zero)
+{
+    return world->shared ? 1 : zero->member_bits;
+}
+
+/* Whoever is left of the term's hosts has the manifest. */
+void check_committed(struct world *world, const struct zero *zero, struct coord_name name)
+{
+    const struct coord *state = coord_shell_state(zero->shell);
+    const struct snap *snap = snap_find(world, name, false);
+    uint64_t durable = snap ? snap->manifests & ~snap->unsynced_manifests : 0;
+    for (uint32_t i = 0; i < world->host_count; i++)
+        if (durable == 0 ||
+            (coord_host_alive(state, world->agents[i].id) && !(durable & disk_bit(world, i))))
+            fail(world, "a snapshot without manifest is said to be committed");
+    check_images(world, name);
+}
+
+static bool is_usable(const struct world *world, const struct snap *snap, uint64_t disks)
+{
+    return snap_complete(snap, disks) && coord_lineage_allows(&world->lineage, snap->name);
+}
+
+bool any_complete(const struct world *world, uint64_t disks)
+{
+    for (uint32_t i = 0; i < world->snap_count; i++)
+        if (is_usable(world, &world->snaps[i], disks))
+            return true;
+    return false;
+}
+
 /* The newest that anybody was told of, or one that was committed unheard; never one that was taken
  * back. */
-void check_chosen(struct world *world, struct coord_name name)
+void check_chosen(struct world *world, const struct zero *zero, struct coord_name name)
 {
     const struct snap *snap = snap_find(world, name, false);
-    /* A disk may be gone whose host had just said what it holds. */
-    bool complete = snap && (snap_complete(snap) || (!world->shared && world->disks_lost > 0));
-    if (!complete)
+    const struct snap *announced = snap_find(world, world->announced, false);
+    uint64_t disks = disks_of(world, zero);
+    if (!snap || (!snap_complete(snap, disks) && !zero->shaken))
         fail(world, "snapshot %llu.%u is chosen, which is not complete",
              (unsigned long long)name.superstep, name.term);
     if (!coord_lineage_allows(&world->lineage, name))
         fail(world, "snapshot %llu.%u is chosen, which was taken back",
              (unsigned long long)name.superstep, name.term);
-    if (coord_name_newer(world->announced, name) && !data_lost(world))
+    bool newer = coord_name_newer(name, world->announced);
+    if (coord_name_newer(world->announced, name) && snap_complete(announced, disks) &&
+        !announced->damaged)
         fail(world, "snapshot %llu.%u is chosen, but %llu.%u was committed",
              (unsigned long long)name.superstep, name.term,
              (unsigned long long)world->announced.superstep, world->announced.term);
-    /* One that was committed unheard may not be in two places; nobody has made it so yet. */
-    if (world->shared || !coord_name_newer(name, world->announced))
-        world->announced = name;
+    /* One that was committed unheard may not be in two places, or not yet be durable. */
+    if (!newer || (world->shared && snap_synced(snap)))
+        world->announced = snap_synced(snap) ? name : (struct coord_name){0};
 }
 
-bool any_complete(const struct world *world)
+/* One that is damaged has been tried, or is not looked at before. */
+void check_nothing_saved(struct world *world, const struct zero *zero)
 {
     for (uint32_t i = 0; i < world->snap_count; i++)
-        if (snap_complete(&world->snaps[i]) &&
-            coord_lineage_allows(&world->lineage, world->snaps[i].name))
-            return true;
-    return false;
+        if (is_usable(world, &world->snaps[i], disks_of(world, zero)) && !world->snaps[i].damaged &&
+            world->snaps[i].name.term < zero->term)
+            fail(world, "nothing is found to go on from, but there is snapshot %llu.%u",
+                 (unsigned long long)world->snaps[i].name.superstep, world->snaps[i].name.term);
+    world->nothing_saved = true;
 }
 
-static uint32_t hosts_left(const struct world *world)
+/* ---- The end ------------------------------------------------------------------------------ */
+
+/* All hosts are lost, and bsprun knows it. */
+static bool nobody_left(const struct world *world)
 {
-    uint32_t left = 0;
     for (uint32_t i = 0; i < world->host_count; i++)
-        left += !world->agents[i].gone && !world->agents[i].cut_off && !world->agents[i].dismissed;
-    return left;
+        if (!world->agents[i].given_up && !world->agents[i].dismissed)
+            return false;
+    return true;
 }
 
-/* Whether the job may have ended of a fault. */
+static bool may_end_for(const struct world *world, enum wire_cause cause);
+
+/* Whether a fault may end the job.  What is closed because Processor Zero cuts the job short is not
+ * rolled back: it had a reason, and that must be one. */
 static bool beyond_help(const struct world *world)
 {
-    const unsigned *faults = world->faults;
-    if (world->cut_short && (faults[FAULT_ABORT] || faults[FAULT_STOP] || faults[FAULT_SAVE_STOP] ||
-                             faults[FAULT_WRITE] || faults[FAULT_REFUSED]))
-        return true;
-    return world->announced.term == 0 || world->restarts_in_a_row >= world->max_restarts ||
-           hosts_left(world) == 0 || data_lost(world) || world->closing || world->past_end;
+    if (world->cut_short)
+        return may_end_for(world, world->cut_short_for);
+    return world->announced.term == 0 || world->nothing_saved ||
+           world->restarts_in_a_row >= world->max_restarts || nobody_left(world) ||
+           world->closing || world->past_end;
 }
 
-static void check_outcome(struct world *world)
+static bool may_end_for(const struct world *world, enum wire_cause cause)
 {
-    const unsigned *faults = world->faults;
     /* Without snapshot 0 there are no processes on other hosts. */
     bool needed = world->announced.term == 0 && world->host_count > 1;
-    bool failing =
-        (world->stop_on_failure || needed) && (faults[FAULT_WRITE] || faults[FAULT_REFUSED]);
-    bool fine = false;
-    switch (world->outcome.cause) {
-    case WIRE_CAUSE_NONE:
-        fine = world->exit_status == world->status;
-        break;
+    switch (cause) {
     case WIRE_CAUSE_SAVED:
-        fine = faults[FAULT_SAVE_STOP] && world->exit_status == JOB_STATUS_SAVED &&
-               (any_complete(world) || data_lost(world) ||
-                (!world->shared && world->announced.term == 0)); /* committed unheard, see above */
-        break;
+        return world->save_asked && any_complete(world, UINT64_MAX);
     case WIRE_CAUSE_STOPPED:
-        fine = faults[FAULT_STOP] || faults[FAULT_SAVE_STOP];
-        break;
+        return world->stop_asked || world->save_asked;
     case WIRE_CAUSE_ABORT_CALLED:
-        fine = faults[FAULT_ABORT];
-        break;
+        return world->aborted;
     case WIRE_CAUSE_REFUSED:
+        return (world->stop_on_failure || needed) && world->was_refused;
     case WIRE_CAUSE_NOT_WRITTEN:
-        fine = failing;
-        break;
+        return (world->stop_on_failure || needed) && world->write_failed;
     case WIRE_CAUSE_KILLED_AFTER_END:
-        fine = world->past_end || world->closing;
-        break;
+        return world->past_end || world->closing;
     case WIRE_CAUSE_NOTHING_SAVED:
-        fine = world->announced.term == 0 || data_lost(world);
-        break;
+        return world->nothing_saved;
     case WIRE_CAUSE_RANK_SIGNALLED:
     case WIRE_CAUSE_HOST_LOST:
     case WIRE_CAUSE_NOT_RESTORED:
-        fine = beyond_help(world);
-        break;
+        return !world->cut_short ? beyond_help(world) : world->announced.term == 0;
     default:
-        break;
+        return false;
     }
+}
+
+void check_outcome(struct world *world)
+{
+    enum wire_cause cause = world->outcome.cause;
+    bool fine = may_end_for(world, cause);
+    if (cause == WIRE_CAUSE_NONE)
+        fine = world->exit_status == world->status;
+    else if (world->cut_short && cause != world->cut_short_for)
+        fine = fine || beyond_help(world);
+    if (cause == WIRE_CAUSE_SAVED && world->exit_status != JOB_STATUS_SAVED)
+        fine = false;
     if (!fine)
-        fail(world, "the job ends with status %d: %s", world->exit_status,
-             wire_cause_text(world->outcome.cause));
+        fail(world, "the job ends with status %d: %s", world->exit_status, wire_cause_text(cause));
+}
+
+/* What was committed is there, or something newer, on disks that were lost at worst. */
+static bool is_remembered(const struct world *world)
+{
+    for (uint32_t i = 0; i < world->snap_count; i++)
+        if (!coord_name_newer(world->announced, world->snaps[i].name) &&
+            is_usable(world, &world->snaps[i], UINT64_MAX))
+            return true;
+    return false;
 }
 
 /* When nothing more can happen: the job is over and nothing of it is left but its snapshots. */
 void check_end(struct world *world)
 {
-    if (world->machine && !world->over && hosts_left(world) > 0)
+    if (world->machine && !world->over)
         fail(world, "the job does not end: bsprun is in state %s, term %u",
              job_machine_state_name(job_machine_state(world->machine)),
              job_machine_term(world->machine));
@@ -407,8 +217,6 @@ void check_end(struct world *world)
         for (uint32_t pid = 0; pid < RANKS; pid++)
             if (world->agents[i].ranks[pid].alive)
                 fail(world, "process %u is left behind", pid);
-    if (world->announced.term > 0 && !data_lost(world) && !any_complete(world))
+    if (world->announced.term > 0 && !is_remembered(world))
         fail(world, "nothing is left of what was committed");
-    if (world->over)
-        check_outcome(world);
 }

@@ -25,12 +25,29 @@ struct snap *snap_find(struct world *world, struct coord_name name, bool make)
     return snap;
 }
 
-bool snap_complete(const struct snap *snap)
+uint64_t disks_left(const struct world *world)
 {
-    bool complete = snap->manifests > 0 && snap->processes > 0;
+    uint64_t disks = world->shared;
+    for (uint32_t i = 0; i < world->host_count && !world->shared; i++)
+        if (!world->agents[i].gone && !world->agents[i].cut_off)
+            disks |= disk_bit(world, i);
+    return disks;
+}
+
+bool snap_complete(const struct snap *snap, uint64_t disks)
+{
+    bool complete = (snap->manifests & disks) && snap->processes > 0;
     for (uint32_t pid = 0; pid < snap->processes; pid++)
-        complete = complete && snap->images[pid] > 0;
+        complete = complete && (snap->images[pid] & disks);
     return complete;
+}
+
+bool snap_synced(const struct snap *snap)
+{
+    bool synced = snap->manifests & ~snap->unsynced_manifests;
+    for (uint32_t pid = 0; pid < snap->processes; pid++)
+        synced = synced && (snap->images[pid] & ~snap->unsynced_images[pid]);
+    return synced;
 }
 
 bool disk_has_any(const struct world *world, uint32_t host, const struct snap *snap)
@@ -67,6 +84,51 @@ void disk_report(struct world *world, uint32_t host, const struct snap *snap)
 
 /* ---- Writing ------------------------------------------------------------------------------ */
 
+static void put_image(struct world *world, uint32_t host, struct snap *snap, uint32_t pid,
+                      bool synced)
+{
+    uint64_t bit = disk_bit(world, host);
+    if (!synced && !(snap->images[pid] & bit))
+        snap->unsynced_images[pid] |= bit;
+    else if (synced)
+        snap->unsynced_images[pid] &= ~bit;
+    snap->images[pid] |= bit;
+    snap->removed_images[pid] &= ~bit;
+}
+
+static void put_images(struct world *world, uint32_t host, struct snap *snap, uint32_t pid,
+                       bool synced)
+{
+    bool base = snap->name.superstep == 0; /* one for all */
+    for (uint32_t i = pid; i < (base ? snap->processes : pid + 1); i++)
+        put_image(world, host, snap, i, synced);
+}
+
+static void put_manifest(struct world *world, uint32_t host, struct snap *snap, bool synced)
+{
+    uint64_t bit = disk_bit(world, host);
+    if (!synced && !(snap->manifests & bit))
+        snap->unsynced_manifests |= bit;
+    else if (synced)
+        snap->unsynced_manifests &= ~bit;
+    snap->manifests |= bit;
+    snap->removed_manifests &= ~bit;
+}
+
+/* Which keeps the images of this host, too: the next of the term, if it can be reached. */
+static bool next_host(const struct world *world, uint32_t host, uint32_t *next)
+{
+    uint64_t members = world->zeros[world->agents[host].term].member_bits;
+    *next = host;
+    do
+        *next = (*next + 1) % world->host_count;
+    while (*next != host && !(members >> *next & 1));
+    const struct agent *other = &world->agents[*next];
+    return *next != host && other->up && other->term == world->agents[host].term &&
+           !other->cut_off && !world->agents[host].cut_off && hears(world, host, *next) &&
+           hears(world, *next, host);
+}
+
 void disk_image(struct world *world, const struct action *action)
 {
     struct agent *agent = &world->agents[action->host];
@@ -76,12 +138,12 @@ void disk_image(struct world *world, const struct action *action)
         return;
     if (world->fail_write && agent->mine[pid]) {
         world->fail_write = false;
+        world->write_failed = true;
         agent_send_failure(world, action->host, pid, action->name, WIRE_CAUSE_NOT_WRITTEN);
         return;
     }
-    bool base = action->name.superstep == 0;
-    for (uint32_t i = pid; i < (base ? snap->processes : pid + 1); i++)
-        snap->images[i] |= disk_bit(world, action->host);
+    put_images(world, action->host, snap, pid, true);
+    step_is_done(world, STEP_IMAGE);
     struct wire_message message = {.kind = WIRE_IMAGE_DURABLE,
                                    .envelope = {.superstep = action->name.superstep}};
     message.image_durable.pid = pid;
@@ -91,17 +153,12 @@ void disk_image(struct world *world, const struct action *action)
     send_to_zero(world, action->host, &message);
     if (world->shared || !agent->mine[pid])
         return;
-    /* A second copy elsewhere. */
-    for (uint32_t i = 1; i < world->host_count; i++) {
-        uint32_t other = (action->host + i) % world->host_count;
-        if (!world->agents[other].up || world->agents[other].term != agent->term ||
-            world->agents[other].cut_off || agent->cut_off)
-            continue;
-        struct action *more = agent_plan(world, DO_IMAGE, other, 20);
-        more->number = pid;
-        more->name = action->name;
+    uint32_t other;
+    if (!next_host(world, action->host, &other))
         return;
-    }
+    struct action *more = agent_plan(world, DO_IMAGE, other, 20);
+    more->number = pid;
+    more->name = action->name;
 }
 
 void disk_manifest(struct world *world, const struct action *action)
@@ -111,21 +168,137 @@ void disk_manifest(struct world *world, const struct action *action)
     struct snap *snap = snap_find(world, action->name, false);
     if (coord_name_same(world->agents[action->host].abandoned, action->name))
         return;
-    if (world->fail_write || !snap)
+    if (world->fail_write || !snap) {
         message.persisted.error = ENOSPC;
-    else
-        snap->manifests |= disk_bit(world, action->host);
+        world->write_failed = true;
+    } else {
+        put_manifest(world, action->host, snap, true);
+        step_is_done(world, STEP_MANIFEST);
+    }
     world->fail_write = false;
     send_to_zero(world, action->host, &message);
+}
+
+static bool is_written(const struct world *world, const struct action *action, uint32_t host)
+{
+    const struct agent *agent = &world->agents[host];
+    return (action->kind == DO_IMAGE || action->kind == DO_MANIFEST) && action->host == host &&
+           action->life == agent->life && action->term == agent->term &&
+           !coord_name_same(agent->abandoned, action->name);
+}
+
+static void put(struct world *world, uint32_t host, const struct action *action, bool synced)
+{
+    struct snap *snap = snap_find(world, action->name, false);
+    if (snap && action->kind == DO_MANIFEST)
+        put_manifest(world, host, snap, synced);
+    else if (snap)
+        put_images(world, host, snap, action->number, synced);
+}
+
+/* It has its name, and the folder was synced, or was not; or it has not. */
+void disk_agent_ends(struct world *world, uint32_t host)
+{
+    for (uint32_t i = 0; i < world->time.count; i++) {
+        const struct action *action = timeline_at(&world->time, i);
+        if (is_written(world, action, host) && apart(world, 2) == 0)
+            put(world, host, action, apart(world, 2) == 0);
+    }
+}
+
+/* Only with hosts that have no common directory. */
+void disk_spread_again(struct world *world, uint32_t host)
+{
+    const struct agent *agent = &world->agents[host];
+    uint32_t other;
+    if (world->shared || !next_host(world, host, &other))
+        return;
+    for (uint32_t pid = 0; pid < world->processes; pid++) {
+        if (!agent->mine[pid])
+            continue;
+        struct action *action = plan(world, DO_COPY, 1 + apart(world, 60));
+        action->host = other;
+        action->life = world->agents[other].life;
+        action->term = world->agents[other].term;
+        action->number = pid;
+        action->name = agent->from;
+    }
+}
+
+/* A newer snapshot has copies of its own. */
+void disk_copy(struct world *world, const struct action *action)
+{
+    struct snap *snap = snap_find(world, action->name, false);
+    if (!snap || !coord_name_same(world->agents[action->host].known, action->name))
+        return;
+    put_image(world, action->host, snap, action->number, false);
+    put_manifest(world, action->host, snap, true);
+}
+
+void disk_fetched(struct world *world, uint32_t host, struct snap *snap, uint32_t pid)
+{
+    put_image(world, host, snap, pid, false);
+    put_manifest(world, host, snap, true);
+}
+
+/* ---- Power -------------------------------------------------------------------------------- */
+
+/* First the manifest is removed, which is waited for, then the images. */
+static void come_back(struct world *world, struct snap *snap, uint64_t bit)
+{
+    bool whole = (snap->removed_manifests & bit) && apart(world, 2) == 0;
+    if (whole)
+        snap->manifests |= bit;
+    for (uint32_t pid = 0; pid < snap->processes; pid++)
+        if ((snap->removed_images[pid] & bit) && (whole || apart(world, 2) == 0))
+            snap->images[pid] |= bit;
+}
+
+static void lose_unsynced(struct world *world, struct snap *snap, uint64_t bit)
+{
+    if ((snap->unsynced_manifests & bit) && apart(world, 2) == 0)
+        snap->manifests &= ~bit;
+    for (uint32_t pid = 0; pid < snap->processes; pid++)
+        if ((snap->unsynced_images[pid] & bit) && apart(world, 2) == 0)
+            snap->images[pid] &= ~bit;
+}
+
+void disk_loses_power(struct world *world, uint32_t host)
+{
+    uint64_t bit = disk_bit(world, host);
+    for (uint32_t i = 0; i < world->time.count; i++) {
+        const struct action *action = timeline_at(&world->time, i);
+        if (is_written(world, action, host) && apart(world, 3) == 0)
+            put(world, host, action, true);
+    }
+    if (world->shared && world->host_count > 1)
+        return; /* it is elsewhere */
+    for (uint32_t i = 0; i < world->snap_count; i++) {
+        struct snap *snap = &world->snaps[i];
+        lose_unsynced(world, snap, bit);
+        come_back(world, snap, bit);
+        snap->unsynced_manifests &= ~bit;
+        snap->removed_manifests &= ~bit;
+        for (uint32_t pid = 0; pid < snap->processes; pid++) {
+            snap->unsynced_images[pid] &= ~bit;
+            snap->removed_images[pid] &= ~bit;
+        }
+    }
 }
 
 /* ---- Removing ----------------------------------------------------------------------------- */
 
 static void erase(struct world *world, uint32_t host, struct snap *snap)
 {
-    snap->manifests &= ~disk_bit(world, host);
-    for (uint32_t pid = 0; pid < RANKS; pid++)
-        snap->images[pid] &= ~disk_bit(world, host);
+    uint64_t bit = disk_bit(world, host);
+    snap->removed_manifests |= snap->manifests & bit;
+    snap->manifests &= ~bit;
+    snap->unsynced_manifests &= ~bit;
+    for (uint32_t pid = 0; pid < RANKS; pid++) {
+        snap->removed_images[pid] |= snap->images[pid] & bit;
+        snap->images[pid] &= ~bit;
+        snap->unsynced_images[pid] &= ~bit;
+    }
 }
 
 void disk_retire(struct world *world, uint32_t host, struct coord_name name)

@@ -36,6 +36,9 @@ void kill_ranks(struct world *world, uint32_t host, bool copies_too)
 
 void agent_ends(struct world *world, uint32_t host)
 {
+    if (!world->agents[host].up)
+        return;
+    disk_agent_ends(world, host);
     kill_ranks(world, host, true);
     world->agents[host].up = false;
     for (uint32_t term = 1; term < TERMS; term++)
@@ -49,7 +52,7 @@ void agent_start(struct world *world, uint32_t host)
     struct job_event event = {.kind = JOB_EVENT_AGENT_UP};
     if (world->over || agent->up)
         return;
-    if (agent->gone || agent->cut_off) {
+    if (agent->gone || agent->cut_off || world->time.now < agent->down_until) {
         event = (struct job_event){.kind = JOB_EVENT_AGENT_LOST, .host = agent->id};
         struct action *action = plan(world, DO_JOB_EVENT, 1 + random_below(world, 30));
         action->event = event;
@@ -76,14 +79,8 @@ void agent_elect(struct world *world, const struct action *action)
     kill_ranks(world, host, false);
     if (agent->term > 0 && world->zeros[agent->term].host == host)
         world->zeros[agent->term].gone = true;
-    /* A manifest that was being written is now there, or will never be. */
-    for (uint32_t i = 0; i < world->time.count; i++) {
-        const struct action *other = timeline_at(&world->time, i);
-        struct snap *snap = snap_find(world, other->name, false);
-        if (other->kind == DO_MANIFEST && other->host == host && other->life == agent->life &&
-            other->term == agent->term && snap && chance(world, 50))
-            snap->manifests |= disk_bit(world, host);
-    }
+    /* What was being written is now there, or will never be. */
+    disk_agent_ends(world, host);
     agent->term = action->term;
     agent->forming = agent->waiting = agent->stopping = agent->asked = agent->staged = false;
     agent->count = 0;
@@ -175,12 +172,14 @@ static void capture(struct world *world, uint32_t host, uint64_t superstep)
     struct agent *agent = &world->agents[host];
     struct coord_name name = {superstep + 1, agent->term};
     struct snap *snap = snap_find(world, name, true);
+    step_is_done(world, STEP_CAPTURE);
     for (uint32_t pid = 0; pid < world->processes; pid++) {
         struct rank *rank = &agent->ranks[pid];
         if (!agent->mine[pid] || !rank->alive)
             continue;
         if (world->refuse) {
             world->refuse = false;
+            world->was_refused = true;
             agent_send_failure(world, host, pid, name, WIRE_CAUSE_REFUSED);
             continue;
         }
@@ -253,6 +252,33 @@ static bool listed(struct wire_numbers list, uint64_t number)
     return false;
 }
 
+static bool can_be_asked(const struct world *world, uint32_t host, uint32_t other)
+{
+    const struct agent *agent = &world->agents[other];
+    return other == host || (agent->up && !agent->cut_off && !world->agents[host].cut_off &&
+                             hears(world, host, other) && hears(world, other, host));
+}
+
+/* Whoever does not answer is lost, with which the term is over: the image is waited for until then.
+ */
+static bool bring_image(struct world *world, uint32_t host, struct snap *snap, uint32_t pid)
+{
+    if (snap->images[pid] == 0) {
+        if (!world->zeros[world->agents[host].term].shaken)
+            fail(world, "process %u has no image", pid);
+        agent_send_failure(world, host, pid, snap->name, WIRE_CAUSE_NOT_RESTORED);
+        return false;
+    }
+    if (snap->images[pid] & disk_bit(world, host))
+        return true;
+    for (uint32_t i = 0; i < world->host_count; i++)
+        if ((snap->images[pid] & disk_bit(world, i)) && can_be_asked(world, host, i)) {
+            disk_fetched(world, host, snap, pid);
+            return true;
+        }
+    return false;
+}
+
 static void restore(struct world *world, uint32_t host, const struct wire_message *message)
 {
     struct agent *agent = &world->agents[host];
@@ -280,8 +306,8 @@ static void restore(struct world *world, uint32_t host, const struct wire_messag
             agent_send_failure(world, host, pid, agent->from, WIRE_CAUSE_NOT_RESTORED);
             return;
         } else {
-            if (snap->images[pid] == 0 && world->disks_lost == 0)
-                fail(world, "process %u has no image", pid);
+            if (!bring_image(world, host, snap, pid))
+                return;
             world->restored++;
         }
         struct rank restored = {.alive = true, .value = value, .superstep = agent->from.superstep};
@@ -316,6 +342,7 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
     case WIRE_PASS:
         check_all_staged(world, agent->term);
         agent_plan(world, DO_RANKS_READY, host, 20);
+        disk_spread_again(world, host);
         break;
     case WIRE_RUN:
         agent->consult = message->run.consult;
@@ -336,16 +363,19 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
     case WIRE_PERSIST:
         agent_plan(world, DO_MANIFEST, host, 30)->name =
             (struct coord_name){superstep, agent->term};
+        step_is_done(world, STEP_PERSIST);
         break;
     case WIRE_COMMITTED:
         agent->known = (struct coord_name){superstep, message->committed.from};
         send_to_zero(world, host, &answer);
+        step_is_done(world, STEP_KNOWN);
         if (agent->forming)
             agent_plan(world, DO_RANKS_READY, host, 20);
         agent->forming = false;
         break;
     case WIRE_RETIRE:
         disk_retire(world, host, (struct coord_name){superstep, message->retire.from});
+        step_is_done(world, STEP_RETIRED);
         break;
     case WIRE_ABANDON:
         disk_abandon(world, host, (struct coord_name){superstep, agent->term});
@@ -425,6 +455,9 @@ void agent_act(struct world *world, struct action *action)
     case DO_MANIFEST:
         disk_manifest(world, action);
         break;
+    case DO_COPY:
+        disk_copy(world, action);
+        break;
     case DO_STAGED:
         if (agent->stopping)
             break;
@@ -445,6 +478,7 @@ void agent_act(struct world *world, struct action *action)
         message.envelope.superstep = action->name.superstep - 1;
         message.captured.pause_ns = 1000000 + random_below(world, 20000000);
         send_to_zero(world, host, &message);
+        step_is_done(world, STEP_CAPTURED);
         break;
     default: /* DO_STOPPED */
         kill_ranks(world, host, true);

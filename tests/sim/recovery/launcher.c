@@ -25,7 +25,7 @@ static void elect(struct world *world, const struct job_effect *effect)
     if (effect->term >= TERMS)
         fail(world, "terms without end");
     uint32_t zero = host_index(world, effect->host);
-    world->closing = world->cut_short = false;
+    world->closing = world->cut_short = world->nothing_saved = false;
     zero_create(world, zero, effect->term);
     for (uint32_t i = 0; i < world->host_count; i++) {
         if (!job_machine_member(world->machine, world->agents[i].id) || world->agents[i].cut_off)
@@ -60,7 +60,6 @@ static void dismiss(struct world *world, uint32_t host)
 {
     note(world, "host %u is dismissed", world->agents[host].id);
     world->dismissals++;
-    world->disks_lost++;
     world->agents[host].dismissed = true;
     plan_on_link(world, DO_DISMISSED, host, 2);
 }
@@ -79,8 +78,16 @@ static void leave(struct world *world, const struct job_effect *effect)
     world->outcome = job_machine_outcome(world->machine);
     note(world, "bsprun ends with status %d: %s", effect->status,
          wire_cause_text(world->outcome.cause));
+    check_outcome(world);
+    char reason[JOB_REASON_MAX] = "";
+    if (world->exit_status != 0 && job_machine_reason(world->machine, reason)[0] == '\0')
+        fail(world, "bsprun ends with status %d and no word", world->exit_status);
+    note(world, "bsprun says: %s", reason);
     for (uint32_t i = 0; i < world->host_count; i++)
         plan_on_link(world, DO_ORPHANED, i, 2);
+    /* Whoever is told that it can, may go on. */
+    if (world->outcome.again && world->runs < 4 && apart(world, 3) == 0)
+        plan(world, DO_RESTART, 500);
 }
 
 static void say_again(struct world *world)
@@ -162,6 +169,28 @@ static void carry_out_all(struct world *world, const struct job_effects *effects
     }
 }
 
+/* Of the present term. */
+static void note_news(struct world *world, const struct job_event *event)
+{
+    switch (event->kind) {
+    case JOB_EVENT_COMMITTED:
+        world->restarts_in_a_row = 0;
+        step_is_done(world, STEP_HEARD);
+        break;
+    case JOB_EVENT_CHOSEN:
+        step_is_done(world, STEP_CHOSEN);
+        break;
+    case JOB_EVENT_CLOSING:
+        world->closing = event->outcome.cause == WIRE_CAUSE_NONE;
+        world->cut_short = !world->closing;
+        world->cut_short_for = event->outcome.cause;
+        step_is_done(world, STEP_CLOSING);
+        break;
+    default:
+        break;
+    }
+}
+
 void bsprun_event(struct world *world, const struct job_event *event)
 {
     struct job_effects effects;
@@ -176,14 +205,31 @@ void bsprun_event(struct world *world, const struct job_event *event)
     if (event->kind == JOB_EVENT_RECORDED) {
         coord_lineage_add(&world->lineage, event->term, event->name);
         world->last_term = event->term;
+        step_is_done(world, STEP_RECORDED);
     }
-    if (event->kind == JOB_EVENT_FINISH_RECORDED)
+    if (event->kind == JOB_EVENT_FINISH_RECORDED) {
         world->finish_durable = true;
-    if (event->kind == JOB_EVENT_COMMITTED && event->term == job_machine_term(world->machine) &&
+        step_is_done(world, STEP_FINISHED);
+        if (world->killed_at_step)
+            return; /* before it could leave */
+    }
+    if (event->kind == JOB_EVENT_AGENT_LOST && !event->usable)
+        world->agents[host_index(world, event->host)].given_up = true;
+    if (event->term == job_machine_term(world->machine) &&
         job_machine_state(world->machine) == JOB_MACHINE_RUNNING)
-        world->restarts_in_a_row = 0;
+        note_news(world, event);
     job_machine_step(world->machine, &timed, &effects);
     carry_out_all(world, &effects);
+}
+
+/* A host that was cut off may be there again, with what it has written when nobody heard of it. */
+static void heal(struct world *world)
+{
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        struct agent *agent = &world->agents[i];
+        if (agent->cut_off && !agent->up && apart(world, 2) == 0)
+            agent->cut_off = false;
+    }
 }
 
 void bsprun_begin(struct world *world, bool restore)
@@ -191,10 +237,14 @@ void bsprun_begin(struct world *world, bool restore)
     struct wire_host hosts[HOSTS];
     struct job_effects effects;
     uint32_t count = 0;
+    if (restore)
+        heal(world);
     for (uint32_t i = 0; i < world->host_count; i++)
-        if (!world->agents[i].gone && !world->agents[i].cut_off)
+        if (!world->agents[i].gone && !world->agents[i].cut_off &&
+            world->time.now >= world->agents[i].down_until)
             hosts[count++] = (struct wire_host){.host = world->agents[i].id};
-    if (count == 0 || (restore && !world->finish_durable && !any_complete(world)))
+    if (count == 0 ||
+        (restore && !world->finish_durable && !any_complete(world, disks_left(world))))
         return; /* nothing to restart, which bsprun sees before it begins */
     struct job_machine_config config = {
         .host_count = count,
@@ -223,7 +273,10 @@ void bsprun_begin(struct world *world, bool restore)
     world->restarts_in_a_row = 0;
     note(world, "bsprun begins%s", restore ? " again" : "");
     for (uint32_t i = 0; i < world->host_count; i++)
-        world->agents[i].dismissed = false;
+        world->agents[i].dismissed = world->agents[i].given_up = false;
+    world->closing = world->cut_short = world->nothing_saved = false;
+    world->write_failed = world->was_refused = false;
+    world->stop_asked = world->save_asked = world->aborted = false;
     if (restore) {
         world->restarted++;
         world->past_end = false;

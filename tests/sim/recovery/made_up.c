@@ -100,7 +100,7 @@ static void plan_faults(struct world *world)
     for (unsigned count = 1 + (unsigned)random_below(world, 6); count > 0; count--) {
         uint64_t when = random_below(world, 100 + 40 * world->supersteps);
         unsigned kind = chance(world, 40) ? (unsigned)random_below(world, FAULT_CUT_OFF)
-                                          : (unsigned)random_below(world, FAULT_KINDS);
+                                          : (unsigned)random_below(world, FAULT_POWER);
         plan_fault(world, planned++, when, kind);
         /* The next one soon: during the recovery from the first. */
         if (chance(world, 50)) {
@@ -108,6 +108,18 @@ static void plan_faults(struct world *world)
             when += random_below(world, 120);
             plan_fault(world, planned++, when, kind);
         }
+    }
+}
+
+/* Numbers for the options that take them away again. */
+static void plan_more_faults(struct world *world)
+{
+    unsigned planned = 12;
+    if (apart(world, 4) == 0 && seeds_keeps_fault(&world->time.job, planned++))
+        plan_steps(world);
+    for (uint64_t count = apart(world, 5) == 0 ? 1 + apart(world, 2) : 0; count > 0; count--) {
+        uint64_t when = apart(world, 100 + 40 * world->supersteps);
+        plan_fault(world, planned++, when, FAULT_POWER);
     }
 }
 
@@ -144,6 +156,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->max_restarts = (uint32_t)random_below(world, 6);
     world->status = chance(world, 30) ? (int32_t)random_below(world, 256) : 0;
     plan_faults(world);
+    plan_more_faults(world);
     timeline_take_course(&world->time);
 }
 
@@ -166,6 +179,12 @@ static void run(struct world *world)
             fail(world, "the job does not come to an end");
         happen(world, &action);
         wire_buffer_free(&action.frame);
+        if (world->killed_at_step && world->machine && !world->over) {
+            world->faults[FAULT_STEP]++;
+            world->steps[world->step]++;
+            kill_bsprun(world);
+        }
+        world->killed_at_step = false;
         check_alone(world);
     }
     check_end(world);
@@ -179,11 +198,22 @@ static const char *const fault_names[FAULT_KINDS] = {
     [FAULT_REFUSED] = "capture refused",  [FAULT_DAMAGE] = "image damaged",
     [FAULT_OLD] = "old message",          [FAULT_SAVE] = "snapshot asked for",
     [FAULT_SAVE_STOP] = "snapshot, stop", [FAULT_STOP] = "stopped",
-    [FAULT_ABORT] = "bsp_abort",
+    [FAULT_ABORT] = "bsp_abort",          [FAULT_POWER] = "power of several hosts fails",
+    [FAULT_STEP] = "bsprun killed at a step",
+};
+
+static const char *const step_names[STEP_KINDS] = {
+    [STEP_CAPTURE] = "capture is ordered",    [STEP_CAPTURED] = "a host has captured",
+    [STEP_IMAGE] = "an image is durable",     [STEP_PERSIST] = "the manifest is ordered",
+    [STEP_MANIFEST] = "a manifest is durable", [STEP_COMMITTED] = "it is committed",
+    [STEP_HEARD] = "bsprun hears of it",      [STEP_KNOWN] = "a host knows of it",
+    [STEP_RETIRED] = "older ones are removed", [STEP_CHOSEN] = "a term is to be recorded",
+    [STEP_RECORDED] = "the term is recorded", [STEP_CLOSING] = "all are in bsp_end",
+    [STEP_FINISHED] = "the end is recorded",
 };
 
 static struct {
-    uint64_t faults[FAULT_KINDS], causes[WIRE_CAUSE_COUNT];
+    uint64_t faults[FAULT_KINDS], causes[WIRE_CAUSE_COUNT], steps[STEP_KINDS];
     uint64_t numbers[7];
 } summary;
 
@@ -202,6 +232,11 @@ static int report(uint64_t count)
     for (unsigned i = 0; i < FAULT_KINDS; i++) {
         printf("  fault  %-44s %9llu\n", fault_names[i], (unsigned long long)summary.faults[i]);
         missing += summary.faults[i] == 0;
+    }
+    for (unsigned i = 0; i < STEP_KINDS; i++) {
+        printf("  bsprun killed when %-32s %9llu\n", step_names[i],
+               (unsigned long long)summary.steps[i]);
+        missing += summary.steps[i] == 0;
     }
     for (unsigned i = 0; i < WIRE_CAUSE_COUNT; i++)
         if (summary.causes[i] > 0)
@@ -225,6 +260,8 @@ static void run_one(const struct seeds_job *job)
     run(&world);
     for (unsigned i = 0; i < FAULT_KINDS; i++)
         summary.faults[i] += world.faults[i];
+    for (unsigned i = 0; i < STEP_KINDS; i++)
+        summary.steps[i] += world.steps[i];
     if (world.over)
         summary.causes[world.outcome.cause]++;
     const unsigned numbers[7] = {world.commits,  world.rollbacks, world.thawed,

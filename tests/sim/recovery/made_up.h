@@ -6,8 +6,8 @@
  *            that all share
  *   links    keep the order between two ends; messages of different links overtake one another; a
  *            link that breaks loses what was on it; old messages turn up in later terms
- *   disks    what is not yet durable is lost, or the manifest may or may not have made it, when who
- *            wrote it goes
+ *   disks    what was being written when its agent was killed may be there or not; what is there and
+ *            was not synced may be lost with the power, what was removed may come back
  *   faults   enum fault_kind
  *
  * Each process has a value that every barrier mixes with those of all others and with a random
@@ -48,17 +48,38 @@ enum fault_kind {
     FAULT_SAVE_STOP, /* ... and for the end */
     FAULT_STOP,      /* the user wants the end */
     FAULT_ABORT,     /* a process calls bsp_abort */
+    FAULT_POWER,     /* several hosts lose their power in the same moment, perhaps bsprun's, too */
+    FAULT_STEP,      /* bsprun is killed at a step of a commit; later the job is restarted, or not */
     FAULT_KINDS
+};
+
+/* What a commit goes through, and the records of bsprun beside it. */
+enum step {
+    STEP_CAPTURE, /* a host is told to capture */
+    STEP_CAPTURED,
+    STEP_IMAGE, /* one is durable on a disk */
+    STEP_PERSIST,
+    STEP_MANIFEST, /* ... */
+    STEP_COMMITTED,
+    STEP_HEARD, /* of it, by bsprun */
+    STEP_KNOWN,
+    STEP_RETIRED,
+    STEP_CHOSEN, /* the snapshot to begin from, as bsprun hears */
+    STEP_RECORDED,
+    STEP_CLOSING,
+    STEP_FINISHED, /* the end is on record */
+    STEP_KINDS
 };
 
 struct snap {
     struct coord_name name; /* term 0: none */
     uint32_t processes;
-    uint64_t images[RANKS]; /* bit per disk: durable */
     uint64_t value[RANKS];
-    uint64_t manifests; /* bit per disk */
+    /* A bit per disk: it is there, or was when the disk was lost. */
+    uint64_t images[RANKS], manifests;
+    uint64_t unsynced_images[RANKS], unsynced_manifests; /* ... and may go with the power */
+    uint64_t removed_images[RANKS], removed_manifests;   /* and may come back */
     bool damaged;
-    bool announced; /* COMMITTED was sent */
 };
 
 struct rank {
@@ -76,6 +97,8 @@ struct agent {
     bool up, gone; /* gone: the host, for good */
     bool cut_off, closed;
     bool dismissed; /* by this bsprun */
+    bool given_up;  /* by this bsprun: no other agent is started there */
+    uint64_t down_until; /* it has no power */
     uint32_t life; /* counts agents of this host */
     uint32_t term;
     uint32_t zero_host;
@@ -97,6 +120,7 @@ struct zero {
     uint32_t host, life, term, members;
     uint64_t member_bits; /* by index */
     bool gone, finished;
+    bool shaken; /* a host has lost its power in its term, and what it had told of may be gone */
     unsigned timers[COORD_TIMER_COUNT];
 };
 
@@ -123,7 +147,8 @@ enum action_kind {
     DO_DISMISSED,
     DO_ORPHANED, /* an agent has noticed that bsprun is gone */
     DO_RESTART,
-    DO_FAULT
+    DO_FAULT,
+    DO_COPY /* an image that had lost its second copy has one again */
 };
 
 struct action {
@@ -166,20 +191,27 @@ struct world {
     unsigned runs; /* of bsprun */
 
     struct coord_name announced; /* the newest */
-    bool closing;                /* CLOSE was told to bsprun in this term, at bsp_end ... */
-    bool cut_short;              /* ... or as the job is ended before it */
+    bool closing;                /* bsprun has heard CLOSE in this term, at bsp_end ... */
+    bool cut_short;              /* ... or as the job is ended before it ... */
+    enum wire_cause cut_short_for;
+    bool nothing_saved;          /* Processor Zero has found no snapshot, and there was none */
     bool past_end;               /* some process has left bsp_end */
     bool fail_write, refuse;
+    bool write_failed, was_refused, stop_asked, save_asked, aborted; /* in this run of bsprun */
     uint32_t restarts_in_a_row;
-    unsigned disks_lost;
-    bool data_lost; /* a disk is gone, a snapshot is damaged */
     unsigned faults[FAULT_KINDS];
+    bool steps_planned; /* bsprun is to be killed when `step` has come that often */
+    enum step step;
+    unsigned step_count;
+    bool killed_at_step; /* when what happens now is over */
+    unsigned steps[STEP_KINDS];
     unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals;
 };
 
 /* timeline.c, of this world */
 #define random_below(world, below) timeline_random(&(world)->time, below)
 #define chance(world, percent)     timeline_chance(&(world)->time, percent)
+#define apart(world, below)        timeline_apart(&(world)->time, below)
 #define note(world, ...)           timeline_note(&(world)->time, __VA_ARGS__)
 #define fail(world, ...)           timeline_fail(&(world)->time, __VA_ARGS__)
 
@@ -222,24 +254,49 @@ void agent_send_failure(struct world *world, uint32_t host, uint32_t pid, struct
 /* disks.c */
 struct snap *snap_find(struct world *world, struct coord_name name, bool make);
 uint64_t disk_bit(const struct world *world, uint32_t host);
-bool snap_complete(const struct snap *snap);
+/* The disks that are there, or will be again, for whoever starts bsprun. */
+uint64_t disks_left(const struct world *world);
+/* Manifest and images, each on one of these disks at least. */
+bool snap_complete(const struct snap *snap, uint64_t disks);
+bool snap_synced(const struct snap *snap);
 bool disk_has_any(const struct world *world, uint32_t host, const struct snap *snap);
 /* HELD: what the host has of that snapshot. */
 void disk_report(struct world *world, uint32_t host, const struct snap *snap);
 /* What was being written is complete, or fails. */
 void disk_image(struct world *world, const struct action *action);
 void disk_manifest(struct world *world, const struct action *action);
+/* The agent there has ended in the middle of what it was writing in its term: it may be there. */
+void disk_agent_ends(struct world *world, uint32_t host);
+/* An image that the term began from is offered to the next host again. */
+void disk_spread_again(struct world *world, uint32_t host);
+void disk_copy(struct world *world, const struct action *action);
+/* A process of another host's image has come. */
+void disk_fetched(struct world *world, uint32_t host, struct snap *snap, uint32_t pid);
+void disk_loses_power(struct world *world, uint32_t host);
 /* Removes what is older than that snapshot, or that snapshot itself. */
 void disk_retire(struct world *world, uint32_t host, struct coord_name name);
 void disk_abandon(struct world *world, uint32_t host, struct coord_name name);
 
-/* checks.c */
+/* faults.c */
 void fault(struct world *world, enum fault_kind kind);
+void kill_bsprun(struct world *world);
+/* Perhaps bsprun is killed for it. */
+void step_is_done(struct world *world, enum step step);
+void plan_steps(struct world *world);
+
+/* checks.c */
 void check_alone(struct world *world);
 void check_leave(struct world *world, uint32_t term, uint64_t superstep);
-void check_chosen(struct world *world, struct coord_name name);
-void check_commit(struct world *world, struct coord_name name);
-bool any_complete(const struct world *world);
+void check_chosen(struct world *world, const struct zero *zero, struct coord_name name);
+/* PERSIST: all images are durable.  COMMITTED: the manifest is, too. */
+void check_images(struct world *world, struct coord_name name);
+void check_committed(struct world *world, const struct zero *zero, struct coord_name name);
+/* Processor Zero has found no snapshot to go on from. */
+void check_nothing_saved(struct world *world, const struct zero *zero);
+/* Whether there is a snapshot on these disks to go on from. */
+bool any_complete(const struct world *world, uint64_t disks);
+/* When bsprun ends: whether it may, in that way. */
+void check_outcome(struct world *world);
 void check_end(struct world *world);
 
 #endif

@@ -22,7 +22,7 @@ static void on_send(void *context, uint32_t id, const struct wire_message *messa
     if (message->envelope.term != zero->term)
         fail(world, "term %u sends in term %u", zero->term, message->envelope.term);
     if (message->kind == WIRE_PERSIST)
-        check_commit(world, name);
+        check_images(world, name);
     if (message->kind == WIRE_RELEASE && (message->release.decision == WIRE_DECISION_GO ||
                                           message->release.decision == WIRE_DECISION_SNAPSHOT))
         check_leave(world, zero->term, message->envelope.superstep);
@@ -60,6 +60,8 @@ static void on_finish(void *context, const struct coord_outcome *outcome)
     if (zero->finished)
         fail(zero->world, "FINISH comes twice");
     zero->finished = true;
+    if (outcome->cause == WIRE_CAUSE_NOTHING_SAVED && !zero->world->nothing_saved)
+        check_nothing_saved(zero->world, zero);
     note(zero->world, "term %u is over: %s%s", zero->term, wire_cause_text(outcome->cause),
          outcome->again ? ", again" : "");
     struct job_event event = {.kind = outcome->again ? JOB_EVENT_TERM_OVER : JOB_EVENT_ENDED,
@@ -81,27 +83,23 @@ static void on_tell(void *context, const struct coord_effect *effect)
     struct job_event event = {.term = zero->term, .name = effect->name};
     switch (effect->kind) {
     case COORD_EFFECT_CHOOSE:
-        check_chosen(world, effect->name);
+        check_chosen(world, zero, effect->name);
         event.kind = JOB_EVENT_CHOSEN;
         break;
-    case COORD_EFFECT_COMMITTED: {
-        struct snap *snap = snap_find(world, effect->name, false);
-        if (!snap || snap->manifests == 0)
-            fail(world, "a snapshot without manifest is said to be committed");
-        snap->announced = true;
+    case COORD_EFFECT_COMMITTED:
+        check_committed(world, zero, effect->name);
+        step_is_done(world, STEP_COMMITTED);
         if (world->agents[zero->host].cut_off)
             return; /* nobody hears */
         world->announced = effect->name;
         world->commits++;
         event.kind = JOB_EVENT_COMMITTED;
         break;
-    }
     case COORD_EFFECT_CLOSE:
         event.kind = JOB_EVENT_CLOSING;
-        if (coord_phase(coord_shell_state(zero->shell)) == COORD_CLOSING)
-            world->closing = true;
-        else
-            world->cut_short = true;
+        event.outcome.cause = coord_outcome(coord_shell_state(zero->shell)).cause;
+        if (event.outcome.cause == WIRE_CAUSE_NOTHING_SAVED)
+            check_nothing_saved(world, zero);
         break;
     default:
         return;
