@@ -178,5 +178,8 @@ struct job_fault job_machine_fault(const struct job_machine *machine);
 bool job_machine_closed(const struct job_machine *machine);
 /* After EXIT: how the job ended; `again`: it can be restarted from a snapshot. */
 struct coord_outcome job_machine_outcome(const struct job_machine *machine);
+/* The same in words, for who has heard nothing better; never "".  Returns `text`. */
+#define JOB_REASON_MAX 192u
+const char *job_machine_reason(const struct job_machine *machine, char text[JOB_REASON_MAX]);
 
 #endif

@@ -2,6 +2,8 @@
  * job_machine_inside.h. */
 #include "bsprun/launcher/job_machine_inside.h"
 
+#include <stdio.h>
+
 #define STATUS_SIGNAL 128
 
 void machine_leave(struct job_machine *machine, struct job_effects *effects)
@@ -88,4 +90,44 @@ void machine_take_wish(struct job_machine *machine, const struct job_event *even
         effect->signal = event->signal;
         effect->milliseconds = event->grace_ms;
     }
+}
+
+/* ---- In words ---- */
+
+static void cause_in_words(const struct coord_outcome *outcome, char text[JOB_REASON_MAX])
+{
+    const char *cause = wire_cause_text(outcome->cause);
+    switch (outcome->cause) {
+    case WIRE_CAUSE_NONE:
+        snprintf(text, JOB_REASON_MAX, "process 0 ended with status %d", outcome->status);
+        break;
+    case WIRE_CAUSE_RANK_SIGNALLED:
+    case WIRE_CAUSE_KILLED_AFTER_END:
+        snprintf(text, JOB_REASON_MAX, "process %d was killed by signal %u%s", outcome->pid,
+                 outcome->signal,
+                 outcome->cause == WIRE_CAUSE_KILLED_AFTER_END ? " after bsp_end" : "");
+        break;
+    case WIRE_CAUSE_STOPPED:
+        snprintf(text, JOB_REASON_MAX, "the job was stopped by signal %u", outcome->signal);
+        break;
+    default:
+        if (outcome->pid == COORD_NOBODY)
+            snprintf(text, JOB_REASON_MAX, "%s", cause);
+        else
+            snprintf(text, JOB_REASON_MAX, "process %d: %s", outcome->pid, cause);
+    }
+}
+
+const char *job_machine_reason(const struct job_machine *machine, char text[JOB_REASON_MAX])
+{
+    const struct job_fault *fault = &machine->fault;
+    char cause[JOB_REASON_MAX];
+    bool of_fault = machine->outcome.cause == fault->outcome.cause;
+    cause_in_words(&machine->outcome, cause);
+    if (of_fault && fault->repeats > 0 && fault->restarts > machine->config.max_restarts)
+        snprintf(text, JOB_REASON_MAX, "%.120s; no restart is left (of %u)", cause,
+                 machine->config.max_restarts);
+    else
+        snprintf(text, JOB_REASON_MAX, "%s", cause);
+    return text;
 }

@@ -59,6 +59,7 @@ void launcher_say(struct launcher *launcher, const char *format, ...)
 {
     va_list arguments;
 
+    launcher->lines++;
     launcher_clear_progress(launcher);
     fputs("bsprun: ", stderr);
     va_start(arguments, format);
@@ -279,6 +280,8 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     } else if (status == 0) {
         status = run(&launcher);
     }
+    if (status != 0 && launcher.lines == 0)
+        launcher_tell_reason(&launcher, status);
     saved_close(&launcher.saved, launcher.committed.term > 0 || launcher.finish_noted);
     show_free(launcher.show);
     replay_free(launcher.replay);

@@ -70,6 +70,7 @@ struct launcher {
     int agent_status;  /* of one that was lost: 128 + signal, or 1 */
     bool finish_noted;
     bool end_told; /* why the job ends was said already */
+    unsigned lines; /* said so far, of whatever */
     bool over;     /* EXIT: what is left to do is to show the rest of the output ... */
     bool said;     /* ... and to say why, which has been done: the agents leave */
     bool output_finished;
@@ -144,6 +145,9 @@ void launcher_event(struct launcher *launcher, struct job_event event);
 void launcher_fault_text(struct launcher *launcher, const char *text);
 /* The job is over, and perhaps its output is out, too. */
 void launcher_finish(struct launcher *launcher);
+/* One line for a status that is not 0 and of which nobody has said anything.  Process 0's own, after
+ * bsp_end, needs none but with -v. */
+void launcher_tell_reason(struct launcher *launcher, int status);
 /* The job has ended, and this agent will not say what it still has to say, if so. */
 void launcher_tell_incomplete(struct launcher_agent *agent);
 

@@ -121,10 +121,50 @@ static void tell_behind(struct launcher *launcher, int pid)
     launcher_say(launcher, "%s has not written all that it wrote before a rollback", who);
 }
 
+/* Which a process has done itself, on its own stderr. */
+static bool is_told_by_process(const struct launcher *launcher)
+{
+    enum wire_cause cause =
+        launcher->machine ? job_machine_outcome(launcher->machine).cause : WIRE_CAUSE_NONE;
+
+    return launcher->last_text && launcher->last_cause == cause &&
+           (cause == WIRE_CAUSE_ABORT_CALLED || cause == WIRE_CAUSE_RANK_ERROR);
+}
+
+/* That of process 0, which has passed bsp_end: it is the program's answer, as in a shell. */
+static bool is_own_status(const struct launcher *launcher, int status)
+{
+    struct coord_outcome outcome;
+
+    if (!launcher->machine || job_machine_state(launcher->machine) != JOB_MACHINE_OVER)
+        return false;
+    outcome = job_machine_outcome(launcher->machine);
+    return outcome.cause == WIRE_CAUSE_NONE && outcome.status == status;
+}
+
+void launcher_tell_reason(struct launcher *launcher, int status)
+{
+    char text[JOB_REASON_MAX];
+
+    if (launcher->end_told || is_told_by_process(launcher) ||
+        (is_own_status(launcher, status) && launcher->options->verbosity == 0))
+        return;
+    if (launcher->output_closed)
+        launcher_say(launcher, "not all of the output could be written");
+    else if (launcher->fault_text && launcher->forced_status)
+        launcher_say(launcher, "%s, which ends the job", launcher->fault_text);
+    else if (launcher->machine && job_machine_state(launcher->machine) == JOB_MACHINE_OVER &&
+             job_machine_outcome(launcher->machine).status != 0)
+        launcher_say(launcher, "%s", job_machine_reason(launcher->machine, text));
+    else
+        launcher_say(launcher, "the job ended with status %d", status);
+}
+
 /* Why the job has ended: what Processor Zero said, or what bsprun itself decided. */
 static void tell_end(struct launcher *launcher)
 {
     struct coord_outcome outcome = job_machine_outcome(launcher->machine);
+    unsigned lines = launcher->lines;
     int pid, stream;
 
     if (outcome.cause == WIRE_CAUSE_NONE && launcher->replay &&
@@ -147,6 +187,8 @@ static void tell_end(struct launcher *launcher)
         tell_stopped(launcher, &outcome);
     else if (!launcher->last_text && launcher->fault_text)
         tell_given_up(launcher);
+    if (launcher->status != 0 && launcher->lines == lines)
+        launcher_tell_reason(launcher, launcher->status);
     if (launcher->last_table && !launcher->end_told && !is_about_snapshots(launcher->last_cause))
         fputs(launcher->last_table, stderr);
     if (launcher_has_snapshots(launcher) && outcome.again && may_go_on(&outcome))

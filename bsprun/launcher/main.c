@@ -11,6 +11,15 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
+/* What was printed has arrived. */
+static int flushed(void)
+{
+    if (fflush(stdout) == 0)
+        return 0;
+    perror("bsprun: stdout");
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     struct process_signals signals;
@@ -27,11 +36,11 @@ int main(int argc, char **argv)
     switch (options.action) {
     case OPTIONS_HELP:
         fputs(options_help, stdout);
-        status = fflush(stdout) == 0 ? 0 : 1;
+        status = flushed();
         break;
     case OPTIONS_VERSION:
         printf("bsprun (bspzero) %s\n", BSPZ_VERSION);
-        status = fflush(stdout) == 0 ? 0 : 1;
+        status = flushed();
         break;
     case OPTIONS_ERROR:
         fprintf(stderr, "bsprun: %s\n", options.error);

@@ -18,6 +18,14 @@ def status_of_pid_0():
     expect(run([PROG, "status", "9"], env={"BSP_PROCS": "3"}), 9, out="^p = 3$", no_err=True)
 
 
+def no_status_without_a_word():
+    """Process 0's own after bsp_end is the program's answer, which -v names."""
+    expect(bsprun("-v", "-np", 3, PROG, "status", 7), 7,
+           err=r"^bsprun: process 0 ended with status 7$")
+    expect(run(["sh", "-c", 'exec "$0" --help > /dev/full', BSPRUN]), 1,
+           err=r"^bsprun: stdout: No space left on device$")
+
+
 def exit_handlers_of_all_run():
     result = expect(bsprun("-np", 4, PROG, "handlers"), 0)
     check(sorted(line for line in result.out.splitlines() if "handler" in line) ==
@@ -222,8 +230,8 @@ def consulted_and_let_go():
 
 
 if __name__ == "__main__":
-    main([normal_end, status_of_pid_0, exit_handlers_of_all_run, many_more_than_cores, early_exit,
-          early_quick_exit, abort_by_one, misuse, killed_by_itself, killed_from_outside,
+    main([normal_end, status_of_pid_0, no_status_without_a_word, exit_handlers_of_all_run,
+          many_more_than_cores, early_exit, early_quick_exit, abort_by_one, misuse, killed_by_itself, killed_from_outside,
           killed_while_others_compute, some_end_early, after_bsp_end, in_exit_handlers,
           before_bsp_begin, wrapped,
           wrapped_twice, bare, bare_killed, bare_in_a_pipe, agent_killed, agent_killed_bare,

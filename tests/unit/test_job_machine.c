@@ -308,6 +308,58 @@ START_TEST(a_host_that_does_not_come_costs_no_restart)
 }
 END_TEST
 
+static void expect_reason(const char *text)
+{
+    char reason[JOB_REASON_MAX];
+    expect("X");
+    ck_assert_int_ne(effects.items[0].status, 0);
+    ck_assert_str_eq(job_machine_reason(machine, reason), text);
+    tear_down();
+}
+
+START_TEST(every_end_has_a_reason)
+{
+    start_running(CONFIG());
+    EVENT(ENDED, .term = 1, .outcome = {.status = 7, .pid = COORD_NOBODY});
+    EVENT(FINISH_RECORDED);
+    expect_reason("process 0 ended with status 7");
+
+    struct job_machine_config once = CONFIG();
+    once.max_restarts = 0;
+    start_running(once);
+    EVENT(TERM_OVER, .term = 1, .outcome = death(5));
+    expect_reason("process 1 was killed by signal 11; no restart is left (of 0)");
+
+    start_running(CONFIG());
+    EVENT(AGENT_LOST, .host = 4);
+    expect_reason("a host was lost");
+
+    start(CONFIG(.host_count = 1, .restore = true, .last_term = 6));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(ENDED, .term = 7,
+          .outcome = {.status = 1, .cause = WIRE_CAUSE_NOTHING_SAVED, .pid = COORD_NOBODY});
+    expect_reason("there is no snapshot to go on from");
+
+    start(CONFIG(.host_count = 1));
+    EVENT(STOP, .signal = 2);
+    expect_reason("the job was stopped by signal 2");
+
+    start_running(CONFIG());
+    EVENT(ENDED, .term = 1, .outcome = {.status = 1, .cause = WIRE_CAUSE_REFUSED, .pid = 3});
+    expect_reason("process 3: a process cannot be captured");
+
+    for (enum wire_cause cause = WIRE_CAUSE_NONE; cause < WIRE_CAUSE_COUNT; cause++) {
+        char reason[JOB_REASON_MAX];
+        start(CONFIG(.host_count = 1));
+        EVENT(AGENT_UP, .host = 4);
+        EVENT(ENDED, .term = 0, .outcome = {.status = 1, .cause = cause, .pid = COORD_NOBODY});
+        expect("X");
+        ck_assert_str_ne(job_machine_reason(machine, reason), "");
+        tear_down();
+    }
+}
+END_TEST
+
 START_TEST(senseless)
 {
     struct job_machine_config config = CONFIG();
@@ -339,6 +391,7 @@ int main(void)
     tcase_add_test(tests, hosts_that_cannot_be_started);
     tcase_add_test(tests, restarted);
     tcase_add_test(tests, a_host_that_does_not_come_costs_no_restart);
+    tcase_add_test(tests, every_end_has_a_reason);
     tcase_add_test(tests, senseless);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
