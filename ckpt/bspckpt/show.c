@@ -155,12 +155,14 @@ static uint64_t saved_bytes(const struct bspz_image *image, const struct bspz_im
     return bytes;
 }
 
-static uint64_t blocks_here(const struct bspz_image *image)
+/* The pages that are saved: in this image, or in its bases, too. */
+static uint64_t count_pages(const struct bspz_image *image, bool here)
 {
     uint64_t count = 0;
 
     for (uint64_t i = 0; i < image->end.blocks; i++)
-        count += image->blocks[i].source == image->header.generation;
+        count += bspz_units_in(here ? bspz_block_held(&image->blocks[i], image->header.generation)
+                                    : bspz_block_mask(&image->blocks[i]));
     return count;
 }
 
@@ -169,9 +171,9 @@ static void print_image(const struct bspz_image *image, uint32_t pid, const stru
     const struct bspz_image_end *end = &image->end;
     char raw[24], stored[24], protection[5], length[24], saved[24];
 
-    printf("\nprocess %" PRIu32 ": %s in %s, %" PRIu64 " of %" PRIu64 " blocks", pid,
-           size_text(end->raw_bytes, raw), size_text(end->length, stored), blocks_here(image),
-           end->blocks);
+    printf("\nprocess %" PRIu32 ": %s in %s, %" PRIu64 " of %" PRIu64 " pages", pid,
+           size_text(end->raw_bytes, raw), size_text(end->length, stored), count_pages(image, true),
+           count_pages(image, false));
     if (image->header.generation > 0)
         printf(", on the image of process %" PRIu32 " in %" PRIu64 ".%" PRIu32,
                image->header.base.pid, image->header.base.superstep, image->header.base.term);
@@ -241,8 +243,9 @@ static void json_image(const struct bspz_image *image, uint32_t pid, const struc
     json_number("length", image->end.length);
     json_bytes("digest", image->name.digest, sizeof(image->name.digest));
     json_number("generation", image->header.generation);
-    json_number("blocks", image->end.blocks);
-    json_number("blocks_here", blocks_here(image));
+    json_number("version", image->header.version);
+    json_number("pages", count_pages(image, false));
+    json_number("pages_here", count_pages(image, true));
     json_array("codings");
     for (int i = 0; i < BSPZ_IMAGE_CODING_COUNT; i++) {
         json_object(NULL);

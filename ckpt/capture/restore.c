@@ -97,8 +97,10 @@ static int open_images(struct bspz_restore *restore, struct bspz_image *images,
     plan->image_at_fault = error && error != -ENOMEM;
     if (error)
         return bspz_restore_fail(restore, error, fault.text, NULL, NULL);
-    tables = fresh_memory(bspz_image_memory(&images[0]));
-    error = tables ? bspz_image_load(&images[0], tables, &fault) : -ENOMEM;
+    for (uint32_t i = 0; i < plan->chain_count && !error; i++) {
+        tables = fresh_memory(bspz_image_memory(&images[i]));
+        error = tables ? bspz_image_load(&images[i], tables, &fault) : -ENOMEM;
+    }
     plan->image_at_fault = error && error != -ENOMEM;
     return error ? bspz_restore_fail(restore, error, fault.text, NULL, NULL) : 0;
 }

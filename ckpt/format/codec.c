@@ -35,6 +35,14 @@ void bspz_hash128(const void *bytes, size_t size, uint64_t seed, uint64_t hash[2
     hash[1] = value.high64;
 }
 
+void bspz_hash_unit(const void *bytes, uint64_t address, struct bspz_image_hash *hash)
+{
+    XXH128_hash_t value = XXH3_128bits(bytes, BSPZ_IMAGE_UNIT);
+
+    hash->word[0] = value.low64 + address;
+    hash->word[1] = value.high64;
+}
+
 void bspz_digest_start(struct bspz_digest *digest, uint64_t seed)
 {
     XXH3_128bits_reset_withSeed((XXH3_state_t *)digest->state, seed);

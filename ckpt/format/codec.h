@@ -14,6 +14,8 @@
 /* XXH3. */
 uint64_t bspz_hash64(const void *bytes, size_t size, uint64_t seed);
 void bspz_hash128(const void *bytes, size_t size, uint64_t seed, uint64_t hash[2]);
+/* That of the unit at address: depends on the place, and costs less than a seed would. */
+void bspz_hash_unit(const void *bytes, uint64_t address, struct bspz_image_hash *hash);
 
 /* XXH3-128 in pieces: the same value as bspz_hash128 of all of them. */
 struct bspz_digest {

@@ -1,6 +1,6 @@
 /* layout.h - the image of one process as it lies in a file; doc/formats.md is its description.
  *
- *   header | opaque sections | regions | descriptors | data and blocks, mixed | end
+ *   header | opaque sections | regions | descriptors | data, blocks and hashes, mixed | end
  *
  * Numbers are little-endian, structs are written as they are: every member is aligned by itself,
  * and the sizes are asserted below.  Reserved members are zero and checked.
@@ -15,12 +15,14 @@
 #endif
 
 #define BSPZ_IMAGE_MAGIC            "BSPZimg\n"
-#define BSPZ_IMAGE_VERSION          1u
+#define BSPZ_IMAGE_VERSION          2u /* that is written; version 1 is read, too */
+#define BSPZ_IMAGE_VERSION_BLOCKS   1u /* that in which increments compared blocks */
 #define BSPZ_IMAGE_JOB_SIZE         16u
 #define BSPZ_IMAGE_DIGEST_SIZE      16u
 #define BSPZ_IMAGE_BUILD_ID_MAX     32u
-#define BSPZ_IMAGE_UNIT             4096u   /* what the bits of a block's mask stand for */
-#define BSPZ_IMAGE_BLOCK            65536u  /* what increments compare */
+#define BSPZ_IMAGE_UNIT             4096u  /* what increments compare */
+#define BSPZ_IMAGE_BLOCK            65536u /* what one entry of the table of blocks is about */
+#define BSPZ_IMAGE_BLOCK_UNITS      16u
 #define BSPZ_IMAGE_RECORD_MAX       262144u /* raw bytes of one data record */
 #define BSPZ_IMAGE_TABLE_MAX        65536u  /* bytes of one section of a table */
 #define BSPZ_IMAGE_OPAQUE_MAX       1048576u
@@ -29,8 +31,7 @@
 #define BSPZ_IMAGE_REGIONS_MAX      1048576u
 #define BSPZ_IMAGE_DESCRIPTORS_MAX  1048576u
 #define BSPZ_IMAGE_SECTION_MAGIC    0x7a707362u /* "bspz" */
-/* Images in a chain, the full one included.  Longer chains make restores read more files and keep
- * more of them alive, shorter ones write unchanged memory more often. */
+/* Images in a chain, the full one included: a generation has four bits in the table of blocks. */
 #define BSPZ_IMAGE_CHAIN_MAX        16u
 
 enum bspz_image_arch { BSPZ_IMAGE_X86_64 = 1, BSPZ_IMAGE_AARCH64 = 2 };
@@ -73,6 +74,7 @@ enum bspz_image_kind {
     BSPZ_IMAGE_DATA,   /* where: address of the first byte */
     BSPZ_IMAGE_BLOCKS, /* where: number of the first entry */
     BSPZ_IMAGE_END,
+    BSPZ_IMAGE_HASHES, /* where: number of the first entry */
 };
 
 enum bspz_image_coding {
@@ -170,10 +172,23 @@ struct bspz_image_descriptor {
     uint32_t path_size;
 };
 
-/* What one block holds: 65536 bytes at an aligned address, of which the mask names the saved
- * units.  Two blocks are the same when where and hash are. */
+/* What is saved of 65536 bytes at an aligned address, and where in the chain its bytes are. */
 struct bspz_image_block {
     uint64_t where;   /* address + mask in the low 16 bits: bit i for bytes i * 4096 and on */
+    uint64_t sources; /* bits 4 * i to 4 * i + 3: generation of the image that holds the unit of bit
+                         i of the mask; 0 where that is not saved */
+};
+
+/* XXH3-128 of a unit whose bytes this image holds, with its address added to the low half; in the
+ * order of those bytes.  Behind all of them comes the XXH3-128 of the hashes of all saved units,
+ * those in other images of the chain, too, in the order of their addresses. */
+struct bspz_image_hash {
+    uint64_t word[2];
+};
+
+/* Version 1: a block comes from one image as a whole.  Two are the same when where and hash are. */
+struct bspz_image_block_1 {
+    uint64_t where;
     uint64_t hash[2]; /* XXH3-128 of the saved units one after the other, seeded with where */
     uint32_t source;  /* generation of the image in the chain that holds the bytes */
     uint32_t reserved;
@@ -189,7 +204,7 @@ struct bspz_image_end {
     uint64_t tables;     /* bytes of the opaque sections, regions, descriptors */
     uint64_t raw_bytes;  /* of data */
     uint64_t data_bytes; /* of data, as stored */
-    uint64_t reserved;
+    uint64_t hashes;     /* units that this image holds, and one; version 1: zero */
     uint8_t digest[BSPZ_IMAGE_DIGEST_SIZE]; /* XXH3-128 of the header and all sections' structs */
 };
 
@@ -198,7 +213,9 @@ _Static_assert(sizeof(struct bspz_image_header) == 320, "layout");
 _Static_assert(sizeof(struct bspz_image_section) == 40, "layout");
 _Static_assert(sizeof(struct bspz_image_region) == 112, "layout");
 _Static_assert(sizeof(struct bspz_image_descriptor) == 72, "layout");
-_Static_assert(sizeof(struct bspz_image_block) == 32, "layout");
+_Static_assert(sizeof(struct bspz_image_block) == 16, "layout");
+_Static_assert(sizeof(struct bspz_image_hash) == 16, "layout");
+_Static_assert(sizeof(struct bspz_image_block_1) == 32, "layout");
 _Static_assert(sizeof(struct bspz_image_end) == 96, "layout");
 
 #endif

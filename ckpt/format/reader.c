@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define OPAQUES_MAX BSPZ_IMAGE_OPAQUE_COUNT_MAX
+#define PACKED_MOST 256u /* times: lz4 packs no better */
 #define END_SIZE    (sizeof(struct bspz_image_section) + sizeof(struct bspz_image_end))
 
 /* How an opaque section lies in memory; its bytes follow, up to a multiple of 8. */
@@ -56,11 +57,12 @@ static int read_header(struct bspz_image *image, struct bspz_image_fault *fault)
                                strerror(-status));
     if (memcmp(header->magic, BSPZ_IMAGE_MAGIC, sizeof(header->magic)) != 0)
         return bspz_image_fail(fault, -EBADMSG, 0, sizeof(header->magic), "not an image");
-    if (header->version != BSPZ_IMAGE_VERSION)
+    if (header->version < BSPZ_IMAGE_VERSION_BLOCKS || header->version > BSPZ_IMAGE_VERSION)
         return bspz_image_fail(fault, -EPROTO, offsetof(struct bspz_image_header, version),
                                offsetof(struct bspz_image_header, size),
-                               "an image of version %" PRIu32 "; this program reads version %u",
-                               header->version, BSPZ_IMAGE_VERSION);
+                               "an image of version %" PRIu32 "; this program reads versions %u "
+                               "to %u",
+                               header->version, BSPZ_IMAGE_VERSION_BLOCKS, BSPZ_IMAGE_VERSION);
     if (header->size != sizeof(*header) ||
         header->hash != bspz_hash64(header, offsetof(struct bspz_image_header, hash), 0))
         return bspz_image_fail(fault, -EBADMSG, 0, sizeof(*header), "damaged header");
@@ -78,8 +80,12 @@ static const char *end_complaint(const struct bspz_image *image)
     if (end->length != size)
         return "another length";
     if (end->regions > BSPZ_IMAGE_REGIONS_MAX || end->descriptors > BSPZ_IMAGE_DESCRIPTORS_MAX ||
-        end->blocks > size / sizeof(struct bspz_image_block) || end->tables > size ||
-        end->reserved != 0)
+        end->tables > size)
+        return "impossible numbers";
+    if (image->header.version == BSPZ_IMAGE_VERSION_BLOCKS
+            ? end->blocks > size / sizeof(struct bspz_image_block_1) || end->hashes != 0
+            : end->blocks > size * PACKED_MOST / sizeof(struct bspz_image_block) ||
+                  end->hashes > size / sizeof(struct bspz_image_hash))
         return "impossible numbers";
     return NULL;
 }
@@ -184,11 +190,14 @@ int bspz_image_expect(const struct bspz_image *image, const struct bspz_image_ex
 struct tables {
     struct bspz_image *image;
     struct bspz_image_block *blocks;
+    struct bspz_image_block_1 *blocks_1; /* of version 1, else NULL */
+    struct bspz_image_hash *hashes;
     unsigned char *bytes;
     uint64_t used;  /* of end.tables */
     size_t opaques; /* sections */
     size_t opaque_used;
-    uint64_t regions, descriptors, block_count;
+    uint64_t regions, descriptors, block_count, hash_count;
+    uint64_t held; /* units that the blocks say are in this image */
     uint64_t last_tag;
 };
 
@@ -201,7 +210,11 @@ size_t bspz_image_memory(const struct bspz_image *image)
 {
     const struct bspz_image_end *end = &image->end;
 
-    return end->blocks * sizeof(struct bspz_image_block) +
+    bool first_version = image->header.version == BSPZ_IMAGE_VERSION_BLOCKS;
+
+    return end->blocks * (sizeof(struct bspz_image_block) +
+                          (first_version ? sizeof(struct bspz_image_block_1) : 0)) +
+           end->hashes * sizeof(struct bspz_image_hash) +
            (end->regions + end->descriptors) * sizeof(void *) + opaque_room(image) + end->tables +
            64;
 }
@@ -270,42 +283,88 @@ static const char *take_descriptors(struct tables *tables, const unsigned char *
     return NULL;
 }
 
-static const char *take_blocks(struct tables *tables, size_t size)
+/* What is wrong with the block that comes next, or NULL. */
+static const char *block_complaint(const struct tables *tables,
+                                   const struct bspz_image_block *block)
 {
-    struct bspz_image *image = tables->image;
-    const struct bspz_image_block *block = tables->blocks + tables->block_count;
-    uint32_t bits = image->header.page_size / BSPZ_IMAGE_UNIT;
+    const struct bspz_image *image = tables->image;
+    uint32_t bits = image->header.page_size / BSPZ_IMAGE_UNIT, mask = bspz_block_mask(block);
     uint32_t page_mask = (1u << bits) - 1; /* the units of a page are saved together */
 
-    if (size % sizeof(*block) != 0)
-        return "a table of blocks of impossible size";
-    for (size_t i = 0; i < size / sizeof(*block); i++, block++) {
-        uint32_t mask = (uint32_t)(block->where % BSPZ_IMAGE_BLOCK);
-        if (mask == 0 || block->reserved != 0 || block->source > image->header.generation)
+    if (mask == 0)
+        return "an impossible block";
+    for (uint32_t bit = 0; bit < BSPZ_IMAGE_BLOCK_UNITS; bit++) {
+        uint32_t source = bspz_block_source(block, bit);
+        if (source > image->header.generation || (source > 0 && (mask >> bit & 1) == 0))
             return "an impossible block";
-        for (uint32_t bit = 0; bit < 16; bit += bits)
-            if ((mask >> bit & page_mask) != 0 && (mask >> bit & page_mask) != page_mask)
-                return "a block with part of a page";
-        if (tables->block_count + i > 0 &&
-            block->where / BSPZ_IMAGE_BLOCK <= block[-1].where / BSPZ_IMAGE_BLOCK)
-            return "blocks out of order";
     }
-    tables->block_count += size / sizeof(*block);
+    for (uint32_t bit = 0; bit < BSPZ_IMAGE_BLOCK_UNITS; bit += bits)
+        if ((mask >> bit & page_mask) != 0 && (mask >> bit & page_mask) != page_mask)
+            return "a block with part of a page";
+    if (tables->block_count > 0 &&
+        block->where / BSPZ_IMAGE_BLOCK <= block[-1].where / BSPZ_IMAGE_BLOCK)
+        return "blocks out of order";
     return NULL;
 }
 
-/* Where the bytes of the present section belong; NULL when there is no room, as the end announced
- * less. */
+static const char *add_block(struct tables *tables, const struct bspz_image_block *block)
+{
+    const char *complaint = block_complaint(tables, block);
+
+    tables->block_count++;
+    tables->held += bspz_units_in(bspz_block_held(block, tables->image->header.generation));
+    return complaint;
+}
+
+static const char *take_blocks(struct tables *tables, size_t size)
+{
+    const char *complaint = NULL;
+
+    for (size_t i = 0; i < size / sizeof(struct bspz_image_block) && !complaint; i++)
+        complaint = add_block(tables, tables->blocks + tables->block_count);
+    return complaint;
+}
+
+/* Version 1: all units of a block come from the same image. */
+static const char *take_blocks_1(struct tables *tables, size_t size)
+{
+    const char *complaint = NULL;
+
+    for (size_t i = 0; i < size / sizeof(struct bspz_image_block_1) && !complaint; i++) {
+        const struct bspz_image_block_1 *from = tables->blocks_1 + tables->block_count;
+        struct bspz_image_block *block = tables->blocks + tables->block_count;
+        if (from->reserved != 0 || from->source >= BSPZ_IMAGE_CHAIN_MAX)
+            return "an impossible block";
+        *block = (struct bspz_image_block){.where = from->where};
+        for (uint32_t bit = 0; bit < BSPZ_IMAGE_BLOCK_UNITS; bit++)
+            if (from->where >> bit & 1)
+                block->sources |= (uint64_t)from->source << 4 * bit;
+        complaint = add_block(tables, block);
+    }
+    return complaint;
+}
+
+/* Where a table of `raw` bytes goes that has so many entries and room for `most`; NULL: nowhere. */
+static void *entries_room(void *entries, uint64_t have, uint64_t most, size_t entry, uint32_t raw)
+{
+    return raw % entry == 0 && raw / entry <= most - have ? (char *)entries + have * entry : NULL;
+}
+
+/* Where the decoded bytes of a section go: NULL when there is no room, as the end announced less.
+ */
 static void *room_for(struct tables *tables, const struct bspz_image_section *section)
 {
-    if (section->kind == BSPZ_IMAGE_BLOCKS) {
-        uint64_t left = tables->image->end.blocks - tables->block_count;
-        return section->stored / sizeof(struct bspz_image_block) <= left &&
-                       section->stored % sizeof(struct bspz_image_block) == 0
-                   ? tables->blocks + tables->block_count
-                   : NULL;
-    }
-    if (section->stored > tables->image->end.tables - tables->used)
+    const struct bspz_image_end *end = &tables->image->end;
+
+    if (section->kind == BSPZ_IMAGE_HASHES)
+        return entries_room(tables->hashes, tables->hash_count, end->hashes,
+                            sizeof(*tables->hashes), section->raw);
+    if (section->kind == BSPZ_IMAGE_BLOCKS)
+        return tables->blocks_1 ? entries_room(tables->blocks_1, tables->block_count, end->blocks,
+                                               sizeof(*tables->blocks_1), section->raw)
+                                : entries_room(tables->blocks, tables->block_count, end->blocks,
+                                               sizeof(*tables->blocks), section->raw);
+    if (section->stored > end->tables - tables->used)
         return NULL;
     tables->used += section->stored;
     if (section->kind == BSPZ_IMAGE_OPAQUE) {
@@ -336,13 +395,19 @@ static const char *take(struct tables *tables, const struct bspz_image_section *
 {
     uint64_t count = section->kind == BSPZ_IMAGE_REGIONS       ? tables->regions
                      : section->kind == BSPZ_IMAGE_DESCRIPTORS ? tables->descriptors
+                     : section->kind == BSPZ_IMAGE_HASHES      ? tables->hash_count
                                                                : tables->block_count;
     if (section->kind == BSPZ_IMAGE_OPAQUE)
         return take_opaque(tables, section, bytes);
     if (section->where != count || section->stored == 0)
         return "a table out of order";
     if (section->kind == BSPZ_IMAGE_BLOCKS)
-        return take_blocks(tables, section->stored);
+        return tables->blocks_1 ? take_blocks_1(tables, section->raw)
+                                : take_blocks(tables, section->raw);
+    if (section->kind == BSPZ_IMAGE_HASHES) {
+        tables->hash_count += section->raw / sizeof(*tables->hashes);
+        return NULL;
+    }
     if (section->stored % 8 != 0)
         return "a table of impossible size";
     tables->bytes += section->stored;
@@ -360,6 +425,14 @@ static void divide_memory(struct tables *tables, struct bspz_image *image, void 
     tables->blocks = (void *)at;
     image->blocks = tables->blocks;
     at += image->end.blocks * sizeof(struct bspz_image_block);
+    tables->hashes = (void *)at;
+    image->hashes = tables->hashes;
+    at += image->end.hashes * sizeof(struct bspz_image_hash);
+    if (image->header.version == BSPZ_IMAGE_VERSION_BLOCKS) {
+        tables->blocks_1 = (void *)at;
+        at += image->end.blocks * sizeof(struct bspz_image_block_1);
+    }
+    image->blocks_1 = tables->blocks_1;
     image->regions = (void *)at;
     at += image->end.regions * sizeof(void *);
     image->descriptors = (void *)at;
@@ -367,6 +440,22 @@ static void divide_memory(struct tables *tables, struct bspz_image *image, void 
     image->opaque = at;
     at += (opaque_room(image) + 7) / 8 * 8;
     tables->bytes = at;
+}
+
+/* Reads and checks the bytes of a table, and decodes them. */
+static int read_table(const struct bspz_walk *walk, void *bytes, struct bspz_image_fault *fault)
+{
+    struct bspz_reader_scratch *scratch = walk->image->scratch;
+    const struct bspz_image_section *section = &walk->section;
+    bool as_is = section->coding == BSPZ_IMAGE_RAW;
+
+    int status = bspz_walk_bytes(walk, as_is ? bytes : scratch->stored, fault);
+    if (status == 0 && !as_is &&
+        bspz_decode((enum bspz_image_coding)section->coding, scratch->stored, section->stored,
+                    bytes, section->raw, scratch->sorted) < 0)
+        return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
+                               "damaged: a table that cannot be decoded");
+    return status;
 }
 
 int bspz_image_load(struct bspz_image *image, void *memory, struct bspz_image_fault *fault)
@@ -383,7 +472,7 @@ int bspz_image_load(struct bspz_image *image, void *memory, struct bspz_image_fa
             continue;
         void *bytes = room_for(&tables, &walk.section);
         if (bytes) {
-            status = bspz_walk_bytes(&walk, bytes, fault);
+            status = read_table(&walk, bytes, fault);
             if (status < 0)
                 return status;
             complaint = take(&tables, &walk.section, bytes);
@@ -395,7 +484,9 @@ int bspz_image_load(struct bspz_image *image, void *memory, struct bspz_image_fa
     image->opaque_size = tables.opaque_used;
     if (status == 0 &&
         (tables.regions != image->end.regions || tables.descriptors != image->end.descriptors ||
-         tables.block_count != image->end.blocks || tables.used != image->end.tables))
+         tables.block_count != image->end.blocks || tables.used != image->end.tables ||
+         tables.hash_count != image->end.hashes ||
+         (!image->blocks_1 && tables.held + 1 != image->end.hashes)))
         return bspz_image_fail(fault, -EBADMSG, walk.offset, walk.next,
                                "the end does not fit what comes before it");
     return status;

@@ -2,6 +2,7 @@
 #include "ckpt/format/section.h"
 
 #include "ckpt/format/codec.h"
+#include "ckpt/format/image.h"
 
 #define ADDRESS_LIMIT (UINT64_C(1) << 57) /* no user address of the known machines reaches it */
 #define PROTECTIONS   7u
@@ -21,6 +22,18 @@ uint32_t bspz_section_check(const struct bspz_image_section *section, uint64_t s
 
     copy.check = 0;
     return (uint32_t)bspz_hash64(&copy, sizeof(copy), ~salt);
+}
+
+uint32_t bspz_block_held(const struct bspz_image_block *block, uint32_t generation)
+{
+    uint64_t wanted = generation * UINT64_C(0x1111111111111111);
+    uint32_t mask = bspz_block_mask(block), held = 0;
+
+    if (block->sources == wanted)
+        return mask;
+    for (uint32_t unit = 0; unit < BSPZ_IMAGE_BLOCK_UNITS; unit++)
+        held |= (uint32_t)(bspz_block_source(block, unit) == generation) << unit;
+    return held & mask;
 }
 
 bool bspz_page_size_possible(uint32_t page_size)

@@ -1,176 +1,53 @@
 /* state.c - the saved memory: verifies it, and puts it together from a chain of images; see
  * image.h.
  *
- * The newest image's blocks say for each saved unit which image of the chain holds it.  Each
- * image's records are walked once, in step with the units expected from it: in the end each must
- * have come, and each block must have its hash.
+ * Each image's blocks say which units it holds: those follow one another in its records.  The
+ * newest image's blocks say which image of the chain each unit comes from.  So the two tables are
+ * gone through together, in step with the records: in the end each expected unit must have come,
+ * with the hash that the image holding it has for it.
+ *
+ * The oldest image comes first.  A long record of it is read to its place as it is, though some of
+ * its units come from newer images: those overwrite them.
  */
+#include "ckpt/format/state.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "ckpt/format/reader.h"
+#define RECORD_UNITS (BSPZ_IMAGE_RECORD_MAX / BSPZ_IMAGE_UNIT)
 
-#define MASK 0xffffu
-
-/* The units that are expected from one image, one after the other. */
-struct wanted {
-    const struct bspz_image *newest;
-    uint32_t source;
-    bool all;                  /* a record with other units is an error */
-    uint64_t block;            /* index of the present one; newest->end.blocks when none is left */
-    uint32_t unit;             /* of that block */
-    bool begun;                /* part of the present block has come */
-    struct bspz_digest digest; /* of that part */
-    uint64_t region;           /* index: those before it lie below */
-    bspz_image_place_function *place; /* NULL: nowhere */
-    void *context;
+/* Units of a record that lie side by side in memory and are used in the same way. */
+struct extent {
+    uint64_t address;
+    uint32_t first, count; /* of the record's units */
+    bool wanted;           /* else: a newer image has them, or nobody wants them */
 };
 
-static const struct bspz_image_block *block_now(const struct wanted *wanted)
-{
-    return &wanted->newest->blocks[wanted->block];
-}
+/* The units that one image holds, one after the other, and what the newest wants of them. */
+struct holding {
+    const struct bspz_image *image;
+    const struct bspz_image *newest;
+    uint64_t block;                   /* of image; end.blocks: there are no more */
+    uint32_t left;                    /* mask of the units of that block that have not come */
+    uint32_t wanted;                  /* mask of its units that come from here */
+    uint32_t later;                   /* ... that come from here or from a newer image */
+    uint64_t hash;                    /* of the next unit */
+    uint64_t opposite;                /* the block of newest that is at or behind the present one */
+    uint64_t region;                  /* of newest: those before it lie below */
+    bspz_image_place_function *place; /* NULL: all are wanted, nowhere */
+    void *context;
 
-static bool done(const struct wanted *wanted)
-{
-    return wanted->block >= wanted->newest->end.blocks;
-}
-
-static uint64_t address_now(const struct wanted *wanted)
-{
-    return (block_now(wanted)->where & ~(uint64_t)MASK) + wanted->unit * BSPZ_IMAGE_UNIT;
-}
-
-/* Goes to the first unit of the next block that comes from this image, from block index on. */
-static void enter_block(struct wanted *wanted, uint64_t block)
-{
-    while (block < wanted->newest->end.blocks &&
-           wanted->newest->blocks[block].source != wanted->source)
-        block++;
-    wanted->block = block;
-    if (done(wanted))
-        return;
-    wanted->unit = (uint32_t)__builtin_ctz((uint32_t)(block_now(wanted)->where & MASK));
-    wanted->begun = false;
-}
-
-/* How many of the bytes at the present address are wanted without a gap, in this block. */
-static size_t run_in_block(const struct wanted *wanted, size_t limit)
-{
-    uint32_t mask = (uint32_t)(block_now(wanted)->where & MASK);
-    uint32_t unit = wanted->unit;
-    size_t run = 0;
-
-    while (run < limit && unit < 16 && (mask >> unit & 1)) {
-        run += BSPZ_IMAGE_UNIT;
-        unit++;
-    }
-    return run;
-}
-
-/* The decoded bytes of a run within one block are there. */
-static int accept(struct wanted *wanted, const void *bytes, size_t size)
-{
-    uint64_t where = block_now(wanted)->where, hash[2];
-    uint32_t mask = (uint32_t)(where & MASK);
-
-    wanted->unit += (uint32_t)(size / BSPZ_IMAGE_UNIT);
-    uint32_t left = wanted->unit < 16 ? mask >> wanted->unit << wanted->unit : 0;
-    if (left == 0 && !wanted->begun) {
-        bspz_hash128(bytes, size, where, hash);
-    } else {
-        if (!wanted->begun)
-            bspz_digest_start(&wanted->digest, where);
-        wanted->begun = true;
-        bspz_digest_add(&wanted->digest, bytes, size);
-        if (left != 0) {
-            wanted->unit = (uint32_t)__builtin_ctz(left);
-            return 0;
-        }
-        bspz_digest_get(&wanted->digest, hash);
-    }
-    if (memcmp(hash, block_now(wanted)->hash, sizeof(hash)) != 0)
-        return -EBADMSG;
-    enter_block(wanted, wanted->block + 1);
-    return 0;
-}
-
-/* ---- Where things go ------------------------------------------------------------------------- */
-
-/* Cuts length so that the run lies within one region; 0 when it begins in none. */
-static size_t within_region(struct wanted *wanted, uint64_t address, size_t length)
-{
-    const struct bspz_image *newest = wanted->newest;
-
-    while (wanted->region < newest->end.regions) {
-        const struct bspz_image_region *region = newest->regions[wanted->region];
-        uint64_t end = region->address + region->length;
-        if (address < region->address)
-            return 0;
-        if (address < end)
-            return end - address < length ? (size_t)(end - address) : length;
-        wanted->region++;
-    }
-    return 0;
-}
-
-/* Copies a wanted run (which may cross blocks and regions) from where it was decoded. */
-static int deliver(struct wanted *wanted, const unsigned char *bytes, size_t size,
-                   const struct bspz_walk *walk, struct bspz_image_fault *fault)
-{
-    while (size > 0) {
-        uint64_t address = address_now(wanted);
-        size_t length = within_region(wanted, address, run_in_block(wanted, size));
-        if (length == 0)
-            return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
-                                   "data at 0x%" PRIx64 " that belong to no region", address);
-        if (wanted->place) {
-            void *to = wanted->place(wanted->context, address, length);
-            if (!to)
-                return bspz_image_fail(fault, -EFAULT, 0, 0, "no place for the data at 0x%" PRIx64,
-                                       address);
-            memcpy(to, bytes, length);
-        }
-        if (accept(wanted, bytes, length) < 0)
-            return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
-                                   "the block at 0x%" PRIx64 " is not what it was",
-                                   address / BSPZ_IMAGE_BLOCK * BSPZ_IMAGE_BLOCK);
-        bytes += length;
-        size -= length;
-    }
-    return 0;
-}
+    /* The present record. */
+    struct extent extents[RECORD_UNITS];
+    uint32_t extent_count;
+    bool direct; /* may be read to its place as a whole */
+};
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* The bytes from the wanted unit on that are wanted without a gap, across blocks. */
-static size_t run_from_here(const struct wanted *wanted, size_t limit)
-{
-    struct wanted ahead = {.newest = wanted->newest, .source = wanted->source};
-    uint64_t start = address_now(wanted);
-    size_t run = 0;
-
-    ahead.block = wanted->block;
-    ahead.unit = wanted->unit;
-    while (run < limit && !done(&ahead) && address_now(&ahead) == start + run) {
-        run += run_in_block(&ahead, limit - run);
-        /* Only a block that ends with its last unit goes on in the next one. */
-        uint64_t block = ahead.block + 1;
-        while (block < ahead.newest->end.blocks &&
-               ahead.newest->blocks[block].source != ahead.source)
-            block++;
-        ahead.block = block;
-        if (!done(&ahead))
-            ahead.unit = (uint32_t)__builtin_ctz((uint32_t)(block_now(&ahead)->where & MASK));
-    }
-    return run;
-}
-
-/* Reads a record that is stored as it is, all of which is wanted: the blocks' hashes, which come
- * next, are of the very bytes that its own is of. */
-static int read_plain(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault)
+int bspz_record_read(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault)
 {
     const struct bspz_image_source *source = &walk->image->source;
     int status = source->read(source->context, walk->offset, raw, walk->section.stored);
@@ -180,8 +57,7 @@ static int read_plain(const struct bspz_walk *walk, void *raw, struct bspz_image
                       : 0;
 }
 
-/* Decodes the record into memory that is at least as large as it. */
-static int decode(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault)
+int bspz_record_decode(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault)
 {
     struct bspz_reader_scratch *scratch = walk->image->scratch;
     const struct bspz_image_section *section = &walk->section;
@@ -196,93 +72,236 @@ static int decode(const struct bspz_walk *walk, void *raw, struct bspz_image_fau
     return status;
 }
 
-/* The whole record goes to one place: decoded there at once. */
-static int take_directly(struct wanted *wanted, const struct bspz_walk *walk, bool *taken,
+/* ---- The two tables ---------------------------------------------------------------------------
+ */
+
+/* Compares the present block with what newest has at its address. */
+static void compare_opposite(struct holding *holding, uint64_t address)
+{
+    const struct bspz_image *newest = holding->newest;
+    uint32_t generation = holding->image->header.generation;
+    const struct bspz_image_block *block;
+    uint64_t i = holding->opposite;
+
+    while (i < newest->end.blocks && bspz_block_address(&newest->blocks[i]) < address)
+        i++;
+    holding->opposite = i;
+    holding->wanted = holding->later = 0;
+    block = &newest->blocks[i];
+    if (i == newest->end.blocks || bspz_block_address(block) != address)
+        return;
+    holding->wanted = bspz_block_held(block, generation);
+    for (uint32_t unit = 0; unit < BSPZ_IMAGE_BLOCK_UNITS; unit++)
+        if (bspz_block_source(block, unit) >= generation)
+            holding->later |= bspz_block_mask(block) & 1u << unit;
+}
+
+/* Goes to the next block of which units are here, from index on. */
+static void enter_block(struct holding *holding, uint64_t index)
+{
+    const struct bspz_image *image = holding->image;
+
+    holding->left = 0;
+    for (; index < image->end.blocks && holding->left == 0; index++)
+        holding->left = bspz_block_held(&image->blocks[index], image->header.generation);
+    holding->block = holding->left != 0 ? index - 1 : image->end.blocks;
+    if (holding->left != 0)
+        compare_opposite(holding, bspz_block_address(&image->blocks[holding->block]));
+}
+
+/* The units from address on that lie within one region of newest, at most count; 0: none. */
+static uint32_t within_region(struct holding *holding, uint64_t address, uint32_t count)
+{
+    const struct bspz_image *newest = holding->newest;
+
+    for (; holding->region < newest->end.regions; holding->region++) {
+        const struct bspz_image_region *region = newest->regions[holding->region];
+        uint64_t end = region->address + region->length;
+        if (address < region->address)
+            return 0;
+        if (address < end) {
+            uint64_t units = (end - address) / BSPZ_IMAGE_UNIT;
+            return units < count ? (uint32_t)units : count;
+        }
+    }
+    return 0;
+}
+
+/* The next unit of the image is number `index` of the record. */
+static void add_unit(struct holding *holding, uint32_t index)
+{
+    uint32_t bit = (uint32_t)__builtin_ctz(holding->left);
+    uint64_t address = bspz_block_address(&holding->image->blocks[holding->block]) +
+                       (uint64_t)bit * BSPZ_IMAGE_UNIT;
+    bool wanted = holding->wanted >> bit & 1;
+    struct extent *extent = &holding->extents[holding->extent_count];
+    bool follows = holding->extent_count > 0 &&
+                   extent[-1].address + (uint64_t)extent[-1].count * BSPZ_IMAGE_UNIT == address;
+
+    holding->direct = holding->direct && (holding->later >> bit & 1) && (index == 0 || follows);
+    if (follows && extent[-1].wanted == wanted) {
+        extent[-1].count++;
+    } else {
+        *extent = (struct extent){.address = address, .first = index, .count = 1, .wanted = wanted};
+        holding->extent_count++;
+    }
+    holding->left &= holding->left - 1;
+    if (holding->left == 0)
+        enter_block(holding, holding->block + 1);
+}
+
+/* Lists the extents of a record. */
+static int list_extents(struct holding *holding, const struct bspz_walk *walk,
+                        struct bspz_image_fault *fault)
+{
+    const struct bspz_image_section *section = &walk->section;
+    uint32_t units = section->raw / BSPZ_IMAGE_UNIT;
+
+    holding->extent_count = 0;
+    holding->direct = holding->place != NULL;
+    for (uint32_t i = 0; i < units; i++) {
+        if (holding->left == 0)
+            return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
+                                   "data that are not in the table of blocks");
+        add_unit(holding, i);
+    }
+    if (holding->extents[0].address != section->where)
+        return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
+                               "data at 0x%" PRIx64 " that are not in the table of blocks",
+                               section->where);
+    return 0;
+}
+
+/* ---- Contents -------------------------------------------------------------------------------- */
+
+static int check_units(const struct holding *holding, uint64_t hash, uint64_t address,
+                       const unsigned char *bytes, uint32_t count, const struct bspz_walk *walk,
+                       struct bspz_image_fault *fault)
+{
+    const struct bspz_image_hash *expected = holding->image->hashes + hash;
+
+    for (uint32_t i = 0; i < count; i++, bytes += BSPZ_IMAGE_UNIT) {
+        struct bspz_image_hash found;
+        bspz_hash_unit(bytes, address + (uint64_t)i * BSPZ_IMAGE_UNIT, &found);
+        if (memcmp(&found, &expected[i], sizeof(found)) != 0)
+            return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
+                                   "the page at 0x%" PRIx64 " is not what it was",
+                                   address + (uint64_t)i * BSPZ_IMAGE_UNIT);
+    }
+    return 0;
+}
+
+static int no_region(const struct bspz_walk *walk, uint64_t address, struct bspz_image_fault *fault)
+{
+    return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
+                           "data at 0x%" PRIx64 " that belong to no region", address);
+}
+
+/* Copies an extent to where it belongs, which may be several regions, and checks it there. */
+static int deliver(struct holding *holding, const struct extent *extent, uint64_t hash,
+                   const unsigned char *bytes, const struct bspz_walk *walk,
+                   struct bspz_image_fault *fault)
+{
+    uint64_t address = extent->address;
+    int status = 0;
+
+    for (uint32_t left = extent->count; left > 0 && status == 0;) {
+        uint32_t count = within_region(holding, address, left);
+        size_t length = (size_t)count * BSPZ_IMAGE_UNIT;
+        const unsigned char *at = bytes;
+        if (count == 0)
+            return no_region(walk, address, fault);
+        if (holding->place) {
+            void *to = holding->place(holding->context, address, length);
+            if (!to)
+                return bspz_image_fail(fault, -EFAULT, 0, 0, "no place for the data at 0x%" PRIx64,
+                                       address);
+            at = memcpy(to, bytes, length);
+        }
+        status = check_units(holding, hash, address, at, count, walk, fault);
+        address += length;
+        bytes += length;
+        hash += count;
+        left -= count;
+    }
+    return status;
+}
+
+/* The whole record is read or decoded where it belongs. */
+static int take_directly(struct holding *holding, uint64_t hash, const struct bspz_walk *walk,
                          struct bspz_image_fault *fault)
 {
     const struct bspz_image_section *section = &walk->section;
-    bspz_image_place_function *place = wanted->place;
+    unsigned char *to = holding->place(holding->context, section->where, section->raw);
+    int status;
 
-    *taken = place && section->where == address_now(wanted) &&
-             run_from_here(wanted, section->raw) == section->raw &&
-             within_region(wanted, section->where, section->raw) == section->raw;
-    if (!*taken)
-        return 0;
-    void *to = place(wanted->context, section->where, section->raw);
     if (!to)
         return bspz_image_fail(fault, -EFAULT, 0, 0, "no place for the data at 0x%" PRIx64,
                                section->where);
-    int status =
-        section->coding == BSPZ_IMAGE_RAW ? read_plain(walk, to, fault) : decode(walk, to, fault);
-    if (status < 0)
-        return status;
-    wanted->place = NULL; /* it is there */
-    status = deliver(wanted, to, section->raw, walk, fault);
-    wanted->place = place;
+    status = section->coding == BSPZ_IMAGE_RAW ? bspz_record_read(walk, to, fault)
+                                               : bspz_record_decode(walk, to, fault);
+    for (uint32_t i = 0; i < holding->extent_count && status == 0; i++) {
+        const struct extent *extent = &holding->extents[i];
+        if (extent->wanted)
+            status = check_units(holding, hash + extent->first, extent->address,
+                                 to + (size_t)extent->first * BSPZ_IMAGE_UNIT, extent->count, walk,
+                                 fault);
+    }
     return status;
 }
 
-static int take_record(struct wanted *wanted, const struct bspz_walk *walk,
+static int take_record(struct holding *holding, const struct bspz_walk *walk,
                        struct bspz_image_fault *fault)
 {
     struct bspz_reader_scratch *scratch = walk->image->scratch;
-    const struct bspz_image_section *section = &walk->section;
-    uint64_t at = section->where, end = at + section->raw;
-    bool taken;
+    uint32_t units = walk->section.raw / BSPZ_IMAGE_UNIT;
+    uint64_t hash = holding->hash;
+    bool any = false;
 
-    if (!wanted->all && (done(wanted) || address_now(wanted) >= end))
+    int status = list_extents(holding, walk, fault);
+    if (status < 0)
+        return status;
+    holding->hash += units;
+    for (uint32_t i = 0; i < holding->extent_count; i++)
+        any = any || holding->extents[i].wanted;
+    if (!any)
         return 0;
-    if (!done(wanted)) {
-        int status = take_directly(wanted, walk, &taken, fault);
-        if (status < 0 || taken)
-            return status;
-    }
-    int status = decode(walk, scratch->raw, fault);
-    while (status == 0 && at < end) {
-        uint64_t next = done(wanted) ? UINT64_MAX : address_now(wanted);
-        if (next < at)
-            return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
-                                   "the data at 0x%" PRIx64 " are missing", next);
-        if (wanted->all && next != at)
-            return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
-                                   "data at 0x%" PRIx64 " that are not in the table of blocks", at);
-        if (next >= end)
-            break;
-        size_t run = run_from_here(wanted, (size_t)(end - next));
-        status = deliver(wanted, scratch->raw + (next - section->where), run, walk, fault);
-        at = next + run;
+    if (holding->direct && within_region(holding, walk->section.where, units) == units)
+        return take_directly(holding, hash, walk, fault);
+    status = bspz_record_decode(walk, scratch->raw, fault);
+    for (uint32_t i = 0; i < holding->extent_count && status == 0; i++) {
+        const struct extent *extent = &holding->extents[i];
+        if (extent->wanted)
+            status = deliver(holding, extent, hash + extent->first,
+                             scratch->raw + (size_t)extent->first * BSPZ_IMAGE_UNIT, walk, fault);
     }
     return status;
 }
 
-/* Takes everything that newest wants from image. */
-static int take_image(struct wanted *wanted, const struct bspz_image *image,
+/* Takes everything that newest wants from image; an image that nothing is wanted from is walked
+ * too, for its digest. */
+static int take_image(const struct bspz_image *newest, const struct bspz_image *image,
+                      bspz_image_place_function *place, void *context,
                       struct bspz_image_fault *fault)
 {
+    struct holding holding = {.image = image, .newest = newest, .place = place, .context = context};
     struct bspz_walk walk;
     int status;
 
-    wanted->source = image->header.generation;
-    wanted->region = 0;
-    enter_block(wanted, 0);
+    enter_block(&holding, 0);
     bspz_walk_start(&walk, image);
     while ((status = bspz_walk_next(&walk, fault)) > 0) {
         if (walk.section.kind != BSPZ_IMAGE_DATA)
             continue;
-        if ((status = take_record(wanted, &walk, fault)) < 0)
+        if ((status = take_record(&holding, &walk, fault)) < 0)
             return status;
     }
-    if (status == 0 && !done(wanted))
+    if (status == 0 && holding.left != 0)
         return bspz_image_fail(fault, -EBADMSG, walk.offset, walk.next,
-                               "the data at 0x%" PRIx64 " are missing", address_now(wanted));
+                               "the data at 0x%" PRIx64 " are missing",
+                               bspz_block_address(&image->blocks[holding.block]) +
+                                   (uint64_t)__builtin_ctz(holding.left) * BSPZ_IMAGE_UNIT);
     return status;
-}
-
-int bspz_image_verify(const struct bspz_image *image, struct bspz_image_fault *fault)
-{
-    struct wanted wanted = {.newest = image, .all = true};
-
-    return take_image(&wanted, image, fault);
 }
 
 /* ---- Chains ---------------------------------------------------------------------------------- */
@@ -304,6 +323,10 @@ static int check_chain(struct bspz_image *const *chain, uint32_t count, uint32_t
         *index = i;
         if (i > 0 && memcmp(header->job, chain[0]->header.job, sizeof(header->job)) != 0)
             return bspz_image_fail(fault, -ESTALE, 0, 0, "a base of another job");
+        if (header->version != chain[0]->header.version)
+            return bspz_image_fail(fault, -ESTALE, 0, 0,
+                                   "a base of version %" PRIu32 " for an image of version %" PRIu32,
+                                   header->version, chain[0]->header.version);
         if (header->generation == 0)
             return i + 1 == count ? 0
                                   : bspz_image_fail(fault, -ESTALE, 0, 0,
@@ -324,6 +347,87 @@ static int check_chain(struct bspz_image *const *chain, uint32_t count, uint32_t
     return bspz_image_fail(fault, -ESTALE, 0, 0, "no image");
 }
 
+/* ---- Hashes ---------------------------------------------------------------------------------- */
+
+/* Where the hashes of one image of a chain are, while the newest one's blocks are gone through. */
+struct hash_place {
+    uint64_t block, hash;
+};
+
+/* The hash of the unit in the image that holds it; NULL: it does not. */
+static const struct bspz_image_hash *
+find_hash(struct hash_place *place, const struct bspz_image *image, uint64_t address, uint32_t unit)
+{
+    for (; place->block < image->end.blocks; place->block++) {
+        const struct bspz_image_block *block = &image->blocks[place->block];
+        uint32_t held = bspz_block_held(block, image->header.generation);
+        if (bspz_block_address(block) > address)
+            return NULL;
+        if (bspz_block_address(block) == address)
+            return held >> unit & 1
+                       ? image->hashes + place->hash + bspz_units_in(held & ((1u << unit) - 1))
+                       : NULL;
+        place->hash += bspz_units_in(held);
+    }
+    return NULL;
+}
+
+/* Goes through the hashes of all units that chain[0] describes: each must be in the image that is
+ * said to hold it, and all together must be what the writer saw.  hashes: they are copied there,
+ * unless NULL. */
+static int gather_hashes(struct bspz_image *const *chain, uint32_t count,
+                         struct bspz_image_hash *hashes, uint32_t *index,
+                         struct bspz_image_fault *fault)
+{
+    struct hash_place places[BSPZ_IMAGE_CHAIN_MAX] = {{0}};
+    const struct bspz_image *image = chain[0];
+    struct bspz_image_hash found[BSPZ_IMAGE_BLOCK_UNITS], all;
+    struct bspz_digest digest;
+
+    bspz_digest_start(&digest, 0);
+    for (uint64_t i = 0; i < image->end.blocks; i++) {
+        const struct bspz_image_block *block = &image->blocks[i];
+        uint64_t address = bspz_block_address(block);
+        uint32_t units = 0;
+        for (uint32_t left = bspz_block_mask(block); left != 0; left &= left - 1) {
+            uint32_t unit = (uint32_t)__builtin_ctz(left);
+            uint32_t at = count - 1 - bspz_block_source(block, unit);
+            const struct bspz_image_hash *hash = find_hash(&places[at], chain[at], address, unit);
+            *index = at;
+            if (!hash)
+                return bspz_image_fail(fault, -EBADMSG, 0, 0,
+                                       "the data at 0x%" PRIx64 " are missing",
+                                       address + (uint64_t)unit * BSPZ_IMAGE_UNIT);
+            found[units++] = *hash;
+        }
+        bspz_digest_add(&digest, found, units * sizeof(found[0]));
+        if (hashes)
+            memcpy(hashes, found, units * sizeof(found[0]));
+        hashes = hashes ? hashes + units : NULL;
+    }
+    *index = 0;
+    bspz_digest_get(&digest, all.word);
+    if (memcmp(&all, &image->hashes[image->end.hashes - 1], sizeof(all)) != 0)
+        return bspz_image_fail(fault, -EBADMSG, 0, image->source.size,
+                               "the pages of all images together are not what was saved");
+    return 0;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+int bspz_image_verify(const struct bspz_image *image, struct bspz_image_fault *fault)
+{
+    struct bspz_image *const alone[] = {(struct bspz_image *)image};
+    uint32_t index;
+
+    if (image->blocks_1)
+        return bspz_state_1_take(image, image, true, NULL, NULL, fault);
+    int status = take_image(image, image, NULL, NULL, fault);
+    return status == 0 && image->header.generation == 0
+               ? gather_hashes(alone, 1, NULL, &index, fault)
+               : status;
+}
+
 int bspz_image_decode(struct bspz_image *const *chain, uint32_t count,
                       bspz_image_place_function *place, void *context, uint32_t *fault_index,
                       struct bspz_image_fault *fault)
@@ -331,26 +435,42 @@ int bspz_image_decode(struct bspz_image *const *chain, uint32_t count,
     uint32_t index = 0;
 
     int status = check_chain(chain, count, &index, fault);
-    for (uint32_t i = 0; status == 0 && i < count; i++) {
-        /* An image that nothing is wanted from is walked too, for its digest. */
-        struct wanted wanted = {.newest = chain[0], .place = place, .context = context};
+    if (status == 0 && !chain[0]->blocks_1)
+        status = gather_hashes(chain, count, NULL, &index, fault);
+    for (uint32_t i = count; i-- > 0 && status == 0;) {
         index = i;
-        status = take_image(&wanted, chain[i], fault);
+        status = chain[0]->blocks_1
+                     ? bspz_state_1_take(chain[0], chain[i], false, place, context, fault)
+                     : take_image(chain[0], chain[i], place, context, fault);
     }
     if (status < 0 && fault_index)
         *fault_index = index;
     return status;
 }
 
-void bspz_image_table_from(struct bspz_image_table *table, const struct bspz_image *image)
+int bspz_image_table_from(struct bspz_image_table *table, struct bspz_image *const *chain,
+                          uint32_t count, struct bspz_image_fault *fault)
 {
+    const struct bspz_image *image = count > 0 ? chain[0] : NULL;
+    uint32_t index;
+
     table->usable = 0;
     table->count = 0;
+    int status = check_chain(chain, count, &index, fault);
+    if (status < 0)
+        return status;
+    if (image->blocks_1)
+        return bspz_image_fail(fault, -EPROTO, 0, 0,
+                               "an image of version 1 has no hashes of pages");
     if (image->end.blocks > table->capacity)
-        return;
+        return 0;
+    status = gather_hashes(chain, count, bspz_image_table_hashes(table), &index, fault);
+    if (status < 0)
+        return status;
     memcpy(table->blocks, image->blocks, image->end.blocks * sizeof(table->blocks[0]));
     table->count = image->end.blocks;
     table->image = image->name;
     table->generation = image->header.generation;
     table->usable = 1;
+    return 0;
 }

@@ -35,9 +35,11 @@ static const char *data_complaint(struct bspz_walk *walk)
 {
     const struct bspz_image_section *section = &walk->section;
     uint32_t page = walk->image->header.page_size;
+    bool in_one_piece = walk->image->header.version == BSPZ_IMAGE_VERSION_BLOCKS;
+    uint32_t least = in_one_piece ? page : BSPZ_IMAGE_UNIT;
 
-    if (section->raw == 0 || section->raw > BSPZ_IMAGE_RECORD_MAX || section->raw % page != 0 ||
-        section->where % page != 0 || section->where + section->raw < section->where)
+    if (section->raw == 0 || section->raw > BSPZ_IMAGE_RECORD_MAX || section->raw % least != 0 ||
+        section->where % least != 0 || section->where + section->raw < section->where)
         return "a record that is not made of whole pages";
     if (walk->records > 0 && section->where < walk->end_of_data)
         return "a record out of order";
@@ -51,28 +53,48 @@ static const char *data_complaint(struct bspz_walk *walk)
     return NULL;
 }
 
-/* Blocks and data mix; everything else comes in the order of the kinds. */
-static bool kind_may_follow(uint16_t before, uint16_t kind)
+/* Data, blocks and hashes mix; everything else comes in the order of the kinds. */
+static unsigned order_of(uint16_t kind)
 {
-    if (kind < BSPZ_IMAGE_OPAQUE || kind > BSPZ_IMAGE_END)
+    return kind == BSPZ_IMAGE_BLOCKS || kind == BSPZ_IMAGE_HASHES ? BSPZ_IMAGE_DATA : kind;
+}
+
+static bool kind_may_follow(const struct bspz_walk *walk, uint16_t kind)
+{
+    bool first_version = walk->image->header.version == BSPZ_IMAGE_VERSION_BLOCKS;
+
+    if (kind < BSPZ_IMAGE_OPAQUE || kind > (first_version ? BSPZ_IMAGE_END : BSPZ_IMAGE_HASHES))
         return false;
-    return kind >= before || (before == BSPZ_IMAGE_BLOCKS && kind == BSPZ_IMAGE_DATA);
+    return order_of(kind) >= order_of(walk->kind);
+}
+
+/* Tables are stored as they are, but those of blocks may be packed like data. */
+static bool table_size_possible(const struct bspz_walk *walk)
+{
+    const struct bspz_image_section *section = &walk->section;
+    bool packable = section->kind == BSPZ_IMAGE_BLOCKS &&
+                    walk->image->header.version != BSPZ_IMAGE_VERSION_BLOCKS;
+    uint32_t limit =
+        section->kind == BSPZ_IMAGE_OPAQUE ? BSPZ_IMAGE_OPAQUE_MAX : BSPZ_IMAGE_TABLE_MAX;
+
+    if (section->raw > limit)
+        return false;
+    if (section->coding == BSPZ_IMAGE_RAW)
+        return section->stored == section->raw;
+    return packable && section->coding < BSPZ_IMAGE_CODING_COUNT && section->stored < section->raw;
 }
 
 static const char *section_complaint(struct bspz_walk *walk)
 {
     const struct bspz_image_section *section = &walk->section;
-    uint32_t limit =
-        section->kind == BSPZ_IMAGE_OPAQUE ? BSPZ_IMAGE_OPAQUE_MAX : BSPZ_IMAGE_TABLE_MAX;
 
     if (section->sequence != walk->sequence)
         return "a section out of order";
-    if (!kind_may_follow(walk->kind, section->kind))
+    if (!kind_may_follow(walk, section->kind))
         return "a section of a kind that cannot be here";
     if (section->kind == BSPZ_IMAGE_DATA)
         return data_complaint(walk);
-    if (section->coding != BSPZ_IMAGE_RAW || section->stored != section->raw ||
-        section->stored > limit)
+    if (!table_size_possible(walk))
         return "a table of impossible size";
     return NULL;
 }

@@ -2,6 +2,10 @@
  *
  * Runs on a small stack in a process whose libc must not be touched: no allocation, no errno, no
  * stdio.  Small things gather in a buffer; large raw records go out from where they lie.
+ *
+ * Each 4 KiB unit is hashed once and compared with the base.  Units that differ gather in records:
+ * a long run of them is written from where it lies, short ones are copied together first, so that
+ * scattered pages are not a section each.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,16 +15,10 @@
 #include "ckpt/format/section.h"
 
 #define OUT_SIZE      65536u
-#define PIECES_MAX    (BSPZ_IMAGE_BLOCK / BSPZ_IMAGE_UNIT)
-#define BLOCKS_MAX    (BSPZ_IMAGE_TABLE_MAX / 2 / sizeof(struct bspz_image_block))
-#define FULL_MASK     0xffffu
-#define BLOCK_ADDRESS (~(uint64_t)FULL_MASK)
-
-/* A run of units of the block being gathered. */
-struct piece {
-    uint64_t address;
-    uint32_t length;
-};
+#define ENTRIES_MAX   2048u /* of blocks or hashes in one section */
+#define PACK_UNIT     8u    /* blocks: what is packed is a multiple of 128 bytes */
+#define RUN_DIRECT    (BSPZ_IMAGE_RECORD_MAX / 2) /* bytes that are worth a record of their own */
+#define BLOCK_ADDRESS (~(uint64_t)(BSPZ_IMAGE_BLOCK - 1))
 
 struct bspz_image_writer {
     struct bspz_image_config config;
@@ -32,27 +30,38 @@ struct bspz_image_writer {
     struct bspz_image_end end;
     struct bspz_image_written written;
     struct bspz_digest digest;
+    struct bspz_digest state; /* of the hashes of all units */
 
     uint64_t last_key; /* tag, end of region, descriptor or end of data that came last */
     bool any_key;
-    uint64_t base_next; /* index into config.base: everything before it lies below */
 
-    /* The block that is not complete: its pieces and their bytes, one after the other. */
-    uint64_t block_where;
-    uint32_t piece_count;
-    uint32_t gathered_size;
-    struct piece pieces[PIECES_MAX];
+    /* The block whose units come now; where is 0 before the first one. */
+    struct bspz_image_block block;
+    struct bspz_image_hash block_hashes[BSPZ_IMAGE_BLOCK_UNITS];
+    uint32_t block_units;
+    /* Where the base's table is: everything before base_next lies below; base_hash counts the units
+     * before it.  base_block is the one at the present address, or NULL. */
+    uint64_t base_next, base_hash;
+    const struct bspz_image_block *base_block;
+    uint64_t next_hash; /* units in config.next */
+
+    /* Units to be stored: a run that has not been written yet, where it lies, and behind other such
+     * runs that were copied together. */
+    uint64_t run_address, gathered_address;
+    const unsigned char *run;
+    uint32_t run_size, gathered_size;
 
     /* Entries of the table that is being written. */
     uint32_t table_size;
     uint64_t table_first;
 
-    /* Blocks not written yet, and the out buffer. */
-    uint32_t block_count;
+    /* Blocks and hashes not written yet, and the out buffer. */
+    uint32_t block_count, hash_count;
     uint32_t out_used;
     _Alignas(64) unsigned char table[BSPZ_IMAGE_TABLE_MAX];
-    _Alignas(64) struct bspz_image_block blocks[BLOCKS_MAX];
-    _Alignas(64) unsigned char gathered[BSPZ_IMAGE_BLOCK];
+    _Alignas(64) struct bspz_image_block blocks[ENTRIES_MAX];
+    _Alignas(64) struct bspz_image_hash hashes[ENTRIES_MAX];
+    _Alignas(64) unsigned char gathered[BSPZ_IMAGE_RECORD_MAX];
     _Alignas(64) unsigned char out[OUT_SIZE];
     struct bspz_codec codec;
 };
@@ -204,6 +213,7 @@ int bspz_image_writer_open(struct bspz_image_writer **result, void *scratch,
         config->next->usable = 0;
         config->next->count = 0;
     }
+    bspz_digest_start(&writer->state, 0);
     bspz_digest_start(&writer->digest, 0);
     bspz_digest_add(&writer->digest, header, sizeof(*header));
     put(writer, header, sizeof(*header));
@@ -282,6 +292,131 @@ int bspz_image_descriptor(struct bspz_image_writer *writer,
     return writer->error;
 }
 
+/* ---- Blocks and hashes -------------------------------------------------------------------------
+ */
+
+static void put_blocks(struct bspz_image_writer *writer, const struct bspz_image_block *blocks,
+                       uint32_t count, bool pack)
+{
+    enum bspz_image_coding coding = BSPZ_IMAGE_RAW;
+    size_t size = count * sizeof(*blocks), stored_size = size;
+    const void *stored = blocks;
+
+    if (count == 0)
+        return;
+    if (pack)
+        stored_size = bspz_encode(&writer->codec, blocks, size, &coding, &stored);
+    put_section(writer, BSPZ_IMAGE_BLOCKS, coding, writer->end.blocks, stored, size, stored_size);
+    writer->end.blocks += count;
+}
+
+/* Tables of blocks resemble themselves, and pack to a tenth. */
+static void flush_blocks(struct bspz_image_writer *writer)
+{
+    uint32_t packed = writer->config.compress ? writer->block_count / PACK_UNIT * PACK_UNIT : 0;
+
+    put_blocks(writer, writer->blocks, packed, true);
+    put_blocks(writer, writer->blocks + packed, writer->block_count - packed, false);
+    writer->block_count = 0;
+}
+
+static void flush_hashes(struct bspz_image_writer *writer)
+{
+    size_t size = writer->hash_count * sizeof(writer->hashes[0]);
+
+    if (writer->hash_count == 0)
+        return;
+    put_section(writer, BSPZ_IMAGE_HASHES, BSPZ_IMAGE_RAW, writer->end.hashes, writer->hashes, size,
+                size);
+    writer->end.hashes += writer->hash_count;
+    writer->hash_count = 0;
+}
+
+static void put_hash(struct bspz_image_writer *writer, const struct bspz_image_hash *hash)
+{
+    writer->hashes[writer->hash_count++] = *hash;
+    if (writer->hash_count == ENTRIES_MAX)
+        flush_hashes(writer);
+}
+
+/* The present block is complete. */
+static void end_block(struct bspz_image_writer *writer)
+{
+    struct bspz_image_table *next = writer->config.next;
+
+    if (writer->block.where == 0)
+        return;
+    size_t size = writer->block_units * sizeof(writer->block_hashes[0]);
+    bspz_digest_add(&writer->state, writer->block_hashes, size);
+    if (next && next->count < next->capacity) {
+        next->blocks[next->count] = writer->block;
+        memcpy(bspz_image_table_hashes(next) + writer->next_hash, writer->block_hashes, size);
+        writer->next_hash += writer->block_units;
+    }
+    if (next)
+        next->count++; /* beyond capacity: close will say that it is of no use */
+    writer->block_units = 0;
+    writer->blocks[writer->block_count++] = writer->block;
+    writer->block.where = 0;
+    if (writer->block_count == ENTRIES_MAX)
+        flush_blocks(writer);
+}
+
+/* Goes to the block at address, in the base's table, too. */
+static void begin_block(struct bspz_image_writer *writer, uint64_t address)
+{
+    const struct bspz_image_table *base = writer->config.base;
+
+    end_block(writer);
+    writer->block = (struct bspz_image_block){.where = address};
+    writer->base_block = NULL;
+    if (!base)
+        return;
+    uint64_t i = writer->base_next;
+    while (i < base->count && bspz_block_address(&base->blocks[i]) < address)
+        writer->base_hash += bspz_units_in(bspz_block_mask(&base->blocks[i++]));
+    writer->base_next = i;
+    if (i < base->count && bspz_block_address(&base->blocks[i]) == address)
+        writer->base_block = &base->blocks[i];
+}
+
+/* The generation that already holds a unit just like this one; that of this image when none. */
+static uint32_t find_source(const struct bspz_image_writer *writer, uint32_t unit,
+                            const struct bspz_image_hash *hash)
+{
+    const struct bspz_image_block *block = writer->base_block;
+    uint32_t own = writer->config.header.generation;
+
+    if (!block || (bspz_block_mask(block) >> unit & 1) == 0)
+        return own;
+    uint32_t before = bspz_block_mask(block) & ((1u << unit) - 1);
+    const struct bspz_image_hash *other =
+        bspz_image_table_hashes_of(writer->config.base) + writer->base_hash + bspz_units_in(before);
+    bool same = hash->word[0] == other->word[0] && hash->word[1] == other->word[1];
+    return same ? bspz_block_source(block, unit) : own;
+}
+
+/* Notes the unit at bytes; true when it has to be stored. */
+static bool note_unit(struct bspz_image_writer *writer, uint64_t address, const void *bytes)
+{
+    uint32_t unit = (uint32_t)(address % BSPZ_IMAGE_BLOCK / BSPZ_IMAGE_UNIT);
+    struct bspz_image_hash hash;
+
+    if (writer->block.where == 0 || bspz_block_address(&writer->block) != (address & BLOCK_ADDRESS))
+        begin_block(writer, address & BLOCK_ADDRESS);
+    bspz_hash_unit(bytes, address, &hash);
+    uint32_t source = find_source(writer, unit, &hash);
+    bool store = source == writer->config.header.generation;
+    writer->block.where |= UINT64_C(1) << unit;
+    writer->block.sources |= (uint64_t)source << 4 * unit;
+    writer->block_hashes[writer->block_units++] = hash;
+    writer->written.units++;
+    writer->written.units_stored += store;
+    if (store)
+        put_hash(writer, &hash);
+    return store;
+}
+
 /* ---- Data --------------------------------------------------------------------------------------
  */
 
@@ -300,112 +435,31 @@ static void put_record(struct bspz_image_writer *writer, uint64_t address, const
     writer->end.data_bytes += stored_size;
 }
 
-static void flush_blocks(struct bspz_image_writer *writer)
+static void flush_gathered(struct bspz_image_writer *writer)
 {
-    size_t size = writer->block_count * sizeof(struct bspz_image_block);
-
-    if (writer->block_count == 0)
-        return;
-    put_section(writer, BSPZ_IMAGE_BLOCKS, BSPZ_IMAGE_RAW, writer->end.blocks, writer->blocks, size,
-                size);
-    writer->end.blocks += writer->block_count;
-    writer->block_count = 0;
-}
-
-/* The generation that already holds a block just like this one; that of this image when none. */
-static uint32_t find_source(struct bspz_image_writer *writer, const struct bspz_image_block *block)
-{
-    const struct bspz_image_table *base = writer->config.base;
-    uint64_t address = block->where & BLOCK_ADDRESS;
-
-    if (!base)
-        return 0;
-    uint64_t i = writer->base_next;
-    while (i < base->count && (base->blocks[i].where & BLOCK_ADDRESS) < address)
-        i++;
-    writer->base_next = i;
-    if (i < base->count && base->blocks[i].where == block->where &&
-        base->blocks[i].hash[0] == block->hash[0] && base->blocks[i].hash[1] == block->hash[1])
-        return base->blocks[i].source;
-    return writer->config.header.generation;
-}
-
-/* Notes a complete block whose saved units lie one after the other at bytes; true when it has to be
- * stored. */
-static bool note_block(struct bspz_image_writer *writer, uint64_t where, const void *bytes,
-                       size_t size)
-{
-    struct bspz_image_table *next = writer->config.next;
-    struct bspz_image_block *block = &writer->blocks[writer->block_count++];
-
-    *block = (struct bspz_image_block){.where = where};
-    bspz_hash128(bytes, size, where, block->hash);
-    block->source = find_source(writer, block);
-    bool store = block->source == writer->config.header.generation;
-    if (next && next->count < next->capacity)
-        next->blocks[next->count] = *block;
-    if (next)
-        next->count++; /* beyond capacity: close will say that it is of no use */
-    writer->written.blocks_stored += store;
-    return store;
-}
-
-/* The gathered block is complete: notes it and writes its pieces.  Its data come before the section
- * of blocks that names it. */
-static void end_gathered(struct bspz_image_writer *writer)
-{
-    const unsigned char *bytes = writer->gathered;
-
-    if (writer->piece_count == 0)
-        return;
-    bool store = note_block(writer, writer->block_where, bytes, writer->gathered_size);
-    for (uint32_t i = 0; store && i < writer->piece_count; i++) {
-        put_record(writer, writer->pieces[i].address, bytes, writer->pieces[i].length);
-        bytes += writer->pieces[i].length;
-    }
-    writer->piece_count = 0;
+    if (writer->gathered_size > 0)
+        put_record(writer, writer->gathered_address, writer->gathered, writer->gathered_size);
     writer->gathered_size = 0;
-    if (writer->block_count == BLOCKS_MAX)
-        flush_blocks(writer);
 }
 
-/* Part of a block: kept until the block is known to be complete. */
-static void gather(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
-                   uint32_t size)
+/* The run has ended: what comes next lies elsewhere, or it is as long as a record may be. */
+static void end_run(struct bspz_image_writer *writer)
 {
-    uint32_t first = (uint32_t)(address % BSPZ_IMAGE_BLOCK / BSPZ_IMAGE_UNIT);
-    uint32_t units = size / BSPZ_IMAGE_UNIT;
+    uint32_t size = writer->run_size;
 
-    if (writer->piece_count > 0 &&
-        (writer->block_where & BLOCK_ADDRESS) != (address & BLOCK_ADDRESS))
-        end_gathered(writer);
-    if (writer->piece_count == 0)
-        writer->block_where = address & BLOCK_ADDRESS;
-    writer->block_where |= ((1u << units) - 1) << first;
-    writer->pieces[writer->piece_count++] = (struct piece){address, size};
-    memcpy(writer->gathered + writer->gathered_size, bytes, size);
-    writer->gathered_size += size;
-}
-
-/* Whole blocks: stored from where they are, up to four in a record. */
-static void whole_blocks(struct bspz_image_writer *writer, uint64_t address,
-                         const unsigned char *bytes, size_t length)
-{
-    size_t start = 0, at = 0; /* from start to at: to be stored */
-
-    while (at < length && writer->error == 0) {
-        bool store = note_block(writer, (address + at) | FULL_MASK, bytes + at, BSPZ_IMAGE_BLOCK);
-        at += BSPZ_IMAGE_BLOCK;
-        size_t run = at - start - (store ? 0 : BSPZ_IMAGE_BLOCK);
-        bool last = at >= length || !store || run >= BSPZ_IMAGE_RECORD_MAX ||
-                    writer->block_count == BLOCKS_MAX;
-        if (last && run > 0)
-            put_record(writer, address + start, bytes + start, run);
-        if (last)
-            start = at;
-        if (writer->block_count == BLOCKS_MAX)
-            flush_blocks(writer);
+    writer->run_size = 0;
+    if (size == 0)
+        return;
+    if (size >= RUN_DIRECT || size > BSPZ_IMAGE_RECORD_MAX - writer->gathered_size)
+        flush_gathered(writer);
+    if (size >= RUN_DIRECT) {
+        put_record(writer, writer->run_address, writer->run, size);
+        return;
     }
+    if (writer->gathered_size == 0)
+        writer->gathered_address = writer->run_address;
+    memcpy(writer->gathered + writer->gathered_size, writer->run, size);
+    writer->gathered_size += size;
 }
 
 int bspz_image_data(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
@@ -419,22 +473,20 @@ int bspz_image_data(struct bspz_image_writer *writer, uint64_t address, const vo
     if (address % page != 0 || length % page != 0)
         return fail(writer, -EINVAL);
     writer->written.total_bytes += length;
-    while (length > 0 && writer->error == 0) {
-        uint64_t within = address % BSPZ_IMAGE_BLOCK;
-        size_t take = length;
-        if (within != 0 || length < BSPZ_IMAGE_BLOCK) {
-            if (take > BSPZ_IMAGE_BLOCK - within)
-                take = BSPZ_IMAGE_BLOCK - within;
-            gather(writer, address, from, (uint32_t)take);
-        } else {
-            take = length / BSPZ_IMAGE_BLOCK * BSPZ_IMAGE_BLOCK;
-            end_gathered(writer);
-            whole_blocks(writer, address, from, take);
+    for (size_t at = 0; at < length && writer->error == 0; at += BSPZ_IMAGE_UNIT) {
+        if (!note_unit(writer, address + at, from + at)) {
+            end_run(writer);
+            continue;
         }
-        address += take;
-        from += take;
-        length -= take;
+        if (writer->run_size == 0) {
+            writer->run = from + at;
+            writer->run_address = address + at;
+        }
+        writer->run_size += BSPZ_IMAGE_UNIT;
+        if (writer->run_size == BSPZ_IMAGE_RECORD_MAX)
+            end_run(writer);
     }
+    end_run(writer); /* its bytes may be gone after this call */
     return writer->error;
 }
 
@@ -459,12 +511,17 @@ static void fill_written(struct bspz_image_writer *writer)
 int bspz_image_writer_close(struct bspz_image_writer *writer, struct bspz_image_written *written)
 {
     struct bspz_image_table *next = writer->config.next;
+    struct bspz_image_hash state;
     uint64_t digest[2];
 
     if (!enter(writer, BSPZ_IMAGE_DATA))
         return writer->error;
-    end_gathered(writer);
+    flush_gathered(writer);
+    end_block(writer);
+    bspz_digest_get(&writer->state, state.word);
+    put_hash(writer, &state);
     flush_blocks(writer);
+    flush_hashes(writer);
     if (!enter(writer, BSPZ_IMAGE_END))
         return writer->error;
     bspz_digest_get(&writer->digest, digest);

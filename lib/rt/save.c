@@ -21,10 +21,8 @@
 #include "ckpt/capture/share.h"
 #include "lib/rt/save_restore.h"
 
-#define LIBRARY_VERSION 1u
+#define LIBRARY_VERSION 2u
 #define RULES_MAX       256u
-#define TABLE_BLOCKS                                                                               \
-    ((BSPZ_BLOCKS_BYTES - sizeof(struct bspz_image_table)) / sizeof(struct bspz_image_block))
 #define FIRST_DESCRIPTOR 512 /* of the image: out of the way of the program's */
 
 static struct bspz_capture_plan plan;
@@ -73,8 +71,9 @@ static void fill_options(struct bspz_capture_options *options, int descriptor)
 
 static struct bspz_image_table *table_of(int pid, int which)
 {
+    const struct bspz_layout *layout = &bspz_rt.board->layout;
     uint64_t offset =
-        bspz_rt.board->layout.blocks + (2 * (uint64_t)pid + (uint64_t)which) * BSPZ_BLOCKS_BYTES;
+        layout->blocks + (2 * (uint64_t)pid + (uint64_t)which) * layout->blocks_bytes;
 
     return (struct bspz_image_table *)((char *)bspz_rt.board + offset);
 }
@@ -98,7 +97,7 @@ static void choose_tables(struct bspz_image_config *config)
             base = table_of(bspz_rt.pid, which);
     next = table_of(bspz_rt.pid, base == table_of(bspz_rt.pid, 0));
     next->usable = 0;
-    next->capacity = TABLE_BLOCKS;
+    next->capacity = (bspz_rt.board->layout.blocks_bytes - sizeof *next) / BSPZ_IMAGE_TABLE_ENTRY;
     config->base = base;
     config->next = next;
 }

@@ -210,7 +210,11 @@ static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes, bool snap
         layout.total = layout.stretch[k] + 2 * p * bspz_stretch_bytes(&layout, k);
     }
     layout.blocks = snapshots ? layout.total : 0;
-    layout.total += snapshots ? 2 * p * BSPZ_BLOCKS_BYTES : 0;
+    /* Less where even the halves had to be made small. */
+    layout.blocks_bytes = half_bytes / 8 > BSPZ_BLOCKS_MOST    ? BSPZ_BLOCKS_MOST
+                          : half_bytes / 8 < BSPZ_BLOCKS_LEAST ? BSPZ_BLOCKS_LEAST
+                                                               : round_up(half_bytes / 8, 4096);
+    layout.total += snapshots ? 2 * p * layout.blocks_bytes : 0;
     return layout;
 }
 

@@ -12,7 +12,7 @@
  *   layout.tables         registration tables [p]      BSPZ_TABLE_BYTES each
  *   layout.directory      entries [p to][2][p from]    layout.entry_bytes each
  *   layout.stretch[k]     k-th stretch of halves [2][p] bspz_stretch_bytes(k) each
- *   layout.blocks         hashes of images [p][2]      BSPZ_BLOCKS_BYTES each, with snapshots
+ *   layout.blocks         hashes of pages [p][2]       layout.blocks_bytes each, with snapshots
  *
  * With many ranks the costs are page tables and first touches, not bytes.  So what everybody reads
  * of everybody lies close together: slots, directory, and the first stretches of the outbox halves,
@@ -43,14 +43,15 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC 0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 8u
+#define BSPZ_BOARD_VERSION 9u
 #define BSPZ_BOARD_BYTES 65536u
 #define BSPZ_RANK_BYTES 1024u
 #define BSPZ_NAMES_BYTES 65536u
 #define BSPZ_NAME_BYTES 256u /* one file name, NUL-terminated */
 #define BSPZ_NAME_COUNT (BSPZ_NAMES_BYTES / BSPZ_NAME_BYTES)
 #define BSPZ_TABLE_BYTES (UINT64_C(32) << 20)
-#define BSPZ_BLOCKS_BYTES (UINT64_C(32) << 20)
+#define BSPZ_BLOCKS_MOST (UINT64_C(256) << 20) /* for processes of 60 GiB */
+#define BSPZ_BLOCKS_LEAST (UINT64_C(32) << 20)
 #define BSPZ_MAX_PROCS 4096
 #define BSPZ_LINE 128 /* two cache lines: the hardware prefetches in pairs */
 
@@ -212,6 +213,7 @@ struct bspz_layout {
     uint64_t entry_bytes; /* from one entry to the next */
     uint64_t stretch[BSPZ_STRETCHES];
     uint64_t blocks; /* offset, 0 without snapshots */
+    uint64_t blocks_bytes;
     uint64_t half_bytes; /* address space of the last stretch of a half; committed as it is used */
     uint64_t total;      /* size of the memfd */
 };

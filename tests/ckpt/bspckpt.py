@@ -73,14 +73,14 @@ def test_show(directory, job):
     check("json: bytes are digits", len(found["manifest"]["images"][0]["digest"]) == 32)
     (process,) = found["processes"]
     check("json: one process", process["pid"] == 1)
-    check("json: full", process["generation"] == 0 and process["blocks_here"] == process["blocks"])
+    check("json: full", process["generation"] == 0 and process["pages_here"] == process["pages"])
     saved = sum(region["saved"] for region in process["regions"])
     raw = sum(coding["raw"] for coding in process["codings"])
     check("json: all that is saved belongs to a region", saved == raw > 0, str(process))
     check("json: smaller than it was", process["length"] < raw)
     increment = as_json("show", f"{directory}/{job}@4", "--pid", "1")["processes"][0]
     check("json: an increment", increment["generation"] == 1
-          and 0 < increment["blocks_here"] < increment["blocks"], str(increment))
+          and 0 < increment["pages_here"] < increment["pages"], str(increment))
     run("show", directory, "--pid", "2", status=1)
     run("show", f"{directory}@17", status=1)
     check("named", "superstep 17" in run("show", f"{directory}@17", status=1)[1])
@@ -93,7 +93,7 @@ def test_diff(directory):
     check("json: one process", [p["pid"] for p in changes] == [0])
     regions = changes[0]["regions"]
     check("json: regions", len(regions) == 4 and any(r["changed"] > 0 for r in regions)
-          and all(0 <= r["changed"] <= r["blocks"] for r in regions), str(regions))
+          and all(0 <= r["changed"] <= r["pages"] for r in regions), str(regions))
     same = as_json("diff", directory, "3", "3")
     check("json: nothing changed", all(r["changed"] == 0 and r["what"] == "same"
                                        for p in same for r in p["regions"]), str(same))

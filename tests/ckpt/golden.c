@@ -79,17 +79,21 @@ static void change_process(struct sample_process *process)
     process->present[3][0] = 1;
 }
 
-static void read_images(const struct sample_process states[2])
+/* The images of one version: of both states, and of the first one packed. */
+static void read_images(const char *version, const struct sample_process states[2])
 {
-    static const char *const names[] = {"1/full.img", "1/increment.img", "1/packed.img"};
+    static const char *const images[] = {"full.img", "increment.img", "packed.img"};
+    char names[3][40];
     struct sample_file files[3];
     struct sample_reader readers[3];
     struct sample_reader *chain[2] = {&readers[1], &readers[0]}, *packed[1] = {&readers[2]};
 
     for (int i = 0; i < 3; i++) {
+        snprintf(names[i], sizeof(names[i]), "%s/%s", version, images[i]);
         files[i] = load(names[i]);
         fault.text[0] = '\0';
         if (sample_open(&readers[i], &files[i], &fault) < 0 ||
+            readers[i].image.header.version != strtoul(version, NULL, 10) ||
             sample_load(&readers[i], &fault) < 0 ||
             bspz_image_verify(&readers[i].image, &fault) < 0) {
             wrong(names[i], fault.text);
@@ -120,16 +124,17 @@ static void check_images(void)
     change_process(&states[1]);
     struct sample_options options = {.next = table};
     sample_image(&states[0], &options, &full, NULL);
-    expect("1/full.img", full.bytes, full.size);
+    expect("2/full.img", full.bytes, full.size);
     options = (struct sample_options){.base = table};
     sample_image(&states[1], &options, &increment, NULL);
-    expect("1/increment.img", increment.bytes, increment.size);
+    expect("2/increment.img", increment.bytes, increment.size);
     if (writing) {
         options = (struct sample_options){.compress = true};
         sample_image(&states[0], &options, &packed, NULL);
-        expect("1/packed.img", packed.bytes, packed.size);
+        expect("2/packed.img", packed.bytes, packed.size);
     }
-    read_images(states);
+    read_images("1", states);
+    read_images("2", states);
     for (int i = 0; i < 2; i++)
         sample_process_free(&states[i]);
     sample_file_free(&full);

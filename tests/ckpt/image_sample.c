@@ -340,7 +340,8 @@ void sample_put_right(unsigned char *bytes, size_t size)
         return;
     memcpy(&header, bytes, sizeof(header));
     memcpy(header.magic, BSPZ_IMAGE_MAGIC, 8);
-    header.version = BSPZ_IMAGE_VERSION;
+    if (header.version != BSPZ_IMAGE_VERSION_BLOCKS)
+        header.version = BSPZ_IMAGE_VERSION;
     header.size = sizeof(header);
     header.hash = bspz_hash64(&header, offsetof(struct bspz_image_header, hash), 0);
     memcpy(bytes, &header, sizeof(header));
@@ -402,7 +403,7 @@ static bool same(const struct restored *restored)
 
     for (uint32_t r = 0; r < process->region_count; r++)
         for (uint64_t i = 0; i < process->regions[r].length / PAGE; i++)
-            if (restored->times[r][i] != process->present[r][i] ||
+            if ((restored->times[r][i] > 0) != process->present[r][i] ||
                 (process->present[r][i] &&
                  memcmp(restored->bytes[r] + i * PAGE, process->bytes[r] + i * PAGE, PAGE) != 0))
                 return false;

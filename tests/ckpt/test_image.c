@@ -104,7 +104,8 @@ START_TEST(what_is_written_is_read)
     ck_assert_uint_eq(written.length, file.size);
     ck_assert_uint_eq(written.total_bytes, process.pages * 4096);
     ck_assert_uint_eq(written.raw_bytes, written.total_bytes);
-    ck_assert_uint_eq(written.blocks, written.blocks_stored);
+    ck_assert_uint_eq(written.units, written.units_stored);
+    ck_assert_uint_eq(written.units, process.pages);
     sample_must_open(&reader, &file);
     ck_assert_mem_eq(&reader.image.name, &written.name, sizeof(written.name));
     ck_assert_uint_eq(reader.image.header.pid, process.pid);

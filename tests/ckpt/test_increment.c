@@ -60,8 +60,8 @@ START_TEST(a_chain_gives_every_page_once)
     ck_assert_msg(sample_restore(history.chain, CHAIN, &history.process, NULL, &fault) == 0, "%s",
                   fault.text);
     ck_assert_uint_lt(history.files[1].size, history.files[0].size / 2);
-    ck_assert_uint_lt(history.written[1].blocks_stored, history.written[1].blocks);
-    ck_assert_uint_gt(history.written[1].blocks_stored, 0);
+    ck_assert_uint_lt(history.written[1].units_stored, history.written[1].units);
+    ck_assert_uint_gt(history.written[1].units_stored, 0);
     history_free(&history);
 }
 END_TEST
@@ -81,8 +81,8 @@ START_TEST(an_unchanged_process_stores_nothing)
     options = (struct sample_options){.base = first, .next = second};
     ck_assert_int_eq(sample_image(&process, &options, &files[1], &written), 0);
     ck_assert_uint_eq(written.raw_bytes, 0);
-    ck_assert_uint_eq(written.blocks_stored, 0);
-    ck_assert_uint_gt(written.blocks, 0);
+    ck_assert_uint_eq(written.units_stored, 0);
+    ck_assert_uint_gt(written.units, 0);
     sample_must_open(&readers[0], &files[0]);
     sample_must_open(&readers[1], &files[1]);
     ck_assert_msg(sample_restore(chain, 2, &process, NULL, &fault) == 0, "%s", fault.text);
@@ -141,16 +141,67 @@ START_TEST(a_table_read_back_is_the_table_written)
     const struct bspz_image_table *last = history.tables[CHAIN - 1];
     struct bspz_image_table *again = sample_table(last->count),
                             *small = sample_table(last->count - 1);
-    bspz_image_table_from(again, &history.readers[CHAIN - 1].image);
+    struct bspz_image *chain[CHAIN];
+    uint64_t units = history.written[CHAIN - 1].units;
+    for (uint32_t i = 0; i < CHAIN; i++)
+        chain[i] = &history.chain[i]->image;
+    ck_assert_int_eq(bspz_image_table_from(again, chain, CHAIN, &fault), 0);
     ck_assert_uint_eq(again->usable, 1);
     ck_assert_uint_eq(again->generation, last->generation);
     ck_assert_uint_eq(again->count, last->count);
     ck_assert_mem_eq(&again->image, &last->image, sizeof(again->image));
     ck_assert_mem_eq(again->blocks, last->blocks, last->count * sizeof(last->blocks[0]));
-    bspz_image_table_from(small, &history.readers[CHAIN - 1].image);
+    ck_assert_mem_eq(bspz_image_table_hashes(again), bspz_image_table_hashes_of(last),
+                     units * sizeof(struct bspz_image_hash));
+    ck_assert_int_eq(bspz_image_table_from(small, chain, CHAIN, &fault), 0);
     ck_assert_uint_eq(small->usable, 0);
+    ck_assert_int_eq(bspz_image_table_from(again, chain, CHAIN - 1, &fault), -ESTALE);
+    ck_assert_uint_eq(again->usable, 0);
     free(again);
     free(small);
+    history_free(&history);
+}
+END_TEST
+
+/* Says of the pages in the newest table that they are in the full image; only_there: of those of
+ * which it has some other state. */
+static void lie(struct bspz_image_table *table, const struct bspz_image_table *full,
+                bool only_there)
+{
+    for (uint64_t i = 0, k = 0; i < table->count; i++) {
+        struct bspz_image_block *block = &table->blocks[i];
+        uint32_t mask = only_there ? 0 : 0xffff;
+        while (k < full->count && bspz_block_address(&full->blocks[k]) < bspz_block_address(block))
+            k++;
+        if (k < full->count && bspz_block_address(&full->blocks[k]) == bspz_block_address(block))
+            mask |= bspz_block_mask(&full->blocks[k]);
+        for (uint32_t unit = 0; unit < BSPZ_IMAGE_BLOCK_UNITS; unit++)
+            if (mask >> unit & 1)
+                block->sources &= ~(UINT64_C(15) << 4 * unit);
+    }
+}
+
+/* A base's table says that pages are where they are not, or not as they are there: the images by
+ * themselves are whole. */
+START_TEST(a_chain_that_is_not_what_was_saved_is_refused)
+{
+    struct history history;
+    struct sample_file file = {0};
+    struct sample_reader reader, *chain[CHAIN + 1] = {&reader};
+    uint32_t index = 99;
+
+    history_make(&history, 300);
+    lie(history.tables[CHAIN - 1], history.tables[0], _i == 1);
+    history.process.superstep++;
+    struct sample_options options = {.base = history.tables[CHAIN - 1]};
+    ck_assert_int_eq(sample_image(&history.process, &options, &file, NULL), 0);
+    sample_must_open(&reader, &file);
+    memcpy(chain + 1, history.chain, sizeof(history.chain));
+    ck_assert_int_eq(sample_restore(chain, CHAIN + 1, &history.process, &index, &fault), -EBADMSG);
+    ck_assert_msg(strstr(fault.text, _i == 0 ? "are missing" : "together are not"), "%s",
+                  fault.text);
+    sample_reader_free(&reader);
+    sample_file_free(&file);
     history_free(&history);
 }
 END_TEST
@@ -260,6 +311,7 @@ int main(void)
     tcase_add_test(image, an_unchanged_process_stores_nothing);
     tcase_add_test(image, a_region_may_be_divided_later);
     tcase_add_test(image, a_table_read_back_is_the_table_written);
+    tcase_add_loop_test(image, a_chain_that_is_not_what_was_saved_is_refused, 0, 2);
     tcase_add_test(image, a_table_that_is_too_small_is_no_base);
     tcase_add_test(image, a_chain_has_a_longest_length);
     tcase_add_test(image, a_missing_or_foreign_base_is_refused_by_name);

@@ -32,25 +32,31 @@ static size_t find_section(const struct sample_file *file, uint16_t kind, unsign
 static const char *forge(struct sample_file *file, int which)
 {
     struct bspz_image_section section;
-    size_t at = find_section(file, which < 3 ? BSPZ_IMAGE_BLOCKS : BSPZ_IMAGE_DATA, 0, &section);
+    static const uint16_t kinds[] = {BSPZ_IMAGE_HASHES, BSPZ_IMAGE_BLOCKS, BSPZ_IMAGE_BLOCKS,
+                                     BSPZ_IMAGE_BLOCKS};
+    uint16_t kind = which < 4 ? kinds[which] : BSPZ_IMAGE_DATA;
+    size_t at = find_section(file, kind, 0, &section);
     unsigned char *bytes = file->bytes + at + sizeof(section);
     size_t whole = sizeof(section) + section.stored;
 
     switch (which) {
-    case 0: /* another hash of the first block */
+    case 0: /* another hash of the first page */
         bytes[8] ^= 1;
-        return "the block at 0x555555550000 is not what it was";
-    case 1: /* a unit more than there is */
+        return "the page at 0x555555554000 is not what it was";
+    case 1: /* a page more than there is */
         bytes[0] |= 1;
-        return "are missing";
-    case 2: /* one less */
-        bytes[0] &= 0xef;
+        return "does not fit";
+    case 2: /* the first one elsewhere */
+        bytes[0] ^= 0x30;
         return "are not in the table of blocks";
-    case 3: /* a record is taken out */
+    case 3: /* the second one elsewhere, in the middle of a record */
+        bytes[0] ^= 0xc0;
+        return "the page at 0x555555556000 is not what it was";
+    case 4: /* a record is taken out */
         memmove(file->bytes + at, file->bytes + at + whole, file->size - at - whole);
         file->size -= whole;
-        return "are missing";
-    case 4: /* the last one */
+        return "are not in the table of blocks";
+    case 5: /* the last one */
         for (unsigned n = 0; section.kind == BSPZ_IMAGE_DATA; n++) {
             size_t next = at + sizeof(section) + section.stored;
             struct bspz_image_section after;
@@ -63,17 +69,17 @@ static const char *forge(struct sample_file *file, int which)
         memmove(file->bytes + at, file->bytes + at + whole, file->size - at - whole);
         file->size -= whole;
         return "are missing";
-    case 5: /* one twice */
+    case 6: /* one twice */
         memmove(file->bytes + at + whole, file->bytes + at, file->size - at);
         file->size += whole;
         return "a record out of order";
     default: /* elsewhere: address of the struct */
         section.where += 4096;
         memcpy(file->bytes + at, &section, sizeof(section));
-        return "are missing";
+        return "are not in the table of blocks";
     }
 }
-#define FORGED 7
+#define FORGED 8
 
 START_TEST(forged_contents_are_refused)
 {
@@ -81,7 +87,7 @@ START_TEST(forged_contents_are_refused)
     struct sample_options options = {.compress = false};
     struct sample_file file = {0};
 
-    sample_process_make(&process, 60, 4);
+    sample_process_make(&process, 600, 4);
     for (uint32_t r = 0; r < process.region_count; r++) /* small records, with gaps */
         for (uint64_t i = 0; i < process.regions[r].length / 4096; i++)
             process.present[r][i] = i % 3 == 0;
