@@ -6,7 +6,10 @@
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/snapshot.h"
 
-#define THREAD_PATIENCE_MS 100 /* a joined thread may linger in the list for a moment */
+/* A joined thread may linger in the list for a moment: looked for again and again, at first soon. */
+#define THREAD_FIRST_NS    20000
+#define THREAD_MOST_NS     1000000
+#define THREAD_PATIENCE_NS 100000000
 #define LIST_BUFFER        4096
 
 /* ---- The user's rules -------------------------------------------------------------------------
@@ -110,15 +113,18 @@ static int count_threads(void)
 
 int bspz_snapshot_one_thread(struct bspz_snapshot *snapshot)
 {
-    const struct {
+    struct {
         int64_t seconds, nanoseconds;
-    } moment = {0, 1000000};
+    } moment = {0, THREAD_FIRST_NS};
     struct bspz_text why;
+    int64_t waited = 0;
     int threads = count_threads();
 
-    for (int waited = 0; threads > 1 && waited < THREAD_PATIENCE_MS; waited++) {
+    for (; threads > 1 && waited < THREAD_PATIENCE_NS; waited += moment.nanoseconds) {
         bspz_sys2(SYS_nanosleep, &moment, 0);
         threads = count_threads();
+        if (moment.nanoseconds < THREAD_MOST_NS)
+            moment.nanoseconds *= 2;
     }
     if (threads == 1)
         return 0;

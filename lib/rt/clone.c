@@ -403,8 +403,10 @@ void bspz_rank_setup(void)
     bspz_rt.self = bspz_rank_of(bspz_rt.board, bspz_rt.pid);
     wait_past(&bspz_rt.self->state, BSPZ_RANK_FORKED);
     fail_if_not_cloned();
-    if (bspz_rt.pid > 0)
+    if (bspz_rt.pid > 0) {
         bspz_stdio_clone();
+        bspz_put_back_pool();
+    }
     bspz_join_agent();
     bspz_position_reset();
     bspz_registration_begin();

@@ -158,8 +158,12 @@ void bspz_signals_end(void);
 
 /* ---- threads.c ---- */
 
-/* Before clones are made: gives an OpenMP pool back; warns of other threads. */
+/* Gives an OpenMP pool back, whose threads then end; the next parallel region makes it anew. */
+void bspz_release_pool(void);
+/* Before clones are made: the same, and waits for that; warns of other threads. */
 void bspz_release_threads(int line, const char *file);
+/* In a clone: what the program had set for OpenMP, where a library forgets that. */
+void bspz_put_back_pool(void);
 
 /* ---- clone.c ---- */
 

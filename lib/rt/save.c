@@ -325,10 +325,12 @@ void bspz_save_superstep(void)
 {
     struct bspz_snap *snap = bspz_own_snap();
     uint64_t superstep = bspz_rt.superstep, begun = bspz_now_ns();
-    int error = bspz_state_keep();
     enum saved saved = SAVED;
     enum bspz_wait waited;
+    int error;
 
+    bspz_release_pool();
+    error = bspz_state_keep();
     if (error)
         report(order()->superstep, error, "no memory to keep unread messages");
     else
@@ -393,6 +395,7 @@ bool bspz_save_start(void)
     char why[BSPZ_WHY_SIZE];
     int error;
 
+    bspz_release_pool();
     bspz_state_note_layout();
     hand_on_files();
     if (order()->term == 0) /* the agent has nowhere to put it, and has said so */

@@ -1,8 +1,9 @@
-/* threads.c - a clone has one thread: what to do about others before the processes are made.
+/* threads.c - a clone has one thread, and only a process with one can be saved: what to do about
+ * others.
  *
- * A pool of OpenMP is given back, and made anew when it is next needed: in a clone its threads would
- * be missing, and the first parallel region would wait for them for ever.  Of other threads the
- * program is told; they stay in process 0.
+ * A pool of OpenMP is given back, and made anew when it is next needed: in a clone or a restored
+ * process its threads would be missing, and the first parallel region would wait for them for ever.
+ * Of other threads the program is told in bsp_begin; they stay in process 0.
  */
 #include <dirent.h>
 #include <time.h>
@@ -13,7 +14,21 @@
 
 /* OpenMP 5.0; there when the program is linked with it. */
 extern int omp_pause_resource_all(int kind) __attribute__((weak));
+extern int omp_in_parallel(void) __attribute__((weak));
 #define OMP_PAUSE_SOFT 1
+#define OMP_PAUSE_HARD 2
+
+/* LLVM's and Intel's library, which keeps its threads in a soft pause; in a hard one it forgets
+ * what the program has set. */
+extern void __kmpc_fork_call(void *where, int count, void *function, ...) __attribute__((weak));
+extern int omp_get_max_threads(void) __attribute__((weak));
+extern void omp_set_num_threads(int count) __attribute__((weak));
+extern int omp_get_dynamic(void) __attribute__((weak));
+extern void omp_set_dynamic(int dynamic) __attribute__((weak));
+extern int omp_get_max_active_levels(void) __attribute__((weak));
+extern void omp_set_max_active_levels(int levels) __attribute__((weak));
+extern void omp_get_schedule(int *kind, int *chunk) __attribute__((weak));
+extern void omp_set_schedule(int kind, int chunk) __attribute__((weak));
 
 static int count_threads(void)
 {
@@ -29,13 +44,62 @@ static int count_threads(void)
     return count;
 }
 
+static struct settings {
+    bool known;
+    int threads, dynamic, levels, kind, chunk;
+} settings;
+
+/* The library is one that forgets, and has all that is needed to remind it. */
+static bool is_forgetful(void)
+{
+    return __kmpc_fork_call && omp_pause_resource_all && omp_get_max_threads &&
+           omp_set_num_threads && omp_get_dynamic && omp_set_dynamic && omp_get_max_active_levels &&
+           omp_set_max_active_levels && omp_get_schedule && omp_set_schedule;
+}
+
+static void note_settings(void)
+{
+    settings.threads = omp_get_max_threads();
+    settings.dynamic = omp_get_dynamic();
+    settings.levels = omp_get_max_active_levels();
+    omp_get_schedule(&settings.kind, &settings.chunk);
+    settings.known = true;
+}
+
+void bspz_put_back_pool(void)
+{
+    if (!settings.known)
+        return;
+    omp_set_num_threads(settings.threads);
+    omp_set_dynamic(settings.dynamic);
+    omp_set_max_active_levels(settings.levels);
+    omp_set_schedule(settings.kind, settings.chunk);
+    settings.known = false;
+}
+
+void bspz_release_pool(void)
+{
+    if (!omp_pause_resource_all || (omp_in_parallel && omp_in_parallel()) || count_threads() == 1)
+        return;
+    if (!is_forgetful()) {
+        omp_pause_resource_all(OMP_PAUSE_SOFT);
+        return;
+    }
+    note_settings();
+    if (omp_pause_resource_all(OMP_PAUSE_HARD) == 0)
+        bspz_put_back_pool();
+    settings.known = false;
+}
+
 void bspz_release_threads(int line, const char *file)
 {
     const struct timespec step = {0, 1000000};
     int count = count_threads();
 
-    if (count > 1 && omp_pause_resource_all)
-        omp_pause_resource_all(OMP_PAUSE_SOFT);
+    if (count > 1)
+        bspz_release_pool();
+    if (is_forgetful())
+        note_settings(); /* for the clones: a fork is as bad as a pause */
     for (int i = 0; i < LINGER_STEPS && count > 1; i++) {
         nanosleep(&step, NULL);
         count = count_threads();
