@@ -6,6 +6,7 @@
  * What can fail: a fault ends a term, and the next one goes on from a snapshot; when no more is
  * to be hoped for, EXIT comes with what the last fault was.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "bsprun/verdict.h"
 
 #define REPORTS_LATE_MS 10000u /* after the end */
+#define SIGNAL_STATUS   128
 
 /* ---- What the user is told ---- */
 
@@ -131,12 +133,15 @@ static bool is_told_by_process(const struct launcher *launcher)
            (cause == WIRE_CAUSE_ABORT_CALLED || cause == WIRE_CAUSE_RANK_ERROR);
 }
 
-/* That of process 0, which has passed bsp_end: it is the program's answer, as in a shell. */
+/* That of process 0, which has passed bsp_end: it is the program's answer, as in a shell.  Like a
+ * shell's for a signal it is rather that of something that died. */
 static bool is_own_status(const struct launcher *launcher, int status)
 {
     struct coord_outcome outcome;
+    bool like_death = status > SIGNAL_STATUS && status <= SIGNAL_STATUS + SIGSYS;
 
-    if (!launcher->machine || job_machine_state(launcher->machine) != JOB_MACHINE_OVER)
+    if (like_death || !launcher->machine ||
+        job_machine_state(launcher->machine) != JOB_MACHINE_OVER)
         return false;
     outcome = job_machine_outcome(launcher->machine);
     return outcome.cause == WIRE_CAUSE_NONE && outcome.status == status;
