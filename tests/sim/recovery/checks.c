@@ -82,7 +82,7 @@ void check_committed(struct world *world, const struct zero *zero, struct coord_
     check_images(world, name);
 }
 
-static bool is_usable(const struct world *world, const struct snap *snap, uint64_t disks)
+bool is_usable(const struct world *world, const struct snap *snap, uint64_t disks)
 {
     return snap_complete(snap, disks) && coord_lineage_allows(&world->lineage, snap->name);
 }
@@ -109,7 +109,11 @@ void check_chosen(struct world *world, const struct zero *zero, struct coord_nam
         fail(world, "snapshot %llu.%u is chosen, which was taken back",
              (unsigned long long)name.superstep, name.term);
     bool newer = coord_name_newer(name, world->announced);
-    if (coord_name_newer(world->announced, name) && snap_complete(announced, disks) &&
+    bool named = zero->wanted != COORD_NEVER;
+    if (named && name.superstep != zero->wanted)
+        fail(world, "snapshot %llu.%u is chosen, but superstep %llu was named",
+             (unsigned long long)name.superstep, name.term, (unsigned long long)zero->wanted);
+    if (!named && coord_name_newer(world->announced, name) && snap_complete(announced, disks) &&
         !announced->damaged)
         fail(world, "snapshot %llu.%u is chosen, but %llu.%u was committed",
              (unsigned long long)name.superstep, name.term,
@@ -168,7 +172,7 @@ static bool may_end_for(const struct world *world, enum wire_cause cause)
     case WIRE_CAUSE_REFUSED:
         return (world->stop_on_failure || needed) && world->was_refused;
     case WIRE_CAUSE_NOT_WRITTEN:
-        return (world->stop_on_failure || needed) && world->write_failed;
+        return world->not_recorded || ((world->stop_on_failure || needed) && world->write_failed);
     case WIRE_CAUSE_KILLED_AFTER_END:
         return world->past_end || world->closing;
     case WIRE_CAUSE_NOTHING_SAVED:

@@ -119,6 +119,8 @@ void kill_bsprun(struct world *world)
         const struct action *action = timeline_at(&world->time, i);
         if (action->kind != DO_JOB_EVENT || action->number != world->machine_life)
             continue;
+        if (action->event.error > 0)
+            continue;
         if (action->event.kind == JOB_EVENT_FINISH_RECORDED && apart(world, 2) == 0)
             world->finish_durable = true;
         if (action->event.kind != JOB_EVENT_RECORDED || chance(world, 50))

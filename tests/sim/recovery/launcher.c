@@ -1,6 +1,8 @@
 /* launcher.c - the made-up bsprun around the real job machine, and the links that it hears of. */
 #include "tests/sim/recovery/made_up.h"
 
+#include <errno.h>
+
 #define SILENCE_MS 100u /* after which a link is lost */
 
 void tell_bsprun(struct world *world, uint32_t host, struct job_event event)
@@ -15,6 +17,11 @@ void tell_bsprun(struct world *world, uint32_t host, struct job_event event)
 
 static void record(struct world *world, struct job_event event)
 {
+    if (world->fail_write && event.kind != JOB_EVENT_TIMER && apart(world, 2) == 0) {
+        world->fail_write = false;
+        world->not_recorded = true;
+        event.error = ENOSPC;
+    }
     struct action *action = plan(world, DO_JOB_EVENT, 1 + random_below(world, 20));
     action->event = event;
     action->number = world->machine_life;
@@ -202,12 +209,12 @@ void bsprun_event(struct world *world, const struct job_event *event)
         call_roll(world);
         return;
     }
-    if (event->kind == JOB_EVENT_RECORDED) {
+    if (event->kind == JOB_EVENT_RECORDED && event->error == 0) {
         coord_lineage_add(&world->lineage, event->term, event->name);
         world->last_term = event->term;
         step_is_done(world, STEP_RECORDED);
     }
-    if (event->kind == JOB_EVENT_FINISH_RECORDED) {
+    if (event->kind == JOB_EVENT_FINISH_RECORDED && event->error == 0) {
         world->finish_durable = true;
         step_is_done(world, STEP_FINISHED);
         if (world->killed_at_step)
@@ -220,6 +227,16 @@ void bsprun_event(struct world *world, const struct job_event *event)
         note_news(world, event);
     job_machine_step(world->machine, &timed, &effects);
     carry_out_all(world, &effects);
+}
+
+/* Of a snapshot that is there; most of the time the newest will do. */
+static uint64_t pick_superstep(struct world *world)
+{
+    const struct snap *snap = NULL;
+    if (world->finish_durable || world->snap_count == 0 || apart(world, 4) > 0)
+        return COORD_NEVER;
+    snap = &world->snaps[apart(world, world->snap_count)];
+    return is_usable(world, snap, disks_left(world)) ? snap->name.superstep : COORD_NEVER;
 }
 
 /* A host that was cut off may be there again, with what it has written when nobody heard of it. */
@@ -252,7 +269,7 @@ void bsprun_begin(struct world *world, bool restore)
         .spares = restore ? 0 : world->spares,
         .snapshots = true,
         .restore = restore,
-        .wanted = COORD_NEVER,
+        .wanted = restore ? pick_superstep(world) : COORD_NEVER,
         .last_term = world->last_term,
         .lineage = world->lineage,
         .finished = world->finish_durable,
@@ -271,14 +288,16 @@ void bsprun_begin(struct world *world, bool restore)
     world->runs++;
     world->over = false;
     world->restarts_in_a_row = 0;
-    note(world, "bsprun begins%s", restore ? " again" : "");
+    note(world, "bsprun begins%s%s", restore ? " again" : "",
+         config.wanted != COORD_NEVER ? ", from a superstep that was named" : "");
     for (uint32_t i = 0; i < world->host_count; i++)
         world->agents[i].dismissed = world->agents[i].given_up = false;
     world->closing = world->cut_short = world->nothing_saved = false;
-    world->write_failed = world->was_refused = false;
+    world->write_failed = world->was_refused = world->not_recorded = false;
     world->stop_asked = world->save_asked = world->aborted = false;
     if (restore) {
         world->restarted++;
+        world->named += config.wanted != COORD_NEVER;
         world->past_end = false;
         for (uint32_t term = 0; term < TERMS; term++)
             world->zeros[term].gone = true;

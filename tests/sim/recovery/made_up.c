@@ -214,14 +214,14 @@ static const char *const step_names[STEP_KINDS] = {
 
 static struct {
     uint64_t faults[FAULT_KINDS], causes[WIRE_CAUSE_COUNT], steps[STEP_KINDS];
-    uint64_t numbers[7];
+    uint64_t numbers[8];
 } summary;
 
-static const char *const number_names[7] = {
+static const char *const number_names[8] = {
     "snapshots committed",          "terms after faults",
     "processes thawed from copies", "processes restored from images",
     "restarts of bsprun",           "barriers held back",
-    "hosts left out",
+    "hosts left out",                   "restarts from a named superstep",
 };
 
 /* A simulation in which something never happens tests less than it says. */
@@ -242,7 +242,7 @@ static int report(uint64_t count)
         if (summary.causes[i] > 0)
             printf("  end    %-44s %9llu\n", wire_cause_text(i),
                    (unsigned long long)summary.causes[i]);
-    for (unsigned i = 0; i < 7; i++) {
+    for (unsigned i = 0; i < 8; i++) {
         printf("  %-51s %9llu\n", number_names[i], (unsigned long long)summary.numbers[i]);
         missing += summary.numbers[i] == 0;
     }
@@ -264,10 +264,10 @@ static void run_one(const struct seeds_job *job)
         summary.steps[i] += world.steps[i];
     if (world.over)
         summary.causes[world.outcome.cause]++;
-    const unsigned numbers[7] = {world.commits,  world.rollbacks, world.thawed,
+    const unsigned numbers[8] = {world.commits,  world.rollbacks, world.thawed,
                                  world.restored, world.restarted, world.held_back,
-                                 world.dismissals};
-    for (unsigned i = 0; i < 7; i++)
+                                 world.dismissals, world.named};
+    for (unsigned i = 0; i < 8; i++)
         summary.numbers[i] += numbers[i];
     free_world(&world);
 }

@@ -120,6 +120,7 @@ struct zero {
     uint32_t host, life, term, members;
     uint64_t member_bits; /* by index */
     bool gone, finished;
+    uint64_t wanted; /* to begin from there; COORD_NEVER */
     bool shaken; /* a host has lost its power in its term, and what it had told of may be gone */
     unsigned timers[COORD_TIMER_COUNT];
 };
@@ -197,7 +198,8 @@ struct world {
     bool nothing_saved;          /* Processor Zero has found no snapshot, and there was none */
     bool past_end;               /* some process has left bsp_end */
     bool fail_write, refuse;
-    bool write_failed, was_refused, stop_asked, save_asked, aborted; /* in this run of bsprun */
+    /* In this run of bsprun: */
+    bool write_failed, not_recorded, was_refused, stop_asked, save_asked, aborted;
     uint32_t restarts_in_a_row;
     unsigned faults[FAULT_KINDS];
     bool steps_planned; /* bsprun is to be killed when `step` has come that often */
@@ -205,7 +207,7 @@ struct world {
     unsigned step_count;
     bool killed_at_step; /* when what happens now is over */
     unsigned steps[STEP_KINDS];
-    unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals;
+    unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named;
 };
 
 /* timeline.c, of this world */
@@ -293,6 +295,8 @@ void check_images(struct world *world, struct coord_name name);
 void check_committed(struct world *world, const struct zero *zero, struct coord_name name);
 /* Processor Zero has found no snapshot to go on from. */
 void check_nothing_saved(struct world *world, const struct zero *zero);
+/* Complete on these disks, and not taken back. */
+bool is_usable(const struct world *world, const struct snap *snap, uint64_t disks);
 /* Whether there is a snapshot on these disks to go on from. */
 bool any_complete(const struct world *world, uint64_t disks);
 /* When bsprun ends: whether it may, in that way. */

@@ -161,6 +161,7 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
                           .life = world->agents[host].life,
                           .term = term,
                           .members = count,
+                          .wanted = config.wanted,
                           .member_bits = bits,
                           .gone = !world->agents[host].up};
     zero->shell = coord_shell_new(&config, job, &calls, zero);
