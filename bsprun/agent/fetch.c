@@ -194,6 +194,8 @@ static int store_bytes(struct incoming *now, const struct wire_piece *piece, cha
     const char *at = piece->data.data;
     size_t left = piece->data.size;
 
+    if (left == 0) /* of an empty file: data may be NULL then */
+        return 0;
     if (now->copy)
         return binaries_add(now->copy, at, left, why);
     if (now->bytes) {

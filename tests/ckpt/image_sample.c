@@ -257,14 +257,23 @@ int sample_image(const struct sample_process *process, const struct sample_optio
     return status;
 }
 
-int sample_open(struct sample_reader *reader, struct sample_file *file,
-                struct bspz_image_fault *fault)
+int sample_open_with(struct sample_reader *reader, struct sample_file *file, void *scratch,
+                     struct bspz_image_fault *fault)
 {
     struct bspz_image_source source = {.read = sample_read, .context = file, .size = file->size};
 
-    reader->memory = NULL;
-    reader->scratch = need(aligned_alloc(64, BSPZ_IMAGE_READER_SCRATCH));
-    return bspz_image_open(&reader->image, &source, reader->scratch, fault);
+    reader->memory = reader->scratch = NULL;
+    return bspz_image_open(&reader->image, &source, scratch, fault);
+}
+
+int sample_open(struct sample_reader *reader, struct sample_file *file,
+                struct bspz_image_fault *fault)
+{
+    void *scratch = need(aligned_alloc(64, BSPZ_IMAGE_READER_SCRATCH));
+    int status = sample_open_with(reader, file, scratch, fault);
+
+    reader->scratch = scratch;
+    return status;
 }
 
 int sample_load(struct sample_reader *reader, struct bspz_image_fault *fault)

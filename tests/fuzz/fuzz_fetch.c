@@ -124,6 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     agent_fetch_forget(&agent);
     uv_run(&agent.loop, UV_RUN_DEFAULT);
     FUZZ_CHECK(!agent.peers->fetches);
+    fetch_play_unsay();
     return 0;
 }
 
@@ -133,6 +134,8 @@ size_t fuzz_seed(unsigned which, uint8_t *bytes)
         {0, 0, 0, 0, 0, 0, /* a manifest in one piece */ 1, 0, 2, 0, 6, 6, 5, 0, 0, 1, 0, 1},
         {0, 1, 1, 0, 0, 0, /* an image in two */ 1, 0, 1, 0, 4, 6, 1, 0, 1, 4, 6, 6},
         {0, 0, 0, 0, 0, 0, /* its size changes */ 1, 0, 2, 0, 2, 6, 1, 0, 2, 2, 4, 11},
+        {5, 25, 1, 1, 49, 148, /* to be kept, and nothing comes */ 148, 148, 108, 107, 107, 250, 62,
+         235, 200, 1, 0, 0},
         {5, 1, 1, 1, 0, 1, /* kept, and asked for */ 1, 0, 1, 0, 6, 6, 5, 0, 0, 1, 0, 1, 7},
     };
 

@@ -1,6 +1,8 @@
 /* boards.c - see boards.h. */
 #include "tests/unit/boards.h"
 
+#include <fcntl.h>
+#include <linux/falloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,7 @@ void board_free(struct board_host *at)
 {
     munmap(at->board, at->board->layout.total);
     close(at->fd);
+    free(at->kept);
 }
 
 void board_empty(struct board_host *at, int pid, uint64_t superstep)
@@ -156,27 +159,122 @@ void board_name(struct board_host *at, int pid, const char *name)
     atomic_store(&rank->file_count, index + 1);
 }
 
-static uint64_t sum_of(const void *bytes, size_t size)
+/* Sanitizers and coverage would make this most of what a fuzz target does. */
+#ifdef __clang__
+#define AS_IT_IS __attribute__((no_sanitize("address", "undefined", "coverage")))
+#else
+#define AS_IT_IS
+#endif
+
+/* Zeros count for nothing, so that a hole and the zeros that are read from it are the same. */
+AS_IT_IS static uint64_t sum_of(const void *bytes, size_t size)
 {
     const uint64_t *words = bytes;
     uint64_t sum = 0;
 
     for (size_t i = 0; i < size / 8; i++)
-        sum = sum * 31 + words[i];
+        if (words[i])
+            sum += (words[i] ^ i) * UINT64_C(0x9e3779b97f4a7c15) ^ i << 32;
     return sum;
 }
 
-uint64_t board_sum(const struct board_host *at, int pid)
+/* The ranges of a board that are backed with memory; asking the kernel for them is what costs. */
+struct backed {
+    struct board_range range[BOARD_BACKED_MAX];
+    unsigned count;
+};
+
+static void find_backed(const struct board_host *at, struct backed *backed)
+{
+    off_t data, hole = 0;
+
+    backed->count = 0;
+    while ((data = lseek(at->fd, hole, SEEK_DATA)) >= 0) {
+        must(backed->count < BOARD_BACKED_MAX, "a board in too many pieces");
+        hole = lseek(at->fd, data, SEEK_HOLE);
+        must(hole > data, "a board without an end");
+        backed->range[backed->count++] = (struct board_range){(uint64_t)data, (uint64_t)hole};
+    }
+}
+
+static uint64_t sum_of_range(const struct board_host *at, const struct backed *backed,
+                             const void *begin, uint64_t bytes)
+{
+    uint64_t start = (uint64_t)((const char *)begin - (const char *)at->board), sum = 0;
+
+    for (unsigned i = 0; i < backed->count; i++) {
+        const struct board_range *range = &backed->range[i];
+        uint64_t first = range->first > start ? range->first : start;
+        uint64_t last = range->last < start + bytes ? range->last : start + bytes;
+
+        if (first < last)
+            sum += sum_of((const char *)at->board + first, last - first) * (first - start + 8191);
+    }
+    return sum;
+}
+
+static uint64_t sum_of_rank(const struct board_host *at, const struct backed *backed, int pid)
 {
     const struct bspz_layout *layout = &at->board->layout;
     uint64_t sum = sum_of(bspz_rank_of(at->board, pid), sizeof(struct bspz_rank));
 
-    sum = sum * 31 + sum_of(bspz_areas_at(at->board, pid), 4096);
+    sum = sum * 31 + sum_of_range(at, backed, bspz_areas_at(at->board, pid), BSPZ_TABLE_BYTES);
     sum = sum * 31 + sum_of(bspz_name_of(at->board, at->nprocs, pid, 0), BSPZ_NAME_BYTES);
     for (uint64_t superstep = 0; superstep < 2; superstep++)
         for (unsigned k = 0; k < BSPZ_STRETCHES; k++)
-            sum = sum * 31 + sum_of((char *)at->board +
-                                        bspz_stretch_offset(layout, at->nprocs, pid, superstep, k),
-                                    64u << 10);
+            sum =
+                sum * 31 + sum_of_range(at, backed,
+                                        (char *)at->board + bspz_stretch_offset(layout, at->nprocs,
+                                                                                pid, superstep, k),
+                                        bspz_stretch_bytes(layout, k));
     return sum;
+}
+
+uint64_t board_sum(const struct board_host *at)
+{
+    struct backed backed;
+    uint64_t sum = 0;
+
+    find_backed(at, &backed);
+    for (int pid = 0; pid < at->nprocs; pid++)
+        if (atomic_load(&bspz_rank_of(at->board, pid)->host) == (uint32_t)at->board->host)
+            sum = sum * 37 + sum_of_rank(at, &backed, pid);
+    return sum;
+}
+
+void board_keep(struct board_host *at)
+{
+    struct backed backed;
+    char *bytes;
+
+    must(!at->kept, "a board is kept once");
+    find_backed(at, &backed);
+    memcpy(at->kept_at, backed.range, sizeof at->kept_at);
+    at->kept_count = backed.count;
+    for (unsigned i = 0; i < backed.count; i++)
+        at->kept_bytes += backed.range[i].last - backed.range[i].first;
+    at->kept = bytes = malloc(at->kept_bytes);
+    must(bytes, "no memory for what is kept");
+    for (unsigned i = 0; i < backed.count; i++) {
+        uint64_t size = backed.range[i].last - backed.range[i].first;
+
+        memcpy(bytes, (char *)at->board + backed.range[i].first, size);
+        bytes += size;
+    }
+}
+
+void board_restore(struct board_host *at)
+{
+    const char *bytes = at->kept;
+
+    must(fallocate(at->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                   (off_t)at->board->layout.total) == 0,
+         "a board cannot be emptied");
+    for (unsigned i = 0; i < at->kept_count; i++) {
+        uint64_t size = at->kept_at[i].last - at->kept_at[i].first;
+
+        must(pwrite(at->fd, bytes, size, (off_t)at->kept_at[i].first) == (ssize_t)size,
+             "a board cannot be written");
+        bytes += size;
+    }
 }

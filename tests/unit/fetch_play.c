@@ -269,15 +269,21 @@ void fetch_set_up(void)
     fetch_play_unsettled = false;
 }
 
+void fetch_play_unsay(void)
+{
+    for (unsigned i = 0; i < FETCH_SAID_MAX; i++) {
+        free(said[i].data);
+        said[i] = (struct said){.data = NULL};
+    }
+    said_count = 0;
+}
+
 void fetch_tear_down(void)
 {
     agent_fetch_forget(&agent);
     must(uv_run(&agent.loop, UV_RUN_DEFAULT) == 0);
     must(uv_loop_close(&agent.loop) == 0);
-    for (unsigned i = 0; i < FETCH_SAID_MAX; i++) {
-        free(said[i].data);
-        said[i].data = NULL;
-    }
+    fetch_play_unsay();
     for (uint32_t pid = 0; pid < FETCH_PROCS; pid++)
         free(fetch_image[pid].bytes);
     free(fetch_manifest.bytes);

@@ -32,6 +32,8 @@ extern int done_error;
  */
 void fetch_set_up(void);
 void fetch_tear_down(void);
+/* Forgets and frees what was said. */
+void fetch_play_unsay(void);
 
 /* Files of a committed snapshot in another store: of superstep 1, term 1. */
 extern const struct coord_name fetch_name;
