@@ -25,10 +25,13 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "lib/base/exact.h"
 #include "lib/shm/barrier.h"
 #include "lib/shm/board.h"
 
 struct mirror;
+
+BSPZ_EXACT_BEGIN
 
 /* All numbers in the order of this machine's bytes: hosts of a job are of one architecture. */
 struct mirror_head {
@@ -44,6 +47,9 @@ struct mirror_head {
     uint64_t clock_ns;
     int64_t ahead_ns;
 };
+
+BSPZ_EXACT_END
+
 #define MIRROR_NO_CLOCK INT64_MAX
 #define MIRROR_MAGIC    0x7a6d3031u
 #define MIRROR_HEAD_MAX (UINT64_C(1) << 30)

@@ -3,7 +3,10 @@
 #define BSPRUN_MIRROR_INSIDE_H
 
 #include "bsprun/link/mirror.h"
+#include "lib/base/exact.h"
 #include "lib/shm/exchange.h"
+
+BSPZ_EXACT_BEGIN
 
 /* ---- What follows struct mirror_head ---- */
 
@@ -42,6 +45,8 @@ struct mirror_entry {
 struct mirror_range {
     uint64_t offset, bytes;
 };
+
+BSPZ_EXACT_END
 
 /* The parts of a head. */
 struct mirror_parts {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "ckpt/capture/arch.h"
+#include "lib/base/exact.h"
 
 #define BSPZ_THREAD_VERSION 2u
 #define BSPZ_SIGNALS        64
@@ -17,6 +18,8 @@
 #define BSPZ_CWD_SIZE       4096
 #define BSPZ_BOOT_SIZE      40
 #define BSPZ_RSEQ_SIGNATURE 0x53053053u /* of x86: what libc registers */
+
+BSPZ_EXACT_BEGIN
 
 /* As the kernel's rt_sigaction has it. */
 struct bspz_action {
@@ -61,6 +64,8 @@ struct bspz_thread {
     char cwd[BSPZ_CWD_SIZE];
     char boot[BSPZ_BOOT_SIZE]; /* which run of which machine it was: the kernel's boot id */
 };
+
+BSPZ_EXACT_END
 
 /* Fills in all but context and vdso; signals must be blocked already and `mask` is what it was
  * before.  0, or a negative errno and *what says which part it was. */

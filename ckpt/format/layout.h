@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "lib/base/exact.h"
+
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "images are little-endian; writing them on this machine is not implemented"
 #endif
@@ -35,6 +37,8 @@
 #define BSPZ_IMAGE_CHAIN_MAX        16u
 
 enum bspz_image_arch { BSPZ_IMAGE_X86_64 = 1, BSPZ_IMAGE_AARCH64 = 2 };
+
+BSPZ_EXACT_BEGIN
 
 /* Which image: a snapshot's superstep and term, the process, and the image's digest. */
 struct bspz_image_name {
@@ -207,6 +211,8 @@ struct bspz_image_end {
     uint64_t hashes;     /* units that this image holds, and one; version 1: zero */
     uint8_t digest[BSPZ_IMAGE_DIGEST_SIZE]; /* XXH3-128 of the header and all sections' structs */
 };
+
+BSPZ_EXACT_END
 
 _Static_assert(sizeof(struct bspz_image_name) == 32, "layout");
 _Static_assert(sizeof(struct bspz_image_header) == 320, "layout");

@@ -6,9 +6,12 @@
 #ifndef BSPZ_SHM_EXCHANGE_H
 #define BSPZ_SHM_EXCHANGE_H
 
+#include "lib/base/exact.h"
 #include "lib/shm/board.h"
 
 enum bspz_kind { BSPZ_PUTS, BSPZ_REQUESTS, BSPZ_REPLIES, BSPZ_MESSAGES, BSPZ_KINDS };
+
+BSPZ_EXACT_BEGIN
 
 /* What is for one destination and of one kind is a chain of these in the sender's outbox half. */
 struct bspz_chunk {
@@ -52,6 +55,8 @@ struct bspz_calls {
     uint64_t count;
     struct bspz_operation operations[];
 };
+
+BSPZ_EXACT_END
 
 /* All entries for one destination lie side by side: that is how they are read. */
 static inline struct bspz_entry *bspz_entry_at(const struct bspz_board *board, int nprocs, int from,
