@@ -176,7 +176,8 @@ static struct queued *copy_event(const struct coord_event *event)
     const char *text = text_of(event);
     size_t length = strlen(text), count = 0;
     if (event->kind == COORD_EVENT_HELD)
-        count = (size_t)event->held.images.count + event->held.copies.count;
+        count = (size_t)event->held.images.count + event->held.copies.count +
+                event->held.together.count;
     else if (event->kind == COORD_EVENT_IMAGE_DURABLE)
         count = 2 * DIGEST_WORDS;
     struct queued *queued = malloc(sizeof(*queued) + length + 1);
@@ -197,7 +198,9 @@ static struct queued *copy_event(const struct coord_event *event)
     } else if (event->kind == COORD_EVENT_RANK_EXITED) {
         queued->event.rank_exited.text = queued->text;
     } else if (event->kind == COORD_EVENT_HELD) {
-        copy_numbers(&queued->event.held.copies, copy_numbers(&queued->event.held.images, lists));
+        uint64_t *next = copy_numbers(&queued->event.held.images, lists);
+        next = copy_numbers(&queued->event.held.copies, next);
+        copy_numbers(&queued->event.held.together, next);
     } else if (event->kind == COORD_EVENT_IMAGE_DURABLE) {
         struct wire_image *image = &queued->event.image_durable.image;
         image->digest = copy_bytes(image->digest, lists);

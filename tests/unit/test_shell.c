@@ -17,6 +17,7 @@ static struct coord_shell *shell;
 static char history[16384]; /* every call of the shell, a line each */
 static size_t used;
 static bool answer;      /* the agent answers from inside `send` */
+static bool answer_trace; /* a host says what it has from inside `trace`, once */
 static unsigned sending; /* depth of calls of on_send */
 
 static void note(const char *line)
@@ -109,10 +110,32 @@ static void on_finish(void *context, const struct coord_outcome *outcome)
     note(line);
 }
 
+/* The lists are the caller's, and are something else when the event's turn comes. */
+static void hold_from_inside(void)
+{
+    uint64_t images[2] = {0, 1}, copies[2] = {1, 0}, together[2] = {0, 0};
+    struct wire_message held = make(WIRE_HELD, 4);
+    held.envelope.superstep = 7;
+    held.held.from = 4;
+    held.held.processes = 2;
+    held.held.manifest = true;
+    held.held.images = (struct wire_numbers){images, 2};
+    held.held.copies = (struct wire_numbers){copies, 2};
+    held.held.together = (struct wire_numbers){together, 2};
+    hand_in(4, held);
+    memset(images, 0xff, sizeof(images));
+    memset(copies, 0xff, sizeof(copies));
+    memset(together, 0xff, sizeof(together));
+}
+
 static void on_trace(void *context, const char *text)
 {
     char line[300];
     ck_assert_ptr_eq(context, &shell);
+    if (answer_trace) {
+        answer_trace = false;
+        hold_from_inside();
+    }
     snprintf(line, sizeof(line), "# %s", text);
     note(line);
 }
@@ -253,6 +276,27 @@ START_TEST(the_timer_ends_a_job_that_does_not_stop)
 }
 END_TEST
 
+START_TEST(lists_of_an_event_that_waits_are_its_own)
+{
+    struct coord_config config = {.term = 5,
+                                  .host_count = 2,
+                                  .hosts = hosts,
+                                  .abort_at = COORD_NEVER,
+                                  .processes_max = 8,
+                                  .snapshots = true,
+                                  .restore = true,
+                                  .wanted = COORD_NEVER};
+    struct coord_shell_calls calls = {on_send,      on_set_timer, on_cancel_timer,
+                                      on_drop_host, on_finish,    on_trace};
+    shell = coord_shell_new(&config, job, &calls, &shell);
+    ck_assert_ptr_nonnull(shell);
+    answer_trace = true;
+    hand_in(2, make(WIRE_HOST_READY, 2));
+    ck_assert_msg(strstr(history, "event HELD") != NULL, "it was\n%s", history);
+    ck_assert_msg(strstr(history, "drop 4") == NULL, "it was\n%s", history);
+}
+END_TEST
+
 /* ---- Messages that break a rule ------------------------------------------------------------ */
 
 enum offence { OTHER_JOB, OTHER_HOST, OTHER_KIND, OUT_OF_TURN, NEWER_TERM, OFFENCES };
@@ -353,6 +397,7 @@ int main(void)
     tcase_add_test(messages, answers_from_inside_wait);
     tcase_add_test(messages, the_trace_shows_events_and_effects);
     tcase_add_test(messages, the_timer_ends_a_job_that_does_not_stop);
+    tcase_add_test(messages, lists_of_an_event_that_waits_are_its_own);
     tcase_add_loop_test(messages, offenders_are_dropped, 0, OFFENCES);
     tcase_add_test(messages, strangers_change_nothing);
     tcase_add_loop_test(messages, any_message_is_survived, 0, WIRE_KIND_COUNT);
