@@ -4,6 +4,7 @@
 #define BSPRUN_PEERS_INSIDE_H
 
 #include "bsprun/agent/early.h"
+#include "bsprun/agent/silence.h"
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 #include "lib/wire/wire.h"
@@ -22,8 +23,8 @@ struct agent_peers {
     bool encrypt; /* the links */
     uint32_t heartbeat_ms;
     uv_timer_t watch; /* of bsprun's signs of life */
-    bool watching, looked, cut_off;
-    uint64_t heard_ns, cut_off_ns;
+    bool watching;
+    struct silence silence;
 
     /* The newest ELECT. */
     uint32_t elected_term, zero_host, host_count;

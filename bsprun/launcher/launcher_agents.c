@@ -305,7 +305,12 @@ void launcher_give_up_agent(struct launcher_agent *agent, bool unheard, bool usa
         struct net_connection *connection = agent->line->connection;
 
         forget_line(agent);
-        net_close(connection);
+        /* A sign of life that came when the way is open again would give the agent time that the
+         * fence does not leave it. */
+        if (unheard)
+            net_cut(connection);
+        else
+            net_close(connection);
     }
     agent->starting = false;
     if (launcher->over) {

@@ -453,6 +453,17 @@ void net_close(struct net_connection *connection)
     finish(connection, NET_END_CLOSED, "closed");
 }
 
+void net_cut(struct net_connection *connection)
+{
+    const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    uv_os_fd_t fd;
+    if (connection->stage == CLOSING)
+        return;
+    if (uv_fileno((const uv_handle_t *)&connection->stream, &fd) == 0)
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    finish(connection, NET_END_CLOSED, "cut");
+}
+
 void net_pause(struct net_connection *connection)
 {
     if (connection->stage == CLOSING)

@@ -97,6 +97,10 @@ void net_finish(struct net_connection *connection);
 /* Ends the connection now; what is queued is lost.  Does nothing while it is ending. */
 void net_close(struct net_connection *connection);
 
+/* As net_close, and what the kernel has not delivered yet is taken back: nothing of it reaches the
+ * peer later than what is on its way now, and TCP tells the peer of a reset. */
+void net_cut(struct net_connection *connection);
+
 /* Stops and resumes reading, for a receiver that cannot take more at the moment. */
 void net_pause(struct net_connection *connection);
 void net_resume(struct net_connection *connection);

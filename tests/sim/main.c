@@ -74,6 +74,7 @@ int main(int argc, char **argv)
 {
     static const struct seeds_program program = {.name = "sim",
                                                  .count = 20000,
+                                                 .has_supersteps = true,
                                                  .fixed = fixed,
                                                  .fixed_count = sizeof(fixed) / sizeof(fixed[0]),
                                                  .run = run_one,

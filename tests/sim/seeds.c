@@ -184,7 +184,7 @@ static bool fewer_faults(const struct seeds_program *program, struct seeds_job *
 static bool fewer(const struct seeds_program *program, struct seeds_job *job, bool hosts,
                   const char *same)
 {
-    uint64_t now = hosts ? job->hosts : job->supersteps;
+    uint64_t now = hosts ? job->hosts : program->has_supersteps ? job->supersteps : 0;
     for (uint64_t less = hosts ? 1 : 0; less < now && less < 32; less++) {
         struct seeds_job smaller = *job;
         *(hosts ? &smaller.hosts : &smaller.supersteps) = less;

@@ -39,6 +39,7 @@ struct seeds_fixed {
 struct seeds_program {
     const char *name;
     uint64_t count; /* of seeds, without options */
+    bool has_supersteps;
     const struct seeds_fixed *fixed;
     size_t fixed_count;
     void (*run)(const struct seeds_job *job);

@@ -2,8 +2,11 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tests/unit/net_play.h"
@@ -93,6 +96,62 @@ START_TEST(close_loses_what_waits_and_comes_later)
     run();
     expect_end(&a, NET_END_CLOSED);
     expect_end(&b, NET_END_PEER);
+}
+END_TEST
+
+/* A pair over TCP; the second of them is not read until the end. */
+static void make_tcp_pair(int pair[2])
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof(address);
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, size), 0);
+    ck_assert_int_eq(listen(listener, 1), 0);
+    ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    pair[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(connect(pair[0], (struct sockaddr *)&address, size), 0);
+    pair[1] = accept(listener, NULL, NULL);
+    ck_assert_int_ge(pair[1], 0);
+    close(listener);
+}
+
+/* What the kernel has is sent after a close (0), and taken back by a cut (1). */
+START_TEST(cut_takes_back_what_the_kernel_has)
+{
+    int pair[2];
+    static char piece[65536];
+    close(fds[0]);
+    close(fds[1]);
+    make_tcp_pair(pair);
+    open_end(&a, pair[0], NULL);
+    struct wire_message message = numbered(0, "one of many");
+    for (unsigned i = 0; i < 2000000 && net_send(a.connection, &message) == 0; i++)
+        ;
+    for (unsigned turns = 0; turns < 10; turns++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    int there, on_its_way;
+    ck_assert_int_eq(ioctl(pair[1], FIONREAD, &there), 0);
+    ck_assert_int_eq(ioctl(pair[0], TIOCOUTQ, &on_its_way), 0);
+    ck_assert_int_gt(on_its_way, 0); /* the other end takes no more */
+    if (_i == 1)
+        net_cut(a.connection);
+    else
+        net_close(a.connection);
+    run();
+    expect_end(&a, NET_END_CLOSED);
+    ssize_t got, came = 0;
+    while ((got = read(pair[1], piece, sizeof(piece))) > 0)
+        came += got;
+    if (_i == 1) {
+        ck_assert_int_eq(got, -1);
+        ck_assert_int_eq(errno, ECONNRESET);
+        ck_assert_int_lt(came, there + on_its_way);
+    } else {
+        ck_assert_int_eq(got, 0);
+        ck_assert_int_gt(came, there);
+    }
+    close(pair[1]);
 }
 END_TEST
 
@@ -251,6 +310,7 @@ int main(void)
     tcase_add_test(connections, pieces_make_a_message);
     tcase_add_test(connections, close_in_handler_is_the_last_message);
     tcase_add_test(connections, close_loses_what_waits_and_comes_later);
+    tcase_add_loop_test(connections, cut_takes_back_what_the_kernel_has, 0, 2);
     tcase_add_test(connections, finish_sends_everything);
     tcase_add_test(connections, last_words_are_heard);
     tcase_add_test(connections, end_inside_a_frame_is_broken);

@@ -284,6 +284,7 @@ int main(int argc, char **argv)
 {
     static const struct seeds_program program = {.name = "recovery",
                                                  .count = 3000,
+                                                 .has_supersteps = true,
                                                  .fixed = fixed,
                                                  .fixed_count = sizeof(fixed) / sizeof(fixed[0]),
                                                  .run = run_one,
