@@ -155,6 +155,21 @@ int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descri
     return status < 0 ? fail(snapshot, status, error, name) : 0;
 }
 
+int store_image_take(struct store_snapshot *snapshot, uint32_t pid, uint64_t length, char *error)
+{
+    char name[IMAGE_NAME + 8];
+    struct stat about;
+
+    temporary_name(name, pid);
+    if (fstatat(snapshot->folder, name, &about, AT_SYMLINK_NOFOLLOW) < 0)
+        return fail(snapshot, -errno, error, name);
+    if ((uint64_t)about.st_size != length)
+        return store_fail(snapshot->store, -EINVAL, error,
+                          "snapshot %s: %s has %jd bytes, and its writer has written %" PRIu64,
+                          snapshot->name, name, (intmax_t)about.st_size, length);
+    return store_image_finish(snapshot, pid, -1, error);
+}
+
 /* ---- The manifest ---------------------------------------------------------------------------- */
 
 static int check_own_image(const struct store_snapshot *snapshot,

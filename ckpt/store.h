@@ -111,6 +111,8 @@ int store_image_path(struct store_snapshot *snapshot, uint32_t pid, char *path, 
 /* Makes the image durable under its name and closes the descriptor, also on failure.  descriptor
  * -1: another process has written it to store_image_path, and made its bytes durable. */
 int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descriptor, char *error);
+/* The same of one that another process has written, with the length that it says. */
+int store_image_take(struct store_snapshot *snapshot, uint32_t pid, uint64_t length, char *error);
 /* Writes the manifest, which must be that of this snapshot: all its images are there in their
  * sizes, all bases are committed.  Frees the snapshot on success. */
 int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest *manifest,

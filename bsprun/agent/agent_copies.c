@@ -19,6 +19,12 @@
 
 /* ---- Adopting ---- */
 
+/* Who made it does without it, and has its image written otherwise. */
+static bool was_withdrawn(const struct bspz_snap_process *place)
+{
+    return atomic_load(&place->state) == BSPZ_SNAP_WITHDRAWN;
+}
+
 static void writer_ended(struct watched *process)
 {
     struct agent *agent = process->agent;
@@ -30,7 +36,7 @@ static void writer_ended(struct watched *process)
         agent_check_rewound(agent);
         return;
     }
-    if (job_is_stopping(agent->job))
+    if (job_is_stopping(agent->job) || was_withdrawn(&agent_snap_of(agent, pid)->writer))
         return;
     /* A result that is there may still wait to be taken. */
     if (snapshots->ticket.folder && !snapshots->kept[pid].written &&
@@ -62,7 +68,8 @@ static void copy_ended(struct watched *process)
 
     for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
         if (process == &kept->copies[slot].process) {
-            name = kept->copies[slot].name;
+            if (!was_withdrawn(&agent_snap_of(agent, pid)->copies[slot]))
+                name = kept->copies[slot].name;
             kept->copies[slot].name.term = 0;
         }
     agent_unwatch(process);
@@ -77,7 +84,8 @@ static void refuse(struct agent *agent, struct bspz_snap_process *place, int pid
     struct agent_snapshots *snapshots = agent->snapshots;
 
     snapshots->without_copies = true;
-    bspz_word_set(&place->state, BSPZ_SNAP_REFUSED);
+    if (!bspz_word_move(&place->state, BSPZ_SNAP_MADE, BSPZ_SNAP_REFUSED))
+        return;
     if (writes && snapshots->ticket.folder && agent->job != JOB_REWINDING)
         agent_image_failed(agent, pid, WIRE_CAUSE_RANK_SIGNALLED,
                            "a process that was to write an image cannot be watched");
@@ -99,8 +107,11 @@ static bool adopt(struct agent *agent, struct bspz_snap_process *place, struct w
         return false;
     }
     process->ended = ended;
-    bspz_word_set(&place->state, BSPZ_SNAP_HELD);
-    return true;
+    if (bspz_word_move(&place->state, BSPZ_SNAP_MADE, BSPZ_SNAP_HELD))
+        return true;
+    process_signal(process->pidfd, SIGKILL);
+    agent_unwatch(process);
+    return false;
 }
 
 /* Of which snapshot a copy that appears now is: a thawed one makes the next of the same.  So copies

@@ -289,7 +289,7 @@ static void image_written(struct agent *agent, int pid)
     char why[AGENT_WHY];
 
     read_image(agent, pid);
-    if (store_image_finish(snapshots->ticket.folder, (uint32_t)pid, -1, why) != 0) {
+    if (store_image_take(snapshots->ticket.folder, (uint32_t)pid, kept->image.size, why) != 0) {
         agent_image_failed(agent, pid, WIRE_CAUSE_NOT_WRITTEN, why);
         return;
     }

@@ -82,6 +82,10 @@ struct bspz_copy_hooks {
      * be that one's child, too.  Then announce is called in this process and must not wait, enter
      * waits to be watched, and only who watches learns when that fails.  NULL: never. */
     bool (*beside)(void *context, bool may);
+    /* In the process that wants the copy, when the intermediate was killed or announce failed: whether
+     * the copy, should there be one, does nothing any more.  False: it has returned from enter, and
+     * the call succeeds after all.  NULL: announce is the last thing that can go wrong. */
+    bool (*withdraw)(void *context);
 };
 
 /* ---- Images -----------------------------------------------------------------------------------*/

@@ -80,12 +80,16 @@ static long make_intermediate(void *argument)
     struct double_fork *call = argument;
     long intermediate = bspz_borrow_memory(call->stack, run_intermediate, call);
     int status = 0;
+    long error;
 
     if (intermediate < 0)
         return intermediate;
     if (wait_for(intermediate, &status) < 0 || (status & 0x7f) != 0)
-        return -ECHILD;
-    return -(status >> 8 & 0xff);
+        error = -ECHILD;
+    else
+        error = -(status >> 8 & 0xff);
+    /* Whoever was killed, and when: either the copy does what it was made for, or it failed. */
+    return error && call->hooks->withdraw && !call->hooks->withdraw(call->hooks->context) ? 0 : error;
 }
 
 static int fork_beside(const struct bspz_copy_hooks *hooks, uint64_t tid_address)

@@ -139,6 +139,10 @@ static void finished(void *context, int error, const struct bspz_image_written *
     struct bspz_snap *snap = bspz_own_snap();
     const struct bspz_image_table *base = plan.image.base;
 
+    /* It was given up, and the record is another one's now. */
+    if (plan.image.header.superstep != order()->superstep ||
+        plan.image.header.term != order()->term)
+        return;
     if (!error && fsync(*(const int *)context) != 0) {
         error = -errno;
         why = "the image cannot be made durable";
@@ -155,7 +159,6 @@ static void finished(void *context, int error, const struct bspz_image_written *
         snap->size = written->length;
         snap->changed = written->raw_bytes;
     }
-    /* Of the snapshot that this is, which need not be the one that is wanted now. */
     report(plan.image.header.superstep, -error, why);
 }
 
@@ -219,18 +222,27 @@ static bool begin_image(void)
     return true;
 }
 
+/* By one of several that might: who comes second must find nothing. */
+static int write_image(void)
+{
+    if (lseek(image, 0, SEEK_CUR) == 0)
+        return bspz_capture_write(&plan);
+    snprintf(plan.why, sizeof plan.why, "another process has written to the image");
+    return -EIO;
+}
+
 /* 0 when the image is written, will be, or is reported to have failed; 1 in a process restored from
  * it. */
 static int save_image(void)
 {
     struct bspz_snap *snap = bspz_own_snap();
-    int result = bspz_capture_write(&plan);
+    int result = write_image();
 
     if (result < 0 && result != -EBUSY && plan.forked) {
         snap->fell_back = 1;
         plan.forked = NULL;
         plan.why[0] = '\0';
-        result = bspz_capture_write(&plan);
+        result = write_image();
     }
     if (result == 1)
         return 1;

@@ -3,8 +3,9 @@
  * A rank whose parent is the agent makes copies that are the agent's children, too, and does not
  * wait for anything.  Below a wrapper an intermediate makes them, and ends when the agent holds
  * them. All of it runs with signals blocked: announce in the rank, or in the intermediate, which
- * borrows its memory; enter in the copy.  What can fail: the agent is gone or wants no copy any
- * more.
+ * borrows its memory; enter in the copy; withdraw in the rank.  What can fail: the agent is gone or
+ * wants no copy any more; the intermediate is killed: then the rank does without the copy, unless
+ * the copy has gone ahead.
  */
 #include <errno.h>
 #include <signal.h>
@@ -66,11 +67,29 @@ static int wait_for_parent(pid_t agent)
     return 0;
 }
 
+/* With an intermediate that was killed before it could announce the copy nobody ever will. */
+static bool is_announced(void)
+{
+    return atomic_load(&place->state) != BSPZ_SNAP_NOBODY && atomic_load(&place->ospid) == getpid();
+}
+
+/* From here on the copy is what it was made for, and nobody makes another one instead. */
+static int go_ahead(void)
+{
+    int error = is_beside || is_announced() ? wait_until_held() : ECANCELED;
+
+    if (error)
+        return error;
+    return is_announced() && bspz_word_move(&place->state, BSPZ_SNAP_HELD, BSPZ_SNAP_ENTERED)
+               ? 0
+               : ECANCELED;
+}
+
 /* The agent's end shall be the copy's. */
 static int enter(void *context)
 {
     pid_t agent = bspz_rt.board->agent_pid;
-    int error;
+    int error = 0;
 
     (void)context;
     /* A rank's group is killed with all that it has started; its copies stay. */
@@ -78,16 +97,32 @@ static int enter(void *context)
         setpgid(0, 0);
     if (is_beside)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-    error = is_beside ? wait_until_held() : wait_for_parent(agent);
+    else
+        error = wait_for_parent(agent);
     if (error)
         return error;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    return getppid() == agent ? 0 : ESRCH;
+    return getppid() == agent ? go_ahead() : ESRCH;
+}
+
+/* Its maker's maker, which knows only that something went wrong. */
+static bool withdraw(void *context)
+{
+    uint32_t state;
+
+    (void)context;
+    do
+        state = atomic_load(&place->state);
+    while (state != BSPZ_SNAP_ENTERED &&
+           !bspz_word_move(&place->state, state, BSPZ_SNAP_WITHDRAWN));
+    return state != BSPZ_SNAP_ENTERED;
 }
 
 static bool goes_beside(struct bspz_snap_process *next, bool may)
 {
     place = next;
+    atomic_store(&place->state, BSPZ_SNAP_NOBODY); /* of whom there was before */
+    atomic_store(&place->ospid, 0);
     is_beside = may && getppid() == bspz_rt.board->agent_pid;
     return is_beside;
 }
@@ -119,11 +154,14 @@ static _Atomic uint32_t *word(void *context)
 void bspz_writer_hooks(struct bspz_copy_hooks *hooks)
 {
     *hooks = (struct bspz_copy_hooks){
-        .announce = announce, .enter = enter, .beside = writer_goes_beside};
+        .announce = announce, .enter = enter, .beside = writer_goes_beside, .withdraw = withdraw};
 }
 
 void bspz_frozen_hooks(struct bspz_copy_hooks *hooks)
 {
-    *hooks = (struct bspz_copy_hooks){
-        .announce = announce, .enter = enter, .beside = frozen_goes_beside, .word = word};
+    *hooks = (struct bspz_copy_hooks){.announce = announce,
+                                      .enter = enter,
+                                      .beside = frozen_goes_beside,
+                                      .word = word,
+                                      .withdraw = withdraw};
 }

@@ -33,6 +33,14 @@ void bspz_word_set(_Atomic uint32_t *word, uint32_t value)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+bool bspz_word_move(_Atomic uint32_t *word, uint32_t from, uint32_t to)
+{
+    if (!atomic_compare_exchange_strong(word, &from, to))
+        return false;
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    return true;
+}
+
 void bspz_word_wait(_Atomic uint32_t *word, uint32_t value, int timeout_ms)
 {
     struct timespec bound = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};

@@ -386,6 +386,9 @@ void bspz_board_ring(struct bspz_board *board);
 /* Sets a word and wakes everybody who sleeps on it. */
 void bspz_word_set(_Atomic uint32_t *word, uint32_t value);
 
+/* The same if it has the value `from`; whether it had. */
+bool bspz_word_move(_Atomic uint32_t *word, uint32_t from, uint32_t to);
+
 /* Sleeps until *word != value or about timeout_ms have passed (-1: no bound). */
 void bspz_word_wait(_Atomic uint32_t *word, uint32_t value, int timeout_ms);
 

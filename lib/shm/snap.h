@@ -13,7 +13,9 @@
  * Copies of a rank are the agent's children: at once if the rank is one, too, else because their
  * maker's parent has ended.  Each is announced in a bspz_snap_process: MADE by its maker, then HELD
  * by the agent, which has its pidfd by then and may end it at any time; or REFUSED, then it ends by
- * itself.
+ * itself.  What goes between these states is one step for all (bspz_word_move), so that a maker that
+ * is told of a failure knows whether the copy works all the same: an image has one writer, whoever
+ * is killed on the way.
  *
  * A rank that is restored: the agent starts it with BSPZ_ENV_RESTORE, state HELD; it stages its
  * memory, sets `staged`, rings, waits for snap_passed, becomes the process in the image, READY.  A
@@ -63,7 +65,9 @@ enum bspz_snap_process_state {
     BSPZ_SNAP_NOBODY,
     BSPZ_SNAP_MADE,   /* ospid is written; rings */
     BSPZ_SNAP_HELD,   /* by the agent */
-    BSPZ_SNAP_REFUSED /* by the agent: it shall end */
+    BSPZ_SNAP_REFUSED, /* by the agent: it shall end */
+    BSPZ_SNAP_ENTERED, /* by the copy, which was HELD: it does its work from now on */
+    BSPZ_SNAP_WITHDRAWN /* by its maker, unless it has ENTERED: it shall end, and does nothing */
 };
 
 struct bspz_snap_process {
