@@ -25,6 +25,7 @@
 
 #include "bsprun/agent/cores.h"
 #include "bsprun/agent/job.h"
+#include "bsprun/agent/outside.h"
 #include "bsprun/link/link.h"
 #include "bsprun/process.h"
 #include "bsprun/verdict.h"
@@ -88,6 +89,7 @@ struct agent {
     bool bare;
     struct process_signals signals; /* as the agent found them */
     struct rlimit descriptors;      /* their limit, as the agent found it: the program's */
+    struct outside outside;         /* what was open already */
     pid_t caller_group;             /* process group of bsprun, where the program belongs */
     enum job_state job;
     struct agent_order order;
@@ -328,6 +330,8 @@ void agent_snapshots_echoed(struct agent *agent, uint64_t superstep);
 void agent_snapshots_copies(struct agent *agent, uint32_t copies);
 /* Whether snapshots are written to the directory that bsprun sees. */
 bool agent_store_is_shared(const struct agent *agent);
+/* Not only the one of which other hosts begin. */
+bool agent_takes_snapshots(const struct agent *agent);
 /* Orders a snapshot at the barrier that ends the superstep.  False: the barrier is to be answered
  * later, in agent_snapshots_resume. */
 bool agent_snapshots_order(struct agent *agent, uint64_t superstep);

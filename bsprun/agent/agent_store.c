@@ -65,6 +65,11 @@ void agent_snapshots_copies(struct agent *agent, uint32_t copies)
         agent->snapshots->copies = copies;
 }
 
+bool agent_takes_snapshots(const struct agent *agent)
+{
+    return agent->snapshots && agent->snapshots->recover;
+}
+
 bool agent_store_is_shared(const struct agent *agent)
 {
     return agent->snapshots && agent->snapshots->shared;

@@ -154,6 +154,7 @@ static int make_board(struct agent *agent)
     agent->board_fd = fd;
     agent->board = agent->first_page;
     agent->board->agent_pid = getpid();
+    outside_show(&agent->outside, agent->board);
     return agent_start_bell(agent);
 }
 
@@ -171,6 +172,8 @@ static bool prepare(struct agent *agent, const struct wire_start *start)
         cannot_start(agent, "no snapshots", why);
         return false;
     }
+    if (agent->order.verbosity > 0 && agent_takes_snapshots(agent))
+        outside_tell(&agent->outside, agent);
     if (agent->order.stdio != WIRE_STDIO_INHERIT)
         error = agent_relay_open(agent, start);
     if (!error)

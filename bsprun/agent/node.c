@@ -110,8 +110,12 @@ static int run_bare(int board_fd, pid_t root)
 static int run_managed(int fd, bool joins)
 {
     static struct agent agent;
-    int error = agent_init(&agent, false);
+    struct outside outside;
+    int error;
 
+    outside_note(&outside, fd);
+    error = agent_init(&agent, false);
+    agent.outside = outside;
     if (!error) {
         setpgid(0, 0); /* terminal signals are bsprun's to hand on */
         if (fd < 0)

@@ -1,9 +1,10 @@
 /* save_given.c - descriptors that are not the program's: what it was started with.
  *
- * Descriptors 0 to 2 are the agent's.  Pipes, sockets, terminals and the like that were open before
- * the program began (a make that hands on its own, a shell that forgot one) lead to processes
- * outside of the job: they are kept as they are, and a process that is restored below the same
- * bsprun has them again.
+ * Descriptors 0 to 2 are the agent's.  What was open before bsprun was started (the lock of a
+ * flock(1), a file of a batch system) is not the program's, and pipes, sockets, terminals and the
+ * like that were open before the program began (a make that hands on its own, a shell that forgot
+ * one) lead to processes outside of the job: they are kept as they are, and a process that is
+ * restored below the same bsprun has them again.
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -38,13 +39,26 @@ static bool has_a_name(const struct stat *status)
     return S_ISREG(mode) || S_ISDIR(mode) || S_ISBLK(mode) || S_ISLNK(mode);
 }
 
+/* Open before bsprun was started; where the number means something else by now, it does not count.
+ */
+static bool is_from_outside(int fd, const struct stat *status)
+{
+    const struct bspz_board *board = bspz_rt.board;
+
+    for (uint32_t i = 0; i < board->outside_count && i < BSPZ_OUTSIDE_MAX; i++)
+        if (board->outside[i].fd == fd)
+            return board->outside[i].device == status->st_dev &&
+                   board->outside[i].inode == status->st_ino;
+    return false;
+}
+
 static void note(int fd)
 {
     struct stat status;
 
     if (given_count == BSPZ_GIVEN_MAX || fstat(fd, &status) != 0)
         return;
-    if (fd > 2 && (is_jobs_own(fd) || has_a_name(&status)))
+    if (fd > 2 && (is_jobs_own(fd) || (has_a_name(&status) && !is_from_outside(fd, &status))))
         return;
     given[given_count++] = (struct given){fd, status.st_dev, status.st_ino};
 }

@@ -43,7 +43,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC 0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 9u
+#define BSPZ_BOARD_VERSION 10u
 #define BSPZ_BOARD_BYTES 65536u
 #define BSPZ_RANK_BYTES 1024u
 #define BSPZ_NAMES_BYTES 65536u
@@ -218,6 +218,14 @@ struct bspz_layout {
     uint64_t total;      /* size of the memfd */
 };
 
+/* A descriptor that the program inherits. */
+#define BSPZ_OUTSIDE_MAX 24
+struct bspz_outside {
+    int32_t fd;
+    uint32_t unused;
+    uint64_t device, inode; /* of what it is */
+};
+
 struct bspz_board {
     uint64_t magic;
     uint32_t version;
@@ -239,6 +247,10 @@ struct bspz_board {
     /* With snapshots: a socket that process 0 inherits, to hand on in bsp_begin what all processes
      * have open (ckpt/capture/share.h); 0 = none.  By the agent. */
     int32_t share_fd;
+
+    /* What was open before bsprun was started, and is no part of any snapshot.  By the agent. */
+    uint32_t outside_count;
+    struct bspz_outside outside[BSPZ_OUTSIDE_MAX];
 
     /* Several hosts: the number of this one, its lowest pid and how many ranks it has; by the agent
      * before LAYOUT and after each reset; host and first_here are 0 on a host alone. */

@@ -1,0 +1,25 @@
+/* outside.h - descriptors that were open before bsprun was started: a shell's, a lock of flock(1),
+ * what a batch system forgot.  The program has them, too; they are no part of its state. */
+#ifndef BSPRUN_AGENT_OUTSIDE_H
+#define BSPRUN_AGENT_OUTSIDE_H
+
+#include "lib/shm/board.h"
+
+struct outside {
+    struct bspz_outside list[BSPZ_OUTSIDE_MAX];
+    uint32_t count;
+};
+
+struct agent;
+
+/* To be called before anything is opened; `own` is this process's, -1: none.  More than there is
+ * room for count as the program's. */
+void outside_note(struct outside *outside, int own);
+
+/* For the ranks to know. */
+void outside_show(const struct outside *outside, struct bspz_board *board);
+
+/* A line for the user about each. */
+void outside_tell(const struct outside *outside, struct agent *agent);
+
+#endif
