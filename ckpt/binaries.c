@@ -130,6 +130,84 @@ void binaries_free(struct binaries *needed)
     *needed = (struct binaries){0};
 }
 
+/* ---- The program ------------------------------------------------------------------------------
+ */
+
+/* Anybody may have put it into such a folder. */
+static int check_owner(const char *program, char *why)
+{
+    char folder[PATH_MAX];
+    struct stat file, around;
+    char *slash;
+
+    snprintf(folder, sizeof folder, "%s", program);
+    slash = strrchr(folder, '/');
+    if (!slash)
+        return 0;
+    slash[slash == folder] = '\0';
+    if (stat(program, &file) != 0 || stat(folder, &around) != 0)
+        return fail(why, -errno, "the program", program);
+    if ((around.st_mode & S_IWOTH) == 0 || file.st_uid == geteuid() || file.st_uid == 0 ||
+        file.st_uid == around.st_uid)
+        return 0;
+    snprintf(why, BINARIES_WHY,
+             "the program %.300s is not executed: it is user %u's, in a folder where everybody may "
+             "write",
+             program, (unsigned)file.st_uid);
+    return -EPERM;
+}
+
+static int check_identity(const struct binaries *needed, const char *program, char *why)
+{
+    const struct binaries_file *file = needed->program;
+
+    for (size_t i = 0; i < needed->count && !file; i++)
+        if (strcmp(needed->files[i].path, program) == 0)
+            file = &needed->files[i];
+    if (!file || binaries_is_at(file, program))
+        return 0;
+    snprintf(why, BINARIES_WHY,
+             "%.400s is not the program that the snapshot was taken of: it is different or has been "
+             "rebuilt",
+             program);
+    return -ESTALE;
+}
+
+/* Other files are judged by the process itself. */
+static int check_libraries(const struct binaries *needed, char *why)
+{
+    for (size_t i = 0; i < needed->count; i++) {
+        const struct binaries_file *file = &needed->files[i];
+
+        if (file->here || file->binary.id.size == 0 || file == needed->program)
+            continue;
+        snprintf(why, BINARIES_WHY,
+                 "the program needs %.400s: it is not the file that the snapshot was taken with",
+                 file->path);
+        return -ESTALE;
+    }
+    return 0;
+}
+
+int binaries_check_program(int image, const char *program, bool have_copies, char *why)
+{
+    struct binaries needed = {0};
+    int error = 0;
+
+    if (access(program, X_OK) != 0)
+        error = fail(why, -errno, "the program", program);
+    if (!error)
+        error = check_owner(program, why);
+    /* A damaged image is noticed by who restores it. */
+    if (!error && binaries_of_image(image, &needed, why) == 0) {
+        error = check_identity(&needed, program, why);
+        if (!error && !have_copies)
+            error = check_libraries(&needed, why);
+    }
+    binaries_free(&needed);
+    return error;
+}
+
 /* ---- The folder -------------------------------------------------------------------------------
  */
 

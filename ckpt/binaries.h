@@ -41,6 +41,12 @@ void binaries_free(struct binaries *needed);
 /* Whether the file is at that path, too. */
 bool binaries_is_at(const struct binaries_file *file, const char *path);
 
+/* Whether the file at `program` may be executed to restore the image in the descriptor: -ESTALE: it
+ * is not the program that the image was made of, or a library is not the one it was made with and no
+ * copies (have_copies) stand in; -EPERM: it lies where everybody may write, and belongs to somebody
+ * who is neither the caller, nor root, nor the owner of its folder; -EACCES: it cannot be executed. */
+int binaries_check_program(int image, const char *program, bool have_copies, char *why);
+
 /* Opens the folder, which is made if missing; only the user may write there.  A descriptor, with
  * its path in `path` (PATH_MAX bytes), or a negative errno value.  root: instead of the places
  * above; NULL. */

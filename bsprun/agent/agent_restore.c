@@ -16,6 +16,7 @@
 
 #include "bsprun/agent/agent_snapshots.h"
 #include "bsprun/agent/fetch.h"
+#include "ckpt/binaries.h"
 #include "ckpt/capture/capture.h"
 
 /* ---- Images ---- */
@@ -161,6 +162,27 @@ static pid_t launch(struct agent *agent, int pid, const struct chain *chain, cha
     return ospid;
 }
 
+/* Once for all processes, before anything is executed: what is at its path now may be anything.  0,
+ * or -ENOEXEC and `why`: another snapshot would need the same program. */
+static int check_program(struct agent *agent, struct sources *sources, const struct chain *chain,
+                         char *why)
+{
+    const char *gathered = agent_gathered_program(agent);
+    char reason[BINARIES_WHY];
+    int error;
+
+    if (sources->program_checked)
+        return 0;
+    sources->program_checked = true;
+    error = binaries_check_program(chain->fds[0],
+                                   gathered ? gathered : agent->snapshots->identity.program,
+                                   agent_gathered_variable(agent, 0) != NULL, reason);
+    if (!error)
+        return 0;
+    snprintf(why, AGENT_WHY, "%.500s", reason);
+    return -ENOEXEC;
+}
+
 /* 0, or -errno and `why`; -ENOEXEC: that is not the image's fault. */
 static int start_process(struct agent *agent, int pid, struct coord_name name,
                          struct sources *sources, char *why)
@@ -173,7 +195,9 @@ static int start_process(struct agent *agent, int pid, struct coord_name name,
     pid_t ospid = -EIO;
     int error;
 
-    if (image) {
+    if (image && check_program(agent, sources, &chain, why) != 0) {
+        ospid = -ENOEXEC;
+    } else if (image) {
         if (agent->snapshots->shares)
             shares_open(agent->snapshots->shares, agent->snapshots->together[pid], chain.fds[0]);
         restore = restore_variable(pid, name, image, &chain);

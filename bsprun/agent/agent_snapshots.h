@@ -234,6 +234,7 @@ void agent_gather_free(struct agent *agent);
 /* Of the snapshot that is restored and of those it builds on: the manifests, read once. */
 struct sources {
     struct store *store;
+    bool program_checked; /* what is about to be executed */
     struct manifest manifests[BSPZ_IMAGE_CHAIN_MAX];
     uint32_t count;
 };

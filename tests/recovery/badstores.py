@@ -226,7 +226,37 @@ def another_program():
         refused(place, place.restart, "prog")
         os.unlink(program)
         refused(place, place.restart, "prog")
+        # What is there now is not executed, however often it is tried.
+        place.write("prog", f"#!/bin/sh\necho executed >>{place.path('trace')}\n")
+        os.chmod(program, 0o755)
+        for _ in range(3):
+            refused(place, place.restart, "prog.*another program|prog.*not the program")
+        check(not os.path.exists(place.path("trace")), "another program was executed")
+        os.unlink(program)
         shutil.copy(TICKER, program)
+        place.restart().check_tail(Reference.of(2, 10))
+
+
+def a_program_of_others():
+    """Where everybody may write, the same program by another user's hand is not executed."""
+    if not ROOT:
+        return "skipped: needs root"
+    with Place() as place:
+        os.mkdir(place.path("open"))
+        os.chmod(place.path("open"), 0o777)
+        program = place.path("open", "prog")
+        shutil.copy(TICKER, program)
+        place.hold(0, 5)
+        job = place.start(BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 1, program,
+                          place.files, 10)
+        place.wait_executed(0, 5)
+        place.wait_committed(5)
+        job.signal(signal.SIGTERM)
+        place.release(0, 5)
+        job.wait(123)
+        os.chown(program, 12345, -1)
+        refused(place, place.restart, "user 12345")
+        os.chmod(place.path("open"), 0o755)
         place.restart().check_tail(Reference.of(2, 10))
 
 
@@ -447,7 +477,7 @@ def words_that_make_no_sense():
 
 if __name__ == "__main__":
     main([*((name, damaged(how)) for name, how in DAMAGES.items()), an_image_of_another_owner,
-          a_lost_record, both_records_lost, all_damaged, damaged_while_it_runs, another_program, another_number_of_processes,
+          a_lost_record, both_records_lost, all_damaged, damaged_while_it_runs, another_program, a_program_of_others, another_number_of_processes,
           another_command, missing_data_file, shortened_input_file, shortened_output_file,
           a_directory_of_others, no_directory_at_all, a_readonly_directory, a_full_disk,
           a_directory_that_disappears, a_stop_that_cannot_be_saved, a_umask_that_takes_all, what_cannot_be_kept,
