@@ -11,6 +11,7 @@
 
 #include "include/bsp.h"
 #include "lib/rt/drma.h"
+#include "lib/rt/get_order.h"
 #include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
@@ -167,7 +168,7 @@ static BSPZ_COLD BSPZ_NORETURN void fail_huge(uint32_t slot_flags, uint64_t byte
               "%llu bytes are more than the memory of a process can be", (unsigned long long)bytes);
 }
 
-static inline void get_to_outbox(int pid, uint32_t slot_flags, bspz_position position,
+static inline __attribute__((always_inline)) void get_to_outbox(int pid, uint32_t slot_flags, bspz_position position,
                                  uint64_t offset, void *dst, uint64_t bytes, int line,
                                  const char *file)
 {
@@ -176,19 +177,27 @@ static inline void get_to_outbox(int pid, uint32_t slot_flags, bspz_position pos
 
     if (bspz_unlikely(bytes >> BSPZ_EACH_SHIFT))
         fail_huge(slot_flags, bytes, line, file);
+    bspz_get_issued(pid, dst, bspz_drma_function(slot_flags, true), line, file);
     if (last && last->position == position && last->slot_flags == slot_flags &&
         last->size >> BSPZ_EACH_SHIFT == bytes && cursor->next_offset == offset &&
         cursor->next_destination == (uint64_t)(uintptr_t)dst) {
         last->size += bytes;
     } else {
+        if (last)
+            cursor->bytes += bspz_bytes_of(last->size);
         last = (struct bspz_request_record *)bspz_outbox_take(
             BSPZ_REQUESTS, pid, sizeof *last, bspz_drma_function(slot_flags, true), line, file);
         *last = (struct bspz_request_record){slot_flags, position, offset,
                                              bspz_size(bytes, bytes), (uint64_t)(uintptr_t)dst};
         cursor->tail = (char *)(last + 1);
         cursor->last = last;
+        if (cursor->next_destination > cursor->highest)
+            cursor->highest = cursor->next_destination;
+        if ((uint64_t)(uintptr_t)dst - 1 < cursor->lowest - 1) /* 0: none yet */
+            cursor->lowest = (uint64_t)(uintptr_t)dst;
         if (bspz_unlikely(bspz_rt.tracing)) {
             cursor->count++;
+            cursor->bytes += bytes;
             cursor->last = NULL; /* the same for gets */
         }
     }
@@ -247,8 +256,9 @@ void bsp_put_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdiff_
     put_any(pid, src, dst, offset, nbytes, line, file);
 }
 
-void bsp_get_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdiff_t nbytes, int line,
-                 const char *file)
+/* Every get but those that the first lines of bsp_get_cpp deal with. */
+static BSPZ_NOINLINE void get_any(int pid, const void *src, ptrdiff_t offset, void *dst,
+                                  ptrdiff_t nbytes, int line, const char *file)
 {
     bspz_position position;
     uint32_t slot;
@@ -259,6 +269,32 @@ void bsp_get_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdiff_
     position = bspz_here(file, line);
     bspz_note(BSPZ_CALL_GET, position);
     get_to_outbox(pid, slot, position, (uint64_t)offset, dst, (uint64_t)nbytes, line, file);
+}
+
+/* The first lines are for a get that continues the last one; like those of bsp_put_cpp, they call
+ * nothing. */
+void bsp_get_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdiff_t nbytes, int line,
+                 const char *file)
+{
+    if (bspz_likely(pid == bspz_get_order.owner && nbytes > 0 && offset >= 0 &&
+                    bspz_rt.life == BSPZ_LIFE_SPMD)) {
+        struct bspz_cursor *cursor = bspz_get_order.cursor;
+        struct bspz_request_record *last = cursor->last;
+        uint32_t position = bspz_last_file.shifted_index | ((uint32_t)line & 0xffffffu);
+
+        if (bspz_likely(last && last->position == position && file == bspz_last_file.file &&
+                        src == bspz_last_lookup.base && last->slot_flags == bspz_last_lookup.slot &&
+                        last->size >> BSPZ_EACH_SHIFT == (uint64_t)nbytes &&
+                        cursor->next_offset == (uint64_t)offset &&
+                        cursor->next_destination == (uint64_t)(uintptr_t)dst && dst)) {
+            last->size += (uint64_t)nbytes;
+            cursor->next_offset += (uint64_t)nbytes;
+            cursor->next_destination += (uint64_t)nbytes;
+            bspz_note(BSPZ_CALL_GET, position);
+            return;
+        }
+    }
+    get_any(pid, src, offset, dst, nbytes, line, file);
 }
 
 /* May bytes go straight to or from the peer's memory now?  Its area is checked here, as nobody

@@ -1,7 +1,8 @@
 /* drma_apply.c - puts and gets at the barrier: the owner of an area checks bounds and moves data.
  *
  * The order is part of the contract: replies are read from the areas before anything is written;
- * get results are written before puts; both ascending by the other process, in the order issued.
+ * get results are written before puts, in the order issued (get_order.c); puts ascending by their
+ * source, in the order issued.
  */
 #include "lib/rt/drma.h"
 #include "lib/rt/outbox.h"
@@ -103,43 +104,6 @@ void bspz_serve_gets(void)
             serve_reader(reader, requests);
     }
     bspz_outbox_seal_replies(bspz_rt.superstep);
-}
-
-/* Walks this rank's requests to `owner` beside the owner's replies: same number, same order. */
-static void collect_from(int owner, const struct bspz_chunk *chunk,
-                         const struct bspz_chunk *reply_chunk)
-{
-    const char *reply = (const char *)(reply_chunk + 1);
-
-    for (; chunk; chunk = bspz_next_chunk(chunk)) {
-        const struct bspz_request_record *record = (const void *)(chunk + 1);
-        const struct bspz_request_record *end =
-            (const void *)((const char *)(chunk + 1) + chunk->used);
-
-        for (; record < end; record++) {
-            const uint64_t bytes = bspz_bytes_of(record->size);
-
-            if (reply == (const char *)(reply_chunk + 1) + reply_chunk->used) {
-                reply_chunk = bspz_next_chunk(reply_chunk);
-                reply = (const char *)(reply_chunk + 1);
-            }
-            bspz_copy_out((void *)(uintptr_t)record->destination, reply + 8, bytes);
-            reply += 8 + bspz_pad(bytes, 8);
-            bspz_rt.self->counters.bytes_got += bytes;
-            if (owner != bspz_rt.pid)
-                bspz_received_bytes += bytes;
-        }
-    }
-}
-
-void bspz_collect_gets(void)
-{
-    for (int owner = 0; owner < bspz_rt.nprocs; owner++) {
-        const struct bspz_chunk *requests = bspz_outbox_first(BSPZ_REQUESTS, owner);
-
-        if (requests)
-            collect_from(owner, requests, bspz_incoming(owner, bspz_rt.superstep, BSPZ_REPLIES));
-    }
 }
 
 static void apply_scatter(int source, const struct bspz_put_record *record,

@@ -1,5 +1,6 @@
 /* outbox.c - chaining chunks and entering them in the directory; see outbox.h. */
 #include "lib/rt/outbox.h"
+#include "lib/rt/get_order.h"
 #include "lib/rt/half.h"
 #include "lib/rt/registration.h"
 
@@ -93,8 +94,8 @@ static uint64_t offset_of(const void *at)
     return (uint64_t)((const char *)at - (const char *)bspz_rt.board);
 }
 
-static void *take(uint64_t least, uint64_t *bytes, const char *function, int line,
-                  const char *file)
+void *bspz_outbox_memory(uint64_t least, uint64_t *bytes, const char *function, int line,
+                         const char *file)
 {
     int error = 0;
     void *taken = bspz_half_take(current, least, bytes, &error);
@@ -120,7 +121,7 @@ static void new_chunk(struct bspz_cursor *cursor, uint64_t least, uint64_t most,
 {
     uint64_t bytes = sizeof(struct bspz_chunk) + most;
     struct bspz_chunk *chunk =
-        take(sizeof(struct bspz_chunk) + least, &bytes, function, line, file);
+        bspz_outbox_memory(sizeof(struct bspz_chunk) + least, &bytes, function, line, file);
 
     chunk->next = 0;
     chunk->used = 0;
@@ -216,7 +217,7 @@ static uint32_t seal_sequence(uint64_t superstep, int line, const char *file)
 
     if (sequence->count == 0)
         return 0;
-    calls = take(room, &room, "bsp_sync", line, file);
+    calls = bspz_outbox_memory(room, &room, "bsp_sync", line, file);
     calls->count = sequence->count;
     memcpy(calls->operations, sequence->operations, bytes);
     /* The table itself changes as soon as this rank goes on. */
@@ -299,6 +300,7 @@ void bspz_outbox_flip(uint64_t next_superstep)
         is_dirty[dirty[i]] = false;
     }
     dirty_count = 0;
+    bspz_get_order_reset();
     current = &halves[next_superstep & 1];
     bspz_half_reset(current);
 }

@@ -70,10 +70,16 @@ struct bspz_cursor {
     char *limit;          /* end of the chunk */
     uint64_t next_offset; /* what offset would continue it; of an open put: minus its tail */
     const void *base;     /* of the statement that opened it: what it gave as the area, */
-    const char *file;     /* its file */
+    union {
+        const char *file; /* its file */
+        uint64_t lowest;  /* of requests: where their results go, up to `highest`, */
+    };
     int statement;        /* and its line, see PUT_AT in drma.c; together slot and position */
     uint32_t element;     /* size of the elements of an open scatter run, or BSPZ_RUN_OF */
-    uint64_t where;       /* what the statement notes, see bspz_note */
+    union {
+        uint64_t where;   /* what the statement notes, see bspz_note */
+        uint64_t highest; /* but for the last record */
+    };
     void *last;           /* last record, to be extended; NULL = none in this chunk */
     uint64_t next_destination;
     struct bspz_chunk *chunk;
@@ -81,6 +87,7 @@ struct bspz_cursor {
     uint64_t first;
     uint64_t next_room; /* size of the next chunk */
 } __attribute__((aligned(64)));
+_Static_assert(sizeof(struct bspz_cursor) == 128, "found by a shift");
 
 /* cursor->element of puts of n bytes that continue each other: 0 for the commonest size, for which
  * bsp_put has a short way. */
@@ -121,6 +128,11 @@ static inline char *bspz_outbox_take(enum bspz_kind kind, int to, uint64_t bytes
         return cursor->tail;
     return bspz_outbox_room(kind, to, bytes, function, line, file);
 }
+
+/* A piece of the current half for this rank's own use until the end of the superstep; sizes as with
+ * bspz_half_take. */
+void *bspz_outbox_memory(uint64_t least, uint64_t *bytes, const char *function, int line,
+                         const char *file);
 
 /* Publishes what was written in `superstep` in this rank's half; returns BSPZ_HAS_* flags. */
 uint32_t bspz_outbox_seal(uint64_t superstep, int line, const char *file);

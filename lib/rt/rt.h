@@ -223,9 +223,9 @@ void bspz_get_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, i
 /* Marks the registration of base as one that any displacement may be used with. */
 void bspz_register_reference(const void *base);
 
-/* Serves the gets asked of this rank; then, after everybody has, writes the gets it asked for. */
+/* Serves the gets asked of this rank; when everybody has, bspz_collect_gets (get_order.h) writes the
+ * results of those it asked for. */
 void bspz_serve_gets(void);
-void bspz_collect_gets(void);
 /* Writes the puts of all ranks, ascending by source. */
 void bspz_apply_puts(void);
 /* Bytes received in the superstep being synchronised, from other ranks. */

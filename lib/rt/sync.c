@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "include/bsp.h"
+#include "lib/rt/get_order.h"
 #include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"

@@ -49,18 +49,17 @@ static void issue(const operation *op)
         bsp_put(op->other, op->data, area[op->which], op->offset, op->length);
 }
 
-/* Gets see the state before; their results land ascending by source process, then puts do. */
-static void model(int count, int p)
+/* Gets see the state before; their results land in the order of issue, then puts do. */
+static void model(int count)
 {
     memcpy(before, memory, sizeof memory);
-    for (int source = 0; source < p; source++)
-        for (int k = 0; k < count; k++) {
-            operation *op = &operations[k];
+    for (int k = 0; k < count; k++) {
+        operation *op = &operations[k];
 
-            if (op->is_get && op->other == source)
-                memcpy(fetch[op->caller] + op->local, before[source][op->which] + op->offset,
-                       (size_t)op->length);
-        }
+        if (op->is_get)
+            memcpy(fetch[op->caller] + op->local, before[op->other][op->which] + op->offset,
+                   (size_t)op->length);
+    }
     for (int k = 0; k < count; k++) {
         operation *op = &operations[k];
 
@@ -87,7 +86,7 @@ int main(void)
         for (int k = 0; k < count; k++)
             if (operations[k].caller == me)
                 issue(&operations[k]);
-        model(count, p);
+        model(count);
         bsp_sync();
         CHECK(memcmp(area, memory[me], sizeof area) == 0);
         CHECK(memcmp(fetched, fetch[me], sizeof fetched) == 0);
