@@ -18,7 +18,9 @@
 #ifndef _BSP_H
 #define _BSP_H
 
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define BSPZERO 1
@@ -135,7 +137,8 @@ void bsp_set_tagsize_size_cpp(size_t *tag_nbytes, int line, const char *file);
 void bsp_send_cpp(int pid, const void *tag, const void *payload, ptrdiff_t nbytes, int line,
                   const char *file);
 
-/* bsp_qsize(&packets, &nbytes): the messages left in the queue and the sum of their payloads. */
+/* bsp_qsize(&packets, &nbytes): the messages left in the queue and the sum of their payloads; NULL
+ * for one that is not wanted. */
 void bsp_qsize_cpp(int *packets, int *nbytes, int line, const char *file);
 void bsp_qsize_int_size_cpp(int *packets, size_t *nbytes, int line, const char *file);
 void bsp_qsize_unsigned_size_cpp(unsigned *packets, size_t *nbytes, int line, const char *file);
@@ -159,8 +162,8 @@ int bsp_hpmove_cpp(void **tag, void **payload, int line, const char *file);
  * va_list under two names. */
 void bsp_hpsend_cpp(int pid, const void *tag, const void *payload, ptrdiff_t nbytes, int line,
                     const char *file);
-void bsp_abort_va(const char *format, __builtin_va_list arguments) BSP_NORETURN_;
-void bsp_vabort(const char *format, __builtin_va_list arguments) BSP_NORETURN_;
+void bsp_abort_va(const char *format, va_list arguments) BSP_NORETURN_;
+void bsp_vabort(const char *format, va_list arguments) BSP_NORETURN_;
 
 /* Hooks for a breakpoint; they do nothing. */
 void bsp_sync_end(void);
@@ -198,6 +201,9 @@ extern const int _bsp_pid, _bsp_nprocs;
 
 #ifdef __cplusplus
 } /* extern "C" */
+
+/* Also where the program includes this header inside an extern "C" of its own. */
+extern "C++" {
 
 #define BSP_HERE_ int line = __builtin_LINE(), const char *file = __builtin_FILE()
 
@@ -265,21 +271,49 @@ inline void bsp_hpsend(int pid, const void *tag, const void *payload, ptrdiff_t 
 {
     bsp_hpsend_cpp(pid, tag, payload, nbytes, line, file);
 }
-inline void bsp_qsize(int *packets, int *nbytes, BSP_HERE_)
+/* Two results of types that belong together; or NULL for one that is not wanted, which has no type: no
+ * pointer to an object becomes a pointer to a member, but NULL does. */
+inline void bsp_qsize_pair_(int *packets, int *nbytes, int line, const char *file)
 {
     bsp_qsize_cpp(packets, nbytes, line, file);
 }
-inline void bsp_qsize(int *packets, size_t *nbytes, BSP_HERE_)
+inline void bsp_qsize_pair_(int *packets, size_t *nbytes, int line, const char *file)
 {
     bsp_qsize_int_size_cpp(packets, nbytes, line, file);
 }
-inline void bsp_qsize(unsigned *packets, size_t *nbytes, BSP_HERE_)
+inline void bsp_qsize_pair_(unsigned *packets, size_t *nbytes, int line, const char *file)
 {
     bsp_qsize_unsigned_size_cpp(packets, nbytes, line, file);
 }
-inline void bsp_qsize(size_t *packets, size_t *nbytes, BSP_HERE_)
+inline void bsp_qsize_pair_(size_t *packets, size_t *nbytes, int line, const char *file)
 {
     bsp_qsize_size_size_cpp(packets, nbytes, line, file);
+}
+struct bsp_nothing_;
+template <class Packets, class Bytes>
+inline void bsp_qsize(Packets *packets, Bytes *nbytes, BSP_HERE_)
+{
+    bsp_qsize_pair_(packets, nbytes, line, file);
+}
+template <class Packets> inline void bsp_qsize(Packets *packets, int bsp_nothing_::*, BSP_HERE_)
+{
+    bsp_qsize_pair_(packets, (size_t *)0, line, file);
+}
+inline void bsp_qsize_bytes_(int *nbytes, int line, const char *file)
+{
+    bsp_qsize_cpp(0, nbytes, line, file);
+}
+inline void bsp_qsize_bytes_(size_t *nbytes, int line, const char *file)
+{
+    bsp_qsize_size_size_cpp(0, nbytes, line, file);
+}
+template <class Bytes> inline void bsp_qsize(int bsp_nothing_::*, Bytes *nbytes, BSP_HERE_)
+{
+    bsp_qsize_bytes_(nbytes, line, file);
+}
+inline void bsp_qsize(int bsp_nothing_::*, int bsp_nothing_::*, BSP_HERE_)
+{
+    bsp_qsize_cpp(0, 0, line, file);
 }
 inline void bsp_bsmp_info(int *packets, int *nbytes, BSP_HERE_)
 {
@@ -319,6 +353,8 @@ inline void bspbroadcast(int pid, void *src, void *dst, ptrdiff_t nbytes, BSP_HE
     bspbroadcast_cpp(pid, src, dst, nbytes, line, file);
 }
 #define bspsstep_end(id) bsp_sync()
+
+} /* extern "C++" */
 
 #else /* C */
 
@@ -361,7 +397,7 @@ void bspbroadcast(int pid, void *src, void *dst, int nbytes);
 #define bsp_hpsend(...) bsp_hpsend_cpp(__VA_ARGS__, __LINE__, __FILE__)
 #define bsp_move(...) bsp_move_cpp(__VA_ARGS__, __LINE__, __FILE__)
 
-/* int * and size_t * callers both exist; the pointer's type decides. */
+/* int * and size_t * callers both exist; the pointer's type decides.  NULL has the type of none. */
 #define bsp_set_tagsize(n)                                                                         \
     __extension__ _Generic((n),                                                                    \
         size_t *: bsp_set_tagsize_size_cpp,                                                        \
@@ -373,11 +409,13 @@ void bspbroadcast(int pid, void *src, void *dst, int nbytes);
         default: bsp_get_tag_cpp)((status), (tag), __LINE__, __FILE__)
 #define bsp_qsize(packets, nbytes)                                                                 \
     __extension__ _Generic((nbytes),                                                               \
-        size_t *: _Generic((packets),                                                              \
+        int *: bsp_qsize_cpp,                                                                      \
+        default: _Generic((packets),                                                               \
             size_t *: bsp_qsize_size_size_cpp,                                                     \
             unsigned *: bsp_qsize_unsigned_size_cpp,                                               \
-            default: bsp_qsize_int_size_cpp),                                                      \
-        default: bsp_qsize_cpp)((packets), (nbytes), __LINE__, __FILE__)
+            default: _Generic((nbytes),                                                            \
+                size_t *: bsp_qsize_int_size_cpp,                                                  \
+                default: bsp_qsize_cpp)))((packets), (nbytes), __LINE__, __FILE__)
 #define bsp_bsmp_info(packets, nbytes) bsp_qsize(packets, nbytes)
 #define bsp_hpmove(tag, payload)                                                                   \
     bsp_hpmove_cpp((void **)(tag), (void **)(payload), __LINE__, __FILE__)

@@ -116,6 +116,9 @@ BSP_FOR_EACH_SCALAR_(BSP_DECLARE_)
 #ifdef __cplusplus
 } /* extern "C" */
 
+/* Also where the program includes this header inside an extern "C" of its own. */
+extern "C++" {
+
 inline void bsp_bcast(int root, const void *src, void *dst, ptrdiff_t nbytes, BSP_HERE_)
 {
     bsp_bcast_cpp(root, src, dst, nbytes, line, file);
@@ -183,6 +186,8 @@ inline int bsp_nhalf(BSP_HERE_)
     }
 BSP_FOR_EACH_SCALAR_(BSP_DEFINE_)
 #undef BSP_DEFINE_
+
+} /* extern "C++" */
 
 #else /* C */
 

@@ -339,16 +339,13 @@ static inline void enter(enum bspz_call call, const char *function, int line, co
     bspz_note(call, bspz_here(file, line));
 }
 
-static void check_qsize(const void *packets, const void *nbytes, bool fits, int line,
-                        const char *file)
+/* NULL says that a result is not wanted: then it need not fit. */
+static void check_qsize(bool packets_fit, bool bytes_fit, int line, const char *file)
 {
     static const char function[] = "bsp_qsize";
 
     enter(BSPZ_CALL_QSIZE, function, line, file);
-    if (!packets || !nbytes)
-        bspz_fail(function, line, file, "NULL given for the number of %s",
-                  packets ? "bytes" : "messages");
-    if (!fits)
+    if (!packets_fit || !bytes_fit)
         bspz_fail(function, line, file,
                   "%llu messages with %llu bytes do not fit the variables: use size_t",
                   (unsigned long long)queue.count, (unsigned long long)queue.bytes);
@@ -356,30 +353,38 @@ static void check_qsize(const void *packets, const void *nbytes, bool fits, int 
 
 void bsp_qsize_cpp(int *packets, int *nbytes, int line, const char *file)
 {
-    check_qsize(packets, nbytes, queue.count <= INT_MAX && queue.bytes <= INT_MAX, line, file);
-    *packets = (int)queue.count;
-    *nbytes = (int)queue.bytes;
+    check_qsize(!packets || queue.count <= INT_MAX, !nbytes || queue.bytes <= INT_MAX, line, file);
+    if (packets)
+        *packets = (int)queue.count;
+    if (nbytes)
+        *nbytes = (int)queue.bytes;
 }
 
 void bsp_qsize_int_size_cpp(int *packets, size_t *nbytes, int line, const char *file)
 {
-    check_qsize(packets, nbytes, queue.count <= INT_MAX, line, file);
-    *packets = (int)queue.count;
-    *nbytes = queue.bytes;
+    check_qsize(!packets || queue.count <= INT_MAX, true, line, file);
+    if (packets)
+        *packets = (int)queue.count;
+    if (nbytes)
+        *nbytes = queue.bytes;
 }
 
 void bsp_qsize_unsigned_size_cpp(unsigned *packets, size_t *nbytes, int line, const char *file)
 {
-    check_qsize(packets, nbytes, queue.count <= UINT_MAX, line, file);
-    *packets = (unsigned)queue.count;
-    *nbytes = queue.bytes;
+    check_qsize(!packets || queue.count <= UINT_MAX, true, line, file);
+    if (packets)
+        *packets = (unsigned)queue.count;
+    if (nbytes)
+        *nbytes = queue.bytes;
 }
 
 void bsp_qsize_size_size_cpp(size_t *packets, size_t *nbytes, int line, const char *file)
 {
-    check_qsize(packets, nbytes, true, line, file);
-    *packets = queue.count;
-    *nbytes = queue.bytes;
+    check_qsize(true, true, line, file);
+    if (packets)
+        *packets = queue.count;
+    if (nbytes)
+        *nbytes = queue.bytes;
 }
 
 /* Copies the first message's tag; its payload size, or -1 when the queue is empty. */

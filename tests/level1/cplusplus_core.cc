@@ -5,8 +5,8 @@
 // @flags -std=c++20 -Wall -Wextra
 // @flags -overridec++ clang++ -std=c++17 -Wall -Wextra
 // @succeeds all
-// @fails put => cplusplus_core\.cc:89: bsp_put: pid 0 of [1-7], superstep 1: .*process -1
-// @fails send => cplusplus_core\.cc:91: bsp_send: pid 0 of [1-7], superstep 1: .*process -1
+// @fails put => cplusplus_core\.cc:113: bsp_put: pid 0 of [1-7], superstep 1: .*process -1
+// @fails send => cplusplus_core\.cc:115: bsp_send: pid 0 of [1-7], superstep 1: .*process -1
 #include <bsp.h>
 
 #include <cstring>
@@ -41,6 +41,29 @@ static void drma(int p, int me)
     CHECK(area[0].first == -((me + p - 1) % p));
 }
 
+/* Three messages of eight bytes are in the queue. */
+static void not_wanted()
+{
+    int packets = 0, bytes = 0;
+    std::size_t wide_packets = 0, wide_bytes = 0;
+    unsigned unsigned_packets = 0;
+
+    bsp_qsize(&packets, NULL);
+    bsp_qsize(NULL, &bytes);
+    bsp_qsize(&unsigned_packets, NULL);
+    bsp_qsize(&wide_packets, 0);
+    bsp_qsize(NULL, &wide_bytes);
+    bsp_qsize(NULL, NULL);
+    CHECK(packets == 3 && bytes == 24 && unsigned_packets == 3 && wide_packets == 3);
+    CHECK(wide_bytes == 24);
+#if __cplusplus >= 201103L
+    packets = bytes = 0;
+    bsp_qsize(&packets, nullptr);
+    bsp_qsize(nullptr, &bytes);
+    CHECK(packets == 3 && bytes == 24);
+#endif
+}
+
 static void messages(int p, int me)
 {
     int narrow = sizeof(short), packets, bytes;
@@ -66,6 +89,7 @@ static void messages(int p, int me)
     CHECK(unsigned_packets == 3);
     bsp_qsize(&wide_packets, &wide_bytes);
     CHECK(wide_packets == 3);
+    not_wanted();
     bsp_get_tag(&packets, &tag);
     CHECK(packets == 8 && tag == (me + p - 1) % p);
     bsp_get_tag(&wide_status, &tag);
