@@ -25,6 +25,7 @@
         unsigned char stat;                                                                        \
         unsigned char cgprof;                                                                      \
         unsigned char oxford;                                                                      \
+        unsigned char warn;                                                                        \
         const char *device;                                                                        \
         const char *bspnode_path;                                                                  \
     }
@@ -47,6 +48,7 @@ SAME_PLACE(prof);
 SAME_PLACE(stat);
 SAME_PLACE(cgprof);
 SAME_PLACE(oxford);
+SAME_PLACE(warn);
 SAME_PLACE(device);
 SAME_PLACE(bspnode_path);
 _Static_assert(sizeof(struct generated) == sizeof(struct bspz_link_options),
@@ -83,10 +85,10 @@ void write_link_options(const struct baked *baked, const char *bspnode_path, con
     fprintf(file, "extern const struct bspz_link_options bspz_link_options;\n");
     fprintf(file,
             "const struct bspz_link_options bspz_link_options = {\n"
-            "    %uu, %d, %d, %d, %d, %d, %d, %d, %d,\n    ",
+            "    %uu, %d, %d, %d, %d, %d, %d, %d, %d, %d,\n    ",
             BSPZ_LINK_OPTIONS_VERSION, baked->library_level, baked->checkpoint_seconds,
             baked->migration_seconds, baked->check_syncs, baked->prof, baked->stat, baked->cgprof,
-            baked->oxford);
+            baked->oxford, baked->warn);
     write_string(file, baked->device);
     fprintf(file, ", ");
     write_string(file, bspnode_path);

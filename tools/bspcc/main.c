@@ -26,6 +26,7 @@ static const char help_text[] =
     "Fixed at link time, effective in the program:\n"
     "  -flibrary-level N        0 all checks (default), 1 none, 2 none\n"
     "  -fcheck-syncs            all processes must call bsp_sync at the same line\n"
+    "  -fwarn-bsp               the program tells of doubtful calls of BSPlib when it runs\n"
     "  -fcompat=oxford          where they differ, do as the Oxford toolset 1.4 did\n"
     "  -prof -cgprof -stat      write PROF.bsp, also with call stacks; write STAT.bsp\n"
     "  -fcheckpointing S        take a snapshot every S seconds\n"

@@ -28,6 +28,8 @@ enum own {
     OWN_CGPROF,
     OWN_CHECK_SYNCS,
     OWN_NO_CHECK_SYNCS,
+    OWN_WARN,
+    OWN_NO_WARN,
     OWN_SHARED_LIBBSP,
     OWN_STATIC_LIBBSP,
     OWN_NO_CHECKPOINTING,
@@ -66,6 +68,9 @@ static const struct own_option {
     {"-fcheck-syncs", OWN_CHECK_SYNCS, 0},
     {"-fnocheck-syncs", OWN_NO_CHECK_SYNCS, 0},
     {"-fno-check-syncs", OWN_NO_CHECK_SYNCS, 0},
+    {"-fwarn-bsp", OWN_WARN, 0},
+    {"-fnowarn-bsp", OWN_NO_WARN, 0},
+    {"-fno-warn-bsp", OWN_NO_WARN, 0},
     {"-fshared-libbsp", OWN_SHARED_LIBBSP, 0},
     {"-fstatic-libbsp", OWN_STATIC_LIBBSP, 0},
     {"-fnocheckpointing", OWN_NO_CHECKPOINTING, 0},
@@ -308,6 +313,10 @@ static void apply_switch(struct request *request, const struct own_option *optio
     case OWN_CHECK_SYNCS:
     case OWN_NO_CHECK_SYNCS:
         baked->check_syncs = what == OWN_CHECK_SYNCS;
+        break;
+    case OWN_WARN:
+    case OWN_NO_WARN:
+        baked->warn = what == OWN_WARN;
         break;
     case OWN_SHARED_LIBBSP:
     case OWN_STATIC_LIBBSP:

@@ -39,6 +39,7 @@ struct baked {
     bool stat;
     bool cgprof;
     bool oxford;
+    bool warn;
     const char *device; /* full name */
 };
 
