@@ -125,15 +125,15 @@ void verdict_of_program(const char *program, bool attached, const struct death *
         return;
     }
     verdict->status = death->known ? death->status : 1;
-    /* Giving up is its right, say for wrong arguments: it has told the user why. */
-    if (attached && verdict->status != 0)
+    /* That is its right, say after --help, or for wrong arguments: it has told the user why. */
+    if (attached)
         return;
     verdict->cause = WIRE_CAUSE_RANK_EXITED;
     if (verdict->status == 0)
         verdict->status = 1;
-    snprintf(verdict->text, sizeof verdict->text, "%.200s ended%s without calling bsp_begin%s",
-             program, death->status ? " with an error and" : "",
-             attached ? "" : ": was it linked with bspcc?");
+    snprintf(verdict->text, sizeof verdict->text,
+             "%.200s ended%s without calling bsp_begin: was it linked with bspcc?", program,
+             death->status ? " with an error and" : "");
 }
 
 const char *verdict_limit_hint(int error)

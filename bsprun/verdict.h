@@ -27,7 +27,7 @@ void verdict_of_rank(const struct whereabouts *where, const struct death *death,
                      struct verdict *verdict);
 
 /* The started program ended before any process reached bsp_begin.  attached: libbsp was in it; then
- * a status of its own choice is passed on without a word, but 0 would be taken for a result. */
+ * its status, 0 or not, is passed on without a word. */
 void verdict_of_program(const char *program, bool attached, const struct death *death,
                         struct verdict *verdict);
 

@@ -422,6 +422,20 @@ static int lost_rank(const struct agent *agent)
     return -1;
 }
 
+/* Nothing ran in parallel, and nobody who did not ask for notes need know. */
+static void note_no_begin(struct agent *agent)
+{
+    struct wire_message note = {.kind = WIRE_NOTICE};
+    char text[WIRE_NAME_MAX + 80];
+
+    if (agent->order.verbosity < 1)
+        return;
+    snprintf(text, sizeof text, "%.200s ended before bsp_begin, with status 0",
+             agent->order.program);
+    note.notice.text = text;
+    agent_send(agent, &note);
+}
+
 static void program_ended(struct agent *agent)
 {
     bool has_libbsp =
@@ -429,6 +443,8 @@ static void program_ended(struct agent *agent)
     struct verdict verdict;
 
     verdict_of_program(agent->order.program, has_libbsp, &agent->root.death, &verdict);
+    if (verdict.cause == WIRE_CAUSE_NONE && verdict.status == 0)
+        note_no_begin(agent);
     if (agent_zero_decides(agent) && verdict.cause == WIRE_CAUSE_NONE) {
         verdict.cause = WIRE_CAUSE_RANK_ERROR; /* it gave up inside bsp_begin, and said why */
         verdict.status = verdict.status ? verdict.status : 1;

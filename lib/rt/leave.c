@@ -51,11 +51,12 @@ void bspz_leave_when_stopped(void)
     bspz_leave();
 }
 
-/* The program left without bsp_end.  Oxford's library took that for the end of the SPMD part. */
+/* The program left without bsp_end.  Oxford's library took that for the end of the SPMD part,
+ * whatever the status. */
 static void left_inside(int status)
 {
-    if (bspz_rt.oxford && status == 0) {
-        bspz_sync_end_barrier(0, "unprofiled");
+    if (bspz_rt.oxford) {
+        bspz_sync_exit_barrier();
         bspz_trace_end();
         bspz_rt.life = BSPZ_LIFE_LEAVING;
         bspz_announce(BSPZ_RANK_ENDED, 0);
@@ -71,17 +72,8 @@ static void left_inside(int status)
 static void at_exit(int status, void *unused)
 {
     (void)unused;
-    if (bspz_rt.life == BSPZ_LIFE_SPMD) {
+    if (bspz_rt.life == BSPZ_LIFE_SPMD)
         left_inside(status);
-    } else if (bspz_rt.life == BSPZ_LIFE_BEFORE && bspz_rt.spmd && status == 0) {
-        static const char text[] =
-            "bspzero: bsp_init announced an SPMD function, but the program ended without "
-            "bsp_begin\n";
-
-        fflush(NULL);
-        bspz_write_stderr(text, sizeof text - 1);
-        _exit(1);
-    }
 }
 
 void bspz_arm_exit_hook(void)

@@ -1,18 +1,19 @@
-/* Life cycle: a program that ends before bsp_begin.  With another status than 0 it has given up and
- * said why; with 0, under bsprun, its user must not believe that anything has run.
+/* Life cycle: a program may end before bsp_begin, say after --help or for wrong arguments, and with the
+ * status of its choice; bsprun -v notes that nothing ran in parallel.
  *
  * P: 1 3
  * OUT: before
  *
  * CASE: all is well, it says
- * RUN: bsprun
  * ARGS: 0
- * STATUS: 1
- * ERR-RE: \Absprun: [^ ]*life_no_begin ended without calling bsp_begin\n\Z
  *
- * CASE: without bsprun it is a program like any other
- * RUN: bare
- * ARGS: 0
+ * CASE: with an SPMD function announced
+ * ARGS: 0 announced
+ *
+ * CASE: a note
+ * RUN: bsprun
+ * SHELL: $BSPRUN -v -np $P $PROG 0
+ * ERR-RE: (?m)^bsprun: [^ ]*life_no_begin ended before bsp_begin, with status 0$
  *
  * CASE: given up
  * ARGS: 3
@@ -29,10 +30,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void spmd(void)
+{
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
 
+    if (argc > 2)
+        bsp_init(spmd, argc, argv);
     printf("before\n");
     if (strcmp(how, "mistake") == 0)
         bsp_sync(); /* @sync */
