@@ -1,4 +1,5 @@
 /* registration.c - bsp_push_reg and bsp_pop_reg. */
+#include "lib/rt/drma.h"
 #include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
 
@@ -132,10 +133,12 @@ static uint32_t take_slot(const char *function, int line, const char *file)
     return slots_used++;
 }
 
-void bspz_sequence_add(enum bspz_operation_kind kind, uint32_t slot, int64_t value,
-                       bspz_position position, const char *function, int line, const char *file)
+struct bspz_operation *bspz_sequence_add(enum bspz_operation_kind kind, uint32_t slot, int64_t value,
+                                         bspz_position position, const char *function, int line,
+                                         const char *file)
 {
     struct bspz_sequence *sequence = &bspz_sequence;
+    struct bspz_operation *operation;
     uint64_t word = (uint64_t)kind << 56 ^ (kind == BSPZ_OP_POP ? slot : 0) ^ (uint64_t)value << 8;
 
     if (sequence->count == sequence->room) {
@@ -147,10 +150,25 @@ void bspz_sequence_add(enum bspz_operation_kind kind, uint32_t slot, int64_t val
         sequence->operations = more;
         sequence->room = room;
     }
-    sequence->operations[sequence->count++] =
+    operation = &sequence->operations[sequence->count++];
+    *operation =
         (struct bspz_operation){.kind = kind, .slot = slot, .value = value, .position = position};
     sequence->digest = (sequence->digest ^ word) * UINT64_C(0x9fb21c651e98df25) + 1;
     sequence->digest ^= sequence->digest >> 29;
+    return operation;
+}
+
+static bool can_be_popped(uint32_t slot)
+{
+    return bspz_areas[slot].state == BSPZ_SLOT_LIVE || bspz_areas[slot].state == BSPZ_SLOT_PUSHED;
+}
+
+/* The newest registration of a chain that no call in this superstep popped, or NO_SLOT. */
+static uint32_t newest_to_pop(uint32_t slot)
+{
+    while (slot != NO_SLOT && !can_be_popped(slot))
+        slot = slots[slot].older;
+    return slot;
 }
 
 void bsp_push_reg_cpp(const void *ident, ptrdiff_t size, int line, const char *file)
@@ -191,7 +209,9 @@ void bsp_pop_reg_cpp(const void *ident, int line, const char *file)
     static const char function[] = "bsp_pop_reg";
     bspz_position position;
     struct bucket *bucket;
+    struct bspz_operation *operation;
     uint32_t slot;
+    bool open;
 
     if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
         bspz_fail_outside(function, line, file);
@@ -203,16 +223,17 @@ void bsp_pop_reg_cpp(const void *ident, int line, const char *file)
         return;
     }
     bucket = find_bucket(ident);
-    slot = bucket ? bucket->newest : NO_SLOT;
-    while (slot != NO_SLOT && bspz_areas[slot].state != BSPZ_SLOT_LIVE &&
-           bspz_areas[slot].state != BSPZ_SLOT_PUSHED)
-        slot = slots[slot].older;
+    slot = newest_to_pop(bucket ? bucket->newest : NO_SLOT);
     if (slot == NO_SLOT)
         bspz_fail(function, line, file, "address %p is not registered here%s", ident,
                   bucket && bucket->newest != NO_SLOT ? " any more: it was popped before" : "");
     bspz_areas[slot].state =
         bspz_areas[slot].state == BSPZ_SLOT_LIVE ? BSPZ_SLOT_POPPED : BSPZ_SLOT_CANCELLED;
-    bspz_sequence_add(BSPZ_OP_POP, slot, 0, position, function, line, file);
+    /* An earlier NULL may mean the newest one; then this call means an older one. */
+    open = bspz_sequence.null_pop && newest_to_pop(slots[slot].older) != NO_SLOT;
+    operation = bspz_sequence_add(BSPZ_OP_POP, slot, 0, position, function, line, file);
+    operation->value = (int64_t)(uintptr_t)ident; /* not in the digest: it may differ */
+    operation->open = open;
 }
 
 static bool in_effect(uint32_t state)
@@ -250,6 +271,22 @@ uint32_t bspz_lookup_slow(const void *base, const char *function, int line, cons
     }
     bspz_last_lookup = (struct bspz_lookup_cache){base, slot};
     return slot;
+}
+
+void bspz_check_own_area(const void *base, uint64_t bytes, const char *function, int line,
+                         const char *file)
+{
+    const struct bucket *bucket = find_bucket(base);
+    uint32_t slot = bucket ? bucket->newest : NO_SLOT;
+
+    while (slot != NO_SLOT && !in_effect(bspz_areas[slot].state) &&
+           bspz_areas[slot].state != BSPZ_SLOT_PUSHED)
+        slot = slots[slot].older;
+    if (slot == NO_SLOT)
+        slot = bspz_lookup_slow(base, function, line, file); /* says what is wrong */
+    if (!bspz_fits(bspz_rt.pid, &bspz_areas[slot], 0, bytes))
+        bspz_fail_bounds(function, bspz_rt.pid, bspz_here(file, line), bspz_rt.pid,
+                         &bspz_areas[slot], 0, bytes);
 }
 
 static void free_slot(uint32_t slot)

@@ -53,9 +53,15 @@ static inline uint32_t bspz_lookup(const void *base, const char *function, int l
     return bspz_lookup_slow(base, function, line, file);
 }
 
+/* Ends the job unless this process registered at least so many bytes under base, if only in this
+ * superstep. */
+void bspz_check_own_area(const void *base, uint64_t bytes, const char *function, int line,
+                         const char *file);
+
 /* Adds one call to the sequence. */
-void bspz_sequence_add(enum bspz_operation_kind kind, uint32_t slot, int64_t value,
-                       bspz_position position, const char *function, int line, const char *file);
+struct bspz_operation *bspz_sequence_add(enum bspz_operation_kind kind, uint32_t slot, int64_t value,
+                                         bspz_position position, const char *function, int line,
+                                         const char *file);
 
 /* After all ranks' sequences were found equal: pushes and pops take effect, in program order. */
 void bspz_registration_apply(void);

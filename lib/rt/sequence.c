@@ -51,16 +51,16 @@ static BSPZ_NORETURN void fail_counts(int pid, struct view first, struct view ot
     while (kind < BSPZ_OP_TAG_SIZE && count_kind(first, kind) == count_kind(other, kind))
         kind++;
     only_first();
-    bspz_fail("bsp_sync", line, file,
-              "in this superstep process 0 %s %zu %s, but process %d %s %zu; every process must make "
-              "the same number of calls in the same order",
-              verbs[kind], count_kind(first, kind), nouns[kind], pid, verbs[kind],
-              count_kind(other, kind));
+    bspz_fail(
+        "bsp_sync", line, file,
+        "in this superstep process 0 %s %zu %s, but process %d %s %zu; every process must make "
+        "the same number of calls in the same order",
+        verbs[kind], count_kind(first, kind), nouns[kind], pid, verbs[kind],
+        count_kind(other, kind));
 }
 
 static BSPZ_NORETURN void fail_order(int pid, size_t index, const struct bspz_operation *first,
-                                     const struct bspz_operation *other, int line,
-                                     const char *file)
+                                     const struct bspz_operation *other, int line, const char *file)
 {
     static const char *const names[] = {"bsp_push_reg", "bsp_pop_reg", "bsp_set_tagsize"};
     char here[512], there[512];
@@ -74,95 +74,112 @@ static BSPZ_NORETURN void fail_order(int pid, size_t index, const struct bspz_op
 }
 
 static BSPZ_NORETURN void fail_tag_size(int pid, const struct bspz_operation *first,
-                                        const struct bspz_operation *other, int line,
-                                        const char *file)
+                                        const struct bspz_operation *other)
 {
-    char here[512], there[512];
+    char there[512];
 
     only_first();
-    bspz_fail("bsp_set_tagsize", line, file,
-              "process 0 set the tag size to %lld (at %s), process %d to %lld (at %s); it must be "
-              "the same everywhere",
-              (long long)first->value, bspz_place(0, first->position, here, sizeof here), pid,
-              (long long)other->value, bspz_place(pid, other->position, there, sizeof there));
+    bspz_fail_for("bsp_set_tagsize", 0, first->position,
+                  "process 0 set the tag size to %lld here, process %d to %lld (at %s); it must be "
+                  "the same everywhere",
+                  (long long)first->value, pid, (long long)other->value,
+                  bspz_place(pid, other->position, there, sizeof there));
 }
 
-static BSPZ_NORETURN void fail_slots(int one, uint32_t one_slot, int other, uint32_t other_slot,
-                                     bspz_position pop, int line, const char *file)
+static BSPZ_NORETURN void fail_slots(int one, uint32_t one_slot, bspz_position one_pop, int other,
+                                     uint32_t other_slot, bspz_position other_pop)
 {
-    char pop_place[512], one_place[512], other_place[512];
+    char other_place[512], one_area[512], other_area[512];
 
     only_first();
-    bspz_fail("bsp_pop_reg", line, file,
-              "process %d pops (at %s) what it registered at %s, process %d what it registered at "
-              "%s; all must pop the same registration",
-              one, bspz_place(one, pop, pop_place, sizeof pop_place),
-              bspz_place(one, bspz_areas_of(one)[one_slot].position, one_place, sizeof one_place),
-              other,
-              bspz_place(other, bspz_areas_of(other)[other_slot].position, other_place,
-                         sizeof other_place));
+    bspz_fail_for(
+        "bsp_pop_reg", one, one_pop,
+        "process %d pops here what it registered at %s, process %d pops (at %s) what it registered "
+        "at %s; all must pop the same registration",
+        one, bspz_place(one, bspz_areas_of(one)[one_slot].position, one_area, sizeof one_area),
+        other, bspz_place(other, other_pop, other_place, sizeof other_place),
+        bspz_place(other, bspz_areas_of(other)[other_slot].position, other_area,
+                   sizeof other_area));
 }
 
 /* Where some named an address and others NULL, two pops can come to mean one registration. */
-static BSPZ_NORETURN void fail_popped_twice(int pid, uint32_t slot, bspz_position pop, int line,
-                                            const char *file)
+static BSPZ_NORETURN void fail_popped_twice(int pid, uint32_t slot, bspz_position pop)
 {
-    char pop_place[512], place[512];
+    char place[512];
 
     only_first();
-    bspz_fail("bsp_pop_reg", line, file,
-              "process %d pops (at %s) what it registered at %s, which an earlier call in this "
-              "superstep pops already: where one process names an area and another gives NULL, "
-              "NULL means that area",
-              pid, bspz_place(pid, pop, pop_place, sizeof pop_place),
-              bspz_place(pid, bspz_areas_of(pid)[slot].position, place, sizeof place));
+    bspz_fail_for("bsp_pop_reg", pid, pop,
+                  "process %d pops here what it registered at %s, which an earlier call in this "
+                  "superstep pops already: where one process names an area and another gives NULL, "
+                  "NULL means that area",
+                  pid, bspz_place(pid, bspz_areas_of(pid)[slot].position, place, sizeof place));
+}
+
+/* What has become of a slot when the sequence was followed up to some call. */
+enum mark { UNTOUCHED, YET_TO_PUSH, TAKEN };
+
+static bool is_registered(uint32_t slot, const unsigned char *marks)
+{
+    return marks[slot] == UNTOUCHED && bspz_areas[slot].state != BSPZ_SLOT_FREE;
+}
+
+/* The slot that rank pid means by an operation on an address it registered more than once: the
+ * newest of it that is not taken.  Pushes are the same everywhere, so their ages are. */
+static uint32_t newest_slot_of(int pid, const struct bspz_operation *operation,
+                               const unsigned char *marks)
+{
+    const struct bspz_area *areas = bspz_areas_of(pid);
+    uint32_t used = atomic_load(&bspz_rt.self->slot_count);
+    uint32_t newest = operation->slot;
+    bool found = false;
+
+    for (uint32_t slot = 0; slot < used; slot++)
+        if (is_registered(slot, marks) && areas[slot].base == (uint64_t)operation->value &&
+            (!found || bspz_areas[slot].age > bspz_areas[newest].age)) {
+            newest = slot;
+            found = true;
+        }
+    return newest;
 }
 
 /* The slot that the index-th call pops: what the ranks that named an address agree on. */
-static uint32_t agreed_slot(uint64_t superstep, size_t index, const bool *taken, int line,
-                            const char *file)
+static uint32_t agreed_slot(uint64_t superstep, size_t index, const unsigned char *marks)
 {
-    uint32_t slot = BSPZ_SLOT_WILDCARD;
+    uint32_t agreed = BSPZ_SLOT_WILDCARD;
     int namer = 0;
 
     for (int pid = 0; pid < bspz_rt.nprocs; pid++) {
         const struct bspz_operation *operation = &view_of(pid, superstep).operations[index];
+        uint32_t slot = operation->open ? newest_slot_of(pid, operation, marks) : operation->slot;
 
-        if (operation->slot == BSPZ_SLOT_WILDCARD)
+        if (slot == BSPZ_SLOT_WILDCARD)
             continue;
-        if (slot != BSPZ_SLOT_WILDCARD && slot != operation->slot)
-            fail_slots(namer, slot, pid, operation->slot,
-                       view_of(namer, superstep).operations[index].position, line, file);
-        if (slot == BSPZ_SLOT_WILDCARD) {
-            slot = operation->slot;
+        if (agreed != BSPZ_SLOT_WILDCARD && agreed != slot)
+            fail_slots(namer, agreed, view_of(namer, superstep).operations[index].position, pid,
+                       slot, operation->position);
+        if (agreed == BSPZ_SLOT_WILDCARD) {
+            agreed = slot;
             namer = pid;
         }
     }
-    if (slot != BSPZ_SLOT_WILDCARD && taken[slot])
-        fail_popped_twice(namer, slot, view_of(namer, superstep).operations[index].position, line,
-                          file);
-    return slot;
-}
-
-static bool is_registered(uint32_t state)
-{
-    return state == BSPZ_SLOT_LIVE || state == BSPZ_SLOT_PUSHED;
+    if (agreed != BSPZ_SLOT_WILDCARD && marks[agreed] == TAKEN)
+        fail_popped_twice(namer, agreed, view_of(namer, superstep).operations[index].position);
+    return agreed;
 }
 
 /* All popped NULL: the newest slot that is NULL everywhere and not popped yet. */
-static uint32_t newest_null_slot(const bool *taken)
+static uint32_t newest_null_slot(const unsigned char *marks)
 {
     uint32_t used = atomic_load(&bspz_rt.self->slot_count);
     uint32_t newest = BSPZ_SLOT_WILDCARD;
 
     for (uint32_t slot = 0; slot < used; slot++) {
-        bool everywhere =
-            !taken[slot] && is_registered(bspz_areas[slot].state) && bspz_areas[slot].base == 0;
+        bool everywhere = is_registered(slot, marks);
 
         for (int pid = 0; pid < bspz_rt.nprocs && everywhere; pid++)
             everywhere = bspz_areas_of(pid)[slot].base == 0;
-        if (everywhere && (newest == BSPZ_SLOT_WILDCARD ||
-                           bspz_areas[slot].age > bspz_areas[newest].age))
+        if (everywhere &&
+            (newest == BSPZ_SLOT_WILDCARD || bspz_areas[slot].age > bspz_areas[newest].age))
             newest = slot;
     }
     return newest;
@@ -187,7 +204,7 @@ static void compare_calls(uint64_t superstep, int line, const char *file)
                 fail_order(pid, i, a, b, line, file);
             }
             if (a->kind == BSPZ_OP_TAG_SIZE && a->value != b->value)
-                fail_tag_size(pid, a, b, line, file);
+                fail_tag_size(pid, a, b);
         }
     }
 }
@@ -195,26 +212,31 @@ static void compare_calls(uint64_t superstep, int line, const char *file)
 void bspz_sequence_match(uint64_t superstep, int line, const char *file)
 {
     struct bspz_sequence *own = &bspz_sequence;
-    bool *taken = calloc(atomic_load(&bspz_rt.self->slot_count) + 1, sizeof *taken);
+    unsigned char *marks = calloc(atomic_load(&bspz_rt.self->slot_count) + 1, sizeof *marks);
 
-    if (!taken)
+    if (!marks)
         bspz_fail("bsp_sync", line, file, "no memory to match %zu registrations", own->count);
     compare_calls(superstep, line, file);
+    for (size_t i = 0; i < own->count; i++)
+        if (own->operations[i].kind == BSPZ_OP_PUSH)
+            marks[own->operations[i].slot] = YET_TO_PUSH;
     for (size_t i = 0; i < own->count; i++) {
         uint32_t slot;
 
+        if (own->operations[i].kind == BSPZ_OP_PUSH)
+            marks[own->operations[i].slot] = UNTOUCHED;
         if (own->operations[i].kind != BSPZ_OP_POP)
             continue;
-        slot = agreed_slot(superstep, i, taken, line, file);
+        slot = agreed_slot(superstep, i, marks);
         if (slot == BSPZ_SLOT_WILDCARD)
-            slot = newest_null_slot(taken);
+            slot = newest_null_slot(marks);
         if (slot == BSPZ_SLOT_WILDCARD) {
             only_first();
-            bspz_fail("bsp_pop_reg", line, file,
-                      "every process pops NULL, but no registration is NULL on all of them");
+            bspz_fail_for("bsp_pop_reg", bspz_rt.pid, own->operations[i].position,
+                          "every process pops NULL, but no registration is NULL on all of them");
         }
-        taken[slot] = true;
+        marks[slot] = TAKEN;
         own->operations[i].slot = slot;
     }
-    free(taken);
+    free(marks);
 }

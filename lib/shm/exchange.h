@@ -45,9 +45,9 @@ enum bspz_operation_kind { BSPZ_OP_PUSH, BSPZ_OP_POP, BSPZ_OP_TAG_SIZE };
 struct bspz_operation {
     uint32_t kind;
     uint32_t slot; /* POP: BSPZ_SLOT_WILDCARD for NULL */
-    int64_t value; /* TAG_SIZE: the size; in an outbox also PUSH: the address */
+    int64_t value; /* TAG_SIZE: the size; POP: the address; in an outbox also PUSH: the address */
     bspz_position position;
-    uint32_t reserved;
+    uint32_t open; /* POP: which registration of the address depends on an earlier pop of NULL */
 };
 #define BSPZ_SLOT_WILDCARD UINT32_MAX
 

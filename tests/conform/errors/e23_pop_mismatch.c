@@ -6,7 +6,7 @@
  *
  * CASE: one slot
  * ARGS: one
- * ERROR: bsp_(pop_reg|sync) ? ? 1
+ * ERROR: bsp_pop_reg @pop 0 1
  * FACT: process ${p-1}\b|process 1\b
  * FACT: process 0\b
  * FACT: e23_pop_mismatch\.c:${line('first')}\b
@@ -14,7 +14,7 @@
  *
  * CASE: order of two
  * ARGS: two
- * ERROR: bsp_(pop_reg|sync) ? ? 1
+ * ERROR: bsp_pop_reg @pop 0 1
  * FACT: process ${p-1}\b|process 1\b
  * FACT: process 0\b
  * FACT: e23_pop_mismatch\.c:${line('first')}\b
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     bsp_push_reg(&first, sizeof first);   /* @first */
     bsp_push_reg(&second, sizeof second); /* @second */
     bsp_sync();
-    bsp_pop_reg(last ? &first : &second);
+    bsp_pop_reg(last ? &first : &second); /* @pop */
     if (argc > 1 && strcmp(argv[1], "two") == 0)
         bsp_pop_reg(last ? &second : &first);
     bsp_sync();

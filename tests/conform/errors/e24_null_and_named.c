@@ -3,7 +3,7 @@
  *
  * P: 2 3 4 7
  * STATUS: nonzero
- * ERROR: bsp_(pop_reg|sync) ? ? 1
+ * ERROR: bsp_pop_reg @pop 0 1
  * FACT: e24_null_and_named\.c:${line('area')}\b
  * FACT: NULL
  */
@@ -17,7 +17,7 @@ int main(void)
     bsp_push_reg(&area, sizeof area); /* @area */
     bsp_sync();
     bsp_pop_reg(bsp_pid() == 0 ? NULL : &area);
-    bsp_pop_reg(bsp_pid() == 0 ? &area : NULL);
+    bsp_pop_reg(bsp_pid() == 0 ? &area : NULL); /* @pop */
     bsp_sync();
     bsp_end();
     return 0;

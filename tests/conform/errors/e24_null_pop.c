@@ -2,7 +2,7 @@
  *
  * P: 1 2 3
  * STATUS: nonzero
- * ERROR: bsp_(pop_reg|sync) ? ? 1
+ * ERROR: bsp_pop_reg @pop ? 1
  * FACT: NULL
  *
  * CASE: no NULL slot
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
         bsp_push_reg(NULL, 0);
     bsp_sync();
     for (int k = 0; k < count; k++)
-        bsp_pop_reg(NULL);
+        bsp_pop_reg(NULL); /* @pop */
     bsp_sync();
     bsp_end();
     return 0;

@@ -6,7 +6,7 @@
  *
  * CASE: values
  * ARGS: values
- * ERROR: bsp_(set_tagsize|sync) ? ? 1
+ * ERROR: bsp_set_tagsize @set 0 1
  * FACT: \b12\b
  * FACT: \b13\b
  *
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 
     bsp_sync();
     size = last && !calls ? 13 : 12;
-    bsp_set_tagsize(&size);
+    bsp_set_tagsize(&size); /* @set */
     size = 12;
     if (last && calls)
         bsp_set_tagsize(&size);
