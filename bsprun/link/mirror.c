@@ -333,7 +333,7 @@ static uint32_t add_lines(struct making *making)
         line->digest = from->digest;
         line->decision = from->decision;
         line->sync_number = from->sync_number;
-        line->tag_size = from->tag_size;
+        line->warning = from->warning;
         line->sequence = from->sequence;
         memcpy(&line->trace, &from->trace, sizeof line->trace);
     }

@@ -16,7 +16,7 @@ struct mirror_line {
     bspz_position position;
     uint64_t digest;
     uint32_t decision, sync_number;
-    int64_t tag_size;
+    uint64_t warning;
     uint64_t sequence;
     struct bspz_trace trace;
 };

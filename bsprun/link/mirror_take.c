@@ -395,7 +395,7 @@ static void show_lines(struct mirror *mirror, const struct mirror_peer *peer,
         to->digest = from->digest;
         to->decision = from->decision;
         to->sync_number = from->sync_number;
-        to->tag_size = from->tag_size;
+        to->warning = from->warning;
         to->sequence = from->sequence;
         show_trace(peer, &from->trace, &to->trace);
     }

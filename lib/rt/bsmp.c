@@ -10,12 +10,13 @@
 #include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
+#include "lib/rt/warn.h"
 
 /* Sizes of tags: of sends issued now, as last set.  A message carries the size of its own. */
 static struct {
     int64_t sending, set;
     bool set_this_superstep; /* a set that changed the value */
-    bool warned;
+    bool look;               /* at what is sent: a warning may be due */
 } tag;
 
 /* The first message left; source = nprocs when the queue is empty. */
@@ -34,15 +35,25 @@ void bspz_queue_clear(void)
     queue.bytes = 0;
 }
 
-int64_t bspz_tag_size_set(void)
+uint64_t bspz_queue_left(uint64_t *bytes)
 {
-    return tag.set;
+    if (bytes)
+        *bytes = queue.bytes;
+    return queue.count;
+}
+
+/* Sends that the short way does not see: behind a set, and, where doubtful calls are told, those
+ * that could give a tag although tags have no bytes. */
+static void look_at_sends(void)
+{
+    tag.look = tag.set_this_superstep || (bspz_rt.warn && tag.sending == 0);
 }
 
 void bspz_tag_shift(void)
 {
     tag.sending = tag.set;
     tag.set_this_superstep = false;
+    look_at_sends();
 }
 
 /* Finds the next message at or behind the queue's place; there is one. */
@@ -56,6 +67,11 @@ static void settle(void)
         queue.at = (const char *)(queue.chunk + 1);
         queue.end = queue.at + queue.chunk->used;
     }
+}
+
+void bspz_bsmp_begin(void)
+{
+    look_at_sends();
 }
 
 void bspz_queue_swap(bool any_messages)
@@ -175,6 +191,7 @@ static int64_t set_tag_size(int64_t bytes, int line, const char *file)
         tag.sending = bytes;
     else if (bytes != before)
         tag.set_this_superstep = true;
+    look_at_sends();
     return before;
 }
 
@@ -222,13 +239,18 @@ static BSPZ_COLD BSPZ_NORETURN void fail_send(int pid, const void *tag_at, ptrdi
     bspz_fail(function, line, file, "NULL given as the payload of %td bytes", nbytes);
 }
 
-static BSPZ_COLD void warn_tag_size(int line, const char *file)
+static BSPZ_COLD void look_at_send(const void *tag_at, int line, const char *file)
 {
-    tag.warned = true;
-    bspz_warn("bsp_send", line, file,
-              "this message still has a tag of %lld bytes: the tag size %lld set in this superstep "
-              "applies after the next bsp_sync (BSP_COMPAT=oxford applies it at once)",
-              (long long)tag.sending, (long long)tag.set);
+    if (tag.set_this_superstep && bspz_rt.checks)
+        bspz_warn_later(BSPZ_WARN_TAG_SIZE, "bsp_send", line, file,
+                        "this message still has a tag of %lld bytes: the tag size %lld set in this "
+                        "superstep applies after the next bsp_sync (BSP_COMPAT=oxford applies it at "
+                        "once)",
+                        (long long)tag.sending, (long long)tag.set);
+    else if (tag_at && tag.sending == 0 && bspz_rt.warn)
+        bspz_warn_later(BSPZ_WARN_TAG_UNUSED, "bsp_send", line, file,
+                        "a tag is given, but the tag size is 0: no byte of it is sent "
+                        "(bsp_set_tagsize sets the size for the supersteps that follow)");
 }
 
 /* Copies up to SMALL bytes without a call. */
@@ -264,8 +286,8 @@ static BSPZ_NOINLINE void send_any(int pid, const void *tag_at, const void *payl
         bspz_fail_outside("bsp_send", line, file);
     position = bspz_here(file, line);
     bspz_note(BSPZ_CALL_SEND, position);
-    if (bspz_unlikely(tag.set_this_superstep && !tag.warned && bspz_rt.checks))
-        warn_tag_size(line, file);
+    if (bspz_unlikely(tag.look))
+        look_at_send(tag_at, line, file);
     if (bspz_unlikely(nbytes < 0 && bspz_rt.oxford))
         return;
     if (bspz_unlikely((unsigned)pid >= (unsigned)bspz_rt.nprocs || nbytes < 0 ||
@@ -300,7 +322,7 @@ void bsp_send_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nb
 
     if (bspz_likely((uint64_t)nbytes <= SMALL && tag_bytes <= SMALL &&
                     (unsigned)pid < (unsigned)bspz_rt.nprocs && bspz_rt.life == BSPZ_LIFE_SPMD &&
-                    file == bspz_last_file.file && !tag.set_this_superstep &&
+                    file == bspz_last_file.file && !tag.look &&
                     (tag_at || tag_bytes == 0) && (payload || nbytes == 0))) {
         struct bspz_cursor *cursor = &bspz_cursors[BSPZ_MESSAGES][pid];
         struct bspz_message_record *message = (struct bspz_message_record *)cursor->tail;
@@ -450,8 +472,15 @@ static BSPZ_NOINLINE void move_any(void *payload, ptrdiff_t reception_nbytes, in
         bspz_fail(function, line, file, "NULL given as the reception area of %td bytes",
                   reception_nbytes);
     bytes = first_message()->bytes;
-    if (bytes > (uint64_t)reception_nbytes)
+    if (bytes > (uint64_t)reception_nbytes) {
+        /* 0: it drops the message, and means to. */
+        if (bspz_rt.warn && reception_nbytes > 0)
+            bspz_warn_later(BSPZ_WARN_CUT, function, line, file,
+                            "the reception area of %td bytes is smaller than the payload of %llu "
+                            "bytes: the rest is lost (bsp_get_tag tells the size)",
+                            reception_nbytes, (unsigned long long)bytes);
         bytes = (uint64_t)reception_nbytes;
+    }
     if (bytes == 16)
         memcpy(payload, payload_of(first_message()), 16);
     else if (bytes > 0)

@@ -412,6 +412,7 @@ void bspz_rank_setup(void)
     bspz_registration_begin();
     bspz_outbox_begin();
     bspz_drma_begin();
+    bspz_bsmp_begin();
     bspz_signals_begin();
     bspz_stdio_begin();
     bspz_note(BSPZ_CALL_BEGIN, bspz_here(bspz_rt.begin_file, bspz_rt.begin_line));

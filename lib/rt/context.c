@@ -124,6 +124,8 @@ __attribute__((constructor)) static void attach(void)
     bspz_rt.oxford = bspz_options()->oxford || (compat && strcmp(compat, "oxford") == 0);
     bspz_rt.checks = bspz_options()->library_level == 0;
     bspz_rt.check_syncs = bspz_options()->check_syncs || bspz_rt.oxford;
+    bspz_rt.warn =
+        bspz_options()->warn || (getenv("BSP_WARN") && strcmp(getenv("BSP_WARN"), "1") == 0);
     bspz_rt.prof = bspz_options()->prof || bspz_options()->cgprof;
     bspz_rt.stat = bspz_options()->stat;
     bspz_rt.bare = true;

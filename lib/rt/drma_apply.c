@@ -21,15 +21,17 @@ BSPZ_COLD BSPZ_NORETURN void bspz_fail_bounds(const char *function, int caller,
                                               const struct bspz_area *area, uint64_t offset,
                                               uint64_t bytes)
 {
+    bool before = (int64_t)offset < 0; /* BSP_COMPAT=oxford */
+    uint64_t outside = before ? -offset : offset + bytes - area->bytes;
     char place[512];
 
     bspz_place(owner, area->position, place, sizeof place);
     bspz_fail_for(function, caller, position,
                   "%llu bytes at offset %lld do not fit: process %d registered %llu bytes (at %s), "
-                  "%llu too few",
+                  "%s%llu %s",
                   (unsigned long long)bytes, (long long)offset, owner,
-                  (unsigned long long)area->bytes, place,
-                  (unsigned long long)(offset + bytes - area->bytes));
+                  (unsigned long long)area->bytes, place, before ? "and the access begins " : "",
+                  (unsigned long long)outside, before ? "bytes before them" : "too few");
 }
 
 BSPZ_COLD bool bspz_reaches_other_area(int owner, const struct bspz_area *area, uint64_t offset,

@@ -32,6 +32,8 @@ void bspz_write_stderr(const char *text, size_t length)
     }
 }
 
+/* Supersteps are counted as the program sees them: those inside collective operations do not count.
+ */
 static BSPZ_PRINTF(4, 0) void print_message(const char *place, const char *function, int pid,
                                             const char *format, va_list arguments)
 {
@@ -42,7 +44,7 @@ static BSPZ_PRINTF(4, 0) void print_message(const char *place, const char *funct
     used = (size_t)snprintf(text, room, "bspzero: %s: %s: pid %d", place, function, pid);
     if (used < room && bspz_rt.nprocs > 0)
         used += (size_t)snprintf(text + used, room - used, " of %d, superstep %llu", bspz_rt.nprocs,
-                                 (unsigned long long)bspz_rt.superstep);
+                                 (unsigned long long)(bspz_rt.superstep - bspz_rt.hidden));
     if (used < room)
         used += (size_t)snprintf(text + used, room - used, ": ");
     if (used < room)
@@ -115,6 +117,10 @@ void bspz_fail(const char *function, int line, const char *file, const char *for
     char place[512];
     va_list arguments;
 
+    /* What a collective operation is made of is not what the program called. */
+    if (bspz_rt.inside.call && line == bspz_rt.inside.line && file == bspz_rt.inside.file)
+        function = bspz_call_name(bspz_rt.inside.call);
+
     snprintf(place, sizeof place, "%s:%d", file ? file : "unprofiled", line);
     fflush(stdout);
     if (take_the_word()) {
@@ -126,11 +132,18 @@ void bspz_fail(const char *function, int line, const char *file, const char *for
     end_failed();
 }
 
+static const struct bspz_line *line_of(int pid)
+{
+    return &bspz_rank_of(bspz_rt.board, pid)->line[bspz_rt.superstep & 1];
+}
+
 void bspz_fail_for(const char *function, int pid, bspz_position position, const char *format, ...)
 {
     char place[512];
     va_list arguments;
 
+    if (position == line_of(pid)->position && bspz_collective_of(pid))
+        function = bspz_call_name(bspz_collective_of(pid));
     bspz_place(pid, position, place, sizeof place);
     fflush(stdout);
     if (take_the_word()) {

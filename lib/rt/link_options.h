@@ -17,6 +17,7 @@ struct bspz_link_options {
     uint8_t stat;               /* -stat: write STAT.bsp */
     uint8_t cgprof;             /* -cgprof */
     uint8_t oxford;             /* -fcompat=oxford */
+    uint8_t warn;               /* -fwarn-bsp */
     const char *device;         /* -device or BSP_DEVICE; NULL: not linked by bspcc */
     const char *bspnode_path;   /* the agent for runs without bsprun; NULL: search */
 };

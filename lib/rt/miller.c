@@ -16,6 +16,7 @@ void bspstart(int argc, char **argv, int maxprocs, int *nprocs, int *mypid)
     bsp_push_reg_cpp(&_bsp_miller_reference, sizeof(_bsp_miller_reference), 0, "unprofiled");
     bspz_register_reference(&_bsp_miller_reference);
     bsp_sync_cpp(0, "unprofiled");
+    bspz_rt.hidden++;
     *nprocs = bsp_nprocs();
     *mypid = bsp_pid();
 }
@@ -48,8 +49,8 @@ void(bspfetch)(int pid, const void *src, void *dst, int nbytes)
 void bspreduce_cpp(void (*op)(void *, void *, void *, int), void *src, void *dst, ptrdiff_t nbytes,
                    int line, const char *file)
 {
-    struct bspz_collective call = {
-        .function = "bspreduce", .root = BSPZ_NO_ROOT, .n = nbytes, .line = line, .file = file};
+    struct bspz_collective call = {BSPZ_COLLECTIVE(bspreduce), .root = BSPZ_NO_ROOT, .n = nbytes,
+                                   .line = line, .file = file};
 
     bspz_collective_begin(&call);
     bspz_collective_int(&call);
@@ -57,12 +58,13 @@ void bspreduce_cpp(void (*op)(void *, void *, void *, int), void *src, void *dst
     bspz_collective_pointer(&call, "src", src);
     bspz_collective_pointer(&call, "dst", dst);
     bspz_fold(&call, &(struct bspz_operator){.by_value = op}, src, dst);
+    bspz_collective_end();
 }
 
 void bspbroadcast_cpp(int pid, void *src, void *dst, ptrdiff_t nbytes, int line, const char *file)
 {
-    struct bspz_collective call = {
-        .function = "bspbroadcast", .root = pid, .n = nbytes, .line = line, .file = file};
+    struct bspz_collective call = {BSPZ_COLLECTIVE(bspbroadcast), .root = pid, .n = nbytes,
+                                   .line = line, .file = file};
 
     bspz_collective_begin(&call);
     if (bsp_pid() == pid)
@@ -73,6 +75,7 @@ void bspbroadcast_cpp(int pid, void *src, void *dst, ptrdiff_t nbytes, int line,
     bspz_collective_sync(&call);
     bspz_bcast(&call, src, dst);
     bsp_pop_reg_cpp(dst, line, file);
+    bspz_collective_end();
 }
 
 void(bspreduce)(void (*op)(void *, void *, void *, int), void *src, void *dst, int nbytes)

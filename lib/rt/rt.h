@@ -42,6 +42,14 @@ struct bspz_runtime {
     int pid;    /* BSP process number, -1 before bsp_begin */
     int nprocs; /* p; before bsp_begin 0 */
     uint64_t superstep;
+    uint64_t hidden; /* of these supersteps: inside collective operations */
+
+    /* The collective operation that the process is in; call 0: none. */
+    struct {
+        enum bspz_call call;
+        int line;
+        const char *file;
+    } inside;
 
     bool bare;        /* no bsprun above us */
     bool oxford;      /* BSP_COMPAT=oxford */
@@ -49,6 +57,7 @@ struct bspz_runtime {
     bool check_syncs; /* syncs at different lines are an error */
     bool timing;      /* keep the nanosecond counters */
     bool prof, stat;  /* write PROF.bsp, STAT.bsp */
+    bool warn;        /* BSP_WARN: doubtful calls are told, see warn.h */
     bool tracing;     /* one of them, in the SPMD part: calls are counted one by one */
     bool direct;      /* cross-process copies work so far */
     uint64_t direct_minimum; /* bytes of an hp call from which on they are used */
@@ -234,6 +243,7 @@ void bspz_drma_begin(void);
 
 /* ---- bsmp.c ---- */
 
+void bspz_bsmp_begin(void);
 void bspz_queue_swap(bool any_messages);
 void bspz_queue_clear(void);
 /* The messages not read yet, behind a header, into memory that is aligned to 16: how many bytes that
@@ -244,12 +254,17 @@ void bspz_queue_keep(void *memory);
 void bspz_queue_put_back(const void *memory);
 /* tag sizes: a := b, b := c */
 void bspz_tag_shift(void);
-int64_t bspz_tag_size_set(void);
+/* How many messages there are to be read; their bytes in *bytes unless that is NULL. */
+uint64_t bspz_queue_left(uint64_t *bytes);
 
 /* ---- sync.c ---- */
 
 /* The barrier of bsp_end. */
 void bspz_sync_end_barrier(int line, const char *file);
+/* The same when a program exits without bsp_end (BSP_COMPAT=oxford). */
+void bspz_sync_exit_barrier(void);
+/* The collective operation that rank pid is in at the barrier all have come to, or 0. */
+enum bspz_call bspz_collective_of(int pid);
 /* A superstep ended by a Fortran program with a number (bspsync_number). */
 void bspz_sync_numbered(int number, int line, const char *file);
 

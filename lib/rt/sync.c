@@ -16,11 +16,13 @@
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
 #include "lib/rt/save.h"
+#include "lib/rt/warn.h"
 
 /* What the lines of all ranks say about this barrier. */
 struct summary {
     uint32_t flags;      /* of all ranks together */
     bool mixed_end;      /* some end, some synchronise */
+    bool mixed_calls;    /* not all are in the same collective operation, or in none */
     bool digests_differ;
     bool positions_differ;
     int numbers_differ_at; /* first rank whose sync number differs from rank 0's, or -1 */
@@ -52,7 +54,6 @@ static void publish(uint32_t flags, int number, bspz_position position)
     own->position = position;
     own->digest = bspz_sequence.digest;
     own->sync_number = (uint32_t)number;
-    own->tag_size = bspz_tag_size_set();
     /* Read once, here, by the first rank: a word that the agent may set at any time would be seen
      * differently by different ranks. */
     if (bspz_rt.pid == 0)
@@ -73,6 +74,7 @@ static struct summary summarise(void)
         const struct bspz_line *line = line_of(pid);
 
         all.mixed_end |= (line->flags ^ first->flags) & BSPZ_HAS_END;
+        all.mixed_calls |= (line->flags ^ first->flags) & BSPZ_COLLECTIVE_MASK;
         all.digests_differ |= line->digest != first->digest;
         all.positions_differ |= line->position != first->position;
         if (line->sync_number != first->sync_number && all.numbers_differ_at < 0)
@@ -82,7 +84,23 @@ static struct summary summarise(void)
     return all;
 }
 
+enum bspz_call bspz_collective_of(int pid)
+{
+    return (enum bspz_call)((line_of(pid)->flags & BSPZ_COLLECTIVE_MASK) >> BSPZ_COLLECTIVE_SHIFT);
+}
+
 /* ---- Failures of the whole barrier; pid 0 speaks ------------------------------------------- */
+
+static const char *call_at(int pid)
+{
+    const struct bspz_line *line = line_of(pid);
+
+    if (line->flags & BSPZ_HAS_EXIT)
+        return "exit without bsp_end";
+    if (line->flags & BSPZ_HAS_END)
+        return "bsp_end";
+    return bspz_call_name(bspz_collective_of(pid) ? bspz_collective_of(pid) : BSPZ_CALL_SYNC);
+}
 
 /* A line for each rank, and how many more there are when the text is full. */
 static void append_positions(char *text, size_t room, bool numbers)
@@ -103,9 +121,24 @@ static void append_positions(char *text, size_t room, bool numbers)
             used += (size_t)snprintf(text + used, room - used, "\n  pid %d: number %d at %s", pid,
                                      (int)line->sync_number, place);
         else
-            used += (size_t)snprintf(text + used, room - used, "\n  pid %d: %s at %s", pid,
-                                     line->flags & BSPZ_HAS_END ? "bsp_end" : "bsp_sync", place);
+            used += (size_t)snprintf(text + used, room - used, "\n  pid %d: %s%s%s", pid,
+                                     call_at(pid), line->flags & BSPZ_HAS_EXIT ? "" : " at ",
+                                     line->flags & BSPZ_HAS_EXIT ? "" : place);
     }
+}
+
+/* At least one process is in a collective operation: the first of them stands for them. */
+static BSPZ_COLD BSPZ_NORETURN void fail_collective(void)
+{
+    char text[3584] = "not all processes are in this collective operation:";
+    int pid = 0;
+
+    if (bspz_rt.pid != 0)
+        bspz_leave_when_stopped();
+    while (!bspz_collective_of(pid))
+        pid++;
+    append_positions(text, sizeof text, false);
+    bspz_fail_for(bspz_call_name(bspz_collective_of(pid)), pid, line_of(pid)->position, "%s", text);
 }
 
 static BSPZ_COLD BSPZ_NORETURN void fail_barrier(const char *what, bool numbers, int line,
@@ -146,6 +179,8 @@ static void check_positions(int line, const char *file)
 
 static void check_summary(const struct summary *all, int line, const char *file)
 {
+    if (bspz_unlikely(all->mixed_calls))
+        fail_collective();
     if (bspz_unlikely(all->mixed_end))
         fail_barrier("some processes are in bsp_sync while others are in bsp_end:", false, line,
                      file);
@@ -178,20 +213,25 @@ static BSPZ_COLD void consult(void)
 }
 
 /* Publishes, waits for all, checks; returns what all ranks issued together. */
-static struct summary meet(uint32_t end_flag, int number, int line, const char *file)
+static struct summary meet(uint32_t end_flags, int number, int line, const char *file)
 {
     bspz_position position = bspz_here(file, line);
+    enum bspz_call inside = bspz_rt.inside.call;
     struct summary all;
 
-    bspz_note(end_flag ? BSPZ_CALL_END : BSPZ_CALL_SYNC, position);
+    bspz_note(end_flags ? BSPZ_CALL_END : inside ? inside : BSPZ_CALL_SYNC, position);
     if (bspz_rt.checks)
         bspz_stdio_flush_output();
     if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_HOSTS))
         bspz_stdio_hand_over();
-    publish(bspz_outbox_seal(bspz_rt.superstep, line, file) | end_flag, number, position);
+    publish(bspz_outbox_seal(bspz_rt.superstep, line, file) | end_flags |
+                (uint32_t)inside << BSPZ_COLLECTIVE_SHIFT | bspz_warnings_publish(line_of(bspz_rt.pid)),
+            number, position);
     pass(BSPZ_STAGE_ARRIVED);
     all = summarise();
     check_summary(&all, line, file);
+    if (bspz_unlikely(all.flags & BSPZ_HAS_WARNING))
+        bspz_warnings_settle(end_flags != 0);
     if (bspz_unlikely(line_of(0)->decision == BSPZ_DECIDE_CONSULT))
         consult();
     return all;
@@ -249,6 +289,8 @@ static void bspz_synchronise(int number, int line, const char *file)
         entered = bspz_now_ns();
         counters->compute_ns += entered - bspz_rt.left_sync_ns;
     }
+    if (bspz_unlikely(bspz_rt.warn))
+        bspz_warn_unread("bsp_sync", line, file);
     all = meet(0, number, line, file);
     if (bspz_rt.timing)
         counters->wait_ns += (met = bspz_now_ns()) - entered;
@@ -291,15 +333,27 @@ void bspz_sync_numbered(int number, int line, const char *file)
     bspz_synchronise(number, line, file);
 }
 
-void bspz_sync_end_barrier(int line, const char *file)
+static void end_barrier(uint32_t flags, int line, const char *file)
 {
     struct bspz_counters *counters = &bspz_rt.self->counters;
     uint64_t entered = bspz_rt.timing ? bspz_now_ns() : 0;
 
     if (bspz_rt.timing)
         counters->compute_ns += entered - bspz_rt.left_sync_ns;
+    if (bspz_unlikely(bspz_rt.warn))
+        bspz_warn_unread("bsp_end", line, file);
     bspz_queue_clear();
-    meet(BSPZ_HAS_END, 0, line, file);
+    meet(flags, 0, line, file);
     if (bspz_rt.timing)
         counters->wait_ns += bspz_now_ns() - entered;
+}
+
+void bspz_sync_end_barrier(int line, const char *file)
+{
+    end_barrier(BSPZ_HAS_END, line, file);
+}
+
+void bspz_sync_exit_barrier(void)
+{
+    end_barrier(BSPZ_HAS_END | BSPZ_HAS_EXIT, 0, "unprofiled");
 }

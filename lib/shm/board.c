@@ -284,6 +284,9 @@ const char *bspz_call_name(unsigned call)
         [BSPZ_CALL_MOVE] = "bsp_move",
         [BSPZ_CALL_HPMOVE] = "bsp_hpmove",
         [BSPZ_CALL_EXIT] = "exit",
+#define NAME(name) [BSPZ_IN_##name] = #name,
+        BSPZ_COLLECTIVES(NAME)
+#undef NAME
     };
 
     return call < BSPZ_CALL_COUNT && names[call] ? names[call] : "(unknown)";

@@ -101,6 +101,17 @@ enum bspz_decision {
     BSPZ_DECIDE_SNAPSHOT, /* when the superstep is complete, see snap.h */
 };
 
+/* Collective operations, which contain supersteps. */
+#define BSPZ_COLLECTIVES(X)                                                                        \
+    X(bsp_bcast) X(bsp_gather) X(bsp_scatter) X(bsp_fold) X(bsp_scan) X(bsp_sort) X(bsp_sumI)      \
+    X(bsp_sumI_prefix) X(bsp_sumR) X(bsp_sumR_prefix) X(bsp_sumD) X(bsp_sumD_prefix)               \
+    X(bsp_productI) X(bsp_productI_prefix) X(bsp_productR) X(bsp_productR_prefix)                  \
+    X(bsp_productD) X(bsp_productD_prefix) X(bsp_minI) X(bsp_minI_prefix) X(bsp_minR)              \
+    X(bsp_minR_prefix) X(bsp_minD) X(bsp_minD_prefix) X(bsp_maxI) X(bsp_maxI_prefix)               \
+    X(bsp_maxR) X(bsp_maxR_prefix) X(bsp_maxD) X(bsp_maxD_prefix) X(bsp_any) X(bsp_any_prefix)     \
+    X(bsp_all) X(bsp_all_prefix) X(bsp_constantI) X(bsp_sortI) X(bsp_sortR) X(bsp_sortD)           \
+    X(bsp_sortC) X(bspreduce) X(bspbroadcast)
+
 /* Where a rank was last seen inside the library. */
 enum bspz_call {
     BSPZ_CALL_NONE,
@@ -122,6 +133,9 @@ enum bspz_call {
     BSPZ_CALL_MOVE,
     BSPZ_CALL_HPMOVE,
     BSPZ_CALL_EXIT,
+#define BSPZ_IN_(name) BSPZ_IN_##name,
+    BSPZ_COLLECTIVES(BSPZ_IN_)
+#undef BSPZ_IN_
     BSPZ_CALL_COUNT
 };
 
@@ -148,7 +162,7 @@ struct bspz_line {
     uint64_t digest;   /* of the superstep's push, pop and tag size calls */
     uint32_t decision; /* enum bspz_decision; valid in the host's first rank's line */
     uint32_t sync_number;
-    int64_t tag_size;
+    uint64_t warning;         /* valid with BSPZ_HAS_WARNING, see lib/rt/warn.c */
     uint64_t sequence;        /* offset of those calls, valid with BSPZ_HAS_SEQUENCE */
     _Atomic uint64_t matched; /* superstep + 1: has read the others' registrations */
     _Atomic uint64_t replied; /* superstep + 1: gets asked of this rank are served */
@@ -161,6 +175,13 @@ struct bspz_line {
 #define BSPZ_HAS_SEQUENCE 8u /* pushes, pops or tag sizes were issued */
 #define BSPZ_HAS_NULL_POP 16u
 #define BSPZ_HAS_END 32u /* the barrier of bsp_end, not of bsp_sync */
+#define BSPZ_HAS_EXIT 64u /* ... that stands for an exit without bsp_end (BSP_COMPAT=oxford) */
+#define BSPZ_HAS_WARNING 128u
+#define BSPZ_HAS_MORE_WARNINGS 256u
+/* From here on the enum bspz_call of the collective operation that the barrier belongs to, or 0. */
+#define BSPZ_COLLECTIVE_SHIFT 16
+#define BSPZ_COLLECTIVE_MASK 0xff0000u
+_Static_assert(BSPZ_CALL_COUNT <= 256, "a call fits the flags");
 
 /* Sums since bsp_begin, for --report and --progress; written by the rank in bsp_sync. */
 struct bspz_counters {

@@ -131,7 +131,7 @@ void board_arrive(struct board_host *at, int pid, uint64_t superstep, uint32_t f
     line->flags = flags;
     line->position = BSPZ_POSITION(0, 100 + pid);
     line->digest = superstep * 77;
-    line->tag_size = (int64_t)superstep;
+    line->warning = superstep;
     bspz_barrier_arrive(at->board, at->nprocs, pid, superstep, BSPZ_STAGE_ARRIVED);
 }
 

@@ -56,21 +56,28 @@ static void two_phase(struct bspz_collective *call, const void *src, void *dst)
 void bspz_bcast(struct bspz_collective *call, const void *src, void *dst)
 {
     bspz_collective_agree(call);
+    if (bsp_nprocs() == 1)
+        bspz_collective_area(call, dst);
     if (bspz_cost_bcast_in_two(bspz_agreed_params(), bsp_nprocs(), call->n))
         two_phase(call, src, dst);
     else
         one_phase(call, src, dst);
+    /* Nobody puts to the root, and others may have given another address than they registered; but
+     * a difference between the calls, which somebody may have seen since they agreed, comes first.
+     */
+    bspz_collective_area(call, dst);
 }
 
 void bsp_bcast_cpp(int root, const void *src, void *dst, ptrdiff_t nbytes, int line,
                    const char *file)
 {
-    struct bspz_collective call = {
-        .function = "bsp_bcast", .root = root, .n = nbytes, .line = line, .file = file};
+    struct bspz_collective call = {BSPZ_COLLECTIVE(bsp_bcast), .root = root, .n = nbytes,
+                                   .line = line, .file = file};
 
     bspz_collective_begin(&call);
     if (bsp_pid() == root)
         bspz_collective_pointer(&call, "src", src);
     bspz_collective_pointer(&call, "dst", dst);
     bspz_bcast(&call, src, dst);
+    bspz_collective_end();
 }

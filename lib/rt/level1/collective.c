@@ -6,18 +6,20 @@
 #include <string.h>
 
 #include "lib/rt/level1/collective.h"
+#include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
+#include "lib/rt/warn.h"
 
 /* Enough for the scalar operations of a few thousand processes. */
 #define AREA_BYTES 32768
 
-/* What a process tells its right neighbour about the call it makes. */
+/* What a process tells its right neighbour about the call it makes.  (That all make the same call
+ * is checked by the barrier.) */
 struct announcement {
     int64_t n;
     int32_t root;
     int32_t line;
-    char function[32]; /* empty: nothing was announced */
-    char file[96];     /* the end of a longer name */
+    char file[96]; /* the end of a longer name */
 };
 
 /* Registered once, by the first collective, and never popped. */
@@ -30,10 +32,17 @@ static struct {
 /* True from the first collective to the end: there is one SPMD part in a process's life. */
 static bool area_ready;
 
+/* A superstep that the program does not see. */
+static void hidden_sync(const struct bspz_collective *call)
+{
+    bsp_sync_cpp(call->line, call->file);
+    bspz_rt.hidden++;
+}
+
 static void prepare_area(const struct bspz_collective *call)
 {
     bsp_push_reg_cpp(&area, sizeof(area), call->line, call->file);
-    bsp_sync_cpp(call->line, call->file);
+    hidden_sync(call);
     if (bsp_pid() == 0) {
         struct bspz_params params;
         bspz_params_find(bsp_nprocs(), &params);
@@ -41,7 +50,7 @@ static void prepare_area(const struct bspz_collective *call)
             bsp_put_cpp(pid, &params, &area, (char *)&area.params - (char *)&area, sizeof(params),
                         call->line, call->file);
     }
-    bsp_sync_cpp(call->line, call->file);
+    hidden_sync(call);
     area_ready = true;
 }
 
@@ -56,8 +65,24 @@ void bspz_collective_begin(const struct bspz_collective *call)
             bspz_fail(call->function, call->line, call->file,
                       "root %d is not a process number (0 to %d)", call->root, bsp_nprocs() - 1);
     }
+    if (bspz_rt.warn)
+        bspz_warn_before_collective(call->function, call->line, call->file);
+    bspz_rt.inside.call = call->id;
+    bspz_rt.inside.line = call->line;
+    bspz_rt.inside.file = call->file;
     if (!area_ready)
         prepare_area(call);
+}
+
+void bspz_collective_end(void)
+{
+    bspz_rt.inside.call = BSPZ_CALL_NONE;
+}
+
+void bspz_collective_area(const struct bspz_collective *call, const void *base)
+{
+    if (bspz_checks() && call->n > 0)
+        bspz_check_own_area(base, (uint64_t)call->n, call->function, call->line, call->file);
 }
 
 void bspz_collective_pointer(const struct bspz_collective *call, const char *name,
@@ -88,9 +113,6 @@ static void announce(const struct bspz_collective *call)
     size_t skipped = length < sizeof(mine.file) ? 0 : length - (sizeof(mine.file) - 1);
 
     memcpy(mine.file, call->file + skipped, length - skipped);
-    strncpy(mine.function, call->function, sizeof(mine.function) - 1);
-    /* The neighbour's is written over this at the end of the superstep. */
-    area.left.function[0] = '\0';
     bsp_put_cpp((bsp_pid() + 1) % bsp_nprocs(), &mine, &area, (char *)&area.left - (char *)&area,
                 sizeof(mine), call->line, call->file);
 }
@@ -100,13 +122,6 @@ static void compare_with_left(const struct bspz_collective *call)
     int left = (bsp_pid() + bsp_nprocs() - 1) % bsp_nprocs();
     const struct announcement *other = &area.left;
 
-    if (other->function[0] == '\0')
-        bspz_fail(call->function, call->line, call->file,
-                  "process %d is in another call, not in %s", left, call->function);
-    if (strcmp(other->function, call->function) != 0)
-        bspz_fail(call->function, call->line, call->file,
-                  "process %d is in %s at %s:%d, this one in %s", left, other->function,
-                  other->file, other->line, call->function);
     if (other->root != call->root)
         bspz_fail(call->function, call->line, call->file,
                   "the root is not the same on all processes: %d on process %d (%s:%d), %d here",
@@ -123,7 +138,7 @@ void bspz_collective_sync(struct bspz_collective *call)
 
     if (check)
         announce(call);
-    bsp_sync_cpp(call->line, call->file);
+    hidden_sync(call);
     if (check)
         compare_with_left(call);
     call->agreed = true;

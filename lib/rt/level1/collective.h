@@ -14,6 +14,7 @@
 
 #include "include/bsp.h"
 #include "lib/base/params.h"
+#include "lib/shm/board.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -21,6 +22,7 @@
 
 /* One call of a collective operation. */
 struct bspz_collective {
+    enum bspz_call id;
     const char *function;
     int root; /* BSPZ_NO_ROOT for those without */
     ptrdiff_t n;
@@ -44,9 +46,14 @@ struct bspz_work {
     bool temporary;
 };
 
+#define BSPZ_COLLECTIVE(name) .id = BSPZ_IN_##name, .function = #name
+
 /* Checks root and n on this process and, in the first collective of all, prepares the shared area
  * (two supersteps).  To be called before anything else. */
 void bspz_collective_begin(const struct bspz_collective *call);
+
+/* To be called behind everything else. */
+void bspz_collective_end(void);
 
 /* A bsp_sync.  The first one of a call also compares the call with that of the left neighbour,
  * unless checks are off; where all p comparisons succeed, all calls are the same. */
@@ -55,6 +62,10 @@ void bspz_collective_sync(struct bspz_collective *call);
 /* Spends a superstep on that comparison where it has not been made: before a put into the user's
  * memory, whose bounds would otherwise be what is complained about. */
 void bspz_collective_agree(struct bspz_collective *call);
+
+/* Ends the job unless n bytes fit the area that this process registered under base: where it puts to
+ * itself without a put, or nobody puts to it. */
+void bspz_collective_area(const struct bspz_collective *call, const void *base);
 
 /* Ends the job when n > 0 and the pointer is NULL. */
 void bspz_collective_pointer(const struct bspz_collective *call, const char *name,

@@ -218,19 +218,21 @@ static void begin(const struct bspz_collective *call, bsp_operator_t op, const v
 void bsp_fold_cpp(bsp_operator_t op, const void *src, void *dst, ptrdiff_t nbytes, int line,
                   const char *file)
 {
-    struct bspz_collective call = {
-        .function = "bsp_fold", .root = BSPZ_NO_ROOT, .n = nbytes, .line = line, .file = file};
+    struct bspz_collective call = {BSPZ_COLLECTIVE(bsp_fold), .root = BSPZ_NO_ROOT, .n = nbytes,
+                                   .line = line, .file = file};
 
     begin(&call, op, src, dst);
     bspz_fold(&call, &(struct bspz_operator){.by_reference = op}, src, dst);
+    bspz_collective_end();
 }
 
 void bsp_scan_cpp(bsp_operator_t op, const void *src, void *dst, ptrdiff_t nbytes, int line,
                   const char *file)
 {
-    struct bspz_collective call = {
-        .function = "bsp_scan", .root = BSPZ_NO_ROOT, .n = nbytes, .line = line, .file = file};
+    struct bspz_collective call = {BSPZ_COLLECTIVE(bsp_scan), .root = BSPZ_NO_ROOT, .n = nbytes,
+                                   .line = line, .file = file};
 
     begin(&call, op, src, dst);
     bspz_scan(&call, &(struct bspz_operator){.by_reference = op}, src, dst);
+    bspz_collective_end();
 }

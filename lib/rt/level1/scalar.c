@@ -32,11 +32,15 @@ OPERATOR(all_int, int, a &&b)
 
 enum reduction { FOLD, SCAN };
 
-static void reduce(const char *function, enum reduction reduction, bsp_operator_t op,
+static void reduce(enum bspz_call id, enum reduction reduction, bsp_operator_t op,
                    const void *value, void *result, ptrdiff_t n, int line, const char *file)
 {
-    struct bspz_collective call = {
-        .function = function, .root = BSPZ_NO_ROOT, .n = n, .line = line, .file = file};
+    struct bspz_collective call = {.id = id,
+                                   .function = bspz_call_name(id),
+                                   .root = BSPZ_NO_ROOT,
+                                   .n = n,
+                                   .line = line,
+                                   .file = file};
     struct bspz_operator by = {.by_reference = op};
 
     bspz_collective_begin(&call);
@@ -44,19 +48,20 @@ static void reduce(const char *function, enum reduction reduction, bsp_operator_
         bspz_fold(&call, &by, value, result);
     else
         bspz_scan(&call, &by, value, result);
+    bspz_collective_end();
 }
 
 #define REDUCTION(name, type, op)                                                                  \
     type name##_cpp(type value, int line, const char *file)                                        \
     {                                                                                              \
         type result;                                                                               \
-        reduce(#name, FOLD, op, &value, &result, sizeof(type), line, file);                        \
+        reduce(BSPZ_IN_##name, FOLD, op, &value, &result, sizeof(type), line, file);               \
         return result;                                                                             \
     }                                                                                              \
     type name##_prefix_cpp(type value, int line, const char *file)                                 \
     {                                                                                              \
         type result;                                                                               \
-        reduce(#name "_prefix", SCAN, op, &value, &result, sizeof(type), line, file);              \
+        reduce(BSPZ_IN_##name##_prefix, SCAN, op, &value, &result, sizeof(type), line, file);      \
         return result;                                                                             \
     }
 
@@ -78,7 +83,7 @@ REDUCTION(bsp_maxD, double, max_double)
     int name##_cpp(int value, int line, const char *file)                                          \
     {                                                                                              \
         int truth = value != 0, result;                                                            \
-        reduce(#name, reduction, op, &truth, &result, sizeof(int), line, file);                    \
+        reduce(BSPZ_IN_##name, reduction, op, &truth, &result, sizeof(int), line, file);           \
         return result;                                                                             \
     }
 
@@ -106,7 +111,7 @@ int bsp_constantI_cpp(int value, int line, const char *file)
 {
     struct constant mine = {.value = value, .same = 1}, result;
 
-    reduce("bsp_constantI", FOLD, join_constants, &mine, &result, sizeof(mine), line, file);
+    reduce(BSPZ_IN_bsp_constantI, FOLD, join_constants, &mine, &result, sizeof(mine), line, file);
     return result.same;
 }
 
@@ -127,14 +132,12 @@ ORDER(before_char, char, a < b)
 #define SORT(name, type, before)                                                                   \
     type name##_cpp(type value, int line, const char *file)                                        \
     {                                                                                              \
-        struct bspz_collective call = {.function = #name,                                          \
-                                       .root = BSPZ_NO_ROOT,                                       \
-                                       .n = sizeof(type),                                          \
-                                       .line = line,                                               \
-                                       .file = file};                                              \
+        struct bspz_collective call = {BSPZ_COLLECTIVE(name), .root = BSPZ_NO_ROOT,                \
+                                       .n = sizeof(type), .line = line, .file = file};             \
         type result;                                                                               \
         bspz_collective_begin(&call);                                                              \
         bspz_sort(&call, before, &value, &result);                                                 \
+        bspz_collective_end();                                                                     \
         return result;                                                                             \
     }
 

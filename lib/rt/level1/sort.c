@@ -91,8 +91,8 @@ void bspz_sort(struct bspz_collective *call, bsp_order_t before, const void *src
 void bsp_sort_cpp(bsp_order_t before, const void *src, void *dst, ptrdiff_t nbytes, int line,
                   const char *file)
 {
-    struct bspz_collective call = {
-        .function = "bsp_sort", .root = BSPZ_NO_ROOT, .n = nbytes, .line = line, .file = file};
+    struct bspz_collective call = {BSPZ_COLLECTIVE(bsp_sort), .root = BSPZ_NO_ROOT, .n = nbytes,
+                                   .line = line, .file = file};
 
     bspz_collective_begin(&call);
     bspz_collective_int(&call);
@@ -100,4 +100,5 @@ void bsp_sort_cpp(bsp_order_t before, const void *src, void *dst, ptrdiff_t nbyt
     bspz_collective_pointer(&call, "src", src);
     bspz_collective_pointer(&call, "dst", dst);
     bspz_sort(&call, before, src, dst);
+    bspz_collective_end();
 }

@@ -5,35 +5,35 @@
  *
  * CASE: root of a broadcast
  * ARGS: bcast_root
- * ERROR: bsp_bcast @bcast ? ?
+ * ERROR: bsp_bcast @bcast ? 1
  *
  * CASE: size of a broadcast
  * ARGS: bcast_size
- * ERROR: bsp_bcast @bcast ? ?
+ * ERROR: bsp_bcast @bcast ? 1
  *
  * CASE: root of a gather
  * ARGS: gather_root
- * ERROR: bsp_gather @gather ? ?
+ * ERROR: bsp_gather @gather ? 1
  *
  * CASE: size of a gather
  * ARGS: gather_size
- * ERROR: bsp_gather @gather ? ?
+ * ERROR: bsp_gather @gather ? 1
  *
  * CASE: root of a scatter
  * ARGS: scatter_root
- * ERROR: bsp_scatter @scatter ? ?
+ * ERROR: bsp_scatter @scatter ? 1
  *
  * CASE: size of a scatter
  * ARGS: scatter_size
- * ERROR: bsp_scatter @scatter ? ?
+ * ERROR: bsp_scatter @scatter ? 1
  *
  * CASE: size of a fold
  * ARGS: fold_size
- * ERROR: bsp_fold @fold ? ?
+ * ERROR: bsp_fold @fold ? 1
  *
  * CASE: size of a scan
  * ARGS: scan_size
- * ERROR: bsp_scan @scan ? ?
+ * ERROR: bsp_scan @scan ? 1
  */
 #include <bsp.h>
 #include <bsp_level1.h>

@@ -13,6 +13,13 @@
  * ERROR: bsp_get @get ? 1
  * FACT: -8\b
  *
+ * CASE: oxford, where nothing is registered
+ * ENV: BSP_COMPAT=oxford
+ * ARGS: nowhere
+ * STATUS: nonzero
+ * ERROR: bsp_put @nowhere ? 1
+ * FACT: 4 bytes at offset -8 do not fit: process [0-9]+ registered 40 bytes \(at [^)]*\), and the access begins 8 bytes before them$
+ *
  * CASE: oxford
  * ENV: BSP_COMPAT=oxford
  * ARGS: put get
@@ -28,6 +35,10 @@ int main(int argc, char **argv)
     bsp_push_reg(whole, sizeof whole);
     bsp_push_reg(&whole[5], 5 * sizeof(int));
     bsp_sync();
+    if (strcmp(argv[argc - 1], "nowhere") == 0) {
+        bsp_put((me + 1) % p, &me, whole, -8, sizeof(int)); /* @nowhere */
+        bsp_sync();
+    }
     whole[3] = me;
     for (int k = 1; k < argc; k++) {
         if (strcmp(argv[k], "put") == 0)

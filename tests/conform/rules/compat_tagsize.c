@@ -1,11 +1,10 @@
 /* Compatibility: a send behind bsp_set_tagsize in the same superstep uses the old size, with one
- * warning; with BSP_COMPAT=oxford it uses the new size, without one.
+ * warning per job; with BSP_COMPAT=oxford it uses the new size, without one.
  *
  * CASE: default
  * ARGS: 0
  * OUT-EACH: pid ${i}: ok
- * ERR-RE: (?i)compat_tagsize\.c:${line('first')}: bsp_send: .*tag size 4
- * ERR-NOT: compat_tagsize\.c:${line('second')}
+ * ERR-RE: \A[^\n]*compat_tagsize\.c:${line('first')}: bsp_send: pid 0 of ${p}, superstep 0: [^\n]*tag size 4[^\n]*\n\Z
  *
  * CASE: oxford
  * ARGS: 4

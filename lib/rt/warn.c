@@ -1,0 +1,189 @@
+/* warn.c - doubtful calls are remembered, and told at the next barrier; see warn.h.
+ *
+ * Each rank publishes one warning per barrier: its kind and position.  All ranks keep the same
+ * list of what was told, so they agree without a word more on who speaks.
+ */
+#include "lib/rt/warn.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/rt/outbox.h"
+
+#define REMEMBERED  8  /* of one superstep of one rank; more of them are not noticed */
+#define TOLD        64 /* of one job; then it is enough */
+#define PLACE_BYTES (BSPZ_NAME_BYTES + 16)
+
+struct warning {
+    enum bspz_warning kind;
+    bspz_position position;
+    const char *function, *file;
+    int line;
+    char text[256];
+};
+
+unsigned bspz_warnings_left;
+
+static struct warning left[REMEMBERED]; /* bspz_warnings_left of them */
+static uint64_t told[TOLD];
+static unsigned told_count;
+
+/* What is one and the same to the user; never 0. */
+static uint64_t key_of(enum bspz_warning kind, int pid, bspz_position position)
+{
+    uint64_t key = UINT64_C(14695981039346656037) + (uint64_t)kind;
+    char place[PLACE_BYTES] = "";
+
+    if (kind != BSPZ_WARN_TAG_SIZE)
+        bspz_place(pid, position, place, sizeof place);
+    for (const char *at = place; *at; at++)
+        key = (key ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    return key | 1;
+}
+
+static bool is_told(uint64_t key)
+{
+    for (unsigned i = 0; i < told_count; i++)
+        if (told[i] == key)
+            return true;
+    return told_count == TOLD;
+}
+
+static void say(const struct warning *warning)
+{
+    bspz_warn(warning->function, warning->line, warning->file, "%s", warning->text);
+}
+
+void bspz_warn_later(enum bspz_warning kind, const char *function, int line, const char *file,
+                     const char *format, ...)
+{
+    bspz_position position = bspz_here(file, line);
+    struct warning *warning = &left[bspz_warnings_left];
+    va_list arguments;
+
+    if (bspz_warnings_left == REMEMBERED || is_told(key_of(kind, bspz_rt.pid, position)))
+        return;
+    for (unsigned i = 0; i < bspz_warnings_left; i++)
+        if (left[i].kind == kind && left[i].position == position)
+            return;
+    *warning = (struct warning){
+        .kind = kind, .position = position, .function = function, .file = file, .line = line};
+    va_start(arguments, format);
+    vsnprintf(warning->text, sizeof warning->text, format, arguments);
+    va_end(arguments);
+    bspz_warnings_left++;
+}
+
+void bspz_warn_unread(const char *function, int line, const char *file)
+{
+    uint64_t bytes, count = bspz_queue_left(&bytes);
+
+    if (count > 0 && !bspz_rt.inside.call)
+        bspz_warn_later(BSPZ_WARN_UNREAD, function, line, file,
+                        "%llu message(s) with %llu bytes are discarded unread: they can be read "
+                        "only in the superstep behind the one that sent them",
+                        (unsigned long long)count, (unsigned long long)bytes);
+}
+
+/* Where the first put or get that waits was issued; false when there is none. */
+static bool first_waiting(char *place, size_t size)
+{
+    for (int to = 0; to < bspz_rt.nprocs; to++) {
+        const struct bspz_chunk *puts = bspz_outbox_first(BSPZ_PUTS, to);
+        const struct bspz_chunk *gets = bspz_outbox_first(BSPZ_REQUESTS, to);
+
+        if (puts)
+            bspz_place(bspz_rt.pid, ((const struct bspz_put_record *)(puts + 1))->position, place,
+                       size);
+        else if (gets)
+            bspz_place(bspz_rt.pid, ((const struct bspz_request_record *)(gets + 1))->position,
+                       place, size);
+        if (puts || gets)
+            return true;
+    }
+    return false;
+}
+
+static bool messages_wait(void)
+{
+    for (int to = 0; to < bspz_rt.nprocs; to++)
+        if (bspz_outbox_first(BSPZ_MESSAGES, to))
+            return true;
+    return false;
+}
+
+void bspz_warn_before_collective(const char *function, int line, const char *file)
+{
+    uint64_t bytes, count = bspz_queue_left(&bytes);
+    char place[PLACE_BYTES];
+
+    if (first_waiting(place, sizeof place))
+        bspz_warn_later(BSPZ_WARN_COLLECTIVE, function, line, file,
+                        "puts or gets issued before (one at %.150s) are carried out inside this "
+                        "collective operation, which contains a bsp_sync",
+                        place);
+    if (messages_wait())
+        bspz_warn_later(BSPZ_WARN_LOST_SENDS, function, line, file,
+                        "messages sent before are lost in this collective operation, which "
+                        "contains a bsp_sync or more");
+    if (count > 0)
+        bspz_warn_later(BSPZ_WARN_LOST_UNREAD, function, line, file,
+                        "%llu message(s) with %llu bytes are discarded unread by this collective "
+                        "operation, which contains a bsp_sync",
+                        (unsigned long long)count, (unsigned long long)bytes);
+}
+
+/* ---- At the barrier ----------------------------------------------------------------------- */
+
+uint32_t bspz_warnings_tell(struct bspz_line *line)
+{
+    line->warning = (uint64_t)left[0].kind << 32 | left[0].position;
+    return BSPZ_HAS_WARNING | (bspz_warnings_left > 1 ? BSPZ_HAS_MORE_WARNINGS : 0);
+}
+
+static const struct bspz_line *line_of(int pid)
+{
+    return &bspz_rank_of(bspz_rt.board, pid)->line[bspz_rt.superstep & 1];
+}
+
+/* Those that somebody has told are no longer left. */
+static void drop_told(void)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < bspz_warnings_left; i++)
+        if (!is_told(key_of(left[i].kind, bspz_rt.pid, left[i].position)))
+            left[kept++] = left[i];
+    bspz_warnings_left = kept;
+}
+
+/* There is no later barrier: the first rank that has more says them all, for the others. */
+static void say_rest(void)
+{
+    for (int pid = 0; pid < bspz_rt.pid; pid++)
+        if (line_of(pid)->flags & BSPZ_HAS_MORE_WARNINGS)
+            return;
+    for (unsigned i = 0; i < bspz_warnings_left; i++)
+        say(&left[i]);
+}
+
+void bspz_warnings_settle(bool last)
+{
+    for (int pid = 0; pid < bspz_rt.nprocs; pid++) {
+        const struct bspz_line *line = line_of(pid);
+        uint64_t key;
+
+        if (!(line->flags & BSPZ_HAS_WARNING))
+            continue;
+        key = key_of((enum bspz_warning)(line->warning >> 32), pid, (bspz_position)line->warning);
+        if (is_told(key))
+            continue;
+        told[told_count++] = key;
+        if (pid == bspz_rt.pid)
+            say(&left[0]);
+    }
+    drop_told();
+    if (last)
+        say_rest();
+}
