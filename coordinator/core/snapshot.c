@@ -319,8 +319,10 @@ int coord_take_persisted(struct coord *state, struct coord_host *host,
     host->durable = true;
     uint32_t durable = 0, persisting = 0;
     for (uint32_t i = 0; i < state->host_count; i++) {
+        if (!coord_host_persists(state, state->hosts[i].id))
+            continue; /* behind bsp_end one may be lost and the term go on */
         durable += state->hosts[i].durable;
-        persisting += coord_host_persists(state, state->hosts[i].id);
+        persisting++;
     }
     /* Whoever is left must know of what it has images of. */
     if (state->ticket.state == COORD_TICKET_PERSISTING && durable == persisting)

@@ -380,6 +380,32 @@ START_TEST(images_in_two_places)
 }
 END_TEST
 
+/* The job goes on ending, and the snapshot is still worth something. */
+START_TEST(a_host_lost_behind_bsp_end)
+{
+    start(3, SAVING(EVERY(100), .copies = 2, .recover = true));
+    host_ready(0, 1);
+    host_ready(7, 1);
+    host_ready(3, 1);
+    registered(0, 1);
+    ranks_ready(0, 1);
+    ranks_ready(7, 0);
+    ranks_ready(3, 0);
+    durable(0, 0, 0);
+    durable(7, 0, 0);
+    ck_assert(has_effect(COORD_EFFECT_PERSIST));
+    arrived(0, 0, WIRE_BARRIER_END);
+    EVENT(CLOSED);
+    ck_assert_int_eq(coord_phase(coord), COORD_ENDING);
+    persisted(3, 0, 0);
+    lost(3);
+    persisted(7, 0, 0);
+    ck_assert(!has_effect(COORD_EFFECT_COMMITTED)); /* host 0 does not have the manifest */
+    persisted(0, 0, 0);
+    ck_assert(has_effect(COORD_EFFECT_COMMITTED));
+}
+END_TEST
+
 START_TEST(broken_rules_of_snapshots)
 {
     start_with_snapshot_0(SAVING(EVERY(1)));
@@ -420,6 +446,7 @@ int main(void)
     tcase_add_test(tests, one_place_when_all_see_it);
     tcase_add_test(tests, not_to_be_recovered);
     tcase_add_test(tests, images_in_two_places);
+    tcase_add_test(tests, a_host_lost_behind_bsp_end);
     tcase_add_test(tests, broken_rules_of_snapshots);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
