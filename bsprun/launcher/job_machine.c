@@ -155,6 +155,18 @@ static void note_fault(struct job_machine *machine, const struct coord_outcome *
     machine->fault.restarts++;
 }
 
+/* As many as a step has room for: until they have come, others will follow. */
+static void replace_late(struct job_machine *machine, struct job_effects *effects)
+{
+    for (uint32_t i = 0; i < machine->config.host_count; i++) {
+        struct machine_host *host = &machine->hosts[i];
+        if (!host->unreplaced || effects->count >= JOB_EFFECTS_MAX / 2)
+            continue;
+        host->unreplaced = false;
+        replace(machine, host, host->usable, effects);
+    }
+}
+
 void machine_recover(struct job_machine *machine, const struct coord_outcome *outcome,
                      struct job_effects *effects)
 {
@@ -169,6 +181,7 @@ void machine_recover(struct job_machine *machine, const struct coord_outcome *ou
         machine->avoid[machine->avoid_count++] = outcome->bad;
     machine->restores = true;
     machine_move(machine, JOB_MACHINE_GATHERING);
+    replace_late(machine, effects);
 }
 
 struct coord_outcome machine_host_lost(void)
@@ -226,7 +239,10 @@ static void take_agent_lost(struct job_machine *machine, const struct job_event 
             machine_recover(machine, &lost, effects);
         } else if (of_zero) {
             machine_end_of_loss(machine, effects);
-        } /* else Processor Zero decides */
+        } else { /* Processor Zero decides */
+            host->unreplaced = true;
+            host->usable = event->usable;
+        }
     } else if (machine->state == JOB_MACHINE_GATHERING && !machine->elected && !machine->restores) {
         lost_early(machine, host, event, effects);
         return;
@@ -309,6 +325,8 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         effects->dropped = true;
         return;
     }
+    if (machine->state == JOB_MACHINE_GATHERING)
+        replace_late(machine, effects);
     switch (event->kind) {
     case JOB_EVENT_AGENT_UP:
         if (host && host->state == HOST_STARTING) {

@@ -17,7 +17,8 @@
  * Only this machine hands out terms, each once.  A term that goes on from a snapshot does nothing
  * before the snapshot's name is durable (RECORD_TERM, then TERM_RECORDED).  Faults count since the
  * newest commit; one more than max_restarts ends the job with what the last one was.  After CLOSED
- * nothing is rolled back.
+ * nothing is rolled back, unless Processor Zero had ended the term before CLOSED came to it
+ * (TERM_OVER): then nobody has left bsp_end.
  *
  * When a host is said to be lost by another one, all are called first: one that is gone does not
  * answer, and is what was lost.  If all do, it is the way between two.  The next term tries again;

@@ -17,6 +17,9 @@ struct machine_host {
     enum host_state state;
     uint32_t starts;
     uint32_t since; /* up: lower for whoever came earlier */
+    /* Lost while bsp_end was agreed upon: to be replaced should the term be rolled back all the same;
+     * usable: by another agent there. */
+    bool unreplaced, usable;
 };
 
 /* Hosts that do not hear each other. */

@@ -308,6 +308,70 @@ START_TEST(a_host_that_does_not_come_costs_no_restart)
 }
 END_TEST
 
+START_TEST(lost_while_bsp_end_is_agreed_upon)
+{
+    /* Processor Zero decides what comes of it: when that is a rollback, the host is replaced. */
+    start(CONFIG(.host_count = 3, .spares = 1));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(REGISTERED, .host = 4);
+    EVENT(COMMITTED, .term = 1, .name = {0, 1});
+    EVENT(CLOSING, .term = 1);
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    expect("");
+    EVENT(TERM_OVER, .term = 1, .outcome = {.cause = WIRE_CAUSE_HOST_LOST});
+    expect("c");
+    EVENT(ROLL);
+    expect("bA!");
+    ck_assert_uint_eq(effects.items[1].host, 2);
+    EVENT(AGENT_UP, .host = 2);
+    expect("E");
+
+    EVENT(CLOSING, .term = 2);
+    EVENT(AGENT_LOST, .host = 2);
+    expect("");
+    EVENT(TERM_OVER, .term = 2, .outcome = death(5));
+    expect("A!");
+    ck_assert_uint_eq(effects.items[0].host, 9); /* the spare */
+    tear_down();
+
+    /* Many are: not all of them in one step. */
+    struct wire_host many[20];
+    for (uint32_t i = 0; i < 20; i++)
+        many[i] = (struct wire_host){.host = i};
+    struct job_machine_config wide = CONFIG(.host_count = 20);
+    wide.hosts = many;
+    start(wide);
+    for (uint32_t i = 0; i < 20; i++)
+        EVENT(AGENT_UP, .host = i);
+    EVENT(REGISTERED, .host = 0);
+    EVENT(CLOSING, .term = 1);
+    for (uint32_t i = 1; i < 20; i++)
+        EVENT(AGENT_LOST, .host = i, .usable = true);
+    EVENT(TERM_OVER, .term = 1, .outcome = death(5));
+    expect("AAAAAAAA!");
+    EVENT(AGENT_UP, .host = 1);
+    expect("AAAAAAAA");
+    EVENT(AGENT_UP, .host = 2);
+    expect("AAA");
+    for (uint32_t i = 3; i < 20; i++)
+        EVENT(AGENT_UP, .host = i);
+    expect("E");
+    ck_assert(job_machine_member(machine, 19));
+    tear_down();
+
+    /* When it is the end, it is not. */
+    start(CONFIG(.host_count = 3, .spares = 1));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(REGISTERED, .host = 4);
+    EVENT(CLOSING, .term = 1);
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    EVENT(ENDED, .term = 1, .outcome = {.status = 0});
+    expect("F");
+}
+END_TEST
+
 static void expect_reason(const char *text)
 {
     char reason[JOB_REASON_MAX];
@@ -391,6 +455,7 @@ int main(void)
     tcase_add_test(tests, hosts_that_cannot_be_started);
     tcase_add_test(tests, restarted);
     tcase_add_test(tests, a_host_that_does_not_come_costs_no_restart);
+    tcase_add_test(tests, lost_while_bsp_end_is_agreed_upon);
     tcase_add_test(tests, every_end_has_a_reason);
     tcase_add_test(tests, senseless);
     suite_add_tcase(suite, tests);
