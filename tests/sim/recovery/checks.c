@@ -154,8 +154,7 @@ static bool beyond_help(const struct world *world)
     if (world->cut_short)
         return may_end_for(world, world->cut_short_for);
     return world->announced.term == 0 || world->nothing_saved ||
-           world->restarts_in_a_row >= world->max_restarts || nobody_left(world) ||
-           world->closing || world->past_end;
+           world->restarts_in_a_row >= world->max_restarts || nobody_left(world) || world->closing;
 }
 
 static bool may_end_for(const struct world *world, enum wire_cause cause)
@@ -174,13 +173,13 @@ static bool may_end_for(const struct world *world, enum wire_cause cause)
     case WIRE_CAUSE_NOT_WRITTEN:
         return world->not_recorded || ((world->stop_on_failure || needed) && world->write_failed);
     case WIRE_CAUSE_KILLED_AFTER_END:
-        return world->past_end || world->closing;
+        return world->closing;
     case WIRE_CAUSE_NOTHING_SAVED:
         return world->nothing_saved;
     case WIRE_CAUSE_RANK_SIGNALLED:
     case WIRE_CAUSE_HOST_LOST:
     case WIRE_CAUSE_NOT_RESTORED:
-        return !world->cut_short ? beyond_help(world) : world->announced.term == 0;
+        return world->cut_short ? world->announced.term == 0 || world->closing : beyond_help(world);
     default:
         return false;
     }

@@ -188,8 +188,10 @@ static void note_news(struct world *world, const struct job_event *event)
         step_is_done(world, STEP_CHOSEN);
         break;
     case JOB_EVENT_CLOSING:
-        world->closing = event->outcome.cause == WIRE_CAUSE_NONE;
-        world->cut_short = !world->closing;
+        if (event->outcome.cause == WIRE_CAUSE_NONE)
+            world->closing = true;
+        else
+            world->cut_short = true;
         world->cut_short_for = event->outcome.cause;
         step_is_done(world, STEP_CLOSING);
         break;

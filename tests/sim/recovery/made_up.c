@@ -278,6 +278,15 @@ static const struct seeds_fixed fixed[] = {
     {1650096301, "the job does not end: bsprun is in state RUNNING"},
     {1500444686, "the job does not end: bsprun is in state RUNNING"},
     {53614187735, "a manifest before process 0 has its image"},
+    {1795361268278, "the job does not end: bsprun is in state RUNNING"},
+    {1795361410490, "a manifest before process 2 has its image"},
+    {1795361414314, "the job ends with status 1: a host was lost"},
+    {1795362029363, "the job does not end: bsprun is in state RUNNING"},
+    {1795362324493, "a snapshot without manifest is said to be committed"},
+    {1795363470877, "nothing is found to go on from, but there is snapshot 0.1"},
+    {1795363286917654980, "the job ends with status 1: a host was lost"},
+    {1795363811094247355, "the job ends with status 1: a host was lost"},
+    {1795363968091633598, "a snapshot without manifest is said to be committed"},
 };
 
 int main(int argc, char **argv)
