@@ -26,10 +26,12 @@ struct scan_run {
 #define SCAN_IS_PRESENT   (1 << 3)
 #define SCAN_IS_SWAPPED   (1 << 4)
 #define SCAN_IS_ZERO_PAGE (1 << 5)
+#define SCAN_IS_GUARD     (1 << 8) /* since Linux 6.15: touching it is an error */
 
 #define ENTRY_PRESENT     (UINT64_C(1) << 63)
 #define ENTRY_SWAPPED     (UINT64_C(1) << 62)
 #define ENTRY_FILE        (UINT64_C(1) << 61)
+#define ENTRY_GUARD       (UINT64_C(1) << 58)
 
 struct visit {
     bspz_run_function *function;
@@ -76,8 +78,8 @@ static int by_scan(const struct visit *visit, uint64_t start, uint64_t end, int 
         .end = end,
         .vec = (uint64_t)(uintptr_t)runs,
         .vec_len = RUNS_AT_ONCE,
-        .category_inverted = SCAN_IS_FILE | SCAN_IS_ZERO_PAGE,
-        .category_mask = SCAN_IS_FILE | SCAN_IS_ZERO_PAGE,
+        .category_inverted = SCAN_IS_FILE | SCAN_IS_ZERO_PAGE | SCAN_IS_GUARD,
+        .category_mask = SCAN_IS_FILE | SCAN_IS_ZERO_PAGE | SCAN_IS_GUARD,
         .category_anyof_mask = SCAN_IS_PRESENT | SCAN_IS_SWAPPED,
     };
 
@@ -86,6 +88,10 @@ static int by_scan(const struct visit *visit, uint64_t start, uint64_t end, int 
 
         scan.start = start;
         count = bspz_sys3(SYS_ioctl, pagemap, SCAN_REQUEST, &scan);
+        if (count == -EINVAL && scan.category_mask & SCAN_IS_GUARD) {
+            scan.category_inverted = scan.category_mask = SCAN_IS_FILE | SCAN_IS_ZERO_PAGE;
+            count = bspz_sys3(SYS_ioctl, pagemap, SCAN_REQUEST, &scan);
+        }
         if (count < 0)
             return (int)count;
         for (long i = 0; i < count; i++) {
@@ -116,7 +122,8 @@ static int by_words(const struct visit *visit, uint64_t start, uint64_t end, int
         if (bytes < 8)
             return bytes < 0 ? (int)bytes : -EIO;
         for (long i = 0; i < bytes / 8; i++, at += BSPZ_PAGE) {
-            bool own = words[i] & (ENTRY_PRESENT | ENTRY_SWAPPED) && !(words[i] & ENTRY_FILE);
+            bool own = words[i] & (ENTRY_PRESENT | ENTRY_SWAPPED) &&
+                       !(words[i] & (ENTRY_FILE | ENTRY_GUARD));
             int error;
 
             if (!own)
