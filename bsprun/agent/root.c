@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/agent.h"
+#include "ckpt/capture/attributes.h"
 #include "ckpt/shares.h"
 
 #define STATUS_NOT_FOUND    127
@@ -202,6 +203,17 @@ static bool set_standard(const struct agent_launch *launch)
     return true;
 }
 
+/* What the program changes of it, and only that, is put back when it is restored. */
+static void note_given(struct bspz_board *board)
+{
+#ifdef BSPZ_CAPTURE
+    _Static_assert(sizeof(struct bspz_attributes) <= sizeof board->given, "it has a place");
+    bspz_attributes_given((struct bspz_attributes *)board->given);
+#else
+    (void)board;
+#endif
+}
+
 static void child(const struct agent_launch *launch)
 {
     int error;
@@ -224,6 +236,7 @@ static void child(const struct agent_launch *launch)
     /* Kept over this exec and, through a shell or the like, over the next ones. */
     fcntl(launch->agent->board_fd, F_SETFD, 0);
     process_signals_restore(&launch->agent->signals);
+    note_given(launch->agent->board);
     execve(launch->path, launch->arguments, launch->environment);
 failed:
     error = errno;

@@ -28,7 +28,7 @@ const char options_help[] =
     "  --every auto|N|30s    as the overhead allows, every N supersteps, or by time\n"
     "  --restart DIR[@S]     go on from the newest one there, or that of superstep S\n"
     "  --overhead 5% --async auto|on|off --keep 3|all --max-restarts 10 --grace 30\n"
-    "  --on-refuse first|stop|continue --ckpt-exclude fd:N|path:GLOB --input-differs\n"
+    "  --on-refuse stop|continue --ckpt-exclude fd:N|path:GLOB|child --input-differs\n"
     "Hosts: --hosts a:4,b:4, --hostfile FILE, a Slurm allocation; else this one.\n"
     "  --map-by slot|node --spares K --launcher ssh|slurm|CMD --heartbeat 10\n"
     "  --copies 2 --encrypt --oversubscribe --load: see bsprun(1)\n"

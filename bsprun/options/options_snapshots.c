@@ -202,11 +202,13 @@ static bool take_exclude(struct options *options, const char *source, const char
 {
     struct options_snapshots *snapshots = &options->snapshots;
     uint64_t number;
-    bool good = strncmp(text, "fd:", 3) == 0 ? whole(text + 3, INT_MAX, &number)
-                                             : strncmp(text, "path:", 5) == 0 && text[5];
+    bool good = strncmp(text, "fd:", 3) == 0
+                    ? whole(text + 3, INT_MAX, &number)
+                    : strcmp(text, "child") == 0 || (strncmp(text, "path:", 5) == 0 && text[5]);
 
     if (!good)
-        return options_wrong(options, "%s%.80s: give fd:NUMBER or path:PATTERN", source, text);
+        return options_wrong(options, "%s%.80s: give fd:NUMBER, path:PATTERN or child", source,
+                             text);
     const char **more =
         realloc(snapshots->excluded, ((size_t)snapshots->excluded_count + 1) * sizeof *more);
     if (!more)

@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "ckpt/capture/identity.h"
 #include "ckpt/capture/linux.h"
@@ -242,6 +243,9 @@ int bspz_snapshot_write(struct bspz_snapshot *snapshot, const struct bspz_image_
     if (!error)
         error = write_pending(snapshot, writer);
     if (!error)
+        error = bspz_image_opaque(writer, BSPZ_IMAGE_TAG_ATTRIBUTES, BSPZ_ATTRIBUTES_VERSION,
+                                  &snapshot->attributes, sizeof snapshot->attributes);
+    if (!error)
         error = write_regions(snapshot, writer);
     if (!error)
         error = write_descriptors(snapshot, writer);
@@ -255,14 +259,38 @@ int bspz_snapshot_write(struct bspz_snapshot *snapshot, const struct bspz_image_
 /* ---- Forked writers ---------------------------------------------------------------------------
  */
 
+struct file_limit {
+    uint64_t soft, hard;
+};
+
+/* The limit that the program has set on the size of files is not meant for its image. */
+static void lift_file_limit(struct file_limit *before)
+{
+    struct file_limit most;
+
+    if (bspz_sys4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, before) != 0)
+        return;
+    most = (struct file_limit){before->hard, before->hard};
+    if (before->soft < before->hard)
+        bspz_sys4(SYS_prlimit64, 0, RLIMIT_FSIZE, &most, 0);
+}
+
+static void put_file_limit(const struct file_limit *before)
+{
+    if (before->soft < before->hard)
+        bspz_sys4(SYS_prlimit64, 0, RLIMIT_FSIZE, before, 0);
+}
+
 /* A writer must not take time from the ranks: it runs when a core is idle, on any of the job's. */
 static void step_back(const struct bspz_capture_plan *plan)
 {
     const struct {
         int32_t priority;
     } none = {0};
+    struct file_limit before;
     uint64_t all[16];
 
+    lift_file_limit(&before);
     memset(all, 0xff, sizeof all);
     bspz_sys3(SYS_sched_setaffinity, 0, plan->cores ? plan->cores_bytes : sizeof all,
               plan->cores ? plan->cores : all);
@@ -321,13 +349,16 @@ static long capture_on_own_stack(void *argument)
     struct bspz_snapshot *snapshot = call->snapshot;
     struct bspz_capture_plan *plan = call->plan;
     struct bspz_image_written written;
+    struct file_limit before;
     int error = bspz_snapshot_read(snapshot, plan->forked != NULL);
 
     if (error)
         return error;
     if (plan->forked)
         return write_in_copy(snapshot, plan);
+    lift_file_limit(&before);
     error = bspz_snapshot_write(snapshot, &plan->image, &written);
+    put_file_limit(&before);
     bspz_snapshot_finish(plan, error, &written);
     return error;
 }
@@ -345,6 +376,7 @@ int bspz_snapshot_arrive(struct bspz_capture_plan *plan, void *block)
         bspz_sys3(SYS_write, 2, text, sizeof text - 1);
         bspz_sys1(SYS_exit_group, 1);
     }
+    plan->attributes = restored->attributes;
     if (bytes > plan->handover_room)
         bytes = plan->handover_room;
     if (bytes)
@@ -361,7 +393,7 @@ int bspz_capture_write(struct bspz_capture_plan *plan)
     struct bspz_snapshot *snapshot;
     struct capture_call call;
     uint64_t mask;
-    long result;
+    long result, dumpable;
 
     /* The start of a restore is part of every program that can be captured. */
     __asm__ volatile("" : : "r"(&bspz_restore_main));
@@ -371,13 +403,16 @@ int bspz_capture_write(struct bspz_capture_plan *plan)
         return -ENOMEM;
     }
     mask = bspz_signals_block();
+    dumpable = bspz_dumpable_begin();
     snapshot->mask = mask;
+    snapshot->dumpable = dumpable;
     call.snapshot = snapshot;
     call.plan = plan;
     result = bspz_switch_stack(&snapshot->thread.context, snapshot->stack_top, capture_on_own_stack,
                                &call);
     if (result > 0)
         result = bspz_snapshot_arrive(plan, (void *)result);
+    bspz_dumpable_end(dumpable);
     bspz_signals_set(mask);
     return (int)result;
 }
@@ -394,7 +429,9 @@ int bspz_capture_check(const struct bspz_capture_options *options, char why[BSPZ
     }
     mask = bspz_signals_block();
     snapshot->mask = mask;
+    snapshot->dumpable = bspz_dumpable_begin();
     error = bspz_snapshot_read(snapshot, false);
+    bspz_dumpable_end(snapshot->dumpable);
     bspz_signals_set(mask);
     return error;
 }

@@ -17,9 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ckpt/capture/attributes.h"
 #include "ckpt/format/image.h"
 
 #define BSPZ_WHY_SIZE        512
+#define BSPZ_RULE_CHILD      "child"
 #define BSPZ_HANDOVER_MAX    65536
 #define BSPZ_JOB_DESCRIPTORS 48
 
@@ -40,8 +42,12 @@ struct bspz_capture_options {
     uint32_t excluded_count;
     const int *job_descriptors; /* attached again by whoever restores */
     uint32_t job_count;
-    const char *const *rules; /* the user's: "fd:N", "path:GLOB" (* and ?, * passes slashes) */
+    const char *const *rules; /* the user's: "fd:N", "path:GLOB" (* and ?, * passes slashes),
+                                 "child": what has been started and not waited for is lost */
     uint32_t rule_count;
+    const struct bspz_attributes *given; /* what programs begin with here; NULL: unknown, then no
+                                            attribute is kept or refused */
+    uint32_t bound; /* 1 + the processor that the caller has bound this process to; 0: none */
     bool lose_descriptors; /* those that cannot be saved are no reason to refuse: whoever is restored
                               gets EIO from them */
     /* Memory that other processes map, too: from bspz_common_list.  Refused. */
@@ -50,7 +56,7 @@ struct bspz_capture_options {
 };
 
 /* 0: a snapshot is possible now.  -EBUSY: the process has something that cannot be captured (more
- * than one thread, POSIX timers, file locks, a socket, pipe or deleted file, memory shared with
+ * than one thread, children, other privileges, POSIX timers, file locks, a socket, pipe or deleted file, memory shared with
  * others ...).  Cost: a fraction of a millisecond, and 20 ns per page in memory. */
 int bspz_capture_check(const struct bspz_capture_options *options, char why[BSPZ_WHY_SIZE]);
 
@@ -112,6 +118,7 @@ struct bspz_capture_plan {
     size_t handover_size;
     int job_descriptors[BSPZ_JOB_DESCRIPTORS]; /* where the restoring process's own are now */
     uint32_t job_count;
+    struct bspz_attributes attributes; /* in a restored process: what it had */
 };
 
 /* 0: the image is written, or the forked writer is at it.  1: this is the restored process;
@@ -119,6 +126,10 @@ struct bspz_capture_plan {
  * data are recorded when the call returns; what must not change before everybody has recorded (file
  * offsets shared with others) is the caller's to keep. */
 int bspz_capture_write(struct bspz_capture_plan *plan);
+
+/* In a restored process, when everything of the caller is in its place, its attributes are completed:
+ * bspz_attributes_finish, and, when it has been bound to a processor again,
+ * bspz_attributes_put_affinity.  The latter in a thawed copy, too. */
 
 /* ---- Frozen copies ----------------------------------------------------------------------------*/
 
@@ -132,6 +143,7 @@ struct bspz_freeze_plan {
     struct bspz_capture_plan *image;
     char why[BSPZ_WHY_SIZE];
     bool replaced; /* in a thawed copy: it has made another frozen copy of itself */
+    struct bspz_attributes attributes; /* in a thawed copy: what the process had */
 };
 
 /* Makes a copy that waits on its word.  0 in the caller.  1 in the copy when it has been thawed: it

@@ -152,6 +152,17 @@ static int put_back_memory(struct bspz_snapshot *snapshot)
     return error ? bspz_snapshot_fail(snapshot, "memory that a forked process lacks", error) : 0;
 }
 
+/* A fork's memory is not locked. */
+static void lock_again(const struct bspz_snapshot *snapshot)
+{
+    for (uint32_t i = 0; i < snapshot->piece_count; i++) {
+        const struct bspz_piece *piece = &snapshot->piece[i];
+
+        if (piece->map->flags & BSPZ_MAP_LOCKED)
+            bspz_sys3(SYS_mlock2, piece->start, piece->end - piece->start, 1 /* MLOCK_ONFAULT */);
+    }
+}
+
 static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
 {
     struct bspz_thread *thread = &snapshot->thread;
@@ -168,6 +179,10 @@ static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
     error = put_back_files(snapshot);
     if (!error)
         error = put_back_memory(snapshot);
+    if (!error)
+        lock_again(snapshot);
+    if (!error)
+        error = bspz_attributes_put_back(&snapshot->attributes, snapshot->why);
     if (!error)
         bspz_thread_put_timers(thread);
     if (error)
@@ -226,7 +241,9 @@ static int make_copy(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *pl
         have_image_written(snapshot, image);
     else if (bspz_snapshot_confirm(snapshot) != 0)
         bspz_sys1(SYS_exit_group, 1);
+    bspz_dumpable_end(snapshot->dumpable);
     wait_frozen(word);
+    bspz_dumpable_begin();
     return 1;
 }
 
@@ -250,6 +267,7 @@ static int freeze(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *plan)
             break;
     }
     plan->replaced = made;
+    plan->attributes = snapshot->attributes;
     side = become_rank(snapshot, oom_before);
     return side ? side : 1;
 }
@@ -277,19 +295,21 @@ int bspz_copy_freeze(struct bspz_freeze_plan *plan)
     struct bspz_snapshot *snapshot = bspz_snapshot_begin(&plan->options, plan->why);
     struct freeze_call call = {snapshot, plan};
     uint64_t mask;
-    long result;
+    long result, dumpable;
 
     if (!snapshot) {
         strcpy(plan->why, "no address space for the tables of a snapshot");
         return -ENOMEM;
     }
     mask = bspz_signals_block();
+    dumpable = snapshot->dumpable = bspz_dumpable_begin();
     snapshot->mask = mask;
     plan->replaced = false;
     result = bspz_switch_stack(&snapshot->thread.context, snapshot->stack_top, freeze_on_own_stack,
                                &call);
     if (result > 1)
         result = 1 + bspz_snapshot_arrive(plan->image, (void *)result);
+    bspz_dumpable_end(dumpable);
     bspz_signals_set(mask);
     return (int)result;
 }

@@ -6,6 +6,7 @@
  * that page tables are copied once and not twice.  No handler of pthread_atfork runs: a copy either
  * never returns to the program, or it is the program as it was. */
 #include <errno.h>
+#include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/wait.h>
 #include <string.h>
@@ -110,11 +111,19 @@ int bspz_fork_copy(const struct bspz_snapshot *snapshot, const struct bspz_copy_
 {
     struct bspz_context context;
     struct double_fork call = {hooks, tid_address, &context, snapshot->fork_stack_top, writes};
+    bool adopts = snapshot->attributes.own >> BSPZ_ATTRIBUTE_SUBREAPER & 1;
+    int side;
 
     if (hooks->beside && hooks->beside(hooks->context, !writes))
         return fork_beside(hooks, tid_address);
-    return (int)bspz_switch_stack(&context, (char *)snapshot->fork_stack_top - BSPZ_FORK_STACK,
+    /* The copy is not for the program to adopt. */
+    if (adopts)
+        bspz_sys2(SYS_prctl, PR_SET_CHILD_SUBREAPER, 0);
+    side = (int)bspz_switch_stack(&context, (char *)snapshot->fork_stack_top - BSPZ_FORK_STACK,
                                   make_intermediate, &call);
+    if (adopts && side <= 0)
+        bspz_sys2(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
+    return side;
 }
 
 void bspz_show_as_copy(struct bspz_snapshot *snapshot)

@@ -54,8 +54,17 @@ bool bspz_capture_rule_valid(const char *rule)
 {
     int number;
 
-    return strncmp(rule, "fd:", 3) == 0 ? decimal(rule + 3, &number)
-                                        : strncmp(rule, "path:", 5) == 0 && rule[5];
+    if (strncmp(rule, "fd:", 3) == 0)
+        return decimal(rule + 3, &number);
+    return strcmp(rule, BSPZ_RULE_CHILD) == 0 || (strncmp(rule, "path:", 5) == 0 && rule[5]);
+}
+
+bool bspz_rules_have(const struct bspz_capture_options *options, const char *rule)
+{
+    for (uint32_t i = 0; i < options->rule_count; i++)
+        if (strcmp(options->rules[i], rule) == 0)
+            return true;
+    return false;
 }
 
 bool bspz_rules_name(const struct bspz_capture_options *options, int number, const char *path)
@@ -322,6 +331,11 @@ int bspz_snapshot_judge(struct bspz_snapshot *snapshot)
 
     if (!error)
         error = judge_signals(snapshot);
+    if (!error)
+        error = bspz_attributes_compare(&snapshot->attributes, snapshot->options->given,
+                                        snapshot->options->bound, snapshot->why);
+    if (!error)
+        error = bspz_snapshot_judge_children(snapshot);
     if (!error)
         error = judge_timers(snapshot);
     if (!error)

@@ -105,6 +105,26 @@ static int open_images(struct bspz_restore *restore, struct bspz_image *images,
     return error ? bspz_restore_fail(restore, error, fault.text, NULL, NULL) : 0;
 }
 
+/* An image without them, or with fewer, is of an earlier library; one with more of a later. */
+static int read_attributes(struct bspz_restore *restore)
+{
+    struct bspz_attributes *attributes = &restore->attributes;
+    uint32_t version = 0;
+    size_t size = 0;
+    const void *bytes = bspz_image_find(restore->image, BSPZ_IMAGE_TAG_ATTRIBUTES, &version, &size);
+
+    memset(attributes, 0, sizeof *attributes);
+    if (!bytes)
+        return 0;
+    memcpy(attributes, bytes, size < sizeof *attributes ? size : sizeof *attributes);
+    if (version != BSPZ_ATTRIBUTES_VERSION || attributes->own >> BSPZ_ATTRIBUTE_COUNT)
+        return bspz_restore_fail(restore, -EPROTO,
+                                 "the process has attributes that this version of the library does "
+                                 "not know",
+                                 NULL, NULL);
+    return 0;
+}
+
 static int read_state(struct bspz_restore *restore)
 {
     uint32_t version = 0, apart = 0, pending = BSPZ_PENDING_VERSION;
@@ -121,7 +141,7 @@ static int read_state(struct bspz_restore *restore)
         restore->thread->auxv_size > sizeof restore->thread->auxv)
         return bspz_restore_fail(
             restore, -EPROTO, "the image was made by another version of the library", NULL, NULL);
-    return 0;
+    return read_attributes(restore);
 }
 
 /* ---- Taking over ------------------------------------------------------------------------------
@@ -233,6 +253,7 @@ static void fill_restored(struct bspz_restore *restore, struct bspz_restorer *re
     restored->handover = handover;
     restored->handover_size = plan->handover_size;
     restored->job_count = plan->job_count;
+    restored->attributes = restore->attributes;
     memcpy(restored->job_descriptors, restore->job_descriptors, sizeof restored->job_descriptors);
     memcpy(restorer->failure, text, sizeof text);
     restorer->failure_length = sizeof text - 1;
@@ -276,6 +297,17 @@ static int take_over(struct bspz_restore *restore)
 /* ---- All of it --------------------------------------------------------------------------------
  */
 
+static enum bspz_attributes_place place_of(const struct bspz_restore *restore)
+{
+    char boot[BSPZ_BOOT_SIZE];
+
+    if (restore->plan->elsewhere)
+        return BSPZ_SAVED_BESIDE;
+    bspz_boot_id(boot);
+    return boot[0] && strcmp(boot, restore->thread->boot) == 0 ? BSPZ_SAVED_HERE
+                                                               : BSPZ_SAVED_ANYWHERE;
+}
+
 static int prepare(struct bspz_restore *restore, struct bspz_image *images,
                    struct bspz_image **chain)
 {
@@ -292,6 +324,8 @@ static int prepare(struct bspz_restore *restore, struct bspz_image *images,
         return error;
     restore->image = chain[0];
     error = read_state(restore);
+    if (!error)
+        error = bspz_attributes_check(&restore->attributes, place_of(restore), restore->plan->why);
     if (!error)
         error = bspz_restore_trust(restore);
     if (!error)

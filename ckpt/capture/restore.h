@@ -21,6 +21,7 @@ struct bspz_restore {
     struct bspz_snapshot *self; /* this process: mappings, descriptors, arena */
     struct bspz_image *image;   /* the newest */
     const struct bspz_thread *thread;
+    struct bspz_attributes attributes;
     const struct bspz_range *apart; /* must be free in the restored process */
     uint32_t apart_count;
     const struct bspz_pending *pending; /* signals */

@@ -17,6 +17,7 @@ struct bspz_restored {
     uint32_t pending_count;
     int job_descriptors[BSPZ_JOB_DESCRIPTORS];
     uint32_t job_count;
+    struct bspz_attributes attributes;
 };
 
 #endif

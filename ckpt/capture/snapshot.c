@@ -235,6 +235,8 @@ int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick)
     if (error)
         return bspz_snapshot_fail(snapshot, what, error);
     snapshot->thread.context = context;
+    bspz_attributes_read(&snapshot->attributes);
+    snapshot->attributes.word[BSPZ_WORD_DUMPABLE] = (uint64_t)snapshot->dumpable;
     error = bspz_snapshot_read_maps(snapshot, quick);
     if (error)
         return bspz_snapshot_fail(snapshot, "/proc/self/smaps", error);

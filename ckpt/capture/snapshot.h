@@ -3,6 +3,7 @@
 #define CKPT_CAPTURE_SNAPSHOT_H
 
 #include "ckpt/capture/arena.h"
+#include "ckpt/capture/attributes.h"
 #include "ckpt/capture/capture.h"
 #include "ckpt/capture/descriptors.h"
 #include "ckpt/capture/maps.h"
@@ -32,6 +33,8 @@ struct bspz_snapshot {
     const struct bspz_capture_options *options;
     struct bspz_arena arena;
     struct bspz_thread thread;
+    struct bspz_attributes attributes;
+    long dumpable; /* as bspz_dumpable_begin found it */
     struct bspz_maps maps;
     struct bspz_descriptors descriptors;
     struct bspz_pendings pendings;
@@ -70,8 +73,12 @@ bool bspz_is_common(const struct bspz_snapshot *snapshot, const struct bspz_piec
 int bspz_snapshot_judge(struct bspz_snapshot *snapshot);
 int bspz_snapshot_one_thread(struct bspz_snapshot *snapshot);
 
-/* Whether the user's rules name this descriptor or path. */
+/* Refuses, by process id and command, when something was started and not waited for. */
+int bspz_snapshot_judge_children(struct bspz_snapshot *snapshot);
+
+/* Whether the user's rules name this descriptor or path; whether there is a rule of this very text. */
 bool bspz_rules_name(const struct bspz_capture_options *options, int number, const char *path);
+bool bspz_rules_have(const struct bspz_capture_options *options, const char *rule);
 bool bspz_is_job_descriptor(const struct bspz_capture_options *options, int number);
 /* Whether a descriptor that is neither the job's nor excluded is saved as a lost one. */
 bool bspz_is_lost(const struct bspz_capture_options *options, const struct bspz_descriptor *one);

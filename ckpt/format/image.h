@@ -130,11 +130,12 @@ int bspz_image_writer_open(struct bspz_image_writer **writer, void *scratch,
                            const struct bspz_image_config *config);
 
 /* For whatever capture must keep besides memory; tags are 1 to BSPZ_IMAGE_OPAQUE_COUNT_MAX, tag 1
- * is the thread's state, tag 2 what is left free, tag 3 the signals that wait.  At most
- * BSPZ_IMAGE_OPAQUE_MAX bytes; the version is the caller's. */
-#define BSPZ_IMAGE_TAG_THREAD  1u
-#define BSPZ_IMAGE_TAG_APART   2u /* address ranges that must be free: pairs of uint64_t */
-#define BSPZ_IMAGE_TAG_PENDING 3u /* struct bspz_pending of ckpt/capture */
+ * is the thread's state, tag 2 what is left free, tag 3 the signals that wait,
+ * tag 4 the attributes.  At most BSPZ_IMAGE_OPAQUE_MAX bytes; the version is the caller's. */
+#define BSPZ_IMAGE_TAG_THREAD     1u
+#define BSPZ_IMAGE_TAG_APART      2u /* address ranges that must be free: pairs of uint64_t */
+#define BSPZ_IMAGE_TAG_PENDING    3u /* struct bspz_pending of ckpt/capture */
+#define BSPZ_IMAGE_TAG_ATTRIBUTES 4u /* struct bspz_attributes of ckpt/capture */
 int bspz_image_opaque(struct bspz_image_writer *writer, uint32_t tag, uint32_t version,
                       const void *bytes, size_t size);
 

@@ -231,6 +231,7 @@ void bspz_make_ranks(void)
     bspz_rt.pid = 0;
     if (board->flags & BSPZ_BOARD_SNAPSHOTS && bspz_save_start()) {
         bspz_rank_setup();
+        bspz_save_complete();
         return;
     }
     shut_signals(&saved);
@@ -365,6 +366,7 @@ static void bind_to_core(int core)
     cpu_set_t *set;
     size_t bytes;
 
+    bspz_rt.bound = 0;
     if (core < 0)
         return;
     set = CPU_ALLOC((size_t)core + 1);
@@ -373,7 +375,8 @@ static void bind_to_core(int core)
     bytes = CPU_ALLOC_SIZE((size_t)core + 1);
     CPU_ZERO_S(bytes, set);
     CPU_SET_S((size_t)core, bytes, set);
-    sched_setaffinity(0, bytes, set);
+    if (sched_setaffinity(0, bytes, set) == 0)
+        bspz_rt.bound = (uint32_t)core + 1;
     CPU_FREE(set);
 }
 

@@ -64,6 +64,8 @@ struct bspz_runtime {
 
     unsigned stream_blocks; /* blocks to copy past the cache before the next look, see copy.c */
 
+    uint32_t bound; /* 1 + the core that the agent has bound this process to; 0: none */
+
     int board_fd;
     struct bspz_board *board;
     struct bspz_rank *self;

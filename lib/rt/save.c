@@ -61,6 +61,8 @@ static void fill_options(struct bspz_capture_options *options, int descriptor)
                                              .rules = rules,
                                              .common = common,
                                              .common_count = common_count,
+                                             .given = (const void *)bspz_rt.board->given,
+                                             .bound = bspz_rt.bound,
                                              .lose_descriptors = order()->lose};
     for (uint32_t at = 0; at < bytes && at < BSPZ_SNAP_RULES && options->rule_count < RULES_MAX;
          at += (uint32_t)strnlen(&order()->rules[at], BSPZ_SNAP_RULES - at) + 1)
@@ -278,14 +280,30 @@ static void attach(void)
     bspz_stdio_forget_terminal();
 }
 
-static void come_back(void)
+/* Limits and the like come last: they were set when all of this was there already. */
+static void come_back(bool restored)
 {
+    const struct bspz_attributes *was = restored ? &plan.attributes : &freeze_plan.attributes;
+    char why[BSPZ_WHY_SIZE];
     int error = bspz_state_put_back();
 
     if (error)
         bspz_restore_failed(error, "no memory for the communication of the process");
     bspz_join_agent();
+    error = restored ? bspz_attributes_finish(was, why) : 0;
+    if (error)
+        bspz_restore_failed(-error, why);
+    bspz_attributes_put_affinity(was);
     bspz_wait_to_run();
+}
+
+void bspz_save_complete(void)
+{
+    char why[BSPZ_WHY_SIZE];
+
+    if (bspz_attributes_finish(&plan.attributes, why) != 0)
+        bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "%s", why);
+    bspz_attributes_put_affinity(&plan.attributes);
 }
 
 enum saved {
@@ -339,7 +357,7 @@ void bspz_save_superstep(void)
     uint64_t superstep = bspz_rt.superstep, begun = bspz_now_ns();
     enum saved saved = SAVED;
     enum bspz_wait waited;
-    int error;
+    int errno_before = errno, error;
 
     bspz_release_pool();
     error = bspz_state_keep();
@@ -350,7 +368,8 @@ void bspz_save_superstep(void)
     if (saved == RESTORED)
         attach();
     if (saved == RESTORED || saved == THAWED) {
-        come_back();
+        come_back(saved == RESTORED);
+        errno = errno_before;
         return;
     }
     snap->page_copy_ns = error ? 0 : bspz_state_probe_ns();
@@ -361,6 +380,7 @@ void bspz_save_superstep(void)
     waited = bspz_resume_wait(bspz_rt.board, superstep);
     if (waited != BSPZ_WAIT_DONE)
         bspz_leave();
+    errno = errno_before;
 }
 
 /* What is open now, all ranks will have open together.  Without the agent's help it still comes

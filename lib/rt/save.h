@@ -20,6 +20,10 @@ void bspz_save_superstep(void);
  * process that is made of it, which is rank bspz_rt.pid of the job. */
 bool bspz_save_start(void);
 
+/* After bspz_save_start in a process that is made of it, when it is a rank: gives it the attributes
+ * that process 0 had set and that would have been in the way. */
+void bspz_save_complete(void);
+
 /* Before main: becomes the process that the value of BSPZ_ENV_RESTORE describes.  The board's first
  * page is mapped. */
 BSPZ_NORETURN void bspz_restore(const char *value);

@@ -34,6 +34,10 @@ bool bspz_save_start(void)
     return false;
 }
 
+void bspz_save_complete(void)
+{
+}
+
 void bspz_restore(const char *value)
 {
     (void)value;

@@ -225,6 +225,8 @@ struct bspz_rank {
 
 #define BSPZ_SPOKEN 0x80000000u /* in board->speaker */
 
+#define BSPZ_GIVEN_WORDS 512
+
 #define BSPZ_ENTRY_BYTES 40
 #define BSPZ_STRETCHES 4
 
@@ -317,6 +319,11 @@ struct bspz_board {
     /* Sleeping ranks: how many, and the word they sleep on. */
     _Atomic uint32_t sleepers __attribute__((aligned(BSPZ_LINE)));
     _Atomic uint32_t wake_sequence;
+
+    /* Attributes that processes begin with here, before a program or a script that starts it changes
+     * them: a struct bspz_attributes (ckpt/capture/attributes.h).  By the agent's child that becomes
+     * such a process; zeros: not known. */
+    uint64_t given[BSPZ_GIVEN_WORDS];
 };
 
 _Static_assert(sizeof(struct bspz_board) <= BSPZ_BOARD_BYTES, "board fits its pages");

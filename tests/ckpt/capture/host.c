@@ -27,6 +27,7 @@ static uint64_t superstep;
 static struct bspz_image_table *tables[2];
 static int newest;
 
+static struct bspz_attributes given; /* as the agent would say */
 static struct bspz_range excluded[3]; /* the tables, and what the agent shares */
 
 static void exclude_tables(void)
@@ -75,6 +76,7 @@ void host_options(struct bspz_capture_options *options)
         .job_count = 3,
         .rules = rules,
         .rule_count = rule_count,
+        .given = &given,
     };
 }
 
@@ -136,8 +138,26 @@ static void fill_plan(struct bspz_capture_plan *plan, int *image, int increment)
     plan->handover_room = sizeof handover;
 }
 
-static int come_back(void)
+/* That is the part of the agent that the program plays itself. */
+void host_adopts(void)
 {
+    given.word[BSPZ_WORD_SUBREAPER] = 1;
+}
+
+void host_given_now(void)
+{
+    bspz_attributes_given(&given);
+}
+
+static int come_back(const struct bspz_capture_plan *plan)
+{
+    char why[BSPZ_WHY_SIZE];
+
+    if (bspz_attributes_finish(&plan->attributes, why) != 0) {
+        fprintf(stderr, "not completed: %s\n", why);
+        exit(7);
+    }
+    bspz_attributes_put_affinity(&plan->attributes);
     check_apart();
     exclude_tables();
     host_exclude(NULL, 0);
@@ -161,7 +181,7 @@ static int snapshot(const char *path, struct host_agent *agent, int increment)
     if (result < 0)
         refuse(plan.why);
     if (result == 1)
-        return come_back();
+        return come_back(&plan);
     newest = !newest;
     close(image);
     return 0;
@@ -180,7 +200,7 @@ int host_freeze_and_snapshot(const char *path, struct bspz_freeze_plan *freeze,
     if (result < 0)
         refuse(freeze->why);
     if (result == 2)
-        return come_back() + 1;
+        return come_back(&plan) + 1;
     newest = !newest;
     close(image);
     return result;
@@ -239,6 +259,7 @@ __attribute__((constructor)) static void restore_if_asked(void)
     struct bspz_restore_plan plan = {.chain = sources, .job_descriptors = job, .job_count = 3};
     char *paths, *save = NULL;
 
+    host_given_now();
     if (!chain)
         return;
     paths = strdup(chain);

@@ -24,6 +24,9 @@ int host_snapshot_increment(const char *path);
 const char *host_refusal(void);
 void host_rule(const char *rule);
 
+/* What this process has is what it was given, from now on. */
+void host_given_now(void);
+
 const char *host_handover(void);
 
 #ifdef __cplusplus

@@ -64,6 +64,7 @@ struct host_agent *host_agent_start(void)
 
     if (agent == MAP_FAILED || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         exit(4);
+    host_adopts();
     agent->self = getpid();
     host_exclude(agent, 4096);
     return agent;

@@ -33,6 +33,9 @@ int host_freeze_and_snapshot(const char *path, struct bspz_freeze_plan *freeze,
 /* One more range that is no part of the process. */
 void host_exclude(const void *at, size_t bytes);
 
+/* Who calls this adopts orphans as an agent does, not as a program. */
+void host_adopts(void);
+
 void host_options(struct bspz_capture_options *options);
 
 #endif

@@ -348,6 +348,7 @@ int main(int argc, char **argv)
     pid_t first;
     int gift;
 
+    host_rule("child"); /* the first makes the others, as no rank does */
     map_board();
     memset(board, 0, sizeof *board);
     board->agent = getpid();
