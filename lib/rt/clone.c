@@ -92,6 +92,23 @@ static void open_signals(const struct signal_state *saved)
     sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
+/* A program that adopts orphans (PR_SET_CHILD_SUBREAPER) is not to get the clones for children. */
+static int stop_adopting(void)
+{
+    int adopts = 0;
+
+    if (prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts)
+        prctl(PR_SET_CHILD_SUBREAPER, 0);
+    return adopts;
+}
+
+/* Each clone adopts as the program would have it. */
+static void go_on_adopting(int adopts)
+{
+    if (adopts)
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
 static void register_process(int pid, pid_t ospid)
 {
     struct bspz_rank *rank = bspz_rank_of(bspz_rt.board, pid);
@@ -236,6 +253,8 @@ void bspz_make_ranks(void)
     }
     shut_signals(&saved);
     if (bspz_rt.nprocs > 1) {
+        int adopts = stop_adopting();
+
         intermediate = fork_silently();
         if (intermediate == 0) {
             if (!fork_ranks())
@@ -245,6 +264,7 @@ void bspz_make_ranks(void)
         } else {
             reap_intermediate(intermediate);
         }
+        go_on_adopting(adopts);
     }
     if (bspz_rt.pid == 0) {
         bspz_rt.self = bspz_rank_of(board, 0);
@@ -319,7 +339,7 @@ void bspz_make_ranks_bare(int maxprocs)
     pid_t self = getpid();
     struct signal_state saved;
     pid_t intermediate;
-    int fd;
+    int fd, adopts;
 
     random_token(token, sizeof token);
     fd = bspz_board_create(token, limit, cores, BSPZ_BOARD_BARE, &bspz_rt.board);
@@ -337,6 +357,7 @@ void bspz_make_ranks_bare(int maxprocs)
     bspz_rt.pid = 0;
     bspz_rt.self = bspz_rank_of(bspz_rt.board, 0);
     register_process(0, self);
+    adopts = stop_adopting();
     intermediate = fork_silently();
     if (intermediate == 0)
         start_bare(self, &saved);
@@ -344,6 +365,7 @@ void bspz_make_ranks_bare(int maxprocs)
         atomic_store(&bspz_rt.board->clone_error, errno);
     else
         reap_intermediate(intermediate);
+    go_on_adopting(adopts);
     bspz_rank_setup();
     open_signals(&saved);
 }

@@ -209,15 +209,32 @@ static void fill_plan(void)
     plan.handover_room = sizeof handover;
 }
 
+/* A process that has given up its privileges can often not open the image either: then that is what
+ * the user must know. */
+static bool name_refusal(char why[BSPZ_SNAP_WHY])
+{
+    struct bspz_capture_options options;
+    char text[BSPZ_WHY_SIZE];
+
+    fill_options(&options, -1);
+    if (bspz_capture_check(&options, text) != -EBUSY)
+        return false;
+    snprintf(why, BSPZ_SNAP_WHY, "%s", text);
+    return true;
+}
+
 /* False, and the failure is reported, when there is no place for the image. */
 static bool begin_image(void)
 {
     char why[BSPZ_SNAP_WHY];
+    bool refused;
 
     bspz_own_snap()->refused = 0;
     image = open_image(why, sizeof why);
     if (image < 0) {
-        report(order()->superstep, -image, why);
+        refused = name_refusal(why);
+        bspz_own_snap()->refused = refused;
+        report(order()->superstep, refused ? EBUSY : -image, why);
         return false;
     }
     fill_plan();

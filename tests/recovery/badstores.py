@@ -414,7 +414,12 @@ def a_stop_that_cannot_be_saved():
 
 
 STATES = {"thread": "thread", "socket": "socket", "pipe": "pipe", "deleted": "deleted",
-          "timer": "timer", "lock": "lock", "shared": "shared|memfd"}
+          "timer": "timer", "lock": "lock", "shared": "shared|memfd",
+          "child": r"process \d+ \(.*refused child\), which has not been waited for",
+          "ended": r"process \d+ \(refused\), which has ended and has not been waited for",
+          "seccomp": "a filter of system calls"}
+if os.geteuid() == 0:
+    STATES["users"] = "other user ids than its node agent"
 
 
 def a_umask_that_takes_all():

@@ -1,18 +1,24 @@
 /* refused.c - a process with something that no snapshot can keep.
  *
- *   refused WHAT     thread, socket, pipe, deleted, timer, lock, shared or nothing
+ *   refused WHAT     thread, socket, pipe, deleted, timer, lock, shared, child, ended, seccomp, users or
+ *                    nothing
  *
  * The last process makes it after bsp_begin; then there are some supersteps, and "done" is printed
  * when it still works. */
 #include <bsp.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +51,32 @@ static void make_file(const char *what)
         must(fcntl(ends[0], F_SETLK, &lock) == 0, what);
 }
 
+static void make_child(bool lives)
+{
+    siginfo_t info;
+    pid_t child = fork();
+
+    must(child >= 0, "fork");
+    if (child == 0 && lives) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    if (child == 0)
+        _exit(0);
+    if (!lives)
+        must(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) == 0, "waitid");
+}
+
+static void allow_all(void)
+{
+    struct sock_filter allow = {.code = BPF_RET | BPF_K, .k = SECCOMP_RET_ALLOW};
+    const struct sock_fprog program = {.len = 1, .filter = &allow};
+
+    must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
+    must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "seccomp");
+}
+
 static void make(const char *what)
 {
     struct sigevent event = {.sigev_notify = SIGEV_NONE};
@@ -59,6 +91,12 @@ static void make(const char *what)
         must(pipe(ends) == 0, what);
     if (strcmp(what, "deleted") == 0 || strcmp(what, "lock") == 0)
         make_file(what);
+    if (strcmp(what, "child") == 0 || strcmp(what, "ended") == 0)
+        make_child(what[0] == 'c');
+    if (strcmp(what, "seccomp") == 0)
+        allow_all();
+    if (strcmp(what, "users") == 0)
+        must(seteuid(65533) == 0, what);
     if (strcmp(what, "timer") == 0)
         must(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0, what);
     if (strcmp(what, "shared") == 0) {

@@ -14,7 +14,7 @@ NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
 # What any Linux and any user can do, so that a row is not passed over unnoticed.
 EVERYBODY = """limits nice policy affinity io-priority timer-slack oom-score name umask directory
 core-filter no-huge-pages subreaper memory-errors securebits no-new-privs personality time-stamps
-locked-memory dumpable signal-mask signal-actions signal-stack interval-timers posix-timers robust-list
+locked-memory dumpable signal-mask pending-signals signal-actions signal-stack interval-timers posix-timers robust-list
 tid-address threads children ended-children process-id session death-signal processor-time usage
 record-locks file-locks file-owner advice""".split()
 

@@ -72,6 +72,22 @@ static bool has_mask(void)
     return sigprocmask(SIG_BLOCK, NULL, &set) == 0 && sigismember(&set, SIGRTMIN + 2) == 1;
 }
 
+static void set_pending(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGRTMIN + 4);
+    need(sigprocmask(SIG_BLOCK, &set, NULL) | raise(SIGRTMIN + 4), "raise");
+}
+
+static bool has_pending(void)
+{
+    sigset_t set;
+
+    return sigpending(&set) == 0 && sigismember(&set, SIGRTMIN + 4) == 1;
+}
+
 static void set_actions(void)
 {
     need(signal(SIGUSR2, on_signal) == SIG_ERR || signal(SIGPIPE, SIG_IGN) == SIG_ERR ? -1 : 0,
@@ -187,6 +203,7 @@ const struct attribute_case kernel_cases[] = {
     CASE("umask", umask),
     CASE("directory", directory),
     CASE("signal-mask", mask),
+    CASE("pending-signals", pending),
     CASE("signal-actions", actions),
     CASE("signal-stack", signal_stack),
     CASE("interval-timers", timers),
