@@ -1,9 +1,10 @@
-/* attributes.h - what else the kernel keeps for a process: what it was given or has laid upon itself.
+/* attributes.h - what else the kernel keeps for a process: what it was given or has laid upon
+ * itself.
  *
  * Each attribute is some words.  What the program itself has set is what differs from what the node
  * agent gives to the programs that it starts; only that is put back, so that a job which is started
- * again with another priority or other limits has those.  doc/process-attributes.md is the list, with what
- * is neither kept nor refused; tests/ckpt/capture/attributes.py walks it.
+ * again with another priority or other limits has those.  doc/process-attributes.md is the list,
+ * with what is neither kept nor refused; tests/ckpt/capture/attributes.py walks it.
  *
  * The struct is part of images: attributes are only added at the end of the list, and `known` says
  * which ones an image has.
@@ -50,9 +51,9 @@ enum bspz_attribute_kind {
     X(NO_NEW_CODE, 1, LATE, "no-new-code") /* memory that was written is never executed */         \
     X(DUMPABLE, 1, LATE, "dumpable")                                                               \
     X(USERS_SPACE, 1, JUDGED, "user-namespace")                                                    \
-    X(USERS, 4, JUDGED, "users")   /* real, effective, saved, of the file system */                \
-    X(GROUPS, 4, JUDGED, "groups") /* likewise */                                                  \
-    X(MORE_GROUPS, 35, JUDGED, "more-groups") /* how many, a hash of them, the first 64 */         \
+    X(USERS, 4, JUDGED, "users")               /* real, effective, saved, of the file system */    \
+    X(GROUPS, 4, JUDGED, "groups")             /* likewise */                                      \
+    X(MORE_GROUPS, 35, JUDGED, "more-groups")  /* how many, a hash of them, the first 64 */        \
     X(CAPABILITIES, 4, JUDGED, "capabilities") /* inheritable, permitted, effective, ambient */    \
     X(BOUNDING, 1, JUDGED, "bounding")                                                             \
     X(FILTERS, 2, JUDGED, "seccomp") /* mode, number of filters */                                 \
@@ -81,7 +82,7 @@ enum bspz_attribute {
 /* Where its words are. */
 enum {
 #define X(name, words, kind, text)                                                                 \
-    BSPZ_WORD_##name, BSPZ_WORD_##name##_LAST = BSPZ_WORD_##name + (words) - 1,
+    BSPZ_WORD_##name, BSPZ_WORD_##name##_LAST = BSPZ_WORD_##name + (words)-1,
     BSPZ_ATTRIBUTE_TABLE(X)
 #undef X
         BSPZ_ATTRIBUTE_WORDS
@@ -113,8 +114,8 @@ int bspz_attributes_compare(struct bspz_attributes *now, const struct bspz_attri
                             uint32_t bound, char *why);
 
 /* Where the process was saved that is restored: numbers of users mean the same in one run of one
- * machine; of a process that is made beside the saved one only the attributes matter, its privileges
- * are those of its own node agent. */
+ * machine; of a process that is made beside the saved one only the attributes matter, its
+ * privileges are those of its own node agent. */
 enum bspz_attributes_place { BSPZ_SAVED_HERE, BSPZ_SAVED_ANYWHERE, BSPZ_SAVED_BESIDE };
 
 /* In a fresh process, which is to become the one that had `was`: puts back what was the program's

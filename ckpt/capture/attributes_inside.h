@@ -7,9 +7,9 @@
 
 #include "ckpt/capture/attributes.h"
 
-#define BSPZ_LIMITS         16u
-#define BSPZ_AFFINITY_WORDS 128u
-#define BSPZ_LISTED_GROUPS  64u
+#define BSPZ_LIMITS              16u
+#define BSPZ_AFFINITY_WORDS      128u
+#define BSPZ_LISTED_GROUPS       64u
 
 /* Numbers of the kernel's interface that older headers lack. */
 #define BSPZ_PR_SET_IO_FLUSHER   57
@@ -37,10 +37,10 @@ struct bspz_scheduling {
     uint32_t least, most; /* of the utilisation */
 };
 
-#define BSPZ_SCHED_DEADLINE    6u
-#define BSPZ_SCHED_FLAGS       0x7u /* reset on fork, reclaim, tell overruns */
-#define BSPZ_SCHED_KEEP_ALL    0x18u
-#define BSPZ_SCHED_CLAMPS      0x60u
+#define BSPZ_SCHED_DEADLINE 6u
+#define BSPZ_SCHED_FLAGS    0x7u /* reset on fork, reclaim, tell overruns */
+#define BSPZ_SCHED_KEEP_ALL 0x18u
+#define BSPZ_SCHED_CLAMPS   0x60u
 
 /* The number at *at, which is put behind it. */
 uint64_t bspz_number(const char **at, unsigned base);

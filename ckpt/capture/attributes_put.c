@@ -1,8 +1,9 @@
-/* attributes_put.c - what a program had laid upon itself is laid upon the process that it goes on in.
+/* attributes_put.c - what a program had laid upon itself is laid upon the process that it goes on
+ * in.
  *
- * What can fail: this process may not do what the other one might, or the kernel or the machine does
- * not have it.  That is found before `staged`, but for what would be in the way of the restore; of
- * that it is made sure that it will be possible. */
+ * What can fail: this process may not do what the other one might, or the kernel or the machine
+ * does not have it.  That is found before `staged`, but for what would be in the way of the
+ * restore; of that it is made sure that it will be possible. */
 #include <errno.h>
 #include <linux/mman.h>
 #include <linux/prctl.h>
@@ -33,10 +34,10 @@ static int fail(char *text, enum bspz_attribute which, long error)
  */
 
 static const char *const limit_names[BSPZ_LIMITS] = {
-    "RLIMIT_CPU",    "RLIMIT_FSIZE",  "RLIMIT_DATA",     "RLIMIT_STACK",
-    "RLIMIT_CORE",   "RLIMIT_RSS",    "RLIMIT_NPROC",    "RLIMIT_NOFILE",
-    "RLIMIT_MEMLOCK", "RLIMIT_AS",    "RLIMIT_LOCKS",    "RLIMIT_SIGPENDING",
-    "RLIMIT_MSGQUEUE", "RLIMIT_NICE", "RLIMIT_RTPRIO",   "RLIMIT_RTTIME",
+    "RLIMIT_CPU",      "RLIMIT_FSIZE", "RLIMIT_DATA",   "RLIMIT_STACK",
+    "RLIMIT_CORE",     "RLIMIT_RSS",   "RLIMIT_NPROC",  "RLIMIT_NOFILE",
+    "RLIMIT_MEMLOCK",  "RLIMIT_AS",    "RLIMIT_LOCKS",  "RLIMIT_SIGPENDING",
+    "RLIMIT_MSGQUEUE", "RLIMIT_NICE",  "RLIMIT_RTPRIO", "RLIMIT_RTTIME",
 };
 
 struct limit {
@@ -339,8 +340,7 @@ static int check_privileges(const struct bspz_attributes *was, const struct bspz
     else if (ids >> BSPZ_ATTRIBUTE_GROUPS & 1 &&
              !bspz_attribute_same(was, now, BSPZ_ATTRIBUTE_GROUPS))
         what = "as another group";
-    else if (both >> BSPZ_ATTRIBUTE_CAPABILITIES & 1 &&
-             (then[1] & ~here[1] || then[2] & ~here[2]))
+    else if (both >> BSPZ_ATTRIBUTE_CAPABILITIES & 1 && (then[1] & ~here[1] || then[2] & ~here[2]))
         what = "with capabilities that it would not have here";
     else if (ids >> BSPZ_ATTRIBUTE_MORE_GROUPS & 1 &&
              !has_groups(&was->word[BSPZ_WORD_MORE_GROUPS], &now->word[BSPZ_WORD_MORE_GROUPS]))

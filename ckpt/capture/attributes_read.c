@@ -159,7 +159,7 @@ static void read_file(struct bspz_attributes *now, enum bspz_attribute attribute
     at += negative;
     now->word[word] = bspz_number(&at, base);
     if (negative)
-        now->word[word] = (uint64_t)-(int64_t)now->word[word];
+        now->word[word] = (uint64_t) - (int64_t)now->word[word];
     know(now, attribute);
 }
 
@@ -223,8 +223,8 @@ static void take_status(struct bspz_attributes *now, const char *status)
     take_numbers(now, BSPZ_ATTRIBUTE_CAPABILITIES, status, "\nCapPrm:", 16, capability + 1, 1);
     take_numbers(now, BSPZ_ATTRIBUTE_CAPABILITIES, status, "\nCapEff:", 16, capability + 2, 1);
     take_numbers(now, BSPZ_ATTRIBUTE_CAPABILITIES, status, "\nCapAmb:", 16, capability + 3, 1);
-    take_numbers(now, BSPZ_ATTRIBUTE_BOUNDING, status, "\nCapBnd:", 16,
-                 &word[BSPZ_WORD_BOUNDING], 1);
+    take_numbers(now, BSPZ_ATTRIBUTE_BOUNDING, status, "\nCapBnd:", 16, &word[BSPZ_WORD_BOUNDING],
+                 1);
     take_numbers(now, BSPZ_ATTRIBUTE_FILTERS, status, "\nSeccomp:", 10, &word[BSPZ_WORD_FILTERS],
                  1);
     /* Before Linux 5.9 it is not said how many there are. */
@@ -241,8 +241,8 @@ static void read_status(struct bspz_attributes *now)
         take_status(now, small);
     if (bytes != -EFBIG)
         return;
-    large = bspz_sys_map(0, STATUS_BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                         0);
+    large =
+        bspz_sys_map(0, STATUS_BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bspz_failed(large))
         return;
     if (bspz_sys_slurp("/proc/self/status", (char *)large, STATUS_BUFFER) > 0)
@@ -272,11 +272,11 @@ static void read_name_spaces(struct bspz_attributes *now)
         char name[20];
     } spaces[] = {
 #define S(name, text) {BSPZ_ATTRIBUTE_##name, BSPZ_WORD_##name, text}
-        S(MOUNTS, "mnt"),       S(USERS_SPACE, "user"),
-        S(NETWORK, "net"),      S(PROCESSES, "pid"),
-        S(NAMES, "uts"),        S(NEXT_PROCESSES, "pid_for_children"),
-        S(IPC, "ipc"),          S(CONTROL_GROUPS, "cgroup"),
-        S(TIME, "time"),        S(NEXT_TIME, "time_for_children"),
+        S(MOUNTS, "mnt"),  S(USERS_SPACE, "user"),
+        S(NETWORK, "net"), S(PROCESSES, "pid"),
+        S(NAMES, "uts"),   S(NEXT_PROCESSES, "pid_for_children"),
+        S(IPC, "ipc"),     S(CONTROL_GROUPS, "cgroup"),
+        S(TIME, "time"),   S(NEXT_TIME, "time_for_children"),
 #undef S
     };
     int folder = bspz_sys_open("/proc/self/ns", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -285,8 +285,7 @@ static void read_name_spaces(struct bspz_attributes *now)
     if (folder < 0)
         return;
     for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
-        long bytes =
-            bspz_sys4(SYS_readlinkat, folder, spaces[i].name, target, sizeof target - 1);
+        long bytes = bspz_sys4(SYS_readlinkat, folder, spaces[i].name, target, sizeof target - 1);
         const char *at;
 
         /* A new one that has no process yet is nowhere. */
@@ -344,8 +343,7 @@ static void begin_with(struct bspz_attributes *given, enum bspz_attribute attrib
     given->word[word] = value;
 }
 
-#define BEGIN_WITH(name, value)                                                                    \
-    begin_with(given, BSPZ_ATTRIBUTE_##name, BSPZ_WORD_##name, value)
+#define BEGIN_WITH(name, value) begin_with(given, BSPZ_ATTRIBUTE_##name, BSPZ_WORD_##name, value)
 
 /* What is not handed on, or not through exec. */
 void bspz_attributes_given(struct bspz_attributes *given)

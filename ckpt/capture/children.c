@@ -1,7 +1,7 @@
 /* children.c - what the process has started and not waited for yet.
  *
- * A process that is restored, or a copy that is thawed, has no children: its wait() would fail.  So it
- * is with one that has ended but not been waited for: its status would be lost. */
+ * A process that is restored, or a copy that is thawed, has no children: its wait() would fail.  So
+ * it is with one that has ended but not been waited for: its status would be lost. */
 #include <errno.h>
 #include <linux/wait.h>
 #include <string.h>

@@ -76,7 +76,8 @@ int bspz_snapshot_one_thread(struct bspz_snapshot *snapshot);
 /* Refuses, by process id and command, when something was started and not waited for. */
 int bspz_snapshot_judge_children(struct bspz_snapshot *snapshot);
 
-/* Whether the user's rules name this descriptor or path; whether there is a rule of this very text. */
+/* Whether the user's rules name this descriptor or path; whether there is a rule of this very text.
+ */
 bool bspz_rules_name(const struct bspz_capture_options *options, int number, const char *path);
 bool bspz_rules_have(const struct bspz_capture_options *options, const char *rule);
 bool bspz_is_job_descriptor(const struct bspz_capture_options *options, int number);

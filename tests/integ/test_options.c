@@ -131,7 +131,8 @@ START_TEST(snapshot_values)
 
     PARSE(&options, "--ckpt=d", "--every", "7", "--overhead", "2.5%", "--async", "off", "--keep",
           "all", "--max-restarts", "0", "--ckpt-exclude", "fd:7", "--ckpt-exclude", "path:/x/*",
-          "--on-refuse", "continue", "--grace", "1.5", "--bind", "none", "prog", "--every", "x");
+          "--ckpt-exclude", "child", "--on-refuse", "continue", "--grace", "1.5", "--bind", "none",
+          "prog", "--every", "x");
     ck_assert_msg(options_complete(&options, 30), "%s", options.error);
     ck_assert_int_eq(options.snapshots.rule, WIRE_RULE_SUPERSTEPS);
     ck_assert_uint_eq(options.snapshots.every, 7);
@@ -140,8 +141,9 @@ START_TEST(snapshot_values)
     ck_assert_int_eq(options.snapshots.async, WIRE_ASYNC_OFF);
     ck_assert_uint_eq(options.snapshots.keep, 0);
     ck_assert_uint_eq(options.snapshots.max_restarts, 0);
-    ck_assert_int_eq(options.snapshots.excluded_count, 2);
+    ck_assert_int_eq(options.snapshots.excluded_count, 3);
     ck_assert_str_eq(options.snapshots.excluded[1], "path:/x/*");
+    ck_assert_str_eq(options.snapshots.excluded[2], "child");
     ck_assert_uint_eq(options.snapshots.grace_ms, 1500);
     ck_assert_int_eq(options.kept_count, 10);
     ck_assert_str_eq(options.kept[0], "every=7");
@@ -188,12 +190,24 @@ END_TEST
 START_TEST(snapshot_nonsense)
 {
     static const char *const pairs[][2] = {
-        {"--overhead", "0%"}, {"--overhead", "5"},      {"--overhead", "101%"},
-        {"--async", "yes"},   {"--keep", "0"},          {"--keep", "-1"},
-        {"--keep", "3x"},     {"--max-restarts", "-1"}, {"--ckpt-exclude", "fd:"},
-        {"--grace", "-1"},    {"--ckpt-exclude", "7"},  {"--ckpt-exclude", "path:"},
-        {"--on-refuse", ""},  {"--ckpt", ""},           {"--grace", "soon"},
-        {"--restart", ""},    {"--restart", "@7"},
+        {"--overhead", "0%"},
+        {"--overhead", "5"},
+        {"--overhead", "101%"},
+        {"--async", "yes"},
+        {"--keep", "0"},
+        {"--keep", "-1"},
+        {"--keep", "3x"},
+        {"--max-restarts", "-1"},
+        {"--ckpt-exclude", "fd:"},
+        {"--grace", "-1"},
+        {"--ckpt-exclude", "7"},
+        {"--ckpt-exclude", "path:"},
+        {"--ckpt-exclude", "children"},
+        {"--on-refuse", ""},
+        {"--ckpt", ""},
+        {"--grace", "soon"},
+        {"--restart", ""},
+        {"--restart", "@7"},
     };
     struct options options;
 

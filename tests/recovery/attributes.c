@@ -4,8 +4,8 @@
  *
  * Each process gives itself what the words say, in bsp_begin's next superstep; in the end it prints
  * all of it, whatever it was:
- *   nice N, files N (its soft limit), slack N, pin (to one processor), small (its address space is all
- *   that it has), child (one that lives, which it waits for in the end), reaper (adopts orphans)
+ *   nice N, files N (its soft limit), slack N, pin (to one processor), small (its address space is
+ * all that it has), child (one that lives, which it waits for in the end), reaper (adopts orphans)
  * In every superstep errno is what it was before bsp_sync, and bsp_time goes on. */
 #include <bsp.h>
 #include <errno.h>

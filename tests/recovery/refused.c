@@ -1,7 +1,7 @@
 /* refused.c - a process with something that no snapshot can keep.
  *
- *   refused WHAT     thread, socket, pipe, deleted, timer, lock, shared, child, ended, seccomp, users or
- *                    nothing
+ *   refused WHAT     thread, socket, pipe, deleted, timer, lock, shared, child, ended, seccomp,
+ * users or nothing
  *
  * The last process makes it after bsp_begin; then there are some supersteps, and "done" is printed
  * when it still works. */

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 
 struct attribute_case {
-    const char *name;   /* of the row */
-    void (*set)(void);  /* gives it to this process; calls impossible() where that is not possible */
-    bool (*has)(void);  /* in a process that goes on: whether it has what was set; NULL where every
-                           snapshot is refused */
+    const char *name;  /* of the row */
+    void (*set)(void); /* gives it to this process; calls impossible() where that is not possible */
+    bool (*has)(void); /* in a process that goes on: whether it has what was set; NULL where every
+                          snapshot is refused */
 };
 
 /* Ended by a case without a name. */

@@ -381,7 +381,10 @@ static bool has_affinity(void)
     return sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &processors);
 }
 
-#define CASE(row, name) {row, set_##name, has_##name}
+#define CASE(row, name)                                                                            \
+    {                                                                                              \
+        row, set_##name, has_##name                                                                \
+    }
 
 const struct attribute_case kept_cases[] = {
     CASE("limits", limits),

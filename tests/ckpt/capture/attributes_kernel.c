@@ -196,7 +196,10 @@ static bool has_locks(void)
     return locked_pages() == 4;
 }
 
-#define CASE(row, name) {row, set_##name, has_##name}
+#define CASE(row, name)                                                                            \
+    {                                                                                              \
+        row, set_##name, has_##name                                                                \
+    }
 
 const struct attribute_case kernel_cases[] = {
     CASE("name", name),

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ipc.h>
 #include <sys/io.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -327,7 +327,10 @@ static bool has_login_id(void)
     return strtol(text, NULL, 10) == 4321;
 }
 
-#define CASE(row, name) {row, set_##name, has_##name}
+#define CASE(row, name)                                                                            \
+    {                                                                                              \
+        row, set_##name, has_##name                                                                \
+    }
 
 const struct attribute_case lost_cases[] = {
     CASE("death-signal", death_signal),

@@ -293,7 +293,10 @@ static void set_counters(void)
     need(syscall(SYS_perf_event_open, &counter, 0, -1, -1, 0), "perf_event_open");
 }
 
-#define CASE(row, name) {row, set_##name, NULL}
+#define CASE(row, name)                                                                            \
+    {                                                                                              \
+        row, set_##name, NULL                                                                      \
+    }
 
 const struct attribute_case refused_cases[] = {
     CASE("users", users),

@@ -27,7 +27,7 @@ static uint64_t superstep;
 static struct bspz_image_table *tables[2];
 static int newest;
 
-static struct bspz_attributes given; /* as the agent would say */
+static struct bspz_attributes given;  /* as the agent would say */
 static struct bspz_range excluded[3]; /* the tables, and what the agent shares */
 
 static void exclude_tables(void)
@@ -153,15 +153,15 @@ static int come_back(const struct bspz_capture_plan *plan)
 {
     char why[BSPZ_WHY_SIZE];
 
+    check_apart();
+    exclude_tables();
+    host_exclude(NULL, 0);
+    newest = 0;
     if (bspz_attributes_finish(&plan->attributes, why) != 0) {
         fprintf(stderr, "not completed: %s\n", why);
         exit(7);
     }
     bspz_attributes_put_affinity(&plan->attributes);
-    check_apart();
-    exclude_tables();
-    host_exclude(NULL, 0);
-    newest = 0;
     return 1;
 }
 
