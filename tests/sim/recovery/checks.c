@@ -126,11 +126,14 @@ void check_chosen(struct world *world, const struct zero *zero, struct coord_nam
 /* One that is damaged has been tried, or is not looked at before. */
 void check_nothing_saved(struct world *world, const struct zero *zero)
 {
-    for (uint32_t i = 0; i < world->snap_count; i++)
-        if (is_usable(world, &world->snaps[i], disks_of(world, zero)) && !world->snaps[i].damaged &&
-            world->snaps[i].name.term < zero->term)
+    for (uint32_t i = 0; i < world->snap_count; i++) {
+        const struct snap *snap = &world->snaps[i];
+        bool wanted = zero->wanted == COORD_NEVER || zero->wanted == snap->name.superstep;
+        if (wanted && snap->name.term < zero->term && !snap->damaged &&
+            is_usable(world, snap, disks_of(world, zero)))
             fail(world, "nothing is found to go on from, but there is snapshot %llu.%u",
-                 (unsigned long long)world->snaps[i].name.superstep, world->snaps[i].name.term);
+                 (unsigned long long)snap->name.superstep, snap->name.term);
+    }
     world->nothing_saved = true;
 }
 
