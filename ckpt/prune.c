@@ -91,61 +91,6 @@ int store_job_discard(struct store *store, char *error)
 
 /* ---- Pruning --------------------------------------------------------------------------------- */
 
-static size_t find(const struct store_entry *entries, size_t count, uint64_t superstep,
-                   uint32_t term)
-{
-    size_t i = 0;
-
-    while (i < count && (entries[i].superstep != superstep || entries[i].term != term))
-        i++;
-    return i;
-}
-
-/* Marks what the images of a kept snapshot are based on.  Bases are older, so going through the
- * list from the newest to the oldest finds the bases of bases, too. */
-static int keep_bases(struct store *store, const struct store_entry *entries, size_t count,
-                      size_t index, bool *kept, char *error)
-{
-    struct manifest manifest;
-
-    int status =
-        store_manifest(store, entries[index].superstep, entries[index].term, &manifest, error);
-    if (status < 0)
-        return status;
-    for (uint32_t i = 0; i < manifest.images.count; i++) {
-        const struct manifest_image *image = &manifest.images.items[i];
-        if (image->generation == 0)
-            continue;
-        size_t base = find(entries, count, image->base_superstep, image->base_term);
-        if (base < count)
-            kept[base] = true;
-    }
-    manifest_free(&manifest);
-    return 0;
-}
-
-/* What is kept: the newest committed ones and the bases beneath them. */
-static int choose(struct store *store, const struct store_entry *entries, size_t count,
-                  uint32_t keep, bool *kept, char *error)
-{
-    for (size_t i = count; i-- > 0;) {
-        if (entries[i].state == STORE_UNFINISHED)
-            kept[i] = true; /* perhaps in the making: for store_sweep */
-        if (entries[i].state == STORE_DAMAGED && entries[i].status != -EBADMSG)
-            kept[i] = true; /* of another version, or not ours: not for us to judge */
-        if (entries[i].state == STORE_COMMITTED && keep > 0) {
-            kept[i] = true;
-            keep--;
-        }
-        if (kept[i] && (entries[i].state == STORE_COMMITTED || entries[i].state == STORE_RETIRED)) {
-            int status = keep_bases(store, entries, count, i, kept, error);
-            if (status < 0)
-                return status;
-        }
-    }
-    return 0;
-}
-
 int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error)
 {
     struct store_entry *entries;
@@ -157,15 +102,15 @@ int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error
     int status = store_list(store, &entries, &count, error);
     if (status < 0)
         return status;
-    bool *kept = calloc(count + 1, sizeof(*kept));
-    if (!kept) {
+    enum store_role *roles = calloc(count + 1, sizeof(*roles));
+    if (!roles) {
         free(entries);
         return store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
     }
-    status = choose(store, entries, count, keep, kept, error);
+    status = store_roles(store, entries, count, keep, roles, error);
     /* From the newest: what is based on another goes before it. */
     for (size_t i = count; i-- > 0 && status == 0;) {
-        if (kept[i])
+        if (roles[i] != STORE_UNNEEDED)
             continue;
         store_snapshot_name(name, entries[i].superstep, entries[i].term);
         status = store_remove_folder(store, store->job, name);
@@ -173,7 +118,7 @@ int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error
             store_fail_system(store, status, error, "snapshot %s cannot be removed", name);
         gone += status == 0;
     }
-    free(kept);
+    free(roles);
     free(entries);
     if (status == 0 && removed)
         *removed = gone;

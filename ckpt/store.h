@@ -218,8 +218,29 @@ int store_repair(struct store *store, store_loss_function *tell, void *context, 
 /* Removes temporary files and unfinished snapshots.  No snapshot may be in the making. */
 int store_sweep(struct store *store, size_t *removed, char *error);
 
-/* Removes all but the newest `keep` committed snapshots and the bases they need, and what is
- * retired or damaged.  keep is at least 1. */
+/* Images in a chain that a job with snapshots of its own makes, the full one included: then a full one
+ * is due.  So with `keep` snapshots at most keep + 2 * STORE_CHAIN_MOST - 1 are there. */
+#define STORE_CHAIN_MOST   8u
+#define STORE_KEEP_DEFAULT 3u /* bsprun's */
+
+/* Why a snapshot is kept. */
+enum store_role {
+    STORE_UNNEEDED,   /* it is not */
+    STORE_NEWEST,     /* one of the newest `keep` committed ones */
+    STORE_SECOND,     /* the newest that shares no image with the newest of all: what there is to go
+                         back to when that, or what it is based on, is damaged */
+    STORE_BASE,       /* one of these builds on it */
+    STORE_LEFT_ALONE, /* unfinished, of another version, or not the caller's */
+};
+
+/* The role of each of the entries of store_list when the newest `keep` are wanted.  With keep 1 there
+ * is no second one.  Reads all manifests. */
+int store_roles(struct store *store, const struct store_entry *entries, size_t count,
+                uint32_t keep, enum store_role *roles, char *error);
+
+/* Removes all but the newest `keep` committed snapshots, one that is independent of the newest (when
+ * keep is at least 2), and the bases they need; also what is retired or damaged.  keep is at least 1.
+ */
 int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error);
 
 #endif

@@ -58,6 +58,7 @@ static void not_restored(struct agent *agent, int pid, const struct death *death
         agent_cannot_go_on(agent, pid, why);
     } else if (has_said && !agent->snapshots->kept[pid].copied && !snap->refused) {
         agent_blame(agent, why, false);
+        agent_note_bad_image(agent, pid, snap->bad_image);
         agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
     } else if (has_said && !agent->snapshots->kept[pid].copied && error != ENOMEM &&
                error != EAGAIN) {

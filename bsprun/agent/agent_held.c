@@ -32,6 +32,101 @@ static void note_fault(void *context, const struct store_fault *fault)
             faults->bad[pid] = true;
 }
 
+/* ---- Images that a restore found bad --------------------------------------------------------- */
+
+/* Is told of an image; false: that was the last one. */
+typedef bool meet_image(void *context, struct coord_name name, uint32_t pid);
+
+/* Goes down the chain of images of a process, as far as there are manifests. */
+static void walk_chain(struct sources *sources, struct coord_name name, uint32_t pid,
+                       meet_image *meet, void *context)
+{
+    char why[AGENT_WHY];
+    int error;
+
+    for (uint32_t step = 0; step < BSPZ_IMAGE_CHAIN_MAX; step++) {
+        const struct manifest *manifest = agent_manifest_of(sources, name, &error, why);
+        const struct manifest_image *image;
+
+        if (!manifest || pid >= manifest->nprocs)
+            return;
+        image = &manifest->images.items[pid];
+        if (!meet(context, name, image->image_pid) || image->generation == 0)
+            return;
+        name = (struct coord_name){image->base_superstep, image->base_term};
+        pid = image->base_pid;
+    }
+}
+
+struct descent {
+    uint32_t left;
+    struct bad_image found;
+};
+
+static bool descend(void *context, struct coord_name name, uint32_t pid)
+{
+    struct descent *descent = context;
+
+    descent->found = (struct bad_image){name, pid};
+    return descent->left-- > 0;
+}
+
+void agent_note_bad_image(struct agent *agent, int pid, uint32_t number)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct sources sources = {.store = snapshots->store};
+    struct descent descent = {.left = number};
+
+    walk_chain(&sources, snapshots->committed, (uint32_t)pid, descend, &descent);
+    agent_free_sources(&sources);
+    if (descent.found.name.term > 0 && snapshots->bad_count < BAD_IMAGES_MOST)
+        snapshots->bad[snapshots->bad_count++] = descent.found;
+}
+
+struct search {
+    const struct agent_snapshots *snapshots;
+    const struct bad_image *found;
+};
+
+static bool is_good(void *context, struct coord_name name, uint32_t pid)
+{
+    struct search *search = context;
+
+    for (uint32_t i = 0; i < search->snapshots->bad_count && !search->found; i++) {
+        const struct bad_image *bad = &search->snapshots->bad[i];
+
+        if (coord_name_same(bad->name, name) && bad->pid == pid)
+            search->found = bad;
+    }
+    return !search->found;
+}
+
+/* Which bad image the snapshot has or builds on, NULL: none. */
+static const struct bad_image *find_bad(const struct agent_snapshots *snapshots,
+                                        const struct manifest *manifest, struct faults *faults)
+{
+    struct coord_name name = {manifest->superstep, manifest->term};
+    const struct bad_image *first = NULL;
+
+    for (uint32_t pid = 0; pid < manifest->nprocs && snapshots->bad_count > 0; pid++) {
+        struct sources sources = {.store = snapshots->store};
+        struct search search = {.snapshots = snapshots};
+
+        walk_chain(&sources, name, pid, is_good, &search);
+        agent_free_sources(&sources);
+        if (search.found && faults->bad)
+            faults->bad[manifest->images.items[pid].image_pid] = true;
+        first = first ? first : search.found;
+    }
+    if (first && !faults->why[0])
+        snprintf(faults->why, sizeof faults->why,
+                 "it needs the image of process %u in snapshot %llu.%u, which is damaged",
+                 first->pid, (unsigned long long)first->name.superstep, first->name.term);
+    return first;
+}
+
+/* ---- What there is --------------------------------------------------------------------------- */
+
 /* Whether Processor Zero could choose it. */
 static bool may_be_chosen(const struct agent *agent, const struct store_entry *entry)
 {
@@ -48,8 +143,8 @@ static bool may_be_chosen(const struct agent *agent, const struct store_entry *e
     return true;
 }
 
-/* Where hosts share no directory, each has some of the images, also that which sees the directory of
- * bsprun.  The list is for free(). */
+/* Where hosts share no directory, each has some of the images, also that which sees the directory
+ * of bsprun.  The list is for free(). */
 static uint64_t *list_intact(const struct manifest *manifest, const struct faults *faults,
                              uint32_t *count)
 {
@@ -79,6 +174,10 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     held->processes = manifest->nprocs;
     held->manifest = true;
     held->all = store_check(snapshots->store, manifest, false, note_fault, &faults) == 0;
+    if (find_bad(snapshots, manifest, &faults)) {
+        faults.elsewhere = false;
+        held->all = false;
+    }
     if (!held->all && snapshots->shared && !faults.elsewhere)
         agent_notice(agent, "snapshot %llu.%u cannot be used: %s",
                      (unsigned long long)name.superstep, name.term, faults.why);
@@ -90,8 +189,10 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
             copies[held->copies.count++] = (uint64_t)pid;
     held->copies.items = copies;
     if (agent->peers && snapshots->election.between_failures_ns > 0)
-        held->together.items = together = agent_list_together(agent, manifest, &held->together.count);
-    agent_tell_zero(agent, &message);
+        held->together.items = together =
+            agent_list_together(agent, manifest, &held->together.count);
+    if (held->all || agent->peers) /* else it only takes the place of one that can be used */
+        agent_tell_zero(agent, &message);
     free(together);
     free(images);
     free(faults.bad);

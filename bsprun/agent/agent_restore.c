@@ -21,8 +21,8 @@
 
 /* ---- Images ---- */
 
-const struct manifest *agent_manifest_of(struct sources *sources, struct coord_name name, int *error,
-                                         char *why)
+const struct manifest *agent_manifest_of(struct sources *sources, struct coord_name name,
+                                         int *error, char *why)
 {
     struct manifest *manifest = &sources->manifests[sources->count];
 
@@ -183,6 +183,27 @@ static int check_program(struct agent *agent, struct sources *sources, const str
     return -ENOEXEC;
 }
 
+/* The library that wrote an image is in the program, and would not understand this agent.  One
+ * message, before anything is started. */
+static bool is_of_this_library(struct sources *sources, struct coord_name name, int image,
+                               char *why)
+{
+    struct bspz_image_header header;
+    const struct manifest *manifest = manifest_of(sources, name, why);
+
+    if (!manifest || pread(image, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+        memcmp(header.magic, BSPZ_IMAGE_MAGIC, sizeof header.magic) != 0 ||
+        header.libbsp_version == BSPZ_LIBRARY_VERSION)
+        return true; /* or damaged: the process will say so */
+    snprintf(why, AGENT_WHY,
+             "snapshot %llu.%u was taken by bspzero %.40s (libbsp %u), and this is bspzero %s "
+             "(libbsp %u): it goes on with the bsprun that took it, or from the start with the "
+             "program linked again",
+             (unsigned long long)name.superstep, name.term, manifest->version,
+             header.libbsp_version, BSPZ_VERSION, BSPZ_LIBRARY_VERSION);
+    return false;
+}
+
 /* 0, or -errno and `why`; -ENOEXEC: that is not the image's fault. */
 static int start_process(struct agent *agent, int pid, struct coord_name name,
                          struct sources *sources, char *why)
@@ -195,7 +216,8 @@ static int start_process(struct agent *agent, int pid, struct coord_name name,
     pid_t ospid = -EIO;
     int error;
 
-    if (image && check_program(agent, sources, &chain, why) != 0) {
+    if (image && (!is_of_this_library(sources, name, chain.fds[0], why) ||
+                  check_program(agent, sources, &chain, why) != 0)) {
         ospid = -ENOEXEC;
     } else if (image) {
         if (agent->snapshots->shares)

@@ -47,6 +47,25 @@ static int make_folder(struct agent *agent, char why[AGENT_WHY])
     return error;
 }
 
+/* Two chains that share no image: as soon as there are two snapshots at barriers, and from then on
+ * one begins after so many.  Who wants one snapshot only has no use for a second chain. */
+static bool is_full_due(const struct agent *agent)
+{
+    const struct agent_snapshots *snapshots = agent->snapshots;
+    uint32_t longest = 0;
+    bool on_first = false;
+
+    for (int pid = 0; pid < agent->nprocs && !snapshots->ticket.first; pid++) {
+        const struct manifest_image *image = &snapshots->kept[pid].image;
+
+        if (!agent_is_here(agent, pid))
+            continue;
+        longest = image->generation > longest ? image->generation : longest;
+        on_first = on_first || (image->generation == 1 && image->base_superstep == 0);
+    }
+    return snapshots->keep != 1 && (on_first || longest + 1 >= STORE_CHAIN_MOST);
+}
+
 static void write_order(struct agent *agent, bool forked)
 {
     const struct agent_snapshots *snapshots = agent->snapshots;
@@ -56,13 +75,13 @@ static void write_order(struct agent *agent, bool forked)
     order->superstep = snapshots->ticket.name.superstep;
     order->term = snapshots->ticket.name.term;
     order->forked = forked;
-    order->compress =
-        snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
-                          (uint32_t)agent->here, (uint32_t)agent->order.cores);
+    order->compress = snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
+                                        (uint32_t)agent->here, (uint32_t)agent->order.cores);
     order->created = snapshots->ticket.created;
     /* What other hosts keep must stand alone: they have nothing that it could build on. */
-    order->base_superstep = snapshots->copies > 1 ? 0 : snapshots->committed.superstep;
-    order->base_term = snapshots->copies > 1 ? 0 : snapshots->committed.term;
+    bool full = snapshots->copies > 1 || is_full_due(agent);
+    order->base_superstep = full ? 0 : snapshots->committed.superstep;
+    order->base_term = full ? 0 : snapshots->committed.term;
     memcpy(order->rules, snapshots->rules, snapshots->rules_bytes);
     order->rules_bytes = snapshots->rules_bytes;
 }
@@ -381,9 +400,8 @@ static void persist(struct agent *agent, const struct wire_message *order)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     uint64_t superstep = order->envelope.superstep;
-    struct fetch_want want = {.thing = WIRE_THING_MANIFEST,
-                              .name = {superstep, agent->term},
-                              .done = manifest_came};
+    struct fetch_want want = {
+        .thing = WIRE_THING_MANIFEST, .name = {superstep, agent->term}, .done = manifest_came};
     char why[AGENT_WHY] = "there is no such snapshot";
     int error;
 

@@ -52,6 +52,12 @@ struct ticket {
     uint64_t changed;      /* bytes, of all images so far */
 };
 
+#define BAD_IMAGES_MOST 16u
+struct bad_image {
+    struct coord_name name;
+    uint32_t pid;
+};
+
 /* How process 0 was started: for the manifest, and for starting it again. */
 struct identity {
     char *program, *directory;
@@ -97,6 +103,9 @@ struct agent_snapshots {
     struct ticket ticket;
     struct coord_name committed; /* the newest one known of in this term; what it began from */
     struct election election;
+    /* Images that a restore found damaged: nothing that builds on one is offered again. */
+    struct bad_image bad[BAD_IMAGES_MOST];
+    uint32_t bad_count;
     bool ended;    /* nothing of it is left */
     bool restores; /* this term began from a snapshot */
     bool elsewhere; /* processes are made of another host's process 0, in bsp_begin */
@@ -214,6 +223,8 @@ uint64_t *agent_list_together(const struct agent *agent, const struct manifest *
 
 /* ---- agent_held.c ---- */
 
+/* The restore of the process found an image to be bad: the number-th of its chain, 0 the newest. */
+void agent_note_bad_image(struct agent *agent, int pid, uint32_t number);
 /* Tells Processor Zero of the snapshots there are. */
 void agent_tell_held(struct agent *agent);
 

@@ -30,7 +30,21 @@ int target_jobs(struct target *target, struct store_job **jobs, size_t *count)
 
 /* ---- ls -------------------------------------------------------------------------------------- */
 
-static void print_entry(const char *job, const struct store_entry *entry, uint64_t now)
+/* What a snapshot is kept for, behind its state; "" where that says it. */
+static const char *role_text(enum store_role role)
+{
+    static const char *const texts[] = {"", "", ", kept as second chain", ", kept as a base", ""};
+    return texts[role];
+}
+
+static const char *role_name(enum store_role role)
+{
+    static const char *const names[] = {"none", "newest", "second", "base", "left"};
+    return names[role];
+}
+
+static void print_entry(const char *job, const struct store_entry *entry, enum store_role role,
+                        uint64_t now)
 {
     char name[48], age[24], size[24], images[24] = "";
 
@@ -38,13 +52,13 @@ static void print_entry(const char *job, const struct store_entry *entry, uint64
     if (entry->nprocs > 0)
         snprintf(images, sizeof(images), entry->generation ? "+%" PRIu32 : "full",
                  entry->generation);
-    printf("%-14s %12s %9s %6" PRIu32 " %11s %-5s %s%s%s\n", job, name,
+    printf("%-14s %12s %9s %6" PRIu32 " %11s %-5s %s%s%s%s\n", job, name,
            age_text(entry->created, now, age), entry->nprocs, size_text(entry->bytes, size), images,
-           state_text(entry->state), entry->why[0] ? ": " : "",
-           entry->state == STORE_UNFINISHED ? "" : entry->why);
+           state_text(entry->state), entry->why[0] ? "" : role_text(role),
+           entry->why[0] ? ": " : "", entry->state == STORE_UNFINISHED ? "" : entry->why);
 }
 
-static void json_entry(const struct store_entry *entry)
+static void json_entry(const struct store_entry *entry, enum store_role role)
 {
     json_object(NULL);
     json_number("superstep", entry->superstep);
@@ -54,6 +68,7 @@ static void json_entry(const struct store_entry *entry)
     json_number("generation", entry->generation);
     json_number("created", entry->created);
     json_number("bytes", entry->bytes);
+    json_text("kept_as", role_name(role));
     if (entry->why[0] && entry->state != STORE_UNFINISHED)
         json_text("why", entry->why);
     json_end();
@@ -72,6 +87,41 @@ static void list_end(struct store *store, const char *job, bool json)
     manifest_finish_free(&finish);
 }
 
+/* As bsprun was told with the newest snapshot; what it takes by default when that cannot be read.
+ */
+static uint32_t kept_by_bsprun(struct store *store, const struct store_entry *entries, size_t count)
+{
+    struct manifest manifest;
+    uint32_t keep = STORE_KEEP_DEFAULT;
+
+    while (count > 0 && entries[count - 1].state != STORE_COMMITTED)
+        count--;
+    if (count == 0 || store_manifest(store, entries[count - 1].superstep, entries[count - 1].term,
+                                     &manifest, NULL) < 0)
+        return keep;
+    for (uint32_t i = 0; i < manifest.options.count; i++) {
+        const char *option = manifest.options.items[i];
+        option += strspn(option, "-");
+        if (strncmp(option, "keep=", 5) == 0)
+            keep = strcmp(option + 5, "all") == 0 ? UINT32_MAX
+                                                  : (uint32_t)strtoul(option + 5, NULL, 10);
+    }
+    manifest_free(&manifest);
+    return keep;
+}
+
+/* Without them, when a manifest is gone meanwhile, the list is still of use; for free(). */
+static enum store_role *find_roles(struct store *store, const struct store_entry *entries,
+                                   size_t count)
+{
+    enum store_role *roles = calloc(count + 1, sizeof(*roles));
+    uint32_t keep = kept_by_bsprun(store, entries, count);
+
+    if (roles && store_roles(store, entries, count, keep, roles, NULL) < 0)
+        memset(roles, 0, count * sizeof(*roles));
+    return roles;
+}
+
 static int list_job(const struct request *request, struct store *store, const char *job)
 {
     char error[MANIFEST_ERROR_SIZE];
@@ -80,6 +130,11 @@ static int list_job(const struct request *request, struct store *store, const ch
 
     if (store_job_open(store, job, error) < 0 || store_list_all(store, &entries, &count, error) < 0)
         return complain("%s", error);
+    enum store_role *roles = find_roles(store, entries, count);
+    if (!roles) {
+        free(entries);
+        return complain("out of memory");
+    }
     if (request->json) {
         json_object(NULL);
         json_text("job", job);
@@ -87,14 +142,15 @@ static int list_job(const struct request *request, struct store *store, const ch
     }
     for (size_t i = 0; i < count; i++)
         if (request->json)
-            json_entry(&entries[i]);
+            json_entry(&entries[i], roles[i]);
         else
-            print_entry(job, &entries[i], request->now);
+            print_entry(job, &entries[i], roles[i], request->now);
     if (request->json)
         json_end();
     list_end(store, job, request->json);
     if (request->json)
         json_end();
+    free(roles);
     free(entries);
     return STATUS_OK;
 }

@@ -20,6 +20,10 @@
 #include "ckpt/capture/attributes.h"
 #include "ckpt/format/image.h"
 
+/* libbsp_version of images: changes when a program of one version cannot go on from what the other
+ * has written, or not under its bsprun.  1: bspzero 0.1. */
+#define BSPZ_LIBRARY_VERSION 2u
+
 #define BSPZ_WHY_SIZE        512
 #define BSPZ_RULE_CHILD      "child"
 #define BSPZ_HANDOVER_MAX    65536
@@ -180,6 +184,7 @@ struct bspz_restore_plan {
     char why[BSPZ_WHY_SIZE];
     bool image_at_fault; /* with an error: it is damaged or another one; else this machine, its
                             files or its programs are not what the process needs */
+    uint32_t image_index; /* and which of the chain it is, as far as that is known; else 0 */
     char note[BSPZ_WHY_SIZE]; /* when `staged` is called: what the user should know, or nothing */
 };
 

@@ -90,14 +90,18 @@ static int open_images(struct bspz_restore *restore, struct bspz_image *images,
 
     for (uint32_t i = 0; i < plan->chain_count && !error; i++) {
         chain[i] = &images[i];
+        plan->image_index = i;
         error = bspz_image_open(&images[i], &plan->chain[i], scratch, &fault);
     }
-    if (!error)
+    if (!error) {
+        plan->image_index = 0;
         error = bspz_image_expect(&images[0], &plan->expected, &fault);
+    }
     plan->image_at_fault = error && error != -ENOMEM;
     if (error)
         return bspz_restore_fail(restore, error, fault.text, NULL, NULL);
     for (uint32_t i = 0; i < plan->chain_count && !error; i++) {
+        plan->image_index = i;
         tables = fresh_memory(bspz_image_memory(&images[i]));
         error = tables ? bspz_image_load(&images[i], tables, &fault) : -ENOMEM;
     }

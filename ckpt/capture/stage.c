@@ -378,6 +378,7 @@ int bspz_stage(struct bspz_restore *restore, struct bspz_image *const *chain)
     bspz_stage_huge(restore);
     error = bspz_image_decode(chain, restore->plan->chain_count, place, restore, &which, &fault);
     restore->plan->image_at_fault = error && error != -ENOMEM;
+    restore->plan->image_index = which;
     if (error)
         return bspz_restore_fail(restore, error, fault.text, NULL, NULL);
     error = redirect(restore);

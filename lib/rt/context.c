@@ -98,13 +98,15 @@ static void become_inert(void)
     }
 }
 
-static BSPZ_NORETURN void cannot_attach(int error)
+static BSPZ_NORETURN void cannot_attach(int error, uint32_t version)
 {
     if (error == EPROTO)
-        fprintf(stderr,
-                "bspzero: bsprun and the library in this program are of different versions (the "
-                "library: board %u): link the program again with the bspcc of this bsprun\n",
-                BSPZ_BOARD_VERSION);
+        fprintf(
+            stderr,
+            "bspzero: bsprun and the library in this program are of different versions (bsprun: "
+            "board %u, the library: board %u): link the program again with the bspcc of this "
+            "bsprun\n",
+            version, BSPZ_BOARD_VERSION);
     else
         fprintf(stderr,
                 "bspzero: cannot reach the memory of this job (%s): was the descriptor named "
@@ -119,6 +121,7 @@ __attribute__((constructor)) static void attach(void)
 {
     const char *value = getenv(BSPZ_ENV_BOARD);
     const char *compat = getenv("BSP_COMPAT");
+    uint32_t refused;
     int fd;
 
     bspz_rt.oxford = bspz_options()->oxford || (compat && strcmp(compat, "oxford") == 0);
@@ -133,9 +136,9 @@ __attribute__((constructor)) static void attach(void)
     bspz_arm_exit_hook();
     if (!value)
         return;
-    fd = bspz_board_open(value, &bspz_rt.board);
+    fd = bspz_board_open(value, &bspz_rt.board, &refused);
     if (fd < 0)
-        cannot_attach(-fd);
+        cannot_attach(-fd, refused);
     unsetenv(BSPZ_ENV_BOARD);
     bspz_rt.board_fd = fd;
     bspz_rt.bare = false;

@@ -21,7 +21,6 @@
 #include "ckpt/capture/share.h"
 #include "lib/rt/save_restore.h"
 
-#define LIBRARY_VERSION 2u
 #define RULES_MAX       256u
 #define FIRST_DESCRIPTOR 512 /* of the image: out of the way of the program's */
 
@@ -200,7 +199,7 @@ static void fill_plan(void)
     header->pid = (uint32_t)bspz_rt.pid;
     header->nprocs = (uint32_t)bspz_rt.nprocs;
     header->created = order()->created;
-    header->libbsp_version = LIBRARY_VERSION;
+    header->libbsp_version = BSPZ_LIBRARY_VERSION;
     choose_tables(&plan.image);
     plan.finished = finished;
     plan.finished_context = &image;

@@ -126,5 +126,6 @@ void bspz_restore(const char *value)
         plan.expected.job = bspz_rt.board->snap_order.job;
     error = bspz_restore_main(&plan);
     bspz_own_snap()->refused = !plan.image_at_fault;
+    bspz_own_snap()->bad_image = plan.image_at_fault ? plan.image_index : 0;
     bspz_restore_failed(-error, plan.why);
 }

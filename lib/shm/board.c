@@ -140,8 +140,8 @@ int bspz_board_create(const char *token, int limit, int slots, uint32_t flags,
 }
 
 /* The board behind fd if it is one of ours with the right token, else NULL.  A board of another
- * version is marked as refused. */
-static struct bspz_board *checked_board(int fd, const char *token, bool *refused)
+ * version is marked as refused, and its version goes to *refused. */
+static struct bspz_board *checked_board(int fd, const char *token, uint32_t *refused)
 {
     struct stat status;
     struct bspz_board *board;
@@ -157,38 +157,38 @@ static struct bspz_board *checked_board(int fd, const char *token, bool *refused
         return board;
     if (board->magic == BSPZ_BOARD_MAGIC && board->version != BSPZ_BOARD_VERSION) {
         board->flags |= BSPZ_BOARD_REFUSED;
-        *refused = true;
+        *refused = board->version;
     }
     munmap(board, BSPZ_BOARD_BYTES);
     return NULL;
 }
 
-int bspz_board_open(const char *value, struct bspz_board **board)
+int bspz_board_open(const char *value, struct bspz_board **board, uint32_t *refused)
 {
     int inherited, agent_pid, agent_fd, fd;
     char token[sizeof (*board)->token];
     char path[64];
-    bool refused = false;
 
+    *refused = 0;
     if (sscanf(value, "%d:%d:%d:%39s", &inherited, &agent_pid, &agent_fd, token) != 4)
         return -EINVAL;
-    *board = checked_board(inherited, token, &refused);
+    *board = checked_board(inherited, token, refused);
     if (*board) {
         fcntl(inherited, F_SETFD, FD_CLOEXEC);
         return inherited;
     }
-    if (refused)
+    if (*refused)
         return -EPROTO;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", agent_pid, agent_fd);
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return -errno;
     fd = bspz_move_to_top(fd);
-    *board = checked_board(fd, token, &refused);
+    *board = checked_board(fd, token, refused);
     if (*board)
         return fd;
     close(fd);
-    return refused ? -EPROTO : -ESTALE;
+    return *refused ? -EPROTO : -ESTALE;
 }
 
 struct bspz_board *bspz_board_map_agent(int fd, int nprocs)

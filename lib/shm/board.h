@@ -399,9 +399,9 @@ int bspz_board_create(const char *token, int limit, int slots, uint32_t flags,
 
 /* Opens the board named by a BSPZ_ENV_BOARD value: the inherited descriptor, or, where a wrapper
  * closed it, the agent's own through /proc.  Returns a close-on-exec descriptor, with the first
- * BSPZ_BOARD_BYTES mapped at *board, or -errno; -EPROTO: the board is of another version, and marked
- * as refused. */
-int bspz_board_open(const char *value, struct bspz_board **board);
+ * BSPZ_BOARD_BYTES mapped at *board, or -errno; -EPROTO: the board is of another version, which is
+ * *refused, and marked as refused. */
+int bspz_board_open(const char *value, struct bspz_board **board, uint32_t *refused);
 
 /* Grows the memfd for nprocs agents' view and maps bspz_agent_bytes(nprocs); NULL with errno on
  * failure.  The old one-page mapping stays valid. */

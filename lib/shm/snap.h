@@ -93,6 +93,7 @@ struct bspz_snap {
     int32_t error;            /* errno value, 0: the image is written, and its bytes are durable */
     uint32_t refused; /* with an error: it is the state of the process that cannot be kept; of a
                          restore: the image is sound, but not what it needs here */
+    uint32_t bad_image; /* of a restore that failed by an image: which of the chain, 0: the newest */
     uint32_t generation;      /* 0: a full image; else what it adds to: */
     uint32_t base_term, base_pid;
     uint64_t base_superstep;

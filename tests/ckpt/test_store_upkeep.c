@@ -106,6 +106,42 @@ START_TEST(pruning_keeps_the_newest_and_their_bases)
 }
 END_TEST
 
+/* One damaged image shall not take all that is kept with it. */
+START_TEST(pruning_keeps_a_second_chain)
+{
+    static const enum store_role expected[] = {STORE_BASE,   STORE_BASE,  STORE_BASE,
+                                               STORE_SECOND, STORE_BASE,  STORE_NEWEST,
+                                               STORE_NEWEST, STORE_NEWEST};
+    struct store_entry *entries;
+    enum store_role roles[8];
+    size_t removed, count;
+
+    snapshot(1, 1, true);
+    for (uint64_t superstep = 2; superstep < 12; superstep++)
+        snapshot(superstep, 1, superstep % 4 == 0);
+    ck_assert_int_eq(store_prune(store, 3, &removed, complaint), 0);
+    /* 11 to 9 need 8; 7 is the newest that does not, and needs 6 to 4. */
+    expect_list("4.1 5.1 6.1 7.1 8.1 9.1 10.1 11.1");
+    snapshot(12, 1, true);
+    ck_assert_int_eq(store_prune(store, 2, &removed, complaint), 0);
+    expect_list("8.1 9.1 10.1 11.1 12.1");
+    snapshot(13, 1, false);
+    ck_assert_int_eq(store_prune(store, 2, &removed, complaint), 0);
+    expect_list("8.1 9.1 10.1 11.1 12.1 13.1");
+    snapshot(14, 1, false);
+    snapshot(15, 1, false);
+    ck_assert_int_eq(store_prune(store, 1, &removed, complaint), 0);
+    expect_list("12.1 13.1 14.1 15.1");
+    for (uint64_t superstep = 16; superstep < 20; superstep++)
+        snapshot(superstep, 1, superstep == 16);
+    ck_assert_int_eq(store_list(store, &entries, &count, complaint), 0);
+    ck_assert_uint_eq(count, 8);
+    ck_assert_int_eq(store_roles(store, entries, count, 3, roles, complaint), 0);
+    ck_assert_mem_eq(roles, expected, sizeof(expected));
+    free(entries);
+}
+END_TEST
+
 START_TEST(pruning_removes_what_is_retired_and_leaves_the_rest)
 {
     struct store_snapshot *unfinished;
@@ -217,6 +253,7 @@ int main(void)
     tcase_add_test(tests, without_the_records_of_terms_nothing_is_believed);
     tcase_add_test(tests, the_end_of_a_job_is_kept);
     tcase_add_test(tests, pruning_keeps_the_newest_and_their_bases);
+    tcase_add_test(tests, pruning_keeps_a_second_chain);
     tcase_add_test(tests, pruning_removes_what_is_retired_and_leaves_the_rest);
     tcase_add_test(tests, a_base_of_another_term_is_kept_too);
     tcase_add_test(tests, leftovers_are_swept);

@@ -1,5 +1,6 @@
 """Snapshots that are damaged, foreign or do not fit, directories that fail: refused before anything
 is touched, with one line that says why; where an older snapshot is safe, it is used and named."""
+import json
 import signal
 import stat
 
@@ -206,6 +207,70 @@ def damaged_while_it_runs():
         job.check_all(reference)
         place.check_files(reference)
         place.check_clean()
+
+
+def full_ones(place):
+    """The snapshots in which a chain begins, ascending: (superstep, term)."""
+    listed = json.loads(subprocess.run([BSPCKPT, "ls", "--json", place.store], check=True,
+                                       stdout=subprocess.PIPE, text=True).stdout)
+    return [(one["superstep"], one["term"]) for one in listed[0]["snapshots"]
+            if one["generation"] == 0]
+
+
+def a_damaged_base():
+    """Under what is kept there are two full images that have nothing to do with each other: with
+    one of them damaged a restart goes on from the newest snapshot that does not need it."""
+    reference = Reference.of(2, 40)
+    for damaged_ones in ((-1,), (-2,), (-1, -2)):
+        with Place() as place:
+            place.hold(0, 20)
+            job = place.ticker(2, 40)
+            place.wait_executed(0, 20)
+            place.wait_committed(20)
+            place.kill(job.os_pid)
+            job.wait(-signal.SIGKILL)
+            wait_until(lambda: not marked(place.mark), "the end of all processes")
+            place.release(0, 20)
+            bases, kept = full_ones(place), snapshots(place.store)
+            check(len(bases) >= 2 and len(kept) <= 3 + 2 * 8 - 1, "bases", bases, "of", kept)
+            for which in damaged_ones:
+                flip(image(place, bases[which]), 30000)
+            before, done = place.contents(), len(place.witness())
+            job = place.restart().wait()
+            if len(damaged_ones) == 2:
+                check(job.status not in (0, 123) and job.said(), job)
+                check(job.out() == b"" and place.contents() == before, "something was touched", job)
+                continue
+            check(job.status == 0 and reference.out.endswith(job.out()), "not the right end\n", job)
+            place.check_files(reference)
+            if damaged_ones == (-1,):
+                check(f"{bases[-1][0]}.1, which is damaged" in job.said(), "not named\n", job)
+                check(job.said().count("cannot be restored") == 1, "tried more than once\n", job)
+                first = min(superstep for _, superstep, _ in place.witness()[done:])
+                check(first == bases[-1][0] - 1, "where it went on", first)
+            place.check_clean()
+
+
+def a_damaged_base_while_it_runs():
+    """The same when a rank is lost, whose frozen copy is lost, too."""
+    reference = Reference.of(2, 40)
+    for which in (-1, -2):
+        with Place() as place:
+            for pid in range(2):
+                place.hold(pid, 20)
+            job = place.ticker(2, 40)
+            ranks = [place.wait_executed(pid, 20) for pid in range(2)]
+            place.wait_committed(20)
+            flip(image(place, full_ones(place)[which]), 30000)
+            for copy in children_of(job.agent()):
+                if name_of(copy) == "bspzero-copy":
+                    send(copy, signal.SIGKILL)
+            place.kill(ranks[1])
+            place.release(0, 20)
+            place.release(1, 20)
+            job.check_all(reference)
+            place.check_files(reference)
+            place.check_clean()
 
 
 def another_program():
@@ -482,8 +547,10 @@ def words_that_make_no_sense():
 
 if __name__ == "__main__":
     main([*((name, damaged(how)) for name, how in DAMAGES.items()), an_image_of_another_owner,
-          a_lost_record, both_records_lost, all_damaged, damaged_while_it_runs, another_program, a_program_of_others, another_number_of_processes,
-          another_command, missing_data_file, shortened_input_file, shortened_output_file,
+          a_lost_record, both_records_lost, all_damaged, damaged_while_it_runs, a_damaged_base,
+          a_damaged_base_while_it_runs, another_program, a_program_of_others,
+          another_number_of_processes, another_command, missing_data_file, shortened_input_file,
+          shortened_output_file,
           a_directory_of_others, no_directory_at_all, a_readonly_directory, a_full_disk,
           a_directory_that_disappears, a_stop_that_cannot_be_saved, a_umask_that_takes_all, what_cannot_be_kept,
           what_is_excluded, words_that_make_no_sense])

@@ -12,7 +12,7 @@
  * RUN: bsprun
  * SHELL: exec $BSPRUN -np $P sh -c 'printf "\347\003" | dd of=/proc/self/fd/$(echo $BSPZERO_BOARD | cut -d: -f1) bs=1 seek=8 conv=notrunc 2>/dev/null; exec "$0"' $PROG
  * STATUS: 1
- * ERR-RE: ^bspzero: bsprun and the library in this program are of different versions
+ * ERR-RE: ^bspzero: bsprun and the library in this program are of different versions \(bsprun: board 999, the library: board \d+\)
  * ERR-NOT: ^bsprun:
  */
 #include <bsp.h>

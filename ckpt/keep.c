@@ -1,0 +1,173 @@
+/* keep.c - which snapshots are kept, and why; see store.h.
+ *
+ * The newest ones, and what their images are based on.  A full image that is damaged takes with it
+ * all that is based on it: so there is always a second snapshot kept that shares no image with the
+ * newest one, as soon as there is any, and what that is based on. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ckpt/inside.h"
+
+/* On what each snapshot of a list is based directly. */
+struct bases {
+    size_t **of; /* indices into the list, ended by `count`; NULL: on nothing */
+    size_t count;
+};
+
+static size_t find(const struct store_entry *entries, size_t count, uint64_t superstep,
+                   uint32_t term)
+{
+    size_t i = 0;
+
+    while (i < count && (entries[i].superstep != superstep || entries[i].term != term))
+        i++;
+    return i;
+}
+
+/* Adds a base of the snapshot to the list of them, once. */
+static void add_base(size_t *list, size_t base, size_t count)
+{
+    size_t i = 0;
+
+    while (list[i] != count && list[i] != base)
+        i++;
+    if (list[i] == count) {
+        list[i] = base;
+        list[i + 1] = count;
+    }
+}
+
+static int read_bases(struct store *store, const struct store_entry *entries, size_t index,
+                      struct bases *bases, char *error)
+{
+    struct manifest manifest;
+    size_t count = bases->count;
+
+    int status =
+        store_manifest(store, entries[index].superstep, entries[index].term, &manifest, error);
+    if (status < 0)
+        return status;
+    size_t *list = calloc((size_t)manifest.images.count + 1, sizeof(*list));
+    if (list)
+        list[0] = count;
+    for (uint32_t i = 0; list && i < manifest.images.count; i++) {
+        const struct manifest_image *image = &manifest.images.items[i];
+        size_t base = image->generation == 0
+                          ? count
+                          : find(entries, count, image->base_superstep, image->base_term);
+        if (base < index)
+            add_base(list, base, count);
+    }
+    manifest_free(&manifest);
+    bases->of[index] = list;
+    return list ? 0 : store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
+}
+
+static void free_bases(struct bases *bases)
+{
+    for (size_t i = 0; bases->of && i < bases->count; i++)
+        free(bases->of[i]);
+    free(bases->of);
+}
+
+static bool can_be_read(const struct store_entry *entry)
+{
+    return entry->state == STORE_COMMITTED || entry->state == STORE_RETIRED;
+}
+
+static int read_all_bases(struct store *store, const struct store_entry *entries, size_t count,
+                          struct bases *bases, char *error)
+{
+    int status = 0;
+
+    *bases = (struct bases){.of = calloc(count + 1, sizeof(*bases->of)), .count = count};
+    if (!bases->of)
+        return store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
+    for (size_t i = 0; i < count && status == 0; i++)
+        if (can_be_read(&entries[i]))
+            status = read_bases(store, entries, i, bases, error);
+    return status;
+}
+
+/* Marks the snapshot and all beneath it.  Bases are older, so one pass from the newest to the
+ * oldest finds the bases of bases, too. */
+static void mark_chain(const struct bases *bases, size_t index, bool *marks)
+{
+    memset(marks, 0, bases->count * sizeof(*marks));
+    marks[index] = true;
+    for (size_t i = index + 1; i-- > 0;)
+        for (const size_t *base = marks[i] ? bases->of[i] : NULL; base && *base != bases->count;
+             base++)
+            marks[*base] = true;
+}
+
+static void keep_chain(const struct bases *bases, size_t index, bool *marks, enum store_role *roles)
+{
+    mark_chain(bases, index, marks);
+    for (size_t i = 0; i < bases->count; i++)
+        if (marks[i] && roles[i] == STORE_UNNEEDED)
+            roles[i] = STORE_BASE;
+}
+
+/* The newest snapshot that shares nothing with the newest of all; bases->count: there is none. */
+static size_t find_second(const struct store_entry *entries, const struct bases *bases,
+                          size_t newest, bool *first, bool *second)
+{
+    mark_chain(bases, newest, first);
+    for (size_t i = newest; i-- > 0;) {
+        bool apart = entries[i].state == STORE_COMMITTED;
+        if (apart)
+            mark_chain(bases, i, second);
+        for (size_t k = 0; k <= i && apart; k++)
+            apart = !(first[k] && second[k]);
+        if (apart)
+            return i;
+    }
+    return bases->count;
+}
+
+static void choose(const struct store_entry *entries, const struct bases *bases, uint32_t keep,
+                   enum store_role *roles, bool *marks)
+{
+    size_t count = bases->count, newest = count;
+    uint32_t left = keep;
+
+    for (size_t i = count; i-- > 0;) {
+        if (entries[i].state == STORE_UNFINISHED)
+            roles[i] = STORE_LEFT_ALONE; /* perhaps in the making: for store_sweep */
+        if (entries[i].state == STORE_DAMAGED && entries[i].status != -EBADMSG)
+            roles[i] = STORE_LEFT_ALONE; /* of another version, or not ours: not for us to judge */
+        if (entries[i].state != STORE_COMMITTED || left == 0)
+            continue;
+        newest = newest == count ? i : newest;
+        roles[i] = STORE_NEWEST;
+        left--;
+        keep_chain(bases, i, marks, roles);
+    }
+    if (keep < 2 || newest == count)
+        return;
+    size_t second = find_second(entries, bases, newest, marks, marks + count);
+    if (second == count)
+        return;
+    if (roles[second] != STORE_NEWEST)
+        roles[second] = STORE_SECOND;
+    keep_chain(bases, second, marks, roles);
+}
+
+int store_roles(struct store *store, const struct store_entry *entries, size_t count, uint32_t keep,
+                enum store_role *roles, char *error)
+{
+    bool *marks = calloc(2 * count + 1, sizeof(*marks));
+    struct bases bases = {0};
+
+    for (size_t i = 0; i < count; i++)
+        roles[i] = STORE_UNNEEDED;
+    int status = marks ? read_all_bases(store, entries, count, &bases, error)
+                       : store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
+    if (status == 0)
+        choose(entries, &bases, keep, roles, marks);
+    free_bases(&bases);
+    free(marks);
+    return status;
+}
