@@ -199,13 +199,18 @@ static void map_board(int nprocs)
                                 bspz_rt.board->flags & BSPZ_BOARD_SNAPSHOTS);
     if (!board)
         bspz_fail("bsp_begin", BSPZ_AT_BEGIN,
-                  "no address space for the shared memory of %d processes (%s): see ulimit -v and "
-                  "ulimit -f",
+                  errno == EAGAIN
+                      ? "no shared memory for %d processes (%s): the program locks its memory "
+                        "(mlockall), see ulimit -l"
+                      : "no address space for the shared memory of %d processes (%s): see ulimit -v "
+                        "and ulimit -f",
                   nprocs, strerror(errno));
     /* No second view, which would be foreign memory in a snapshot. */
     munmap(bspz_rt.board, BSPZ_BOARD_BYTES);
     bspz_rt.board = board;
     bspz_rt.nprocs = nprocs;
+    if (bspz_reserve_begin() != 0)
+        bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "out of memory");
 }
 
 static void fail_if_not_cloned(void)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/rt/registration.h"
+#include "lib/rt/reserve.h"
 #include "lib/rt/rt.h"
 #include "lib/shm/exchange.h"
 
@@ -149,6 +150,8 @@ void bspz_outbox_flip(uint64_t next_superstep);
 
 static inline struct bspz_chunk *bspz_chunk_at(uint64_t offset)
 {
+    if (__builtin_expect(offset >= bspz_reserve_from, 0))
+        return bspz_reserve_show_chunk(offset);
     return offset ? (struct bspz_chunk *)((char *)bspz_rt.board + offset) : NULL;
 }
 

@@ -7,6 +7,7 @@
  * captured, no memory or process (then the rank does without copies), the image file.  The agent is
  * told, and decides.
  */
+#include "lib/rt/reserve.h"
 #include "lib/rt/save.h"
 
 #include <errno.h>
@@ -85,12 +86,22 @@ static bool is_base(const struct bspz_image_table *table)
            table->image.term == order()->base_term && bspz_image_may_extend(table);
 }
 
+/* The tables are open while a snapshot is taken, and in its writer. */
+static bool open_tables(bool open)
+{
+    return bspz_reserve_table(table_of(0, 0), open) == 0 &&
+           bspz_reserve_table(table_of(bspz_rt.pid, 0), open) == 0 &&
+           bspz_reserve_table(table_of(bspz_rt.pid, 1), open) == 0;
+}
+
 /* Increments add to the newest committed image of this rank; the first to the common beginning. */
 static void choose_tables(struct bspz_image_config *config)
 {
     const struct bspz_image_table *base = NULL;
     struct bspz_image_table *next;
 
+    if (!open_tables(true))
+        return;
     if (is_base(table_of(0, 0)) && order()->base_superstep == 0)
         base = table_of(0, 0);
     for (int which = 0; which < 2; which++)
@@ -388,6 +399,7 @@ void bspz_save_superstep(void)
         errno = errno_before;
         return;
     }
+    open_tables(false);
     snap->page_copy_ns = error ? 0 : bspz_state_probe_ns();
     bspz_state_drop();
     snap->pause_ns = bspz_now_ns() - begun;
@@ -451,8 +463,10 @@ bool bspz_save_start(void)
     error = note_common(why);
     if (error)
         report(order()->superstep, -error, why);
-    if (error || !begin_image() || save_image() != 1)
+    if (error || !begin_image() || save_image() != 1) {
+        open_tables(false);
         return false;
+    }
     attach();
     return true;
 }

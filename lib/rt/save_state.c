@@ -95,7 +95,7 @@ int bspz_state_attach(int board_fd)
         return error;
     fcntl(board_fd, F_SETFD, FD_CLOEXEC);
     bspz_rt.board_fd = board_fd;
-    return 0;
+    return bspz_reserve_begin();
 }
 
 /* What is the new process's own stays: state, ospid, core; and `applied`, which is the last thing

@@ -21,7 +21,8 @@ static struct view view_of(int pid, uint64_t superstep)
 
     if (!(line->flags & BSPZ_HAS_SEQUENCE))
         return (struct view){NULL, 0};
-    calls = (const void *)((const char *)bspz_rt.board + line->sequence);
+    calls = bspz_reserve_show(line->sequence, sizeof *calls);
+    bspz_reserve_show(line->sequence, sizeof *calls + calls->count * sizeof *calls->operations);
     return (struct view){calls->operations, calls->count};
 }
 

@@ -96,9 +96,9 @@ int bspz_board_grow(int fd, uint64_t bytes)
     return error;
 }
 
-static void *map_shared(int fd, uint64_t bytes)
+static void *map_shared(int fd, uint64_t bytes, int access)
 {
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    void *at = mmap(NULL, bytes, access, MAP_SHARED | MAP_NORESERVE, fd, 0);
 
     if (at == MAP_FAILED)
         return NULL;
@@ -122,7 +122,7 @@ int bspz_board_create(const char *token, int limit, int slots, uint32_t flags,
         close(fd);
         return error;
     }
-    made = map_shared(fd, BSPZ_BOARD_BYTES);
+    made = map_shared(fd, BSPZ_BOARD_BYTES, PROT_READ | PROT_WRITE);
     if (!made) {
         error = -errno;
         close(fd);
@@ -149,7 +149,7 @@ static struct bspz_board *checked_board(int fd, const char *token, uint32_t *ref
     if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
         status.st_size < (off_t)BSPZ_BOARD_BYTES)
         return NULL;
-    board = map_shared(fd, BSPZ_BOARD_BYTES);
+    board = map_shared(fd, BSPZ_BOARD_BYTES, PROT_READ | PROT_WRITE);
     if (!board)
         return NULL;
     if (board->magic == BSPZ_BOARD_MAGIC && board->version == BSPZ_BOARD_VERSION &&
@@ -200,7 +200,7 @@ struct bspz_board *bspz_board_map_agent(int fd, int nprocs)
         errno = -error;
         return NULL;
     }
-    return map_shared(fd, bytes);
+    return map_shared(fd, bytes, PROT_READ | PROT_WRITE);
 }
 
 static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes, bool snapshots)
@@ -226,6 +226,13 @@ static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes, bool snap
     return layout;
 }
 
+int bspz_board_open_front(struct bspz_board *board, const struct bspz_layout *layout)
+{
+    uint64_t front = layout->stretch[BSPZ_STRETCHES - 1];
+
+    return mprotect(board, front, PROT_READ | PROT_WRITE) == 0 ? 0 : -errno;
+}
+
 struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted, bool snapshots)
 {
     uint64_t half = round_up(half_wanted, 2u << 20);
@@ -236,12 +243,14 @@ struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted,
     for (;;) {
         struct bspz_layout layout = plan_layout(nprocs, half, snapshots);
         int error = bspz_board_grow(fd, layout.total);
-        struct bspz_board *board = error ? NULL : map_shared(fd, layout.total);
+        struct bspz_board *board = error ? NULL : map_shared(fd, layout.total, PROT_NONE);
 
-        if (board) {
+        if (board && bspz_board_open_front(board, &layout) == 0) {
             board->layout = layout;
             return board;
         }
+        if (board)
+            munmap(board, layout.total);
         if (error)
             errno = -error;
         if (half <= HALF_MINIMUM)

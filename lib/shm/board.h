@@ -408,8 +408,15 @@ int bspz_board_open(const char *value, struct bspz_board **board, uint32_t *refu
 struct bspz_board *bspz_board_map_agent(int fd, int nprocs);
 
 /* Grows the memfd to the full layout for nprocs ranks and maps it, with the largest half_bytes (up
- * to half_wanted) that the limits allow; fills board->layout.  NULL with errno on failure. */
+ * to half_wanted) that the limits allow; fills board->layout.  NULL with errno on failure.
+ *
+ * From the last stretch on it is mapped without access (lib/rt/reserve.h): in a process that has
+ * called mlockall the kernel would else fill all of it. */
 struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted, bool snapshots);
+
+/* Makes what lies in front of the last stretch accessible, where all was mapped without: 0 or
+ * -errno. */
+int bspz_board_open_front(struct bspz_board *board, const struct bspz_layout *layout);
 
 /* The same layout at the same address in a process that is restored: 0 or -errno.  `fd` may have
  * another agent's board. */

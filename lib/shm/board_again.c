@@ -13,11 +13,14 @@ int bspz_board_map_again(int fd, const struct bspz_layout *layout, void *at)
 
     if (error)
         return error;
-    board = mmap(at, layout->total, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
+    board = mmap(at, layout->total, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd,
+                 0);
     if (board == MAP_FAILED)
         return -errno;
     madvise(board, layout->total, MADV_DONTDUMP);
+    error = bspz_board_open_front(board, layout);
+    if (error)
+        return error;
     board->layout = *layout; /* all ranks write the same */
     return 0;
 }

@@ -56,7 +56,7 @@ static void *map_posix(int keep)
     int fd;
     void *at;
 
-    snprintf(name, sizeof name, "/bspzero-test-%d", (int)getpid());
+    snprintf(name, sizeof name, "/kept-by-a-test-%d", (int)getpid());
     fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
     at = map_new(fd);
     if (!keep)

@@ -27,7 +27,8 @@ void board_make(struct board_host *at, int host, int nprocs, const int *host_of,
     at->fd = bspz_board_create("boards", 0, 1, BSPZ_BOARD_HOSTS, &page);
     must(at->fd >= 0, "no board");
     at->board = bspz_board_map_rank(at->fd, nprocs, half_bytes, false);
-    must(at->board, "no memory for a board");
+    must(at->board && mprotect(at->board, at->board->layout.total, PROT_READ | PROT_WRITE) == 0,
+         "no memory for a board");
     munmap(page, BSPZ_BOARD_BYTES);
     at->board->host = host;
     at->board->first_here = -1;

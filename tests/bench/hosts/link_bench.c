@@ -274,7 +274,7 @@ int main(int count, char **arguments)
     board_fd = bspz_board_create("bench", 0, 1, BSPZ_BOARD_HOSTS, &page);
     must(board_fd >= 0, "board");
     board = bspz_board_map_rank(board_fd, 2 * ranks, HALF, false);
-    must(board != NULL, "board");
+    must(board && mprotect(board, board->layout.total, PROT_READ | PROT_WRITE) == 0, "board");
     board->host = host;
     board->here = ranks;
     board->agent_pid = getpid();
