@@ -16,7 +16,7 @@
 #define AGAIN_NS         200000000u
 #define LOOP_DESCRIPTORS 10
 
-static const int watched_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int watched_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define WATCHED_SIGNALS (int)(sizeof watched_signals / sizeof *watched_signals)
 
 uint64_t agent_now_ns(void)
@@ -84,6 +84,21 @@ static bool process_0_is_free(const struct agent *agent, int signal)
            (!first->process.gone || signal == SIGHUP);
 }
 
+/* With snapshots the job is saved first, which bsprun sees to: it may have got no signal, or gets its
+ * own. */
+static bool is_for_bsprun(struct agent *agent, int signal)
+{
+    struct wire_message message = {.kind = WIRE_STOP};
+
+    if ((signal != SIGTERM && signal != SIGUSR1 && signal != SIGUSR2) || agent->bare ||
+        !agent_recovers(agent))
+        return signal == SIGUSR1; /* which ends nothing */
+    message.stop.how = WIRE_STOP_SIGNAL;
+    message.stop.signal = (uint32_t)signal;
+    message.stop.text = "";
+    return agent_send(agent, &message) == 0;
+}
+
 /* Terminals and batch systems signal whole trees: here it is a request to end the job. */
 static void on_signal(uv_signal_t *handle, int signal)
 {
@@ -91,7 +106,7 @@ static void on_signal(uv_signal_t *handle, int signal)
     /* One that comes right behind the first is the same, by another way. */
     bool again = agent->bare && agent->stop_ns != 0 && agent_now_ns() - agent->stop_ns > AGAIN_NS;
 
-    if (agent->peers)
+    if (is_for_bsprun(agent, signal) || agent->peers)
         return; /* bsprun gets its own, and decides for all hosts */
     agent_scan(agent);
     if (agent->bare && process_0_is_free(agent, signal))

@@ -127,7 +127,7 @@ struct agent {
     pthread_t bell_thread;
     bool bell_running;
     atomic_bool bell_stop;
-    uv_signal_t on_signal[4], on_child;
+    uv_signal_t on_signal[6], on_child;
     uv_timer_t grace_timer, limit_timer, sweep_timer, zero_timers[COORD_TIMER_COUNT];
 
     /* How the job ended, as it is known. */
@@ -327,9 +327,13 @@ void agent_snapshots_mark_first(struct agent *agent);
 /* bsprun has what this host wrote before the snapshot of that superstep. */
 void agent_snapshots_echoed(struct agent *agent, uint64_t superstep);
 /* On how many hosts each image shall be. */
+/* Whether faults are recovered from: the user wants snapshots. */
+bool agent_recovers(const struct agent *agent);
 void agent_snapshots_copies(struct agent *agent, uint32_t copies);
 /* Whether snapshots are written to the directory that bsprun sees. */
 bool agent_store_is_shared(const struct agent *agent);
+/* Whether faults are recovered from: the user wants snapshots. */
+bool agent_recovers(const struct agent *agent);
 /* Not only the one of which other hosts begin. */
 bool agent_takes_snapshots(const struct agent *agent);
 /* Orders a snapshot at the barrier that ends the superstep.  False: the barrier is to be answered

@@ -59,6 +59,11 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
     return error;
 }
 
+bool agent_recovers(const struct agent *agent)
+{
+    return agent->snapshots && agent->snapshots->recover;
+}
+
 void agent_snapshots_copies(struct agent *agent, uint32_t copies)
 {
     if (agent->snapshots)

@@ -27,6 +27,7 @@
 #define JOB_DESCRIPTORS      24 /* what bsprun opens, and no less than what the agent does */
 #define PROGRESS_TERMINAL_MS 250u
 #define PROGRESS_PLAIN_MS    1000u
+#define SAME_MS              1000u /* in which signals are one that came by several ways */
 
 static const int stop_signals[LAUNCHER_STOPS] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR2};
 
@@ -80,14 +81,37 @@ static void ask_to_stop(struct launcher *launcher, int signal)
         event.kind = JOB_EVENT_SAVE;
         event.stop = true;
         event.grace_ms = launcher->options->snapshots.grace_ms;
+        launcher->saving_ms = uv_now(&launcher->loop);
     }
     launcher_event(launcher, event);
+}
+
+/* What systems send to all processes of a job comes by several ways: agents pass theirs on, and
+ * timeout(1) sends it to bsprun and to its group.  One that ends the job unsaved comes later. */
+static bool is_the_same(const struct launcher *launcher, int signal)
+{
+    return (signal == SIGTERM || signal == SIGUSR2) && launcher->saving_ms > 0 &&
+           uv_now(&launcher->loop) - launcher->saving_ms < SAME_MS;
+}
+
+void launcher_asked_by_agent(struct launcher *launcher, int signal)
+{
+    if (launcher->signals_seen > 0 || launcher->over || !launcher_has_snapshots(launcher))
+        return;
+    if (signal == SIGUSR1)
+        launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_SAVE, .signal = SIGUSR1});
+    if (signal != SIGTERM && signal != SIGUSR2)
+        return;
+    launcher->signals_seen++;
+    ask_to_stop(launcher, signal);
 }
 
 static void on_stop_signal(uv_signal_t *handle, int signal)
 {
     struct launcher *launcher = handle->data;
 
+    if (is_the_same(launcher, signal))
+        return;
     if (launcher->signals_seen++ == 0 && !launcher->over) {
         ask_to_stop(launcher, signal);
         return;

@@ -47,6 +47,7 @@ struct launcher {
     uv_signal_t stops[LAUNCHER_STOPS], save_signal, window_signal;
     uv_timer_t progress_timer, prompt_timer, line_timer, machine_timer;
     int signals_seen;
+    uint64_t saving_ms; /* when a signal asked for a snapshot before the end; 0: none did */
 
     /* The job. */
     struct job_machine *machine;
@@ -117,6 +118,8 @@ struct launcher {
 void launcher_say(struct launcher *launcher, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void launcher_clear_progress(struct launcher *launcher);
+/* An agent got the signal, which asks for the end of the job, as bsprun may have or will. */
+void launcher_asked_by_agent(struct launcher *launcher, int signal);
 uint64_t launcher_now_ms(void);
 /* Nothing is left to do, once the agents are gone. */
 void launcher_wind_up(struct launcher *launcher);

@@ -330,6 +330,9 @@ void launcher_take(struct launcher_agent *agent, const struct wire_message *mess
     case WIRE_CLOSING:
         tell_machine(agent, message);
         break;
+    case WIRE_STOP:
+        launcher_asked_by_agent(launcher, (int)message->stop.signal);
+        break;
     case WIRE_NOTICE:
         launcher_say(launcher, "%s", message->notice.text);
         break;

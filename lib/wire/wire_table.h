@@ -109,7 +109,7 @@
     M(JOIN, join, WIRE_FIELDS_JOIN)                                                                \
     M(START, start, WIRE_FIELDS_START)                                                             \
     M(ELECT, elect, WIRE_FIELDS_ELECT)                                                             \
-    M(STOP, stop, WIRE_FIELDS_STOP)                                                                \
+    M(STOP, stop, WIRE_FIELDS_STOP) /* and back */                                                 \
     M(QUERY_STATUS, query_status, WIRE_FIELDS_QUERY_STATUS)                                        \
     M(EXIT, exit, WIRE_FIELDS_EXIT)                                                                \
     M(SAVE, save, WIRE_FIELDS_SAVE)                                                                \
@@ -257,7 +257,8 @@
     F(numbers, busy, WIRE_HOSTS_MAX)                                                               \
     F(numbers, speeds, WIRE_HOSTS_MAX)
 
-/* End the job: as asked by a signal, or because of a time limit, or at once. */
+/* End the job: as asked by a signal, or because of a time limit, or at once.  Back to bsprun: the agent
+ * got that signal, and the job has snapshots; bsprun decides. */
 #define WIRE_FIELDS_STOP(F)                                                                        \
     F(u32, how, WIRE_STOP_LAST)                                                                    \
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
