@@ -390,17 +390,3 @@ int store_finished(struct store *store, struct manifest_finish *finish, char *er
     return status < 0 ? store_fail(store, status, error, "job %s: %.300s", store->job_name, text)
                       : 0;
 }
-
-int store_unfinish(struct store *store, char *error)
-{
-    const struct store_io *io = &store->io;
-
-    int status = io->unlink(io->context, store->job, FINISH_NAME, 0);
-    if (status == -ENOENT)
-        return 0;
-    if (status == 0)
-        status = io->sync(io->context, store->job);
-    return status < 0
-               ? store_fail_system(store, status, error, "job %s: %s", store->job_name, FINISH_NAME)
-               : 0;
-}

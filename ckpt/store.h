@@ -86,8 +86,6 @@ int store_terms(struct store *store, struct manifest_terms *terms, char *error);
 int store_finish(struct store *store, const struct manifest_finish *finish, char *error);
 /* -ENOENT: not finished. */
 int store_finished(struct store *store, struct manifest_finish *finish, char *error);
-/* The job goes on after all (from an older snapshot). */
-int store_unfinish(struct store *store, char *error);
 
 /* ---- Writing a snapshot ---------------------------------------------------------------------- */
 

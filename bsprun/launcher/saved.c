@@ -116,14 +116,12 @@ static int check_input(const struct saved *saved, const struct options *options,
     return fail(error, STATUS_FAILED, "%s", text);
 }
 
-/* Its record of the end; a superstep that was asked for by name counts more. */
-static int read_end(struct saved *saved, const struct options *options, char error[SAVED_TEXT])
+/* Its record of the end: then it is not started again, from whatever superstep. */
+static int read_end(struct saved *saved, char error[SAVED_TEXT])
 {
     struct manifest_finish finish;
     int status;
 
-    if (options->snapshots.restart_at != WIRE_NEVER)
-        return 0;
     status = store_finished(saved->store, &finish, error);
     if (status < 0)
         return status == -ENOENT ? 0 : STATUS_FAILED;
@@ -180,7 +178,7 @@ static int open_old(struct saved *saved, struct options *options, char error[SAV
 
     if (open_locked(saved, STORE_WRITE, error) < 0 || store_job_open(saved->store, NULL, error) < 0)
         return STATUS_FAILED;
-    if ((status = read_terms(saved, error)) != 0 || (status = read_end(saved, options, error)) != 0)
+    if ((status = read_terms(saved, error)) != 0 || (status = read_end(saved, error)) != 0)
         return status;
     if (saved->finished)
         return 0;
@@ -193,7 +191,7 @@ static int open_old(struct saved *saved, struct options *options, char error[SAV
         return status;
     if (!options_recall(options, saved->manifest.options.items, saved->manifest.options.count))
         return fail(error, STATUS_USAGE, "%s", options->error);
-    if (store_sweep(saved->store, NULL, error) < 0 || store_unfinish(saved->store, error) < 0)
+    if (store_sweep(saved->store, NULL, error) < 0)
         return STATUS_FAILED;
     return find_folder(saved, error);
 }

@@ -73,9 +73,6 @@ START_TEST(the_end_of_a_job_is_kept)
     ck_assert_int_eq(store_finished(store, &finish, complaint), 0);
     ck_assert_int_eq(finish.status, 3);
     manifest_finish_free(&finish);
-    ck_assert_int_eq(store_unfinish(store, complaint), 0);
-    ck_assert_int_eq(store_unfinish(store, complaint), 0);
-    ck_assert_int_eq(store_finished(store, &finish, complaint), -ENOENT);
 }
 END_TEST
 

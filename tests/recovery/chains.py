@@ -101,11 +101,14 @@ def finished():
     """The status again, nothing on stdout."""
     for status in (0, 3, 123):
         with Place() as place:
-            place.ticker(2, 5, "-x", status).wait(status)
+            place.ticker(2, 5, "-x", status, options=("--every", 1, "--keep", "all")).wait(status)
             before, witness = place.contents(), place.witness()
-            job = place.restart().wait(status)
-            check(job.out() == b"" and job.said(), "should say that it is over\n", job)
-            check(place.contents() == before and place.witness() == witness, "it ran again")
+            for at in ("", "@2"):  # nor from an older snapshot, though it is there
+                job = place.restart(at=at).wait(status)
+                check(job.out() == b"" and "has ended already" in job.said(),
+                      "should say that it is over\n", job)
+                check(place.contents() == before and place.witness() == witness, "it ran again")
+            check(2 in [superstep for superstep, _ in snapshots(place.store)], "no snapshot 2")
             place.check_clean()
 
 
