@@ -224,10 +224,10 @@ static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
     return 0;
 }
 
-/* What is done with each descriptor of an image: 0, or what the reading of it is to end with. */
-typedef int use_descriptor(void *context, const struct bspz_image_descriptor *saved);
+/* What is done with an image whose tables are there. */
+typedef int use_image(void *context, const struct bspz_image *image);
 
-static int for_each_descriptor(int image_fd, use_descriptor *use, void *context)
+static int with_image(int image_fd, use_image *use, void *context)
 {
     struct bspz_image_source source = {.read = read_image, .context = &image_fd};
     void *scratch = NULL, *tables = NULL;
@@ -244,8 +244,8 @@ static int for_each_descriptor(int image_fd, use_descriptor *use, void *context)
         error = -ENOMEM;
     if (!error)
         error = bspz_image_load(&image, tables, NULL);
-    for (uint64_t i = 0; !error && i < image.end.descriptors; i++)
-        error = use(context, image.descriptors[i]);
+    if (!error)
+        error = use(context, &image);
     free(tables);
     free(scratch);
     return error;
@@ -256,30 +256,40 @@ struct opening {
     uint32_t group;
 };
 
-static int open_saved(void *context, const struct bspz_image_descriptor *saved)
+static int open_saved(void *context, const struct bspz_image *image)
 {
     const struct opening *opening = context;
+    int error = 0;
 
-    return open_one(opening->shares, opening->group, saved);
+    for (uint64_t i = 0; !error && i < image->end.descriptors; i++)
+        error = open_one(opening->shares, opening->group, image->descriptors[i]);
+    return error;
 }
 
 int shares_open(struct shares *shares, uint32_t group, int image_fd)
 {
     struct opening opening = {shares, group};
 
-    return for_each_descriptor(image_fd, open_saved, &opening);
+    return with_image(image_fd, open_saved, &opening);
 }
 
 /* What is open for reading each process has for itself. */
-static int is_shared(void *context, const struct bspz_image_descriptor *saved)
+static int has_shared(void *context, const struct bspz_image *image)
 {
     (void)context;
-    return saved->shared && ((int)saved->flags & O_ACCMODE) != O_RDONLY;
+    for (uint64_t i = 0; i < image->end.descriptors; i++)
+        if (image->descriptors[i]->shared &&
+            ((int)image->descriptors[i]->flags & O_ACCMODE) != O_RDONLY)
+            return 1;
+    for (uint64_t i = 0; i < image->end.regions; i++)
+        if (image->regions[i]->kind == BSPZ_REGION_COMMON)
+            return 1;
+    return 0;
 }
 
 int shares_in_image(int image_fd)
 {
-    return for_each_descriptor(image_fd, is_shared, NULL);
+    return with_image(image_fd, has_shared, NULL);
 }
 
 void shares_pass(const struct shares *shares, uint32_t group)

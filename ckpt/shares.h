@@ -34,8 +34,8 @@ void shares_regroup(struct shares *shares, const uint32_t *from, const uint32_t 
  * negative errno: the image cannot be read, or no memory. */
 int shares_open(struct shares *shares, uint32_t group, int image_fd);
 
-/* Whether the process of the image has files open for writing that others have open, too: 1 or 0, or a
- * negative errno. */
+/* Whether the process of the image has files open for writing that others have open, too, or memory
+ * that others have mapped, too: 1 or 0, or a negative errno. */
 int shares_in_image(int image_fd);
 
 /* Between fork and exec: the program that is executed inherits those of the group. */

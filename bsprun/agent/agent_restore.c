@@ -291,6 +291,7 @@ static int prepare(struct agent *agent, struct sources *sources, char *why)
         snprintf(why, AGENT_WHY, "out of memory");
         return -ENOMEM;
     }
+    agent_common_begin(agent);
     wind_back(agent, manifest);
     return 0;
 }
@@ -464,6 +465,7 @@ static void make_gathered(struct agent *agent, int error, const char *text)
         snprintf(why, sizeof why, "out of memory");
     }
     snapshots->elsewhere = snapshots->unheard = true;
+    agent->board->common_fd = 0;
     bspz_word_set(&agent->board->snap_passed, 1);
     if (!error)
         error = start_all(agent, &sources, &pid, why);

@@ -79,6 +79,7 @@ struct election {
 struct agent_snapshots {
     struct store *store;
     struct shares *shares; /* files that processes have open together */
+    int common;            /* file in memory of what they share besides; -1 */
     uint32_t *together;    /* with whom: for each process the lowest of its group */
     struct policy_rule rule;
     struct policy_costs costs; /* of earlier terms */
@@ -209,6 +210,15 @@ bool agent_identified(const struct agent *agent);
 void agent_forget_identity(struct identity *identity);
 /* Writes the manifest: 0 or -errno, then `why`. */
 int agent_write_manifest(struct agent *agent, const struct wire_message *order, char *why);
+
+/* ---- agent_common.c: memory that all processes share, see bspz_common_take ---- */
+
+/* Makes the file, for process 0 that will be started; without one the memory is refused. */
+void agent_common_open(struct agent *agent);
+/* Processes will be restored: what is in the file comes from process 0; they have it if all of them
+ * are here. */
+void agent_common_begin(struct agent *agent);
+void agent_common_close(struct agent *agent);
 
 /* ---- agent_together.c: which processes share the files that they had open in bsp_begin ---- */
 

@@ -53,6 +53,7 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
         return error;
     }
     snapshots->shares = shares_new();
+    agent_common_open(agent);
     memcpy(agent->board->snap_order.job, agent->job_id, sizeof agent->job_id);
     error = agent_store_open(agent, start->store, why);
     agent->board->flags |= BSPZ_BOARD_SNAPSHOTS;
@@ -197,6 +198,7 @@ void agent_snapshots_free(struct agent *agent)
     agent_store_remove(agent);
     agent_gather_free(agent);
     shares_free(snapshots->shares);
+    agent_common_close(agent);
     agent_forget_identity(&snapshots->identity);
     snapshot_free_texts(snapshots->options);
     free(snapshots->kept);

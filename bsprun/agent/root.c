@@ -229,6 +229,8 @@ static void child(const struct agent_launch *launch)
         goto failed;
     for (int i = 0; i < launch->handed_on_count; i++)
         fcntl(launch->handed_on[i], F_SETFD, 0);
+    if (launch->agent->board->common_fd > 0)
+        fcntl(launch->agent->board->common_fd, F_SETFD, 0);
     if (launch->shares)
         shares_pass(launch->shares, launch->group);
     if (launch->directory[0] && chdir(launch->directory) != 0)

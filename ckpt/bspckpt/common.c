@@ -153,7 +153,7 @@ const char *age_text(uint64_t from, uint64_t now, char text[24])
 const char *region_kind_text(uint32_t kind)
 {
     static const char *const texts[] = {"?",     "anon", "file",   "heap",
-                                        "stack", "vdso", "shared", "shared file"};
+                                        "stack", "vdso", "shared", "shared file", "common"};
     return kind < sizeof(texts) / sizeof(texts[0]) ? texts[kind] : texts[0];
 }
 

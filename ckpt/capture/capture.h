@@ -57,6 +57,11 @@ struct bspz_capture_options {
     /* Memory that other processes map, too: from bspz_common_list.  Refused. */
     const struct bspz_common *common;
     uint32_t common_count;
+    /* Of the memory that was moved by bspz_common_take this process saves the contents: all that is
+     * listed here, else refused. */
+    bool keeps_common;
+    const struct bspz_range *kept;
+    uint32_t kept_count;
 };
 
 /* 0: a snapshot is possible now.  -EBUSY: the process has something that cannot be captured (more
@@ -68,6 +73,17 @@ int bspz_capture_check(const struct bspz_capture_options *options, char why[BSPZ
  * `options` does not exclude: what it shares with processes that are made of it.  The first `room`
  * go to the list.  How many there are, or a negative errno.  Cost: as reading /proc/self/maps. */
 int bspz_common_list(const struct bspz_capture_options *options, struct bspz_common *list,
+                     uint32_t room, char why[BSPZ_WHY_SIZE]);
+
+/* The same memory is from now on that of the file in memory at the descriptor, which is
+ * BSPZ_COMMON_BYTES long, empty, and has been made with the name BSPZ_COMMON_NAME.  Mappings and
+ * contents stay as they are.  In `kept` which parts of the file are in use now, for the options.  How
+ * many, or a negative errno: -EBUSY: nothing has been changed, since a thread or a child of this
+ * process may use the memory, or there is no room.  Another one: only a part has been moved, and
+ * the process must not go on.  Cost: reading /proc/self/smaps, a copy of what is in memory. */
+#define BSPZ_COMMON_NAME  "bspzero-common"
+#define BSPZ_COMMON_BYTES (UINT64_C(1) << 42)
+int bspz_common_take(const struct bspz_capture_options *options, int fd, struct bspz_range *kept,
                      uint32_t room, char why[BSPZ_WHY_SIZE]);
 
 /* Whether a rule can be understood. */
@@ -179,6 +195,7 @@ struct bspz_restore_plan {
     bool other_kernel;          /* treat the kernel as another one than the image's: for tests */
     const int *job_descriptors; /* stay open; 0 to 2 where they are, others out of the way */
     uint32_t job_count;
+    int common; /* descriptor of the file of bspz_common_take, 0: this process cannot have it */
     const void *handover; /* for the restored process */
     size_t handover_size;
     char why[BSPZ_WHY_SIZE];

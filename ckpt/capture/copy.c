@@ -105,7 +105,7 @@ static int make_place(const struct bspz_piece *piece)
     int file = -1, flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE;
     long at;
 
-    if (piece->kind == BSPZ_REGION_SHARED) {
+    if (piece->kind == BSPZ_REGION_SHARED || piece->kind == BSPZ_REGION_COMMON) {
         /* What was zero then is zero now. */
         bspz_sys3(SYS_mprotect, piece->start, length, PROT_READ | PROT_WRITE);
         return (int)bspz_sys3(SYS_madvise, piece->start, length, MADV_REMOVE);

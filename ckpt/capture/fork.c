@@ -144,10 +144,10 @@ void bspz_show_as_copy(struct bspz_snapshot *snapshot)
 
 static bool is_lost(const struct bspz_piece *piece)
 {
-    if (piece->excluded || piece->kind == BSPZ_REGION_VDSO)
+    if (piece->excluded || piece->elsewhere || piece->kind == BSPZ_REGION_VDSO)
         return false;
     return piece->map->flags & (BSPZ_MAP_DONT_FORK | BSPZ_MAP_WIPE_FORK) ||
-           piece->kind == BSPZ_REGION_SHARED;
+           piece->kind == BSPZ_REGION_SHARED || piece->kind == BSPZ_REGION_COMMON;
 }
 
 struct copying {

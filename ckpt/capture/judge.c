@@ -192,6 +192,8 @@ static const char *map_complaint(const struct bspz_snapshot *snapshot,
         return "memory that the processes share since before bsp_begin";
     if (map->flags & BSPZ_MAP_HUGETLB)
         return map->flags & BSPZ_MAP_SHARED ? "shared huge pages" : NULL;
+    if (piece->kind == BSPZ_REGION_COMMON)
+        return NULL;
     if (piece->kind == BSPZ_REGION_SHARED)
         return map->path[0] == '[' && !starts(map->path, "[anon_shmem:")
                    ? "a kernel object that cannot be saved"
@@ -231,7 +233,11 @@ static int judge_maps(struct bspz_snapshot *snapshot)
         bspz_text_add(&why, complaint);
         return -EBUSY;
     }
-    return 0;
+    if (bspz_common_complete(snapshot))
+        return 0;
+    strcpy(snapshot->why, "of the memory that the processes share since before bsp_begin, process 0 "
+                          "has not mapped all any more");
+    return -EBUSY;
 }
 
 /* ---- Descriptors ------------------------------------------------------------------------------

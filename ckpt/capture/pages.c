@@ -166,6 +166,11 @@ static int by_residence(const struct visit *visit, const struct bspz_piece *piec
     return 0;
 }
 
+static bool is_shared(const struct bspz_piece *piece)
+{
+    return piece->kind == BSPZ_REGION_SHARED || piece->kind == BSPZ_REGION_COMMON;
+}
+
 static int find(const struct visit *visit, const struct bspz_piece *piece, int pagemap,
                 void *buffer)
 {
@@ -174,7 +179,7 @@ static int find(const struct visit *visit, const struct bspz_piece *piece, int p
     bool copied = piece->now_at != piece->start;
     int error;
 
-    if (piece->kind == BSPZ_REGION_SHARED && !copied)
+    if (is_shared(piece) && !copied)
         return by_residence(visit, piece, start, end, buffer);
     error = by_scan(visit, start, end, pagemap, buffer);
     if (error == -ENOTTY || error == -EINVAL)
@@ -194,9 +199,9 @@ int bspz_own_pages(const struct bspz_piece *piece, struct bspz_arena *arena, int
 
     if (piece->kind == BSPZ_REGION_VDSO)
         return function(context, piece->start, piece->end);
-    if (piece->excluded || (piece->map->flags & BSPZ_MAP_SHARED && piece->kind == BSPZ_REGION_FILE))
+    if (piece->excluded || piece->elsewhere || (piece->map->flags & BSPZ_MAP_SHARED && piece->kind == BSPZ_REGION_FILE))
         return 0;
-    if (piece->map->present == 0 && piece->map->swapped == 0 && piece->kind != BSPZ_REGION_SHARED)
+    if (piece->map->present == 0 && piece->map->swapped == 0 && !is_shared(piece))
         return 0;
     buffer = bspz_arena_take(arena, WORDS_AT_ONCE * 8);
     if (!buffer)

@@ -52,8 +52,10 @@ static bool is_excluded(const struct bspz_snapshot *snapshot, const struct bspz_
 
 static bool is_shared_memory(const struct bspz_map *map)
 {
-    return map->flags & BSPZ_MAP_SHARED && map->flags & BSPZ_MAP_DELETED &&
-           strcmp(map->path, "/dev/zero") == 0;
+    return map->flags & BSPZ_MAP_SHARED && (strncmp(map->path, "[anon_shmem:", 12) == 0 ||
+                                            (map->flags & BSPZ_MAP_DELETED &&
+                                             (strcmp(map->path, "/dev/zero") == 0 ||
+                                              strcmp(map->path, "/memfd:" BSPZ_COMMON_NAME) == 0)));
 }
 
 static uint64_t number_after(const char *text, const char *name)

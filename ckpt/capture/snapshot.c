@@ -115,6 +115,8 @@ static uint32_t kind_of(const struct bspz_map *map)
         return BSPZ_REGION_ANON;
     if (is(map->path, "/dev/zero") && !(map->flags & BSPZ_MAP_SHARED))
         return BSPZ_REGION_ANON;
+    if (map->flags & BSPZ_MAP_SHARED && is(map->path, "/memfd:" BSPZ_COMMON_NAME))
+        return BSPZ_REGION_COMMON;
     if (map->flags & BSPZ_MAP_SHARED) {
         if (map->path[0] != '/' || (is(map->path, "/dev/zero") && map->flags & BSPZ_MAP_DELETED))
             return BSPZ_REGION_SHARED;
@@ -244,6 +246,7 @@ int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick)
     error = bspz_snapshot_cut_maps(snapshot);
     if (error)
         return bspz_snapshot_fail(snapshot, "the list of mappings", error);
+    bspz_common_mark(snapshot);
     error = bspz_descriptors_read(&snapshot->descriptors, snapshot->options->job_descriptors,
                                   snapshot->options->job_count, &snapshot->arena);
     if (error)

@@ -27,6 +27,7 @@ struct bspz_piece {
     uint64_t now_at;    /* where its bytes can be read: start, or a copy made before a fork */
     uint32_t kind;      /* BSPZ_REGION_* */
     bool excluded;      /* by a rule of the user: mapped again, but not saved */
+    bool elsewhere;     /* common memory whose contents another piece or process saves */
 };
 
 struct bspz_snapshot {
@@ -66,7 +67,11 @@ int bspz_snapshot_confirm(struct bspz_snapshot *snapshot);
 /* The maps cut into pieces; without what is excluded. */
 int bspz_snapshot_cut_maps(struct bspz_snapshot *snapshot);
 
-/* Whether other processes have the memory of the piece, too. */
+/* Says of each piece of common memory whether it is saved; and whether all there is will be. */
+void bspz_common_mark(struct bspz_snapshot *snapshot);
+bool bspz_common_complete(const struct bspz_snapshot *snapshot);
+
+/* Whether other processes have the memory of the piece, too, and it cannot be saved. */
 bool bspz_is_common(const struct bspz_snapshot *snapshot, const struct bspz_piece *piece);
 
 /* -EBUSY and `why` when something cannot be captured. */

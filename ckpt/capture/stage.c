@@ -175,6 +175,23 @@ static bool has_file(const struct bspz_image_region *region)
     return region->kind == BSPZ_REGION_FILE || region->kind == BSPZ_REGION_SHARED_FILE;
 }
 
+/* All processes map the same file; what is in it comes from the image of one. */
+static int map_common(struct bspz_restore *restore, struct bspz_staged *staged)
+{
+    const struct bspz_image_region *region = staged->region;
+    long at;
+
+    if (!restore->plan->common)
+        return bspz_restore_fail(restore, -ESTALE, "the processes share memory since before "
+                                                   "bsp_begin",
+                                 NULL, "all of them must come to one host");
+    at = bspz_sys_map(staged->at, staged->bytes, (int)region->protection, MAP_FIXED | MAP_SHARED,
+                      restore->plan->common, region->offset);
+    return bspz_failed(at) ? bspz_restore_fail(restore, (int)at, "no address space for", "memory "
+                                               "that the processes share", NULL)
+                           : 0;
+}
+
 static int map_region(struct bspz_restore *restore, struct bspz_staged *staged)
 {
     const struct bspz_image_region *region = staged->region;
@@ -184,6 +201,8 @@ static int map_region(struct bspz_restore *restore, struct bspz_staged *staged)
     char kept[BSPZ_KEPT_PATH];
     long at;
 
+    if (region->kind == BSPZ_REGION_COMMON)
+        return map_common(restore, staged);
     if (has_file(region)) {
         if (restore->plan->binaries && region->kind == BSPZ_REGION_FILE)
             from = bspz_restore_file(restore, region, kept, &error);

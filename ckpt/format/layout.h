@@ -109,6 +109,7 @@ enum bspz_image_region_kind {
     BSPZ_REGION_VDSO,
     BSPZ_REGION_SHARED,      /* memory shared with nobody but the process itself */
     BSPZ_REGION_SHARED_FILE, /* a file mapped shared and writable */
+    BSPZ_REGION_COMMON,      /* memory that all processes share: a part of one file in memory */
     BSPZ_REGION_KIND_COUNT
 };
 

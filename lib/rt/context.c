@@ -152,4 +152,6 @@ __attribute__((constructor)) static void attach(void)
             fcntl(bspz_rt.board->relay_fd[i], F_SETFD, FD_CLOEXEC);
     if (bspz_rt.board->share_fd > 0)
         fcntl(bspz_rt.board->share_fd, F_SETFD, FD_CLOEXEC);
+    if (bspz_rt.board->common_fd > 0)
+        fcntl(bspz_rt.board->common_fd, F_SETFD, FD_CLOEXEC);
 }

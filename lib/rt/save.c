@@ -23,6 +23,8 @@
 #include "lib/rt/save_restore.h"
 
 #define RULES_MAX       256u
+#define AGENT_CHECK_MS  500
+#define KEPT_MAX         512
 #define FIRST_DESCRIPTOR 512 /* of the image: out of the way of the program's */
 
 static struct bspz_capture_plan plan;
@@ -35,6 +37,8 @@ _Static_assert(BSPZ_GIVEN_MAX + BSPZ_RELAYS + 2 <= BSPZ_JOB_DESCRIPTORS, "all ha
 static const char *rules[RULES_MAX];
 static struct bspz_common *common; /* what all ranks of the host have mapped */
 static uint32_t common_count;
+static struct bspz_range *kept; /* parts of the agent's file that take its place */
+static uint32_t kept_count;
 
 static struct bspz_snap_order *order(void)
 {
@@ -63,6 +67,9 @@ static void fill_options(struct bspz_capture_options *options, int descriptor)
                                              .common_count = common_count,
                                              .given = (const void *)bspz_rt.board->given,
                                              .bound = bspz_rt.bound,
+                                             .keeps_common = bspz_rt.pid == 0,
+                                             .kept = kept,
+                                             .kept_count = kept_count,
                                              .lose_descriptors = order()->lose};
     for (uint32_t at = 0; at < bytes && at < BSPZ_SNAP_RULES && options->rule_count < RULES_MAX;
          at += (uint32_t)strnlen(&order()->rules[at], BSPZ_SNAP_RULES - at) + 1)
@@ -378,6 +385,29 @@ static enum saved save(void)
     return saved != COPIED ? saved : save_image() == 1 ? RESTORED : SAVED;
 }
 
+/* Processes put into each other's memory only through their owners, but what they share each changes,
+ * also when it has put there what came for it.  Process 0 saves it when all have.  False: the job is
+ * ended. */
+static bool settle(void)
+{
+    uint32_t now = (uint32_t)(bspz_rt.superstep + 1);
+
+    if (kept_count == 0)
+        return true;
+    bspz_word_set(&bspz_own_snap()->settled, now);
+    for (int pid = 1; pid < bspz_rt.nprocs && bspz_rt.pid == 0; pid++) {
+        _Atomic uint32_t *other = &bspz_snap_of(bspz_rt.board, bspz_rt.nprocs, pid)->settled;
+        uint32_t there;
+
+        while ((there = atomic_load(other)) != now) {
+            if (atomic_load(&bspz_rt.board->stop) || bspz_agent_gone(bspz_rt.board))
+                return false;
+            bspz_word_wait(other, there, AGENT_CHECK_MS);
+        }
+    }
+    return true;
+}
+
 void bspz_save_superstep(void)
 {
     struct bspz_snap *snap = bspz_own_snap();
@@ -388,6 +418,8 @@ void bspz_save_superstep(void)
 
     bspz_release_pool();
     error = bspz_state_keep();
+    if (!settle())
+        bspz_leave();
     if (error)
         report(order()->superstep, error, "no memory to keep unread messages");
     else
@@ -427,27 +459,56 @@ static void hand_on_files(void)
     bspz_rt.board->share_fd = 0;
 }
 
+static void *table_for(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* Only on one host, where all can have it. */
+static void take_common(const struct bspz_capture_options *options, char why[BSPZ_WHY_SIZE])
+{
+    int count;
+
+    kept = table_for(KEPT_MAX * sizeof *kept);
+    if (!kept || bspz_rt.board->common_fd <= 0 || bspz_rt.board->flags & BSPZ_BOARD_HOSTS)
+        return;
+    count = bspz_common_take(options, bspz_rt.board->common_fd, kept, KEPT_MAX, why);
+    if (count < 0 && count != -EBUSY)
+        bspz_fail("bsp_begin", bspz_rt.begin_line, bspz_rt.begin_file, "%s", why);
+    kept_count = count > 0 ? (uint32_t)count : 0;
+}
+
 /* What is mapped shared now, all ranks will have together.  0, or a negative errno and `why`. */
 static int note_common(char why[BSPZ_WHY_SIZE])
 {
     struct bspz_capture_options options = {0};
-    int count = 0;
+    int count;
 
     if (bspz_rt.nprocs == 1)
         return 0;
-    fill_options(&options, -1);
+    fill_options(&options, bspz_rt.board->common_fd);
     count = bspz_common_list(&options, NULL, 0, why);
     if (count <= 0)
         return count;
-    common = mmap(NULL, (size_t)count * sizeof *common, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (common == MAP_FAILED) {
+    take_common(&options, why);
+    if (kept_count > 0) /* else it is refused by name */
+        return 0;
+    common = table_for((size_t)count * sizeof *common);
+    if (!common) {
         snprintf(why, BSPZ_WHY_SIZE, "no memory to list %d areas of shared memory", count);
-        return -errno;
+        return -ENOMEM;
     }
     count = bspz_common_list(&options, common, (uint32_t)count, why);
     common_count = count > 0 ? (uint32_t)count : 0;
     return count < 0 ? count : 0;
+}
+
+static void close_common(void)
+{
+    if (bspz_rt.board->common_fd > 0)
+        close(bspz_rt.board->common_fd);
 }
 
 bool bspz_save_start(void)
@@ -461,6 +522,7 @@ bool bspz_save_start(void)
     if (order()->term == 0) /* the agent has nowhere to put it, and has said so */
         return false;
     error = note_common(why);
+    close_common();
     if (error)
         report(order()->superstep, -error, why);
     if (error || !begin_image() || save_image() != 1) {

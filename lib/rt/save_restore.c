@@ -119,6 +119,7 @@ void bspz_restore(const char *value)
         .job_descriptors = descriptors,
         .job_count = BSPZ_HANDOVER_BOARD + 1 +
                      (uint32_t)bspz_given_list(&descriptors[BSPZ_HANDOVER_BOARD + 1], true),
+        .common = bspz_rt.board->common_fd,
         .handover = &handover,
         .handover_size = sizeof handover,
     };

@@ -43,7 +43,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC 0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 10u
+#define BSPZ_BOARD_VERSION 11u
 #define BSPZ_BOARD_BYTES 65536u
 #define BSPZ_RANK_BYTES 1024u
 #define BSPZ_NAMES_BYTES 65536u
@@ -270,6 +270,11 @@ struct bspz_board {
     /* With snapshots: a socket that process 0 inherits, to hand on in bsp_begin what all processes
      * have open (ckpt/capture/share.h); 0 = none.  By the agent. */
     int32_t share_fd;
+
+    /* With snapshots: a file in memory for what all processes of the host share in addition; processes
+     * that the agent starts inherit it, and close it when they have mapped it.  0 = none.  By the
+     * agent. */
+    int32_t common_fd;
 
     /* What was open before bsprun was started, and is no part of any snapshot.  By the agent. */
     uint32_t outside_count;

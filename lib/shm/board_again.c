@@ -37,6 +37,7 @@ static void reset_snap(struct bspz_board *board, int nprocs, int pid)
     atomic_store(&snap->recorded, 0);
     atomic_store(&snap->written, 0);
     atomic_store(&snap->staged, 0);
+    atomic_store(&snap->settled, 0);
     atomic_store(&snap->copy_slot, -1);
     atomic_store(&snap->writer.state, BSPZ_SNAP_NOBODY);
     snap->error = 0;

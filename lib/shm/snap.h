@@ -81,6 +81,8 @@ struct bspz_snap {
     uint64_t pause_ns;         /* how long that took */
     uint64_t page_copy_ns; /* how long it takes to change a page that a copy shares; 0: none does */
     uint32_t fell_back;        /* there was no process or memory for a copy: it did without */
+    _Atomic uint32_t settled;  /* futex: low bits of superstep + 1: what it shares with the others it
+                                  does not change any more; only where there is such memory */
     _Atomic int32_t copy_slot; /* which of the two its next frozen copy becomes, -1: none wanted */
 
     struct bspz_snap_process writer;

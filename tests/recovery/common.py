@@ -2,9 +2,12 @@
 from harness import *
 
 COMMON = os.path.join(PROGRAMS, "common")
+RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
 P, SUPERSTEPS = 3, 20
+RIGHT = sorted(b"process %d: 0 wrong" % pid for pid in range(P))
 SHARED = r"memory that the processes share"
-REFUSED = {"anonymous": SHARED, "zero": SHARED, "memfd": r"/memfd:of all.*memory shared",
+RESTORED = ["anonymous", "zero", "two", "parts", "puts"]
+REFUSED = {"gone": r"process 0 has not mapped all", "memfd": r"/memfd:of all.*memory shared",
            "segment": r"SYSV.*memory shared", "posix": r"/dev/shm/.*memory shared",
            "deleted": r"/dev/shm/.*memory shared", "file": r"mapped.*mapped shared and writable",
            "readonly": r"mapped.*mapped shared and writable"}
@@ -26,14 +29,104 @@ def refused(kind, *options):
     return test
 
 
+class Job:
+    """A job that is held by its process 0 in some supersteps."""
+
+    def __init__(self, place, kind, held, *options):
+        self.place = place
+        for superstep in held:
+            place.hold(0, superstep)
+        self.job = place.start(BSPRUN, "-np", P, "--ckpt", place.store, *options, COMMON, kind,
+                               place.files, SUPERSTEPS)
+
+    def wait(self, superstep, times=1):
+        """Until all are there, and what is before it is saved: their os pids."""
+        return [self.place.wait_executed(pid, superstep, times) for pid in range(P)]
+
+    def copies(self):
+        agent = self.job.agent()
+
+        def found():
+            copies = [child for child in children_of(agent) if name_of(child) == "bspzero-copy"]
+            return copies if len(copies) == P else None
+        return wait_until(found, "a copy of each process")
+
+    def restart(self, *options):
+        send(self.job.os_pid, signal.SIGKILL)
+        self.job.wait(-signal.SIGKILL)
+        wait_until(lambda: not marked(self.place.mark), "the end of all processes")
+        self.job = self.place.start(BSPRUN, "--restart", self.place.store, *options)
+
+    def end(self):
+        self.job.wait(0)
+        check(sorted(self.job.out().splitlines()) == RIGHT, self.job)
+        self.place.check_clean()
+
+
+def each_mixture(kind, *options):
+    """At each rollback some come back from copies, the others from images."""
+    def test():
+        with Place() as place:
+            held = range(4, 4 + 2 ** P)
+            job = Job(place, kind, held, "--every", 1, *options)
+            for number, superstep in enumerate(held):
+                ranks = job.wait(superstep)
+                place.wait_committed(2 * superstep - 2)
+                copies = job.copies()
+                place.kill(*(copy for i, copy in enumerate(copies) if number >> i & 1),
+                           ranks[number % P])
+                job.wait(superstep, 2)
+                place.release(0, superstep)
+            job.end()
+    return test
+
+
+def restarted(kind):
+    """On this host, and on another one where all come to be."""
+    def test():
+        with Place() as place:
+            job = Job(place, kind, (4, 8), "--every", 1)
+            for superstep, options in ((4, ()), (8, ("--launcher", RSH, "--hosts", "h0:%d" % P))):
+                job.wait(superstep)
+                place.wait_committed(2 * superstep - 2)
+                job.restart(*options)
+                job.wait(superstep, 2)
+                place.release(0, superstep)
+            job.end()
+    return test
+
+
+def back_to_the_beginning():
+    """All are made of the image of process 0."""
+    with Place() as place:
+        job = Job(place, "anonymous", (4,), "--every", 1000)
+        place.wait_committed(0)
+        for victim in range(P):
+            place.kill(job.wait(4, victim + 1)[victim])
+        job.wait(4, P + 1)
+        place.release(0, 4)
+        job.end()
+
+
+def taken_apart():
+    """On two hosts it cannot be."""
+    with Place() as place:
+        job = Job(place, "anonymous", (4,), "--every", 1)
+        job.wait(4)
+        place.wait_committed(6)
+        job.restart("--launcher", RSH, "--hosts", "h0:2,h1:1")
+        job.job.wait()
+        check(job.job.status not in (0, 123) and b"wrong" not in job.job.out(), job.job)
+        check("all of them must come to one host" in job.job.said(), job.job)
+        place.check_clean()
+
+
 def on_hosts(job_options=()):
     """Each host would have its own: refused also where no snapshots are asked for."""
     def test():
-        rsh = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts",
-                           "local-rsh")
         with Place() as place:
             options = [place.store if word == "DIR" else word for word in job_options]
-            job = place.start(BSPRUN, "-np", P, "--launcher", rsh, "--hosts", "h0:2,h1:1",
+            job = place.start(BSPRUN, "-np", P, "--launcher", RSH, "--hosts", "h0:2,h1:1",
                               *options, COMMON, "anonymous", place.files, SUPERSTEPS).wait()
             check(job.status not in (0, 123) and b"wrong" not in job.out(), job)
             check(re.search(SHARED, job.said()), "the memory is not named:", job)
@@ -62,4 +155,7 @@ if __name__ == "__main__":
     main([*(("refused_" + kind, refused(kind, *with_snapshots)) for kind in REFUSED),
           ("on_hosts", on_hosts()),
           ("on_hosts_with_snapshots", on_hosts(("--ckpt", "DIR", "--every", "1"))),
-          of_one_process])
+          of_one_process, back_to_the_beginning, taken_apart,
+          *(("each_mixture_" + kind, each_mixture(kind)) for kind in RESTORED),
+          ("each_mixture_synchronous", each_mixture("anonymous", "--async", "off")),
+          *(("restarted_" + kind, restarted(kind)) for kind in RESTORED)])
