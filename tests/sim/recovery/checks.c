@@ -4,13 +4,15 @@
 /* No process is computed in two places. */
 void check_alone(struct world *world)
 {
-    for (uint32_t pid = 0; pid < world->processes; pid++) {
-        uint32_t running = 0;
-        for (uint32_t i = 0; i < world->host_count; i++)
-            running += world->agents[i].ranks[pid].alive && world->agents[i].ranks[pid].runs;
-        if (running > 1)
-            fail(world, "process %u runs %u times", pid, running);
-    }
+    uint64_t running = 0;
+    for (uint32_t i = 0; i < world->host_count; i++)
+        for (uint32_t pid = 0; world->agents[i].up && pid < world->processes; pid++) {
+            const struct rank *rank = &world->agents[i].ranks[pid];
+            uint64_t bit = (uint64_t)(rank->alive && rank->runs) << pid;
+            if (running & bit)
+                fail(world, "process %u runs twice", pid);
+            running |= bit;
+        }
 }
 
 /* Nobody leaves the end of superstep s before all have arrived there, and what they bring is of one

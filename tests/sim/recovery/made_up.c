@@ -125,13 +125,14 @@ static void plan_more_faults(struct world *world)
 
 static void make_world(struct world *world, const struct seeds_job *job)
 {
-    memset(world, 0, sizeof(*world));
+    memset(world, 0, offsetof(struct world, agents));
     timeline_begin(&world->time, sizeof(struct action), job);
     world->host_count = chance(world, 40)  ? 1
                         : chance(world, 2) ? 7 + (uint32_t)random_below(world, HOSTS - 6)
                                            : 2 + (uint32_t)random_below(world, WIDE_HOSTS - 1);
     if (world->host_count > job->hosts)
         world->host_count = (uint32_t)job->hosts;
+    memset(world->agents, 0, world->host_count * sizeof(world->agents[0]));
     world->spares = world->host_count > 1 ? (uint32_t)random_below(world, 2) : 0;
     uint32_t slots = 0;
     for (uint32_t i = 0; i < world->host_count; i++) {

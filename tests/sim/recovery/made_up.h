@@ -168,7 +168,6 @@ struct world {
     uint64_t silent_until[HOSTS][HOSTS]; /* the first does not hear the second */
 
     uint32_t host_count, spares;
-    struct agent agents[HOSTS];
     uint32_t registrar, wanted, processes;
     uint64_t supersteps;
     struct policy_rule rule;
@@ -176,7 +175,6 @@ struct world {
     uint32_t max_restarts;
     int32_t status;
 
-    struct snap snaps[SNAPS];
     uint32_t snap_count;
     struct coord_lineage lineage; /* durable */
     uint32_t last_term;
@@ -208,6 +206,10 @@ struct world {
     bool killed_at_step; /* when what happens now is over */
     unsigned steps[STEP_KINDS];
     unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named;
+
+    /* The largest, of which few are used: not empty beyond what is counted. */
+    struct agent agents[HOSTS];
+    struct snap snaps[SNAPS];
 };
 
 /* timeline.c, of this world */
