@@ -82,7 +82,8 @@ void agent_elect(struct world *world, const struct action *action)
     /* What was being written is now there, or will never be. */
     disk_agent_ends(world, host);
     agent->term = action->term;
-    agent->forming = agent->waiting = agent->stopping = agent->asked = agent->staged = false;
+    agent->forming = agent->let_out = agent->waiting = agent->stopping = agent->asked =
+        agent->staged = false;
     agent->count = 0;
     memset(agent->mine, 0, sizeof(agent->mine));
     agent_plan(world, DO_READY, host, 20);
@@ -210,10 +211,9 @@ static void release(struct world *world, uint32_t host, const struct wire_messag
         capture(world, host, message->envelope.superstep);
     if (message->release.decision != WIRE_DECISION_END)
         return;
-    world->past_end = true;
+    world->past_end = agent->let_out = true;
     for (uint32_t pid = 0; pid < world->processes; pid++)
         if (agent->mine[pid] && agent->ranks[pid].alive) {
-            agent->ranks[pid].past_end = true;
             agent_plan(world, DO_LEAVE, host, 30)->number = pid;
         }
 }

@@ -347,6 +347,6 @@ void complain(struct world *world, const struct action *action)
         return;
     if (zero->host == action->host && !zero->gone && !zero->finished)
         coord_shell_host_lost(zero->shell, event.peer);
-    else if (zero->host == action->number && !world->past_end)
+    else if (zero->host == action->number && !agent->let_out)
         kill_ranks(world, action->host, false); /* the term is over for it */
 }

@@ -86,7 +86,6 @@ struct rank {
     bool alive;
     bool runs;    /* not: staged, or waiting in bsp_begin */
     bool arrived; /* at the barrier that ends `superstep` */
-    bool past_end;
     uint64_t superstep, value, next; /* next: the value when it leaves the barrier */
     struct coord_name copy[2];       /* frozen copies: a committed one, one being written */
     uint64_t copy_values[2];
@@ -105,6 +104,7 @@ struct agent {
     uint64_t consult;
     bool asked, waiting, stopping;
     bool forming; /* waits for snapshot 0 */
+    bool let_out; /* of bsp_end */
     uint32_t count; /* its processes */
     struct coord_name from, known, abandoned;
     bool staged;
