@@ -251,6 +251,14 @@ static void heal(struct world *world)
     }
 }
 
+static bool is_listed(const struct wire_host *hosts, uint32_t count, uint32_t id)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (hosts[i].host == id)
+            return true;
+    return false;
+}
+
 void bsprun_begin(struct world *world, bool restore)
 {
     struct wire_host hosts[HOSTS];
@@ -292,8 +300,10 @@ void bsprun_begin(struct world *world, bool restore)
     world->restarts_in_a_row = 0;
     note(world, "bsprun begins%s%s", restore ? " again" : "",
          config.wanted != COORD_NEVER ? ", from a superstep that was named" : "");
-    for (uint32_t i = 0; i < world->host_count; i++)
-        world->agents[i].dismissed = world->agents[i].given_up = false;
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        world->agents[i].dismissed = false;
+        world->agents[i].given_up = !is_listed(hosts, count, world->agents[i].id);
+    }
     world->closing = world->cut_short = world->nothing_saved = false;
     world->write_failed = world->was_refused = world->not_recorded = false;
     world->stop_asked = world->save_asked = world->aborted = false;
