@@ -1,4 +1,5 @@
 /* life.c - bsp_init, bsp_begin, bsp_end, bsp_abort and what may be asked at any time. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,8 @@ static int check_most(int maxprocs)
 
 void bsp_begin_cpp(int maxprocs, int line, const char *file)
 {
+    int errno_before = errno; /* as bsp_sync, also in a process that is made of this one */
+
     check_begin(maxprocs, line, file);
     bspz_rt.begin_line = line;
     bspz_rt.begin_file = file;
@@ -79,6 +82,7 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
     bspz_rt.life = BSPZ_LIFE_SPMD;
     if (bspz_rt.prof || bspz_rt.stat)
         bspz_trace_begin();
+    errno = errno_before;
     bsp_begin_end();
 }
 

@@ -414,7 +414,7 @@ void bspz_save_superstep(void)
     uint64_t superstep = bspz_rt.superstep, begun = bspz_now_ns();
     enum saved saved = SAVED;
     enum bspz_wait waited;
-    int errno_before = errno, error;
+    int error;
 
     bspz_release_pool();
     error = bspz_state_keep();
@@ -428,7 +428,6 @@ void bspz_save_superstep(void)
         attach();
     if (saved == RESTORED || saved == THAWED) {
         come_back(saved == RESTORED);
-        errno = errno_before;
         return;
     }
     open_tables(false);
@@ -440,7 +439,6 @@ void bspz_save_superstep(void)
     waited = bspz_resume_wait(bspz_rt.board, superstep);
     if (waited != BSPZ_WAIT_DONE)
         bspz_leave();
-    errno = errno_before;
 }
 
 /* What is open now, all ranks will have open together.  Without the agent's help it still comes

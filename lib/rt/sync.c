@@ -6,6 +6,7 @@
  * What can fail: a rank in bsp_end while others sync, registrations that do not match, an access
  * beyond an area (found by its owner), the coordinator's decision to end the job here.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -20,9 +21,9 @@
 
 /* What the lines of all ranks say about this barrier. */
 struct summary {
-    uint32_t flags;      /* of all ranks together */
-    bool mixed_end;      /* some end, some synchronise */
-    bool mixed_calls;    /* not all are in the same collective operation, or in none */
+    uint32_t flags;   /* of all ranks together */
+    bool mixed_end;   /* some end, some synchronise */
+    bool mixed_calls; /* not all are in the same collective operation, or in none */
     bool digests_differ;
     bool positions_differ;
     int numbers_differ_at; /* first rank whose sync number differs from rank 0's, or -1 */
@@ -42,8 +43,8 @@ static void wait_or_leave(enum bspz_wait result)
 static void pass(enum bspz_stage stage)
 {
     bspz_barrier_arrive(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid, bspz_rt.superstep, stage);
-    wait_or_leave(bspz_barrier_wait(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid, bspz_rt.superstep,
-                                    stage));
+    wait_or_leave(
+        bspz_barrier_wait(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid, bspz_rt.superstep, stage));
 }
 
 static void publish(uint32_t flags, int number, bspz_position position)
@@ -225,7 +226,8 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
     if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_HOSTS))
         bspz_stdio_hand_over();
     publish(bspz_outbox_seal(bspz_rt.superstep, line, file) | end_flags |
-                (uint32_t)inside << BSPZ_COLLECTIVE_SHIFT | bspz_warnings_publish(line_of(bspz_rt.pid)),
+                (uint32_t)inside << BSPZ_COLLECTIVE_SHIFT |
+                bspz_warnings_publish(line_of(bspz_rt.pid)),
             number, position);
     pass(BSPZ_STAGE_ARRIVED);
     all = summarise();
@@ -239,8 +241,7 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
 
 static void communicate(const struct summary *all, int line, const char *file)
 {
-    if (all->flags & BSPZ_HAS_SEQUENCE &&
-        (all->digests_differ || all->flags & BSPZ_HAS_NULL_POP)) {
+    if (all->flags & BSPZ_HAS_SEQUENCE && (all->digests_differ || all->flags & BSPZ_HAS_NULL_POP)) {
         bspz_sequence_match(bspz_rt.superstep, line, file);
         /* Nobody may push into the tables that others are still reading. */
         pass(BSPZ_STAGE_MATCHED);
@@ -282,6 +283,7 @@ static void bspz_synchronise(int number, int line, const char *file)
     struct bspz_counters *counters = &bspz_rt.self->counters;
     uint64_t entered = 0, met = 0;
     struct summary all;
+    int errno_before = errno; /* waiting changes it, and so does coming back from a snapshot */
 
     if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
         bspz_fail_outside("bsp_sync", line, file);
@@ -313,6 +315,7 @@ static void bspz_synchronise(int number, int line, const char *file)
         if (bspz_rt.tracing)
             bspz_trace_publish();
     }
+    errno = errno_before;
 }
 
 void bspz_count_memory(void)

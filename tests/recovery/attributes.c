@@ -140,7 +140,9 @@ int main(int argc, char **argv)
 
     outside_folder = argv[1];
     supersteps = atoi(argv[2]);
+    errno = EXDEV;
     bsp_begin(0);
+    must(errno == EXDEV, "errno is another one after bsp_begin");
     for (int i = 3; i < argc;)
         i += set(&argv[i]);
     for (int s = 1; s <= supersteps; s++) {
