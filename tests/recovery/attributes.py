@@ -4,6 +4,11 @@ import signal
 
 from harness import *
 
+def tool(name):
+    """With its path: the first word of a job's command is not searched for where it is confined."""
+    return shutil.which(name) or name
+
+
 PROGRAM = os.path.join(PROGRAMS, "attributes")
 P = 2
 
@@ -74,15 +79,15 @@ def kept_in_restarts():
     """Of what the program has not set, whoever restarts it decides."""
     with Place() as place:
         lives = Lives(place, (3, 6), *SET)
-        lives.restart(3, before=["prlimit", "--sigpending=999:999"])
-        lives.restart(6, before=["prlimit", "--sigpending=888:999"])
+        lives.restart(3, before=[tool("prlimit"), "--sigpending=999:999"])
+        lives.restart(6, before=[tool("prlimit"), "--sigpending=888:999"])
         lives.check(*HAS, "signals 888")
 
 
 def not_held_on_to():
     """The priority of the first bsprun is not the program's doing."""
     with Place() as place:
-        lives = Lives(place, (3,), "slack", "99999", before=["nice", "-n", "5"])
+        lives = Lives(place, (3,), "slack", "99999", before=[tool("nice"), "-n", "5"])
         lives.restart(3)
         lives.check(f"nice {NICE}", "slack 99999")
 
@@ -111,7 +116,7 @@ def a_limit_that_is_too_high_here():
         lives.let_go(3)
         lives.job.wait(123)
         # Who may raise it again would.
-        less = ["prlimit", "--nofile=800:800"]
+        less = [tool("prlimit"), "--nofile=800:800"]
         if os.geteuid() == 0:
             less += ["setpriv", "--bounding-set", "-sys_resource", "--inh-caps", "-sys_resource"]
         job = place.start(*less, BSPRUN, "--restart", place.store).wait()
@@ -151,7 +156,7 @@ def less_is_allowed_here():
         lives.job.signal(signal.SIGTERM)
         lives.let_go(3)
         lives.job.wait(123)
-        job = place.start("setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw", BSPRUN,
+        job = place.start(tool("setpriv"), "--bounding-set", "-net_raw", "--inh-caps", "-net_raw", BSPRUN,
                           "--restart", place.store).wait()
         check(job.status not in (0, 123) and "capabilities that it would not have here" in
               job.said(), "restored all the same", job)
