@@ -78,6 +78,10 @@ bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *v
 
     if (!agent->snapshots || !agent_zero_decides(agent) || agent->job == JOB_REWINDING)
         return false;
+    /* Until Processor Zero has answered, each further death finds this one again; and past bsp_end,
+     * which all may have reached meanwhile, it would not bear to hear of it twice. */
+    if (agent->members[pid].exit_reported)
+        return true;
     mark = (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent->board, pid)->state);
     if (mark > BSPZ_RANK_RUNNING || (death.known && death.signal == 0 && !restoring))
         return false; /* its own doing */
@@ -88,6 +92,7 @@ bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *v
     if (!death.known)
         death = (struct death){.known = true, .signal = SIGKILL}; /* below a wrapper nobody knows */
     agent_blame(agent, verdict->text, verdict->with_table);
+    agent->members[pid].exit_reported = true;
     agent_rank_exited(agent, pid, &death, verdict->text);
     return true;
 }
