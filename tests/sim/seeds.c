@@ -198,10 +198,11 @@ static void show(const struct seeds_program *program, uint64_t seed, const char 
 {
     struct seeds_job job = unbounded(program, seed);
     fprintf(stderr, "%s: seed %" PRIu64 " fails: %s\n", program->name, seed, told->what);
-    if (try_smaller(program, &job, job, same))
-        while (fewer_faults(program, &job, same) | fewer(program, &job, true, same) |
-               fewer(program, &job, false, same))
-            ;
+    for (bool smaller = try_smaller(program, &job, job, same); smaller;) {
+        smaller = fewer_faults(program, &job, same);
+        smaller = fewer(program, &job, true, same) || smaller;
+        smaller = fewer(program, &job, false, same) || smaller;
+    }
     char command[SEEDS_COMMAND_MAX];
     fprintf(stderr, "%s: made smaller, step by step: %s\n", program->name,
             seeds_command(&job, command));
