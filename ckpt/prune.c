@@ -89,6 +89,28 @@ int store_job_discard(struct store *store, char *error)
                       : 0;
 }
 
+int store_job_remove(struct store *store, char *error)
+{
+    struct store_entry *entries;
+    size_t count;
+    char name[SNAPSHOT_NAME];
+
+    int status = store_list_all(store, &entries, &count, error);
+    if (status < 0)
+        return status;
+    /* From the newest: what is based on another goes before it. */
+    for (size_t i = count; i-- > 0 && status == 0;) {
+        store_snapshot_name(name, entries[i].superstep, entries[i].term);
+        status = store_remove_folder(store, store->job, name);
+    }
+    free(entries);
+    if (status == 0)
+        status = store_remove_folder(store, store->base, store->job_name);
+    return status < 0 ? store_fail_system(store, status, error, "job %s cannot be removed",
+                                          store->job_name)
+                      : 0;
+}
+
 /* ---- Pruning --------------------------------------------------------------------------------- */
 
 int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error)

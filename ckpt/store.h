@@ -213,6 +213,10 @@ int store_repair(struct store *store, store_loss_function *tell, void *context, 
 
 /* ---- Tidying --------------------------------------------------------------------------------- */
 
+/* Removes the chosen job with all that is in its folder, and what it has noted last, so that what is
+ * left after a failure is still one.  A store of STORE_WRITE. */
+int store_job_remove(struct store *store, char *error);
+
 /* Removes temporary files and unfinished snapshots.  No snapshot may be in the making. */
 int store_sweep(struct store *store, size_t *removed, char *error);
 

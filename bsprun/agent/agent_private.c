@@ -1,14 +1,14 @@
 /* agent_private.c - the directory of snapshots on a host that does not see bsprun's.
  *
- * A job's folder is named by chance: one that is there is bsprun's own, unless this host's agent has
- * made and marked it.  Else the agent makes one, at the same path if it can, so that a user finds
- * the images on all hosts in one place; below $TMPDIR if not.
+ * bsprun's own has the file of this run that START names.  Where that is not to be seen the agent makes
+ * one, at the same path if it can, so that a user finds the images on all hosts in one place; below
+ * $TMPDIR if not.  A folder of the job that is there is one that an agent has made, or bsprun when the
+ * job was begun on this host: it is used as long as nobody else has the directory.
  *
  * What can fail: neither can be had, or somebody else writes there: no job on this host.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +18,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/agent_snapshots.h"
-
-#define MARK            "private"
-#define DESCRIPTORS_FTW 16
+#include "bsprun/leftovers.h"
 
 static uint64_t now_ns(void)
 {
@@ -30,20 +28,13 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static bool is_marked(const char *path)
+/* For the next job of the user, should this agent not be able to remove it. */
+static int mark_temporary(const char *path)
 {
-    char name[PATH_MAX + sizeof MARK + 1];
-
-    snprintf(name, sizeof name, "%s/" MARK, path);
-    return access(name, F_OK) == 0;
-}
-
-static int mark(const char *path)
-{
-    char name[PATH_MAX + sizeof MARK + 1];
+    char name[PATH_MAX + sizeof LEFTOVERS_MARK + 1];
     int file;
 
-    snprintf(name, sizeof name, "%s/" MARK, path);
+    snprintf(name, sizeof name, "%s/" LEFTOVERS_MARK, path);
     file = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0)
         return -errno;
@@ -64,7 +55,19 @@ static void make_folders(const char *path)
     mkdir(name, 0700); /* whether it is there is seen by who opens it */
 }
 
-/* DIR and JOB below it, marked.  0, or -errno and `why`. */
+static bool is_of_this_job(struct agent *agent)
+{
+    struct manifest_terms terms;
+    bool same;
+
+    if (store_terms(agent->snapshots->store, &terms, NULL) != 0)
+        return false;
+    same = memcmp(terms.job.data, agent->job_id, sizeof agent->job_id) == 0;
+    manifest_terms_free(&terms);
+    return same;
+}
+
+/* DIR and JOB below it.  0, or -errno and `why`. */
 static int open_own(struct agent *agent, const char *folder, const char *job, char *why)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -79,11 +82,13 @@ static int open_own(struct agent *agent, const char *folder, const char *job, ch
     }
     snprintf(path, sizeof path, "%s/%s", folder, job);
     if (access(path, F_OK) == 0)
-        error = is_marked(path) ? store_job_open(snapshots->store, job, why) : -EEXIST;
+        error = store_job_open(snapshots->store, job, why);
     else
         error = store_job_create(snapshots->store, agent->job_id, now_ns(), why);
-    if (!error)
-        error = mark(path);
+    if (!error && !is_of_this_job(agent))
+        error = -EEXIST;
+    if (!error && snapshots->temporary)
+        error = mark_temporary(path);
     if (!error && strcmp(store_job_name(snapshots->store), job) != 0)
         error = -EINVAL;
     if (!error && !(snapshots->path = strdup(path)))
@@ -97,7 +102,7 @@ static int open_own(struct agent *agent, const char *folder, const char *job, ch
 
 static int open_private(struct agent *agent, const char *path, char *why)
 {
-    const char *job = strrchr(path, '/'), *root = getenv("TMPDIR");
+    const char *job = strrchr(path, '/');
     char folder[PATH_MAX];
     int error;
 
@@ -107,26 +112,40 @@ static int open_private(struct agent *agent, const char *path, char *why)
     error = open_own(agent, folder, job + 1, why);
     if (!error)
         return 0;
-    snprintf(folder, sizeof folder, "%s/bspzero-store-%u-%u", root && root[0] == '/' ? root : "/tmp",
+    snprintf(folder, sizeof folder, "%s/" LEFTOVERS_STORE "%u-%u", leftovers_root(),
              (unsigned)getuid(), agent->host);
+    agent->snapshots->hidden = true;
     return open_own(agent, folder, job + 1, why);
 }
 
-int agent_store_open(struct agent *agent, const char *path, char why[AGENT_WHY])
+/* Without other hosts there is no doubt. */
+static bool is_bspruns(const struct agent *agent, const char *path, const char *home)
+{
+    char name[PATH_MAX + WIRE_NAME_MAX + 2];
+
+    snprintf(name, sizeof name, "%s/%s", path, home);
+    return !agent->peers || (home[0] && access(name, F_OK) == 0);
+}
+
+int agent_store_open(struct agent *agent, const char *path, const char *home, char why[AGENT_WHY])
 {
     struct agent_snapshots *snapshots = agent->snapshots;
-    bool own = agent->peers && is_marked(path);
-    int error = own ? -ENOENT : store_open(&snapshots->store, path, STORE_JOIN, NULL, why);
+    int error = -ENOENT;
 
-    if (!error)
-        error = store_job_open(snapshots->store, NULL, why);
+    if (agent->peers)
+        leftovers_sweep();
+    if (is_bspruns(agent, path, home)) {
+        error = store_open(&snapshots->store, path, STORE_JOIN, NULL, why);
+        if (!error)
+            error = store_job_open(snapshots->store, NULL, why);
+        if (error && agent->peers)
+            store_close(snapshots->store);
+        if (error && agent->peers)
+            snapshots->store = NULL;
+    }
     snapshots->shared = !error;
     if (!error || !agent->peers)
         return error;
-    if (!own) {
-        store_close(snapshots->store);
-        snapshots->store = NULL;
-    }
     snapshots->temporary = !snapshots->recover;
     return open_private(agent, path, why);
 }
@@ -142,27 +161,20 @@ void agent_note_term(struct agent *agent, struct coord_name from)
         agent_notice(agent, "%s", why);
 }
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
-{
-    (void)about;
-    (void)kind;
-    (void)place;
-    remove(path);
-    return 0;
-}
-
 void agent_store_remove(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
+    /* Of a job that has come to its end nobody wants what no user would find. */
+    bool useless = snapshots->hidden && agent->finished && agent->outcome.cause == WIRE_CAUSE_NONE;
     char folder[PATH_MAX], lock[PATH_MAX + 8];
     char *slash;
 
-    if (!snapshots->path || !snapshots->temporary)
+    if (!snapshots->path || !(snapshots->temporary || useless))
         return;
     snprintf(folder, sizeof folder, "%s", snapshots->path);
     slash = strrchr(folder, '/');
     *slash = '\0';
-    nftw(snapshots->path, remove_one, DESCRIPTORS_FTW, FTW_DEPTH | FTW_PHYS);
+    leftovers_remove(snapshots->path);
     snprintf(lock, sizeof lock, "%s/lock", folder);
     unlink(lock);
     rmdir(folder); /* unless there is another job */

@@ -90,6 +90,7 @@ struct agent_snapshots {
     uint32_t wanted_copies; /* of each image, on hosts that share no directory */
     bool shared;            /* the directory is the one that bsprun sees */
     bool temporary;         /* it is this agent's alone, and goes with the job */
+    bool hidden;            /* it is this agent's alone, and not where the user said */
     char *path;             /* DIR/JOB of a directory of this host's own; NULL */
     uint32_t copies;        /* hosts on which each image shall be in this term */
     void *keeping;          /* fetch.c: of images that are kept for other hosts */
@@ -170,8 +171,9 @@ bool agent_keeps_order(const struct agent *agent);
 
 /* ---- agent_private.c ---- */
 
-/* The directory that START names, or this host's own instead.  0, or -errno and `why`. */
-int agent_store_open(struct agent *agent, const char *path, char why[AGENT_WHY]);
+/* The directory that START names, where `home` is in it, or this host's own instead.  0, or -errno and
+ * `why`. */
+int agent_store_open(struct agent *agent, const char *path, const char *home, char why[AGENT_WHY]);
 /* In the host's own directory: the term goes on from that snapshot. */
 void agent_note_term(struct agent *agent, struct coord_name from);
 /* What was made for this job only. */

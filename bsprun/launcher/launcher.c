@@ -8,6 +8,7 @@
  * snapshot, or ends); the user interrupts (STOP or SAVE, then kill).
  */
 #include "bsprun/launcher/launcher_inside.h"
+#include "bsprun/leftovers.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -295,6 +296,7 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     launcher.options = options;
     launcher.process_signals = signals;
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    leftovers_sweep();
     status = open_saved(&launcher, options);
     memcpy(launcher.job, launcher.saved.job, sizeof launcher.job);
     if (status == 0 && launcher.saved.finished) {

@@ -19,6 +19,7 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
     const struct options_snapshots *snapshots = &launcher->options->snapshots;
 
     start->store = launcher->saved.folder;
+    start->home = launcher->saved.home;
     start->recover = launcher_has_snapshots(launcher);
     start->rule = start->recover ? snapshots->rule : WIRE_RULE_OFF;
     start->every = snapshots->every;

@@ -60,12 +60,15 @@ static int open_locked(struct saved *saved, enum store_mode mode, char error[SAV
 static int find_folder(struct saved *saved, char error[SAVED_TEXT])
 {
     char base[PATH_MAX];
+    int failed;
 
     if (!realpath(store_path(saved->store), base))
         return fail(error, STATUS_FAILED, "%.300s: %s", store_path(saved->store), strerror(errno));
     snprintf(saved->folder, sizeof saved->folder, "%s/%s", base, store_job_name(saved->store));
     if (strlen(saved->folder) > WIRE_PATH_MAX)
         return fail(error, STATUS_FAILED, "%.300s: the path is too long", base);
+    if ((failed = saved_make_home(saved)) != 0)
+        return fail(error, STATUS_FAILED, "%.300s: %s", saved->folder, strerror(failed));
     return 0;
 }
 
@@ -264,6 +267,7 @@ int saved_spill(const struct saved *saved)
 
 void saved_close(struct saved *saved, bool worth_keeping)
 {
+    saved_remove_home(saved);
     if (saved->store && saved->folder[0]) {
         if (saved->restart || worth_keeping)
             store_sweep(saved->store, NULL, NULL);

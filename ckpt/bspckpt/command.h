@@ -36,6 +36,7 @@ int command_verify(const struct request *request);
 int command_prune(const struct request *request);
 int command_diff(const struct request *request);
 int command_repair(const struct request *request);
+int command_rm(const struct request *request);
 
 /* Opens the target and chooses its job (the newest when none is named, unless all_jobs).  On
  * failure prints why and returns an exit status. */
@@ -45,6 +46,10 @@ void target_close(struct target *target);
 /* The jobs meant: all, or the chosen one; *jobs is for free().  On failure prints why and returns an
  * exit status. */
 int target_jobs(struct target *target, struct store_job **jobs, size_t *count);
+
+/* The hosts that the chosen job's newest snapshot names, "a, b, c", for free(); NULL: one host, or none
+ * is known. */
+char *target_hosts(struct store *store);
 
 /* The snapshot meant: the named one, else the newest that can be used.  Prints what it had to pass
  * over. */

@@ -114,6 +114,41 @@ int target_manifest(struct target *target, struct manifest *manifest)
     return STATUS_OK;
 }
 
+static char *join_hosts(const struct manifest *manifest)
+{
+    char *text = NULL;
+    size_t size = 1;
+
+    for (uint32_t i = 0; i < manifest->hosts.count; i++)
+        size += strlen(manifest->hosts.items[i]) + 2;
+    text = manifest->hosts.count > 1 ? calloc(1, size) : NULL;
+    for (uint32_t i = 0; text && i < manifest->hosts.count; i++)
+        snprintf(text + strlen(text), size - strlen(text), "%s%s", i > 0 ? ", " : "",
+                 manifest->hosts.items[i]);
+    return text;
+}
+
+char *target_hosts(struct store *store)
+{
+    struct store_entry *entries;
+    struct manifest manifest;
+    char *text = NULL;
+    size_t count;
+    bool found = false;
+
+    if (store_list_all(store, &entries, &count, NULL) < 0)
+        return NULL;
+    for (size_t i = count; i-- > 0 && !found;) {
+        found = store_manifest(store, entries[i].superstep, entries[i].term, &manifest, NULL) == 0;
+        if (found) {
+            text = join_hosts(&manifest);
+            manifest_free(&manifest);
+        }
+    }
+    free(entries);
+    return text;
+}
+
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
 const char *size_text(uint64_t bytes, char text[24])

@@ -1,4 +1,4 @@
-/* list.c - bspckpt ls and prune. */
+/* list.c - bspckpt ls, rm and prune. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +152,11 @@ static int list_job(const struct request *request, struct store *store, const ch
         json_end();
     free(roles);
     free(entries);
+    char *hosts = request->json ? NULL : target_hosts(store);
+    if (hosts)
+        printf("%-14s has run on %s; those that do not share this directory have their own\n", job,
+               hosts);
+    free(hosts);
     return STATUS_OK;
 }
 
@@ -177,6 +182,50 @@ int command_ls(const struct request *request)
         if (request->json)
             json_end();
         free(jobs);
+    }
+    target_close(&target);
+    return status;
+}
+
+/* ---- rm -------------------------------------------------------------------------------------- */
+
+static int remove_job(const struct request *request, struct store *store)
+{
+    char error[MANIFEST_ERROR_SIZE];
+    char *hosts = target_hosts(store);
+
+    if (store_job_remove(store, error) < 0) {
+        free(hosts);
+        return complain("%s", error);
+    }
+    if (request->json) {
+        json_object(NULL);
+        json_text("removed", store_job_name(store));
+        if (hosts)
+            json_text("hosts", hosts);
+        json_end();
+    } else {
+        printf("job %s removed\n", store_job_name(store));
+        if (hosts)
+            printf("it has run on %s: those that do not share %s have images of their own there\n",
+                   hosts, store_path(store));
+    }
+    free(hosts);
+    return STATUS_OK;
+}
+
+int command_rm(const struct request *request)
+{
+    struct target target;
+
+    int status = target_open(&target, request->words[0], STORE_WRITE, true);
+    if (status != STATUS_OK)
+        return status;
+    if (target.has_job && target.superstep == WIRE_NEVER) {
+        status = remove_job(request, target.store);
+    } else {
+        complain("rm: DIR/JOB is meant, one job; ls DIR lists them");
+        status = STATUS_WRONG;
     }
     target_close(&target);
     return status;

@@ -17,6 +17,7 @@ static const char help_text[] =
     "  verify DIR          checks every byte of every snapshot\n"
     "  repair DIR          makes lost records and manifests again where that is safe\n"
     "  prune DIR --keep N  removes all but the newest N snapshots of a job\n"
+    "  rm DIR/JOB          removes a job\n"
     "  diff DIR S1 S2      what changed in memory between two snapshots, by region\n"
     "\n"
     "DIR may be DIR/JOB (else it is the newest job, for ls, verify, repair all),\n"
@@ -36,6 +37,7 @@ static const struct {
 } commands[] = {
     {"ls", 1, command_ls},       {"show", 1, command_show}, {"verify", 1, command_verify},
     {"prune", 1, command_prune}, {"diff", 3, command_diff}, {"repair", 1, command_repair},
+    {"rm", 1, command_rm},
 };
 
 enum { OPT_PID = 1, OPT_KEEP, OPT_JSON, OPT_HELP, OPT_VERSION };

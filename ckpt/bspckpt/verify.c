@@ -1,4 +1,5 @@
 /* verify.c - bspckpt verify. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 struct verifying {
     bool json;
     const char *job;
+    const char *hosts; /* of a job on several, which may have what is missing here; NULL */
     unsigned long snapshots, faults;
 };
 
@@ -40,7 +42,10 @@ static void tell(void *context, const struct store_fault *fault)
     if (fault->fault.end > fault->fault.first)
         snprintf(range, sizeof(range), "bytes %" PRIu64 " to %" PRIu64 ": ", fault->fault.first,
                  fault->fault.end - 1);
-    printf("%s/%s: %s%s\n", verifying->job, file, range, fault->fault.text);
+    printf("%s/%s: %s%s", verifying->job, file, range, fault->fault.text);
+    if (fault->status == -ENOENT && verifying->hosts)
+        printf(" here; the job has run on %s", verifying->hosts);
+    putchar('\n');
 }
 
 /* Of what belongs to the job as a whole, or is gone. */
@@ -96,6 +101,8 @@ static int verify_job(struct verifying *verifying, const struct target *target, 
     if (store_job_open(target->store, job, error) < 0 ||
         store_list_all(target->store, &entries, &count, error) < 0)
         return complain("%s", error);
+    char *hosts = target_hosts(target->store);
+    verifying->hosts = hosts;
     if (target->superstep == WIRE_NEVER)
         store_survey(target->store, tell_loss, verifying);
     for (size_t i = 0; i < count; i++) {
@@ -107,6 +114,7 @@ static int verify_job(struct verifying *verifying, const struct target *target, 
         verify_entry(verifying, target->store, &entries[i]);
     }
     free(entries);
+    free(hosts);
     if (target->superstep != WIRE_NEVER && meant == 0)
         return complain("job %s has no snapshot of superstep %" PRIu64, job, target->superstep);
     return STATUS_OK;

@@ -190,7 +190,8 @@
  * stdout (1) and stderr (2) of bsprun are, a terminal or /dev/null.  abort_at and consult_every are
  * for tests (WIRE_U64_MAX and 0 switch them off).
  *
- * store: the absolute path DIR/JOB of the job's snapshots, "" in a job without.  resume: the agent
+ * store: the absolute path DIR/JOB of the job's snapshots, "" in a job without; home: a file that is
+ * in it where the agent sees the same directory as bsprun.  resume: the agent
  * starts nothing by itself, as an ELECT that restores follows; program, arguments and environment
  * (which is then complete, nothing is inherited) are those of the process to restore, an absolute
  * path and what the manifest says; empty for an agent that is to read them there itself.  rule,
@@ -223,6 +224,7 @@
     F(u64, consult_every, WIRE_U64_MAX)                                                            \
     F(u64, abort_at, WIRE_U64_MAX)                                                                 \
     F(text, store, WIRE_PATH_MAX)                                                                  \
+    F(text, home, WIRE_NAME_MAX)                                                                   \
     F(flag, resume, 0)                                                                             \
     F(flag, recover, 0)                                                                            \
     F(u32, copies, WIRE_HOSTS_MAX)                                                                 \

@@ -179,6 +179,13 @@ def test_prune(directory, job):
     check("json", as_json("prune", directory, "--keep", "1") == {"job": job, "removed": 0})
 
 
+def test_rm(directory, job):
+    run("rm", directory, status=2)
+    run("rm", f"{directory}/{job}@4", status=2)
+    check("removed", run("rm", f"{directory}/{job}")[0] == f"job {job} removed\n")
+    check("nothing is left", os.listdir(directory) == ["lock"], str(os.listdir(directory)))
+
+
 def test_wrong_calls(directory):
     run(status=2)
     run("colour", status=2)
@@ -216,6 +223,7 @@ def main():
         test_lost(directory, job)
         test_wrong_calls(directory)
         test_prune(directory, job)
+        test_rm(directory, job)
     finally:
         shutil.rmtree(scratch)
     print(f"{failures} failures")

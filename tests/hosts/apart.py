@@ -106,6 +106,23 @@ def restarted():
         check_end(place, place.restart(names=["a", "c"]), p)
 
 
+def restarted_elsewhere():
+    """From another host than the job was begun on: each host has the images where the user said."""
+    p = 3
+    place, job = held_job(p, hosts=3)
+    with place:
+        place.strike(lambda: send(job.os_pid, signal.SIGKILL))
+        job.process.wait()
+        wait_until(lambda: not any(place.farm.processes(name) for name in place.farm.names),
+                   "the end of all processes", GONE)
+        place.farm.names[:] = ["b", "c", "a"]
+        release_all(place, p)
+        check_end(place, place.restart(names=["b", "c", "a"]), p)
+        for name in place.farm.names:
+            terms = {term for superstep, term in snapshots(place.store_on(name)) if superstep > AT}
+            check(2 in terms, "host", name, "has none of the later snapshots where they belong", terms)
+
+
 def without_the_program():
     """It is on the first host only, and comes to a spare, too, when another host is lost."""
     p = 2
@@ -124,4 +141,4 @@ def without_the_program():
 
 if __name__ == "__main__":
     farms.require()
-    main([hosts_lost, damaged_copy, restarted, without_the_program])
+    main([hosts_lost, damaged_copy, restarted, restarted_elsewhere, without_the_program])
