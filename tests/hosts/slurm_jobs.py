@@ -22,10 +22,10 @@ exec {bsprun} --ckpt store --every 1 {options} {ticker} files {supersteps} -a {w
 class Cluster:
     """A farm with Slurm and what a user needs there."""
 
-    def __init__(self, hosts):
+    def __init__(self, hosts, controller_apart=False):
         self.farm = Farm(hosts, put=Slurm.PUT)
         try:
-            self.slurm = Slurm(self.farm)
+            self.slurm = Slurm(self.farm, self.farm.names[controller_apart:])
             self.built = copied_build(self.farm)
             self.bsprun = os.path.join(self.built, "bin", "bsprun")
             self.ticker = os.path.join(self.built, "programs", "ticker")
@@ -166,6 +166,34 @@ def a_node_that_dies_and_a_spare():
     lose_a_node("--spares", "1")
 
 
+def the_batch_host_dies():
+    """With the script of the guide: the job is started again on nodes that live, and goes on."""
+    with Cluster(4, controller_apart=True) as cluster:
+        harness.shutil.copy(os.path.join(farms.ROOT, "doc", "slurm.sbatch"), cluster.home)
+        path = os.path.join(cluster.built, "bin") + ":" + farms.SYSTEM_PATH
+        cluster.hold(7, 2)
+        done = cluster.run("sbatch", "--parsable", "-N2", "--ntasks-per-node=1", "-o", "out", "-e",
+                           "err", f"--export=ALL,PATH={path},BSPZERO_EVERY=1,WATCH_SECONDS=1",
+                           "slurm.sbatch", "store", cluster.ticker, "files", str(SUPERSTEPS), "-a")
+        check(done.returncode == 0, done)
+        job = int(done.stdout)
+        cluster.until(lambda: all(cluster.executed(pid, 7) for pid in range(2))
+                      and cluster.committed() >= 7, "superstep 7")
+        shown = cluster.farm.run("a", ["scontrol", "show", "job", str(job)]).stdout
+        batch = re.search(r"BatchHost=(\w+)", shown)[1]
+        check(batch != "a" and "bsprun" in cluster.farm.processes(batch).values(), "bsprun is elsewhere")
+        cluster.farm.kill_host(batch)
+        cluster.release(7, 2)
+
+        def again():  # Slurm waits a while before it begins a job anew
+            cluster.farm.run("a", ["scontrol", "update", f"jobid={job}", "starttime=now"])
+            return not cluster.slurm.jobs()
+        cluster.until(again, "the end of the job")
+        reference = harness.Reference.of(2, SUPERSTEPS, "-a").out
+        tail = cluster.text("out")[-200:]
+        check(reference.endswith(tail), "stdout ends with", tail, cluster.text("err").decode())
+
+
 def cancelled():
     """scancel ends it everywhere; what is saved can be gone on with."""
     with Cluster(2) as cluster:
@@ -183,4 +211,4 @@ def cancelled():
 if __name__ == "__main__":
     farms.require(*COMMANDS, root=True)
     main([an_allocation, preemption, a_node_that_dies, a_node_that_dies_and_a_spare,
-          cancelled])
+          the_batch_host_dies, cancelled])
