@@ -11,6 +11,7 @@
 #include "ckpt/capture/restore.h"
 #include "ckpt/capture/vdso.h"
 
+#define POPULATE_LEAST 32768
 #define ALIGNMENT      (UINT64_C(2) << 20)
 #define SLACK          (UINT64_C(1) << 30) /* left free beside the place: heap and stack may grow */
 #define LEAST_SLACK    (UINT64_C(16) << 20)
@@ -274,8 +275,9 @@ static void *place(void *context, uint64_t address, size_t length)
     to = staged->at + offset;
     if (!bspz_stage_writable(staged))
         return NULL;
-    /* One call instead of a fault for each page. */
-    bspz_sys3(SYS_madvise, to, length, 23 /* MADV_POPULATE_WRITE */);
+    /* One call instead of a fault for each page; single pages are mostly there from an older image. */
+    if (length >= POPULATE_LEAST)
+        bspz_sys3(SYS_madvise, to, length, 23 /* MADV_POPULATE_WRITE */);
     return (void *)to;
 }
 

@@ -197,7 +197,20 @@ static int no_region(const struct bspz_walk *walk, uint64_t address, struct bspz
                            "data at 0x%" PRIx64 " that belong to no region", address);
 }
 
-/* Copies an extent to where it belongs, which may be several regions, and checks it there. */
+static int read_part(const struct bspz_walk *walk, uint64_t first, void *to, size_t length,
+                     struct bspz_image_fault *fault)
+{
+    const struct bspz_image_source *source = &walk->image->source;
+    uint64_t offset = walk->offset + first * BSPZ_IMAGE_UNIT;
+    int status = source->read(source->context, offset, to, length);
+
+    return status < 0 ? bspz_image_fail(fault, status, walk->offset, walk->next,
+                                        "cannot be read: %s", strerror(-status))
+                      : 0;
+}
+
+/* Brings an extent to where it belongs, which may be several regions, and checks it there.  bytes
+ * NULL: it is read there from the image, whose record is stored as it is. */
 static int deliver(struct holding *holding, const struct extent *extent, uint64_t hash,
                    const unsigned char *bytes, const struct bspz_walk *walk,
                    struct bspz_image_fault *fault)
@@ -216,11 +229,18 @@ static int deliver(struct holding *holding, const struct extent *extent, uint64_
             if (!to)
                 return bspz_image_fail(fault, -EFAULT, 0, 0, "no place for the data at 0x%" PRIx64,
                                        address);
-            at = memcpy(to, bytes, length);
+            if (bytes)
+                memcpy(to, bytes, length);
+            else
+                status = read_part(walk, (uint64_t)(extent->count - left + extent->first), to,
+                                   length, fault);
+            at = to;
         }
+        if (status < 0)
+            return status;
         status = check_units(holding, hash, address, at, count, walk, fault);
         address += length;
-        bytes += length;
+        bytes = bytes ? bytes + length : NULL;
         hash += count;
         left -= count;
     }
@@ -268,12 +288,15 @@ static int take_record(struct holding *holding, const struct bspz_walk *walk,
         return 0;
     if (holding->direct && within_region(holding, walk->section.where, units) == units)
         return take_directly(holding, hash, walk, fault);
-    status = bspz_record_decode(walk, scratch->raw, fault);
+    /* What is used of a record that is stored as it is has hashes of its own. */
+    bool as_is = holding->place && walk->section.coding == BSPZ_IMAGE_RAW;
+    status = as_is ? 0 : bspz_record_decode(walk, scratch->raw, fault);
     for (uint32_t i = 0; i < holding->extent_count && status == 0; i++) {
         const struct extent *extent = &holding->extents[i];
         if (extent->wanted)
             status = deliver(holding, extent, hash + extent->first,
-                             scratch->raw + (size_t)extent->first * BSPZ_IMAGE_UNIT, walk, fault);
+                             as_is ? NULL : scratch->raw + (size_t)extent->first * BSPZ_IMAGE_UNIT,
+                             walk, fault);
     }
     return status;
 }

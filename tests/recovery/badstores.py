@@ -325,6 +325,22 @@ def a_program_of_others():
         place.restart().check_tail(Reference.of(2, 10))
 
 
+def another_version_of_the_library():
+    """One line that names both, and the program is not started."""
+    with Place() as place:
+        place.hold(0, 20)
+        job = place.ticker(2, 40, options=["--every", "1", "--keep", "all"])
+        place.wait_executed(0, 20)
+        place.wait_committed(20)
+        place.kill(job.os_pid)
+        job.wait(-signal.SIGKILL)
+        wait_until(lambda: not marked(place.mark), "the end of all processes")
+        base = full_ones(place)[-1]
+        subprocess.run([os.path.join(PROGRAMS, "older"), folder(place, base)], check=True)
+        refused(place, lambda: place.restart(at=f"@{base[0]}"),
+                r"libbsp 1\).*libbsp [2-9]", f"{base[0]}.1")
+
+
 def another_number_of_processes():
     with Place() as place:
         stopped(place, p=3)
@@ -549,6 +565,7 @@ if __name__ == "__main__":
     main([*((name, damaged(how)) for name, how in DAMAGES.items()), an_image_of_another_owner,
           a_lost_record, both_records_lost, all_damaged, damaged_while_it_runs, a_damaged_base,
           a_damaged_base_while_it_runs, another_program, a_program_of_others,
+          another_version_of_the_library,
           another_number_of_processes, another_command, missing_data_file, shortened_input_file,
           shortened_output_file,
           a_directory_of_others, no_directory_at_all, a_readonly_directory, a_full_disk,
