@@ -206,6 +206,42 @@ START_TEST(a_chain_that_is_not_what_was_saved_is_refused)
 }
 END_TEST
 
+/* One page in a hundred, or in ten, here and there, of memory that does not compress. */
+START_TEST(an_increment_is_little_more_than_what_changed)
+{
+    static const uint32_t one_in[] = {100, 10};
+    const uint64_t size = 64u << 20, pages = size / 4096;
+    struct sample_process process = {.nprocs = 1, .term = 1, .superstep = 1, .region_count = 1};
+    struct bspz_image_table *table = sample_table(size / BSPZ_IMAGE_BLOCK + 1);
+    struct sample_options options = {.next = table, .compress = true};
+    struct sample_file files[2] = {0};
+    uint64_t random = 5, changed = 0;
+
+    process.regions[0] = (struct bspz_image_region){
+        .address = 0x7f0000003000, .length = size, .protection = 3, .kind = BSPZ_REGION_ANON};
+    process.bytes[0] = malloc(size);
+    process.present[0] = malloc(pages);
+    memset(process.present[0], 1, pages);
+    for (uint64_t i = 0; i < size / 8; i++)
+        ((uint64_t *)process.bytes[0])[i] = sample_random(&random);
+    ck_assert_int_eq(sample_image(&process, &options, &files[0], NULL), 0);
+    for (uint64_t i = 0; i < pages; i++)
+        if (sample_random(&random) % one_in[_i] == 0) {
+            process.bytes[0][i * 4096 + 77] ^= 1;
+            changed++;
+        }
+    process.superstep++;
+    options = (struct sample_options){.base = table, .compress = true};
+    ck_assert_int_eq(sample_image(&process, &options, &files[1], NULL), 0);
+    ck_assert_uint_gt(changed, pages / one_in[_i] / 2);
+    ck_assert_uint_le(files[1].size, changed * 4096 + changed * 4096 / 10);
+    sample_file_free(&files[0]);
+    sample_file_free(&files[1]);
+    sample_process_free(&process);
+    free(table);
+}
+END_TEST
+
 START_TEST(a_table_that_is_too_small_is_no_base)
 {
     struct sample_process process;
@@ -312,6 +348,7 @@ int main(void)
     tcase_add_test(image, a_region_may_be_divided_later);
     tcase_add_test(image, a_table_read_back_is_the_table_written);
     tcase_add_loop_test(image, a_chain_that_is_not_what_was_saved_is_refused, 0, 2);
+    tcase_add_loop_test(image, an_increment_is_little_more_than_what_changed, 0, 2);
     tcase_add_test(image, a_table_that_is_too_small_is_no_base);
     tcase_add_test(image, a_chain_has_a_longest_length);
     tcase_add_test(image, a_missing_or_foreign_base_is_refused_by_name);
