@@ -306,7 +306,8 @@ static const struct bspz_area *direct_area(int pid, uint32_t slot, uint64_t byte
     if (!bspz_rt.direct || bytes < bspz_rt.direct_minimum || !bspz_is_here(bspz_rt.board, pid))
         return NULL;
     /* BSP_COMPAT=oxford: the peer may not have come to its own push yet. */
-    if (bspz_areas[slot].state == BSPZ_SLOT_PUSHED)
+    if (bspz_areas[slot].state == BSPZ_SLOT_PUSHED ||
+        bspz_areas[slot].state == BSPZ_SLOT_CANCELLED)
         return NULL;
     if (atomic_load_explicit(&peer->applied, memory_order_acquire) < bspz_rt.superstep)
         return NULL;

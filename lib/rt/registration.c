@@ -239,7 +239,7 @@ void bsp_pop_reg_cpp(const void *ident, int line, const char *file)
 static bool in_effect(uint32_t state)
 {
     return state == BSPZ_SLOT_LIVE || state == BSPZ_SLOT_POPPED ||
-           (bspz_rt.oxford && state == BSPZ_SLOT_PUSHED);
+           (bspz_rt.oxford && (state == BSPZ_SLOT_PUSHED || state == BSPZ_SLOT_CANCELLED));
 }
 
 uint32_t bspz_lookup_slow(const void *base, const char *function, int line, const char *file)

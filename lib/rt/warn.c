@@ -125,7 +125,7 @@ void bspz_warn_before_collective(const char *function, int line, const char *fil
                         place);
     if (messages_wait())
         bspz_warn_later(BSPZ_WARN_LOST_SENDS, function, line, file,
-                        "messages sent before are lost in this collective operation, which "
+                        "messages sent before may be lost in this collective operation, which "
                         "contains a bsp_sync or more");
     if (count > 0)
         bspz_warn_later(BSPZ_WARN_LOST_UNREAD, function, line, file,

@@ -18,7 +18,7 @@ enum bspz_warning {
     BSPZ_WARN_CUT,        /* bsp_move into too small an area */
     BSPZ_WARN_UNREAD, /* messages left at the end of the superstep in which they could be read */
     BSPZ_WARN_COLLECTIVE,  /* puts or gets under way at a collective operation */
-    BSPZ_WARN_LOST_SENDS,  /* messages sent before it, which it discards */
+    BSPZ_WARN_LOST_SENDS,  /* messages sent before it, which it may discard */
     BSPZ_WARN_LOST_UNREAD, /* messages not read before it */
 };
 
