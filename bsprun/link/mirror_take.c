@@ -410,11 +410,12 @@ int mirror_accept(struct mirror *mirror, uint32_t host, const struct mirror_bloc
 
     if (!peer || !take_apart(block->head, block->head_bytes, &parts))
         return -EPROTO;
-    error = show_calls(mirror, peer, &parts, &next);
+    /* Areas made before the blocks began come first: a call of this superstep may use their slots. */
+    error = show_names(mirror, &parts);
+    if (!error)
+        error = show_calls(mirror, peer, &parts, &next);
     if (!error && !check_chains(mirror, &parts, next))
         error = -EPROTO;
-    if (!error)
-        error = show_names(mirror, &parts);
     if (error)
         return error;
     show_entries(mirror, &parts);

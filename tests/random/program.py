@@ -232,7 +232,8 @@ class Program:
             return
         slot = chance.choice(slots)
         size, base = slot.sizes[other], slot.bases[other]
-        n = chance.randrange(1, size + 1) if chance.random() < 0.5 else min(size, chance.choice((1, 4, 8, 16)))
+        any_size = chance.random() < 0.5
+        n = chance.randrange(1, size + 1) if any_size else min(size, chance.choice((1, 4, 8, 16)))
         offset, own = chance.randrange(size - n + 1), chance.randrange(MEMORY - n)
         what = chance.choice((PUT, PUT, PUT, GET, GET, GET, HPPUT, HPGET))
         how = ALONE if what in (HPPUT, HPGET) else TOUCHED
@@ -313,7 +314,8 @@ class Program:
 
     def move_together(self, chance):
         """bsp_bcast, bsp_gather or bsp_scatter, with nothing else under way."""
-        what, root, n = chance.choice((BCAST, GATHER, SCATTER)), chance.randrange(self.p), chance.randrange(1, 13)
+        what, root = chance.choice((BCAST, GATHER, SCATTER)), chance.randrange(self.p)
+        n = chance.randrange(1, 13)
         slots = [slot for slot in self.slots
                  if all(slot in self.usable(pid) for pid in range(self.p)) and
                  (slot.sizes[root] >= self.p * n if what != BCAST else min(slot.sizes) >= n)]
