@@ -37,6 +37,7 @@
 #define AGENT_SPIN_NS             50000u
 #define AGENT_LINK_SPIN_NS        100000u /* asking other hosts, see link.h */
 #define AGENT_GRACE_MS            300u  /* from "leave" to SIGKILL */
+#define AGENT_GRACES_MOST         100u  /* more of them for a process 0 whose status the shell sees */
 #define AGENT_SPARE_DESCRIPTORS   3     /* to look through /proc with when the job is stopped */
 #define AGENT_NAME_VARIABLE       "BSPZERO_HOST_NAME" /* instead of the machine's */
 #define AGENT_GRACE_SEQUENTIAL_MS 3000u /* the same for a program outside its SPMD part */
@@ -128,6 +129,7 @@ struct agent {
     bool bell_running;
     atomic_bool bell_stop;
     uv_signal_t on_signal[6], on_child;
+    unsigned more_graces;
     uv_timer_t grace_timer, limit_timer, sweep_timer, zero_timers[COORD_TIMER_COUNT];
 
     /* How the job ended, as it is known. */

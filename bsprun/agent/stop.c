@@ -190,9 +190,25 @@ static void pass_signal_to_ranks(const struct agent *agent, int signal)
             process_signal(agent->members[pid].process.pidfd, signal);
 }
 
+/* Process 0 of a bare run, whose status is the job's, is on its way out: under valgrind, say, which has
+ * leaks to look for, that takes its time. */
+static bool status_is_coming(const struct agent *agent)
+{
+    return agent->board && agent->board->flags & BSPZ_BOARD_BARE && agent->nprocs > 0 &&
+           agent->members[0].adopted && !agent->members[0].process.gone &&
+           atomic_load(&bspz_rank_of(agent->board, 0)->where) >> 32 == BSPZ_CALL_EXIT;
+}
+
 static void on_last_grace_over(uv_timer_t *timer)
 {
-    agent_kill(timer->data);
+    struct agent *agent = timer->data;
+
+    if (status_is_coming(agent) && agent->more_graces < AGENT_GRACES_MOST) {
+        agent->more_graces++;
+        uv_timer_start(timer, on_last_grace_over, AGENT_GRACE_MS, 0);
+        return;
+    }
+    agent_kill(agent);
 }
 
 /* Ranks in the middle of a computation are asked before they are killed: process 0 may have a

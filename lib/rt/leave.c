@@ -25,6 +25,8 @@ void bspz_leave(void)
     int status = atomic_load(&board->stop_status);
 
     bspz_rt.life = BSPZ_LIFE_LEAVING;
+    if (bspz_rt.self)
+        bspz_note(BSPZ_CALL_EXIT, 0); /* for the agent, which waits for process 0 of a bare run */
     bspz_trace_cut();
     switch (atomic_load(&board->stop)) {
     case BSPZ_STOP_SIGNAL:

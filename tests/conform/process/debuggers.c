@@ -25,6 +25,14 @@
  * OUT-EACH: pid ${i}: ok
  * OUT-ANY: end: ok
  *
+ * CASE: valgrind, and a process aborts
+ * NEEDS: valgrind
+ * P: 2 3
+ * TIMEOUT: 240
+ * SHELL: exec valgrind -q --leak-check=full --trace-children=no "$PROG" abort
+ * STATUS: 1
+ * ERR-RE: ABORT\(pid  1\):enough
+ *
  * CASE: strace
  * NEEDS: strace
  * TIMEOUT: 120
@@ -61,7 +69,7 @@ void stop_here(void)
     __asm__ volatile("");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     char *block = malloc(1000);
 
@@ -72,6 +80,8 @@ int main(void)
     if (me == 0)
         stop_here();
     memset(block, 'a' + me, 1000);
+    if (argc > 1 && strcmp(argv[1], "abort") == 0 && me == 1)
+        bsp_abort("enough");
     bsp_push_reg(area, sizeof area);
     bsp_push_reg(block, 1000);
     bsp_sync();
