@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#define STARTS_MAX 3u   /* of an agent in a row without success */
 #define SILENCE_MS 100u /* after which a link is lost */
 
 void tell_bsprun(struct world *world, uint32_t host, struct job_event event)
@@ -113,6 +114,7 @@ static void start_agent(struct world *world, uint32_t id)
     struct action *action = plan(world, DO_START_AGENT, 1 + random_below(world, 30));
     action->host = host_index(world, id);
     action->number = world->machine_life;
+    world->starts[action->host]++;
 }
 
 static void carry_out(struct world *world, const struct job_effect *effect)
@@ -222,7 +224,10 @@ void bsprun_event(struct world *world, const struct job_event *event)
         if (world->killed_at_step)
             return; /* before it could leave */
     }
-    if (event->kind == JOB_EVENT_AGENT_LOST && !event->usable)
+    if (event->kind == JOB_EVENT_AGENT_UP)
+        world->starts[host_index(world, event->host)] = 0;
+    if (event->kind == JOB_EVENT_AGENT_LOST &&
+        (!event->usable || world->starts[host_index(world, event->host)] >= STARTS_MAX))
         world->agents[host_index(world, event->host)].given_up = true;
     if (event->term == job_machine_term(world->machine) &&
         job_machine_state(world->machine) == JOB_MACHINE_RUNNING)
@@ -302,6 +307,7 @@ void bsprun_begin(struct world *world, bool restore)
          config.wanted != COORD_NEVER ? ", from a superstep that was named" : "");
     for (uint32_t i = 0; i < world->host_count; i++) {
         world->agents[i].dismissed = false;
+        world->starts[i] = 0;
         world->agents[i].given_up = !is_listed(hosts, count, world->agents[i].id);
     }
     world->closing = world->cut_short = world->nothing_saved = false;

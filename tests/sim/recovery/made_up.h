@@ -188,6 +188,7 @@ struct world {
     int32_t exit_status;
     struct coord_outcome outcome;
     unsigned runs; /* of bsprun */
+    unsigned starts[HOSTS]; /* of an agent, since one there has last spoken */
 
     struct coord_name announced; /* the newest */
     bool closing;                /* bsprun has heard CLOSE in this term, at bsp_end ... */
