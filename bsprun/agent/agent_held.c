@@ -166,7 +166,7 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     struct coord_name name = {manifest->superstep, manifest->term};
     struct faults faults = {.bad = calloc(manifest->nprocs, sizeof *faults.bad),
                             .count = manifest->nprocs,
-                            .elsewhere = agent->peers && manifest->hosts.count > 1};
+                            .elsewhere = manifest->hosts.count > 1};
     uint64_t *images = NULL, *together = NULL;
 
     held->superstep = name.superstep;
@@ -181,7 +181,7 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     if (!held->all && snapshots->shared && !faults.elsewhere)
         agent_notice(agent, "snapshot %llu.%u cannot be used: %s",
                      (unsigned long long)name.superstep, name.term, faults.why);
-    if (!held->all && agent->peers)
+    if (!held->all && (agent->peers || faults.elsewhere))
         images = list_intact(manifest, &faults, &held->images.count);
     held->images.items = images;
     for (int pid = 0; pid < agent->nprocs && pid < (int)manifest->nprocs; pid++)

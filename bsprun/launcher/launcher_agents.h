@@ -36,6 +36,7 @@ struct launcher_agent {
     bool up;                            /* it has said HELLO */
     bool unstarted;                     /* ... but has not got START yet */
     bool starting;                      /* elsewhere: it is awaited */
+    bool saves;                         /* it was in the job at the newest snapshot */
     bool dismissed;                     /* the job goes on without it, once it has left */
     uint32_t incarnation;               /* how many were started */
     uint64_t spoke_ms;                  /* when the last one came that was no sign of life */

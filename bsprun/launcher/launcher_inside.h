@@ -5,6 +5,8 @@
  *   launcher_remote.c  agents of other hosts
  *   launcher_faults.c  which host is to blame
  *   launcher_job.c     the job machine: events to it, effects of it
+ *   launcher_end.c     what is said of faults and of the end
+ *   launcher_left.c    ... and of what there is to go on from
  *   launcher_talk.c    what agents say, and what they are told
  *   launcher_start.c   START
  *   launcher_output.c  relayed output and input
@@ -145,14 +147,28 @@ bool launcher_is_launching(const struct launcher *launcher, pid_t pid);
 bool launcher_begin_job(struct launcher *launcher);
 /* now_ms is filled in. */
 void launcher_event(struct launcher *launcher, struct job_event event);
-void launcher_fault_text(struct launcher *launcher, const char *text);
 /* The job is over, and perhaps its output is out, too. */
 void launcher_finish(struct launcher *launcher);
+/* The job has ended, and this agent will not say what it still has to say, if so. */
+void launcher_tell_incomplete(struct launcher_agent *agent);
+
+/* ---- launcher_end.c ---- */
+
+/* What the newest fault is; the one before is told, if nobody could be told of it yet. */
+void launcher_fault_text(struct launcher *launcher, const char *text);
+const char *launcher_last_fault(const struct launcher *launcher);
+/* One line for each rollback, once it is known where to; NULL: there was another fault first. */
+void launcher_tell_rollback(struct launcher *launcher, const struct coord_name *from);
+/* Why the job has ended. */
+void launcher_tell_end(struct launcher *launcher);
 /* One line for a status that is not 0 and of which nobody has said anything.  Process 0's own, after
  * bsp_end, needs none but with -v. */
 void launcher_tell_reason(struct launcher *launcher, int status);
-/* The job has ended, and this agent will not say what it still has to say, if so. */
-void launcher_tell_incomplete(struct launcher_agent *agent);
+
+/* ---- launcher_left.c ---- */
+
+/* Which snapshot survives, where, and the command that goes on from it. */
+void launcher_tell_left(struct launcher *launcher);
 
 /* ---- launcher_faults.c ---- */
 

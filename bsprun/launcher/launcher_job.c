@@ -6,200 +6,13 @@
  * What can fail: a fault ends a term, and the next one goes on from a snapshot; when no more is
  * to be hoped for, EXIT comes with what the last fault was.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bsprun/launcher/launcher_inside.h"
-#include "bsprun/verdict.h"
 
 #define REPORTS_LATE_MS 10000u /* after the end */
-#define SIGNAL_STATUS   128
-
-/* ---- What the user is told ---- */
-
-static const char *fault_text(const struct launcher *launcher)
-{
-    return launcher->fault_text ? launcher->fault_text : "a fault";
-}
-
-/* One line for each rollback, once it is known where to; NULL: there was another fault first. */
-static void tell_rollback(struct launcher *launcher, const struct coord_name *from)
-{
-    struct job_fault fault = job_machine_fault(launcher->machine);
-    char again[64] = "", where[64] = "another fault came before the job went on ";
-
-    if (!launcher->fault_untold)
-        return;
-    launcher->fault_untold = false;
-    if (launcher->fault_repeats > 1)
-        snprintf(again, sizeof again, ", the same fault for the %u. time", launcher->fault_repeats);
-    if (from)
-        snprintf(where, sizeof where, "the job goes on from superstep %llu ",
-                 (unsigned long long)from->superstep);
-    launcher_say(launcher, "%s; %s(restart %u of %u%s)", fault_text(launcher), where,
-                 fault.restarts, launcher->options->snapshots.max_restarts, again);
-}
-
-void launcher_fault_text(struct launcher *launcher, const char *text)
-{
-    bool same = launcher->fault_text && strcmp(launcher->fault_text, text) == 0;
-
-    tell_rollback(launcher, NULL); /* the one before, if nobody could be told where to */
-    launcher->fault_repeats = same ? launcher->fault_repeats + 1 : 1;
-    free(launcher->fault_text);
-    launcher->fault_text = strdup(text);
-}
-
-static void tell_how_to_go_on(struct launcher *launcher)
-{
-    if (launcher->committed.term > 0 && access(launcher->saved.folder, F_OK) == 0)
-        launcher_say(launcher, "bsprun --restart %s goes on from superstep %llu",
-                     launcher->saved.directory, (unsigned long long)launcher->committed.superstep);
-}
-
-/* The newest fault has ended the job. */
-static void tell_given_up(struct launcher *launcher)
-{
-    struct job_fault fault = job_machine_fault(launcher->machine);
-    uint32_t most = launcher->options->snapshots.max_restarts;
-
-    if (!launcher_has_snapshots(launcher))
-        launcher_say(launcher, "%s, which ends the job", fault_text(launcher));
-    else if (job_machine_closed(launcher->machine))
-        launcher_say(launcher, "%s, at the end of the job, where nothing is rolled back any more",
-                     fault_text(launcher));
-    else if (launcher->committed.term == 0)
-        launcher_say(launcher, "%s, before there was a snapshot to go on from",
-                     fault_text(launcher));
-    else if (fault.restarts > most)
-        launcher_say(
-            launcher, "%s; no restart is left (--max-restarts %u%s)", fault_text(launcher), most,
-            launcher->fault_repeats > most && most > 0 ? ", each time the same fault" : "");
-    else
-        launcher_say(launcher, "%s, which ends the job", fault_text(launcher));
-}
-
-static void tell_stopped(struct launcher *launcher, const struct coord_outcome *outcome)
-{
-    char signal[64];
-
-    verdict_signal_text((int)outcome->signal, signal, sizeof signal);
-    launcher_say(launcher, "the job was stopped by signal %s", signal);
-}
-
-/* What is worth going on from: the program's own end is not, and what was refused will be again. */
-static bool may_go_on(const struct coord_outcome *outcome)
-{
-    switch (outcome->cause) {
-    case WIRE_CAUSE_RANK_SIGNALLED:
-    case WIRE_CAUSE_HOST_LOST:
-    case WIRE_CAUSE_STOPPED:
-    case WIRE_CAUSE_TIMEOUT:
-    case WIRE_CAUSE_SAVED:
-    case WIRE_CAUSE_NOT_WRITTEN:
-    case WIRE_CAUSE_INTERNAL:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Where each process was says nothing about these. */
-static bool is_about_snapshots(enum wire_cause cause)
-{
-    return cause == WIRE_CAUSE_REFUSED || cause == WIRE_CAUSE_NOT_WRITTEN ||
-           cause == WIRE_CAUSE_NOT_RESTORED || cause == WIRE_CAUSE_SAVED;
-}
-
-static void tell_behind(struct launcher *launcher, int pid)
-{
-    char who[48] = "what the program has started";
-
-    if (pid >= 0)
-        snprintf(who, sizeof who, "process %d", pid);
-    launcher_say(launcher, "%s has not written all that it wrote before a rollback", who);
-}
-
-/* Which a process has done itself, on its own stderr. */
-static bool is_told_by_process(const struct launcher *launcher)
-{
-    enum wire_cause cause =
-        launcher->machine ? job_machine_outcome(launcher->machine).cause : WIRE_CAUSE_NONE;
-
-    return launcher->last_text && launcher->last_cause == cause &&
-           (cause == WIRE_CAUSE_ABORT_CALLED || cause == WIRE_CAUSE_RANK_ERROR);
-}
-
-/* That of process 0, which has passed bsp_end: it is the program's answer, as in a shell.  Like a
- * shell's for a signal it is rather that of something that died. */
-static bool is_own_status(const struct launcher *launcher, int status)
-{
-    struct coord_outcome outcome;
-    bool like_death = status > SIGNAL_STATUS && status <= SIGNAL_STATUS + SIGSYS;
-
-    if (like_death || !launcher->machine ||
-        job_machine_state(launcher->machine) != JOB_MACHINE_OVER)
-        return false;
-    outcome = job_machine_outcome(launcher->machine);
-    return outcome.cause == WIRE_CAUSE_NONE && outcome.status == status;
-}
-
-void launcher_tell_reason(struct launcher *launcher, int status)
-{
-    char text[JOB_REASON_MAX];
-
-    if (launcher->end_told || is_told_by_process(launcher) ||
-        (is_own_status(launcher, status) && launcher->options->verbosity == 0))
-        return;
-    if (launcher->output_closed)
-        launcher_say(launcher, "not all of the output could be written");
-    else if (launcher->fault_text && launcher->forced_status)
-        launcher_say(launcher, "%s, which ends the job", launcher->fault_text);
-    else if (launcher->machine && job_machine_state(launcher->machine) == JOB_MACHINE_OVER &&
-             job_machine_outcome(launcher->machine).status != 0)
-        launcher_say(launcher, "%s", job_machine_reason(launcher->machine, text));
-    else
-        launcher_say(launcher, "the job ended with status %d", status);
-}
-
-/* Why the job has ended: what Processor Zero said, or what bsprun itself decided. */
-static void tell_end(struct launcher *launcher)
-{
-    struct coord_outcome outcome = job_machine_outcome(launcher->machine);
-    unsigned lines = launcher->lines;
-    int pid, stream;
-
-    if (outcome.cause == WIRE_CAUSE_NONE && launcher->replay &&
-        replay_behind(launcher->replay, &pid, &stream) && !launcher->differs_told)
-        tell_behind(launcher, pid);
-    if (launcher->end_told)
-        ; /* said when it happened */
-    else if (outcome.cause == WIRE_CAUSE_SAVED)
-        launcher_say(launcher, "%s",
-                     !launcher->last_text     ? "stopped without a new snapshot"
-                     : launcher->last_text[0] ? launcher->last_text
-                                              : "stopped after a snapshot, as asked");
-    else if ((launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED ||
-              launcher->last_cause == WIRE_CAUSE_HOST_LOST) &&
-             launcher->fault_text)
-        tell_given_up(launcher);
-    else if (launcher->last_text && launcher->last_text[0])
-        launcher_say(launcher, "%s", launcher->last_text);
-    else if (!launcher->last_text && outcome.cause == WIRE_CAUSE_STOPPED)
-        tell_stopped(launcher, &outcome);
-    else if (!launcher->last_text && launcher->fault_text)
-        tell_given_up(launcher);
-    if (launcher->status != 0 && launcher->lines == lines)
-        launcher_tell_reason(launcher, launcher->status);
-    if (launcher->last_table && !launcher->end_told && !is_about_snapshots(launcher->last_cause))
-        fputs(launcher->last_table, stderr);
-    if (launcher_has_snapshots(launcher) && outcome.again && may_go_on(&outcome))
-        tell_how_to_go_on(launcher);
-    fflush(stderr);
-}
 
 /* ---- Effects ---- */
 
@@ -279,7 +92,7 @@ static void record_term(struct launcher *launcher, const struct job_effect *effe
         launcher_say(launcher, "job %s goes on from superstep %llu",
                      store_job_name(launcher->saved.store),
                      (unsigned long long)effect->name.superstep);
-    tell_rollback(launcher, &effect->name);
+    launcher_tell_rollback(launcher, &effect->name);
 }
 
 static void record_finish(struct launcher *launcher, const struct job_effect *effect)
@@ -341,7 +154,7 @@ void launcher_finish(struct launcher *launcher)
         launcher->status = 1; /* not all of it has reached the user */
     launcher_clear_progress(launcher);
     launcher_tell_report(launcher);
-    tell_end(launcher);
+    launcher_tell_end(launcher);
     launcher_send_all(launcher, &farewell);
     if (!launcher_has_lines(launcher))
         launcher_wind_up(launcher);
@@ -431,7 +244,7 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         launcher_blame(launcher, effect);
         break;
     case JOB_EFFECT_LOST_TO_ZERO:
-        launcher_lost_to_zero(launcher, effect->host, fault_text(launcher));
+        launcher_lost_to_zero(launcher, effect->host, launcher_last_fault(launcher));
         break;
     case JOB_EFFECT_DISMISS:
         launcher_dismiss(&launcher->agents[effect->host]);

@@ -238,6 +238,8 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
     }
     launcher->committed = name;
     launcher->saved_ms = launcher_now_ms();
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        launcher->agents[i].saves = job_machine_member(launcher->machine, i);
     note_snapshot(launcher, &message->saved);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_COMMITTED,
                                                 .term = message->envelope.term,

@@ -8,6 +8,7 @@
  */
 #include "coordinator/core/state.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- What there is ------------------------------------------------------------------------ */
@@ -72,8 +73,7 @@ int coord_take_held(struct coord *state, struct coord_host *host, const struct c
         return coord_broken(effects, "host %u speaks of snapshots unasked", host->id);
     if (name.term == 0 || name.term >= state->config.term || processes == 0 ||
         processes > state->config.processes_max || !in_range(event->held.images, processes) ||
-        !in_range(event->held.copies, processes) ||
-        !is_grouped(event->held.together, processes))
+        !in_range(event->held.copies, processes) || !is_grouped(event->held.together, processes))
         return coord_broken(effects, "host %u has a snapshot that cannot be", host->id);
     if (!may_be_used(state, name))
         return 0;
@@ -105,6 +105,36 @@ int coord_take_held(struct coord *state, struct coord_host *host, const struct c
     return 0;
 }
 
+#define LACKS_MOST 16u /* pids that are named */
+
+/* What the hosts lack of the newest snapshot that might be used. */
+static void lack_text(const struct coord *state, char *text, size_t size)
+{
+    const struct coord_held *newest = NULL;
+    uint32_t named = 0;
+    size_t used;
+
+    for (uint32_t i = 0; i < COORD_HELD_MAX; i++) {
+        const struct coord_held *held = &state->held[i];
+        if (held->name.term > 0 && (!newest || coord_name_newer(held->name, newest->name)))
+            newest = held;
+    }
+    if (!newest) {
+        snprintf(text, size, "the hosts have no snapshot that can be used");
+        return;
+    }
+    used = (size_t)snprintf(text, size, "of the snapshot of superstep %llu the hosts lack the %s",
+                            (unsigned long long)newest->name.superstep,
+                            newest->committed
+                                ? newest->missing > 1 ? "images of processes" : "image of process"
+                                : "manifest");
+    for (uint32_t pid = 0; newest->committed && pid < newest->processes; pid++)
+        if (!newest->has_image[pid] && named++ < LACKS_MOST && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s %u", named > 1 ? "," : "", pid);
+    if (named > LACKS_MOST && used < size)
+        snprintf(text + used, size - used, " and %u more", named - LACKS_MOST);
+}
+
 void coord_choose(struct coord *state, struct coord_effects *effects)
 {
     for (uint32_t i = 0; i < COORD_HELD_MAX; i++) {
@@ -114,7 +144,9 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
             state->from = held;
     }
     if (!state->from) {
-        coord_blame(state, WIRE_CAUSE_NOTHING_SAVED, COORD_NOBODY, 1, 0, NULL);
+        char text[256];
+        lack_text(state, text, sizeof(text));
+        coord_blame(state, WIRE_CAUSE_NOTHING_SAVED, COORD_NOBODY, 1, 0, text);
         coord_begin_abort(state, effects);
         return;
     }

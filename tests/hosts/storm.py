@@ -207,7 +207,7 @@ class Storm:
             if place.committed() != newest:
                 newest, end = place.committed(), time.monotonic() + harness.PATIENCE
         job.wait()
-        if job.status and "at the end of the job" in job.said():
+        if job.status and "while the job was ending" in job.said():
             job = self.go_on(place, case, job, mends)
         check(job.status == 0, "status", job.status)
         check(case.out.endswith(job.out()) if len(place.started) > 1 else job.out() == case.out,

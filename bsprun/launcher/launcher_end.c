@@ -1,0 +1,200 @@
+/* launcher_end.c - what the user is told of faults, of rollbacks, and of the end of the job.
+ *
+ * Happy path: nothing.
+ *
+ * What can fail: a fault is told together with where the job goes on from; two faults in a row are
+ * told one by one; the job ends of one: why, and what there is to go on from (launcher_left.c).
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/launcher/launcher_inside.h"
+#include "bsprun/verdict.h"
+
+#define SIGNAL_STATUS 128
+
+const char *launcher_last_fault(const struct launcher *launcher)
+{
+    return launcher->fault_text ? launcher->fault_text : "a fault";
+}
+
+/* One line for each rollback, once it is known where to; NULL: there was another fault first. */
+void launcher_tell_rollback(struct launcher *launcher, const struct coord_name *from)
+{
+    struct job_fault fault = job_machine_fault(launcher->machine);
+    char again[64] = "", where[64] = "another fault came before the job went on ";
+
+    if (!launcher->fault_untold)
+        return;
+    launcher->fault_untold = false;
+    if (launcher->fault_repeats > 1)
+        snprintf(again, sizeof again, ", the same fault for the %u. time", launcher->fault_repeats);
+    if (from)
+        snprintf(where, sizeof where, "the job goes on from superstep %llu ",
+                 (unsigned long long)from->superstep);
+    launcher_say(launcher, "%s; %s(restart %u of %u%s)", launcher_last_fault(launcher), where,
+                 fault.restarts, launcher->options->snapshots.max_restarts, again);
+}
+
+void launcher_fault_text(struct launcher *launcher, const char *text)
+{
+    bool same = launcher->fault_text && strcmp(launcher->fault_text, text) == 0;
+
+    launcher_tell_rollback(launcher, NULL); /* the one before, if nobody could be told where to */
+    launcher->fault_repeats = same ? launcher->fault_repeats + 1 : 1;
+    free(launcher->fault_text);
+    launcher->fault_text = strdup(text);
+}
+
+/* Processor Zero has found nothing to go on from, and what it has found. */
+static bool nothing_was_usable(const struct launcher *launcher)
+{
+    return launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED && launcher->last_text;
+}
+
+/* The newest fault has ended the job. */
+static void tell_given_up(struct launcher *launcher)
+{
+    struct job_fault fault = job_machine_fault(launcher->machine);
+    uint32_t most = launcher->options->snapshots.max_restarts;
+    const char *text = launcher_last_fault(launcher);
+
+    if (!launcher_has_snapshots(launcher))
+        launcher_say(launcher, "%s, which ends the job", text);
+    else if (launcher->committed.term == 0)
+        launcher_say(launcher, "%s, before there was a snapshot to go on from", text);
+    else if (nothing_was_usable(launcher))
+        launcher_say(launcher, "%s, which ends the job: %s", text, launcher->last_text);
+    else if (fault.restarts > most)
+        launcher_say(launcher, "%s; no restart is left (--max-restarts %u%s)", text, most,
+                     launcher->fault_repeats > most && most > 0 ? ", each time the same fault"
+                                                                : "");
+    else if (job_machine_closed(launcher->machine))
+        launcher_say(launcher,
+                     "%s, while the job was ending, where nothing is rolled back any more", text);
+    else
+        launcher_say(launcher, "%s, which ends the job", text);
+}
+
+static void tell_stopped(struct launcher *launcher, const struct coord_outcome *outcome)
+{
+    char signal[64];
+
+    verdict_signal_text((int)outcome->signal, signal, sizeof signal);
+    launcher_say(launcher, "the job was stopped by signal %s", signal);
+}
+
+/* What is worth going on from: the program's own end is not, and what was refused will be again. */
+static bool may_go_on(const struct coord_outcome *outcome)
+{
+    switch (outcome->cause) {
+    case WIRE_CAUSE_RANK_SIGNALLED:
+    case WIRE_CAUSE_HOST_LOST:
+    case WIRE_CAUSE_STOPPED:
+    case WIRE_CAUSE_TIMEOUT:
+    case WIRE_CAUSE_SAVED:
+    case WIRE_CAUSE_NOT_WRITTEN:
+    case WIRE_CAUSE_INTERNAL:
+    case WIRE_CAUSE_NOTHING_SAVED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Where each process was says nothing about these. */
+static bool is_about_snapshots(enum wire_cause cause)
+{
+    return cause == WIRE_CAUSE_REFUSED || cause == WIRE_CAUSE_NOT_WRITTEN ||
+           cause == WIRE_CAUSE_NOT_RESTORED || cause == WIRE_CAUSE_SAVED ||
+           cause == WIRE_CAUSE_NOTHING_SAVED;
+}
+
+static void tell_behind(struct launcher *launcher, int pid)
+{
+    char who[48] = "what the program has started";
+
+    if (pid >= 0)
+        snprintf(who, sizeof who, "process %d", pid);
+    launcher_say(launcher, "%s has not written all that it wrote before a rollback", who);
+}
+
+/* Which a process has done itself, on its own stderr. */
+static bool is_told_by_process(const struct launcher *launcher)
+{
+    enum wire_cause cause =
+        launcher->machine ? job_machine_outcome(launcher->machine).cause : WIRE_CAUSE_NONE;
+
+    return launcher->last_text && launcher->last_cause == cause &&
+           (cause == WIRE_CAUSE_ABORT_CALLED || cause == WIRE_CAUSE_RANK_ERROR);
+}
+
+/* That of process 0, which has passed bsp_end: it is the program's answer, as in a shell.  Like a
+ * shell's for a signal it is rather that of something that died. */
+static bool is_own_status(const struct launcher *launcher, int status)
+{
+    struct coord_outcome outcome;
+    bool like_death = status > SIGNAL_STATUS && status <= SIGNAL_STATUS + SIGSYS;
+
+    if (like_death || !launcher->machine ||
+        job_machine_state(launcher->machine) != JOB_MACHINE_OVER)
+        return false;
+    outcome = job_machine_outcome(launcher->machine);
+    return outcome.cause == WIRE_CAUSE_NONE && outcome.status == status;
+}
+
+void launcher_tell_reason(struct launcher *launcher, int status)
+{
+    char text[JOB_REASON_MAX];
+
+    if (launcher->end_told || is_told_by_process(launcher) ||
+        (is_own_status(launcher, status) && launcher->options->verbosity == 0))
+        return;
+    if (launcher->output_closed)
+        launcher_say(launcher, "not all of the output could be written");
+    else if (launcher->fault_text && launcher->forced_status)
+        launcher_say(launcher, "%s, which ends the job", launcher->fault_text);
+    else if (launcher->machine && job_machine_state(launcher->machine) == JOB_MACHINE_OVER &&
+             job_machine_outcome(launcher->machine).status != 0)
+        launcher_say(launcher, "%s", job_machine_reason(launcher->machine, text));
+    else
+        launcher_say(launcher, "the job ended with status %d", status);
+}
+
+/* What Processor Zero said, or what bsprun itself decided. */
+void launcher_tell_end(struct launcher *launcher)
+{
+    struct coord_outcome outcome = job_machine_outcome(launcher->machine);
+    unsigned lines = launcher->lines;
+    int pid, stream;
+
+    if (outcome.cause == WIRE_CAUSE_NONE && launcher->replay &&
+        replay_behind(launcher->replay, &pid, &stream) && !launcher->differs_told)
+        tell_behind(launcher, pid);
+    if (launcher->end_told)
+        ; /* said when it happened */
+    else if (outcome.cause == WIRE_CAUSE_SAVED)
+        launcher_say(launcher, "%s",
+                     !launcher->last_text     ? "stopped without a new snapshot"
+                     : launcher->last_text[0] ? launcher->last_text
+                                              : "stopped after a snapshot, as asked");
+    else if ((launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED ||
+              launcher->last_cause == WIRE_CAUSE_HOST_LOST) &&
+             launcher->fault_text)
+        tell_given_up(launcher);
+    else if (launcher->last_text && launcher->last_text[0])
+        launcher_say(launcher, "%s", launcher->last_text);
+    else if (!launcher->last_text && outcome.cause == WIRE_CAUSE_STOPPED)
+        tell_stopped(launcher, &outcome);
+    else if (!launcher->last_text && launcher->fault_text)
+        tell_given_up(launcher);
+    if (launcher->status != 0 && launcher->lines == lines)
+        launcher_tell_reason(launcher, launcher->status);
+    if (launcher->last_table && !launcher->end_told && !is_about_snapshots(launcher->last_cause))
+        fputs(launcher->last_table, stderr);
+    if (launcher_has_snapshots(launcher) && outcome.again && may_go_on(&outcome))
+        launcher_tell_left(launcher);
+    fflush(stderr);
+}

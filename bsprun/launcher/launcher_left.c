@@ -1,0 +1,141 @@
+/* launcher_left.c - when a job was lost: which snapshot survives, on which hosts, and the command
+ * that goes on from it.
+ *
+ * Happy path: all of the newest snapshot is in the directory, or on hosts that are there.
+ *
+ * What can fail: some of its images are on hosts that were lost; none of it is on this host.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/launcher/launcher_inside.h"
+
+#define LACKS_MOST 4u /* that are named */
+#define HOLDERS    16u
+
+/* An image that neither the directory nor a host that is there has. */
+struct lack {
+    uint32_t pid;
+    uint64_t superstep;
+    uint32_t term;
+    char hosts[256]; /* that had it */
+};
+
+struct look {
+    struct launcher *launcher;
+    struct lack lacks[LACKS_MOST];
+    uint32_t count;
+};
+
+static bool is_there(const struct launcher *launcher, const char *name)
+{
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (strcmp(launcher->agents[i].name, name) == 0)
+            return launcher->agents[i].line != NULL;
+    return false;
+}
+
+/* The host of the process and those after it, as bsprun/agent/keep.c deals images out.  True: one
+ * of them is there. */
+static bool find_holders(const struct launcher *launcher, const struct manifest *manifest,
+                         uint32_t pid, char *text, size_t size)
+{
+    uint32_t copies = launcher->options->hosts.copies, count = manifest->hosts.count;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < count && i < HOLDERS && (i == 0 || i < copies); i++) {
+        const char *name = manifest->hosts.items[(manifest->host_of.items[pid] + i) % count];
+
+        if (is_there(launcher, name))
+            return true;
+        if (used < size)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? " and on " : "", name);
+    }
+    return false;
+}
+
+static void note_lack(void *context, const struct store_fault *fault)
+{
+    struct look *look = context;
+    struct lack *lack = &look->lacks[look->count];
+    struct manifest manifest;
+
+    if (look->count == LACKS_MOST || fault->pid < 0)
+        return;
+    *lack = (struct lack){(uint32_t)fault->pid, fault->superstep, fault->term, ""};
+    if (store_manifest(look->launcher->saved.store, fault->superstep, fault->term, &manifest,
+                       NULL) != 0)
+        return;
+    if (lack->pid >= manifest.nprocs ||
+        !find_holders(look->launcher, &manifest, lack->pid, lack->hosts, sizeof lack->hosts))
+        look->count++;
+    manifest_free(&manifest);
+}
+
+/* Some images are nowhere now. */
+static void tell_lacks(struct launcher *launcher, const struct look *look,
+                       const struct manifest *manifest, const char *at)
+{
+    for (uint32_t i = 0; i < look->count; i++) {
+        const struct lack *lack = &look->lacks[i];
+
+        launcher_say(launcher,
+                     "the image %llu.%u/%u.img, of process %u, is neither in %s nor on a host that "
+                     "is in the job now; it was on host %s",
+                     (unsigned long long)lack->superstep, lack->term, lack->pid, lack->pid,
+                     launcher->saved.directory, lack->hosts[0] ? lack->hosts : "(unknown)");
+    }
+    launcher_say(
+        launcher,
+        "the snapshots are kept: bsprun --restart %s%s goes on from superstep %llu when %s "
+        "of these hosts is up and among the hosts of the job (--hosts)",
+        launcher->saved.directory, at, (unsigned long long)manifest->superstep,
+        look->count > 1 ? "for each image one" : "one");
+}
+
+/* Hosts without a common directory, of which this is none. */
+static void tell_elsewhere(struct launcher *launcher)
+{
+    char hosts[512] = "";
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < launcher->agent_count; i++)
+        if (launcher->agents[i].saves && used < sizeof hosts)
+            used += (size_t)snprintf(hosts + used, sizeof hosts - used, "%s%s", used ? ", " : "",
+                                     launcher->agents[i].name);
+    if (used > 0)
+        launcher_say(launcher,
+                     "the snapshot of superstep %llu is not on this host but on %s, each of which "
+                     "has some of it in %s (or bspzero-store-%u-NUMBER of its TMPDIR): on one of "
+                     "them, with the others up, bsprun --restart %s goes on from there",
+                     (unsigned long long)launcher->committed.superstep, hosts,
+                     launcher->saved.directory, (unsigned)getuid(), launcher->saved.directory);
+}
+
+void launcher_tell_left(struct launcher *launcher)
+{
+    bool refused = launcher->saved.restart && launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED;
+    uint64_t wanted = refused ? launcher->options->snapshots.restart_at : WIRE_NEVER;
+    char at[32] = "", note[SAVED_TEXT], error[SAVED_TEXT];
+    struct look look = {.launcher = launcher};
+    struct manifest manifest;
+
+    if (launcher->committed.term == 0 || access(launcher->saved.folder, F_OK) != 0)
+        return;
+    if (wanted != WIRE_NEVER)
+        snprintf(at, sizeof at, "@%llu", (unsigned long long)wanted);
+    if (store_newest(launcher->saved.store, wanted, WIRE_NEVER, &manifest, note, error) != 0) {
+        tell_elsewhere(launcher);
+        return;
+    }
+    store_check(launcher->saved.store, &manifest, false, note_lack, &look);
+    if (look.count > 0)
+        tell_lacks(launcher, &look, &manifest, at);
+    else
+        launcher_say(launcher, "bsprun --restart %s%s goes on from superstep %llu",
+                     launcher->saved.directory, at, (unsigned long long)manifest.superstep);
+    manifest_free(&manifest);
+}
