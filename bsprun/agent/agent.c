@@ -184,8 +184,9 @@ int agent_init(struct agent *agent, bool bare)
     uv_timer_init(&agent->loop, &agent->grace_timer);
     uv_timer_init(&agent->loop, &agent->limit_timer);
     uv_timer_init(&agent->loop, &agent->sweep_timer);
+    uv_timer_init(&agent->loop, &agent->look_timer);
     agent->bell.data = agent->grace_timer.data = agent->limit_timer.data = agent;
-    agent->sweep_timer.data = agent;
+    agent->sweep_timer.data = agent->look_timer.data = agent;
     for (int i = 0; i < COORD_TIMER_COUNT; i++) {
         uv_timer_init(&agent->loop, &agent->zero_timers[i]);
         agent->zero_timers[i].data = agent;
@@ -208,6 +209,7 @@ void agent_close(struct agent *agent)
     close_handle((uv_handle_t *)&agent->grace_timer);
     close_handle((uv_handle_t *)&agent->limit_timer);
     close_handle((uv_handle_t *)&agent->sweep_timer);
+    close_handle((uv_handle_t *)&agent->look_timer);
     for (int i = 0; i < COORD_TIMER_COUNT; i++)
         close_handle((uv_handle_t *)&agent->zero_timers[i]);
     close_handle((uv_handle_t *)&agent->on_child);

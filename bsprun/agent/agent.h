@@ -130,7 +130,7 @@ struct agent {
     atomic_bool bell_stop;
     uv_signal_t on_signal[6], on_child;
     unsigned more_graces;
-    uv_timer_t grace_timer, limit_timer, sweep_timer, zero_timers[COORD_TIMER_COUNT];
+    uv_timer_t grace_timer, limit_timer, sweep_timer, look_timer, zero_timers[COORD_TIMER_COUNT];
 
     /* How the job ended, as it is known. */
     struct coord_outcome outcome;
@@ -369,6 +369,11 @@ void agent_rewind(struct agent *agent);
 void agent_enter_term(struct agent *agent);
 /* Something has ended meanwhile: can the next term begin? */
 void agent_check_rewound(struct agent *agent);
+
+/* ---- agent_opened.c ---- */
+
+/* The processes run: what they have open is looked at from now on, if the job may be rolled back. */
+void agent_opened_begin(struct agent *agent);
 
 /* ---- agent_input.c: stdin of process 0 in a job with snapshots ---- */
 

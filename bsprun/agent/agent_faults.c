@@ -89,6 +89,7 @@ bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *v
         not_restored(agent, pid, &death);
         return true;
     }
+    agent_opened_look(agent);
     if (!death.known)
         death = (struct death){.known = true, .signal = SIGKILL}; /* below a wrapper nobody knows */
     agent_blame(agent, verdict->text, verdict->with_table);

@@ -293,6 +293,7 @@ static int prepare(struct agent *agent, struct sources *sources, char *why)
     }
     agent_common_begin(agent);
     wind_back(agent, manifest);
+    agent_opened_back(agent, snapshots->committed);
     return 0;
 }
 

@@ -244,6 +244,7 @@ static void all_recorded(struct agent *agent)
     uint64_t output[2];
 
     ticket->capturing = false;
+    agent_opened_snapshot(agent, ticket->name);
     if (ticket->first)
         return;
     agent_mark(agent);

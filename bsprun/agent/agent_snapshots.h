@@ -80,6 +80,7 @@ struct agent_snapshots {
     struct store *store;
     struct shares *shares; /* files that processes have open together */
     int common;            /* file in memory of what they share besides; -1 */
+    struct opened *opened; /* what they have opened since; NULL: nobody goes back */
     uint32_t *together;    /* with whom: for each process the lowest of its group */
     struct policy_rule rule;
     struct policy_costs costs; /* of earlier terms */
@@ -147,6 +148,15 @@ void agent_abandon(struct agent *agent);
 void agent_mark(struct agent *agent);
 /* Whether bsprun has all that was written before the snapshot. */
 bool agent_output_is_out(const struct agent *agent);
+
+/* ---- agent_opened.c: files that were opened since the snapshot (opened.h) ---- */
+
+/* They will be killed, or some are dead: the last chance to look at the others. */
+void agent_opened_look(struct agent *agent);
+/* All stand still for a snapshot. */
+void agent_opened_snapshot(struct agent *agent, struct coord_name name);
+/* None runs, and the job goes on from that snapshot. */
+void agent_opened_back(struct agent *agent, struct coord_name name);
 
 /* ---- agent_costs.c ---- */
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/opened.h"
 #include "bsprun/agent/fetch.h"
 
 #define FEWEST_COPIES 2 /* where hosts share no directory */
@@ -54,6 +55,7 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
     }
     snapshots->shares = shares_new();
     agent_common_open(agent);
+    snapshots->opened = snapshots->recover ? opened_new() : NULL;
     memcpy(agent->board->snap_order.job, agent->job_id, sizeof agent->job_id);
     error = agent_store_open(agent, start->store, start->home, why);
     agent->board->flags |= BSPZ_BOARD_SNAPSHOTS;
@@ -199,6 +201,7 @@ void agent_snapshots_free(struct agent *agent)
     agent_gather_free(agent);
     shares_free(snapshots->shares);
     agent_common_close(agent);
+    opened_free(snapshots->opened);
     agent_forget_identity(&snapshots->identity);
     snapshot_free_texts(snapshots->options);
     free(snapshots->kept);

@@ -49,8 +49,10 @@ void agent_rewind(struct agent *agent)
     if (job_is_stopping(agent->job) || agent->finished ||
         (agent->job != JOB_REWINDING && !job_may_move(agent->job, JOB_REWINDING)))
         return;
-    if (agent->job != JOB_REWINDING)
+    if (agent->job != JOB_REWINDING) {
+        agent_opened_look(agent);
         job_move(&agent->job, JOB_REWINDING);
+    }
     uv_timer_stop(&agent->grace_timer);
     kill_term(agent);
 }

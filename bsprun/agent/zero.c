@@ -81,6 +81,7 @@ static void run(struct agent *agent, const struct wire_run *order)
         agent->begin_ns = agent_now_ns();
     atomic_store(&agent->board->consult_from, order->consult);
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
+    agent_opened_begin(agent);
     agent_say_idle(agent);
     if (agent->order.verbosity >= 1 && agent->zero) {
         struct wire_message status = {.kind = WIRE_NOTICE};
