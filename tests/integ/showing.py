@@ -103,7 +103,8 @@ def help_fits_a_screen():
 
 
 def spellings_of_the_number():
-    for words in (["-np", 3], ["-n", 3], ["-p", 3], ["-npes", 3], ["--np", 3], ["-np=3"], ["-n3"]):
+    for words in (["-np", 3], ["-n", 3], ["-p", 3], ["-npes", 3], ["--np", 3], ["-np=3"], ["-n3"],
+                  ["-np3"]):
         expect(bsprun(*words, PROG), 0, out="^p = 3$", no_err=True)
 
 
