@@ -52,7 +52,7 @@ static void pin(void)
 static void small(void)
 {
     struct rlimit limit;
-    unsigned long pages;
+    unsigned long pages = 0;
     FILE *file = fopen("/proc/self/statm", "re");
 
     must(file && fscanf(file, "%lu", &pages) == 1, "statm");
