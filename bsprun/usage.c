@@ -67,6 +67,53 @@ static void add(struct wire_usage *sum, const struct wire_usage *row)
     sum->peak_memory += row->peak_memory;
 }
 
+static double useful_seconds(const struct wire_usage *row)
+{
+    return (double)(row->compute_ns + row->communicate_ns + row->wait_ns) / 1e9;
+}
+
+static int print_faults(char *text, size_t size, const char *name, double useful,
+                        const struct usage_faults *row)
+{
+    return snprintf(text, size, "%5s %10.3f %10.3f %10.3f %10.3f %10llu %8u\n", name, useful,
+                    row->lost, row->down, row->pauses, (unsigned long long)row->snapshots,
+                    row->faults);
+}
+
+char *usage_faults_table(const struct wire_usage *rows, size_t count,
+                         const struct usage_faults *faults)
+{
+    size_t capacity = (count + 4) * ROW_BYTES;
+    char *table = malloc(capacity);
+    struct usage_faults row = *faults;
+    double sum = 0;
+    size_t used;
+
+    if (!table)
+        return NULL;
+    used =
+        (size_t)snprintf(table, capacity,
+                         "since it began, or was restarted:\n"
+                         "%5s %10s %10s %10s %10s %10s %8s\n",
+                         "pid", "useful s", "lost s", "down s", "pauses s", "snapshots", "faults");
+    for (size_t i = 0; i < count; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "%u", rows[i].pid);
+        row.faults = rows[i].pid < faults->process_count ? faults->of_processes[rows[i].pid] : 0;
+        sum += useful_seconds(&rows[i]);
+        used += (size_t)print_faults(table + used, capacity - used, name, useful_seconds(&rows[i]),
+                                     &row);
+    }
+    row.lost *= (double)count;
+    row.down *= (double)count;
+    row.pauses *= (double)count;
+    row.faults = faults->faults;
+    used += (size_t)print_faults(table + used, capacity - used, "all", sum, &row);
+    table[used - 1] = '\0'; /* the last line break is the printer's */
+    return table;
+}
+
 char *usage_table(const struct wire_usage *rows, size_t count)
 {
     size_t capacity = (count + 4) * ROW_BYTES;

@@ -83,6 +83,8 @@ static void run(struct agent *agent, const struct wire_run *order)
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
     agent_opened_begin(agent);
     agent_say_idle(agent);
+    if (agent->zero)
+        agent_send(agent, &(struct wire_message){.kind = WIRE_RUNNING});
     if (agent->order.verbosity >= 1 && agent->zero) {
         struct wire_message status = {.kind = WIRE_NOTICE};
         char text[WIRE_NAME_MAX + 80];

@@ -315,6 +315,8 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     input_free(&launcher.input);
     launcher_free_agents(&launcher);
     free(launcher.usages);
+    free(launcher.process_faults);
+    account_free(&launcher.account);
     job_machine_free(launcher.machine);
     return status;
 }

@@ -29,6 +29,7 @@
 #include "bsprun/launcher/show.h"
 #include "bsprun/launcher/sink.h"
 #include "bsprun/launcher/whole.h"
+#include "bsprun/launcher/account.h"
 #include "bsprun/status/status_socket.h"
 
 #define LAUNCHER_STOPS        5
@@ -61,6 +62,9 @@ struct launcher {
     uint64_t snapshots, snapshot_bytes, pause_ns; /* of all so far */
     uint64_t first_term_ms;                       /* when it began */
     uint32_t faults;
+    uint32_t *process_faults; /* of each process, by signal or the like; NULL: nobody had one */
+    uint32_t process_count;   /* ... so many are there */
+    struct account account;
     char *fault_text;       /* of the newest fault */
     uint32_t fault_repeats; /* how often in a row it was exactly this one */
     bool calling;           /* all agents */

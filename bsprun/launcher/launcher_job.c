@@ -87,6 +87,8 @@ static void record_term(struct launcher *launcher, const struct job_effect *effe
     if (failed)
         return;
     launcher->committed = effect->name;
+    account_stopped(&launcher->account, launcher_now_ms());
+    account_back(&launcher->account, effect->name);
     launcher_go_back(launcher, effect->name);
     if (launcher->options->verbosity > 0 && !launcher->fault_untold)
         launcher_say(launcher, "job %s goes on from superstep %llu",
@@ -252,6 +254,7 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
     case JOB_EFFECT_SAY_AGAIN:
         launcher->fault_untold = true;
         launcher->faults++;
+        account_stopped(&launcher->account, launcher_now_ms());
         break;
     case JOB_EFFECT_ELECT:
         elect(launcher, effect);
@@ -335,6 +338,8 @@ bool launcher_begin_job(struct launcher *launcher)
     struct job_effects effects;
 
     launcher->machine = job_machine_new(&config, &effects);
+    if (saved->restart)
+        account_down(&launcher->account, launcher_now_ms());
     if (saved->restart && saved->has_manifest)
         launcher->committed = (struct coord_name){saved->manifest.superstep, saved->manifest.term};
     return launcher->machine != NULL;

@@ -149,10 +149,24 @@ void launcher_tell_report(struct launcher *launcher)
     free(table);
     if (!launcher_has_snapshots(launcher))
         return;
+    account_stopped(&launcher->account, launcher_now_ms());
+    table = usage_faults_table(
+        launcher->usages, launcher->usage_count,
+        &(struct usage_faults){launcher->snapshots, (double)launcher->pause_ns / 1e9,
+                               (double)launcher->account.lost_ms / 1e3,
+                               (double)launcher->account.down_ms / 1e3, launcher->faults,
+                               launcher->process_faults, launcher->process_count});
+    if (table)
+        launcher_say(launcher, "%s", table);
+    free(table);
     usage_bytes_text(launcher->snapshot_bytes, size, sizeof size);
-    launcher_say(launcher, "%llu snapshots, %s, %.3f s of pauses; %u faults recovered from",
-                 (unsigned long long)launcher->snapshots, size, (double)launcher->pause_ns / 1e9,
-                 launcher->faults);
+    launcher_say(launcher,
+                 "%llu snapshot%s, %s, %.3f s of pauses; %u fault%s recovered from; %.3f s "
+                 "lost, %.3f s down",
+                 (unsigned long long)launcher->snapshots, launcher->snapshots == 1 ? "" : "s", size,
+                 (double)launcher->pause_ns / 1e9, launcher->faults,
+                 launcher->faults == 1 ? "" : "s", (double)launcher->account.lost_ms / 1e3,
+                 (double)launcher->account.down_ms / 1e3);
 }
 
 /* ---- What the job machine is told ---- */
@@ -180,7 +194,24 @@ static void tell_ended(struct launcher_agent *agent, const struct wire_message *
     launcher->last_table = strdup(ended->table);
     launcher->last_cause = (enum wire_cause)ended->cause;
     launcher->reports_awaited = launcher_has_hosts(launcher) && message->envelope.term > 0;
+    account_stopped(&launcher->account, launcher_now_ms());
     launcher_event(launcher, event);
+}
+
+/* For the report; without memory for it the sum is what is told. */
+static void count_process_fault(struct launcher *launcher, uint32_t pid)
+{
+    if (pid >= launcher->process_count) {
+        uint32_t *more = realloc(launcher->process_faults, (pid + 1) * sizeof *more);
+
+        if (!more)
+            return;
+        memset(more + launcher->process_count, 0,
+               (pid + 1 - launcher->process_count) * sizeof *more);
+        launcher->process_faults = more;
+        launcher->process_count = pid + 1;
+    }
+    launcher->process_faults[pid]++;
 }
 
 static void tell_term_over(struct launcher *launcher, const struct wire_message *message)
@@ -190,6 +221,7 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
 
     if (message->envelope.term != job_machine_term(launcher->machine))
         return;
+    account_stopped(&launcher->account, launcher_now_ms());
     struct job_event event = {
         .kind = JOB_EVENT_TERM_OVER,
         .term = message->envelope.term,
@@ -202,6 +234,8 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
                     .again = true,
                     .bad = over->bad ? bad : (struct coord_name){0, 0}},
     };
+    if (over->pid >= 0)
+        count_process_fault(launcher, (uint32_t)over->pid);
     const char *text = over->text[0] ? over->text : wire_cause_text(over->cause);
 
     if (over->cause == WIRE_CAUSE_HOST_LOST && launcher_has_hosts(launcher))
@@ -241,6 +275,8 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
     for (uint32_t i = 0; i < launcher->agent_count; i++)
         launcher->agents[i].saves = job_machine_member(launcher->machine, i);
     note_snapshot(launcher, &message->saved);
+    account_saved(&launcher->account, name,
+                  launcher->saved_ms - message->saved.commit_ns / 1000000u);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_COMMITTED,
                                                 .term = message->envelope.term,
                                                 .name = name});
@@ -359,6 +395,10 @@ void launcher_take(struct launcher_agent *agent, const struct wire_message *mess
         break;
     case WIRE_LINK_LOST:
         launcher_take_link_lost(agent, message);
+        break;
+    case WIRE_RUNNING:
+        if (launcher_is_present(launcher, message))
+            account_running(&launcher->account, launcher_now_ms());
         break;
     case WIRE_PASSED:
         launcher_passed(agent, message);

@@ -259,6 +259,10 @@ static void communicate(const struct summary *all, int line, const char *file)
     bspz_tag_shift();
 }
 
+#define MEMORY_EVERY_NS 100000000u /* a call of the kernel, which not every superstep can afford   \
+                                    */
+static uint64_t memory_ns;         /* when the peak of the memory was counted last */
+
 static void count_superstep(const struct summary *all)
 {
     struct bspz_counters *counters = &bspz_rt.self->counters;
@@ -305,13 +309,19 @@ static void bspz_synchronise(int number, int line, const char *file)
     atomic_store_explicit(&bspz_rt.self->superstep, bspz_rt.superstep, memory_order_relaxed);
     if (bspz_unlikely(snapshot_is_due)) {
         snapshot_is_due = false;
+        if (bspz_rt.timing)
+            counters->communicate_ns += bspz_now_ns() - met;
         bspz_save_superstep();
+        /* The pause is not communication, nor is the time between the snapshot and a restore. */
+        met = bspz_now_ns();
     }
     /* The last thing: from here on peers may copy directly into this rank. */
     atomic_store_explicit(&bspz_rt.self->applied, bspz_rt.superstep, memory_order_release);
     if (bspz_rt.timing) {
         bspz_rt.left_sync_ns = bspz_now_ns();
         counters->communicate_ns += bspz_rt.left_sync_ns - met;
+        if (bspz_rt.left_sync_ns - memory_ns > MEMORY_EVERY_NS)
+            bspz_count_memory();
         if (bspz_rt.tracing)
             bspz_trace_publish();
     }
@@ -320,10 +330,14 @@ static void bspz_synchronise(int number, int line, const char *file)
 
 void bspz_count_memory(void)
 {
+    struct bspz_counters *counters = &bspz_rt.self->counters;
     struct rusage usage;
 
-    if (getrusage(RUSAGE_SELF, &usage) == 0)
-        bspz_rt.self->counters.peak_memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    memory_ns = bspz_now_ns();
+    /* That of the process before a restore may have been higher. */
+    if (getrusage(RUSAGE_SELF, &usage) == 0 &&
+        (uint64_t)usage.ru_maxrss * 1024 > counters->peak_memory_bytes)
+        counters->peak_memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
 void bsp_sync_cpp(int line, const char *file)

@@ -137,6 +137,7 @@
     M(INPUT_TAKEN, input_taken, WIRE_FIELDS_INPUT_TAKEN)                                           \
     M(PASSED, passed, WIRE_FIELDS_PASSED)                                                          \
     M(LINK_LOST, link_lost, WIRE_FIELDS_LINK_LOST)                                                 \
+    M(RUNNING, running, WIRE_FIELDS_RUNNING)                                                       \
     /* agent to Processor Zero */                                                                  \
     M(HOST_READY, host_ready, WIRE_FIELDS_HOST_READY)                                              \
     M(REGISTERED, registered, WIRE_FIELDS_REGISTERED)                                              \
@@ -265,6 +266,9 @@
     F(u32, how, WIRE_STOP_LAST)                                                                    \
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(text, text, WIRE_TEXT_MAX)
+
+/* By the agent of Processor Zero: the processes of the term compute from now on. */
+#define WIRE_FIELDS_RUNNING(F)
 
 #define WIRE_FIELDS_QUERY_STATUS(F)
 #define WIRE_FIELDS_EXIT(F)

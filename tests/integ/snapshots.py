@@ -79,6 +79,76 @@ def told_on_request():
     expect(result, 0, err=r"^bsprun: \d+ snapshots, .*iB, [\d.]+ s of pauses; 0 faults")
 
 
+def shares(text):
+    """{pid: (useful, lost, down, pauses, snapshots, faults)} of the second table of --report."""
+    table = re.search(r"^bsprun: since it began, or was restarted:\r?\n.*\n((?: .*\n)+)", text, re.M)
+    check(table, "no table of what was lost in\n", text)
+    rows = [line.split() for line in table[1].splitlines()]
+    return {row[0]: tuple(float(word) for word in row[1:]) for row in rows}
+
+
+def peaks(text):
+    table = re.search(r"^bsprun: 2 processes, .*\n.*\n((?: .*\n)+)", text, re.M)
+    check(table, "no table in\n", text)
+    return {line.split()[0]: float(line.split()[-2]) for line in table[1].splitlines()}
+
+
+def report_after_a_restart(*first):
+    """The time between two runs of bsprun is none of the job's; --report may be new."""
+    store = fresh()
+    began = time.monotonic()
+    with Job([BSPRUN, *first, "--ckpt", store, "--every", "1", "-np", "2", PROG, "loop"]) as job:
+        job.wait_ready(2)
+        wait_committed(store, 3)
+        job.signal(signal.SIGKILL)
+        job.finish()
+        job.check_gone(at_once=False)
+    ran = time.monotonic() - began
+    time.sleep(ran + 1)
+    began = time.monotonic()
+    with Job([BSPRUN, "--restart", store, "--report"]) as job:
+        wait_committed(store, committed(store)[-1] + 30)
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.text())
+    ran += time.monotonic() - began
+    rows = shares(job.text())
+    check(list(rows) == ["0", "1", "all"], rows)
+    for pid in "01":
+        useful, lost, down, pauses, snapshots, faults = rows[pid]
+        check(0 < useful < ran, "useful", useful, "of", ran, job.text())
+        check(lost == 0 and 0 < down < ran and faults == 0 and snapshots > 0, job.text())
+    check(all(peak > 0 for peak in peaks(job.text()).values()), job.text())
+
+
+def report_since_the_start():
+    report_after_a_restart("--report")
+
+
+def report_of_a_rollback():
+    """What is executed again is lost, per process and in total; who was lost is counted."""
+    store = fresh()
+    began = time.monotonic()
+    with Job([BSPRUN, "-v", "--report", "--ckpt", store, "--every", "1000000", "-np", "2",
+              PROG, "loop"]) as job:
+        members = job.wait_ready(2)
+        wait_committed(store, 0)
+        time.sleep(0.5)  # so long at least it computes in vain
+        os.kill(members[1], signal.SIGKILL)
+        job.wait_for("the job goes on from superstep 0 ")
+        job.wait_for(r"\(term 2\), p = 2")  # they compute again
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.text())
+    ran = time.monotonic() - began
+    rows = shares(job.text())
+    for pid in "01":
+        useful, lost, down, pauses, snapshots, faults = rows[pid]
+        check(0.4 < lost < ran and 0 < down < ran and useful + lost + down < ran, ran, job.text())
+        check(faults == int(pid), job.text())
+    check(rows["all"][5] == 1 and rows["all"][1] >= 0.8, job.text())
+    check(re.search(r"; 1 fault recovered from; 0?[\d.]+ s lost, [\d.]+ s down$", job.text(), re.M),
+          job.text())
+
+
 def an_ended_job():
     """Its record is kept; of one that has saved nothing and not ended well nothing is."""
     store = fresh()
@@ -283,7 +353,8 @@ def what_the_dead_left():
 
 
 if __name__ == "__main__":
-    main([what_makes_no_sense, environment, told_on_request, an_ended_job, the_same_command,
+    main([what_makes_no_sense, environment, told_on_request, report_after_a_restart, report_since_the_start,
+          report_of_a_rollback, an_ended_job, the_same_command,
           signals_without_snapshots, saved_and_stopped, stopped_before_begin, second_signal,
           interrupted, time_limit, reader_goes_away, locked_until_all_is_gone, restarts_run_out,
           linked_with_it, several_jobs, what_the_dead_left])

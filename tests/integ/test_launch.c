@@ -7,6 +7,7 @@
 
 #include "bsprun/agent/job.h"
 #include "bsprun/fault.h"
+#include "bsprun/launcher/account.h"
 #include "bsprun/launcher/show.h"
 #include "bsprun/usage.h"
 #include "bsprun/verdict.h"
@@ -240,6 +241,74 @@ START_TEST(usage_texts)
 }
 END_TEST
 
+START_TEST(what_faults_did)
+{
+    struct wire_usage ranks[2] = {{.pid = 0, .compute_ns = 1500000000u, .wait_ns = 500000000u},
+                                  {.pid = 2, .communicate_ns = 250000000u}};
+    uint32_t of[3] = {0, 9, 2};
+    char *table = usage_faults_table(
+        ranks, 2, &(struct usage_faults){7, 0.5, 3, 4, 3, of, sizeof of / sizeof *of});
+
+    ck_assert_ptr_nonnull(
+        strstr(table, "\n    0      2.000      3.000      4.000      0.500          7        0\n"));
+    ck_assert_ptr_nonnull(
+        strstr(table, "\n    2      0.250      3.000      4.000      0.500          7        2\n"));
+    ck_assert_ptr_nonnull(
+        strstr(table, "\n  all      2.250      6.000      8.000      1.000          7        3"));
+    ck_assert_int_ne(table[strlen(table) - 1], '\n');
+    free(table);
+}
+END_TEST
+
+static void has_spent(const struct account *account, uint64_t useful, uint64_t lost, uint64_t down)
+{
+    ck_assert_uint_eq(account->useful_ms, useful);
+    ck_assert_uint_eq(account->lost_ms, lost);
+    ck_assert_uint_eq(account->down_ms, down);
+}
+
+START_TEST(time_is_useful_lost_or_down)
+{
+    struct account account = {0};
+
+    account_running(&account, 1000);
+    account_saved(&account, (struct coord_name){5, 1}, 1100);
+    account_saved(&account, (struct coord_name){9, 1}, 1300);
+    account_running(&account, 1350); /* of another agent: it runs already */
+    account_stopped(&account, 1400);
+    account_stopped(&account, 1450);
+    has_spent(&account, 400, 0, 0);
+    account_back(&account, (struct coord_name){9, 1});
+    has_spent(&account, 300, 100, 0);
+    account_running(&account, 2000);
+    has_spent(&account, 300, 100, 600);
+    account_stopped(&account, 2010);
+    account_back(&account, (struct coord_name){5, 1}); /* the newer one is damaged */
+    has_spent(&account, 100, 310, 600);
+    account_running(&account, 2020);
+    account_saved(&account, (struct coord_name){9, 3}, 2220);
+    account_stopped(&account, 2240);
+    account_back(&account, (struct coord_name){9, 3}); /* of this term, not of the first */
+    has_spent(&account, 300, 330, 610);
+    account_free(&account);
+}
+END_TEST
+
+START_TEST(a_restart_is_down_until_it_computes)
+{
+    struct account account = {0};
+
+    account_down(&account, 500);
+    account_back(&account, (struct coord_name){40, 2});
+    account_running(&account, 700);
+    account_stopped(&account, 800);
+    has_spent(&account, 100, 0, 200);
+    account_back(&account, (struct coord_name){40, 2}); /* before this bsprun took any */
+    has_spent(&account, 0, 100, 200);
+    account_free(&account);
+}
+END_TEST
+
 /* ---- Relayed lines ---- */
 
 static char shown[1024];
@@ -353,11 +422,22 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {faults_list,          job_moves,    verdicts_of_ranks,
-                                  verdicts_of_programs, table_of_all, table_of_garbage,
-                                  table_of_many,        usage_texts,  show_tags,
-                                  show_prompts,         show_banners, show_long_line,
-                                  progress_line};
+    const TTest *const tests[] = {faults_list,
+                                  job_moves,
+                                  verdicts_of_ranks,
+                                  verdicts_of_programs,
+                                  table_of_all,
+                                  table_of_garbage,
+                                  table_of_many,
+                                  usage_texts,
+                                  show_tags,
+                                  show_prompts,
+                                  show_banners,
+                                  show_long_line,
+                                  progress_line,
+                                  what_faults_did,
+                                  time_is_useful_lost_or_down,
+                                  a_restart_is_down_until_it_computes};
     Suite *suite = suite_create("launch");
     TCase *cases = tcase_create("pure");
 
