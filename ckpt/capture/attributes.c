@@ -25,22 +25,6 @@ const char *bspz_attribute_name(enum bspz_attribute attribute)
     return attributes[attribute].name;
 }
 
-uint64_t bspz_number(const char **at, unsigned base)
-{
-    uint64_t value = 0;
-
-    for (;; (*at)++) {
-        char c = **at;
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                                                : 99;
-
-        if (digit >= base)
-            return value;
-        value = value * base + digit;
-    }
-}
-
 long bspz_dumpable_begin(void)
 {
     long before = bspz_sys1(SYS_prctl, PR_GET_DUMPABLE);

@@ -42,9 +42,6 @@ struct bspz_scheduling {
 #define BSPZ_SCHED_KEEP_ALL 0x18u
 #define BSPZ_SCHED_CLAMPS   0x60u
 
-/* The number at *at, which is put behind it. */
-uint64_t bspz_number(const char **at, unsigned base);
-
 bool bspz_attribute_same(const struct bspz_attributes *a, const struct bspz_attributes *b,
                          enum bspz_attribute which);
 /* The program's own, and of that kind. */

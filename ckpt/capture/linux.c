@@ -37,3 +37,19 @@ long bspz_sys_slurp(const char *path, char *to, size_t room)
     to[bytes] = '\0';
     return bytes;
 }
+
+uint64_t bspz_number(const char **at, unsigned base)
+{
+    uint64_t value = 0;
+
+    for (;; (*at)++) {
+        char c = **at;
+        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                                                : 99;
+
+        if (digit >= base)
+            return value;
+        value = value * base + digit;
+    }
+}

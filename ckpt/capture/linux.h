@@ -55,4 +55,7 @@ long bspz_sys_read_all(int fd, void *to, size_t bytes);
  * -EFBIG when it does not fit. */
 long bspz_sys_slurp(const char *path, char *to, size_t room);
 
+/* The number to that base at *at, which is put behind it; digits are of lower case. */
+uint64_t bspz_number(const char **at, unsigned base);
+
 #endif

@@ -48,22 +48,6 @@ static char *next_line(struct lines *lines)
     }
 }
 
-static uint64_t number(const char **at, unsigned base)
-{
-    uint64_t value = 0;
-
-    for (;; (*at)++) {
-        char c = **at;
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                                                : 99;
-
-        if (digit >= base)
-            return value;
-        value = value * base + digit;
-    }
-}
-
 static void skip(const char **at, char c)
 {
     while (**at == c)
@@ -117,22 +101,22 @@ static int take_heading(char *line, struct bspz_map *map, const struct bspz_maps
     char *path;
 
     memset(map, 0, sizeof *map);
-    map->start = number(&at, 16);
+    map->start = bspz_number(&at, 16);
     skip(&at, '-');
-    map->end = number(&at, 16);
+    map->end = bspz_number(&at, 16);
     skip(&at, ' ');
     map->prot = (at[0] == 'r' ? PROT_READ : 0u) | (at[1] == 'w' ? PROT_WRITE : 0u) |
                 (at[2] == 'x' ? PROT_EXEC : 0u);
     map->flags = at[3] == 's' ? BSPZ_MAP_SHARED : 0;
     at += 4;
     skip(&at, ' ');
-    map->offset = number(&at, 16);
+    map->offset = bspz_number(&at, 16);
     skip(&at, ' ');
-    map->device = number(&at, 16) << 32;
+    map->device = bspz_number(&at, 16) << 32;
     skip(&at, ':');
-    map->device |= number(&at, 16);
+    map->device |= bspz_number(&at, 16);
     skip(&at, ' ');
-    map->inode = number(&at, 10);
+    map->inode = bspz_number(&at, 10);
     skip(&at, ' ');
     path = line + (at - line);
     unescape(path);
@@ -176,10 +160,10 @@ static void take_detail(const char *line, struct bspz_map *map)
         take_flags(at, map);
     } else if (strncmp(line, "Rss:", 4) == 0 || strstr(line, "_Hugetlb:")) {
         skip(&at, ' ');
-        map->present += number(&at, 10) * 1024;
+        map->present += bspz_number(&at, 10) * 1024;
     } else if (strncmp(line, "Swap:", 5) == 0) {
         skip(&at, ' ');
-        map->swapped = number(&at, 10) * 1024;
+        map->swapped = bspz_number(&at, 10) * 1024;
     }
 }
 

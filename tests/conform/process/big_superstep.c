@@ -4,23 +4,10 @@
  * OUT-EACH: pid ${i}: ok
  */
 #include "../check.h"
+#include "shared_memory.h"
 
 enum { LARGE = 64 << 20 };
 static char area[LARGE], source[LARGE];
-
-/* Kilobytes of shared memory in use by this process. */
-static long shared_kilobytes(void)
-{
-    FILE *status = fopen("/proc/self/status", "r");
-    char line[200];
-    long number, result = -1;
-
-    while (status && fgets(line, sizeof line, status))
-        if (sscanf(line, "RssShmem: %ld", &number) == 1)
-            result = number;
-    fclose(status);
-    return result;
-}
 
 int main(void)
 {

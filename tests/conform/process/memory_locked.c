@@ -19,6 +19,7 @@
  * FACT: ulimit -l
  */
 #include "../check.h"
+#include "shared_memory.h"
 #include <linux/capability.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -27,19 +28,6 @@
 
 enum { BYTES = 6 << 20 }; /* more than the small stretches of an outbox have */
 static char area[2 * BYTES], source[BYTES];
-
-static long shared_kilobytes(void)
-{
-    FILE *status = fopen("/proc/self/status", "r");
-    char line[200];
-    long number, result = -1;
-
-    while (status && fgets(line, sizeof line, status))
-        if (sscanf(line, "RssShmem: %ld", &number) == 1)
-            result = number;
-    fclose(status);
-    return result;
-}
 
 /* An ordinary user's right to lock memory: 8 MiB. */
 static void be_limited(void)
