@@ -9,7 +9,7 @@
 
 #include "lib/shm/board.h"
 
-/* The mapping of the whole board, as libbsp has it; NULL = not found. */
+/* The board as libbsp has mapped it, up to where it is only reserved; NULL = not found. */
 static inline struct bspz_board *board_of_this_job(void)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -18,8 +18,8 @@ static inline struct bspz_board *board_of_this_job(void)
     char line[600];
 
     while (maps && fgets(line, sizeof line, maps))
-        if (strstr(line, "/memfd:") && sscanf(line, "%lx-%lx", &start, &end) == 2 &&
-            end - start > largest &&
+        if (strstr(line, "/memfd:") && strstr(line, " rw-s ") &&
+            sscanf(line, "%lx-%lx", &start, &end) == 2 && end - start > largest &&
             ((struct bspz_board *)(uintptr_t)start)->magic == BSPZ_BOARD_MAGIC) {
             largest = end - start;
             board = (struct bspz_board *)(uintptr_t)start;
