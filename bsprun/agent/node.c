@@ -176,6 +176,18 @@ static void take_node_name(void)
         setenv(AGENT_NAME_VARIABLE, name, 0);
 }
 
+static bool tells_about(const char *word)
+{
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-version") == 0)
+        puts("bspnode (bspzero) " BSPZ_VERSION);
+    else if (strcmp(word, "--help") == 0 || strcmp(word, "-help") == 0 || strcmp(word, "-h") == 0)
+        puts("usage: bspnode is the part of bspzero that bsprun starts on every host of a job;\n"
+             "by hand there is nothing to do with it.  See bsprun --help.");
+    else
+        return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     bool joins = false;
@@ -194,6 +206,8 @@ int main(int argc, char **argv)
     if (argc >= 4 && strcmp(argv[1], "--bare") == 0 && number(argv[2], &fd) && fd > STDERR_FILENO &&
         number(argv[3], &root))
         return run_bare(fd, root);
+    if (argc == 2 && tells_about(argv[1]))
+        return fflush(stdout) == 0 ? 0 : 1;
     fprintf(stderr, "bspnode: this is a part of bspzero that bsprun starts; run `bsprun --help`\n");
     return 2;
 }

@@ -69,10 +69,12 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
     if (check_most(maxprocs) > 1)
         bspz_release_threads(BSPZ_AT_BEGIN);
     bspz_stdio_flush_all();
-    if (bspz_rt.board && bspz_take_job(maxprocs))
+    if (bspz_rt.board && bspz_take_job(maxprocs)) {
         bspz_make_ranks();
-    else
+    } else {
+        bspz_hint_of_mpi();
         bspz_make_ranks_bare(maxprocs);
+    }
     bspz_rt.timing = bspz_rt.board->flags & BSPZ_BOARD_TIMING;
     bspz_rt.begin_ns = bspz_rt.dtime_ns = bspz_rt.left_sync_ns = bspz_now_ns();
     bspz_rt.begin_cpu_ns = bspz_cpu_ns();

@@ -185,6 +185,8 @@ bool bspz_take_job(int maxprocs);
  * Under bsprun the clones are adopted by the agent; bare, the agent is started here, too. */
 void bspz_make_ranks(void);
 void bspz_make_ranks_bare(int maxprocs);
+/* In a program without bsprun: a line on stderr when mpirun has started several of it. */
+void bspz_hint_of_mpi(void);
 /* A process that the agent holds (state HELD) becomes a rank of it: ends with it, runs where it
  * says. */
 void bspz_join_agent(void);

@@ -27,7 +27,7 @@ static const char help_text[] =
     "  -measure    measure, store and show\n"
     "  -seconds S  spend about S seconds on each number of processes (default 3)\n"
     "  -file FILE  use this database\n"
-    "  -help       this text\n"
+    "  -help, -version\n"
     "\n"
     "The database is $BSP_INCLUDE_DIR/bsp_parameters.ascii, else the file parameters in\n"
     "$XDG_CONFIG_HOME/bspzero or ~/.config/bspzero.  BSP_SLG=s,l,g,n overrides it.\n";
@@ -99,6 +99,9 @@ static void parse(struct options *options, int argc, char **argv)
             options->probe = value_of(argc, argv, &i);
         else if (strcmp(word, "-help") == 0 || strcmp(word, "-h") == 0) {
             fputs(help_text, stdout);
+            exit(0);
+        } else if (strcmp(word, "-version") == 0) {
+            puts("bspparam (bspzero) " BSPZ_VERSION);
             exit(0);
         } else
             usage("what is this", argv[i]);
