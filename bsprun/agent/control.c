@@ -239,6 +239,14 @@ void agent_say_idle(struct agent *agent)
         say_passed(agent, WIRE_NEVER);
 }
 
+/* 0: it is not made yet, or is gone. */
+static uint32_t os_pid_of(const struct agent *agent, int pid)
+{
+    const struct watched *process = &agent->members[pid].process;
+
+    return process->watching && !process->gone ? (uint32_t)process->ospid : 0;
+}
+
 static void answer_status(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_STATUS};
@@ -260,8 +268,8 @@ static void answer_status(struct agent *agent)
         if (!agent_is_here(agent, pid))
             continue;
         whereabouts_read(agent->board, agent->nprocs, pid, &places[pid]);
-        rows[count++] = (struct wire_where){(uint32_t)pid, at->state, at->superstep,
-                                            at->function,  at->file,  at->line};
+        rows[count++] = (struct wire_where){(uint32_t)pid, at->state, at->superstep, at->function,
+                                            at->file,      at->line,  os_pid_of(agent, pid)};
     }
     message.status.ranks = (struct wire_where_list){rows, count};
     agent_send(agent, &message);

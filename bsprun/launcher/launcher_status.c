@@ -49,7 +49,9 @@ static void describe_hosts(struct launcher *launcher, struct status_facts *facts
         const struct launcher_agent *agent = &launcher->agents[i];
 
         launcher->status_hosts[i] = (struct status_host){
-            .name = agent->name, .slots = agent->slots, .state = host_state(launcher, agent)};
+            .name = agent->name,
+            .slots = agent->slots > 0 ? agent->slots : agent->cores,
+            .state = host_state(launcher, agent)};
         if (job_machine_term(launcher->machine) > 0 &&
             agent->host == job_machine_zero(launcher->machine))
             facts->zero = agent->name;

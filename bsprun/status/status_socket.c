@@ -236,7 +236,8 @@ static bool add_rank(struct status_socket *status, uint32_t host, const struct w
                                  .superstep = where->superstep,
                                  .function = strdup(where->function),
                                  .file = strdup(where->file),
-                                 .line = where->line};
+                                 .line = where->line,
+                                 .os_pid = where->os_pid};
     if (rank->function && rank->file) {
         status->rank_count++;
         return true;

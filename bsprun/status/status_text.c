@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define IDS_IN_LINE 6
+
 uint64_t status_superstep(const struct status_rank *ranks, uint32_t count)
 {
     uint64_t least = UINT64_MAX;
@@ -119,6 +121,27 @@ static void print_ranks(FILE *file, const struct status_facts *facts, int width)
                 facts->processes - facts->rank_count == 1 ? "" : "es");
 }
 
+/* By which top, a debugger or kill know the processes. */
+static void print_os_pids(FILE *file, const struct status_facts *facts)
+{
+    for (uint32_t host = 0; host < facts->host_count; host++) {
+        unsigned count = 0;
+
+        for (uint32_t i = 0; i < facts->rank_count; i++) {
+            const struct status_rank *rank = &facts->ranks[i];
+
+            if (rank->host != host || rank->os_pid == 0)
+                continue;
+            if (count == 0)
+                fprintf(file, "  process ids on %s (pid=process id):", facts->hosts[host].name);
+            fprintf(file, "%s%u=%u", count++ % IDS_IN_LINE ? " " : "\n    ", rank->pid,
+                    rank->os_pid);
+        }
+        if (count > 0)
+            fputc('\n', file);
+    }
+}
+
 char *status_text(const struct status_facts *facts)
 {
     int width = (int)longest_name(facts);
@@ -134,6 +157,7 @@ char *status_text(const struct status_facts *facts)
         print_hosts(file, facts, width);
     if (facts->rank_count > 0)
         print_ranks(file, facts, width);
+    print_os_pids(file, facts);
     return fclose(file) == 0 ? text : NULL;
 }
 
@@ -192,8 +216,9 @@ static void print_json_lists(FILE *file, const struct status_facts *facts)
     for (uint32_t i = 0; i < facts->rank_count; i++) {
         const struct status_rank *rank = &facts->ranks[i];
 
-        fprintf(file, "%s{\"pid\":%u,\"superstep\":%llu,\"line\":%u", i > 0 ? "," : "", rank->pid,
-                (unsigned long long)rank->superstep, rank->line);
+        fprintf(file, "%s{\"pid\":%u,\"os_pid\":%u,\"superstep\":%llu,\"line\":%u",
+                i > 0 ? "," : "", rank->pid, rank->os_pid, (unsigned long long)rank->superstep,
+                rank->line);
         print_member(file, "host",
                      rank->host < facts->host_count ? facts->hosts[rank->host].name : "");
         print_member(file, "state", rank->state);

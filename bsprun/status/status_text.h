@@ -7,7 +7,7 @@
 
 struct status_host {
     const char *name;
-    uint32_t slots;    /* 0: not known */
+    uint32_t slots;    /* its cores where none were given; 0: not known */
     const char *state; /* "up", "lost", "spare", ... */
 };
 
@@ -17,6 +17,7 @@ struct status_rank {
     uint64_t superstep;
     const char *function, *file; /* of its last call; "" if there was none */
     uint32_t line;
+    uint32_t os_pid; /* on its host; 0: not known, or gone */
 };
 
 struct status_facts {

@@ -47,6 +47,7 @@ static void print_entry(const char *job, const struct store_entry *entry, enum s
                         uint64_t now)
 {
     char name[48], age[24], size[24], images[24] = "";
+    const char *why = entry->state == STORE_UNFINISHED ? "" : entry->why;
 
     snprintf(name, sizeof(name), "%" PRIu64 ".%" PRIu32, entry->superstep, entry->term);
     if (entry->nprocs > 0)
@@ -54,8 +55,7 @@ static void print_entry(const char *job, const struct store_entry *entry, enum s
                  entry->generation);
     printf("%-14s %12s %9s %6" PRIu32 " %11s %-5s %s%s%s%s\n", job, name,
            age_text(entry->created, now, age), entry->nprocs, size_text(entry->bytes, size), images,
-           state_text(entry->state), entry->why[0] ? "" : role_text(role),
-           entry->why[0] ? ": " : "", entry->state == STORE_UNFINISHED ? "" : entry->why);
+           state_text(entry->state), why[0] ? "" : role_text(role), why[0] ? ": " : "", why);
 }
 
 static void json_entry(const struct store_entry *entry, enum store_role role)

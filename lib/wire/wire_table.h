@@ -61,14 +61,16 @@
     F(u32, slots, WIRE_SLOTS_MAX)                                                                  \
     F(text, name, WIRE_NAME_MAX)
 
-/* Where a process is: its last BSPlib call and what it is doing (enum wire_rank_state). */
+/* Where a process is: its last BSPlib call and what it is doing (enum wire_rank_state).  os_pid: its
+ * process id on that host, 0: it has none (yet). */
 #define WIRE_FIELDS_WHERE(F)                                                                       \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, state, WIRE_RANK_STATE_LAST)                                                            \
     F(u64, superstep, WIRE_U64_MAX)                                                                \
     F(text, function, WIRE_NAME_MAX)                                                               \
     F(text, file, WIRE_PATH_MAX)                                                                   \
-    F(u32, line, WIRE_U32_MAX)
+    F(u32, line, WIRE_U32_MAX)                                                                     \
+    F(u32, os_pid, WIRE_OS_PID_MAX)
 
 /* What a process used: the row of bsprun's --report. Times in nanoseconds, sizes in bytes. */
 #define WIRE_FIELDS_USAGE(F)                                                                       \

@@ -42,6 +42,15 @@ def flip(path, at):
         file.write(bytes([byte ^ 1]))
 
 
+def test_ls_unfinished(directory, job):
+    """A snapshot that was begun has no reason to show behind its state."""
+    begun = os.path.join(directory, job, "9.1")
+    os.mkdir(begun)
+    (line,) = [line for line in run("ls", directory)[0].splitlines() if " 9.1 " in line]
+    check("unfinished, and no more", line.endswith(" unfinished"), repr(line))
+    os.rmdir(begun)
+
+
 def test_ls(directory, job):
     out, _ = run("ls", directory)
     lines = out.splitlines()
@@ -217,6 +226,7 @@ def main():
         job = subprocess.run([make_store, directory], stdout=subprocess.PIPE, text=True,
                              check=True).stdout.strip()
         test_ls(directory, job)
+        test_ls_unfinished(directory, job)
         test_show(directory, job)
         test_diff(directory)
         test_verify(directory, job)

@@ -50,7 +50,7 @@ class Place:
 def what_is_shown():
     with Place() as place:
         with place.job("-np", 3, PROG, "wait", 1) as job:
-            job.wait_for(r"^ready (\d+) (\d+)\r?$", 3)
+            os_pids = job.wait_ready(3)
             wait_until(lambda: place.facts(job)["ranks"][0]["state"] == "waiting", "waiting")
             facts = place.facts(job)
             check(facts["pid"] == job.os_pid and facts["processes"] == 3, facts)
@@ -62,12 +62,17 @@ def what_is_shown():
             check(facts["ranks"][0]["function"] == "bsp_sync", facts)
             check(facts["ranks"][0]["file"].endswith("prog.c"), facts)
             check([host["state"] for host in facts["hosts"]] == ["up"], facts)
+            check([host["slots"] for host in facts["hosts"]] == [len(os.sched_getaffinity(0))], facts)
+            check([rank["os_pid"] for rank in facts["ranks"]] == [os_pids[pid] for pid in range(3)],
+                  os_pids, facts)
             check(facts["snapshot"] is None and facts["restarts"] == 0 and facts["term"] == 1, facts)
             check(facts["rate"] == 0, facts)
             text = expect(place.stat(), 0, no_err=True).out
             check(text.startswith(f"job {job.os_pid}: {PROG} wait 1\n  in {os.getcwd()}\n"), text)
             check(re.search(r"3 processes on 1 host for \d", text), text)
             check(re.search(r"^  1 .*computing ", text, re.M), text)
+            check(re.search(r"^    " + " ".join(f"{pid}={os_pids[pid]}" for pid in range(3)) + "$", text,
+                            re.M), text)
             job.signal(signal.SIGINT)
             job.finish()
         check(place.sockets() == [] and not os.path.exists(place.path), place.sockets())

@@ -93,11 +93,11 @@ END_TEST
 
 static const struct status_host hosts[] = {{"a", 4, "up"}, {"b-long-name", 0, "spare"}};
 static const struct status_rank ranks[] = {
-    {0, 0, "computing", 7, "bsp_put", "prog.c", 12},
-    {1, 0, "waiting", 7, "bsp_sync", "prog.c", 13},
-    {2, 0, "waiting", 7, "bsp_sync", "prog.c", 13},
-    {3, 0, "waiting", 7, "bsp_sync", "prog.c", 13},
-    {5, 0, "starting", 6, "", "", 0},
+    {0, 0, "computing", 7, "bsp_put", "prog.c", 12, 4100},
+    {1, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4101},
+    {2, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4102},
+    {3, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4103},
+    {5, 0, "starting", 6, "", "", 0, 0},
 };
 
 static struct status_facts facts_of_all(void)
@@ -146,7 +146,9 @@ START_TEST(status_as_text)
                 "  0            a                     7  computing      bsp_put at prog.c:12\n"
                 "  1-3          a                     7  waiting        bsp_sync at prog.c:13\n"
                 "  5            a                     6  starting       -\n"
-                "  1 process not heard of\n");
+                "  1 process not heard of\n"
+                "  process ids on a (pid=process id):\n"
+                "    0=4100 1=4101 2=4102 3=4103\n");
     facts.processes = facts.rank_count = 0;
     facts.has_snapshot = false;
     facts.host_count = 1;
@@ -169,7 +171,7 @@ START_TEST(status_as_json)
                 "\"zero\":\"a\",\"processes\":6,\"seconds\":2.000,\"superstep\":7,\"term\":2,"
                 "\"restarts\":1,\"rate\":1234.5,\"snapshot\":{\"superstep\":4,\"taken\":3,"
                 "\"age\":1.500},\"hosts\":[{\"slots\":4,\"name\":\"a\",\"state\":\"up\"}],"
-                "\"ranks\":[{\"pid\":0,\"superstep\":7,\"line\":12,\"host\":\"a\","
+                "\"ranks\":[{\"pid\":0,\"os_pid\":4100,\"superstep\":7,\"line\":12,\"host\":\"a\","
                 "\"state\":\"computing\",\"function\":\"bsp_put\",\"file\":\"prog.c\"}]}\n");
     facts.rank_count = facts.host_count = 0;
     facts.has_snapshot = false;
