@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,6 +281,13 @@ void process_reap_all(void)
 {
     while (waitpid(-1, NULL, WNOHANG | __WALL) > 0)
         ;
+}
+
+bool process_reader_gone(int fd)
+{
+    struct pollfd entry = {.fd = fd, .events = POLLOUT};
+
+    return poll(&entry, 1, 0) > 0 && entry.revents & (POLLERR | POLLHUP);
 }
 
 void process_signals_save(struct process_signals *saved)

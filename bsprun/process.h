@@ -53,6 +53,9 @@ uint64_t process_reap_strangers(bool (*keep)(const void *context, pid_t pid), co
 /* Reaps children that have ended. */
 void process_reap_all(void);
 
+/* Whether the descriptor is a pipe or socket from which nobody reads any more. */
+bool process_reader_gone(int fd);
+
 /* Dispositions of the signals that launcher and agent take over, as they were when the process
  * started, so that a started program gets them unchanged. */
 struct process_signals {

@@ -130,7 +130,7 @@ static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, 
         snprintf(line, sizeof line, "%s", text);
     else
         snprintf(line, sizeof line, "the job was ended by signal %s %s", name, when);
-    agent_blame(agent, line, how == WIRE_STOP_TIMEOUT);
+    agent_blame(agent, line, how == WIRE_STOP_TIMEOUT || agent->order.verbosity > 0);
 }
 
 bool agent_is_alone(const struct agent *agent)

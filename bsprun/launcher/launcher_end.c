@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bsprun/launcher/launcher_inside.h"
+#include "bsprun/process.h"
 #include "bsprun/verdict.h"
 
 #define SIGNAL_STATUS 128
@@ -163,6 +165,13 @@ void launcher_tell_reason(struct launcher *launcher, int status)
         launcher_say(launcher, "the job ended with status %d", status);
 }
 
+/* As `| head -1` ends a command: whoever reads no more wants no report of it either. */
+static bool is_reader_gone(const struct launcher *launcher)
+{
+    return launcher->options->verbosity == 0 && launcher->status == SIGNAL_STATUS + SIGPIPE &&
+           process_reader_gone(STDOUT_FILENO);
+}
+
 /* What Processor Zero said, or what bsprun itself decided. */
 void launcher_tell_end(struct launcher *launcher)
 {
@@ -173,6 +182,8 @@ void launcher_tell_end(struct launcher *launcher)
     if (outcome.cause == WIRE_CAUSE_NONE && launcher->replay &&
         replay_behind(launcher->replay, &pid, &stream) && !launcher->differs_told)
         tell_behind(launcher, pid);
+    if (is_reader_gone(launcher))
+        launcher->end_told = true; /* the status says it, as that of any command */
     if (launcher->end_told)
         ; /* said when it happened */
     else if (outcome.cause == WIRE_CAUSE_SAVED)

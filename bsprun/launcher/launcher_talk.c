@@ -316,7 +316,8 @@ static void tell_crowded(struct launcher *launcher, const struct wire_registrati
 
     for (uint32_t i = 0; i < launcher->agent_count - launcher->spares; i++)
         slots += launcher->agents[i].slots ? launcher->agents[i].slots : launcher->agents[i].cores;
-    if (launcher_has_hosts(launcher) && !options->hosts.oversubscribe &&
+    if ((launcher_has_hosts(launcher) || launcher->agents[0].slots > 0) &&
+        !options->hosts.oversubscribe &&
         hosts_crowded(registration->wanted, (uint32_t)options->processes, slots, line))
         launcher_say(launcher, "%s", line);
 }

@@ -118,8 +118,9 @@ static int smallest(int a, int b, int c)
     return ab < c ? ab : c;
 }
 
-/* Insertions, deletions and changes of a letter that lead from one word to the other. */
-static int distance(const char *from, const char *to)
+/* Insertions, deletions and changes of a letter that lead from one word, of that length, to the
+ * other. */
+static int distance(const char *from, size_t from_length, const char *to)
 {
     int row[64];
     int length = (int)strlen(to);
@@ -128,7 +129,7 @@ static int distance(const char *from, const char *to)
         return 64;
     for (int i = 0; i <= length; i++)
         row[i] = i;
-    for (int line = 1; *from; from++, line++) {
+    for (int line = 1; line <= (int)from_length; from++, line++) {
         int diagonal = row[0];
 
         row[0] = line;
@@ -142,16 +143,19 @@ static int distance(const char *from, const char *to)
     return row[length];
 }
 
+/* Less than the word must be changed: what is left of "-q" in "--np" is nothing. */
 static const char *nearest_option(const char *word)
 {
     const char *nearest = NULL;
     int best = SUGGESTION_DISTANCE + 1;
+    size_t length;
 
     word += strspn(word, "-");
+    length = strcspn(word, "=");
     for (const struct poptOption *option = table; option->longName || option->shortName; option++) {
-        int d = option->longName ? distance(word, option->longName) : best;
+        int d = option->longName ? distance(word, length, option->longName) : best;
 
-        if (d < best) {
+        if (d < best && d < (int)length) {
             best = d;
             nearest = option->longName;
         }

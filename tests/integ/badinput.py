@@ -38,6 +38,10 @@ def unknown_options():
     one_message(bsprun("--timout", 3, PROG), 2,
                 "^bsprun: unknown option --timout: did you mean --timeout")
     one_message(bsprun("-spltio", PROG), 2, "did you mean --splitio")
+    one_message(bsprun("--restrt=3", PROG), 2,
+                "^bsprun: unknown option --restrt=3: did you mean --restart")
+    for word in ("-q", "--z", "-q7"):
+        one_message(bsprun(word, PROG), 2, f"^bsprun: unknown option {word}: bsprun --help")
     one_message(bsprun("--frobnicate", PROG), 2,
                 "^bsprun: unknown option --frobnicate: bsprun --help")
 

@@ -45,6 +45,11 @@ def more_processes_than_slots():
     check(result.err.count("\n") == 1 and placed(result) == "001111", result)
     expect(on("--hosts", "h0:1,h1:2", "-np", 6, "--oversubscribe", PROG), 0, out="^p = 6$",
            no_err=True)
+    # This host is one like the others when its slots were given.
+    expect(bsprun("--hosts", "localhost:2", "-np", 4, PROG), 0, out="^p = 4$",
+           err="^bsprun: 4 processes have 2 slots, so that some share a core")
+    for words in (("-np", 2), ("-np", 4, "--oversubscribe")):
+        expect(bsprun("--hosts", "localhost:2", *words, PROG), 0, out=f"^p = {words[1]}$", no_err=True)
 
 
 def room_before_the_beginning():

@@ -27,6 +27,17 @@ def interrupt_key():
             check(job.text().count("bsprun:") == 1, job.text())
 
 
+def where_they_were():
+    """With -v an interrupt shows it, which is how a job that hangs is looked at; else it does not."""
+    for option, shown in (([], False), (["-v"], True)):
+        with Job([BSPRUN, *option, "-np", "3", PROG, "wait", "1"], terminal=True) as job:
+            job.wait_ready(3)
+            os.write(job.fd, CTRL_C)
+            ended_by(job, 130)
+            for pid in range(3):
+                check((f"  pid {pid}: last call " in job.text()) == shown, option, job.text())
+
+
 def interrupt_key_without_bsprun():
     for mode in ("loop", "compute", "wait"):
         with Job([PROG, mode, "1"], env={"BSP_PROCS": "3"}, terminal=True) as job:
@@ -177,7 +188,7 @@ def stopped_and_continued():
 
 
 if __name__ == "__main__":
-    main([interrupt_key, interrupt_key_without_bsprun, interrupt_key_twice,
+    main([interrupt_key, where_they_were, interrupt_key_without_bsprun, interrupt_key_twice,
           interrupt_key_once_for_the_deaf, signals_to_bsprun, signal_to_the_whole_tree,
           ranks_ignore_signals_of_others, ignored_hangup, ignored_signals_reach_the_program,
           timeout_command_around, agent_alone_is_told, signals_to_a_bare_program,

@@ -118,12 +118,18 @@ def children_of_ranks_are_attributed():
 
 
 def reader_goes_away():
-    """`bsprun ... | head -1`: the job ends, nothing hangs, nothing is left."""
-    for option in ([], ["--tag-output"]):
-        with Job(["sh", "-c", '"$0" "$@" | head -1', BSPRUN, *option, "-np", "2", PROG, "talk",
+    """`bsprun ... | head -1`: the job ends with the status a shell expects and says nothing, nothing
+    hangs, nothing is left.  With -v it says what happened."""
+    script = '{ "$0" "$@"; echo "status $?" >&2; } | head -1'
+    for option in ([], ["--tag-output"], ["-v"]):
+        with Job(["sh", "-c", script, BSPRUN, *option, "-np", "2", PROG, "talk",
                   "1000000"]) as job:
             job.finish()
             job.check_gone(at_once=False)
+            check("status 141" in job.text(), job.text())
+            told = "signal 13" in job.text() and "pid 0: last call" in job.text()
+            check(told if option == ["-v"] else "bsprun:" not in job.text(), job.text())
+            check(option == ["-v"] or "last call" not in job.text(), job.text())
 
 
 def reader_does_not_read():
