@@ -47,6 +47,7 @@ struct sight {
 };
 
 struct opened {
+    const struct outside *outside;
     struct moment moments[SNAPSHOTS_MAX];
     uint32_t next_moment;
     struct opened_file files[OPENED_FILES_MAX];
@@ -55,9 +56,13 @@ struct opened {
     uint32_t sight_count, sight_room;
 };
 
-struct opened *opened_new(void)
+struct opened *opened_new(const struct outside *outside)
 {
-    return calloc(1, sizeof(struct opened));
+    struct opened *opened = calloc(1, sizeof *opened);
+
+    if (opened)
+        opened->outside = outside;
+    return opened;
 }
 
 void opened_free(struct opened *opened)
@@ -211,7 +216,8 @@ static void look_at(struct opened *opened, int pid, pid_t ospid, int folder, con
 
     /* The permissions of the link say how the file is open. */
     if (fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) != 0 || !(link.st_mode & S_IWUSR) ||
-        fstatat(folder, name, &file, 0) != 0 || !S_ISREG(file.st_mode) || file.st_nlink == 0)
+        fstatat(folder, name, &file, 0) != 0 || !S_ISREG(file.st_mode) || file.st_nlink == 0 ||
+        outside_has(opened->outside, number, &file))
         return;
     length = readlinkat(folder, name, path, sizeof path - 1);
     if (length <= 0 || path[0] != '/')

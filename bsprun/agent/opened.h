@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bsprun/agent/outside.h"
 #include "coordinator/core/lineage.h"
 
 #define OPENED_FILES_MAX 1024u /* that are known; of more, the newest */
@@ -26,8 +27,8 @@
 
 struct opened;
 
-/* NULL: no memory. */
-struct opened *opened_new(void);
+/* What was open before bsprun was started is not looked at; `outside` must stay.  NULL: no memory. */
+struct opened *opened_new(const struct outside *outside);
 void opened_free(struct opened *opened); /* NULL is fine */
 
 /* Looks at what the process `ospid`, rank `pid`, has open.  Of one that has ended nothing can be

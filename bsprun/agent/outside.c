@@ -33,6 +33,15 @@ void outside_note(struct outside *outside, int own)
         closedir(folder);
 }
 
+bool outside_has(const struct outside *outside, int fd, const struct stat *status)
+{
+    for (uint32_t i = 0; i < outside->count; i++)
+        if (outside->list[i].fd == fd && outside->list[i].device == status->st_dev &&
+            outside->list[i].inode == status->st_ino)
+            return true;
+    return false;
+}
+
 void outside_show(const struct outside *outside, struct bspz_board *board)
 {
     memcpy(board->outside, outside->list, outside->count * sizeof outside->list[0]);

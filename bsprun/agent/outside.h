@@ -3,6 +3,9 @@
 #ifndef BSPRUN_AGENT_OUTSIDE_H
 #define BSPRUN_AGENT_OUTSIDE_H
 
+#include <stdbool.h>
+#include <sys/stat.h>
+
 #include "lib/shm/board.h"
 
 struct outside {
@@ -15,6 +18,9 @@ struct agent;
 /* To be called before anything is opened; `own` is this process's, -1: none.  More than there is
  * room for count as the program's. */
 void outside_note(struct outside *outside, int own);
+
+/* Whether a process's descriptor of that number, which `status` is of, is one of them. */
+bool outside_has(const struct outside *outside, int fd, const struct stat *status);
 
 /* For the ranks to know. */
 void outside_show(const struct outside *outside, struct bspz_board *board);
