@@ -101,8 +101,8 @@ struct launcher {
     bool output_closed;
     bool terminal;      /* stderr is one: progress is one live line */
     bool line_shown;    /* ... and it is on the screen */
-    uint64_t superstep; /* of the last progress, for the rate */
-    double seconds;
+    bool within_line;   /* what was shown last has not come to the end of its line */
+    struct progress progress;
     double status_seconds; /* as Processor Zero's agent says */
     uint32_t status_processes;
 
@@ -213,6 +213,9 @@ void launcher_close_status(struct launcher *launcher);
 
 /* ---- launcher_output.c ---- */
 
+/* How the program's output comes: with snapshots through bsprun, which can leave out what is written
+ * again, and with a live line of progress, which must be wiped before it. */
+enum wire_stdio launcher_stdio(const struct launcher *launcher);
 /* 0 or -errno. */
 int launcher_open_streams(struct launcher *launcher);
 void launcher_close_streams(struct launcher *launcher);

@@ -55,6 +55,9 @@ static int write_stream(void *context, int stream, const char *data, size_t size
 {
     struct launcher *launcher = context;
 
+    launcher_clear_progress(launcher); /* also before what has waited for the rest of its line */
+    if (size > 0)
+        launcher->within_line = data[size - 1] != '\n';
     return sink_write(&launcher->sinks[stream == 2], data, size);
 }
 
@@ -432,10 +435,19 @@ static bool open_order(struct launcher *launcher)
     return launcher->order != NULL;
 }
 
+enum wire_stdio launcher_stdio(const struct launcher *launcher)
+{
+    bool live = launcher->options->progress && isatty(STDERR_FILENO);
+
+    return launcher->options->stdio == WIRE_STDIO_INHERIT && (launcher_has_store(launcher) || live)
+               ? WIRE_STDIO_PLAIN
+               : launcher->options->stdio;
+}
+
 int launcher_open_streams(struct launcher *launcher)
 {
     bool snapshots = launcher_has_store(launcher);
-    enum wire_stdio mode = launcher->options->stdio;
+    enum wire_stdio mode = launcher_stdio(launcher);
 
     sink_init(&launcher->sinks[0], &launcher->loop, STDOUT_FILENO, on_sink_changed, launcher);
     sink_init(&launcher->sinks[1], &launcher->loop, STDERR_FILENO, on_sink_changed, launcher);
@@ -443,8 +455,6 @@ int launcher_open_streams(struct launcher *launcher)
     uv_timer_init(&launcher->loop, &launcher->line_timer);
     launcher->prompt_timer.data = launcher->line_timer.data = launcher;
     launcher->prompts = isatty(STDOUT_FILENO);
-    if (snapshots && mode == WIRE_STDIO_INHERIT)
-        mode = WIRE_STDIO_PLAIN;
     if (mode == WIRE_STDIO_INHERIT)
         return 0;
     launcher->show = show_new(mode, write_stream, launcher);

@@ -109,7 +109,7 @@ static void send_start(struct launcher_agent *agent)
 
     start->host = agent->host;
     start->bind = options->bind;
-    start->stdio = options->stdio;
+    start->stdio = launcher_stdio(launcher);
     start->terminals = window.terminals;
     start->discards = window.discards;
     start->rows = window.rows;

@@ -58,18 +58,27 @@ static struct wire_where *gather_places(const struct launcher *launcher, uint32_
 
 static void show_progress(struct launcher *launcher, const struct wire_status *status)
 {
-    char text[128];
+    struct progress *progress = &launcher->progress;
+    uint32_t columns = window_look().columns;
+    char text[256];
 
-    progress_text(status, launcher->superstep, launcher->seconds, text, sizeof text);
-    launcher->superstep = progress_superstep(status);
-    launcher->seconds = status->seconds;
+    progress->total = launcher->options->total_supersteps;
+    progress->has_snapshot = launcher_has_snapshots(launcher) && launcher->committed.term > 0;
+    progress->snapshot = launcher->committed.superstep;
+    progress->restarts = launcher->faults;
+    progress_text(status, progress, text, sizeof text);
     if (launcher->over)
         return;
     if (!launcher->terminal) {
         launcher_say(launcher, "%s", text);
         return;
     }
-    fprintf(stderr, "\r\033[Kbsprun: %s", text);
+    if (launcher->within_line)
+        return; /* a prompt, say: it would be wiped */
+    /* One that goes over several lines could not be wiped; a cursor needs the last column. */
+    if (columns <= sizeof "bsprun: ")
+        columns = 80;
+    fprintf(stderr, "\r\033[Kbsprun: %.*s", (int)(columns - sizeof "bsprun: "), text);
     fflush(stderr);
     launcher->line_shown = true;
 }

@@ -191,17 +191,58 @@ uint64_t progress_superstep(const struct wire_status *status)
     return least;
 }
 
-void progress_text(const struct wire_status *status, uint64_t before, double seconds_before,
-                   char *text, size_t size)
+/* Since the newest rollback: what was executed before it is ahead again. */
+static double seconds_left(const struct progress *progress, uint64_t superstep, double seconds)
 {
-    uint64_t superstep = progress_superstep(status);
-    double passed = status->seconds - seconds_before;
-    double rate = passed > 0 && superstep >= before ? (double)(superstep - before) / passed : 0;
+    double rate = (double)(superstep - progress->first) / (seconds - progress->first_seconds);
 
-    if (status->processes == 0)
-        snprintf(text, size, "before bsp_begin");
+    return (double)(progress->total - superstep) / rate;
+}
+
+static void print_left(FILE *file, double left)
+{
+    if (left < 100)
+        fprintf(file, ", %.0f s left", left);
+    else if (left < 100 * 60)
+        fprintf(file, ", %.0f min left", left / 60);
     else
-        snprintf(text, size, "superstep %llu, %.*f/s, %.1f s, p = %u",
-                 (unsigned long long)superstep, rate < 10 ? 1 : 0, rate, status->seconds,
-                 status->processes);
+        fprintf(file, ", %.0f h left", left / 3600);
+}
+
+static void move_progress(struct progress *progress, uint64_t superstep, double seconds)
+{
+    if (superstep < progress->superstep || progress->first_seconds == 0) {
+        progress->first = superstep;
+        progress->first_seconds = seconds;
+    }
+    progress->superstep = superstep;
+    progress->seconds = seconds;
+}
+
+void progress_text(const struct wire_status *status, struct progress *progress, char *text,
+                   size_t size)
+{
+    uint64_t superstep = progress_superstep(status), before = progress->superstep;
+    double passed = status->seconds - progress->seconds;
+    double rate = passed > 0 && superstep >= before ? (double)(superstep - before) / passed : 0;
+    FILE *file = fmemopen(text, size, "w");
+
+    if (!file) {
+        snprintf(text, size, "superstep %llu", (unsigned long long)superstep);
+        return;
+    }
+    if (status->processes == 0) {
+        fputs("before bsp_begin", file);
+    } else {
+        move_progress(progress, superstep, status->seconds);
+        fprintf(file, "superstep %llu, %.*f/s, %.1f s, p = %u", (unsigned long long)superstep,
+                rate < 10 ? 1 : 0, rate, status->seconds, status->processes);
+        if (superstep > progress->first && superstep < progress->total)
+            print_left(file, seconds_left(progress, superstep, status->seconds));
+        if (progress->has_snapshot)
+            fprintf(file, ", snapshot of %llu", (unsigned long long)progress->snapshot);
+        if (progress->restarts > 0)
+            fprintf(file, ", %u restart%s", progress->restarts, progress->restarts > 1 ? "s" : "");
+    }
+    fclose(file);
 }

@@ -16,7 +16,8 @@ typedef int show_writer(void *context, int stream, const char *data, size_t size
 struct show;
 
 /* mode: WIRE_STDIO_TAG ("[pid] " before every line) or WIRE_STDIO_SPLIT (a banner before output of
- * another process or stream) or WIRE_STDIO_PLAIN (everything as it comes).  NULL when memory is short. */
+ * another process or stream) or WIRE_STDIO_PLAIN (everything as it comes).  NULL when memory is
+ * short. */
 struct show *show_new(enum wire_stdio mode, show_writer *write, void *context);
 void show_free(struct show *show); /* NULL is fine */
 
@@ -31,9 +32,22 @@ int show_release(struct show *show);
 /* Writes what waits for the end of its line, and ends it.  0, or what the writer said. */
 int show_flush(struct show *show);
 
-/* "superstep 1200, 400/s, 3.0 s, p = 4" */
-void progress_text(const struct wire_status *status, uint64_t before, double seconds_before,
-                   char *text, size_t size);
+/* What the line of progress tells besides; zeros: nothing of it is known or worth a word. */
+struct progress {
+    uint64_t superstep; /* of the line before */
+    double seconds;
+    uint64_t first; /* since a rollback, if there was one: what the time left is reckoned from */
+    double first_seconds;
+    uint64_t total; /* supersteps of the program; 0: not known */
+    bool has_snapshot;
+    uint64_t snapshot; /* its superstep */
+    uint32_t restarts;
+};
+
+/* "superstep 1200, 400/s, 3.0 s, p = 4, 5 s left, snapshot of 1150, 2 restarts"; moves `progress`
+ * on to this line. */
+void progress_text(const struct wire_status *status, struct progress *progress, char *text,
+                   size_t size);
 /* The superstep that all processes have reached. */
 uint64_t progress_superstep(const struct wire_status *status);
 

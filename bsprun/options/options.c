@@ -20,7 +20,7 @@ const char options_help[] =
     "  --timeout SECONDS     end the job after that time, with status 124\n"
     "  --tag-output          put the process number before every line of output\n"
     "  -splitio              a banner wherever output of another process begins\n"
-    "  --report, --progress  table of time and bytes at the end; progress meanwhile\n"
+    "  --report --progress --total-supersteps N  table at the end; progress meanwhile\n"
     "  -v, -vv               say who is Processor Zero; all that it sees and decides\n"
     "  --core                allow core dumps;  -help, --version\n"
     "Snapshots, from which the job goes on by itself when processes die:\n"
@@ -50,6 +50,7 @@ static const struct poptOption table[] = {
     {"timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_TIMEOUT, NULL, NULL},
     {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
+    {"total-supersteps", '\0', POPT_ARG_STRING, NULL, OPT_TOTAL, NULL, NULL},
     {"core", '\0', POPT_ARG_NONE | OLD, NULL, OPT_CORE, NULL, NULL},
     {"input-differs", '\0', POPT_ARG_NONE | OLD, NULL, OPT_INPUT_DIFFERS, NULL, NULL},
     {"help", 'h', POPT_ARG_NONE | OLD, NULL, OPT_HELP, NULL, NULL},
@@ -186,7 +187,7 @@ static bool wrong_option(struct options *options, poptContext context, int error
 static bool is_kept(enum option_code code)
 {
     return code >= OPT_HOSTS || code == OPT_SPLIT || code == OPT_TAG || code == OPT_BIND ||
-           code == OPT_TIMEOUT || code == OPT_REPORT || code == OPT_CORE;
+           code == OPT_TIMEOUT || code == OPT_REPORT || code == OPT_TOTAL || code == OPT_CORE;
 }
 
 static bool keep(struct options *options, enum option_code code, const char *text)
@@ -233,6 +234,8 @@ bool options_take(struct options *options, enum option_code code, const char *so
     case OPT_PROGRESS:
         options->progress = true;
         return true;
+    case OPT_TOTAL:
+        return options_take_total(options, source, text);
     case OPT_CORE:
         options->core_dumps = true;
         return true;

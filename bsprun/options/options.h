@@ -70,6 +70,7 @@ struct options {
     enum wire_bind bind;
     double timeout; /* seconds; 0: none */
     bool report, progress, core_dumps;
+    uint64_t total_supersteps; /* how many the program will make; 0: not known */
     bool input_differs;   /* a restart may be given another input than the job had */
     const char **exports; /* NAME=VALUE, for -x; owned */
     int export_count;

@@ -14,6 +14,7 @@ enum option_code {
     OPT_TIMEOUT,
     OPT_REPORT,
     OPT_PROGRESS,
+    OPT_TOTAL,
     OPT_CORE,
     OPT_HELP,
     OPT_VERSION,
@@ -72,6 +73,7 @@ bool options_take(struct options *options, enum option_code code, const char *so
 /* options_values.c: the values of single options. */
 bool options_take_processes(struct options *options, const char *source, const char *text);
 bool options_take_timeout(struct options *options, const char *source, const char *text);
+bool options_take_total(struct options *options, const char *source, const char *text);
 bool options_take_bind(struct options *options, const char *source, const char *text);
 bool options_take_export(struct options *options, const char *text);
 

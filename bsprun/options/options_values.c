@@ -41,6 +41,20 @@ bool options_take_timeout(struct options *options, const char *source, const cha
     return true;
 }
 
+bool options_take_total(struct options *options, const char *source, const char *text)
+{
+    char *end;
+    unsigned long long value;
+
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || value == 0)
+        return options_wrong(options, "%s%.80s: give the number of supersteps, at least 1", source,
+                             text);
+    options->total_supersteps = value;
+    return true;
+}
+
 bool options_take_bind(struct options *options, const char *source, const char *text)
 {
     if (strcmp(text, "core") == 0)

@@ -1,6 +1,10 @@
 """What bsprun shows on request: election, trace, report, progress, time limit, help."""
+import fcntl
 import os
 import re
+import struct
+import termios
+import time
 
 from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, run, scratch
 
@@ -65,6 +69,40 @@ def progress_on_a_terminal():
         live = job.text().rindex("superstep")
         check("\r\033[K" in job.text()[live - 60:], "the live line is wiped", repr(job.text()))
         job.check_gone()
+
+
+def progress_in_a_narrow_terminal():
+    """Not longer than the terminal is wide, and wiped before anything else is shown."""
+    columns = 30
+    with Job([BSPRUN, "--progress", "--total-supersteps", "100000000", "-np", "2", PROG, "loop"],
+             terminal=True) as job:
+        fcntl.ioctl(job.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        job.wait_for(r"\r\033\[Kbsprun: superstep \d+[^\r]*(?=\r)", 4)
+        lines = re.findall(r"\r\033\[K(bsprun: [^\r\n]*)(?=\r)", job.text())
+        check(all(len(line) < columns for line in lines[-2:]), lines)
+        fcntl.ioctl(job.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+        job.wait_for(r"p = 2, \d+ (s|min|h) left")
+
+
+def progress_and_a_prompt():
+    """The line is wiped before a prompt comes, which is not wiped by the next one."""
+    script = "sleep 1; printf 'name? '; read name; exec \"$0\""
+    with Job([BSPRUN, "--progress", "-np", "2", "sh", "-c", script, PROG], terminal=True) as job:
+        job.wait_for(r"name\? ")
+        shown = job.text()[:job.text().index("name?")]
+        check("bsprun: before bsp_begin" in shown and shown.endswith("\r\033[K"), repr(shown))
+        time.sleep(1.2)  # two lines of progress would come
+        os.write(job.fd, b"me\n")
+        check(job.finish() == 0, job.text())
+        asked = job.text().split("name?")[1]
+        check(re.match(r" me\r\n", asked), repr(asked))
+
+
+def what_total_makes_no_sense():
+    for total in ("0", "-3", "many", "5x", ""):
+        result = expect(bsprun("--total-supersteps", total, PROG), 2,
+                        err="^bsprun: --total-supersteps.*: give the number of supersteps")
+        check(result.err.count("\n") == 1, result)
 
 
 def progress_before_begin():
@@ -142,5 +180,6 @@ def core_dumps():
 
 if __name__ == "__main__":
     main([elected, traced, report, report_of_a_failed_job, progress_in_plain_lines,
-          progress_on_a_terminal, progress_before_begin, time_limit, help_fits_a_screen,
+          progress_on_a_terminal, progress_in_a_narrow_terminal, progress_and_a_prompt,
+          what_total_makes_no_sense, progress_before_begin, time_limit, help_fits_a_screen,
           spellings_of_the_number, old_options, own_host_named, options_end_at_the_program, core_dumps])

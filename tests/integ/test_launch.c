@@ -410,12 +410,33 @@ START_TEST(progress_line)
     struct wire_where ranks[2] = {{.superstep = 120}, {.superstep = 121}};
     struct wire_status status = {.processes = 2, .seconds = 3.0, .ranks = {ranks, 2}};
     struct wire_status early = {.processes = 0};
-    char text[64];
+    struct progress progress = {.superstep = 20, .seconds = 2.0, .first = 20, .first_seconds = 2.0};
+    char text[256];
 
     ck_assert_uint_eq(progress_superstep(&status), 120);
-    progress_text(&status, 20, 2.0, text, sizeof text);
+    progress_text(&status, &progress, text, sizeof text);
     ck_assert_str_eq(text, "superstep 120, 100/s, 3.0 s, p = 2");
-    progress_text(&early, 0, 0, text, sizeof text);
+    progress.total = 1120;
+    progress.has_snapshot = true;
+    progress.snapshot = 110;
+    progress.restarts = 1;
+    status.seconds = 4.0;
+    ranks[0].superstep = ranks[1].superstep = 220;
+    progress_text(&status, &progress, text, sizeof text);
+    ck_assert_str_eq(text,
+                     "superstep 220, 100/s, 4.0 s, p = 2, 9 s left, snapshot of 110, 1 restart");
+    /* After a rollback nothing is reckoned with what was before it. */
+    status.seconds = 5.0;
+    ranks[0].superstep = 110;
+    progress.restarts = 2;
+    progress_text(&status, &progress, text, sizeof text);
+    ck_assert_str_eq(text, "superstep 110, 0.0/s, 5.0 s, p = 2, snapshot of 110, 2 restarts");
+    status.seconds = 7.0;
+    ranks[0].superstep = ranks[1].superstep = 120;
+    progress_text(&status, &progress, text, sizeof text);
+    ck_assert_str_eq(text,
+                     "superstep 120, 5.0/s, 7.0 s, p = 2, 3 min left, snapshot of 110, 2 restarts");
+    progress_text(&early, &progress, text, sizeof text);
     ck_assert_str_eq(text, "before bsp_begin");
 }
 END_TEST
