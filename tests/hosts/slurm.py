@@ -116,7 +116,15 @@ class Slurm:
     def jobs(self):
         """{number: state} of the jobs that are not over, such as R, PD, CG."""
         done = self.farm.run(self.controller, ["squeue", "-h", "-o", "%i %t"])
+        if done.returncode != 0:  # a controller that is busy does not say that there is none
+            raise FarmError(f"squeue: {done.stderr}")
         return {int(line.split()[0]): line.split()[1] for line in done.stdout.splitlines()}
+
+    def has_completed(self, job):
+        """Whether it has ended by itself: one that made room is neither that nor, for a moment, among
+        jobs()."""
+        done = self.farm.run(self.controller, ["scontrol", "-o", "show", "job", str(job)])
+        return " JobState=COMPLETED " in done.stdout
 
     def until(self, condition, what):
         end = time.monotonic() + farms.PATIENCE

@@ -124,7 +124,7 @@ def preemption():
 
         def again():
             cluster.farm.run("a", ["scontrol", "update", f"jobid={job}", "starttime=now"])
-            return not cluster.slurm.jobs()
+            return cluster.slurm.has_completed(job)
         cluster.until(again, "the end of the job")
         cluster.wait_over()
         cluster.check_answer(2)
