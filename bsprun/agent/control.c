@@ -17,6 +17,7 @@
 #include "bsprun/agent/peers.h"
 #include "bsprun/usage.h"
 #include "lib/base/digest.h"
+#include "lib/net/meet.h"
 #include "lib/net/secret.h"
 
 #define LIMIT_AGAIN_MS 10u
@@ -301,6 +302,7 @@ static void take_leave(struct agent *agent)
 
 static void join(struct agent *agent, const struct wire_message *message)
 {
+    char why[160];
     int error;
 
     if (agent->peers || agent->job != JOB_NEW || agent->order.program)
@@ -308,9 +310,12 @@ static void join(struct agent *agent, const struct wire_message *message)
     error = message->join.key.size == NET_KEY_SIZE
                 ? agent_peers_open(agent, message, net_secret_of(message->join.key.data))
                 : -EPROTO;
-    if (error)
-        no_system(agent, "no port to listen on for other hosts", error);
-    else
+    if (error) {
+        net_listen_problem(error,
+                           (struct net_ports){message->join.first_port, message->join.last_port},
+                           why, sizeof why);
+        cannot_start(agent, "no port to listen on for other hosts", why);
+    } else
         agent_say_hello(agent);
 }
 

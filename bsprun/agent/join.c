@@ -74,10 +74,13 @@ bool agent_join(struct agent *agent)
         return false;
     }
     error = agent_peers_open(agent, &message, secret);
-    if (error)
+    if (error) {
+        net_listen_problem(error,
+                           (struct net_ports){message.join.first_port, message.join.last_port},
+                           text, sizeof text);
         give_up(agent, error == -ENOENT ? "which host of the job this is" : "no port to listen on",
-                strerror(-error));
-    else if ((error = call_bsprun(agent, &message.join)) != 0)
+                text);
+    } else if ((error = call_bsprun(agent, &message.join)) != 0)
         give_up(agent, "bsprun cannot be reached", strerror(-error));
     wire_message_free(&message);
     return error == 0;

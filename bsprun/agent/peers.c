@@ -162,6 +162,7 @@ int agent_peers_open(struct agent *agent, const struct wire_message *join,
     agent->host = (uint32_t)host;
     memcpy(agent->job_id, join->envelope.job, sizeof agent->job_id);
     peers->encrypt = join->join.encrypt;
+    peers->meet.ports = (struct net_ports){join->join.first_port, join->join.last_port};
     peers->heartbeat_ms = join->join.heartbeat_ms;
     set_up_meeting(peers, agent->host, agent->job_id);
     peers->meet.unproved_max = NET_UNPROVED_MAX + CALLS_OF_EACH * join->join.hosts.count;

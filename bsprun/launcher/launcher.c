@@ -268,8 +268,10 @@ static int set_up(struct launcher *launcher)
     if (!error)
         error = launcher_open_remote(launcher);
     if (error) {
-        launcher_say(launcher, "cannot start a job: %s%s", strerror(-error),
-                     verdict_limit_hint(-error));
+        char text[160];
+
+        net_listen_problem(error, launcher_ports(launcher), text, sizeof text);
+        launcher_say(launcher, "cannot start a job: %s%s", text, verdict_limit_hint(-error));
         return 1;
     }
     return launcher_start_agents(launcher) ? 0 : 1;

@@ -30,6 +30,7 @@
 #include "bsprun/launcher/sink.h"
 #include "bsprun/launcher/whole.h"
 #include "bsprun/launcher/account.h"
+#include "lib/net/meet.h"
 #include "bsprun/status/status_socket.h"
 
 #define LAUNCHER_STOPS        5
@@ -135,6 +136,7 @@ bool launcher_has_store(const struct launcher *launcher);
 /* ---- launcher_remote.c ---- */
 
 /* What several hosts need, if there are several.  0 or -errno. */
+struct net_ports launcher_ports(const struct launcher *launcher);
 int launcher_open_remote(struct launcher *launcher);
 void launcher_close_remote(struct launcher *launcher);
 /* All at once, as far as there is room.  False: said why not. */

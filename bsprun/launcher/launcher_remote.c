@@ -22,8 +22,9 @@
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 
-#define WATCHES     3u /* in the time that a host may be silent */
+#define WATCHES     12u /* in the time that a host may be silent */
 #define WATCH_LEAST 20u
+#define LATE(bound) ((bound) / 3 * 2) /* so long without a look: not all may be read */
 
 struct remote {
     struct net_secret *key;
@@ -68,6 +69,12 @@ static void on_refused(void *context, bool proved, const char *text)
         launcher_say(context, "a node agent was turned away: %s", text);
 }
 
+struct net_ports launcher_ports(const struct launcher *launcher)
+{
+    return (struct net_ports){launcher->options->hosts.first_port,
+                              launcher->options->hosts.last_port};
+}
+
 static int listen_for_agents(struct launcher *launcher)
 {
     static const struct net_meeter meeter = {.met = on_met, .refused = on_refused};
@@ -78,6 +85,7 @@ static int listen_for_agents(struct launcher *launcher)
                   .own = {.role = NET_BSPRUN, .purpose = NET_CONTROL},
                   .accepts = NET_ACCEPTS(NET_AGENT, NET_CONTROL)},
         .unproved_max = 4 * HOSTS_MAX,
+        .ports = launcher_ports(launcher),
     };
 
     memcpy(options.setup.job, launcher->job, sizeof options.setup.job);
@@ -107,6 +115,8 @@ static void fill_join(struct launcher *launcher, struct wire_message *message, u
     message->join.host = host;
     message->join.incarnation = incarnation;
     message->join.addresses = (struct wire_texts){remote->texts, remote->address_count};
+    message->join.first_port = launcher->options->hosts.first_port;
+    message->join.last_port = launcher->options->hosts.last_port;
     message->join.heartbeat_ms = (uint32_t)launcher->options->hosts.heartbeat_ms;
     message->join.encrypt = launcher->options->hosts.encrypt;
 }
@@ -248,7 +258,7 @@ static void on_watch(uv_timer_t *timer)
     struct remote *remote = launcher->remote;
     struct wire_message alive = {.kind = WIRE_ALIVE};
     uint64_t now = launcher_now_ms(), silence = launcher->options->hosts.heartbeat_ms;
-    bool late = launcher->paused || now - remote->watched_ms > 2 * remote->watch_ms;
+    bool late = launcher->paused || now - remote->watched_ms > LATE(silence);
 
     remote->watched_ms = now;
     for (uint32_t i = 0; i < launcher->agent_count; i++) {

@@ -31,7 +31,7 @@ const char options_help[] =
     "  --on-refuse stop|continue --ckpt-exclude fd:N|path:GLOB|child --input-differs\n"
     "Hosts: --hosts a:4,b:4, --hostfile FILE, a Slurm allocation; else this one.\n"
     "  --map-by slot|node --spares K --launcher ssh|slurm|CMD --heartbeat 10\n"
-    "  --copies 2 --encrypt --oversubscribe --load: see bsprun(1)\n"
+    "  --ports A-B --copies 2 --encrypt --oversubscribe --load: see bsprun(1)\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "The exit status is the program's; 128+N when a process died of signal N; 123\n"
     "when stopped after a snapshot; 2 for a wrong call, 126 or 127 when the program\n"
@@ -62,6 +62,7 @@ static const struct poptOption table[] = {
     {"launcher", '\0', POPT_ARG_STRING | OLD, NULL, OPT_LAUNCHER, NULL, NULL},
     {"heartbeat", '\0', POPT_ARG_STRING | OLD, NULL, OPT_HEARTBEAT, NULL, NULL},
     {"connect-timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_CONNECT_TIMEOUT, NULL, NULL},
+    {"ports", '\0', POPT_ARG_STRING | OLD, NULL, OPT_PORTS, NULL, NULL},
     {"copies", '\0', POPT_ARG_STRING | OLD, NULL, OPT_COPIES, NULL, NULL},
     {"encrypt", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ENCRYPT, NULL, NULL},
     {"oversubscribe", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OVERSUBSCRIBE, NULL, NULL},

@@ -49,8 +49,9 @@ struct options_hosts {
     uint32_t spares;              /* so many hosts, the last ones, are kept for later */
     char *launcher;               /* ssh, slurm or a command; NULL: as it fits; owned */
     uint64_t heartbeat_ms;
-    uint64_t connect_ms; /* how long an agent may take to come */
-    uint32_t copies;     /* of each image, where hosts do not share the directory */
+    uint64_t connect_ms;            /* how long an agent may take to come */
+    uint32_t first_port, last_port; /* where the job may listen; 0: anywhere */
+    uint32_t copies;                /* of each image, where hosts do not share the directory */
     bool encrypt, oversubscribe, load;
 
     const char *const *addresses; /* of this host, NULL-terminated; NULL: not known */

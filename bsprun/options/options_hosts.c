@@ -25,6 +25,7 @@ static const struct options_setting settings[] = {
     {OPT_LAUNCHER, "BSPZERO_LAUNCHER"},
     {OPT_HEARTBEAT, "BSPZERO_HEARTBEAT"},
     {OPT_CONNECT_TIMEOUT, "BSPZERO_CONNECT_TIMEOUT"},
+    {OPT_PORTS, "BSPZERO_PORTS"},
     {OPT_COPIES, "BSPZERO_COPIES"},
     {OPT_ENCRYPT, "BSPZERO_ENCRYPT"},
     {OPT_OVERSUBSCRIBE, "BSPZERO_OVERSUBSCRIBE"},
@@ -105,6 +106,31 @@ static bool take_seconds(struct options *options, uint64_t *place, const char *s
     return true;
 }
 
+/* A number of digits only that ends at `end`. */
+static bool read_port(const char *text, char end, const char **behind, uint32_t *port)
+{
+    *port = 0;
+    for (*behind = text; **behind >= '0' && **behind <= '9' && *port <= WIRE_PORT_MAX; ++*behind)
+        *port = *port * 10 + (uint32_t)(**behind - '0');
+    return *behind > text && **behind == end && *port > 0 && *port <= WIRE_PORT_MAX;
+}
+
+static bool take_ports(struct options *options, const char *source, const char *text)
+{
+    struct options_hosts *hosts = &options->hosts;
+    const char *behind;
+    uint32_t first, last;
+
+    if (!read_port(text, '-', &behind, &first) || !read_port(behind + 1, '\0', &behind, &last))
+        return options_wrong(options, "%s%.80s: give two ports from 1 to %u, as 20000-20999",
+                             source, text, WIRE_PORT_MAX);
+    if (first > last)
+        return options_wrong(options, "%s%.80s: the first port is above the last", source, text);
+    hosts->first_port = first;
+    hosts->last_port = last;
+    return true;
+}
+
 /* On the command line and in what a restart takes over they have no value; in the environment there
  * is 1 or 0. */
 static bool take_switch(struct options *options, bool *place, const char *source, const char *text)
@@ -142,6 +168,8 @@ bool options_take_host(struct options *options, enum option_code code, const cha
         return take_seconds(options, &hosts->heartbeat_ms, source, text);
     case OPT_CONNECT_TIMEOUT:
         return take_seconds(options, &hosts->connect_ms, source, text);
+    case OPT_PORTS:
+        return take_ports(options, source, text);
     case OPT_COPIES:
         return take_count(options, &hosts->copies, source, text, 1, COORD_COPIES_MAX);
     case OPT_ENCRYPT:

@@ -23,6 +23,8 @@
 #include "lib/net/proof.h"
 #include "lib/wire/wire.h"
 
+#define NET_WHY (HANDSHAKE_TEXT + 8)
+
 struct net_call {
     uv_loop_t *loop;
     uv_timer_t next_timer; /* the next address is due */
@@ -37,6 +39,8 @@ struct net_call {
     struct attempt {
         struct sockaddr_storage address;
         struct net_proof *proof; /* NULL: not started, or over */
+        bool silent;             /* it did not answer, as a port that a firewall closes */
+        char why[NET_WHY];       /* it failed; "" as long as it has not */
     } attempts[];
 };
 
@@ -84,13 +88,42 @@ static void end(struct net_call *call)
     uv_close((uv_handle_t *)&call->deadline, on_closed);
 }
 
-static void note(struct net_call *call, const struct sockaddr_storage *address, const char *why)
+static void note(struct attempt *attempt, bool silent, const char *why)
 {
-    char text[NET_ADDRESS_SIZE];
-    size_t used = strlen(call->text);
-    net_address_text(address, text);
-    snprintf(call->text + used, sizeof(call->text) - used, "%s%s: %s", used > 0 ? "; " : "", text,
-             why);
+    attempt->silent = silent;
+    snprintf(attempt->why, sizeof(attempt->why), "%s", why);
+}
+
+static bool is_loopback(const struct sockaddr_storage *address)
+{
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+    return address->ss_family == AF_INET ? ntohl(v4->sin_addr.s_addr) >> 24 == 127
+                                         : IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+/* How far behind in the text: what is blocked is the cause, and silence its sign; that a peer on
+ * another host is not on this one says nothing. */
+static unsigned rank_of(const struct attempt *attempt)
+{
+    return 2u * is_loopback(&attempt->address) + !attempt->silent;
+}
+
+static void fail(struct net_call *call)
+{
+    size_t used = 0;
+    end(call);
+    for (unsigned rank = 0; rank < 4; rank++)
+        for (unsigned i = 0; i < call->count && used < sizeof(call->text); i++) {
+            const struct attempt *attempt = &call->attempts[i];
+            char text[NET_ADDRESS_SIZE];
+            if (rank_of(attempt) != rank)
+                continue;
+            net_address_text(&attempt->address, text);
+            used += (size_t)snprintf(call->text + used, sizeof(call->text) - used, "%s%s: %s",
+                                     used > 0 ? "; " : "", text, attempt->why);
+        }
+    call->meeter.failed(call->context, call->text);
 }
 
 static void on_deadline(uv_timer_t *timer)
@@ -100,9 +133,8 @@ static void on_deadline(uv_timer_t *timer)
     snprintf(text, sizeof(text), "no answer within %g s", call->options.call_ms / 1000.0);
     for (unsigned i = 0; i < call->count; i++)
         if (call->attempts[i].proof || i >= call->next)
-            note(call, &call->attempts[i].address, text);
-    end(call);
-    call->meeter.failed(call->context, call->text);
+            note(&call->attempts[i], true, text);
+    fail(call);
 }
 
 /* ---- Addresses ---------------------------------------------------------------------------- */
@@ -123,12 +155,11 @@ static void on_proof(struct net_proof *proof, bool proved)
         sodium_memzero(&meeting.session, sizeof(meeting.session));
         return;
     }
-    note(call, &attempt->address, proof->text);
+    note(attempt, proof->silent, proof->text);
     if (call->next < call->count) {
         uv_timer_start(&call->next_timer, on_next, 0, 0);
     } else if (call->active == 0) {
-        end(call);
-        call->meeter.failed(call->context, call->text);
+        fail(call);
     }
 }
 
@@ -164,13 +195,12 @@ static void on_next(uv_timer_t *timer)
         attempt->proof = proof;
         call->active++;
     } else {
-        note(call, &attempt->address, "out of memory");
+        note(attempt, false, "out of memory");
     }
     if (call->next < call->count) {
         uv_timer_start(&call->next_timer, on_next, proof ? call->options.stagger_ms : 0, 0);
     } else if (call->active == 0) {
-        end(call);
-        call->meeter.failed(call->context, call->text);
+        fail(call);
     }
 }
 

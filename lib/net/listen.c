@@ -4,6 +4,7 @@
  *   net_listen; on_incoming accepts what there is and starts a proof for each; on_proof -> met().
  *
  * What can fail:
+ *   a port is taken                          -> the next one of the range (open_within)
  *   no descriptor or memory for another one  -> accepting rests for a moment (on_rested)
  *   too many unproved ones                   -> one goes (make_room)
  *   a proof fails                            -> refused() */
@@ -209,11 +210,29 @@ static int open_socket(const char *text, uint16_t port)
     if (net_address_of_host(text ? text : "::", port, &address) < 0)
         return -EINVAL;
     int fd = bind_and_listen(address.ss_family, &address);
-    if (fd >= 0 || text)
+    if (fd >= 0 || text || fd == -EADDRINUSE || fd == -EACCES)
         return fd;
     /* A host without IPv6. */
     net_address_of_host("0.0.0.0", port, &address);
     return bind_and_listen(AF_INET, &address);
+}
+
+/* As open_socket.  Jobs that share a range and begin at the same time begin at different places. */
+static int open_within(const char *text, struct net_ports ports)
+{
+    uint32_t count = ports.last - ports.first + 1, start;
+    int fd = -EADDRINUSE;
+    if (ports.first == 0 && ports.last == 0)
+        return open_socket(text, 0);
+    if (ports.first == 0 || ports.first > ports.last || ports.last > UINT16_MAX)
+        return -EINVAL;
+    start = randombytes_uniform(count);
+    for (uint32_t i = 0; i < count && fd < 0; i++) {
+        fd = open_socket(text, (uint16_t)(ports.first + (start + i) % count));
+        if (fd < 0 && fd != -EADDRINUSE && fd != -EACCES)
+            return fd;
+    }
+    return fd < 0 ? -EADDRINUSE : fd;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -253,7 +272,7 @@ int net_listen(uv_loop_t *loop, const char *address, uint16_t port,
         return -ENOMEM;
     struct sockaddr_storage bound;
     socklen_t length = sizeof(bound);
-    int fd = open_socket(address, port);
+    int fd = port > 0 ? open_socket(address, port) : open_within(address, options->ports);
     int status = fd < 0 ? fd : uv_poll_init_socket(loop, &listener->poll, fd);
     if (status < 0) {
         if (fd >= 0)
@@ -273,6 +292,15 @@ int net_listen(uv_loop_t *loop, const char *address, uint16_t port,
     uv_poll_start(&listener->poll, UV_READABLE, on_incoming);
     *listener_out = listener;
     return 0;
+}
+
+void net_listen_problem(int error, struct net_ports ports, char *text, size_t size)
+{
+    if (error == -EADDRINUSE && ports.first > 0)
+        snprintf(text, size, "none of the ports %u-%u (--ports) is free%s", ports.first, ports.last,
+                 ports.first < 1024 ? "; those below 1024 need privileges" : "");
+    else
+        snprintf(text, size, "%s", strerror(-error));
 }
 
 uint16_t net_listener_port(const struct net_listener *listener)

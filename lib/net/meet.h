@@ -50,6 +50,11 @@ struct net_meeter {
     void (*failed)(void *context, const char *text);
 };
 
+/* Where a listener may listen; {0, 0}: on any port that is free. */
+struct net_ports {
+    uint32_t first, last;
+};
+
 /* Zero in a number stands for the constant above. */
 struct net_meet_options {
     struct handshake_setup
@@ -58,6 +63,7 @@ struct net_meet_options {
     uint32_t call_ms;
     uint32_t stagger_ms;
     uint32_t unproved_max;
+    struct net_ports ports; /* of a listener whose port is not given */
 };
 
 /* ---- Listening ---------------------------------------------------------------------------- */
@@ -65,10 +71,14 @@ struct net_meet_options {
 struct net_listener;
 
 /* Listens on a numeric address ("127.0.0.1", "::1"), NULL: on all of the host, IPv4 and IPv6;
- * port 0: any that is free.  Returns 0 or a negative errno value. */
+ * port 0: any of options->ports that is free, tried in turn from a random one.  Returns 0 or a
+ * negative errno value; -EADDRINUSE: none of options->ports is free, -EINVAL: that is no range. */
 int net_listen(uv_loop_t *loop, const char *address, uint16_t port,
                const struct net_meet_options *options, const struct net_meeter *meeter,
                void *context, struct net_listener **listener);
+
+/* What a failed net_listen means to a user who gave these ports. */
+void net_listen_problem(int error, struct net_ports ports, char *text, size_t size);
 
 uint16_t net_listener_port(const struct net_listener *listener);
 

@@ -80,9 +80,11 @@ static void on_deadline(uv_timer_t *timer)
     if (proof->text[0] != '\0') {
         finish(proof, proof->text);
     } else if (proof->connecting) {
+        proof->silent = true;
         snprintf(text, sizeof(text), "no connection within %g s", proof->handshake_ms / 1000.0);
         finish(proof, text);
     } else {
+        proof->silent = true;
         snprintf(text, sizeof(text), "%g s passed", proof->handshake_ms / 1000.0);
         finish_broken(proof, text);
     }

@@ -20,6 +20,7 @@ struct net_proof {
     struct sockaddr_storage peer;
     char address[NET_ADDRESS_SIZE];
     char text[HANDSHAKE_TEXT]; /* why it failed */
+    bool silent;               /* because time passed */
 
     void *owner;
     /* The last call: proved (then the owner takes the descriptor, or it is closed), or

@@ -42,6 +42,7 @@
 #define WIRE_BUILD_ID_MAX 64u
 #define WIRE_KEY_MAX      32u /* bytes of a job's key */
 #define WIRE_ADDRESSES_MAX 64u /* under which one listener may be found */
+#define WIRE_PORT_MAX      65535u
 #define WIRE_PIECE_MAX   1048576u /* bytes of a file at a time */
 #define WIRE_U32_MAX     0xffffffffu
 #define WIRE_U64_MAX     0xffffffffffffffffu
@@ -177,13 +178,16 @@
 /* What an agent of a job with several hosts must know before all else; over the standard input of
  * one that bsprun does not reach otherwise, so that the key is in no argument and no environment: its
  * number (WIRE_HOSTS_MAX: that of the host in `hosts` whose name is its own), which agent of that host it
- * is, where bsprun listens, how long silence may last, whether what is sent is encrypted. */
+ * is, where bsprun listens, between which ports this agent is to listen (0: any), how long silence may
+ * last, whether what is sent is encrypted. */
 #define WIRE_FIELDS_JOIN(F)                                                                        \
     F(bytes, key, WIRE_KEY_MAX)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX)                                                                   \
     F(host, hosts, WIRE_HOSTS_MAX)                                                                 \
     F(u32, incarnation, WIRE_U32_MAX)                                                              \
     F(texts, addresses, WIRE_ADDRESSES_MAX)                                                        \
+    F(u32, first_port, WIRE_PORT_MAX)                                                              \
+    F(u32, last_port, WIRE_PORT_MAX)                                                               \
     F(u32, heartbeat_ms, WIRE_U32_MAX)                                                             \
     F(flag, encrypt, 0)
 

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import tempfile
 import time
 
@@ -317,6 +318,59 @@ def cannot_be_started():
                out="^p = 4$", err="no way to h1$")
 
 
+def listening(pids):
+    """The TCP ports on which these processes listen."""
+    inodes, ports = set(), set()
+    for pid in pids:
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            try:
+                inodes.add(os.readlink(f"/proc/{pid}/fd/{fd}").removeprefix("socket:[").rstrip("]"))
+            except OSError:
+                pass
+    for name in ("tcp", "tcp6"):
+        if not os.path.exists(f"/proc/net/{name}"):
+            continue
+        with open(f"/proc/net/{name}") as file:
+            for line in file.readlines()[1:]:
+                words = line.split()
+                if words[3] == "0A" and words[9] in inodes:
+                    ports.add(int(words[1].rpartition(":")[2], 16))
+    return ports
+
+
+def taken_port():
+    held = socket.socket()
+    held.bind(("", 0))
+    held.listen()
+    return held, held.getsockname()[1]
+
+
+def ports_of_a_range():
+    """Several jobs share it; where none is free, that is said."""
+    held, taken = taken_port()
+    first = taken if taken < 60000 else taken - 200
+    words = ["--ports", f"{first}-{first + 200}", *TWO, PROG]
+    with held, Job([BSPRUN, *words, "loop"]) as one, Job([BSPRUN, *words, "loop"]) as other:
+        found = []
+        for job in (one, other):
+            job.wait_ready(4)
+            found.append(listening([job.process.pid, *agents(job).values()]))
+            check(len(found[-1]) == 3, found)  # of bsprun and two agents
+            check(all(first <= port <= first + 200 for port in found[-1]), (found, first))
+        check(not found[0] & found[1] and taken not in found[0] | found[1], found)
+        expect(bsprun(*TWO, PROG, env={"BSPZERO_PORTS": f"{first}-{first + 200}"}), 0,
+               out="^p = 4$", no_err=True)
+        text = f"none of the ports {taken}-{taken} \\(--ports\\) is free$"
+        expect(bsprun("--ports", f"{taken}-{taken}", *TWO, PROG), 1,
+               err=f"^bsprun: cannot start a job: {text}")
+    with taken_port()[0] as held:
+        # One for bsprun, none for an agent.
+        port = held.getsockname()[1]
+        last = port + 1 if port < 65535 else port
+        text = f"none of the ports {last - 1}-{last} \\(--ports\\) is free$"
+        expect(bsprun("--ports", f"{last - 1}-{last}", *TWO, PROG), 1, err=text)
+
+
 def comes_too_late():
     with Temporary() as folder:
         rsh = os.path.join(folder, "rsh")
@@ -447,7 +501,7 @@ if __name__ == "__main__":
           errors_anywhere, stopped_by_signals, stopped_while_hosts_are_started, time_limit,
           killed_launcher, a_private_folder_in_use_stays, lost_host_ends_the_job,
           silent_host_ends_the_job, lost_after_bsp_end,
-          a_host_whose_processes_have_ended, cannot_be_started, comes_too_late, what_a_command_says,
+          a_host_whose_processes_have_ended, cannot_be_started, ports_of_a_range, comes_too_late, what_a_command_says,
           agents_that_are_killed,
           an_agent_of_this_host_that_is_killed, processes_that_are_killed, silent_hosts,
           a_spare_comes_in, elsewhere, output_once])

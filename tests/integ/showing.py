@@ -135,7 +135,8 @@ def help_fits_a_screen():
                  "-noload", "-hostlist", "-restart", "--version", "--ckpt", "--every", "--overhead",
                  "--async", "--keep", "--max-restarts", "--grace", "--on-refuse", "--ckpt-exclude",
                  "--restart", "--hosts", "--hostfile", "--map-by", "--spares", "--launcher",
-                 "--heartbeat", "--copies", "--encrypt", "--oversubscribe", "--load"):
+                 "--heartbeat", "--copies", "--encrypt", "--oversubscribe", "--load",
+                 "--ports"):
         check(word in result.out, word)
     expect(bsprun("--version"), 0, out=r"^bsprun \(bspzero\) \d+\.\d+\.\d+$")
 

@@ -65,7 +65,7 @@ START_TEST(host_values)
 
     PARSE(&options, "--hosts", "a:4,b:4", "--map-by", "node", "--spares", "1", "--launcher",
           "rsh -x", "--heartbeat", "2.5", "--connect-timeout", "7", "--copies", "3", "--encrypt",
-          "--oversubscribe", "--load", "prog", "--hosts", "c");
+          "--oversubscribe", "--load", "--ports", "1-65535", "prog", "--hosts", "c");
     ck_assert(options_find_hosts(&options, "a"));
     ck_assert(options.hosts.by_node && options.hosts.encrypt && options.hosts.oversubscribe &&
               options.hosts.load && !options.hosts.only_here);
@@ -74,7 +74,9 @@ START_TEST(host_values)
     ck_assert_uint_eq(options.hosts.heartbeat_ms, 2500);
     ck_assert_uint_eq(options.hosts.copies, 3);
     ck_assert_uint_eq(options.hosts.connect_ms, 7000);
-    ck_assert_int_eq(options.kept_count, 10);
+    ck_assert_uint_eq(options.hosts.first_port, 1);
+    ck_assert_uint_eq(options.hosts.last_port, 65535);
+    ck_assert_int_eq(options.kept_count, 11);
     options_free(&options);
 }
 END_TEST
@@ -88,7 +90,10 @@ START_TEST(host_nonsense)
         {"--launcher", "-x"},    {"--heartbeat", "0"},  {"--heartbeat", "x"},
         {"--heartbeat", "nan"},  {"--copies", "0"},     {"--copies", "5"},
         {"--launcher", ""},      {"--heartbeat", "1d"}, {"--connect-timeout", "0"},
-        {"--hostfile", "./x/y"},
+        {"--hostfile", "./x/y"}, {"--ports", "0-9"},    {"--ports", "65535-65536"},
+        {"--ports", "9"},        {"--ports", "5-4"},    {"--ports", "4-"},
+        {"--ports", "-4-5"},     {"--ports", "a-b"},    {"--ports", "4-5x"},
+        {"--ports", ""},         {"--ports", " 4-5"},   {"--ports", "4-99999999999"},
     };
     struct options options;
 
@@ -174,6 +179,14 @@ START_TEST(host_environment)
     set(3, "BSPZERO_LOAD", "yes");
     PARSE(&options, "prog");
     expect_no_hosts(&options, "BSPZERO_LOAD=yes: give 1 or 0");
+    set(3, "BSPZERO_PORTS", "4000-4000");
+    PARSE(&options, "prog");
+    ck_assert(options_find_hosts(&options, "me"));
+    ck_assert(options.hosts.first_port == 4000 && options.hosts.last_port == 4000);
+    options_free(&options);
+    set(3, "BSPZERO_PORTS", "4001-4000");
+    PARSE(&options, "prog");
+    expect_no_hosts(&options, "BSPZERO_PORTS=4001-4000: the first port is above the last");
     forget_settings();
 }
 END_TEST

@@ -32,7 +32,7 @@
 #define FAULTS       5u
 #define MILLE        1250u /* allowed */
 #define MILLE_BEYOND 1500u
-#define WATCHES      3u  /* of bsprun, in the bound */
+#define WATCHES      12u /* of bsprun, in the bound */
 #define ENDS_AFTER   20u /* times the bound */
 #define MICRO        UINT64_C(1000000)
 
@@ -306,7 +306,7 @@ static void tell_machine(struct world *world, struct job_event event)
 static void watch(struct world *world)
 {
     uint64_t now = bsprun_ms(world), watch_ms = world->bound_ms / WATCHES;
-    bool late = now - world->watched_ms > 2 * watch_ms;
+    bool late = now - world->watched_ms > world->bound_ms / 3 * 2;
     world->watched_ms = now;
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct host *at = &world->hosts[i];

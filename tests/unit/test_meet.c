@@ -166,6 +166,65 @@ START_TEST(every_address_is_named_with_its_failure)
 }
 END_TEST
 
+/* That the peer is not on this host is no cause; a firewall that drops everything is one. */
+START_TEST(the_blocked_address_is_named_first)
+{
+    char deaf[NET_ADDRESS_SIZE], silent[NET_ADDRESS_SIZE], text[200];
+    of_caller.handshake_ms = 100;
+    deaf_port(deaf);
+    ck_assert_int_eq(listen(deaf_port(silent), 5), 0);
+    const char *const addresses[] = {deaf, silent, "0.0.0.1:1"};
+    call_them(addresses, 3);
+    while (calling.failed == 0)
+        turn();
+    ck_assert_ptr_eq(strstr(calling.text, "0.0.0.1:1: "), calling.text);
+    snprintf(text, sizeof(text), "%s: 0.1 s passed without an answer", silent);
+    expect_text(&calling, text);
+    ck_assert(strstr(calling.text, silent) < strstr(calling.text, deaf));
+}
+END_TEST
+
+/* ---- Ports -------------------------------------------------------------------------------- */
+
+START_TEST(listeners_share_a_range)
+{
+    struct net_listener *others[8];
+    char text[200];
+    unsigned taken, starts = 0;
+    listen_on(NULL);
+    taken = net_listener_port(listener);
+    of_listener.ports = (struct net_ports){taken, taken};
+    ck_assert_int_eq(net_listen(&loop, NULL, 0, &of_listener, &meeter, &listening, &others[0]),
+                     -EADDRINUSE);
+    net_listen_problem(-EADDRINUSE, of_listener.ports, text, sizeof(text));
+    ck_assert_ptr_eq(strstr(text, "none of the ports "), text);
+    of_listener.ports = taken > 60000 ? (struct net_ports){taken - 1000, taken}
+                                      : (struct net_ports){taken, taken + 1000};
+    for (unsigned i = 0; i < 8; i++) {
+        unsigned port;
+        ck_assert_int_eq(net_listen(&loop, NULL, 0, &of_listener, &meeter, &listening, &others[i]),
+                         0);
+        port = net_listener_port(others[i]);
+        ck_assert(port >= of_listener.ports.first && port <= of_listener.ports.last);
+        for (unsigned k = 0; k < i; k++)
+            ck_assert_uint_ne(port, net_listener_port(others[k]));
+        starts += i > 0 && port != net_listener_port(others[i - 1]) + 1u;
+    }
+    ck_assert_uint_gt(starts, 0); /* not one after the other */
+    for (unsigned i = 0; i < 8; i++)
+        net_listener_close(others[i]);
+}
+END_TEST
+
+START_TEST(what_is_no_range_is_refused)
+{
+    static const struct net_ports bad[] = {{0, 9}, {5, 4}, {9, 0}, {65535, 65536}};
+    of_listener.ports = bad[_i];
+    ck_assert_int_eq(net_listen(&loop, NULL, 0, &of_listener, &meeter, &listening, &listener),
+                     -EINVAL);
+}
+END_TEST
+
 START_TEST(a_call_has_a_deadline)
 {
     char silent[NET_ADDRESS_SIZE], text[200];
@@ -242,6 +301,9 @@ int main(void)
     tcase_add_test(tests, first_proof_wins_alone);
     tcase_add_test(tests, every_address_is_named_with_its_failure);
     tcase_add_test(tests, a_call_has_a_deadline);
+    tcase_add_test(tests, the_blocked_address_is_named_first);
+    tcase_add_test(tests, listeners_share_a_range);
+    tcase_add_loop_test(tests, what_is_no_range_is_refused, 0, 4);
     tcase_add_loop_test(tests, bad_addresses_are_refused, 0, 21);
     tcase_add_test(tests, an_address_in_use_is_refused);
     suite_add_tcase(suite, tests);

@@ -35,6 +35,8 @@ static struct wire_message join_message(void)
     message.join.incarnation = 5;
     message.join.addresses.items = addresses;
     message.join.addresses.count = 2;
+    message.join.first_port = 4000;
+    message.join.last_port = 65535;
     message.join.heartbeat_ms = 10000;
     message.join.encrypt = true;
     return message;
@@ -151,6 +153,8 @@ static void expect_join(void)
     ck_assert_str_eq(received.join.hosts.items[1].name, "beta.one");
     ck_assert_uint_eq(received.join.addresses.count, 2);
     ck_assert_str_eq(received.join.addresses.items[1], "[fd00::1]:4711");
+    ck_assert_uint_eq(received.join.first_port, 4000);
+    ck_assert_uint_eq(received.join.last_port, 65535);
     ck_assert_uint_eq(received.join.heartbeat_ms, 10000);
     ck_assert(received.join.encrypt);
     ck_assert_ptr_null(reader.bytes);
