@@ -24,7 +24,7 @@
 #include <stdio.h>
 
 #define BSPZERO 1
-#define BSPZERO_VERSION "0.1.0"
+#define BSPZERO_VERSION "0.2.0"
 
 #if defined(__GNUC__)
 #define BSP_NORETURN_ __attribute__((__noreturn__))
