@@ -68,6 +68,7 @@ static const struct seeds_fixed fixed[] = {
     {900087699, "process 0 is left behind"},
     {900020546, "the job has ended well, but process 0 never ended"},
     {53613490840, "Processor Zero never finishes"},
+    {1795364523417750415, "host 13 leaves superstep 2 while process 6 is in superstep 0"},
 };
 
 int main(int argc, char **argv)
