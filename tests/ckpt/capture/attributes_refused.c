@@ -199,10 +199,12 @@ static void set_threads(void)
 
 static void set_children(void)
 {
-    pid_t child = (pid_t)need(fork(), "fork");
+    pid_t parent = getpid(), child = (pid_t)need(fork(), "fork");
 
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) /* it has ended before it could be bound to */
+            _exit(0);
         close(STDOUT_FILENO); /* nobody waits for its end */
         close(STDERR_FILENO);
         prctl(PR_SET_NAME, "a-child");
