@@ -3,6 +3,7 @@ import fcntl
 import os
 import re
 import struct
+import tempfile
 import termios
 import time
 
@@ -86,8 +87,12 @@ def progress_in_a_narrow_terminal():
 
 def progress_and_a_prompt():
     """The line is wiped before a prompt comes, which is not wiped by the next one."""
-    script = "sleep 1; printf 'name? '; read name; exec \"$0\""
-    with Job([BSPRUN, "--progress", "-np", "2", "sh", "-c", script, PROG], terminal=True) as job:
+    script = "until [ -e \"$1\" ]; do sleep 0.02; done; printf 'name? '; read name; exec \"$0\""
+    with tempfile.TemporaryDirectory() as place, \
+         Job([BSPRUN, "--progress", "-np", "2", "sh", "-c", script, PROG, place + "/ask"],
+             terminal=True) as job:
+        job.wait_for("bsprun: before bsp_begin")
+        open(place + "/ask", "w").close()
         job.wait_for(r"name\? ")
         shown = job.text()[:job.text().index("name?")]
         check("bsprun: before bsp_begin" in shown and shown.endswith("\r\033[K"), repr(shown))
