@@ -9,6 +9,13 @@ from harness import *
 ROOT = os.geteuid() == 0
 
 
+def kill_copies(job):
+    """Then all processes come back from images."""
+    for copy in children_of(job.agent()):
+        if name_of(copy) == "bspzero-copy":
+            send(copy, signal.SIGKILL)
+
+
 def stopped(place, p=2, supersteps=12, at=6, options=(), words=()):
     """A job that was saved and stopped in the superstep: its snapshots, ascending."""
     place.hold(0, at)
@@ -198,9 +205,7 @@ def damaged_while_it_runs():
         place.wait_committed(6)
         newest = snapshots(place.store)[-1]
         flip(image(place, newest, 1), 30000)
-        for copy in children_of(job.agent()):
-            if name_of(copy) == "bspzero-copy":
-                send(copy, signal.SIGKILL)
+        kill_copies(job)
         place.kill(ranks[1])
         place.release(0, 6)
         place.release(1, 6)
@@ -262,9 +267,7 @@ def a_damaged_base_while_it_runs():
             ranks = [place.wait_executed(pid, 20) for pid in range(2)]
             place.wait_committed(20)
             flip(image(place, full_ones(place)[which]), 30000)
-            for copy in children_of(job.agent()):
-                if name_of(copy) == "bspzero-copy":
-                    send(copy, signal.SIGKILL)
+            kill_copies(job)
             place.kill(ranks[1])
             place.release(0, 20)
             place.release(1, 20)
