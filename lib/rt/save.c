@@ -20,6 +20,7 @@
 
 #include "ckpt/capture/capture.h"
 #include "ckpt/capture/share.h"
+#include "ckpt/format/image.h"
 #include "lib/rt/save_restore.h"
 
 #define RULES_MAX       256u
