@@ -25,7 +25,7 @@
 static void on_tick(uv_timer_t *timer);
 
 /* Callbacks are called, and children started, from there and nowhere else. */
-void remote_start_schedule(struct remote_start *start)
+static void schedule(struct remote_start *start)
 {
     if (!start->closing) /* then it comes again and again */
         uv_timer_start(&start->tick, on_tick, 0, 0);
@@ -51,7 +51,7 @@ static void free_start_if_done(struct remote_start *start)
         free_start(start);
 }
 
-void remote_start_forget(struct child *child)
+static void forget(struct child *child)
 {
     struct remote_start *start = child->start;
     struct child **link = &start->children;
@@ -60,7 +60,7 @@ void remote_start_forget(struct child *child)
         link = &(*link)->next;
     *link = child->next;
     remote_watch_free(child);
-    remote_start_schedule(start);
+    schedule(start);
     free_start_if_done(start);
 }
 
@@ -247,6 +247,8 @@ int remote_start_open(uv_loop_t *loop, const struct remote_start_config *config,
     new->loop = loop;
     new->config = *config;
     new->context = context;
+    new->changed = schedule;
+    new->gone = forget;
     new->launcher = config->launcher ? strdup(config->launcher) : NULL;
     new->words = copy_words(config->words);
     if (!new->words || (config->launcher && !new->launcher)) {
@@ -317,7 +319,7 @@ int remote_start_add(struct remote_start *start, const struct remote_start_host 
     while (*end)
         end = &(*end)->next;
     *end = first;
-    remote_start_schedule(start);
+    schedule(start);
     return 0;
 }
 
@@ -345,7 +347,7 @@ void remote_start_ready(struct remote_start *start, uint32_t host)
     target->state = HOST_READY;
     if (child->state == CHILD_RUNNING && child->alive && !any(child, HOST_WAITED_FOR))
         uv_timer_stop(&child->timer);
-    remote_start_schedule(start);
+    schedule(start);
 }
 
 void remote_start_stop(struct remote_start *start, uint32_t host)
@@ -362,7 +364,7 @@ void remote_start_stop(struct remote_start *start, uint32_t host)
         child->state = CHILD_ENDED;
     else
         remote_watch_end(child);
-    remote_start_schedule(start);
+    schedule(start);
 }
 
 void remote_start_end_input(struct remote_start *start)

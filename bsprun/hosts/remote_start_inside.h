@@ -61,6 +61,9 @@ struct remote_start {
     uv_timer_t tick;
     bool closing, tick_closed;
     void (*closed)(void *context);
+    /* News of the watch over a child. */
+    void (*changed)(struct remote_start *start); /* something is to be done for a child, soon */
+    void (*gone)(struct child *child);           /* closed, and not freed */
 };
 
 /* ---- remote_watch.c ---- */
@@ -70,15 +73,8 @@ void remote_watch_begin(struct child *child);
 /* It is told to end, and made to. */
 void remote_watch_end(struct child *child);
 void remote_watch_end_input(struct child *child);
-/* Closes and frees it. */
+/* Closes it, then start->gone. */
 void remote_watch_close(struct child *child);
 void remote_watch_free(struct child *child);
-
-/* ---- remote_start.c ---- */
-
-/* Something is to be done for a child, soon. */
-void remote_start_schedule(struct remote_start *start);
-/* One child less. */
-void remote_start_forget(struct child *child);
 
 #endif

@@ -38,7 +38,7 @@ static void on_child_handle_closed(uv_handle_t *handle)
         return;
     if (child->process.pidfd >= 0)
         close(child->process.pidfd);
-    remote_start_forget(child);
+    child->start->gone(child);
 }
 
 static void close_handle(uv_handle_t *handle)
@@ -51,7 +51,7 @@ void remote_watch_close(struct child *child)
 {
     child->state = CHILD_CLOSING;
     if (child->handles == 0) { /* nothing was started */
-        remote_start_forget(child);
+        child->start->gone(child);
         return;
     }
     close_handle((uv_handle_t *)&child->exit);
@@ -106,7 +106,7 @@ static void reap(struct child *child)
         kill(-child->process.pid, SIGKILL);
     child->known = waitpid(child->process.pid, &child->wait_status, WNOHANG) > 0;
     child->state = CHILD_ENDED;
-    remote_start_schedule(child->start);
+    child->start->changed(child->start);
 }
 
 static void on_streams_timer(uv_timer_t *timer)
@@ -210,7 +210,7 @@ static void on_late(uv_timer_t *timer)
     struct child *child = timer->data;
 
     child->late = true;
-    remote_start_schedule(child->start);
+    child->start->changed(child->start);
 }
 
 static void open_handles(struct child *child)

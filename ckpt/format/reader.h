@@ -36,6 +36,13 @@ int bspz_walk_next(struct bspz_walk *walk, struct bspz_image_fault *fault);
 /* Reads and checks the bytes of the section. */
 int bspz_walk_bytes(const struct bspz_walk *walk, void *bytes, struct bspz_image_fault *fault);
 
+/* Reads a record that is stored as it is, without its own check: for bytes of which each is checked
+ * by another hash next. */
+int bspz_record_read(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault);
+
+/* Reads, checks and decodes the record into memory that is at least as large as it. */
+int bspz_record_decode(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault);
+
 /* Fills fault (unless NULL) and returns code. */
 int bspz_image_fail(struct bspz_image_fault *fault, int code, uint64_t first, uint64_t end,
                     const char *format, ...) __attribute__((format(printf, 5, 6)));

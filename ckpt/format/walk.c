@@ -159,3 +159,28 @@ int bspz_walk_bytes(const struct bspz_walk *walk, void *bytes, struct bspz_image
         return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next, "damaged");
     return 0;
 }
+
+int bspz_record_read(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault)
+{
+    const struct bspz_image_source *source = &walk->image->source;
+    int status = source->read(source->context, walk->offset, raw, walk->section.stored);
+
+    return status < 0 ? bspz_image_fail(fault, status, walk->offset, walk->next,
+                                        "cannot be read: %s", strerror(-status))
+                      : 0;
+}
+
+int bspz_record_decode(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault)
+{
+    struct bspz_reader_scratch *scratch = walk->image->scratch;
+    const struct bspz_image_section *section = &walk->section;
+    bool as_is = section->coding == BSPZ_IMAGE_RAW;
+
+    int status = bspz_walk_bytes(walk, as_is ? raw : scratch->stored, fault);
+    if (status == 0 && !as_is &&
+        bspz_decode((enum bspz_image_coding)section->coding, scratch->stored, section->stored, raw,
+                    section->raw, scratch->sorted) < 0)
+        return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
+                               "damaged: a record that cannot be decoded");
+    return status;
+}

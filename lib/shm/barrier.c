@@ -68,12 +68,6 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void bspz_barrier_wake(struct bspz_board *board)
-{
-    atomic_fetch_add(&board->wake_sequence, 1);
-    syscall(SYS_futex, &board->wake_sequence, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
 /* The agent sends what is for other hosts when the last rank of this one has come.  All of them
  * reach one stage before any of them the next. */
 static void tell_other_hosts(struct bspz_board *board)

@@ -27,34 +27,6 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-void bspz_word_set(_Atomic uint32_t *word, uint32_t value)
-{
-    atomic_store(word, value);
-    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-bool bspz_word_move(_Atomic uint32_t *word, uint32_t from, uint32_t to)
-{
-    if (!atomic_compare_exchange_strong(word, &from, to))
-        return false;
-    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-    return true;
-}
-
-void bspz_word_wait(_Atomic uint32_t *word, uint32_t value, int timeout_ms)
-{
-    struct timespec bound = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
-
-    if (atomic_load(word) == value)
-        syscall(SYS_futex, word, FUTEX_WAIT, value, timeout_ms < 0 ? NULL : &bound, NULL, 0);
-}
-
-void bspz_board_ring(struct bspz_board *board)
-{
-    atomic_fetch_add(&board->doorbell, 1);
-    syscall(SYS_futex, &board->doorbell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
 int bspz_move_to_top(int fd)
 {
     struct rlimit limit;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/bspcc/process.h"
 
 /* The compilers stop at 2000 response files; a file that names itself must not hang us either. */
 #define RESPONSE_FILES_MAX 2000
@@ -25,7 +24,6 @@ void fail(const char *format, ...)
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
-    remove_temporary_directory();
     exit(1);
 }
 

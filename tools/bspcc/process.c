@@ -184,6 +184,7 @@ char *temporary_path(const char *name)
         if (mkdtemp(path) == NULL)
             fail("cannot make a directory in %s: %s", parent, strerror(errno));
         directory = path;
+        atexit(remove_temporary_directory);
     }
     return format_text("%s/%s", directory, name);
 }

@@ -1,0 +1,43 @@
+/* bell.c - the words that are waited for: of the board, of its doorbell, of the barrier's sleepers. */
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/shm/barrier.h"
+#include "lib/shm/board.h"
+
+void bspz_word_set(_Atomic uint32_t *word, uint32_t value)
+{
+    atomic_store(word, value);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+bool bspz_word_move(_Atomic uint32_t *word, uint32_t from, uint32_t to)
+{
+    if (!atomic_compare_exchange_strong(word, &from, to))
+        return false;
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    return true;
+}
+
+void bspz_word_wait(_Atomic uint32_t *word, uint32_t value, int timeout_ms)
+{
+    struct timespec bound = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
+
+    if (atomic_load(word) == value)
+        syscall(SYS_futex, word, FUTEX_WAIT, value, timeout_ms < 0 ? NULL : &bound, NULL, 0);
+}
+
+void bspz_board_ring(struct bspz_board *board)
+{
+    atomic_fetch_add(&board->doorbell, 1);
+    syscall(SYS_futex, &board->doorbell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void bspz_barrier_wake(struct bspz_board *board)
+{
+    atomic_fetch_add(&board->wake_sequence, 1);
+    syscall(SYS_futex, &board->wake_sequence, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
