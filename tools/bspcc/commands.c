@@ -165,7 +165,7 @@ static const char *make_link_object(const struct request *request, const struct 
 
     write_link_options(&request->baked, format_text("%s/bspnode", layout->bindir), source);
     arguments_add_all(&command, &request->compiler[TOOL_C]);
-    const char *const words[] = {"-w", "-fPIC", "-x", "c", "-c", source, "-o", object};
+    const char *const words[] = {"-w", "-fPIC", "-fno-lto", "-x", "c", "-c", source, "-o", object};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         arguments_add(&command, words[i]);
     int status = run(&command, request->debug);
@@ -178,8 +178,11 @@ static void add_libraries(struct arguments *command, const struct request *reque
                           const struct layout *layout, bool also_fortran)
 {
     arguments_add_all(command, &request->link_flags);
-    if (!request->no_libbsp)
+    if (!request->no_libbsp) {
         arguments_add(command, make_link_object(request, layout));
+        for (const char *const *name = wrapped_exits; *name; name++)
+            arguments_add(command, format_text("-Wl,--wrap=%s", *name));
+    }
     if (!request->no_libbsp && !request->shared_libbsp) {
         arguments_add(command, "-Wl,-z,now");
         arguments_add(command, format_text("%s/libbsp.a", layout->libdir));

@@ -75,6 +75,23 @@ static void write_note(FILE *file, int seconds)
             sizeof BSPZ_NOTE_NAME, sizeof BSPZ_NOTE_NAME, BSPZ_NOTE_CHECKPOINT, seconds);
 }
 
+/* The ways out of a program that run no handler of exit: a job without bsprun that process 0 leaves
+ * so is not to end with status 0 (lib/rt/leave.c).  Weak, since a program may wrap them itself. */
+const char *const wrapped_exits[] = {"_exit", "_Exit", "quick_exit", NULL};
+
+static void write_exits(FILE *file)
+{
+    fprintf(file, "int (*bspz_exit_status)(int);\n");
+    for (const char *const *name = wrapped_exits; *name; name++)
+        fprintf(file,
+                "void __real_%s(int) __attribute__((noreturn));\n"
+                "__attribute__((weak, noreturn)) void __wrap_%s(int status)\n"
+                "{\n"
+                "    __real_%s(bspz_exit_status ? bspz_exit_status(status) : status);\n"
+                "}\n",
+                *name, *name, *name);
+}
+
 void write_link_options(const struct baked *baked, const char *bspnode_path, const char *path)
 {
     FILE *file = fopen(path, "we");
@@ -93,6 +110,7 @@ void write_link_options(const struct baked *baked, const char *bspnode_path, con
     fprintf(file, ", ");
     write_string(file, bspnode_path);
     fprintf(file, "};\n");
+    write_exits(file);
     if (baked->checkpoint_seconds > 0)
         write_note(file, baked->checkpoint_seconds);
     if (fclose(file) != 0)

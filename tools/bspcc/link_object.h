@@ -4,7 +4,10 @@
 
 #include "tools/bspcc/request.h"
 
-/* The text of a C file that defines bspz_link_options; written to path. */
+/* Functions that the object wraps: the linker is to have --wrap=NAME for each.  Ends with NULL. */
+extern const char *const wrapped_exits[];
+
+/* The text of a C file that defines bspz_link_options and the wrappers; written to path. */
 void write_link_options(const struct baked *baked, const char *bspnode_path, const char *path);
 
 #endif

@@ -12,6 +12,9 @@
  *
  * CASE: exit with another status
  * ARGS: exit3
+ *
+ * CASE: exit with what the shell takes for 0
+ * ARGS: exit256
  */
 #include <bsp.h>
 #include <stdlib.h>
@@ -26,5 +29,7 @@ int main(int argc, char **argv)
         exit(0);
     if (argc > 1 && strcmp(argv[1], "exit3") == 0)
         exit(3);
+    if (argc > 1 && strcmp(argv[1], "exit256") == 0)
+        exit(256);
     return 0;
 }
