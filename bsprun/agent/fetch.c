@@ -22,7 +22,8 @@ struct fetches *agent_fetches(struct agent *agent)
     fetches->folder = -1;
     fetches->now.fd = -1;
     uv_timer_init(&agent->loop, &fetches->pump);
-    fetches->pump.data = agent;
+    uv_timer_init(&agent->loop, &fetches->nobody);
+    fetches->pump.data = fetches->nobody.data = agent;
     agent->peers->fetches = fetches;
     return fetches;
 }
@@ -45,30 +46,6 @@ static void free_wanted(struct wanted *wanted)
 {
     free(wanted->file.path);
     free(wanted);
-}
-
-int agent_fetch(struct agent *agent, const struct fetch_want *want)
-{
-    struct fetches *fetches = agent_fetches(agent);
-    struct wanted *wanted = fetches ? calloc(1, sizeof *wanted) : NULL;
-
-    if (!wanted)
-        return -ENOMEM;
-    wanted->want = *want;
-    if (want->file) {
-        wanted->file = *want->file;
-        wanted->file.path = strdup(want->file->path);
-        wanted->want.file = &wanted->file;
-        if (!wanted->file.path) {
-            free(wanted);
-            return -ENOMEM;
-        }
-    }
-    *fetches->last = wanted;
-    fetches->last = &wanted->next;
-    if (fetches->first == wanted)
-        ask_next(agent);
-    return 0;
 }
 
 /* Takes back what there is of the file that was coming. */
@@ -159,6 +136,41 @@ static void ask_next(struct agent *agent)
         ask(agent, wanted, host);
     else
         finish_first(agent, -ENOENT, "no host of the job has it");
+}
+
+/* Whoever asked for something that nobody can have is not called back before agent_fetch returns. */
+static void on_nobody(uv_timer_t *timer)
+{
+    ask_next(timer->data);
+}
+
+int agent_fetch(struct agent *agent, const struct fetch_want *want)
+{
+    struct fetches *fetches = agent_fetches(agent);
+    struct wanted *wanted = fetches ? calloc(1, sizeof *wanted) : NULL;
+    uint32_t host;
+
+    if (!wanted)
+        return -ENOMEM;
+    wanted->want = *want;
+    if (want->file) {
+        wanted->file = *want->file;
+        wanted->file.path = strdup(want->file->path);
+        wanted->want.file = &wanted->file;
+        if (!wanted->file.path) {
+            free(wanted);
+            return -ENOMEM;
+        }
+    }
+    *fetches->last = wanted;
+    fetches->last = &wanted->next;
+    if (fetches->first != wanted)
+        return 0;
+    if (host_to_ask(agent, wanted, &host))
+        ask_next(agent);
+    else
+        uv_timer_start(&fetches->nobody, on_nobody, 0, 0);
+    return 0;
 }
 
 /* ---- What comes ---- */
@@ -327,6 +339,13 @@ static void on_pump_closed(uv_handle_t *handle)
     free(fetches);
 }
 
+static void on_nobody_closed(uv_handle_t *handle)
+{
+    struct fetches *fetches = (struct fetches *)((char *)handle - offsetof(struct fetches, nobody));
+
+    uv_close((uv_handle_t *)&fetches->pump, on_pump_closed);
+}
+
 void agent_fetch_forget(struct agent *agent)
 {
     struct fetches *fetches = agent->peers->fetches;
@@ -345,5 +364,6 @@ void agent_fetch_forget(struct agent *agent)
     }
     if (fetches->folder >= 0)
         close(fetches->folder);
-    uv_close((uv_handle_t *)&fetches->pump, on_pump_closed);
+    uv_timer_stop(&fetches->pump);
+    uv_close((uv_handle_t *)&fetches->nobody, on_nobody_closed);
 }

@@ -48,7 +48,7 @@ struct fetches {
     struct upload *uploads;
     struct early_keep *early_keeps; /* offers for a job whose processes are not known here yet */
     uv_timer_t pump;
-    bool pumping; /* the timer exists */
+    uv_timer_t nobody; /* runs out at once: the first one is given up from the loop */
     int folder;   /* of programs; -1: not opened */
     char folder_path[PATH_MAX];
 };

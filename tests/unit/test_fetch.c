@@ -101,6 +101,21 @@ START_TEST(one_host_after_the_other_is_asked)
 }
 END_TEST
 
+/* `done` comes from the loop, also where no host can be asked; not when the term ends before. */
+START_TEST(nobody_to_ask)
+{
+    agent.peers->host_count = 1;
+    fetch_play_want(WIRE_THING_IMAGE, 0);
+    fetch_play_want(WIRE_THING_IMAGE, 1);
+    ck_assert_uint_eq(done_count, 0);
+    if (_i > 0)
+        agent_fetch_forget(&agent);
+    uv_run(&agent.loop, UV_RUN_DEFAULT);
+    ck_assert_uint_eq(done_count, _i > 0 ? 0 : 2);
+    ck_assert_int_eq(done_error, _i > 0 ? 1 : -ENOENT); /* 1: not told */
+}
+END_TEST
+
 /* What comes once more, too late, or from somebody else, is of nothing that is wanted. */
 START_TEST(answers_of_others)
 {
@@ -419,6 +434,7 @@ int main(void)
     tcase_add_test(tests, the_term_ends_meanwhile);
     tcase_add_test(tests, a_manifest_comes_in_pieces);
     tcase_add_test(tests, one_host_after_the_other_is_asked);
+    tcase_add_loop_test(tests, nobody_to_ask, 0, 2);
     tcase_add_test(tests, answers_of_others);
     tcase_add_test(tests, answers_to_other_questions);
     tcase_add_loop_test(tests, lies_about_lengths, 0, LIES);

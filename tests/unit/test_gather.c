@@ -212,6 +212,19 @@ START_TEST(a_lie)
 }
 END_TEST
 
+/* Nobody can be asked: whoever gathers is told from the loop, and once. */
+START_TEST(nobody_to_ask)
+{
+    agent.peers->host_count = 1;
+    agent_gather(&agent, fetch_name, on_gathered);
+    ck_assert_uint_eq(gathered, 0);
+    uv_run(&agent.loop, UV_RUN_DEFAULT);
+    ck_assert_uint_eq(gathered, 1);
+    ck_assert_int_eq(gathered_error, -ENOENT);
+    ck_assert_uint_eq(said_count, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("gather");
@@ -226,6 +239,7 @@ int main(void)
     tcase_add_test(tests, the_term_is_over);
     tcase_add_test(tests, an_image_that_is_none);
     tcase_add_test(tests, a_lie);
+    tcase_add_test(tests, nobody_to_ask);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
