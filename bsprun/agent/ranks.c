@@ -93,6 +93,12 @@ void agent_move_watched(struct watched *from, struct watched *to)
     *from = (struct watched){.pidfd = -1};
 }
 
+/* As `| head -1` ends any command: whoever reads no more wants no report of it either. */
+static bool died_unread(const struct agent *agent, int pid)
+{
+    return agent->bare && atomic_load(&bspz_rank_of(agent->board, pid)->unread);
+}
+
 /* The death or last mark of a rank, judged. */
 static void judge_rank(struct agent *agent, int pid)
 {
@@ -104,6 +110,8 @@ static void judge_rank(struct agent *agent, int pid)
         return; /* not all could be made: process 0 knows, and will say so */
     whereabouts_read(agent->board, agent->nprocs, pid, &where);
     verdict_of_rank(&where, &member->process.death, &verdict);
+    if (died_unread(agent, pid))
+        agent_blame(agent, "", false);
     if (!agent_snapshots_fault(agent, pid, &verdict))
         agent_abort(agent, pid, &verdict);
 }
@@ -399,7 +407,7 @@ static void report_leavers(struct agent *agent)
             whereabouts_read(agent->board, agent->nprocs, pid, &where);
             verdict_of_rank(&where, &death, &verdict);
             if (!agent->blame)
-                agent->blame = strdup(verdict.text);
+                agent->blame = strdup(died_unread(agent, pid) ? "" : verdict.text);
         }
         agent_rank_exited(agent, pid, &death, verdict.text);
     }

@@ -7,6 +7,7 @@
  * that reset it.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -69,28 +70,51 @@ static void on_signal(int number, siginfo_t *info, void *context)
     _exit(atomic_load(&board->stop_status));
 }
 
+static bool is_stdout_unread(void)
+{
+    struct pollfd entry = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    return poll(&entry, 1, 0) > 0 && entry.revents & (POLLERR | POLLHUP);
+}
+
+/* In `./prog | head -1` nobody wants a report.  bsprun sees by itself that its stdout is no longer
+ * read; the agent of a bare run, which does not hold the caller's pipes, is told.  When this
+ * returns, the process dies of the signal as ever. */
+static void on_broken_pipe(int number)
+{
+    if (bspz_rt.self && getpid() == atomic_load(&bspz_rt.self->ospid) && is_stdout_unread())
+        atomic_store(&bspz_rt.self->unread, 1);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static bool is_default(int number)
+{
+    struct sigaction now;
+
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_DFL;
+}
+
 void bspz_signals_begin(void)
 {
     for (size_t i = 0; i < WATCHED; i++) {
-        struct sigaction now;
         const struct sigaction quiet = {.sa_sigaction = on_signal,
                                         .sa_flags = SA_RESTART | SA_SIGINFO};
 
-        if (sigaction(watched[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
-            sigaction(watched[i], &quiet, NULL) == 0)
+        if (is_default(watched[i]) && sigaction(watched[i], &quiet, NULL) == 0)
             replaced[i] = true;
     }
+    if (bspz_rt.board->flags & BSPZ_BOARD_BARE && is_default(SIGPIPE))
+        signal(SIGPIPE, on_broken_pipe);
     /* Groups of their own must not stop when the terminal says that only one may write. */
-    if (bspz_rt.pid > 0) {
-        struct sigaction now;
-
-        if (sigaction(SIGTTOU, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-            signal(SIGTTOU, SIG_IGN);
-    }
+    if (bspz_rt.pid > 0 && is_default(SIGTTOU))
+        signal(SIGTTOU, SIG_IGN);
 }
 
 void bspz_signals_end(void)
 {
+    struct sigaction pipe;
+
     for (size_t i = 0; i < WATCHED; i++) {
         struct sigaction now;
 
@@ -98,4 +122,6 @@ void bspz_signals_end(void)
             signal(watched[i], SIG_DFL);
         replaced[i] = false;
     }
+    if (sigaction(SIGPIPE, NULL, &pipe) == 0 && pipe.sa_handler == on_broken_pipe)
+        signal(SIGPIPE, SIG_DFL);
 }

@@ -212,6 +212,7 @@ struct bspz_rank {
     _Atomic uint32_t host;       /* number of the host it lives on; by the agent before LAYOUT */
     _Atomic uint32_t file_count; /* file names in use */
     _Atomic uint32_t slot_count; /* entries of the registration table ever used */
+    _Atomic uint32_t unread;     /* 1: dies of SIGPIPE because nobody reads stdout; bare runs only */
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
 };
 

@@ -132,6 +132,23 @@ def reader_goes_away():
             check(option == ["-v"] or "last call" not in job.text(), job.text())
 
 
+def reader_of_a_bare_run_goes_away():
+    """The same without bsprun, with one process and with several; and a process that is killed
+    otherwise, or has no stdout, is still told of."""
+    script = '{ "$0" "$@"; echo "status $?" >&2; } | head -1'
+    for nprocs in ("1", "3"):
+        for words in (["talk", "1000000"], ["flood"]):
+            with Job(["sh", "-c", script, PROG, *words], env={"BSP_PROCS": nprocs}) as job:
+                job.finish()
+                job.check_gone(at_once=False)
+                check("status 141" in job.text(), job.text())
+                check("bspzero:" not in job.text() and "last call" not in job.text(), job.text())
+        with Job(["sh", "-c", script, PROG, "signal", "0", str(int(signal.SIGPIPE))],
+                 env={"BSP_PROCS": nprocs}) as job:
+            job.finish()
+            check("bspzero: pid 0" in job.text(), job.text())
+
+
 def reader_does_not_read():
     """Output that nobody takes stops nothing but itself: the first interrupt ends the ranks, the
     second one does not wait for the reader either."""
@@ -194,6 +211,7 @@ if __name__ == "__main__":
     main([stdin_from_a_file, stdin_from_a_pipe, stdin_from_a_terminal, stdin_closed,
           writer_of_our_stdin_is_told, stdout_to_a_file_keeps_order, tagged_output,
           prompts_on_a_terminal, split_output, relayed_output_is_complete,
-          children_of_ranks_are_attributed, reader_goes_away, reader_does_not_read,
+          children_of_ranks_are_attributed, reader_goes_away,
+          reader_of_a_bare_run_goes_away, reader_does_not_read,
           slow_reader_gets_all, arguments_unchanged, name_as_given, variables,
           open_descriptors_are_inherited])
