@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "bsprun/options/options_inside.h"
-
-#define SUGGESTION_DISTANCE 2
+#include "lib/base/nearest.h"
 
 const char options_help[] =
     "Usage: bsprun [OPTION...] PROGRAM [ARGUMENT...]   or   bsprun --restart DIR\n"
@@ -113,56 +112,14 @@ void options_note(struct options *options, const char *format, ...)
 
 /* ---- Unknown options ---- */
 
-static int smallest(int a, int b, int c)
-{
-    int ab = a < b ? a : b;
-
-    return ab < c ? ab : c;
-}
-
-/* Insertions, deletions and changes of a letter that lead from one word, of that length, to the
- * other. */
-static int distance(const char *from, size_t from_length, const char *to)
-{
-    int row[64];
-    int length = (int)strlen(to);
-
-    if (length >= 64)
-        return 64;
-    for (int i = 0; i <= length; i++)
-        row[i] = i;
-    for (int line = 1; line <= (int)from_length; from++, line++) {
-        int diagonal = row[0];
-
-        row[0] = line;
-        for (int i = 1; i <= length; i++) {
-            int above = row[i];
-
-            row[i] = smallest(above + 1, row[i - 1] + 1, diagonal + (*from != to[i - 1]));
-            diagonal = above;
-        }
-    }
-    return row[length];
-}
-
-/* Less than the word must be changed: what is left of "-q" in "--np" is nothing. */
 static const char *nearest_option(const char *word)
 {
-    const char *nearest = NULL;
-    int best = SUGGESTION_DISTANCE + 1;
-    size_t length;
+    struct bspz_nearest nearest = bspz_nearest_to(word);
 
-    word += strspn(word, "-");
-    length = strcspn(word, "=");
-    for (const struct poptOption *option = table; option->longName || option->shortName; option++) {
-        int d = option->longName ? distance(word, length, option->longName) : best;
-
-        if (d < best && d < (int)length) {
-            best = d;
-            nearest = option->longName;
-        }
-    }
-    return nearest;
+    for (const struct poptOption *option = table; option->longName || option->shortName; option++)
+        if (option->longName)
+            bspz_nearest_offer(&nearest, option->longName);
+    return nearest.best;
 }
 
 static bool wrong_option(struct options *options, poptContext context, int error)
