@@ -16,28 +16,58 @@ uint64_t policy_cost_ns(const struct policy_costs *costs)
     return whole((double)costs->pause_ns + (double)costs->busy_ns + (double)costs->copied_ns);
 }
 
-/* What an interval would be where failures are so frequent that it pays to spend more. */
-static uint64_t optimum_ns(const struct policy_costs *costs)
+bool policy_knows(const struct policy_facts *facts)
 {
-    double cost = (double)policy_cost_ns(costs);
-    double optimum = sqrt(2 * cost * (double)costs->between_failures_ns);
-    if (costs->between_failures_ns == 0)
-        return POLICY_NEVER;
-    return whole(optimum > cost ? optimum : cost);
+    return facts->known || facts->costs.between_failures_ns > 0;
 }
 
-uint64_t policy_interval_ns(const struct policy_rule *rule, const struct policy_costs *costs)
+/* Whether the share of the time that snapshots may take counts. */
+static bool is_bound(const struct policy_rule *rule, const struct policy_facts *facts)
+{
+    return rule->bounded || !policy_knows(facts);
+}
+
+struct interval_model policy_model(const struct policy_facts *facts)
+{
+    const struct policy_costs *costs = &facts->costs;
+    uint64_t delay = costs->commit_ns > costs->pause_ns ? costs->commit_ns - costs->pause_ns : 0;
+
+    if (facts->known)
+        return facts->model;
+    return (struct interval_model){
+        .rate = costs->between_failures_ns > 0 ? 1e9 / (double)costs->between_failures_ns : 0,
+        .cost = (double)policy_cost_ns(costs) / 1e9,
+        .restore = (double)costs->restore_ns / 1e9,
+        .delay = (double)delay / 1e9,
+    };
+}
+
+/* As long as snapshots need to stay within the overhead. */
+static uint64_t bound_ns(const struct policy_rule *rule, const struct policy_facts *facts)
+{
+    double cost = (double)policy_cost_ns(&facts->costs);
+
+    if (rule->overhead >= 1 || cost == 0)
+        return 0;
+    return rule->overhead > 0 ? whole(cost * (1 - rule->overhead) / rule->overhead) : POLICY_NEVER;
+}
+
+static uint64_t optimum_ns(const struct policy_facts *facts)
+{
+    struct interval_model model = policy_model(facts);
+
+    return policy_knows(facts) ? whole(interval_best(&model) * 1e9) : 0;
+}
+
+uint64_t policy_interval_ns(const struct policy_rule *rule, const struct policy_facts *facts)
 {
     if (rule->kind == POLICY_TIME)
         return rule->every;
     if (rule->kind != POLICY_AUTO)
         return POLICY_NEVER;
-    double cost = (double)policy_cost_ns(costs);
-    double interval = rule->overhead > 0 ? cost * (1 - rule->overhead) / rule->overhead : 9e18;
-    if (rule->overhead >= 1 || cost == 0)
-        return 0;
-    uint64_t optimum = optimum_ns(costs);
-    return optimum < whole(interval) ? optimum : whole(interval);
+    uint64_t bound = is_bound(rule, facts) ? bound_ns(rule, facts) : 0;
+    uint64_t optimum = optimum_ns(facts);
+    return optimum > bound ? optimum : bound;
 }
 
 uint64_t policy_next(const struct policy_rule *rule, uint64_t next)
@@ -75,22 +105,46 @@ static uint64_t affordable_ns(const struct policy_rule *rule, const struct polic
     return left_ns(facts->now_ns, facts->begun_ns, needed);
 }
 
+/* The interval counts useful time: without what a snapshot costs after its resume.  Half a
+ * superstep early, the barrier after is the nearer one. */
+static uint64_t optimum_left_ns(const struct policy_facts *facts)
+{
+    uint64_t interval = optimum_ns(facts), half = facts->superstep_ns / 2;
+    double slowed = (double)facts->costs.busy_ns + (double)facts->costs.copied_ns;
+
+    if (interval == POLICY_NEVER)
+        return POLICY_NEVER;
+    double length = (double)interval + (facts->counted > 0 ? slowed : 0);
+    uint64_t whole_length = whole(length);
+    return left_ns(facts->now_ns, facts->last_ns, whole_length > half ? whole_length - half : 0);
+}
+
+static uint64_t auto_due_ns(const struct policy_rule *rule, const struct policy_facts *facts)
+{
+    uint64_t due = policy_knows(facts) ? optimum_left_ns(facts) : 0;
+
+    if (!is_bound(rule, facts))
+        return due;
+    uint64_t bound = left_ns(facts->now_ns, facts->last_ns, bound_ns(rule, facts));
+    uint64_t affordable = affordable_ns(rule, facts);
+    due = bound > due ? bound : due;
+    return affordable > due ? affordable : due;
+}
+
 uint64_t policy_due_ns(const struct policy_rule *rule, const struct policy_facts *facts)
 {
+    uint64_t due = POLICY_NEVER;
+    uint64_t retry = facts->retry_ns > facts->now_ns ? facts->retry_ns - facts->now_ns : 0;
+
     if (rule->kind == POLICY_AUTO && facts->writing)
         return POLICY_NEVER;
-    if (rule->kind == POLICY_AUTO && !facts->taken)
-        return facts->retry_ns > facts->now_ns ? facts->retry_ns - facts->now_ns : 0;
-    uint64_t due = left_ns(facts->now_ns, facts->last_ns, policy_interval_ns(rule, &facts->costs));
-    if (facts->retry_ns > facts->now_ns && due < facts->retry_ns - facts->now_ns)
-        due = facts->retry_ns - facts->now_ns;
-    if (rule->kind != POLICY_AUTO)
-        return due;
-    uint64_t affordable = affordable_ns(rule, facts);
-    uint64_t optimum = left_ns(facts->now_ns, facts->last_ns, optimum_ns(&facts->costs));
-    if (affordable > due)
-        due = affordable;
-    return optimum < due && facts->retry_ns <= facts->now_ns ? optimum : due;
+    if (rule->kind == POLICY_AUTO && !facts->taken && !facts->restored)
+        due = 0;
+    else if (rule->kind == POLICY_AUTO)
+        due = auto_due_ns(rule, facts);
+    else
+        due = left_ns(facts->now_ns, facts->last_ns, policy_interval_ns(rule, facts));
+    return due > retry ? due : retry;
 }
 
 uint64_t policy_retry_ns(uint32_t failures)

@@ -1,10 +1,22 @@
 /* policy.h - when to take a snapshot: a pure function of what is known at a barrier.
  *
- * Everything that decides is in policy_decide and policy_interval_ns; a better rule replaces their
- * bodies and nothing else.  Times in nanoseconds of any clock that does not go back.
+ * AUTO takes the first one early: at the first barrier of a job.  Then, as long as nothing is known
+ * of failures (facts.known is false), it takes as many as the overhead allows.  Once something is
+ * known, it takes one when the useful run time since the last one's resume has reached
+ * interval_best(facts.model), at the nearer of the two barriers around that; an overhead that the
+ * user gave is an upper bound then, one that is assumed means nothing.
+ *
+ * The edges: one snapshot is written at a time, so an interval is never shorter than a snapshot
+ * takes to commit; with supersteps longer than the interval every barrier is taken (unless the one
+ * before is still being written); a rate of 0 that is known means never, after the first; a cost of
+ * 0 means at every barrier.  A time that does not fit 64 bits of nanoseconds means never.
+ *
+ * Times in nanoseconds of any clock that does not go back; the model has seconds.
  */
 #ifndef COORD_POLICY_H
 #define COORD_POLICY_H
+
+#include "coordinator/core/interval.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,13 +27,14 @@ enum policy_kind {
     POLICY_OFF,        /* only when asked for */
     POLICY_SUPERSTEPS, /* --every N: after every N supersteps, exactly */
     POLICY_TIME,       /* --every 30s: at the first barrier after that long */
-    POLICY_AUTO,       /* as often as the overhead allows */
+    POLICY_AUTO,       /* as failures and costs ask for; see above */
 };
 
 struct policy_rule {
     enum policy_kind kind;
     uint64_t every;  /* supersteps or nanoseconds; at least 1 */
-    double overhead; /* AUTO: the share of the time that snapshots may take, between 0 and 1 */
+    double overhead; /* AUTO: the share of the time that snapshots may take, between 0 and 1 ... */
+    bool bounded; /* ... always, as the user gave it; false: while nothing is known of failures */
 };
 
 /* What the last snapshot has been measured to cost, and other measurements; 0: not known yet. */
@@ -33,7 +46,7 @@ struct policy_costs {
     uint64_t restore_ns;          /* from the start of a term to its processes running again */
     uint64_t changed_bytes;       /* that differed from the snapshot before */
     uint64_t changed_over_ns;     /* ... which was so long ago */
-    uint64_t between_failures_ns; /* estimated mean time */
+    uint64_t between_failures_ns; /* estimated mean time; counts where facts.known is false */
 };
 
 struct policy_facts {
@@ -45,9 +58,14 @@ struct policy_facts {
     bool taken;        /* there has been a snapshot, or an attempt at one, at a barrier */
     uint32_t counted;  /* of those at barriers, how many it is known what they have cost */
     uint64_t last_ns;  /* when the processes went on after it, or began */
-    bool requested;   /* by the user: at the next barrier */
-    bool writing;     /* an earlier snapshot is not yet committed */
+    bool requested;    /* by the user: at the next barrier */
+    bool writing;      /* an earlier snapshot is not yet committed */
     struct policy_costs costs;
+    /* The term goes on from a snapshot of a barrier: none is needed early. */
+    bool restored;
+    uint64_t superstep_ns;       /* mean duration of supersteps lately; 0: not known, or short */
+    bool known;                  /* failures: what estimate_model returned ... */
+    struct interval_model model; /* ... and made, of the job as it is now */
 };
 
 enum policy_answer {
@@ -61,9 +79,14 @@ enum policy_answer {
 enum policy_answer policy_decide(const struct policy_rule *rule, const struct policy_facts *facts);
 
 /* How long the processes should run between two snapshots: POLICY_NEVER, 0, or what the rule says.
- * AUTO: as long as snapshots need to stay within the overhead; less, where failures come so often
- * that the work they cost would be more (the optimum of Young and Daly). */
-uint64_t policy_interval_ns(const struct policy_rule *rule, const struct policy_costs *costs);
+ * AUTO: interval_best, and with a bound at least as long as snapshots need to stay within the
+ * overhead; while nothing is known of failures, just that long. */
+uint64_t policy_interval_ns(const struct policy_rule *rule, const struct policy_facts *facts);
+
+/* Whether anything is known of failures: facts.known, or an estimated time between them in the
+ * costs; and the model that AUTO decides by: facts.model, or what the costs make of it. */
+bool policy_knows(const struct policy_facts *facts);
+struct interval_model policy_model(const struct policy_facts *facts);
 
 /* What a snapshot costs the processes, all in all. */
 uint64_t policy_cost_ns(const struct policy_costs *costs);
@@ -77,9 +100,11 @@ uint64_t policy_next(const struct policy_rule *rule, uint64_t next);
 uint64_t policy_retry_ns(uint32_t failures);
 
 /* How long until a snapshot is due by time: 0 now, POLICY_NEVER for rules that do not go by it, and
- * for AUTO while one is being written.  AUTO counts what has been spent, too: after the first
- * snapshot of a term none is due that would exceed the overhead of the time since its beginning,
- * whatever snapshots turn out to cost. */
+ * for AUTO while one is being written.  Whoever sets a timer by it, and asks at the first barrier
+ * after, gets the nearer of the two barriers around the interval: AUTO is due half a superstep
+ * (superstep_ns) before it.  Where the overhead binds AUTO counts what has been spent, too: after
+ * the first snapshot of a term none is due that would exceed the overhead of the time since its
+ * beginning, whatever snapshots turn out to cost. */
 uint64_t policy_due_ns(const struct policy_rule *rule, const struct policy_facts *facts);
 
 #endif

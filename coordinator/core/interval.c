@@ -1,0 +1,277 @@
+/* interval.c - how long a job should run between two snapshots. */
+#include "coordinator/core/interval.h"
+
+#include <float.h>
+#include <math.h>
+
+/* e as the sum of two doubles: 1 + e z is needed exactly where it is close to 0. */
+#define E_HIGH 0x1.5bf0a8b145769p+1
+#define E_LOW  0x1.4d57ee2b1013ap-53
+
+#define TINY   1e-32 /* where a root of 2 x is 1 + W0((x - 1) / e) to the last digit */
+#define ROUNDS 40    /* more than any argument needs: three to six */
+
+static double clean(double number)
+{
+    return number > 0 ? number : 0; /* NaN, too */
+}
+
+/* ---- Lambert's function ------------------------------------------------------------------- */
+
+/* 1 + (u - 1) exp(u), which is u^2 / 2 + u^3 / 3 + u^4 / 8 + ... = sum of u^n (n - 1) / n!. */
+static double branch(double u)
+{
+    if (u > 0.5)
+        return 1 + (u - 1) * exp(u);
+    double power = u, sum = 0; /* power: u^n / n! */
+    for (int n = 2; n < 20; n++) {
+        power *= u / n;
+        sum += power * (n - 1);
+    }
+    return sum;
+}
+
+/* The u = 1 + w with w exp(w) = (x - 1) / e, for 0 <= x <= 1: exact where x is tiny. */
+static double lambert_plus_1(double x)
+{
+    double p = sqrt(2 * x);
+    double u = p * (1 - p / 3 + p * p * (11.0 / 72)); /* the series at the branch point */
+
+    if (x < DBL_MIN)
+        return p;
+    if (x >= 1)
+        return 1;
+    for (int i = 0; i < ROUNDS; i++) {
+        double slope = u * exp(u), off = branch(u) - x;
+        double step = off / (slope - off * (1 + u) / (2 * u)); /* Halley; f'' = (1 + u) exp(u) */
+        u -= step;
+        if (fabs(step) <= 4 * DBL_EPSILON * u)
+            break;
+    }
+    return u > 1 ? 1 : u;
+}
+
+double interval_lambert_w0(double z)
+{
+    double x = fma(E_HIGH, z, 1) + E_LOW * z; /* 1 + e z */
+
+    if (!(x > 0))
+        return -1;
+    if (isinf(z))
+        return z;
+    if (fabs(z) < 1e-150)
+        return z;
+    if (x < 0.5)
+        return lambert_plus_1(x) - 1;
+    double w = z < 2 ? log1p(z) * (z > 0 ? 0.7 : 1) : log(z) - log(log(z) + 0.3);
+    for (int i = 0; i < ROUNDS; i++) {
+        double step;
+        if (z < 2) { /* Halley on w - z exp(-w) */
+            double part = z * exp(-w), off = w - part;
+            step = off / (1 + part + off * part / (2 * (1 + part)));
+        } else { /* Halley on w + ln w - ln z: nothing overflows */
+            double off = w + log(w / z), slope = 1 + 1 / w;
+            step = off / (slope + off / (2 * w * w * slope));
+        }
+        w -= step;
+        if (fabs(step) <= 4 * DBL_EPSILON * fabs(w))
+            break;
+    }
+    return w;
+}
+
+/* ---- Intervals ---------------------------------------------------------------------------- */
+
+/* A share of 1 / a; where nothing fails, forever. */
+static double of_mean(double share, double rate)
+{
+    return rate > 0 ? share / rate : INFINITY;
+}
+
+double interval_exact(const struct interval_model *model)
+{
+    double rate = clean(model->rate), cost = clean(model->cost);
+
+    if (rate == 0 || cost == 0)
+        return rate > 0 ? 0 : INFINITY;
+    if (rate * cost < TINY)
+        return interval_young(model);
+    /* -exp(-a V - 1) = (x - 1) / e with x = 1 - exp(-a V). */
+    return of_mean(lambert_plus_1(-expm1(-rate * cost)), rate);
+}
+
+double interval_best(const struct interval_model *model)
+{
+    return fmax(interval_exact(model), clean(model->delay));
+}
+
+double interval_paper(const struct interval_model *model)
+{
+    double rate = clean(model->rate), cost = clean(model->cost);
+
+    if (rate == 0 || cost == 0)
+        return rate > 0 ? 0 : INFINITY;
+    /* (V a - Td a - 1) / ((Td a + 1) e) = (x - 1) / e. */
+    double restore = clean(model->restore);
+    double x = rate < 1 ? rate * cost / (1 + rate * restore) : cost / (1 / rate + restore);
+    if (isnan(x)) /* both are infinite */
+        x = 1;
+    if (x < TINY)
+        return interval_young(model) / sqrt(1 + rate * restore);
+    return of_mean(x < 0.5 ? lambert_plus_1(x) : 1 + interval_lambert_w0((x - 1) / E_HIGH), rate);
+}
+
+double interval_young(const struct interval_model *model)
+{
+    double rate = clean(model->rate), cost = clean(model->cost);
+
+    if (rate == 0 || cost == 0)
+        return rate > 0 ? 0 : INFINITY;
+    return sqrt(2 * cost) / sqrt(rate);
+}
+
+double interval_daly(const struct interval_model *model)
+{
+    double rate = clean(model->rate), half = clean(model->cost) * rate / 2; /* V / (2 M) */
+
+    if (!(half < 1))
+        return of_mean(1, rate);
+    return fmax(interval_young(model) * (1 + sqrt(half) / 3 + half / 9) - clean(model->cost), 0);
+}
+
+/* ---- What an interval brings --------------------------------------------------------------- */
+
+/* (exp(x) - 1) / x, 1 at 0. */
+static double growth(double x)
+{
+    return x > 0 ? x < 700 ? expm1(x) / x : INFINITY : 1;
+}
+
+/* T / (T + V), of 0 and 0 what it tends to. */
+static double share(double interval, double cost)
+{
+    if (isinf(interval))
+        return isinf(cost) ? 0 : 1;
+    return interval + cost > 0 ? interval / (interval + cost) : 1;
+}
+
+/* The share that is useful while nothing fails, times the part of it that is not undone. */
+static double undisturbed(const struct interval_model *model, double interval)
+{
+    double rate = clean(model->rate), cost = clean(model->cost);
+    double kept = share(interval, cost);
+
+    if (rate == 0)
+        return kept;
+    if (isinf(rate) || isinf(interval + cost))
+        return 0;
+    return kept / growth(rate * (interval + cost)) * exp(-rate * clean(model->delay));
+}
+
+double interval_utilisation(const struct interval_model *model, double interval)
+{
+    double rate = clean(model->rate), value = undisturbed(model, clean(interval));
+
+    return value > 0 && rate > 0 ? value / (1 + rate * clean(model->restore)) : value;
+}
+
+double interval_utilisation_harsh(const struct interval_model *model, double interval)
+{
+    double rate = clean(model->rate), value = undisturbed(model, clean(interval));
+
+    return value > 0 && rate > 0 ? value * exp(-rate * clean(model->restore)) : value;
+}
+
+double interval_paper_utilisation(const struct interval_model *model, double interval)
+{
+    double rate = clean(model->rate), cost = clean(model->cost), length = clean(interval);
+    double spent = cost > 0 ? length > 0 && !isinf(cost) ? cost / length : INFINITY : 0;
+
+    if (isinf(rate))
+        return -DBL_MAX;
+    /* L (Twc + Td) / c = (1 + a Td) (exp(a T) - 1) / (a T) - 1. */
+    double lost = rate > 0 ? (1 + rate * clean(model->restore)) * growth(rate * length) - 1 : 0;
+    return fmax(1 - spent - lost, -DBL_MAX);
+}
+
+/* The expected time until so long a run has once gone through: (1 / a + Td) (exp(a x) - 1). */
+static double run_through(const struct interval_model *model, double length)
+{
+    double rate = clean(model->rate);
+
+    if (rate == 0 || length == 0)
+        return length;
+    return (1 + rate * clean(model->restore)) * length * growth(rate * length);
+}
+
+double interval_time(const struct interval_model *model, double interval, double work)
+{
+    double rate = clean(model->rate), delay = clean(model->delay);
+    double length = clean(interval), amount = clean(work);
+    double cycle = length + clean(model->cost);
+
+    if (amount == 0)
+        return 0;
+    if (isinf(amount) || isinf(rate) || (length == 0 && cycle > 0))
+        return INFINITY;
+    /* Snapshots that could not be committed before the end save nothing. */
+    double last = fmin(delay, amount), count = 0;
+    if (length > 0) {
+        count = fmax(ceil(amount / length) - 1, 0);
+        last = amount - count * length;
+        double late = last < delay ? fmin(ceil((delay - last) / cycle), count) : 0;
+        last += late > 0 ? late * cycle : 0;
+        count -= late;
+    }
+    double time = run_through(model, last);
+    if (count > 0)
+        time += count * run_through(model, cycle) * exp(rate * delay);
+    else if (length == 0 && amount > last)
+        time += (amount - last) * (1 + rate * clean(model->restore)) * exp(rate * delay);
+    return isnan(time) ? INFINITY : time;
+}
+
+/* ---- How many hosts ------------------------------------------------------------------------ */
+
+static struct interval_model on_hosts(const struct interval_model *model, double share_of_hosts)
+{
+    struct interval_model less = *model;
+    less.rate = clean(model->rate) * share_of_hosts;
+    return less;
+}
+
+/* The logarithm of hosts times utilisation, which does not underflow. */
+static double gain(const struct interval_model *model, uint32_t hosts, uint32_t of)
+{
+    struct interval_model less = on_hosts(model, (double)hosts / of);
+    double interval = interval_best(&less), cycle = less.rate * (interval + clean(less.cost));
+
+    if (less.rate == 0)
+        return log(hosts);
+    double lost = cycle < 700 ? log(growth(cycle)) : cycle - log(cycle);
+    return log(hosts) + log(share(interval, clean(less.cost))) - lost -
+           less.rate * clean(less.delay) - log1p(less.rate * clean(less.restore));
+}
+
+struct interval_advice interval_advise(const struct interval_model *model, uint32_t hosts)
+{
+    uint32_t of = hosts > 0 ? hosts : 1, low = 1, high = of;
+    struct interval_advice advice = {
+        .utilisation = interval_utilisation(model, interval_best(model)),
+    };
+
+    /* hosts times utilisation rises up to one number and falls from there on. */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (gain(model, middle + 1, of) > gain(model, middle, of))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct interval_model there = on_hosts(model, (double)low / of);
+    advice.hosts = low;
+    advice.utilisation_there = interval_utilisation(&there, interval_best(&there));
+    advice.hardly = advice.utilisation < INTERVAL_HARDLY;
+    advice.none = advice.utilisation_there < INTERVAL_HARDLY;
+    return advice;
+}
