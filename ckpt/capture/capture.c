@@ -157,26 +157,37 @@ static int write_descriptors(struct bspz_snapshot *snapshot, struct bspz_image_w
 struct page_writer {
     struct bspz_image_writer *writer;
     const struct bspz_piece *piece;
+    struct bspz_still still;
 };
 
 static int write_run(void *context, uint64_t start, uint64_t end)
 {
     const struct page_writer *to = context;
-    uint64_t home = to->piece->start + (start - to->piece->now_at);
+    const struct bspz_piece *piece = to->piece;
+    int error = 0;
 
-    return bspz_image_data(to->writer, home, (const void *)start, end - start);
+    while (start < end && !error) {
+        uint64_t stop = end;
+        const void *bytes = bspz_still_bytes(&to->still, piece, start, &stop);
+
+        error = bspz_image_data(to->writer, piece->start + (start - piece->now_at), bytes,
+                                stop - start);
+        start = stop;
+    }
+    return error;
 }
 
 static int write_pages(struct bspz_snapshot *snapshot, struct bspz_image_writer *writer)
 {
     int pagemap = bspz_sys_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    int error = 0;
+    struct page_writer to = {.writer = writer};
+    int error;
 
     if (pagemap < 0)
         return bspz_snapshot_fail(snapshot, "/proc/self/pagemap", pagemap);
+    error = bspz_still_begin(&to.still, snapshot);
     for (uint32_t i = 0; i < snapshot->piece_count && !error; i++) {
-        struct page_writer to = {writer, &snapshot->piece[i]};
-
+        to.piece = &snapshot->piece[i];
         error = bspz_own_pages(to.piece, &snapshot->arena, pagemap, write_run, &to);
     }
     bspz_sys_close(pagemap);

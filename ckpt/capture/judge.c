@@ -166,6 +166,18 @@ static int judge_timers(struct bspz_snapshot *snapshot)
     return -EBUSY;
 }
 
+/* The kernel writes there at any time, and an image must not depend on when; see still.c. */
+static int judge_rseq(struct bspz_snapshot *snapshot)
+{
+    struct bspz_text why;
+
+    if (snapshot->thread.rseq_address || !bspz_rseq_elsewhere(snapshot->thread.pointers.fs_base))
+        return 0;
+    bspz_text_begin(&why, snapshot->why, BSPZ_WHY_SIZE);
+    bspz_text_add(&why, "the process has restartable sequences (rseq) that libc does not know of");
+    return -EBUSY;
+}
+
 /* ---- Mappings ---------------------------------------------------------------------------------
  */
 
@@ -344,6 +356,8 @@ int bspz_snapshot_judge(struct bspz_snapshot *snapshot)
         error = bspz_snapshot_judge_children(snapshot);
     if (!error)
         error = judge_timers(snapshot);
+    if (!error)
+        error = judge_rseq(snapshot);
     if (!error)
         error = judge_maps(snapshot);
     return error ? error : judge_descriptors(snapshot);

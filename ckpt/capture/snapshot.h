@@ -113,6 +113,17 @@ typedef int bspz_run_function(void *context, uint64_t start, uint64_t end);
 int bspz_own_pages(const struct bspz_piece *piece, struct bspz_arena *arena, int pagemap,
                    bspz_run_function *visit, void *context);
 
+/* Pages that change while they are written; see still.c. */
+struct bspz_still {
+    struct bspz_range area; /* that the kernel writes to at any time */
+    void *copy;             /* BSPZ_IMAGE_RECORD_MAX bytes of the arena */
+};
+int bspz_still_begin(struct bspz_still *still, struct bspz_snapshot *snapshot);
+/* The bytes of the pages from start on: where they are, or in a copy that is valid until the next
+ * call, of fewer pages perhaps; *end says how far they go. */
+const void *bspz_still_bytes(const struct bspz_still *still, const struct bspz_piece *piece,
+                             uint64_t start, uint64_t *end);
+
 /* 0 in the caller, 1 in the copy, or a negative errno.  With tid_address the kernel keeps the
  * copy's thread id there.  `writes`: the copy will write an image, and nobody waits: making it
  * takes no time from anybody either. */

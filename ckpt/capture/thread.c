@@ -13,6 +13,8 @@
 #include "ckpt/capture/linux.h"
 
 #define STAT_BUFFER 2048
+#define RSEQ_LEAST  32u /* bytes of an area for restartable sequences; also what it is aligned to */
+#define RSEQ_MOST   512u
 
 #ifndef AT_RSEQ_FEATURE_SIZE
 #define AT_RSEQ_FEATURE_SIZE 27
@@ -83,7 +85,7 @@ uint64_t bspz_rseq_area(uint64_t fs_base, uint64_t sizes[4])
 
     if (!&__rseq_offset || known == 0)
         return 0;
-    sizes[n++] = sizeof(struct rseq) < 32 ? 32 : sizeof(struct rseq);
+    sizes[n++] = sizeof(struct rseq) < RSEQ_LEAST ? RSEQ_LEAST : sizeof(struct rseq);
     if (known > 32)
         sizes[n++] = (known + 31) & ~UINT64_C(31);
     if (getauxval(AT_RSEQ_FEATURE_SIZE) > 32)
@@ -108,6 +110,22 @@ int bspz_rseq_registered(uint64_t address, uint64_t size)
     if (result == 0) /* it was not, until now */
         bspz_sys4(SYS_rseq, address, size, 1 /* unregister */, BSPZ_RSEQ_SIGNATURE);
     return result == -EBUSY;
+}
+
+bool bspz_rseq_elsewhere(uint64_t fs_base)
+{
+    char other[RSEQ_LEAST] __attribute__((aligned(RSEQ_LEAST)));
+    uint64_t sizes[4], area = bspz_rseq_area(fs_base, sizes);
+    long result = bspz_sys4(SYS_rseq, other, sizeof other, 0, BSPZ_RSEQ_SIGNATURE);
+
+    if (result == 0) /* there was none, until now */
+        bspz_sys4(SYS_rseq, other, sizeof other, 1 /* unregister */, BSPZ_RSEQ_SIGNATURE);
+    if (result != -EINVAL)
+        return false;
+    for (uint64_t size = RSEQ_LEAST; area && size <= RSEQ_MOST; size += RSEQ_LEAST)
+        if (bspz_rseq_registered(area, size))
+            return false;
+    return true;
 }
 
 static void read_rseq(struct bspz_thread *thread)

@@ -6,6 +6,7 @@
 #define CKPT_CAPTURE_THREAD_H
 
 #include <linux/prctl.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ckpt/capture/arch.h"
@@ -80,6 +81,9 @@ void bspz_signals_set(uint64_t mask);
 
 /* Whether libc has registered an area for restartable sequences at `address` with that size. */
 int bspz_rseq_registered(uint64_t address, uint64_t size);
+
+/* Whether somebody else than libc has registered one: where it is the kernel does not say. */
+bool bspz_rseq_elsewhere(uint64_t fs_base);
 
 /* Where libc keeps that area and the sizes worth trying, 0 ended; 0 when libc has none. */
 uint64_t bspz_rseq_area(uint64_t fs_base, uint64_t sizes[4]);

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,9 @@
 #include <unistd.h>
 
 #include "tests/ckpt/capture/attributes.h"
+
+/* Of libc 2.35 and later. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
 
 #define NOBODY 65533 /* whom the tests do not run as */
 
@@ -231,6 +235,21 @@ static void set_posix_timers(void)
     need(timer_create(CLOCK_MONOTONIC, &event, &timer), "timer_create");
 }
 
+/* As a library does where libc was told not to. */
+static void set_restartable_sequences(void)
+{
+    static _Alignas(32) char area[32];
+    const unsigned signature = 0x53053053;
+    char *of_libc;
+
+    errno = ENOSYS;
+    if (!&__rseq_offset)
+        impossible("an area of libc");
+    of_libc = (char *)__builtin_thread_pointer() + __rseq_offset;
+    need(syscall(SYS_rseq, of_libc, sizeof area, 1 /* unregister */, signature), "rseq");
+    need(syscall(SYS_rseq, area, sizeof area, 0, signature), "rseq");
+}
+
 static int some_file(void)
 {
     return (int)need(open("some file", O_RDWR | O_CREAT, 0600), "some file");
@@ -325,6 +344,7 @@ const struct attribute_case refused_cases[] = {
     CASE("children", children),
     CASE("ended-children", unwaited),
     CASE("posix-timers", posix_timers),
+    CASE("restartable-sequences", restartable_sequences),
     CASE("record-locks", record_locks),
     CASE("file-locks", file_locks),
     CASE("leases", leases),

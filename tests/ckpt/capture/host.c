@@ -27,6 +27,7 @@ static uint64_t superstep;
 static struct bspz_image_table *tables[2];
 static int newest;
 
+static void (*on_write)(void);
 static struct bspz_attributes given;  /* as the agent would say */
 static struct bspz_range excluded[3]; /* the tables, and what the agent shares */
 
@@ -54,6 +55,8 @@ static int write_all(void *context, const void *bytes, size_t size)
 {
     int fd = *(int *)context;
 
+    if (on_write)
+        on_write();
     while (size > 0) {
         ssize_t written = write(fd, bytes, size);
 
@@ -63,6 +66,11 @@ static int write_all(void *context, const void *bytes, size_t size)
         size -= (size_t)written;
     }
     return 0;
+}
+
+void host_on_write(void (*function)(void))
+{
+    on_write = function;
 }
 
 void host_options(struct bspz_capture_options *options)

@@ -24,6 +24,9 @@ int host_snapshot_increment(const char *path);
 const char *host_refusal(void);
 void host_rule(const char *rule);
 
+/* Called before each piece of an image is written, in the process that writes it. */
+void host_on_write(void (*function)(void));
+
 /* What this process has is what it was given, from now on. */
 void host_given_now(void);
 
