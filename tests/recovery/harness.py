@@ -200,7 +200,16 @@ class Place:
         return max((superstep for superstep, _ in snapshots(self.store)), default=-1)
 
     def wait_committed(self, superstep):
-        wait_until(lambda: self.committed() >= superstep, f"snapshot of superstep {superstep}")
+        """Waits for a snapshot of a superstep or a later one, as long as a job runs that could take
+        it."""
+        def found():
+            running = any(job.process.poll() is None for job in self.started)  # before the look
+            if self.committed() >= superstep:
+                return True
+            check(running, "no job is left that could take a snapshot of superstep", superstep,
+                  *self.started)
+            return False
+        wait_until(found, f"snapshot of superstep {superstep}")
 
     # What the ticker does.
 

@@ -98,10 +98,11 @@ def copies_in_a_large_one():
 def codings(cpus, *options):
     """How the records of the first snapshots at barriers are coded; the job has two processes.
 
-    It runs until it has one: when the policy takes that depends on how busy the machine is."""
+    It runs until it has one: when the policy takes that depends on how busy the machine is, and how
+    many supersteps there are until then, on the disk: none before snapshot 0 is durable."""
     with Place() as place:
         job = place.start(BSPRUN, "-np", 2, "--ckpt", place.store, *options, TICKER, place.files,
-                          1000000, preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+                          1000000000, preexec_fn=lambda: os.sched_setaffinity(0, cpus))
         place.wait_committed(1)
         job.signal(signal.SIGINT)
         job.wait()
