@@ -1,10 +1,18 @@
-/* holdup.c - for LD_PRELOAD: a process that is late with a file, at a place that a test chooses.
+/* holdup.c - for LD_PRELOAD: a process that is late, at a place that a test chooses: with a file, or
+ * behind what it says.
  *
  * HOLDUP is the end of the file's path; HOLDUP_SKIP how many times it is to be made before.  Files
  * are made as NAME.tmp and renamed.  When the process is about to make NAME.tmp it stops itself
  * (SIGSTOP), and once more when the file has its name; so with a folder, before and after it is
- * made.  SIGCONT lets it go on.  What it starts does not know of this.
+ * made.
+ *
+ * HOLDUP_SAID is the end of a line of its stderr, which is a regular file: it stops itself when it
+ * has said that.
+ *
+ * SIGCONT lets it go on.  What it starts does not know of this.
  */
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,19 +23,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static char wanted[128];
+static char wanted[128], said[128];
 static int skip;
 static bool stopped;
 
 __attribute__((constructor)) static void begin(void)
 {
     const char *text = getenv("HOLDUP"), *number = getenv("HOLDUP_SKIP");
+    const char *line = getenv("HOLDUP_SAID");
 
     if (text)
         snprintf(wanted, sizeof wanted, "/%s", text);
+    if (line)
+        snprintf(said, sizeof said, "%s\n", line);
     skip = number ? atoi(number) : 0;
     unsetenv("HOLDUP");
     unsetenv("HOLDUP_SKIP");
+    unsetenv("HOLDUP_SAID");
     unsetenv("LD_PRELOAD");
 }
 
@@ -93,5 +105,35 @@ int mkdirat(int folder, const char *name, mode_t mode)
     result = (int)syscall(SYS_mkdirat, folder, name, mode);
     if (ours)
         stop_behind();
+    return result;
+}
+
+static bool has_said(void)
+{
+    char end[sizeof said];
+    size_t size = strlen(said);
+    int file = size > 0 ? open("/proc/self/fd/2", O_RDONLY | O_CLOEXEC) : -1;
+    off_t length = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
+    bool is = length >= (off_t)size &&
+              pread(file, end, size, length - (off_t)size) == (ssize_t)size &&
+              memcmp(end, said, size) == 0;
+
+    if (file >= 0)
+        close(file);
+    return is;
+}
+
+int fflush(FILE *stream)
+{
+    static int (*next)(FILE *);
+    int result;
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "fflush");
+    result = next(stream);
+    if (stream == stderr && has_said()) {
+        said[0] = '\0';
+        kill(getpid(), SIGSTOP);
+    }
     return result;
 }

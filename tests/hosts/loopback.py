@@ -135,9 +135,17 @@ class LoopbackPlace(Place):
 
 def holdup(file, skip=0):
     """The environment of a process that is late with a file, after so many times."""
+    return held_up(HOLDUP=file, HOLDUP_SKIP=str(skip))
+
+
+def holdup_behind(line):
+    """The environment of a process that stops itself when it has said a line that ends so."""
+    return held_up(HOLDUP_SAID=line)
+
+
+def held_up(**how):
     sanitizer = os.environ.get("ASAN_OPTIONS", "")
-    return {"LD_PRELOAD": HOLDUP, "HOLDUP": file, "HOLDUP_SKIP": str(skip),
-            "ASAN_OPTIONS": sanitizer + ":verify_asan_link_order=0"}
+    return {"LD_PRELOAD": HOLDUP, **how, "ASAN_OPTIONS": sanitizer + ":verify_asan_link_order=0"}
 
 
 def wait_said(job, text):

@@ -34,17 +34,23 @@ static void witness(const char *what, int s)
     close(fd);
 }
 
-void outside_superstep(int s)
+static void be_held(int s)
 {
     char path[3100];
 
-    witness("", s);
     snprintf(path, sizeof path, "%s/hold.%d.%d", outside_folder, bsp_pid(), s);
     while (access(path, F_OK) == 0)
         outside_rest(1);
 }
 
+void outside_superstep(int s)
+{
+    witness("", s);
+    be_held(s);
+}
+
 void outside_end(int s)
 {
     witness("end ", s);
+    be_held(s + 1);
 }

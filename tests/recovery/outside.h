@@ -11,7 +11,7 @@ extern const char *outside_folder;
 
 void outside_superstep(int s);
 
-/* The process goes into bsp_end. */
+/* The process goes into bsp_end, after superstep s; held by the file of the one after it. */
 void outside_end(int s);
 
 void outside_rest(long milliseconds);
