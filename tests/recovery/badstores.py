@@ -257,22 +257,30 @@ def a_damaged_base():
 
 
 def a_damaged_base_while_it_runs():
-    """The same when a rank is lost, whose frozen copy is lost, too."""
+    """The same when a rank is lost, whose frozen copy is lost, too: what builds on the damaged image
+    costs one restart, and not one for each snapshot."""
     reference = Reference.of(2, 40)
-    for which in (-1, -2):
+    for which, restarts in ((-1, 2), (-2, 1)):
         with Place() as place:
             for pid in range(2):
                 place.hold(pid, 20)
             job = place.ticker(2, 40)
             ranks = [place.wait_executed(pid, 20) for pid in range(2)]
             place.wait_committed(20)
-            flip(image(place, full_ones(place)[which]), 30000)
+            bases = full_ones(place)
+            check(len(bases) >= 2, "there is no second chain", bases)
+            flip(image(place, bases[which]), 30000)
             kill_copies(job)
             place.kill(ranks[1])
             place.release(0, 20)
             place.release(1, 20)
             job.check_all(reference)
             place.check_files(reference)
+            said = job.said()
+            check(said.count("the job goes on") == restarts, "restarts\n", job)
+            check(said.count("cannot be restored") == restarts - 1, "tried more than once\n", job)
+            last = bases[-1][0] - 1 if which == -1 else 20
+            check(f"the job goes on from superstep {last} (restart {restarts} of" in said, job)
             place.check_clean()
 
 
