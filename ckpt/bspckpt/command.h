@@ -12,6 +12,9 @@ struct request {
     bool json;
     int64_t pid;          /* --pid; -1: all */
     uint32_t keep;        /* --keep; 0: not given */
+    bool local;           /* --local: other hosts are not asked */
+    const char *launcher; /* --launcher; NULL: not given */
+    uint64_t connect_ms;  /* how long a host may take to answer */
     uint64_t now;         /* nanoseconds since 1970 */
     const char *words[4]; /* after the command */
     int word_count;
@@ -54,6 +57,9 @@ char *target_hosts(struct store *store);
 /* The snapshot meant: the named one, else the newest that can be used.  Prints what it had to pass
  * over. */
 int target_manifest(struct target *target, struct manifest *manifest);
+
+/* Prints the snapshots of a job of the store.  On failure prints why and returns an exit status. */
+int list_job(const struct request *request, struct store *store, const char *job);
 
 /* "SUPERSTEP[.TERM]"; false when it is none. */
 bool parse_snapshot(const char *text, uint64_t *superstep, uint32_t *term);

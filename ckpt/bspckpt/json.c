@@ -115,6 +115,12 @@ void json_flag(const char *name, bool flag)
     printf(flag ? "true" : "false");
 }
 
+void json_ready(const char *name, const char *json)
+{
+    start(name);
+    fputs(json, stdout);
+}
+
 void json_bytes(const char *name, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;

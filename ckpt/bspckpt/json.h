@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 /* name: of the member when inside an object, else NULL. */
+/* A value that is JSON already. */
+void json_ready(const char *name, const char *json);
 void json_object(const char *name);
 void json_array(const char *name);
 /* Ends the innermost object or array. */

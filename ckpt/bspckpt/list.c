@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ckpt/bspckpt/command.h"
+#include "ckpt/bspckpt/elsewhere.h"
 #include "ckpt/bspckpt/json.h"
 
 static const char *state_text(enum store_state state)
@@ -122,7 +122,7 @@ static enum store_role *find_roles(struct store *store, const struct store_entry
     return roles;
 }
 
-static int list_job(const struct request *request, struct store *store, const char *job)
+int list_job(const struct request *request, struct store *store, const char *job)
 {
     char error[MANIFEST_ERROR_SIZE];
     struct store_entry *entries;
@@ -152,12 +152,39 @@ static int list_job(const struct request *request, struct store *store, const ch
         json_end();
     free(roles);
     free(entries);
-    char *hosts = request->json ? NULL : target_hosts(store);
+    return STATUS_OK;
+}
+
+static void name_hosts(struct store *store, const char *job)
+{
+    char *hosts = target_hosts(store);
+
     if (hosts)
         printf("%-14s has run on %s; those that do not share this directory have their own\n", job,
                hosts);
     free(hosts);
-    return STATUS_OK;
+}
+
+/* What those hosts say that have images of their own. */
+static int list_elsewhere(struct elsewhere *elsewhere, bool json)
+{
+    int status = elsewhere_ask(elsewhere, json ? "ls-json" : "ls");
+
+    for (uint32_t i = 0; i < elsewhere->hosts.count; i++) {
+        const char *lines = elsewhere->wanted[i] ? elsewhere->answers[i].output : NULL;
+
+        if (!lines)
+            continue;
+        if (json) {
+            json_object(NULL);
+            json_text("host", elsewhere->hosts.items[i].name);
+            json_ready("jobs", lines);
+            json_end();
+        } else {
+            printf("on host %s:\n%s", elsewhere->hosts.items[i].name, lines);
+        }
+    }
+    return status;
 }
 
 int command_ls(const struct request *request)
@@ -179,6 +206,13 @@ int command_ls(const struct request *request)
         for (size_t i = 0; i < count; i++)
             if (list_job(request, target.store, jobs[i].name) != STATUS_OK)
                 status = STATUS_BAD;
+            else if (request->local && !request->json)
+                name_hosts(target.store, jobs[i].name);
+        struct elsewhere elsewhere;
+        if (elsewhere_open(&elsewhere, request, &target, jobs, count) != STATUS_OK ||
+            list_elsewhere(&elsewhere, request->json) != STATUS_OK)
+            status = STATUS_BAD;
+        elsewhere_close(&elsewhere);
         if (request->json)
             json_end();
         free(jobs);
@@ -189,29 +223,63 @@ int command_ls(const struct request *request)
 
 /* ---- rm -------------------------------------------------------------------------------------- */
 
-static int remove_job(const struct request *request, struct store *store)
+/* "on host b, too", and what it could not remove. */
+static void tell_removed(const struct elsewhere *elsewhere, bool json)
+{
+    for (uint32_t i = 0; i < elsewhere->hosts.count; i++) {
+        const char *host = elsewhere->hosts.items[i].name;
+        char *lines = elsewhere->wanted[i] ? elsewhere->answers[i].output : NULL, *line;
+
+        while (lines && (line = strsep(&lines, "\n"))) {
+            if (strncmp(line, "removed ", 8) != 0) {
+                if (*line)
+                    complain("host %s: %s", host,
+                             strncmp(line, "bspckpt: ", 9) == 0 ? line + 9 : line);
+            } else if (json) {
+                json_object(NULL);
+                json_text("host", host);
+                json_text("directory", line + 8);
+                json_end();
+            } else {
+                printf("on host %s: %s removed\n", host, line + 8);
+            }
+        }
+    }
+}
+
+/* What lies here names the hosts, so it goes last, and stays when one of them may have more. */
+static int remove_job(const struct request *request, struct target *target)
 {
     char error[MANIFEST_ERROR_SIZE];
-    char *hosts = target_hosts(store);
+    struct elsewhere elsewhere;
+    struct store_job job = {0};
 
-    if (store_job_remove(store, error) < 0) {
-        free(hosts);
-        return complain("%s", error);
-    }
-    if (request->json) {
+    snprintf(job.name, sizeof(job.name), "%s", store_job_name(target->store));
+    if (request->json)
         json_object(NULL);
-        json_text("removed", store_job_name(store));
-        if (hosts)
-            json_text("hosts", hosts);
+    int status = elsewhere_open(&elsewhere, request, target, &job, 1);
+    if (elsewhere.hosts.count > 0)
+        status = elsewhere_ask(&elsewhere, "rm");
+    if (request->json)
+        json_array("elsewhere");
+    tell_removed(&elsewhere, request->json);
+    if (request->json)
         json_end();
-    } else {
-        printf("job %s removed\n", store_job_name(store));
-        if (hosts)
-            printf("it has run on %s: those that do not share %s have images of their own there\n",
-                   hosts, store_path(store));
-    }
-    free(hosts);
-    return STATUS_OK;
+    if (status != STATUS_OK)
+        complain(
+            "job %s is kept here as long as other hosts have some of it; rm --local removes it",
+            job.name);
+    else if (store_job_open(target->store, job.name, error) < 0 ||
+             store_job_remove(target->store, error) < 0)
+        status = complain("%s", error);
+    else if (request->json)
+        json_text("removed", job.name);
+    else
+        printf("job %s removed\n", job.name);
+    if (request->json)
+        json_end();
+    elsewhere_close(&elsewhere);
+    return status;
 }
 
 int command_rm(const struct request *request)
@@ -222,7 +290,7 @@ int command_rm(const struct request *request)
     if (status != STATUS_OK)
         return status;
     if (target.has_job && target.superstep == WIRE_NEVER) {
-        status = remove_job(request, target.store);
+        status = remove_job(request, &target);
     } else {
         complain("rm: DIR/JOB is meant, one job; ls DIR lists them");
         status = STATUS_WRONG;

@@ -6,7 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "ckpt/bspckpt/command.h"
+#include "ckpt/bspckpt/elsewhere.h"
+
+#define CONNECT_MS      30000u /* as of bsprun */
+#define CONNECT_MS_MOST 1000000000u
 
 static const char help_text[] =
     "Usage: bspckpt COMMAND DIR [OPTION...]\n"
@@ -26,6 +29,9 @@ static const char help_text[] =
     "\n"
     "  --pid N             show, diff: only process N\n"
     "  --json              for programs\n"
+    "  --local             ls, verify, rm: do not ask the other hosts of a job\n"
+    "  --launcher ssh|slurm|CMD, --connect-timeout SECONDS: how they are reached, as\n"
+    "                      for bsprun (else as the job was started)\n"
     "  --help, --version\n"
     "\n"
     "The exit status is 0, 1 when something is damaged or missing, 2 for a wrong call.\n";
@@ -40,12 +46,24 @@ static const struct {
     {"rm", 1, command_rm},
 };
 
-enum { OPT_PID = 1, OPT_KEEP, OPT_JSON, OPT_HELP, OPT_VERSION };
+enum {
+    OPT_PID = 1,
+    OPT_KEEP,
+    OPT_JSON,
+    OPT_LOCAL,
+    OPT_LAUNCHER,
+    OPT_CONNECT,
+    OPT_HELP,
+    OPT_VERSION
+};
 
 static const struct poptOption table[] = {
     {"pid", '\0', POPT_ARG_STRING, NULL, OPT_PID, NULL, NULL},
     {"keep", '\0', POPT_ARG_STRING, NULL, OPT_KEEP, NULL, NULL},
     {"json", '\0', POPT_ARG_NONE, NULL, OPT_JSON, NULL, NULL},
+    {"local", '\0', POPT_ARG_NONE, NULL, OPT_LOCAL, NULL, NULL},
+    {"launcher", '\0', POPT_ARG_STRING, NULL, OPT_LAUNCHER, NULL, NULL},
+    {"connect-timeout", '\0', POPT_ARG_STRING, NULL, OPT_CONNECT, NULL, NULL},
     {"help", 'h', POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, NULL, OPT_HELP, NULL, NULL},
     {"version", '\0', POPT_ARG_NONE, NULL, OPT_VERSION, NULL, NULL},
     POPT_TABLEEND,
@@ -69,6 +87,26 @@ static bool take_number(const char *text, uint64_t least, uint64_t most, uint64_
            *number <= most;
 }
 
+static bool take_seconds(const char *text, uint64_t *milliseconds)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (end == text || *end || !(seconds >= 0.1) || seconds > CONNECT_MS_MOST / 1000.0)
+        return false;
+    *milliseconds = (uint64_t)(seconds * 1000);
+    return true;
+}
+
+static int take_launcher(struct request *request, const char *value)
+{
+    if (value[0] == '-' || value[strspn(value, " \t")] == '\0')
+        return wrong("--launcher: give ssh, slurm, or a command that is called with a host", value);
+    free((char *)request->launcher);
+    request->launcher = strdup(value);
+    return request->launcher ? -1 : complain("out of memory");
+}
+
 /* -1: go on; else the exit status. */
 static int take_option(struct request *request, int code, const char *value)
 {
@@ -87,6 +125,15 @@ static int take_option(struct request *request, int code, const char *value)
         return -1;
     case OPT_JSON:
         request->json = true;
+        return -1;
+    case OPT_LOCAL:
+        request->local = true;
+        return -1;
+    case OPT_LAUNCHER:
+        return take_launcher(request, value);
+    case OPT_CONNECT:
+        if (!take_seconds(value, &request->connect_ms))
+            return wrong("--connect-timeout: give a number of seconds, 0.1 or more", value);
         return -1;
     case OPT_HELP:
         fputs(help_text, stdout);
@@ -134,9 +181,11 @@ static int dispatch(struct request *request, const char **words)
 
 int main(int argc, const char **argv)
 {
-    struct request request = {.pid = -1};
+    struct request request = {.pid = -1, .connect_ms = CONNECT_MS};
     struct timespec now;
 
+    if (argc > 1 && strcmp(argv[1], "part") == 0)
+        return part_main(argc - 2, (char *const *)argv + 2);
     clock_gettime(CLOCK_REALTIME, &now);
     request.now = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     poptContext context = poptGetContext("bspckpt", argc, argv, table, 0);
@@ -144,6 +193,7 @@ int main(int argc, const char **argv)
     if (status < 0)
         status = dispatch(&request, poptGetArgs(context));
     poptFreeContext(context);
+    free((char *)request.launcher);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("bspckpt: standard output");
         return STATUS_BAD;

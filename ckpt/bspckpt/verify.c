@@ -1,68 +1,173 @@
-/* verify.c - bspckpt verify. */
+/* verify.c - bspckpt verify.
+ *
+ * What is found here and on other hosts is collected first: an image that is missing on one host
+ * may be whole on another one. */
+#include "ckpt/bspckpt/verify.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ckpt/bspckpt/command.h"
+#include "ckpt/bspckpt/elsewhere.h"
 #include "ckpt/bspckpt/json.h"
 
-struct verifying {
-    bool json;
-    const char *job;
-    const char *hosts; /* of a job on several, which may have what is missing here; NULL */
-    unsigned long snapshots, faults;
+#define FILE_SIZE 256 /* JOB/S.T/PID.img */
+
+struct finding {
+    enum { FOUND_SNAPSHOT, FOUND_WHOLE, FOUND_FAULT } kind;
+    bool missing;        /* of a fault: an image is not there, which another host may have */
+    uint64_t first, end; /* of a fault: the damaged bytes; 0, 0: not known */
+    const char *host;    /* NULL: this one */
+    char *file;          /* JOB/FILE; of a snapshot JOB/S.T */
+    char *text;          /* of a fault */
 };
+
+struct verifying {
+    const char *job;
+    struct finding *items;
+    size_t count;
+    const struct finding **order; /* by file and kind, see put_in_order */
+    bool short_of_memory;
+};
+
+/* ---- Findings -------------------------------------------------------------------------------- */
+
+static void add(struct verifying *verifying, const struct finding *found)
+{
+    struct finding *more =
+        reallocarray(verifying->items, verifying->count + 1, sizeof(*verifying->items));
+
+    if (!more) {
+        verifying->short_of_memory = true;
+        return;
+    }
+    verifying->items = more;
+    more[verifying->count] = *found;
+    more[verifying->count].file = strdup(found->file);
+    more[verifying->count].text = strdup(found->text ? found->text : "");
+    if (!more[verifying->count].file || !more[verifying->count].text)
+        verifying->short_of_memory = true;
+    verifying->count++;
+}
+
+static void free_all(struct verifying *verifying)
+{
+    for (size_t i = 0; i < verifying->count; i++) {
+        free(verifying->items[i].file);
+        free(verifying->items[i].text);
+    }
+    free(verifying->items);
+    free(verifying->order);
+}
+
+/* Among those of one file and kind, what is damaged comes before what is missing, else the one that
+ * was found first. */
+static int compare(const void *one, const void *other)
+{
+    const struct finding *const *a = one, *const *b = other;
+    int order = strcmp((*a)->file, (*b)->file);
+
+    if (order == 0)
+        order = ((*a)->kind > (*b)->kind) - ((*a)->kind < (*b)->kind);
+    if (order == 0)
+        order = (*a)->missing - (*b)->missing;
+    return order ? order : (*a > *b) - (*a < *b);
+}
+
+static void put_in_order(struct verifying *verifying)
+{
+    verifying->order = calloc(verifying->count + 1, sizeof(const struct finding *));
+    if (!verifying->order) {
+        verifying->short_of_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < verifying->count; i++)
+        verifying->order[i] = &verifying->items[i];
+    qsort(verifying->order, verifying->count, sizeof(const struct finding *), compare);
+}
+
+/* The first one of that file and kind, NULL: there is none. */
+static const struct finding *find(const struct verifying *verifying, int kind, const char *file)
+{
+    size_t low = 0, high = verifying->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct finding *found = verifying->order[middle];
+        int order = strcmp(found->file, file);
+
+        if (order < 0 || (order == 0 && (int)found->kind < kind))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == verifying->count || (int)verifying->order[low]->kind != kind ||
+        strcmp(verifying->order[low]->file, file) != 0)
+        return NULL;
+    return verifying->order[low];
+}
 
 static void tell(void *context, const struct store_fault *fault)
 {
     struct verifying *verifying = context;
-    char file[96], range[64] = "";
+    char file[FILE_SIZE];
+    struct finding found = {.kind = FOUND_FAULT,
+                            .missing = fault->status == -ENOENT && fault->pid >= 0,
+                            .first = fault->fault.first,
+                            .end = fault->fault.end,
+                            .file = file,
+                            .text = (char *)fault->fault.text};
 
-    verifying->faults++;
     if (fault->pid >= 0)
-        snprintf(file, sizeof(file), "%" PRIu64 ".%" PRIu32 "/%" PRId64 ".img", fault->superstep,
-                 fault->term, fault->pid);
+        snprintf(file, sizeof(file), "%s/%" PRIu64 ".%" PRIu32 "/%" PRId64 ".img", verifying->job,
+                 fault->superstep, fault->term, fault->pid);
     else
-        snprintf(file, sizeof(file), "%" PRIu64 ".%" PRIu32 "/manifest", fault->superstep,
-                 fault->term);
-    if (verifying->json) {
-        json_object(NULL);
-        json_text("job", verifying->job);
-        json_text("file", file);
-        if (fault->fault.end > fault->fault.first) {
-            json_number("first", fault->fault.first);
-            json_number("last", fault->fault.end - 1);
-        }
-        json_text("text", fault->fault.text);
-        json_end();
-        return;
-    }
-    if (fault->fault.end > fault->fault.first)
-        snprintf(range, sizeof(range), "bytes %" PRIu64 " to %" PRIu64 ": ", fault->fault.first,
-                 fault->fault.end - 1);
-    printf("%s/%s: %s%s", verifying->job, file, range, fault->fault.text);
-    if (fault->status == -ENOENT && verifying->hosts)
-        printf(" here; the job has run on %s", verifying->hosts);
-    putchar('\n');
+        snprintf(file, sizeof(file), "%s/%" PRIu64 ".%" PRIu32 "/manifest", verifying->job,
+                 fault->superstep, fault->term);
+    add(verifying, &found);
 }
 
 /* Of what belongs to the job as a whole, or is gone. */
 static void tell_loss(void *context, const char *file, const char *text)
 {
     struct verifying *verifying = context;
+    char path[FILE_SIZE];
+    struct finding found = {.kind = FOUND_FAULT, .file = path, .text = (char *)text};
 
-    verifying->faults++;
-    if (!verifying->json) {
-        printf("%s/%s: %s\n", verifying->job, file, text);
-        return;
+    snprintf(path, sizeof(path), "%s/%s", verifying->job, file);
+    add(verifying, &found);
+}
+
+/* ---- Here ------------------------------------------------------------------------------------ */
+
+static bool is_faulty(const struct verifying *verifying, size_t from, size_t to, const char *file)
+{
+    for (size_t i = from; i < to; i++)
+        if (strcmp(verifying->items[i].file, file) == 0)
+            return true;
+    return false;
+}
+
+/* Those without a fault, which are noted from `from` on.  Snapshot 0 is one image, of which all
+ * processes begin. */
+static void note_whole(struct verifying *verifying, const struct manifest *manifest, size_t from)
+{
+    size_t to = verifying->count;
+    char file[FILE_SIZE];
+    struct finding found = {.kind = FOUND_WHOLE, .file = file};
+
+    for (uint32_t pid = 0; pid < manifest->images.count; pid++) {
+        const struct manifest_image *image = &manifest->images.items[pid];
+
+        if (pid > 0 && image->image_pid == manifest->images.items[pid - 1].image_pid)
+            continue;
+        snprintf(file, sizeof(file), "%s/%" PRIu64 ".%" PRIu32 "/%" PRIu32 ".img", verifying->job,
+                 manifest->superstep, manifest->term, image->image_pid);
+        if (!is_faulty(verifying, from, to, file))
+            add(verifying, &found);
     }
-    json_object(NULL);
-    json_text("job", verifying->job);
-    json_text("file", file);
-    json_text("text", text);
-    json_end();
 }
 
 static void verify_entry(struct verifying *verifying, struct store *store,
@@ -71,58 +176,253 @@ static void verify_entry(struct verifying *verifying, struct store *store,
     char error[MANIFEST_ERROR_SIZE];
     struct manifest manifest;
     struct store_fault fault = {.superstep = entry->superstep, .term = entry->term, .pid = -1};
+    size_t before = verifying->count;
 
-    verifying->snapshots++;
     if (entry->state == STORE_DAMAGED) {
         snprintf(fault.fault.text, sizeof(fault.fault.text), "%.250s", entry->why);
         tell(verifying, &fault);
-    } else if (store_manifest(store, entry->superstep, entry->term, &manifest, error) < 0) {
+        return;
+    }
+    if (store_manifest(store, entry->superstep, entry->term, &manifest, error) < 0) {
         snprintf(fault.fault.text, sizeof(fault.fault.text), "%.250s", error);
         tell(verifying, &fault);
+        return;
+    }
+    int status = store_check(store, &manifest, true, tell, verifying);
+    if (status < 0 && verifying->count == before) {
+        snprintf(fault.fault.text, sizeof(fault.fault.text), "cannot be checked: %s",
+                 strerror(-status));
+        tell(verifying, &fault);
     } else {
-        unsigned long before = verifying->faults;
-        int status = store_check(store, &manifest, true, tell, verifying);
-        if (status < 0 && verifying->faults == before) {
-            snprintf(fault.fault.text, sizeof(fault.fault.text), "cannot be checked: %s",
-                     strerror(-status));
-            tell(verifying, &fault);
-        }
-        manifest_free(&manifest);
+        note_whole(verifying, &manifest, before);
+    }
+    manifest_free(&manifest);
+}
+
+/* superstep WIRE_NEVER: all. */
+static int verify_job(struct verifying *verifying, struct store *store, const char *job,
+                      uint64_t superstep, uint32_t term)
+{
+    char error[MANIFEST_ERROR_SIZE], name[FILE_SIZE];
+    struct finding found = {.kind = FOUND_SNAPSHOT, .file = name};
+    struct store_entry *entries;
+    size_t count;
+
+    verifying->job = job;
+    if (store_job_open(store, job, error) < 0 || store_list_all(store, &entries, &count, error) < 0)
+        return complain("%s", error);
+    if (superstep == WIRE_NEVER)
+        store_survey(store, tell_loss, verifying);
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].state == STORE_UNFINISHED ||
+            (superstep != WIRE_NEVER && entries[i].superstep != superstep) ||
+            (term != 0 && entries[i].term != term))
+            continue;
+        snprintf(name, sizeof(name), "%s/%" PRIu64 ".%" PRIu32, job, entries[i].superstep,
+                 entries[i].term);
+        add(verifying, &found);
+        verify_entry(verifying, store, &entries[i]);
+    }
+    free(entries);
+    return STATUS_OK;
+}
+
+/* ---- For another host, and what that reads ------------------------------------------------------
+ */
+
+int verify_for_another(struct store *store, const char *job, const char *at)
+{
+    struct verifying verifying = {0};
+    uint64_t superstep = WIRE_NEVER;
+    uint32_t term = 0;
+
+    if (at && !parse_snapshot(at, &superstep, &term))
+        return complain("verify: %.80s is no SUPERSTEP or SUPERSTEP.TERM", at);
+    int status = verify_job(&verifying, store, job, superstep, term);
+    for (size_t i = 0; i < verifying.count; i++) {
+        const struct finding *found = &verifying.items[i];
+
+        if (found->kind == FOUND_SNAPSHOT)
+            printf("snapshot %s\n", found->file);
+        else if (found->kind == FOUND_WHOLE)
+            printf("whole %s\n", found->file);
+        else
+            printf("fault %d %" PRIu64 " %" PRIu64 " %s: %s\n", found->missing, found->first,
+                   found->end, found->file, found->text);
+    }
+    if (verifying.short_of_memory)
+        status = complain("out of memory");
+    free_all(&verifying);
+    return status;
+}
+
+/* The line is cut up.  What it does not understand it hands out as a message. */
+static void take_line(struct verifying *verifying, const char *host, char *line)
+{
+    struct finding found = {.host = host};
+    int missing, behind = 0;
+
+    if (strncmp(line, "snapshot ", 9) == 0) {
+        found.kind = FOUND_SNAPSHOT;
+        found.file = line + 9;
+    } else if (strncmp(line, "whole ", 6) == 0) {
+        found.kind = FOUND_WHOLE;
+        found.file = line + 6;
+    } else if (sscanf(line, "fault %d %" SCNu64 " %" SCNu64 " %n", &missing, &found.first,
+                      &found.end, &behind) == 3 &&
+               behind > 0 && (found.text = strstr(line + behind, ": "))) {
+        found.kind = FOUND_FAULT;
+        found.missing = missing != 0;
+        found.file = line + behind;
+        *found.text = '\0';
+        found.text += 2;
+    } else {
+        complain("host %s: %s", host, strncmp(line, "bspckpt: ", 9) == 0 ? line + 9 : line);
+        return;
+    }
+    add(verifying, &found);
+}
+
+static void take_answers(struct verifying *verifying, const struct elsewhere *elsewhere)
+{
+    for (uint32_t i = 0; i < elsewhere->hosts.count; i++) {
+        char *lines = elsewhere->wanted[i] ? elsewhere->answers[i].output : NULL, *line;
+
+        while (lines && (line = strsep(&lines, "\n")))
+            if (*line)
+                take_line(verifying, elsewhere->hosts.items[i].name, line);
     }
 }
 
-static int verify_job(struct verifying *verifying, const struct target *target, const char *job)
-{
-    char error[MANIFEST_ERROR_SIZE];
-    struct store_entry *entries;
-    size_t count, meant = 0;
+/* ---- What is said ---------------------------------------------------------------------------- */
 
-    verifying->job = job;
-    if (store_job_open(target->store, job, error) < 0 ||
-        store_list_all(target->store, &entries, &count, error) < 0)
-        return complain("%s", error);
-    char *hosts = target_hosts(target->store);
-    verifying->hosts = hosts;
-    if (target->superstep == WIRE_NEVER)
-        store_survey(target->store, tell_loss, verifying);
-    for (size_t i = 0; i < count; i++) {
-        if (entries[i].state == STORE_UNFINISHED ||
-            (target->superstep != WIRE_NEVER && entries[i].superstep != target->superstep) ||
-            (target->term != 0 && entries[i].term != target->term))
-            continue;
-        meant++;
-        verify_entry(verifying, target->store, &entries[i]);
+/* What one host lacks is no fault when another one has it (damaged: that is one); and what all lack
+ * is one fault. */
+static bool counts(const struct verifying *verifying, const struct finding *found)
+{
+    if (found->kind == FOUND_WHOLE)
+        return false;
+    if (found->kind == FOUND_FAULT && !found->missing)
+        return true;
+    return find(verifying, found->kind, found->file) == found &&
+           !find(verifying, FOUND_WHOLE, found->file);
+}
+
+static void say_json(const struct finding *found)
+{
+    const char *file = strchr(found->file, '/');
+    char job[FILE_SIZE];
+
+    snprintf(job, sizeof(job), "%.*s", (int)(file - found->file), found->file);
+    json_object(NULL);
+    json_text("job", job);
+    json_text("file", file + 1);
+    if (found->host)
+        json_text("host", found->host);
+    if (found->end > found->first) {
+        json_number("first", found->first);
+        json_number("last", found->end - 1);
     }
-    free(entries);
+    json_text("text", found->text);
+    json_end();
+}
+
+static void say(const struct finding *found, bool local, const char *hosts)
+{
+    char range[64] = "";
+
+    if (found->end > found->first)
+        snprintf(range, sizeof(range), "bytes %" PRIu64 " to %" PRIu64 ": ", found->first,
+                 found->end - 1);
+    printf("%s: %s%s", found->file, range, found->text);
+    if (found->missing && hosts)
+        printf(" here%s; the job has run on %s", local ? "" : ", and on no host that answered",
+               hosts);
+    else if (found->host)
+        printf(" (on host %s)", found->host);
+    putchar('\n');
+}
+
+/* How many faults there are. */
+static unsigned long say_all(const struct verifying *verifying, const struct request *request,
+                             const char *hosts)
+{
+    unsigned long faults = 0, snapshots = 0;
+
+    if (request->json) {
+        json_object(NULL);
+        json_array("faults");
+    }
+    for (size_t i = 0; i < verifying->count; i++) {
+        const struct finding *found = &verifying->items[i];
+
+        if (!counts(verifying, found))
+            continue;
+        if (found->kind == FOUND_SNAPSHOT)
+            snapshots++;
+        else if (faults++, request->json)
+            say_json(found);
+        else
+            say(found, request->local, hosts);
+    }
+    if (request->json) {
+        json_end();
+        json_number("snapshots", snapshots);
+        json_end();
+    } else {
+        printf("%lu snapshot%s, %lu damaged file%s\n", snapshots, snapshots == 1 ? "" : "s", faults,
+               faults == 1 ? "" : "s");
+    }
+    return faults;
+}
+
+static int ask_others(struct verifying *verifying, struct elsewhere *elsewhere,
+                      const struct target *target)
+{
+    char command[64] = "verify";
+
+    if (target->superstep != WIRE_NEVER && target->term)
+        snprintf(command, sizeof(command), "verify@%" PRIu64 ".%" PRIu32, target->superstep,
+                 target->term);
+    else if (target->superstep != WIRE_NEVER)
+        snprintf(command, sizeof(command), "verify@%" PRIu64, target->superstep);
+    int status = elsewhere_ask(elsewhere, command);
+    take_answers(verifying, elsewhere);
+    return status;
+}
+
+static int verify(const struct request *request, struct target *target,
+                  const struct store_job *jobs, size_t count)
+{
+    struct verifying verifying = {0};
+    struct elsewhere elsewhere;
+    char *hosts = NULL;
+
+    int status = elsewhere_open(&elsewhere, request, target, jobs, count);
+    for (size_t i = 0; i < count; i++)
+        if (verify_job(&verifying, target->store, jobs[i].name, target->superstep, target->term) !=
+            STATUS_OK)
+            status = STATUS_BAD;
+        else if (!hosts)
+            hosts = target_hosts(target->store);
+    if (elsewhere.hosts.count > 0 && ask_others(&verifying, &elsewhere, target) != STATUS_OK)
+        status = STATUS_BAD;
+    if (target->superstep != WIRE_NEVER && verifying.count == 0)
+        status = complain("job %s has no snapshot of superstep %" PRIu64, jobs[0].name,
+                          target->superstep);
+    put_in_order(&verifying);
+    if (verifying.short_of_memory)
+        status = complain("out of memory");
+    else if (say_all(&verifying, request, hosts) > 0)
+        status = STATUS_BAD;
+    free_all(&verifying);
     free(hosts);
-    if (target->superstep != WIRE_NEVER && meant == 0)
-        return complain("job %s has no snapshot of superstep %" PRIu64, job, target->superstep);
-    return STATUS_OK;
+    elsewhere_close(&elsewhere);
+    return status;
 }
 
 int command_verify(const struct request *request)
 {
-    struct verifying verifying = {.json = request->json};
     struct store_job *jobs;
     struct target target;
     size_t count;
@@ -135,24 +435,9 @@ int command_verify(const struct request *request)
     target.has_job = target.has_job || target.superstep != WIRE_NEVER;
     status = target_jobs(&target, &jobs, &count);
     if (status == STATUS_OK) {
-        if (request->json) {
-            json_object(NULL);
-            json_array("faults");
-        }
-        for (size_t i = 0; i < count; i++)
-            if (verify_job(&verifying, &target, jobs[i].name) != STATUS_OK)
-                status = STATUS_BAD;
-        if (request->json) {
-            json_end();
-            json_number("snapshots", verifying.snapshots);
-            json_end();
-        } else {
-            printf("%lu snapshot%s, %lu damaged file%s\n", verifying.snapshots,
-                   verifying.snapshots == 1 ? "" : "s", verifying.faults,
-                   verifying.faults == 1 ? "" : "s");
-        }
+        status = verify(request, &target, jobs, count);
         free(jobs);
     }
     target_close(&target);
-    return verifying.faults > 0 ? STATUS_BAD : status;
+    return status;
 }

@@ -123,6 +123,47 @@ def restarted_elsewhere():
             check(2 in terms, "host", name, "has none of the later snapshots where they belong", terms)
 
 
+def hidden_place():
+    """Where DIR is, host b has a file, so its images go to $TMPDIR.  A place with a job that is held,
+    and the folder there as seen from here."""
+    place = HostPlace(hosts=2, private=True, here=True)
+    with open(place.store_on("b"), "w", encoding="utf-8"):
+        pass
+    job = start_held(place, 2)
+    root = f"/proc/{place.farm.hosts['b'].init}/root"
+    hidden = os.path.join(root + os.environ.get("TMPDIR", "/tmp"), f"bspzero-store-{os.geteuid()}-1")
+    check(listing(hidden), "host b has nothing in", hidden)
+    return place, job, hidden
+
+
+def hidden_store():
+    """Images of a host that cannot have the path: gone with a good end; after a bad one bspckpt finds
+    them, and removes them with the job."""
+    place, job, hidden = hidden_place()
+    with place:
+        release_all(place, 2)
+        check_end(place, job, 2)
+        check(not os.path.exists(hidden), "left:", listing(hidden))
+    place, job, hidden = hidden_place()
+    with place:
+        send(job.os_pid, signal.SIGKILL)
+        job.process.wait()
+        wait_until(lambda: not any(place.farm.processes(name) for name in place.farm.names),
+                   "the end of all processes", GONE)
+        name = jobs(place.store_on("a"))[0]
+        check(listing(hidden), "the images went with bsprun")
+
+        def bspckpt(*words):
+            done = place.farm.run("a", [harness.BSPCKPT, *words])
+            check(done.returncode == 0 and done.stderr == "", words, done)
+            return done.stdout
+        check(re.search(rf"^on host b:\nin \S*/bspzero-store-\d+-1/{name}:$",
+                        bspckpt("ls", place.store), re.M), "not listed")
+        check(" 0 damaged files" in bspckpt("verify", place.store), "verify")
+        check("on host b: " in bspckpt("rm", f"{place.store}/{name}"), "rm")
+        check(not os.path.exists(hidden) and not jobs(place.store_on("a")), "left", listing(hidden))
+
+
 def without_the_program():
     """It is on the first host only, and comes to a spare, too, when another host is lost."""
     p = 2
@@ -141,4 +182,4 @@ def without_the_program():
 
 if __name__ == "__main__":
     farms.require()
-    main([hosts_lost, damaged_copy, restarted, restarted_elsewhere, without_the_program])
+    main([hosts_lost, damaged_copy, restarted, restarted_elsewhere, hidden_store, without_the_program])

@@ -1,0 +1,120 @@
+/* ask_hosts.c - see ask_hosts.h.
+ *
+ * Happy path: a child for each host (remote_start.h) -> its output -> the last one closes all.
+ *
+ * What can fail: a child cannot be started, ends with another status, or is too late: that host has
+ * a failure instead of an answer.
+ */
+#include "bsprun/hosts/ask_hosts.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/hosts/remote_start.h"
+
+struct asking {
+    struct ask_answer *answers;
+    uint32_t awaited;
+    uv_loop_t loop;
+    struct remote_start *start;
+};
+
+static void note_one(struct asking *asking)
+{
+    if (--asking->awaited == 0)
+        remote_start_close(asking->start, NULL);
+}
+
+/* The lines of a child behind one another. */
+static char *in_one_line(const char *text)
+{
+    char *line = malloc(2 * strlen(text) + 1), *to = line;
+
+    if (!line)
+        return NULL;
+    for (const char *at = text; *at; at++) {
+        if (*at != '\n') {
+            *to++ = *at;
+            continue;
+        }
+        at += strspn(at, "\n\r\t ") - 1;
+        if (at[1])
+            to = stpcpy(to, "; ");
+    }
+    *to = '\0';
+    return line;
+}
+
+static void on_failed(void *context, uint32_t host, const char *text)
+{
+    struct asking *asking = context;
+
+    asking->answers[host].failure = in_one_line(text);
+    note_one(asking);
+}
+
+static void on_ended(void *context, uint32_t host, int wait_status, const char *text)
+{
+    (void)wait_status; /* never: nothing is ever ready */
+    on_failed(context, host, text);
+}
+
+static void on_output(void *context, uint32_t host, const char *bytes, size_t size)
+{
+    struct asking *asking = context;
+
+    asking->answers[host].output = strndup(bytes, size);
+    note_one(asking);
+}
+
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+static int run(struct asking *asking, const struct ask *ask)
+{
+    struct remote_start_config config = {.kind =
+                                             launch_kind(ask->launcher, hosts_in_slurm(variable)),
+                                         .launcher = ask->launcher,
+                                         .words = ask->words,
+                                         .timeout_ms = ask->timeout_ms,
+                                         .keep_output = true,
+                                         .failed = on_failed,
+                                         .ended = on_ended,
+                                         .output = on_output};
+    int error = remote_start_open(&asking->loop, &config, asking, &asking->start);
+
+    if (error)
+        return error;
+    /* One by one: with Slurm, those that are added together have one answer. */
+    for (uint32_t i = 0; i < ask->hosts->count && !error; i++) {
+        struct remote_start_host host = {.number = i, .host = &ask->hosts->items[i]};
+
+        if (!ask->wanted[i])
+            continue;
+        error = remote_start_add(asking->start, &host, 1);
+        asking->awaited += !error;
+    }
+    if (error || asking->awaited == 0)
+        remote_start_close(asking->start, NULL);
+    uv_run(&asking->loop, UV_RUN_DEFAULT);
+    return error;
+}
+
+int ask_hosts(const struct ask *ask, struct ask_answer *answers)
+{
+    struct asking asking = {.answers = answers};
+    struct sigaction ignored = {.sa_handler = SIG_IGN}, before;
+    int error = uv_loop_init(&asking.loop);
+
+    if (error)
+        return error;
+    sigaction(SIGPIPE, &ignored, &before);
+    error = run(&asking, ask);
+    sigaction(SIGPIPE, &before, NULL);
+    uv_loop_close(&asking.loop);
+    return error;
+}

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""bspckpt and the parts of a job that lie on other hosts: ls, verify and rm reach them.
+
+All hosts are this machine.  A job of two hosts saves its snapshots in one directory; then each host
+gets a part of it: the launcher of these tests shows to host H the directory DIR.H for DIR, and has a
+TMPDIR for each."""
+import json
+import os
+import re
+import shutil
+import stat
+import tempfile
+
+from harness import BIN, PROG, bsprun, check, expect, main, run, scratch
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+RSH = os.path.join(HERE, os.pardir, "hosts", "local-rsh")
+BSPCKPT = os.path.join(BIN, "bspckpt")
+OTHERS = ("h0", "h1")
+
+# What stands for DIR is one word of the command; a host that is down hangs or refuses.
+LAUNCHER = """#!/bin/bash
+here='%s' host=$1
+shift
+[ ! -e "$here/refuses.$host" ] || { echo "no way to $host" >&2; exit 9; }
+[ ! -e "$here/hangs.$host" ] || exec sleep 1000
+[ ! -e "$here/garbles.$host" ] || { echo "what?"; exit 0; }
+[ ! -e "$here/chats.$host" ] || echo "welcome to $host"
+TMPDIR="$here/tmp.$host" BSPZERO_HOST_NAME=$host
+export TMPDIR BSPZERO_HOST_NAME
+words=()
+for word; do
+    case $word in
+    "$here/store"*) [ -e "$here/shares.$host" ] || word=$here/store.$host${word#"$here/store"} ;;
+    esac
+    words+=("$word")
+done
+exec "${words[@]}"
+"""
+
+
+class Parts:
+    """A finished job of two hosts.  Host h0 has the images of process 0, h1 those of process 1, this
+    host none; all have the manifests."""
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix="parts-", dir=scratch)
+        self.store = self.path("store")
+        expect(bsprun("--launcher", RSH, "--hosts", "h0:1,h1:1", "--ckpt", self.store, "--every", 1,
+                      "--keep", "all", PROG, "turns", 4), 0)
+        (self.job,) = [name for name in os.listdir(self.store)
+                       if os.path.isdir(os.path.join(self.store, name))]
+        self.count = len(self.images(self.store)) // 2 + 1  # snapshot 0 is one image
+        for host, gone in (("h0", "1.img"), ("h1", "0.img")):
+            shutil.copytree(self.store, self.on(host))
+            os.mkdir(self.path(f"tmp.{host}"))
+            self.drop(self.on(host), gone)
+        self.drop(self.store, "0.img", "1.img")
+        with open(self.path("launcher"), "w", encoding="utf-8") as file:
+            file.write(LAUNCHER % self.folder)
+        os.chmod(file.name, 0o700)
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def on(self, host):
+        return self.path(f"store.{host}")
+
+    def mark(self, what, host):
+        with open(self.path(f"{what}.{host}"), "w", encoding="utf-8"):
+            pass
+
+    @staticmethod
+    def drop(store, *names):
+        for folder, _, files in os.walk(store):
+            for name in set(names) & set(files):
+                os.unlink(os.path.join(folder, name))
+
+    def bspckpt(self, *words, status=0, **more):
+        result = run([BSPCKPT, *words, "--launcher", self.path("launcher")], **more)
+        check(result.status == status, f"status {status}\n", result)
+        if status == 0:
+            check(result.err == "", result)
+        return result
+
+    def images(self, store):
+        return sorted(os.path.relpath(os.path.join(folder, name), store)
+                      for folder, _, names in os.walk(store) for name in names
+                      if name.endswith(".img"))
+
+
+def listed():
+    with Parts() as parts:
+        result = parts.bspckpt("ls", parts.store)
+        here, *others = re.split(r"^on host (\w+):\n", result.out, flags=re.M)
+        check(others[0::2] == list(OTHERS) or others[0::2] == list(OTHERS)[::-1], result)
+        for text in (here, *others[1::2]):
+            check(len(re.findall(rf"^{parts.job} +\d+\.1 .* committed", text, re.M)) == parts.count, result)
+        sizes = {re.search(r"4\.1 .*? (\S+ [KM]?i?B)", text)[1] for text in (here, others[1])}
+        check(len(sizes) == 2, "the same size with and without images", sizes)
+        check("on host" not in parts.bspckpt("ls", parts.store, "--local").out, "--local")
+        check("has run on h" in parts.bspckpt("ls", parts.store, "--local").out, "--local")
+        found = json.loads(parts.bspckpt("ls", parts.store, "--json").out)
+        check([entry.get("host") for entry in found] in ([None, "h0", "h1"], [None, "h1", "h0"]), found)
+        check(all(entry["jobs"][0]["job"] == parts.job for entry in found[1:]), found)
+        # A relative name means the same there.
+        check("on host h1" in parts.bspckpt("ls", "store", cwd=parts.folder).out, "relative")
+
+
+def verified():
+    """Together they are whole.  What is damaged is named with its host, what all lack once."""
+    with Parts() as parts:
+        result = parts.bspckpt("verify", parts.store)
+        check(result.out == f"{parts.count} snapshots, 0 damaged files\n", result)
+        result = parts.bspckpt("verify", f"{parts.store}@4")
+        check(result.out == "1 snapshot, 0 damaged files\n", result)
+        result = parts.bspckpt("verify", parts.store, "--local", status=1)
+        check("4.1/1.img: " in result.out and "has run on h" in result.out, result)
+        name = f"{parts.job}/3.1/1.img"
+        with open(os.path.join(parts.on("h1"), name), "r+b") as file:
+            file.seek(os.fstat(file.fileno()).st_size // 2)
+            byte = file.read(1)
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte[0] ^ 1]))
+        result = parts.bspckpt("verify", parts.store, status=1)
+        check(re.search(rf"^{name}: bytes \d+ to \d+: .*\(on host h1\)$", result.out, re.M), result)
+        check(result.out.endswith(f"{parts.count} snapshots, 1 damaged file\n"), result)
+        (fault,) = json.loads(parts.bspckpt("verify", parts.store, "--json", status=1).out)["faults"]
+        check(fault["host"] == "h1" and fault["job"] == parts.job and fault["file"] == "3.1/1.img",
+              fault)
+        parts.bspckpt("verify", f"{parts.store}@4.1")
+        os.unlink(os.path.join(parts.on("h1"), name))
+        result = parts.bspckpt("verify", parts.store, status=1)
+        check(len(re.findall(rf"^{name}: .*the job has run on h", result.out, re.M)) == 1, result)
+        check(result.out.endswith(f"{parts.count} snapshots, 1 damaged file\n"), result)
+
+
+def removed():
+    """Everywhere, and what the hosts share is removed once."""
+    for shared in (False, True):
+        with Parts() as parts:
+            if shared:
+                parts.mark("shares", "h1")
+            result = parts.bspckpt("rm", f"{parts.store}/{parts.job}")
+            check("on host h0: " in result.out and f"job {parts.job} removed" in result.out, result)
+            check(("on host h1: " in result.out) != shared, result)
+            for store in (parts.store, parts.on("h0")) + (() if shared else (parts.on("h1"),)):
+                check(not os.path.exists(os.path.join(store, parts.job)), "left in", store)
+    with Parts() as parts:
+        parts.bspckpt("rm", f"{parts.store}/{parts.job}", "--local")
+        check(len(parts.images(parts.on("h0"))) == parts.count and not parts.images(parts.store), "--local")
+
+
+def hidden():
+    """What an agent keeps in $TMPDIR, as it cannot have the path, is found and removed with its folder."""
+    with Parts() as parts:
+        kept = parts.path(f"tmp.h1/bspzero-store-{os.getuid()}-1")
+        os.rename(parts.on("h1"), kept)
+        result = parts.bspckpt("ls", parts.store)
+        check(f"in {kept}/{parts.job}:\n" in result.out, result)
+        check(parts.bspckpt("verify", parts.store).out == f"{parts.count} snapshots, 0 damaged files\n", "verify")
+        result = parts.bspckpt("rm", f"{parts.store}/{parts.job}")
+        check(f"on host h1: {kept}/{parts.job} removed\n" in result.out, result)
+        check(os.listdir(parts.path("tmp.h1")) == [], os.listdir(parts.path("tmp.h1")))
+
+
+def not_reached():
+    """One line for each host that does not answer, and a status; nothing is removed here then."""
+    for kind, text in (("refuses", "host h1: .*status 9.*no way to h1"),
+                       ("hangs", "host h1: .*"), ("garbles", "host h1: .*not understood")):
+        with Parts() as parts:
+            parts.mark(kind, "h1")
+            quick = ["--connect-timeout", "1"]
+            for command in ("ls", "verify", "rm"):
+                target = parts.store + ("/" + parts.job if command == "rm" else "")
+                result = parts.bspckpt(command, target, *quick, status=1)
+                lines = result.err.splitlines()
+                check(re.search("^bspckpt: " + text, lines[0]) and
+                      len(lines) == (2 if command == "rm" else 1), result)
+                check(command != "rm" or "rm --local" in lines[1], result)
+            check(os.path.isdir(os.path.join(parts.store, parts.job)), "it is gone here")
+            check(not os.path.exists(os.path.join(parts.on("h0"), parts.job)), "it is left on h0")
+            os.unlink(parts.path(f"{kind}.h1"))
+            parts.bspckpt("rm", f"{parts.store}/{parts.job}")
+            check(not os.path.exists(os.path.join(parts.on("h1"), parts.job)), "it is left on h1")
+
+
+def chatty_shells():
+    with Parts() as parts:
+        parts.mark("chats", "h0")
+        check(parts.bspckpt("verify", parts.store).out == f"{parts.count} snapshots, 0 damaged files\n", "verify")
+        json.loads(parts.bspckpt("ls", parts.store, "--json").out)
+
+
+def cannot_be_read_there():
+    """A directory that others may write to is not believed there either."""
+    with Parts() as parts:
+        folder = parts.on("h0")
+        os.chmod(folder, 0o777 & ~stat.S_ISVTX)
+        result = parts.bspckpt("verify", parts.store, status=1)
+        check(re.search(r"^bspckpt: host h0: .*store.h0", result.err, re.M), result)
+        os.chmod(folder, 0o700)
+
+
+def as_the_job_was_started():
+    """The launcher is remembered; and hosts that share the directory are not shown twice."""
+    with Parts() as parts:
+        for words in (["ls"], ["verify"]):
+            result = run([BSPCKPT, *words, parts.store])
+            check("on host" not in result.out and result.err == "", result)
+        expect(run([BSPCKPT, "ls", parts.store, "--launcher", "-x"]), 2, err="--launcher")
+        expect(run([BSPCKPT, "ls", parts.store, "--connect-timeout", "soon"]), 2, err="--connect-timeout")
+        expect(run([BSPCKPT, "rm", f"{parts.store}/{parts.job}"]), 0, no_err=True)
+        check(not os.path.exists(os.path.join(parts.store, parts.job)), "left")
+
+
+if __name__ == "__main__":
+    main([listed, verified, removed, hidden, not_reached, chatty_shells, cannot_be_read_there,
+          as_the_job_was_started])
