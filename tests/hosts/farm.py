@@ -60,10 +60,11 @@ class Farm(Faults):
     wires      the links can be slow and lossy, and are slower than those without
     direct     two hosts are linked without a switch between them; neither can be disturbed
     user       hosts know a user of this name with a home, besides those of the machine (root only)
+    off        names of hosts that are down until boot(name)
     """
 
     def __init__(self, hosts=3, private=(), shared=(), private_on=None, put=None, wires=False,
-                 direct=False, user=USER[0]):
+                 direct=False, user=USER[0], off=()):
         names = default_names(hosts) if isinstance(hosts, int) else list(hosts)
         self.hosts = {name: Host(number, name) for number, name in enumerate(names)}
         self.names = names
@@ -81,7 +82,8 @@ class Farm(Faults):
             self.write_files()
             self.start_switch()
             for host in self.hosts.values():
-                self.boot(host.name)
+                if host.name not in off:
+                    self.boot(host.name)
         except BaseException:
             self.close()
             raise

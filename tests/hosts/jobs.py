@@ -65,8 +65,8 @@ class HostPlace(Place):
 
     def __init__(self, hosts, slots=1, spares=0, heartbeat=HEARTBEAT, options=(), private=False,
                  here=False, **farm):
-        """hosts: of the job; one more is bsprun's, unless that is to take part (here).  private: each
-        host has a directory of snapshots of its own."""
+        """hosts: of the job; one more is bsprun's, unless that is to take part (here); or the names of
+        all, bsprun's first.  private: each host has a directory of snapshots of its own."""
         super().__init__()
         os.chmod(harness.scratch, 0o755)
         self.private = private
@@ -74,7 +74,7 @@ class HostPlace(Place):
             self.store = self.path("own", "store")
             os.mkdir(self.path("own"))
             farm.setdefault("private", []).append(self.path("own"))
-        self.farm = Farm(hosts + (not here), **farm)
+        self.farm = Farm(hosts if isinstance(hosts, list) else hosts + (not here), **farm)
         self.job_hosts = self.farm.names[not here:]
         self.slots = slots
         self.options = ["--launcher", self.farm.rsh, "--heartbeat", heartbeat, *options]
