@@ -25,10 +25,14 @@ class Cell:
         """Seconds after which a job is not waited for any more."""
         return 4 * self.work.seconds
 
-    def mean(self, over=None):
-        """The true mean time between failures of the job: over so long a time of it."""
-        mean = self.life / self.setting.hosts
-        over = over or 1.5 * self.work.seconds
+    @property
+    def mean_at_first(self):
+        """The true mean time between failures of the job, as it is in the beginning."""
+        return self.life / self.setting.hosts
+
+    def mean(self):
+        """The same over the time that the job takes, about."""
+        mean, over = self.mean_at_first, 1.5 * self.work.seconds
         if not self.doubling:
             return mean
         scale = self.doubling / math.log(2)
@@ -41,20 +45,19 @@ def work(seconds):
     return Work(round(seconds * 10), 0.1, "512K", 100, "1M")
 
 
-GRID = (1, 1.5, 2.1, 3, 4.2, 6, 7.5, 12)
+GRID = (1.5, 2.1, 3, 4.2, 6, 7.5, 12)
 CELLS = {
     "8 hosts": Cell(8, 96.0, work(50), GRID),
     "8 hosts, rates double": Cell(8, 240.0, work(60), GRID, doubling=60.0),
-    "4 hosts": Cell(4, 64.0, work(50), GRID),
+    "4 hosts": Cell(4, 48.0, work(50), GRID),
     "4 hosts, own directories, rates double": Cell(4, 120.0, work(60), GRID, doubling=60.0,
                                                    private=True),
     "8 hosts, own directories": Cell(8, 96.0, work(50), GRID, private=True),
     "8 hosts, images written meanwhile": Cell(8, 96.0, work(50), (0.3, 0.5, *GRID), asynchronous="on"),
 }
-MINUTES = {"1 min scaled": 60 / SCALE, "5 min scaled": 300 / SCALE, "1 min": 60.0, "5 min": 300.0}
-# That never end are tried on fewer traces.
-SELDOM = {"1 min": 4, "5 min": 4}
-LOOKS_LIKE = {"1 min scaled": "1.5 s", "5 min scaled": "7.5 s"}  # of the grid: not run twice
+SCALED = {f"{minutes * 60 / SCALE:g} s": f"{minutes} min scaled" for minutes in (1, 5)}  # of the grid
+MINUTES = {"1 min": 60.0, "5 min": 300.0}
+SELDOM = {"1 min": 4, "5 min": 4}  # traces: with these a job hardly ends
 
 
 def young(cost, mean):

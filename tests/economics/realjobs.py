@@ -49,8 +49,9 @@ if __name__ == "__main__":
 import hostjob  # noqa: E402
 from cells import CELLS, SELDOM, Rule, best_interval, knows_mtbf, rules  # noqa: E402
 from hostjob import Failed, Setting, Work, check, run_job  # noqa: E402
-from traces import Trace  # noqa: E402
+from traces import AHEAD, Trace  # noqa: E402
 
+NEIGHBOURS = "/proc/sys/net/ipv4/neigh/default/gc_thresh3"
 WARM = 3  # jobs before the first, of which a history tells
 WARM_SEED = 900000
 
@@ -89,6 +90,16 @@ def keep(out, result):
 
 # ---- All of them ---------------------------------------------------------------------------------
 
+def most_side_by_side(hosts):
+    """How many jobs the kernel has room for in its one table of neighbours, which all hosts of all
+    farms share: a host that finds no room there cannot be reached."""
+    try:
+        with open(NEIGHBOURS) as file:
+            return max(1, int(file.read()) // (hosts + AHEAD + 2) ** 2)
+    except OSError:
+        return 1 << 30
+
+
 class Bench:
     def __init__(self, options):
         self.options, self.out = options, os.path.abspath(options.out)
@@ -96,6 +107,11 @@ class Bench:
         self.running = {}
         os.makedirs(self.out, exist_ok=True)
         self.cells = options.cell or list(CELLS)
+        most = most_side_by_side(max(CELLS[name].setting.hosts for name in self.cells))
+        if options.side > most:
+            print(f"{most} jobs side by side instead of {options.side}: {NEIGHBOURS} is too small "
+                  "for more", flush=True)
+            options.side = most
         self.costs = self.stored("costs.json")
         self.before = self.old_build() if options.before else None
 
@@ -113,8 +129,10 @@ class Bench:
         link = os.path.join(folder, "bin")
         if not os.path.islink(link):
             os.symlink(os.path.join(os.path.abspath(self.options.before), "bin"), link)
-        subprocess.run([os.path.join(self.options.before, "bin", "bspcc"), "-O2", "-o",
-                        os.path.join(folder, "worker"), os.path.join(HERE, "worker.c")], check=True)
+        worker = os.path.join(folder, "worker")
+        if not os.path.exists(worker):  # made once: images are of this file
+            subprocess.run([os.path.join(self.options.before, "bin", "bspcc"), "-O2", "-o", worker,
+                            os.path.join(HERE, "worker.c")], check=True)
         return folder
 
     def done(self):

@@ -122,7 +122,7 @@ static void spmd(void)
     if (!state || !all)
         bsp_abort("worker: out of memory\n");
     for (uint64_t page = 0; page < wanted.pages; page++)
-        fill(state + page * PAGE_WORDS, mix((uint64_t)pid) + page);
+        fill(state + page * PAGE_WORDS, mix(mix((uint64_t)pid) + page));
     bsp_push_reg(&incoming, sizeof(incoming));
     bsp_push_reg(all, p * (int)sizeof(*all));
     bsp_sync();

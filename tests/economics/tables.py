@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Tables of what realjobs.py has measured.
+
+    tables.py OUT [NAME OF A RULE]      against that rule instead of "auto"
+
+Of each cell only the traces count that every rule has been through, but for the rules that are tried on
+few.  A job that was not waited for any longer counts with the time it was given: ratios with it are
+bounds, and medians are true where less than half of the jobs are such.  Intervals are of 95 %, by
+10,000 draws of traces.
+"""
+import json
+import os
+import random
+import statistics
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+from cells import CELLS, SCALED, SELDOM, best_interval  # noqa: E402
+
+DRAWS = 10000
+
+
+def load(out):
+    """{cell: {rule: {seed: result}}}"""
+    found = {}
+    with open(os.path.join(out, "results.jsonl")) as file:
+        for result in map(json.loads, file):
+            if result["rule"] != "warm" and not result.get("failed"):
+                rules = found.setdefault(result["cell"], {})
+                rules.setdefault(result["rule"], {})[result["seed"]] = result
+    return found
+
+
+def common(rules):
+    """The traces that all rules but the seldom ones have been through."""
+    often = [set(runs) for rule, runs in rules.items() if rule not in SELDOM]
+    return sorted(set.intersection(*often))
+
+
+def bootstrap(values, draw):
+    """The median and the ends of its interval."""
+    medians = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(DRAWS))
+    return (statistics.median(values), medians[int(DRAWS * 0.025)], medians[int(DRAWS * 0.975)])
+
+
+def is_fixed(rule):
+    return rule.endswith(" s")
+
+
+def mean_of(runs, name):
+    values = [run[name] for run in runs if run["finished"] and name in run]
+    return f"{statistics.mean(values):.1f}" if values else ""
+
+
+def interval_of(runs):
+    values = [value for run in runs for value in run["intervals"]]
+    return f"{statistics.median(values):.1f}" if values else ""
+
+
+def row(rule, runs, reference, best, draw):
+    """reference: the runs of auto; best: the best fixed interval."""
+    seeds = [seed for seed in reference if seed in runs]
+    mine = [runs[seed] for seed in seeds]
+    ratio = bootstrap([runs[seed]["seconds"] / reference[seed]["seconds"] for seed in seeds], draw)
+    ended = sum(run["finished"] for run in mine)
+    bound = "" if ended == len(mine) else ">= " if ended * 2 <= len(mine) else ""
+    name = f"**{rule}**" if rule == best else rule
+    name += f", {SCALED[rule]}" if rule in SCALED else ""
+    return (f"| {name} | {ended} of {len(mine)} "
+            f"| {bound}{statistics.median(run['seconds'] for run in mine):.1f} "
+            f"| {bound}{ratio[0]:.3f} | {ratio[1]:.3f} to {ratio[2]:.3f} | {interval_of(mine)} "
+            f"| {mean_of(mine, 'pauses')} | {mean_of(mine, 'lost')} | {mean_of(mine, 'down')} "
+            f"| {mean_of(mine, 'restarts')} |")
+
+
+def table(name, rules, cost, against):
+    cell, draw = CELLS[name], random.Random(1)
+    seeds = common(rules)
+    if not seeds or against not in rules:
+        return f"### {name}\n\nNo trace that all have been through.\n"
+    reference = {seed: rules[against][seed] for seed in seeds}
+    fixed = {rule: statistics.median(runs[seed]["seconds"] for seed in seeds)
+             for rule, runs in rules.items() if is_fixed(rule)}
+    best = min(fixed, key=fixed.get)
+    runs = [run for each in rules.values() for seed, run in each.items() if seed in seeds]
+    done = [run for run in runs if run["finished"] and run["restarts"]]
+    down = statistics.mean(run["down"] / run["restarts"] for run in done)
+    mean, heartbeat = cell.mean(), cell.setting.heartbeat
+    rate = (f"{cell.mean_at_first:.1f} s at the beginning, twice as often every {cell.doubling:.0f} s, "
+            f"{mean:.1f} s on average over {1.5 * cell.work.seconds:.0f} s" if cell.doubling
+            else f"{mean:.1f} s")
+    exact = best_interval(cost["cost"], mean)
+    lines = [
+        f"### {name}", "",
+        f"{len(seeds)} traces.  Useful time {cell.work.seconds:.0f} s, mean time between failures of "
+        f"the job {rate}; a snapshot costs {cost['cost']:.2f} s and is committed {cost['commit']:.2f} s "
+        f"after its barrier; after a failure the job is down for {down:.1f} s, {heartbeat:.1f} s or "
+        f"more of silence before that included in lost time.  The exact model's interval for the mean "
+        f"is {exact:.1f} s.  Not waited for after {cell.cap:.0f} s, "
+        f"{cell.cap / fixed[best]:.1f} times the best.", "",
+        f"| rule | finished | median s | time / that of {against} | 95 % | interval s | pauses s "
+        "| lost s | down s | rollbacks |", "|---|---|---|---|---|---|---|---|---|---|"]
+    order = sorted(rules, key=lambda rule: (is_fixed(rule), float(rule.split()[0]) if is_fixed(rule)
+                                            else 0))
+    lines += [row(rule, rules[rule], reference, best, draw) for rule in order
+              if any(seed in rules[rule] for seed in seeds)]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    out, against = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "auto"
+    with open(os.path.join(out, "costs.json")) as file:
+        costs = json.load(file)
+    for name, rules in load(out).items():
+        print(table(name, rules, costs[name], against))
+
+
+if __name__ == "__main__":
+    main()
