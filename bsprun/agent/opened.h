@@ -7,7 +7,10 @@
  *
  * A length is known when the file was looked at when the snapshot was taken, as it had been open
  * before; when it has not been changed since then; or, as 0, when it was made later.  Else there is
- * a warning for files that are appended to; others are written in the same places again.
+ * a warning for files that are appended to; others are written in the same places again.  What a
+ * file had in it when it was opened and written between two looks nobody knows any more; the lengths
+ * of all files in a folder at each snapshot would tell, but not whether what came behind is ours: it
+ * may be another program's log, and is not cut.
  *
  * A file counts as still open when two looks in a row have found it: one that is opened for a
  * moment to write a line is the program's own affair.

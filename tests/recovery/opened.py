@@ -11,9 +11,10 @@ def wait_looks():
     time.sleep(0.5)
 
 
-def run(what, victim, before=BEFORE, held=(), disturb=None):
+def run(what, victim, before=BEFORE, held=(), disturb=None, status=0, images=False):
     """The file's content and what bsprun said, after a process was lost while the file was open.
-    what: the rest of the program's arguments.  held: supersteps in which the agent has time to look."""
+    what: the rest of the program's arguments.  held: supersteps in which the agent has time to look.
+    images: all come back from their images."""
     with Place() as place:
         file = place.path("files", "log")
         if before is not None:
@@ -34,14 +35,19 @@ def run(what, victim, before=BEFORE, held=(), disturb=None):
         ranks = [place.wait_executed(pid, LOST) for pid in range(2)]
         place.wait_committed(SNAPSHOT)
         wait_looks()
-        place.kill(ranks[victim])
+        agent = job.agent()
+        copies = [child for child in children_of(agent) if name_of(child) == "bspzero-copy"]
+        place.kill(*(copies if images else []), ranks[victim])
         for pid in range(2):
             place.release(pid, LOST)
-        job.wait(0)
-        check(len(place.executed(1, OPENS)) == 2, "nothing was executed again", job)
+        job.wait(status)
+        check(status or len(place.executed(1, OPENS)) == 2, "nothing was executed again", job)
         place.check_clean()
+        said = job.err().decode() if status else job.said()
+        if not os.path.exists(file):
+            return None, said
         with open(file, "rb") as log:
-            return log.read(), job.said()
+            return log.read(), said
 
 
 def lines(*supersteps):
@@ -101,5 +107,31 @@ def closed_each_time():
     check(content == BEFORE + lines(*range(OPENS, LOST + 1), *range(OPENS, SUPERSTEPS + 1)), content)
 
 
-main([("writer_lost", known_as_it_was(1)), ("other_lost", known_as_it_was(0)), made_since, written_anew,
+def made_again():
+    """A file that is made with O_EXCL is there already, as empty as when it was made."""
+    content, said = run((OPENS, OPENS, "ax"), 0, before=None, status=1)
+    check("log cannot be opened" in said, said)
+    check(content == b"", content)
+
+
+def moved_again(how):
+    """What was renamed or removed since the snapshot is not there to be so again."""
+    def test():
+        content, said = run((SUPERSTEPS, OPENS, how), 0, status=1)
+        check("log cannot be moved" in said and content is None, content, said)
+    return test
+
+
+def moved_while_open(how):
+    """A snapshot that has it open cannot be restored from its image."""
+    def test():
+        content, said = run((3, OPENS, how), 1, status=1, images=True)
+        check(re.search(r"/log\b", said) and content is None, content, said)
+    return test
+
+
+main([("renamed", moved_again("rename")), ("removed", moved_again("unlink")),
+      ("renamed_while_open", moved_while_open("rename")),
+      ("removed_while_open", moved_while_open("unlink")), made_again,
+      ("writer_lost", known_as_it_was(1)), ("other_lost", known_as_it_was(0)), made_since, written_anew,
       open_before_and_again, not_known, of_somebody_else, closed_each_time])
