@@ -1,0 +1,94 @@
+"""Jobs on hosts whose firewalls let new connections pass to few ports only.
+
+A firewall drops what it does not accept, so who calls hears nothing.
+"""
+import os
+import re
+import shutil
+
+import farm as farms
+from farm import Farm
+from jobs import BUILD, check, copied_build, main
+from sshd import Sshd
+
+FIRST, LAST = 20000, 20009
+WALL = """
+table inet wall {{
+    chain coming {{
+        type filter hook input priority 0; policy drop;
+        iif "lo" accept
+        tcp flags & (syn | ack) != syn accept
+        {rules}
+    }}
+}}
+"""
+
+
+class Walled:
+    """Three hosts; bsprun is called on the first one.  They are reached by ssh where there can be one."""
+
+    def __init__(self, farm):
+        self.farm = farm
+        self.bin = os.path.join(copied_build(farm), "bin")
+        shutil.copy(os.path.join(BUILD, "bin", "bspparam"), self.bin)
+        self.launcher = []
+        if farm.user:
+            Sshd(farm)
+        else:
+            self.launcher = ["--launcher", farm.rsh]
+
+    def wall(self, name, *rules):
+        """A host accepts only that: ssh, and new connections of these kinds."""
+        rules = "\n".join(["tcp dport 22 accept", *rules])
+        host = self.farm.hosts[name]
+        self.farm.command_in(host.init, ["nft", "-f", "-"], input=WALL.format(rules=rules))
+
+    def job(self, *words):
+        """A program of 2 processes on each host that says nothing."""
+        return self.farm.run("a", [os.path.join(self.bin, "bsprun"), "-v", "--hosts", "a:2,b:2,c:2",
+                                   *self.launcher, *words, os.path.join(self.bin, "bspparam"),
+                                   "-probe", "check"],
+                             user=self.farm.user, cwd=self.farm.home)
+
+    def address(self, name):
+        return re.escape(self.farm.hosts[name].address)
+
+
+def walled(function):
+    def test():
+        with Farm(3) as farm:
+            function(Walled(farm))
+    return function.__name__, test
+
+
+def through_a_range(hosts):
+    """All hosts accept ssh and the range, and --ports keeps the job within it."""
+    for name in "abc":
+        hosts.wall(name, f"tcp dport {FIRST}-{LAST} accept")
+    done = hosts.job("--ports", f"{FIRST}-{LAST}")
+    check(done.returncode == 0 and re.search(r"\(term 1\), p = 6$", done.stderr, re.M), done)
+
+
+def bsprun_behind_a_wall(hosts):
+    """Without --ports: the address that does not answer is the first one named."""
+    hosts.wall("a", f"tcp dport {FIRST}-{LAST} accept")
+    done = hosts.job()
+    check(done.returncode == 1, done)
+    check(re.search(rf"bsprun cannot be reached: {hosts.address('a')}:\d+: no connection within",
+                    done.stderr), done)
+
+
+def an_agent_behind_a_wall(hosts):
+    """Agents reach bsprun, but one of them not another."""
+    for name in "ac":
+        hosts.wall(name, f"tcp dport {FIRST}-{LAST} accept")
+    hosts.wall("b", f"ip saddr {hosts.farm.hosts['a'].address} tcp dport {FIRST}-{LAST} accept")
+    done = hosts.job("--ports", f"{FIRST}-{LAST}")
+    check(done.returncode == 1, done)
+    check(re.search(rf"^bsprun: host c has lost host b: {hosts.address('b')}:20\d\d\d: "
+                    r"no connection within", done.stderr, re.M), done)
+
+
+if __name__ == "__main__":
+    farms.require("nft", *(["ssh", "sshd"] if os.geteuid() == 0 else []))
+    main(map(walled, (through_a_range, bsprun_behind_a_wall, an_agent_behind_a_wall)))
