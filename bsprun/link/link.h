@@ -64,7 +64,8 @@ struct links_setup {
      * wanted.host is filled in; copied, but the key must stay.  NULL: all come by links_take. */
     const struct net_meet_options *meet;
     bool encrypt;
-    uint32_t heartbeat_ms;  /* a peer that sends nothing for so long is lost; 0: never */
+    /* A peer that sends nothing for so long is lost, within half of that again; 0: never. */
+    uint32_t heartbeat_ms;
     struct link_bell *bell; /* NULL: only links_poke sees that ranks have arrived */
     /* How long the thread of the bell, when all ranks here wait for others, asks the connections
      * again and again before it leaves them to the loop; 0: not at all. */

@@ -6,6 +6,11 @@
  * What can fail: nothing comes, though the connection stands: the host is gone, frozen, or what
  * lies between drops everything: links_break.  Turns are counted and not time, so that who was late
  * himself concludes nothing before he has read what waits for him.
+ *
+ * A link is lost at the fifth beat in a row that has found nothing, with four beats in the time of
+ * the heartbeat: 1 1/4 to 1 1/2 heartbeats after its last byte came.  As peers speak at every beat,
+ * that is 1 to 1 1/2 heartbeats after the way was cut.  Nothing is fenced by it: bsprun is told, and
+ * it ends the term on both hosts.
  */
 #include <stdio.h>
 
