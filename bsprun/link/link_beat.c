@@ -9,8 +9,8 @@
  *
  * A link is lost at the fifth beat in a row that has found nothing, with four beats in the time of
  * the heartbeat: 1 1/4 to 1 1/2 heartbeats after its last byte came.  As peers speak at every beat,
- * that is 1 to 1 1/2 heartbeats after the way was cut.  Nothing is fenced by it: bsprun is told, and
- * it ends the term on both hosts.
+ * that is 1 to 1 1/2 heartbeats after the way was cut.  Nothing is fenced by it: bsprun is told,
+ * and it ends the term on both hosts.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* holdup.c - for LD_PRELOAD: a process that is late, at a place that a test chooses: with a file, or
- * behind what it says.
+/* holdup.c - for LD_PRELOAD: a process that is late, at a place that a test chooses: with a file,
+ * or behind what it says.
  *
  * HOLDUP is the end of the file's path; HOLDUP_SKIP how many times it is to be made before.  Files
  * are made as NAME.tmp and renamed.  When the process is about to make NAME.tmp it stops itself
