@@ -125,14 +125,26 @@ void check_chosen(struct world *world, const struct zero *zero, struct coord_nam
         world->announced = snap_synced(snap) ? name : (struct coord_name){0};
 }
 
+/* Of the term's hosts those that live.  One that has lost its power may have again what it had
+ * removed, and said that it does not have. */
+static uint64_t living_disks_of(const struct world *world, const struct zero *zero)
+{
+    uint64_t disks = disks_of(world, zero);
+    for (uint32_t i = 0; !world->shared && i < world->host_count; i++)
+        if (!world->agents[i].up || world->agents[i].term != zero->term)
+            disks &= ~disk_bit(world, i);
+    return disks;
+}
+
 /* One that is damaged has been tried, or is not looked at before. */
 void check_nothing_saved(struct world *world, const struct zero *zero)
 {
+    uint64_t disks = living_disks_of(world, zero);
     for (uint32_t i = 0; i < world->snap_count; i++) {
         const struct snap *snap = &world->snaps[i];
         bool wanted = zero->wanted == COORD_NEVER || zero->wanted == snap->name.superstep;
         if (wanted && snap->name.term < zero->term && !snap->damaged &&
-            is_usable(world, snap, disks_of(world, zero)))
+            is_usable(world, snap, disks))
             fail(world, "nothing is found to go on from, but there is snapshot %llu.%u",
                  (unsigned long long)snap->name.superstep, snap->name.term);
     }
