@@ -88,7 +88,7 @@ void bspz_queue_swap(bool any_messages)
         queue.count += messages->count;
         queue.bytes += messages->bytes;
         if (source != bspz_rt.pid)
-            bspz_received_bytes += messages->bytes;
+            bspz_rt.received_bytes += messages->bytes;
     }
     queue.source = -1;
     queue.chunk = NULL;

@@ -34,26 +34,6 @@
 #define AGENT_CHECK_MS 500
 #define VALGRIND_MOST  (UINT64_C(256) << 20) /* bytes of all outboxes together */
 
-/* Waits until *word has passed `value`; leaves when the job is stopped meanwhile. */
-static void wait_past(_Atomic uint32_t *word, uint32_t value)
-{
-    struct bspz_board *board = bspz_rt.board;
-
-    for (;;) {
-        uint32_t now = atomic_load(word);
-
-        if (now > value)
-            return;
-        if (atomic_load(&board->stop))
-            bspz_leave();
-        if (atomic_load(&board->clone_error) && bspz_rt.pid <= 0)
-            return;
-        bspz_word_wait(word, now, AGENT_CHECK_MS);
-        if (atomic_load(word) <= value && bspz_agent_gone(board))
-            bspz_leave();
-    }
-}
-
 /* A child that neither signals nor shows in wait(): clone without exit signal. */
 static pid_t fork_silently(void)
 {
@@ -247,7 +227,7 @@ void bspz_make_ranks(void)
     pid_t intermediate;
 
     bspz_board_ring(board);
-    wait_past(&board->phase, BSPZ_PHASE_BEGIN);
+    bspz_wait_past(&board->phase, BSPZ_PHASE_BEGIN);
     map_board(atomic_load(&board->nprocs));
     board = bspz_rt.board;
     bspz_rt.pid = 0;
@@ -278,7 +258,7 @@ void bspz_make_ranks(void)
         bspz_word_set(&board->clones_free, 1);
         bspz_board_ring(board);
     } else {
-        wait_past(&board->clones_free, 0);
+        bspz_wait_past(&board->clones_free, 0);
     }
     bspz_rank_setup();
     open_signals(&saved);
@@ -377,61 +357,10 @@ void bspz_make_ranks_bare(int maxprocs)
 
 /* ---- Every rank, pid 0 included ------------------------------------------------------------ */
 
-/* A clone dies with its agent.  Asked for only now: while the intermediate was its parent, the
- * intermediate's end would have killed it. */
-static void die_with_parent(void)
-{
-    pid_t parent = getppid();
-
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(1);
-}
-
-static void bind_to_core(int core)
-{
-    cpu_set_t *set;
-    size_t bytes;
-
-    bspz_rt.bound = 0;
-    if (core < 0)
-        return;
-    set = CPU_ALLOC((size_t)core + 1);
-    if (!set)
-        return;
-    bytes = CPU_ALLOC_SIZE((size_t)core + 1);
-    CPU_ZERO_S(bytes, set);
-    CPU_SET_S((size_t)core, bytes, set);
-    if (sched_setaffinity(0, bytes, set) == 0)
-        bspz_rt.bound = (uint32_t)core + 1;
-    CPU_FREE(set);
-}
-
-void bspz_join_agent(void)
-{
-    if (bspz_rt.pid > 0) {
-        die_with_parent();
-        setpgid(0, 0);
-    }
-    /* Where Yama restricts direct copies to descendants, the agent's are allowed: all ranks. */
-    prctl(PR_SET_PTRACER, bspz_rt.board->agent_pid);
-    bind_to_core(atomic_load(&bspz_rt.self->core));
-}
-
-void bspz_wait_to_run(void)
-{
-    struct bspz_board *board = bspz_rt.board;
-
-    bspz_word_set(&bspz_rt.self->state, BSPZ_RANK_READY);
-    bspz_board_ring(board);
-    wait_past(&board->phase, BSPZ_PHASE_LAYOUT);
-    atomic_store(&bspz_rt.self->state, BSPZ_RANK_RUNNING);
-}
-
 void bspz_rank_setup(void)
 {
     bspz_rt.self = bspz_rank_of(bspz_rt.board, bspz_rt.pid);
-    wait_past(&bspz_rt.self->state, BSPZ_RANK_FORKED);
+    bspz_wait_past(&bspz_rt.self->state, BSPZ_RANK_FORKED);
     fail_if_not_cloned();
     if (bspz_rt.pid > 0) {
         bspz_stdio_clone();

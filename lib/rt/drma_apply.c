@@ -7,49 +7,11 @@
 #include "lib/rt/drma.h"
 #include "lib/rt/outbox.h"
 
-uint64_t bspz_received_bytes;
-
 const char *bspz_drma_function(uint32_t slot_flags, bool get)
 {
     if (get)
         return slot_flags & BSPZ_PUT_HP ? "bsp_hpget" : "bsp_get";
     return slot_flags & BSPZ_PUT_HP ? "bsp_hpput" : "bsp_put";
-}
-
-BSPZ_COLD BSPZ_NORETURN void bspz_fail_bounds(const char *function, int caller,
-                                              bspz_position position, int owner,
-                                              const struct bspz_area *area, uint64_t offset,
-                                              uint64_t bytes)
-{
-    bool before = (int64_t)offset < 0; /* BSP_COMPAT=oxford */
-    uint64_t outside = before ? -offset : offset + bytes - area->bytes;
-    char place[512];
-
-    bspz_place(owner, area->position, place, sizeof place);
-    bspz_fail_for(function, caller, position,
-                  "%llu bytes at offset %lld do not fit: process %d registered %llu bytes (at %s), "
-                  "%s%llu %s",
-                  (unsigned long long)bytes, (long long)offset, owner,
-                  (unsigned long long)area->bytes, place, before ? "and the access begins " : "",
-                  (unsigned long long)outside, before ? "bytes before them" : "too few");
-}
-
-BSPZ_COLD bool bspz_reaches_other_area(int owner, const struct bspz_area *area, uint64_t offset,
-                                       uint64_t bytes)
-{
-    const struct bspz_area *other = bspz_areas_of(owner);
-    const struct bspz_area *end =
-        other + atomic_load(&bspz_rank_of(bspz_rt.board, owner)->slot_count);
-    uint64_t start = area->base + offset;
-
-    if (!bspz_rt.oxford || (int64_t)offset >= 0)
-        return false;
-    for (; other < end; other++)
-        if ((other->state == BSPZ_SLOT_LIVE || other->state == BSPZ_SLOT_POPPED) &&
-            start >= other->base && bytes <= other->bytes &&
-            start - other->base <= other->bytes - bytes)
-            return true;
-    return false;
 }
 
 /* A record does not lie inside the area.  Ends the job with the first of its calls that does not;
@@ -161,7 +123,7 @@ void bspz_apply_puts(void)
         if (!chunk)
             continue;
         if (source != bspz_rt.pid)
-            bspz_received_bytes += chunk->bytes;
+            bspz_rt.received_bytes += chunk->bytes;
         for (; chunk; chunk = bspz_next_chunk(chunk))
             apply_chunk(source, chunk);
     }

@@ -107,7 +107,7 @@ static BSPZ_NORETURN void end_failed(void)
 {
     bspz_rt.life = BSPZ_LIFE_LEAVING;
     fflush(stdout);
-    bspz_trace_cut();
+    bspz_cut_short();
     bspz_announce(BSPZ_RANK_FAILED, 1);
     _exit(1);
 }

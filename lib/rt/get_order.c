@@ -255,7 +255,7 @@ static void count_bytes(void)
         bytes = bytes_asked(&bspz_cursors[BSPZ_REQUESTS][owner]);
         bspz_rt.self->counters.bytes_got += bytes;
         if (owner != bspz_rt.pid)
-            bspz_received_bytes += bytes;
+            bspz_rt.received_bytes += bytes;
     }
 }
 

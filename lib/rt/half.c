@@ -20,14 +20,9 @@ static uint64_t up_to_page(uint64_t bytes)
     return (bytes + PAGE - 1) & ~(PAGE - 1);
 }
 
-static uint64_t offset_of(const void *at)
-{
-    return (uint64_t)((const char *)at - (const char *)bspz_rt.board);
-}
-
 static int try_to_allocate(int mode, const char *at, uint64_t bytes)
 {
-    off_t offset = (off_t)offset_of(at);
+    off_t offset = (off_t)bspz_offset_of(at);
 
     return fallocate(bspz_rt.board_fd, mode, offset, (off_t)bytes) == 0 ? 0 : errno;
 }
@@ -87,7 +82,7 @@ static int commit(struct bspz_half *half, unsigned k, uint64_t bytes)
         error = bspz_commit(half->stretch[k] + before, target - before);
     }
     if (!error)
-        error = bspz_reserve_open(offset_of(half->stretch[k]), target);
+        error = bspz_reserve_open(bspz_offset_of(half->stretch[k]), target);
     if (error)
         return error;
 #ifdef MADV_POPULATE_WRITE

@@ -9,6 +9,9 @@
 #include "lib/rt/outbox.h"
 #include "lib/rt/rt.h"
 
+/* Names it, so that a program that is linked with the static library has it. */
+void (*const bspz_before_main)(void) BSPZ_HIDDEN = bspz_attach;
+
 void bsp_init_cpp(void (*spmd)(void), int argc, char **argv, int line, const char *file)
 {
     (void)argc;
@@ -128,7 +131,7 @@ void bsp_abort_va(const char *format, __builtin_va_list arguments)
     bspz_stdio_flush_output();
     print_abort(format, arguments);
     bspz_has_spoken();
-    bspz_trace_cut();
+    bspz_cut_short();
     if (life == BSPZ_LIFE_SPMD)
         bspz_announce(BSPZ_RANK_ABORTED, 1);
     exit(1);

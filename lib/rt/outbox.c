@@ -1,8 +1,6 @@
 /* outbox.c - chaining chunks and entering them in the directory; see outbox.h. */
 #include "lib/rt/outbox.h"
-#include "lib/rt/get_order.h"
 #include "lib/rt/half.h"
-#include "lib/rt/registration.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -89,11 +87,6 @@ static void touch(int to)
     }
 }
 
-static uint64_t offset_of(const void *at)
-{
-    return (uint64_t)((const char *)at - (const char *)bspz_rt.board);
-}
-
 void *bspz_outbox_memory(uint64_t least, uint64_t *bytes, const char *function, int line,
                          const char *file)
 {
@@ -127,9 +120,9 @@ static void new_chunk(struct bspz_cursor *cursor, uint64_t least, uint64_t most,
     chunk->used = 0;
     if (cursor->chunk) {
         cursor->chunk->used = (uint64_t)(cursor->tail - (char *)(cursor->chunk + 1));
-        cursor->chunk->next = offset_of(chunk);
+        cursor->chunk->next = bspz_offset_of(chunk);
     } else {
-        cursor->first = offset_of(chunk);
+        cursor->first = bspz_offset_of(chunk);
     }
     cursor->chunk = chunk;
     cursor->tail = (char *)(chunk + 1);
@@ -206,31 +199,9 @@ static uint32_t seal_chain(const struct bspz_cursor *cursor, uint64_t *first, ui
     return flag;
 }
 
-/* Copies the superstep's pushes, pops and tag sizes to where the others can compare them. */
-static uint32_t seal_sequence(uint64_t superstep, int line, const char *file)
+uint32_t bspz_outbox_seal(uint64_t superstep)
 {
-    const struct bspz_sequence *sequence = &bspz_sequence;
-    uint64_t bytes = sequence->count * sizeof *sequence->operations;
-    uint64_t room = bspz_pad(sizeof(struct bspz_calls) + bytes, 16);
-    struct bspz_line *own = &bspz_rt.self->line[superstep & 1];
-    struct bspz_calls *calls;
-
-    if (sequence->count == 0)
-        return 0;
-    calls = bspz_outbox_memory(room, &room, "bsp_sync", line, file);
-    calls->count = sequence->count;
-    memcpy(calls->operations, sequence->operations, bytes);
-    /* The table itself changes as soon as this rank goes on. */
-    for (size_t i = 0; i < sequence->count; i++)
-        if (calls->operations[i].kind == BSPZ_OP_PUSH)
-            calls->operations[i].value = (int64_t)bspz_areas[calls->operations[i].slot].base;
-    own->sequence = offset_of(calls);
-    return BSPZ_HAS_SEQUENCE | (sequence->null_pop ? BSPZ_HAS_NULL_POP : 0);
-}
-
-uint32_t bspz_outbox_seal(uint64_t superstep, int line, const char *file)
-{
-    uint32_t flags = seal_sequence(superstep, line, file);
+    uint32_t flags = 0;
 
     for (int i = 0; i < dirty_count; i++) {
         int to = dirty[i];
@@ -300,7 +271,6 @@ void bspz_outbox_flip(uint64_t next_superstep)
         is_dirty[dirty[i]] = false;
     }
     dirty_count = 0;
-    bspz_get_order_reset();
     current = &halves[next_superstep & 1];
     bspz_half_reset(current);
 }

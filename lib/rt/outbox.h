@@ -136,7 +136,7 @@ void *bspz_outbox_memory(uint64_t least, uint64_t *bytes, const char *function, 
                          const char *file);
 
 /* Publishes what was written in `superstep` in this rank's half; returns BSPZ_HAS_* flags. */
-uint32_t bspz_outbox_seal(uint64_t superstep, int line, const char *file);
+uint32_t bspz_outbox_seal(uint64_t superstep);
 /* Publishes the replies only. */
 void bspz_outbox_seal_replies(uint64_t superstep);
 /* The first chunk that this rank wrote for `to` in this superstep, NULL when there is none. */

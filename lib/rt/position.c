@@ -67,3 +67,10 @@ const char *bspz_place(int pid, bspz_position position, char *buffer, size_t siz
                  bspz_name_of(bspz_rt.board, bspz_rt.nprocs, pid, index), position & 0xffffffu);
     return buffer;
 }
+
+enum bspz_call bspz_collective_of(int pid)
+{
+    const struct bspz_line *line = &bspz_rank_of(bspz_rt.board, pid)->line[bspz_rt.superstep & 1];
+
+    return (enum bspz_call)((line->flags & BSPZ_COLLECTIVE_MASK) >> BSPZ_COLLECTIVE_SHIFT);
+}

@@ -329,3 +329,41 @@ void bspz_registration_apply(void)
     sequence->null_pop = false;
     bspz_last_lookup.base = NULL;
 }
+
+/* ---- Bounds of areas ------------------------------------------------------------------------ */
+
+BSPZ_COLD BSPZ_NORETURN void bspz_fail_bounds(const char *function, int caller,
+                                              bspz_position position, int owner,
+                                              const struct bspz_area *area, uint64_t offset,
+                                              uint64_t bytes)
+{
+    bool before = (int64_t)offset < 0; /* BSP_COMPAT=oxford */
+    uint64_t outside = before ? -offset : offset + bytes - area->bytes;
+    char place[512];
+
+    bspz_place(owner, area->position, place, sizeof place);
+    bspz_fail_for(function, caller, position,
+                  "%llu bytes at offset %lld do not fit: process %d registered %llu bytes (at %s), "
+                  "%s%llu %s",
+                  (unsigned long long)bytes, (long long)offset, owner,
+                  (unsigned long long)area->bytes, place, before ? "and the access begins " : "",
+                  (unsigned long long)outside, before ? "bytes before them" : "too few");
+}
+
+BSPZ_COLD bool bspz_reaches_other_area(int owner, const struct bspz_area *area, uint64_t offset,
+                                       uint64_t bytes)
+{
+    const struct bspz_area *other = bspz_areas_of(owner);
+    const struct bspz_area *end =
+        other + atomic_load(&bspz_rank_of(bspz_rt.board, owner)->slot_count);
+    uint64_t start = area->base + offset;
+
+    if (!bspz_rt.oxford || (int64_t)offset >= 0)
+        return false;
+    for (; other < end; other++)
+        if ((other->state == BSPZ_SLOT_LIVE || other->state == BSPZ_SLOT_POPPED) &&
+            start >= other->base && bytes <= other->bytes &&
+            start - other->base <= other->bytes - bytes)
+            return true;
+    return false;
+}

@@ -66,9 +66,30 @@ struct bspz_operation *bspz_sequence_add(enum bspz_operation_kind kind, uint32_t
 /* After all ranks' sequences were found equal: pushes and pops take effect, in program order. */
 void bspz_registration_apply(void);
 
+/* sequence.c: copies the superstep's pushes, pops and tag sizes to where the others can compare them;
+ * returns BSPZ_HAS_* flags for the own line. */
+uint32_t bspz_sequence_seal(uint64_t superstep, int line, const char *file);
 /* sequence.c: compares this superstep's sequences of all ranks (only called when a digest differs
  * or somebody popped NULL); resolves NULL pops; ends the job when they cannot be matched. */
 void bspz_sequence_match(uint64_t superstep, int line, const char *file);
+
+/* Ends the job: an access of rank `caller` leaves the area that `owner` registered. */
+BSPZ_COLD BSPZ_NORETURN void bspz_fail_bounds(const char *function, int caller,
+                                              bspz_position position, int owner,
+                                              const struct bspz_area *area, uint64_t offset,
+                                              uint64_t bytes);
+
+/* BSP_COMPAT=oxford: a negative offset is good where it reaches another area of the owner. */
+BSPZ_COLD bool bspz_reaches_other_area(int owner, const struct bspz_area *area, uint64_t offset,
+                                       uint64_t bytes);
+
+/* Does [offset, offset + bytes) lie inside the area?  `bytes` up to 2^63 - 1. */
+static inline bool bspz_fits(int owner, const struct bspz_area *area, uint64_t offset,
+                             uint64_t bytes)
+{
+    return bspz_likely(bytes <= area->bytes && offset <= area->bytes - bytes) ||
+           bspz_reaches_other_area(owner, area, offset, bytes);
+}
 
 #pragma GCC visibility pop
 

@@ -43,6 +43,7 @@ struct bspz_runtime {
     int nprocs; /* p; before bsp_begin 0 */
     uint64_t superstep;
     uint64_t hidden; /* of these supersteps: inside collective operations */
+    uint64_t received_bytes; /* in the superstep being synchronised, from other ranks */
 
     /* The collective operation that the process is in; call 0: none. */
     struct {
@@ -73,6 +74,10 @@ struct bspz_runtime {
     int begin_line; /* where bsp_begin was called */
     const char *begin_file;
 
+    /* What has to be done before the process leaves early: the files of a profile are completed with
+     * what there is.  Also from signal handlers.  NULL: nothing. */
+    void (*before_leaving)(void);
+
     void (*spmd)(void); /* as given to bsp_init */
     bool init_called;
 
@@ -83,6 +88,18 @@ struct bspz_runtime {
 };
 
 extern struct bspz_runtime bspz_rt;
+
+/* Where this is in the shared memory. */
+static inline uint64_t bspz_offset_of(const void *at)
+{
+    return (uint64_t)((const char *)at - (const char *)bspz_rt.board);
+}
+
+static inline void bspz_cut_short(void)
+{
+    if (bspz_rt.before_leaving)
+        bspz_rt.before_leaving();
+}
 
 /* The place that errors inside bsp_begin name. */
 #define BSPZ_AT_BEGIN bspz_rt.begin_line, bspz_rt.begin_file
@@ -119,6 +136,9 @@ int bspz_limit_from_environment(void);
 /* A number of bytes from the environment, or `standard` when unset; ends the program when it is bad. */
 uint64_t bspz_bytes_from_environment(const char *name, uint64_t standard);
 
+/* Tells the agent that this process ends the job by its own doing (ABORTED, FAILED, EXITED). */
+void bspz_announce(enum bspz_rank_state state, int status);
+
 /* Sets the variables _bsp_pid and _bsp_nprocs. */
 void bspz_show_identity(int pid, int nprocs);
 
@@ -135,8 +155,9 @@ void bspz_export_pid(void);
 BSPZ_NORETURN void bspz_leave(void);
 /* Another rank reports the error: wait for the agent's stop, then leave. */
 BSPZ_NORETURN void bspz_leave_when_stopped(void);
-/* Tells the agent that this process ends the job by its own doing (ABORTED, FAILED, EXITED). */
-void bspz_announce(enum bspz_rank_state state, int status);
+
+/* ---- exit.c ---- */
+
 /* Arms the hook that notices exit() inside the SPMD part. */
 void bspz_arm_exit_hook(void);
 
@@ -187,13 +208,23 @@ void bspz_make_ranks(void);
 void bspz_make_ranks_bare(int maxprocs);
 /* In a program without bsprun: a line on stderr when mpirun has started several of it. */
 void bspz_hint_of_mpi(void);
+/* The set-up every rank does itself once its agent holds it. */
+void bspz_rank_setup(void);
+
+/* ---- attach.c ---- */
+
+/* Runs before main, by itself. */
+void bspz_attach(void);
+
+/* ---- join.c ---- */
+
 /* A process that the agent holds (state HELD) becomes a rank of it: ends with it, runs where it
  * says. */
 void bspz_join_agent(void);
 /* Says READY and waits for BSPZ_PHASE_RUN. */
 void bspz_wait_to_run(void);
-/* The set-up every rank does itself once its agent holds it. */
-void bspz_rank_setup(void);
+/* Waits until *word has passed `value`; leaves when the job is stopped meanwhile. */
+void bspz_wait_past(_Atomic uint32_t *word, uint32_t value);
 
 /* ---- position.c ---- */
 
@@ -216,6 +247,9 @@ static inline bspz_position bspz_here(const char *file, int line)
 
 /* "file:line" of a position of rank pid, into buffer. */
 const char *bspz_place(int pid, bspz_position position, char *buffer, size_t size);
+
+/* The collective operation that rank pid is in at the barrier all have come to, or 0. */
+enum bspz_call bspz_collective_of(int pid);
 
 /* Notes what this rank is doing, for the table of a job that hangs. */
 static inline void bspz_note(enum bspz_call call, bspz_position position)
@@ -241,8 +275,6 @@ void bspz_register_reference(const void *base);
 void bspz_serve_gets(void);
 /* Writes the puts of all ranks, ascending by source. */
 void bspz_apply_puts(void);
-/* Bytes received in the superstep being synchronised, from other ranks. */
-extern uint64_t bspz_received_bytes;
 void bspz_drma_begin(void);
 
 /* ---- bsmp.c ---- */
@@ -267,8 +299,6 @@ uint64_t bspz_queue_left(uint64_t *bytes);
 void bspz_sync_end_barrier(int line, const char *file);
 /* The same when a program exits without bsp_end (BSP_COMPAT=oxford). */
 void bspz_sync_exit_barrier(void);
-/* The collective operation that rank pid is in at the barrier all have come to, or 0. */
-enum bspz_call bspz_collective_of(int pid);
 /* A superstep ended by a Fortran program with a number (bspsync_number). */
 void bspz_sync_numbered(int number, int line, const char *file);
 
@@ -286,8 +316,6 @@ void bspz_trace_publish(void);
 void bspz_trace_put_back(void);
 /* After the barrier of bsp_end: completes the files. */
 void bspz_trace_end(void);
-/* The process leaves early: completes them with what there is.  Also called by signal handlers. */
-void bspz_trace_cut(void);
 
 #pragma GCC visibility pop
 

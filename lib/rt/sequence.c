@@ -210,6 +210,27 @@ static void compare_calls(uint64_t superstep, int line, const char *file)
     }
 }
 
+uint32_t bspz_sequence_seal(uint64_t superstep, int line, const char *file)
+{
+    const struct bspz_sequence *sequence = &bspz_sequence;
+    uint64_t bytes = sequence->count * sizeof *sequence->operations;
+    uint64_t room = bspz_pad(sizeof(struct bspz_calls) + bytes, 16);
+    struct bspz_line *own = &bspz_rt.self->line[superstep & 1];
+    struct bspz_calls *calls;
+
+    if (sequence->count == 0)
+        return 0;
+    calls = bspz_outbox_memory(room, &room, "bsp_sync", line, file);
+    calls->count = sequence->count;
+    memcpy(calls->operations, sequence->operations, bytes);
+    /* The table itself changes as soon as this rank goes on. */
+    for (size_t i = 0; i < sequence->count; i++)
+        if (calls->operations[i].kind == BSPZ_OP_PUSH)
+            calls->operations[i].value = (int64_t)bspz_areas[calls->operations[i].slot].base;
+    own->sequence = bspz_offset_of(calls);
+    return BSPZ_HAS_SEQUENCE | (sequence->null_pop ? BSPZ_HAS_NULL_POP : 0);
+}
+
 void bspz_sequence_match(uint64_t superstep, int line, const char *file)
 {
     struct bspz_sequence *own = &bspz_sequence;

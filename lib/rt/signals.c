@@ -56,7 +56,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (stop == BSPZ_STOP_NONE || bspz_rt.life == BSPZ_LIFE_LEAVING ||
         (bspz_rt.self && atomic_load(&bspz_rt.self->in_barrier)))
         return;
-    bspz_trace_cut();
+    bspz_cut_short();
     if (stop == BSPZ_STOP_SIGNAL) {
         int fatal = atomic_load(&board->stop_status);
         sigset_t set;

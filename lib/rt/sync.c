@@ -85,11 +85,6 @@ static struct summary summarise(void)
     return all;
 }
 
-enum bspz_call bspz_collective_of(int pid)
-{
-    return (enum bspz_call)((line_of(pid)->flags & BSPZ_COLLECTIVE_MASK) >> BSPZ_COLLECTIVE_SHIFT);
-}
-
 /* ---- Failures of the whole barrier; pid 0 speaks ------------------------------------------- */
 
 static const char *call_at(int pid)
@@ -218,6 +213,7 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
 {
     bspz_position position = bspz_here(file, line);
     enum bspz_call inside = bspz_rt.inside.call;
+    uint32_t flags = end_flags;
     struct summary all;
 
     bspz_note(end_flags ? BSPZ_CALL_END : inside ? inside : BSPZ_CALL_SYNC, position);
@@ -225,8 +221,9 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
         bspz_stdio_flush_output();
     if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_HOSTS))
         bspz_stdio_hand_over();
-    publish(bspz_outbox_seal(bspz_rt.superstep, line, file) | end_flags |
-                (uint32_t)inside << BSPZ_COLLECTIVE_SHIFT |
+    flags |= bspz_sequence_seal(bspz_rt.superstep, line, file);
+    flags |= bspz_outbox_seal(bspz_rt.superstep);
+    publish(flags | (uint32_t)inside << BSPZ_COLLECTIVE_SHIFT |
                 bspz_warnings_publish(line_of(bspz_rt.pid)),
             number, position);
     pass(BSPZ_STAGE_ARRIVED);
@@ -273,12 +270,12 @@ static void count_superstep(const struct summary *all)
         return;
     out = bspz_outbox_bytes_out();
     bspz_outbox_count(counters);
-    counters->bytes_received += bspz_received_bytes;
+    counters->bytes_received += bspz_rt.received_bytes;
     if (out > counters->h_max)
         counters->h_max = out;
-    if (bspz_received_bytes > counters->h_max)
-        counters->h_max = bspz_received_bytes;
-    bspz_received_bytes = 0;
+    if (bspz_rt.received_bytes > counters->h_max)
+        counters->h_max = bspz_rt.received_bytes;
+    bspz_rt.received_bytes = 0;
 }
 
 /* Its name shows profiles where libbsp begins: bsp_sync_cpp leaves no frame. */
@@ -305,6 +302,7 @@ static void bspz_synchronise(int number, int line, const char *file)
     if (bspz_unlikely(bspz_rt.tracing))
         bspz_trace_superstep(entered, line, file);
     bspz_rt.superstep++;
+    bspz_get_order_reset();
     bspz_outbox_flip(bspz_rt.superstep);
     atomic_store_explicit(&bspz_rt.self->superstep, bspz_rt.superstep, memory_order_relaxed);
     if (bspz_unlikely(snapshot_is_due)) {

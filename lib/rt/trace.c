@@ -21,21 +21,6 @@ static struct {
     struct bspz_trace own;
 } trace;
 
-void bspz_trace_begin(void)
-{
-    bspz_rt.tracing = true;
-    bspz_rt.timing = true;
-    bspz_rt.direct = false;
-    trace.own.began_ns = bspz_rt.left_sync_ns;
-    if (bspz_rt.pid != 0)
-        return;
-    if (bspz_rt.prof)
-        bspz_prof_begin(bspz_options()->cgprof);
-    if (bspz_rt.stat)
-        bspz_stat_begin();
-    trace.writer = getpid();
-}
-
 /* The same process, as far as its files are concerned. */
 void bspz_trace_put_back(void)
 {
@@ -90,13 +75,6 @@ static void spread_value(struct bspz_spread *spread, uint64_t value, bool first)
     spread->most = first || value > spread->most ? value : spread->most;
     spread->least = first || value < spread->least ? value : spread->least;
     spread->sum += value;
-}
-
-void bspz_spread_add(struct bspz_spread *sum, const struct bspz_spread *part)
-{
-    sum->most += part->most;
-    sum->sum += part->sum;
-    sum->least += part->least;
 }
 
 static uint64_t max(uint64_t a, uint64_t b)
@@ -188,12 +166,28 @@ static void finish(bool early)
         bspz_stat_end(total_ns, early);
 }
 
+static void finish_early(void)
+{
+    finish(true);
+}
+
+void bspz_trace_begin(void)
+{
+    bspz_rt.tracing = true;
+    bspz_rt.timing = true;
+    bspz_rt.direct = false;
+    trace.own.began_ns = bspz_rt.left_sync_ns;
+    if (bspz_rt.pid != 0)
+        return;
+    if (bspz_rt.prof)
+        bspz_prof_begin(bspz_options()->cgprof);
+    if (bspz_rt.stat)
+        bspz_stat_begin();
+    trace.writer = getpid();
+    bspz_rt.before_leaving = finish_early;
+}
+
 void bspz_trace_end(void)
 {
     finish(false);
-}
-
-void bspz_trace_cut(void)
-{
-    finish(true);
 }

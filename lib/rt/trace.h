@@ -57,7 +57,12 @@ static inline struct bspz_trace *bspz_trace_of(int pid, uint64_t superstep)
     return &bspz_rank_of(bspz_rt.board, pid)->line[(superstep + 1) & 1].trace;
 }
 
-void bspz_spread_add(struct bspz_spread *sum, const struct bspz_spread *part);
+static inline void bspz_spread_add(struct bspz_spread *sum, const struct bspz_spread *part)
+{
+    sum->most += part->most;
+    sum->sum += part->sum;
+    sum->least += part->least;
+}
 
 /* ---- trace_prof.c: PROF.bsp ---- */
 

@@ -1,0 +1,79 @@
+/* attach.c - before main: how a process finds out that it belongs to a job. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/rt/rt.h"
+#include "lib/rt/save.h"
+
+/* A process forked by the user's program is not a rank: all it may do is leave in peace.  Without a
+ * slot on the board, its mistakes are nobody else's. */
+static void become_inert(void)
+{
+    if (bspz_rt.life == BSPZ_LIFE_SPMD || bspz_rt.life == BSPZ_LIFE_AFTER) {
+        bspz_rt.life = BSPZ_LIFE_INERT;
+        bspz_rt.self = NULL;
+        bspz_signals_end();
+    }
+}
+
+static BSPZ_NORETURN void cannot_attach(int error, uint32_t version)
+{
+    if (error == EPROTO)
+        fprintf(
+            stderr,
+            "bspzero: bsprun and the library in this program are of different versions (bsprun: "
+            "board %u, the library: board %u): link the program again with the bspcc of this "
+            "bsprun\n",
+            version, BSPZ_BOARD_VERSION);
+    else
+        fprintf(stderr,
+                "bspzero: cannot reach the memory of this job (%s): was the descriptor named "
+                "in " BSPZ_ENV_BOARD " closed and the variable kept?\n",
+                strerror(error));
+    exit(1);
+}
+
+/* Before main: take the board from the environment, so that programs which this program starts are
+ * not mistaken for ranks. */
+__attribute__((constructor)) void bspz_attach(void)
+{
+    const char *value = getenv(BSPZ_ENV_BOARD);
+    const char *compat = getenv("BSP_COMPAT");
+    uint32_t refused;
+    int fd;
+
+    bspz_rt.oxford = bspz_options()->oxford || (compat && strcmp(compat, "oxford") == 0);
+    bspz_rt.checks = bspz_options()->library_level == 0;
+    bspz_rt.check_syncs = bspz_options()->check_syncs || bspz_rt.oxford;
+    bspz_rt.warn =
+        bspz_options()->warn || (getenv("BSP_WARN") && strcmp(getenv("BSP_WARN"), "1") == 0);
+    bspz_rt.prof = bspz_options()->prof || bspz_options()->cgprof;
+    bspz_rt.stat = bspz_options()->stat;
+    bspz_rt.bare = true;
+    pthread_atfork(NULL, NULL, become_inert);
+    bspz_arm_exit_hook();
+    if (!value)
+        return;
+    fd = bspz_board_open(value, &bspz_rt.board, &refused);
+    if (fd < 0)
+        cannot_attach(-fd, refused);
+    unsetenv(BSPZ_ENV_BOARD);
+    bspz_rt.board_fd = fd;
+    bspz_rt.bare = false;
+    if (getenv(BSPZ_ENV_RESTORE))
+        bspz_restore(getenv(BSPZ_ENV_RESTORE));
+    if (bspz_rt.board->flags & BSPZ_BOARD_SNAPSHOTS)
+        bspz_given_note();
+    atomic_store(&bspz_rt.board->attached, 1);
+    for (int i = 0; i < 2; i++)
+        if (bspz_rt.board->relay_fd[i] > 0)
+            fcntl(bspz_rt.board->relay_fd[i], F_SETFD, FD_CLOEXEC);
+    if (bspz_rt.board->share_fd > 0)
+        fcntl(bspz_rt.board->share_fd, F_SETFD, FD_CLOEXEC);
+    if (bspz_rt.board->common_fd > 0)
+        fcntl(bspz_rt.board->common_fd, F_SETFD, FD_CLOEXEC);
+}
