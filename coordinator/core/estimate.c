@@ -7,7 +7,9 @@
 
 #define MOST        1e18
 #define SMOOTHING   0.25 /* the weight of a new value, once there are some */
-#define SERIES_MOST 2000
+#define SERIES_MOST 20000
+#define SHAPE_LEAST 0.01
+#define SHAPE_MOST  1e6
 
 static bool sensible(double number)
 {
@@ -166,6 +168,7 @@ static void bound(struct estimate_life *life, double rate, double shape)
         life->low = -life->watched / log(1 - ESTIMATE_HIGH);
         return;
     }
+    shape = fmin(fmax(shape, SHAPE_LEAST), SHAPE_MOST); /* whatever numbers came from outside */
     life->mean = 1 / rate;
     life->low = shape / (rate * estimate_gamma_quantile(shape, ESTIMATE_HIGH));
     life->high = shape / (rate * estimate_gamma_quantile(shape, ESTIMATE_LOW));

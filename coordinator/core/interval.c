@@ -82,22 +82,24 @@ double interval_lambert_w0(double z)
 
 /* ---- Intervals ---------------------------------------------------------------------------- */
 
-/* A share of 1 / a; where nothing fails, forever. */
-static double of_mean(double share, double rate)
+/* Where no formula is needed: never, where nothing fails; all the time, where that costs nothing,
+ * or where no time is long enough. */
+static bool is_plain(double rate, double cost, double *interval)
 {
-    return rate > 0 ? share / rate : INFINITY;
+    *interval = rate > 0 ? 0 : INFINITY;
+    return rate == 0 || cost == 0 || isinf(rate);
 }
 
 double interval_exact(const struct interval_model *model)
 {
-    double rate = clean(model->rate), cost = clean(model->cost);
+    double rate = clean(model->rate), cost = clean(model->cost), plain;
 
-    if (rate == 0 || cost == 0)
-        return rate > 0 ? 0 : INFINITY;
+    if (is_plain(rate, cost, &plain))
+        return plain;
     if (rate * cost < TINY)
         return interval_young(model);
     /* -exp(-a V - 1) = (x - 1) / e with x = 1 - exp(-a V). */
-    return of_mean(lambert_plus_1(-expm1(-rate * cost)), rate);
+    return lambert_plus_1(-expm1(-rate * cost)) / rate;
 }
 
 double interval_best(const struct interval_model *model)
@@ -107,36 +109,39 @@ double interval_best(const struct interval_model *model)
 
 double interval_paper(const struct interval_model *model)
 {
-    double rate = clean(model->rate), cost = clean(model->cost);
+    double rate = clean(model->rate), cost = clean(model->cost), plain;
 
-    if (rate == 0 || cost == 0)
-        return rate > 0 ? 0 : INFINITY;
+    if (is_plain(rate, cost, &plain))
+        return plain;
     /* (V a - Td a - 1) / ((Td a + 1) e) = (x - 1) / e. */
     double restore = clean(model->restore);
     double x = rate < 1 ? rate * cost / (1 + rate * restore) : cost / (1 / rate + restore);
     if (isnan(x)) /* both are infinite */
         x = 1;
     if (x < TINY)
-        return interval_young(model) / sqrt(1 + rate * restore);
-    return of_mean(x < 0.5 ? lambert_plus_1(x) : 1 + interval_lambert_w0((x - 1) / E_HIGH), rate);
+        return sqrt(2) * sqrt(cost) / sqrt(1 + rate * restore) / sqrt(rate);
+    return (x < 0.5 ? lambert_plus_1(x) : 1 + interval_lambert_w0((x - 1) / E_HIGH)) / rate;
 }
 
 double interval_young(const struct interval_model *model)
 {
-    double rate = clean(model->rate), cost = clean(model->cost);
+    double rate = clean(model->rate), cost = clean(model->cost), plain;
 
-    if (rate == 0 || cost == 0)
-        return rate > 0 ? 0 : INFINITY;
-    return sqrt(2 * cost) / sqrt(rate);
+    if (is_plain(rate, cost, &plain))
+        return plain;
+    return sqrt(2) * sqrt(cost) / sqrt(rate);
 }
 
 double interval_daly(const struct interval_model *model)
 {
-    double rate = clean(model->rate), half = clean(model->cost) * rate / 2; /* V / (2 M) */
+    double rate = clean(model->rate), cost = clean(model->cost), plain;
+    double half = cost * rate / 2; /* V / (2 M) */
 
-    if (!(half < 1))
-        return of_mean(1, rate);
-    return fmax(interval_young(model) * (1 + sqrt(half) / 3 + half / 9) - clean(model->cost), 0);
+    if (is_plain(rate, cost, &plain))
+        return plain;
+    if (half >= 1)
+        return 1 / rate;
+    return fmax(interval_young(model) * (1 + sqrt(half) / 3 + half / 9) - cost, 0);
 }
 
 /* ---- What an interval brings --------------------------------------------------------------- */
@@ -218,7 +223,7 @@ double interval_time(const struct interval_model *model, double interval, double
     double last = fmin(delay, amount), count = 0;
     if (length > 0) {
         count = fmax(ceil(amount / length) - 1, 0);
-        last = amount - count * length;
+        last = count > 0 ? amount - count * length : amount;
         double late = last < delay ? fmin(ceil((delay - last) / cycle), count) : 0;
         last += late > 0 ? late * cycle : 0;
         count -= late;

@@ -8,7 +8,7 @@
 
 static uint64_t whole(double ns)
 {
-    return ns < 0 ? 0 : ns >= 9e18 ? POLICY_NEVER : (uint64_t)ns;
+    return !(ns > 0) ? 0 : ns >= 9e18 ? POLICY_NEVER : (uint64_t)ns;
 }
 
 uint64_t policy_cost_ns(const struct policy_costs *costs)
