@@ -91,11 +91,13 @@ char *usage_faults_table(const struct wire_usage *rows, size_t count,
 
     if (!table)
         return NULL;
-    used =
-        (size_t)snprintf(table, capacity,
-                         "since it began, or was restarted:\n"
-                         "%5s %10s %10s %10s %10s %10s %8s\n",
-                         "pid", "useful s", "lost s", "down s", "pauses s", "snapshots", "faults");
+    used = (size_t)snprintf(
+        table, capacity,
+        "%s:\n"
+        "%5s %10s %10s %10s %10s %10s %8s\n",
+        faults->restarted ? "useful since the job began, the rest since this restart"
+                          : "since the job began",
+        "pid", "useful s", "lost s", "down s", "pauses s", "snapshots", "faults");
     for (size_t i = 0; i < count; i++) {
         char name[16];
 

@@ -2,6 +2,7 @@
 #ifndef BSPRUN_USAGE_H
 #define BSPRUN_USAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct usage_faults {
     uint32_t faults;              /* of processes and hosts */
     const uint32_t *of_processes; /* process_count items: how often each was the first to be lost */
     uint32_t process_count;
+    bool restarted; /* by --restart: useful time is that of the whole job all the same */
 };
 
 /* The second table of a job with snapshots; as usage_table. */

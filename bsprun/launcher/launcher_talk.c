@@ -164,7 +164,8 @@ void launcher_tell_report(struct launcher *launcher)
         &(struct usage_faults){launcher->snapshots, (double)launcher->pause_ns / 1e9,
                                (double)launcher->account.lost_ms / 1e3,
                                (double)launcher->account.down_ms / 1e3, launcher->faults,
-                               launcher->process_faults, launcher->process_count});
+                               launcher->process_faults, launcher->process_count,
+                               launcher->saved.restart});
     if (table)
         launcher_say(launcher, "%s", table);
     free(table);

@@ -219,10 +219,19 @@ static void move_progress(struct progress *progress, uint64_t superstep, double 
     progress->seconds = seconds;
 }
 
+/* While a rollback puts the processes back, they have no superstep yet. */
+static uint64_t reached(const struct wire_status *status, const struct progress *progress)
+{
+    uint64_t superstep = progress_superstep(status);
+
+    return progress->has_snapshot && superstep < progress->snapshot ? progress->snapshot
+                                                                    : superstep;
+}
+
 void progress_text(const struct wire_status *status, struct progress *progress, char *text,
                    size_t size)
 {
-    uint64_t superstep = progress_superstep(status), before = progress->superstep;
+    uint64_t superstep = reached(status, progress), before = progress->superstep;
     double passed = status->seconds - progress->seconds;
     double rate = passed > 0 && superstep >= before ? (double)(superstep - before) / passed : 0;
     FILE *file = fmemopen(text, size, "w");

@@ -12,6 +12,7 @@ import time
 
 from harness import (BSPRUN, PROG, Job, bsprun, check, expect, kill_marked, main, run, scratch,
                      wait_until)
+from snapshots import shares, wait_committed
 
 RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
 TWO = ["--launcher", RSH, "--hosts", "h0:2,h1:2"]
@@ -248,6 +249,39 @@ def lost_host_ends_the_job():
             check(re.search(rf"^bsprun: host {host} was lost: .* ended, which ends the job$",
                             job.text(), re.M), job.text())
             job.check_gone()
+
+
+def report_of_a_lost_host():
+    """To each process the time is useful, lost or down, and it was computing or waiting all the time
+    that is seen here; the fault is the host's."""
+    with Temporary() as folder:
+        began = time.monotonic()
+        with Job([BSPRUN, "-v", "--report", "--ckpt", folder + "/store", "--every", "1000000", *TWO, PROG,
+                  "loop"]) as job:
+            job.wait_ready(4)
+            wait_committed(folder + "/store", 0)
+            seen = time.monotonic()
+            wait_until(lambda: time.monotonic() > seen + 0.5, "what is computed in vain")
+            os.kill(agents(job)["h1"], signal.SIGKILL)
+            job.wait_for("host h1 was lost: .*goes on from superstep 0 ")
+            job.wait_for(r"\(term 2\), p = 4")
+            again = time.monotonic()
+            wait_until(lambda: time.monotonic() > again + 1, "what is useful")
+            seen = time.monotonic() - seen
+            job.signal(signal.SIGTERM)
+            check(job.finish() == 123, job.text())
+            job.check_gone(at_once=False)
+        ran = time.monotonic() - began
+        rows = shares(job.text())
+        check(list(rows) == ["0", "1", "2", "3", "all"], rows)
+        for pid in "0123":
+            useful, lost, down, _, _, faults = rows[pid]
+            check(useful > 0.5 and lost > 0.4 and down > 0 and faults == 0, pid, job.text())
+            check(0.8 * seen < useful + lost + down < ran, pid, seen, ran, job.text())
+        for column in range(3):
+            total = sum(rows[pid][column] for pid in "0123")
+            check(abs(rows["all"][column] - total) < 0.01, "column", column, job.text())
+        check(rows["all"][5] == 1, job.text())
 
 
 def silent_host_ends_the_job():
@@ -500,7 +534,7 @@ if __name__ == "__main__":
           much_output, tagged_and_split, input_goes_to_process_0, report_of_all, progress_of_all,
           errors_anywhere, stopped_by_signals, stopped_while_hosts_are_started, time_limit,
           killed_launcher, a_private_folder_in_use_stays, lost_host_ends_the_job,
-          silent_host_ends_the_job, lost_after_bsp_end,
+          report_of_a_lost_host, silent_host_ends_the_job, lost_after_bsp_end,
           a_host_whose_processes_have_ended, cannot_be_started, ports_of_a_range, comes_too_late, what_a_command_says,
           agents_that_are_killed,
           an_agent_of_this_host_that_is_killed, processes_that_are_killed, silent_hosts,

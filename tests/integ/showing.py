@@ -1,13 +1,15 @@
 """What bsprun shows on request: election, trace, report, progress, time limit, help."""
 import fcntl
+import json
 import os
 import re
+import signal
 import struct
 import tempfile
 import termios
 import time
 
-from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, run, scratch
+from harness import BIN, BSPRUN, PROG, Job, bsprun, check, expect, main, run, scratch, wait_until
 
 
 def elected():
@@ -85,6 +87,43 @@ def progress_in_a_narrow_terminal():
         job.wait_for(r"p = 2, \d+ (s|min|h) left")
 
 
+def ranks_of(job, before):
+    """{pid: os pid} when all processes are others than before."""
+    result = run([os.path.join(BIN, "bspstat"), "--json", str(job.os_pid)])
+    if result.status != 0:
+        return None
+    ranks = {rank["pid"]: rank["os_pid"] for rank in json.loads(result.out)["ranks"]}
+    return ranks if len(ranks) == len(before) and not set(ranks.values()) & set(before.values()) else None
+
+
+def progress_of_snapshots_and_restarts():
+    """On a terminal, in the live line, from the time on when there is one of either; both fit it."""
+    with tempfile.TemporaryDirectory() as place, \
+         Job([BSPRUN, "--progress", "--ckpt", place + "/store", "--every", "10", "-np", "2", PROG, "loop"],
+             terminal=True) as job:
+        fcntl.ioctl(job.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+        members = dict(job.wait_for(r"ready (\d) (\d+)\r?$", 2))
+        members = {int(pid): int(os_pid) for pid, os_pid in members.items()}
+        line = r"\r\033\[Kbsprun: superstep (\d+), [\d.]+/s, [\d.]+ s, p = 2, snapshot of (\d+)"
+        first = job.wait_for(line + r"(?=\r)")[0]
+        second, count = first, 1
+        while second[1] == first[1]:
+            count += 1
+            second = job.wait_for(line + r"(?=\r)", count)[-1]
+        check(int(first[1]) < int(second[1]), first, second)
+        for superstep, snapshot in (first, second):
+            check(int(snapshot) <= int(superstep) and int(snapshot) % 10 == 0, superstep, snapshot)
+        check("restart" not in job.text(), job.text())
+        for count, words in ((1, "1 restart"), (2, "2 restarts")):
+            os.kill(members[1], signal.SIGKILL)
+            job.wait_for("the job goes on from superstep ", count)
+            members = wait_until(lambda: ranks_of(job, members), "the processes")
+            job.wait_for(line + f", {words}(?=\r)")
+        os.write(job.fd, b"\x03")
+        check(job.finish() == 130, job.text())
+        job.check_gone(at_once=False)
+
+
 def progress_and_a_prompt():
     """The line is wiped before a prompt comes, which is not wiped by the next one."""
     script = "until [ -e \"$1\" ]; do sleep 0.02; done; printf 'name? '; read name; exec \"$0\""
@@ -96,7 +135,9 @@ def progress_and_a_prompt():
         job.wait_for(r"name\? ")
         shown = job.text()[:job.text().index("name?")]
         check("bsprun: before bsp_begin" in shown and shown.endswith("\r\033[K"), repr(shown))
-        time.sleep(1.2)  # two lines of progress would come
+        # With each answer for bspstat a line of progress would come, at the latest before the next one.
+        for _ in range(2):
+            expect(run([os.path.join(BIN, "bspstat"), str(job.os_pid)]), 0)
         os.write(job.fd, b"me\n")
         check(job.finish() == 0, job.text())
         asked = job.text().split("name?")[1]
@@ -186,6 +227,6 @@ def core_dumps():
 
 if __name__ == "__main__":
     main([elected, traced, report, report_of_a_failed_job, progress_in_plain_lines,
-          progress_on_a_terminal, progress_in_a_narrow_terminal, progress_and_a_prompt,
+          progress_on_a_terminal, progress_in_a_narrow_terminal, progress_of_snapshots_and_restarts, progress_and_a_prompt,
           what_total_makes_no_sense, progress_before_begin, time_limit, help_fits_a_screen,
           spellings_of_the_number, old_options, own_host_named, options_end_at_the_program, core_dumps])

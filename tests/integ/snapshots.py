@@ -79,9 +79,9 @@ def told_on_request():
     expect(result, 0, err=r"^bsprun: \d+ snapshots, .*iB, [\d.]+ s of pauses; 0 faults")
 
 
-def shares(text):
+def shares(text, head="since the job began"):
     """{pid: (useful, lost, down, pauses, snapshots, faults)} of the second table of --report."""
-    table = re.search(r"^bsprun: since it began, or was restarted:\r?\n.*\n((?: .*\n)+)", text, re.M)
+    table = re.search(rf"^bsprun: {head}:\r?\n.*\n((?: .*\n)+)", text, re.M)
     check(table, "no table of what was lost in\n", text)
     rows = [line.split() for line in table[1].splitlines()]
     return {row[0]: tuple(float(word) for word in row[1:]) for row in rows}
@@ -94,28 +94,38 @@ def peaks(text):
 
 
 def report_after_a_restart(*first):
-    """The time between two runs of bsprun is none of the job's; --report may be new."""
+    """The time between two runs of bsprun is none of the job's; --report may be new.  What was useful
+    before the restart counts, if it was given then, too."""
     store = fresh()
     began = time.monotonic()
     with Job([BSPRUN, *first, "--ckpt", store, "--every", "1", "-np", "2", PROG, "loop"]) as job:
         job.wait_ready(2)
-        wait_committed(store, 3)
+        wait_committed(store, 1)
+        computed = time.monotonic()
+        wait_until(lambda: time.monotonic() > computed + 1, "a second of computing")
+        wait_committed(store, committed(store)[-1] + 1)
+        computed = time.monotonic() - computed
         job.signal(signal.SIGKILL)
         job.finish()
         job.check_gone(at_once=False)
     ran = time.monotonic() - began
     time.sleep(ran + 1)
-    began = time.monotonic()
+    again = began = time.monotonic()
     with Job([BSPRUN, "--restart", store, "--report"]) as job:
         wait_committed(store, committed(store)[-1] + 30)
         job.signal(signal.SIGTERM)
         check(job.finish() == 123, job.text())
     ran += time.monotonic() - began
-    rows = shares(job.text())
+    again = time.monotonic() - again
+    rows = shares(job.text(), "useful since the job began, the rest since this restart")
     check(list(rows) == ["0", "1", "all"], rows)
     for pid in "01":
         useful, lost, down, pauses, snapshots, faults = rows[pid]
         check(0 < useful < ran, "useful", useful, "of", ran, job.text())
+        if first:
+            check(useful > 0.5 * computed, "useful", useful, "computed", computed, job.text())
+        else:
+            check(useful < again, "useful", useful, "since the restart", again, job.text())
         check(lost == 0 and 0 < down < ran and faults == 0 and snapshots > 0, job.text())
     check(all(peak > 0 for peak in peaks(job.text()).values()), job.text())
 

@@ -247,7 +247,7 @@ START_TEST(what_faults_did)
                                   {.pid = 2, .communicate_ns = 250000000u}};
     uint32_t of[3] = {0, 9, 2};
     char *table = usage_faults_table(
-        ranks, 2, &(struct usage_faults){7, 0.5, 3, 4, 3, of, sizeof of / sizeof *of});
+        ranks, 2, &(struct usage_faults){7, 0.5, 3, 4, 3, of, sizeof of / sizeof *of, false});
 
     ck_assert_ptr_nonnull(
         strstr(table, "\n    0      2.000      3.000      4.000      0.500          7        0\n"));
@@ -255,6 +255,7 @@ START_TEST(what_faults_did)
         strstr(table, "\n    2      0.250      3.000      4.000      0.500          7        2\n"));
     ck_assert_ptr_nonnull(
         strstr(table, "\n  all      2.250      6.000      8.000      1.000          7        3"));
+    ck_assert_ptr_eq(strstr(table, "since the job began:\n"), table);
     ck_assert_int_ne(table[strlen(table) - 1], '\n');
     free(table);
 }
@@ -429,6 +430,10 @@ START_TEST(progress_line)
     status.seconds = 5.0;
     ranks[0].superstep = 110;
     progress.restarts = 2;
+    progress_text(&status, &progress, text, sizeof text);
+    ck_assert_str_eq(text, "superstep 110, 0.0/s, 5.0 s, p = 2, snapshot of 110, 2 restarts");
+    /* In the middle of one, processes that are not back yet have superstep 0. */
+    ranks[1].superstep = 0;
     progress_text(&status, &progress, text, sizeof text);
     ck_assert_str_eq(text, "superstep 110, 0.0/s, 5.0 s, p = 2, snapshot of 110, 2 restarts");
     status.seconds = 7.0;
