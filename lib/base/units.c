@@ -1,0 +1,51 @@
+/* units.c - times and sizes as users write them; see units.h. */
+#include "lib/base/units.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit {
+    const char *name;
+    double factor;
+};
+
+static const struct unit times[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+static const struct unit sizes[] = {{"", 1},       {"k", 0x1p10}, {"K", 0x1p10},
+                                    {"M", 0x1p20}, {"G", 0x1p30}, {"T", 0x1p40}};
+
+#define COUNT(units) (sizeof(units) / sizeof(units[0]))
+
+static bool number_with_unit(const char *text, const struct unit *units, size_t count,
+                             double *value)
+{
+    char *unit;
+    /* Neither a sign nor "inf" nor "0x10". */
+    if ((text[0] < '0' || text[0] > '9') && text[0] != '.')
+        return false;
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+        return false;
+    double number = strtod(text, &unit);
+    if (unit == text)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(unit, units[i].name) == 0) {
+            number *= units[i].factor;
+            if (!isfinite(number))
+                return false;
+            *value = number;
+            return true;
+        }
+    return false;
+}
+
+bool bspz_seconds(const char *text, double *seconds)
+{
+    return number_with_unit(text, times, COUNT(times), seconds);
+}
+
+bool bspz_bytes(const char *text, double *bytes)
+{
+    return number_with_unit(text, sizes, COUNT(sizes), bytes);
+}

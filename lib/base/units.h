@@ -1,0 +1,17 @@
+/* units.h - times, sizes and rates as users write them: 20s, 4h, 2G. */
+#ifndef BSPZ_BASE_UNITS_H
+#define BSPZ_BASE_UNITS_H
+
+#include <stdbool.h>
+
+#define BSPZ_SECONDS_UNITS "ms, s, m, h, d"
+#define BSPZ_BYTES_UNITS   "k, M, G, T"
+
+/* A number and behind it, without a space, a unit: ms, s, m (minutes), h or d (days).  At least 0,
+ * no sign.  False where it is none, or too large for a double. */
+bool bspz_seconds(const char *text, double *seconds);
+
+/* The same for bytes; k, M, G, T are powers of 1024; without a unit: bytes. */
+bool bspz_bytes(const char *text, double *bytes);
+
+#endif

@@ -1,0 +1,38 @@
+/* bspsim: simulated jobs that take snapshots while hosts fail. */
+#include <string.h>
+
+#include "tools/bspsim/command.h"
+
+static int run(const struct arguments *arguments)
+{
+    switch (arguments->action) {
+    case ARGUMENTS_HELP:
+        fputs(arguments_help, stdout);
+        return STATUS_OK;
+    case ARGUMENTS_VERSION:
+        puts("bspsim (bspzero) " BSPZ_VERSION);
+        return STATUS_OK;
+    case ARGUMENTS_PLAN:
+        return command_plan(arguments);
+    default:
+        return command_run(arguments);
+    }
+}
+
+int main(int argc, const char **argv)
+{
+    struct arguments arguments;
+    char error[ARGUMENTS_ERROR];
+    int status;
+
+    if (arguments_parse(argc, argv, &arguments, error))
+        status = run(&arguments);
+    else
+        status = command_fail(STATUS_WRONG, "%s", error);
+    arguments_free(&arguments);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        perror("bspsim: standard output");
+        return STATUS_BAD;
+    }
+    return status;
+}
