@@ -3,12 +3,14 @@
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 
 /* e as the sum of two doubles: 1 + e z is needed exactly where it is close to 0. */
 #define E_HIGH 0x1.5bf0a8b145769p+1
 #define E_LOW  0x1.4d57ee2b1013ap-53
 
 #define TINY   1e-32 /* where a root of 2 x is 1 + W0((x - 1) / e) to the last digit */
+#define ENOUGH 1e-6  /* a last step, relative, of an iteration of third order */
 #define ROUNDS 40    /* more than any argument needs: three to six */
 
 static double clean(double number)
@@ -18,34 +20,43 @@ static double clean(double number)
 
 /* ---- Lambert's function ------------------------------------------------------------------- */
 
-/* 1 + (u - 1) exp(u), which is u^2 / 2 + u^3 / 3 + u^4 / 8 + ... = sum of u^n (n - 1) / n!. */
-static double branch(double u)
+static double polynomial(const double *terms, size_t count, double x)
 {
-    if (u > 0.5)
-        return 1 + (u - 1) * exp(u);
-    double power = u, sum = 0; /* power: u^n / n! */
-    for (int n = 2; n < 20; n++) {
-        power *= u / n;
-        sum += power * (n - 1);
-    }
+    double sum = 0;
+    while (count-- > 0)
+        sum = sum * x + terms[count];
     return sum;
 }
 
-/* The u = 1 + w with w exp(w) = (x - 1) / e, for 0 <= x <= 1: exact where x is tiny. */
+#define POLYNOMIAL(terms, x) polynomial(terms, sizeof(terms) / sizeof((terms)[0]), x)
+
+/* 1 + (u - 1) exp(u), which is u^2 / 2 + u^3 / 3 + u^4 / 8 + ... = sum of u^n (n - 1) / n!: by that
+ * where more than two digits would cancel. */
+static double branch(double u, double exp_u)
+{
+    static const double terms[] = {1 / 2.,   1 / 3.,    1 / 8.,     1 / 30.,     1 / 144.,
+                                   1 / 840., 1 / 5760., 1 / 45360., 1 / 403200., 1 / 3991680.};
+
+    return u > 0.1 ? 1 + (u - 1) * exp_u : u * u * POLYNOMIAL(terms, u);
+}
+
+/* The u = 1 + w with w exp(w) = (x - 1) / e, for 0 <= x <= 1: exact where x is tiny.  A step of
+ * Halley's leaves about the third power of the relative error, so the last one need not be tiny. */
 static double lambert_plus_1(double x)
 {
-    double p = sqrt(2 * x);
-    double u = p * (1 - p / 3 + p * p * (11.0 / 72)); /* the series at the branch point */
+    static const double series[] = {
+        1, -1 / 3., 11 / 72., -43 / 540., 769 / 17280., -221 / 8505., 680863 / 43545600.};
+    double p = sqrt(2 * x), u = p * POLYNOMIAL(series, p); /* the series at the branch point */
 
     if (x < DBL_MIN)
         return p;
     if (x >= 1)
         return 1;
     for (int i = 0; i < ROUNDS; i++) {
-        double slope = u * exp(u), off = branch(u) - x;
-        double step = off / (slope - off * (1 + u) / (2 * u)); /* Halley; f'' = (1 + u) exp(u) */
+        double exp_u = exp(u), slope = u * exp_u, off = branch(u, exp_u) - x;
+        double step = off / (slope - off * (1 + u) / (2 * u)); /* f'' = (1 + u) exp(u) */
         u -= step;
-        if (fabs(step) <= 4 * DBL_EPSILON * u)
+        if (fabs(step) <= ENOUGH * u)
             break;
     }
     return u > 1 ? 1 : u;
