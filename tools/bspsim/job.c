@@ -236,7 +236,9 @@ static uint64_t next_barrier(struct job *job)
     uint64_t due_ns = policy_due_ns(rule, &job->facts);
     if (due_ns == POLICY_NEVER || plus(job->now_ns, due_ns) >= job->setup->limit_ns)
         return wanted;
-    uint64_t at = work_at(job, job->now_ns + due_ns) / job->setup->superstep_ns;
+    /* The first one at which that time has passed, as Processor Zero asks when its timer ends. */
+    uint64_t step = job->setup->superstep_ns;
+    uint64_t at = (work_at(job, job->now_ns + due_ns) + step - 1) / step;
     if (at <= job->barrier)
         at = job->barrier + 1;
     return at < wanted ? at : wanted;
