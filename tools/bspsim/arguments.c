@@ -36,7 +36,7 @@ const char arguments_help[] =
     "plan only:\n"
     "  --image 2G --bandwidth 500M\n"
     "                      of each host, for --snapshot and --restore\n"
-    "  --from-report FILE  what bsprun --report=FILE wrote of a real job\n"
+    "  --from-report FILE  what bspstat --json said of a real job\n"
     "  --svg FILE          pictures: time against interval and number of hosts\n"
     "run only:\n"
     "  --every auto|N|30s --overhead 5%\n"

@@ -33,6 +33,11 @@ static uint64_t plus(uint64_t a, uint64_t b)
 
 /* ---- Hosts -------------------------------------------------------------------------------- */
 
+static bool is_given_up(const struct job *job)
+{
+    return job->now_ns >= job->setup->limit_ns || job->result->failures >= JOB_FAILURES_MOST;
+}
+
 static void find_failure(struct job *job)
 {
     const struct lives *lives = job->lives;
@@ -62,8 +67,10 @@ static bool recruit(struct job *job)
         }
         if (used > 0)
             break;
-        if (first_ns >= job->setup->limit_ns)
+        if (first_ns >= job->setup->limit_ns) {
+            job->now_ns = job->setup->limit_ns;
             return false;
+        }
         job->result->waiting_ns += first_ns - job->now_ns;
         job->now_ns = first_ns;
     }
@@ -116,7 +123,7 @@ static void begin_term(struct job *job)
     go_on(job, job->saved_work);
 }
 
-/* The processes run again, or the limit is reached: false. */
+/* The processes run again; false: the job is given up. */
 static bool restore(struct job *job)
 {
     job->commit_at_ns = NEVER;
@@ -135,7 +142,7 @@ static bool restore(struct job *job)
         if (!again)
             job->now_ns = done_ns;
         job->result->down_ns += job->now_ns - begun_ns;
-        if (job->now_ns >= job->setup->limit_ns)
+        if (is_given_up(job))
             return false;
         if (!again) {
             observed_restore(&job->observed, job->now_ns - begun_ns);
@@ -280,13 +287,13 @@ void job_run(const struct job_setup *setup, struct lives *lives, uint64_t seed, 
     bool runs = recruit(&job);
     if (runs)
         begin_term(&job);
-    while (runs && !result->finished && job.now_ns < setup->limit_ns) {
+    while (runs && !result->finished && !is_given_up(&job)) {
         enum went went = compute(&job);
         result->finished = went == WENT_TO_END;
         if (went == WENT_DOWN)
             runs = fall_back(&job);
     }
     result->finished = result->finished && job.now_ns <= setup->limit_ns;
-    result->total_ns = result->finished ? job.now_ns : setup->limit_ns;
+    result->total_ns = job.now_ns < setup->limit_ns ? job.now_ns : setup->limit_ns;
     result->error = job.observed.error;
 }

@@ -20,6 +20,10 @@
 #include "tools/bspsim/lives.h"
 #include "tools/bspsim/observed.h"
 
+/* A job that has met so many failures is given up, too: where the rate doubles for ever, no limit
+ * of time is short enough. */
+#define JOB_FAILURES_MOST 100000u
+
 struct job_setup {
     uint64_t work_ns; /* what it takes on all hosts without failures and snapshots; at least 1 */
     uint64_t superstep_ns; /* of it between two barriers; at least 1 */
@@ -32,7 +36,7 @@ struct job_setup {
 
 struct job_result {
     bool finished;
-    uint64_t total_ns;                       /* until its end, or the limit: of this ... */
+    uint64_t total_ns; /* until its end, or until it was given up: of this ... */
     uint64_t saving_ns, down_ns, waiting_ns; /* ... in snapshots, being restored, without a host */
     uint64_t failures, snapshots, restores;  /* restores that were begun */
     uint32_t hosts_at_end;

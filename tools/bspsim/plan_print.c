@@ -1,0 +1,126 @@
+/* plan_print.c - a plan as a table, and as JSON; see plan.h. */
+#include "tools/bspsim/plan.h"
+
+#include <math.h>
+
+#include "tools/bspsim/command.h"
+
+static void print_row(const struct plan_row *row)
+{
+    char interval[COMMAND_TIME_MAX], mean[COMMAND_TIME_MAX], low[COMMAND_TIME_MAX],
+        high[COMMAND_TIME_MAX];
+    if (row->automatic)
+        snprintf(interval, sizeof(interval), "-");
+    else if (!isfinite(row->interval))
+        snprintf(interval, sizeof(interval), "none");
+    else
+        command_time(row->interval, interval);
+    printf("%-14s  %10s  ", row->text, interval);
+    if (row->simulated)
+        printf("%6.3f", row->result.utilisation);
+    else if (row->automatic)
+        printf("%6s", "-");
+    else
+        printf("%6.3f", row->utilisation);
+    if (row->simulated)
+        printf("  %10s  %10s  %10s\n", command_time(row->result.seconds, mean),
+               command_time(row->result.low, low), command_time(row->result.high, high));
+    else
+        printf("  %10s  %10s  %10s\n", row->automatic ? "-" : command_time(row->expected, mean),
+               "-", "-");
+}
+
+static void print_advice(const struct plan *plan)
+{
+    const struct interval_advice *advice = &plan->advice;
+    if (!advice->hardly)
+        return;
+    printf("The job hardly makes progress on %u host%s that fail so often: %.2g %% of the time is "
+           "useful.\n",
+           plan->hosts, plan->hosts == 1 ? "" : "s", 100 * advice->utilisation);
+    if (advice->none)
+        printf("No number of hosts would do.\n");
+    else
+        printf("On %u host%s %.2g %% would be.\n", advice->hosts, advice->hosts == 1 ? "" : "s",
+               100 * advice->utilisation_there);
+}
+
+void plan_print_text(const struct plan *plan, const struct batch_setup *setup)
+{
+    const struct interval_model *model = &plan->model;
+    const struct plan_row *best = &plan->rows[0];
+    char work[COMMAND_TIME_MAX], life[COMMAND_TIME_MAX], job[COMMAND_TIME_MAX],
+        cost[COMMAND_TIME_MAX], delay[COMMAND_TIME_MAX], restore[COMMAND_TIME_MAX];
+    double paper = interval_paper(model);
+    printf("%s of work on %u host%s; a host fails every %s, the job every %s\n",
+           command_time(plan->work, work), plan->hosts, plan->hosts == 1 ? "" : "s",
+           command_time(plan->mtbf, life), command_time(1 / model->rate, job));
+    printf("a snapshot costs %s and counts %s later; a restore takes %s\n",
+           command_time(model->cost, cost), command_time(model->delay, delay),
+           command_time(model->restore, restore));
+    printf("best interval: %s, utilisation %.3f (exact)\n", command_time(best->interval, work),
+           best->utilisation);
+    printf("  by Ni and Harwood: %s, utilisation %.3f (their approximation)\n\n",
+           command_time(paper, work), interval_paper_utilisation(model, paper));
+    printf("%-14s  %10s  %6s  %10s  %10s  %10s\n", "", "interval", "util.", "time", "5 %", "95 %");
+    for (int i = 0; i < PLAN_ROWS; i++)
+        print_row(&plan->rows[i]);
+    printf("Times of %u simulated jobs each, seed %llu; "
+           "without quantiles: the exact expectation.\n",
+           setup->runs, (unsigned long long)setup->seed);
+    print_advice(plan);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static void print_json_row(const struct plan_row *row, bool first)
+{
+    printf("%s\n  {\"name\": \"%s\"", first ? "" : ",", row->name);
+    command_number(stdout, false, "interval", row->automatic ? NAN : row->interval);
+    command_number(stdout, false, "exact_utilisation", row->automatic ? NAN : row->utilisation);
+    command_number(stdout, false, "paper_utilisation",
+                   row->automatic ? NAN : row->paper_utilisation);
+    command_number(stdout, false, "expected_seconds", row->automatic ? NAN : row->expected);
+    const struct batch_result *result = &row->result;
+    command_number(stdout, false, "simulated_seconds", row->simulated ? result->seconds : NAN);
+    command_number(stdout, false, "standard_error", row->simulated ? result->error : NAN);
+    command_number(stdout, false, "quantile_5", row->simulated ? result->low : NAN);
+    command_number(stdout, false, "quantile_95", row->simulated ? result->high : NAN);
+    command_number(stdout, false, "failures", row->simulated ? result->failures : NAN);
+    command_number(stdout, false, "snapshots", row->simulated ? result->snapshots : NAN);
+    command_number(stdout, false, "given_up",
+                   row->simulated ? result->runs - result->finished : NAN);
+    putchar('}');
+}
+
+static void print_json_interval(const char *name, double interval, double utilisation)
+{
+    printf(", \"%s\": {", name);
+    command_number(stdout, true, "interval", interval);
+    command_number(stdout, false, "utilisation", utilisation);
+    putchar('}');
+}
+
+void plan_print_json(const struct plan *plan, const struct batch_setup *setup)
+{
+    const struct interval_model *model = &plan->model;
+    double paper = interval_paper(model);
+    putchar('{');
+    command_number(stdout, true, "work", plan->work);
+    command_number(stdout, false, "hosts", plan->hosts);
+    command_number(stdout, false, "mtbf", plan->mtbf);
+    command_number(stdout, false, "snapshot", model->cost);
+    command_number(stdout, false, "commit", model->delay);
+    command_number(stdout, false, "restore", model->restore);
+    printf(", \"seed\": %llu", (unsigned long long)setup->seed);
+    command_number(stdout, false, "runs", setup->runs);
+    print_json_interval("exact", plan->rows[0].interval, plan->rows[0].utilisation);
+    print_json_interval("paper", paper, interval_paper_utilisation(model, paper));
+    printf(", \"hardly\": %s", plan->advice.hardly ? "true" : "false");
+    command_number(stdout, false, "hosts_that_would_do",
+                   plan->advice.none ? NAN : plan->advice.hosts);
+    printf(", \"rows\": [");
+    for (int i = 0; i < PLAN_ROWS; i++)
+        print_json_row(&plan->rows[i], i == 0);
+    puts("]}");
+}

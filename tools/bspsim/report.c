@@ -1,0 +1,176 @@
+/* report.c - what a real job has learned; see report.h.
+ *
+ * A reader of JSON that keeps nothing but the names of the objects it is in. */
+#include "tools/bspsim/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MAX 32
+#define NAME_SIZE 16 /* of names that matter, cut */
+
+struct reading {
+    const char *file, *at;
+    unsigned line;
+    char names[DEPTH_MAX][NAME_SIZE]; /* of what contains what is read */
+    int depth;
+    struct report report;
+    bool in_first, done; /* in the first "failures", past it */
+    char *error;
+};
+
+static bool wrong(struct reading *reading, const char *text)
+{
+    snprintf(reading->error, REPORT_ERROR, "%.200s:%u: %s", reading->file, reading->line, text);
+    return false;
+}
+
+static void skip_space(struct reading *reading)
+{
+    for (; *reading->at && strchr(" \t\r\n", *reading->at); reading->at++)
+        reading->line += *reading->at == '\n';
+}
+
+/* Into `name`, as far as it goes; escapes stay as they are. */
+static bool read_string(struct reading *reading, char name[NAME_SIZE])
+{
+    size_t length = 0;
+    if (*reading->at != '"')
+        return wrong(reading, "this is not JSON: a name in quotes should be here");
+    for (reading->at++; *reading->at != '"'; reading->at++) {
+        if (*reading->at == '\0' || *reading->at == '\n')
+            return wrong(reading, "this is not JSON: the quotes are not closed");
+        if (length < NAME_SIZE - 1)
+            name[length++] = *reading->at;
+        if (*reading->at == '\\' && reading->at[1])
+            reading->at++;
+    }
+    reading->at++;
+    name[length] = '\0';
+    return true;
+}
+
+static bool is_named(const struct reading *reading, int above, const char *name)
+{
+    int place = reading->depth - 1 - above;
+    return place >= 0 && strcmp(reading->names[place], name) == 0;
+}
+
+static void take_number(struct reading *reading, double value)
+{
+    struct report *report = &reading->report;
+    if (reading->done || !(value >= 0) || !isfinite(value))
+        return;
+    if (is_named(reading, 1, "failures") && is_named(reading, 0, "hosts"))
+        report->hosts = value;
+    if (!is_named(reading, 2, "failures") || !is_named(reading, 1, "model"))
+        return;
+    if (is_named(reading, 0, "rate"))
+        report->rate = value;
+    if (is_named(reading, 0, "delay"))
+        report->delay = value;
+    if (is_named(reading, 0, "cost")) {
+        report->snapshot = value;
+        report->has_snapshot = true;
+    }
+    if (is_named(reading, 0, "restore")) {
+        report->restore = value;
+        report->has_restore = true;
+    }
+}
+
+static bool read_value(struct reading *reading);
+
+/* Members of an object, or of a list, which have no names. */
+static bool read_members(struct reading *reading, bool named)
+{
+    char end = named ? '}' : ']';
+    if (reading->depth == DEPTH_MAX)
+        return wrong(reading, "this is nested too deeply");
+    char *name = reading->names[reading->depth++];
+    name[0] = '\0';
+    reading->at++;
+    skip_space(reading);
+    bool good = true, more = *reading->at != end;
+    while (good && more) {
+        skip_space(reading);
+        good = !named || read_string(reading, name);
+        skip_space(reading);
+        if (good && named && *reading->at++ != ':')
+            good = wrong(reading, "this is not JSON: a colon is missing");
+        good = good && read_value(reading);
+        if (good && named && strcmp(name, "failures") == 0 && reading->report.hosts > 0)
+            reading->done = true;
+        skip_space(reading);
+        more = good && *reading->at == ',';
+        if (more)
+            reading->at++;
+    }
+    if (good && *reading->at++ != end)
+        good = wrong(reading, "this is not JSON: it ends in the middle, or a comma is missing");
+    reading->depth--;
+    return good;
+}
+
+static bool read_value(struct reading *reading)
+{
+    static const char *const words[] = {"null", "true", "false"};
+    char ignored[NAME_SIZE], *end;
+    skip_space(reading);
+    if (*reading->at == '{' || *reading->at == '[')
+        return read_members(reading, *reading->at == '{');
+    if (*reading->at == '"')
+        return read_string(reading, ignored);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strncmp(reading->at, words[i], strlen(words[i])) == 0) {
+            reading->at += strlen(words[i]);
+            return true;
+        }
+    double value = strtod(reading->at, &end);
+    if (end == reading->at || !strchr("-0123456789", *reading->at))
+        return wrong(reading, "this is not JSON");
+    reading->at = end;
+    take_number(reading, value);
+    return true;
+}
+
+bool report_parse(const char *file, const char *text, struct report *report,
+                  char error[REPORT_ERROR])
+{
+    struct reading reading = {.file = file, .at = text, .line = 1, .error = error};
+    if (!read_value(&reading))
+        return false;
+    skip_space(&reading);
+    if (*reading.at)
+        return wrong(&reading, "this is not JSON: something follows it");
+    if (!(reading.report.hosts >= 1)) {
+        snprintf(error, REPORT_ERROR,
+                 "%.200s: nothing is said there of failures and hosts: is it what bspstat --json "
+                 "says of a job that takes snapshots?",
+                 file);
+        return false;
+    }
+    *report = reading.report;
+    return true;
+}
+
+bool report_read(const char *file, struct report *report, char error[REPORT_ERROR])
+{
+    bool standard = strcmp(file, "-") == 0, good = false;
+    FILE *stream = standard ? stdin : fopen(file, "re");
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t length = stream ? getdelim(&text, &room, '\0', stream) : -1;
+    if (!stream || ferror(stream))
+        snprintf(error, REPORT_ERROR, "%.200s: %s", file, strerror(errno));
+    else
+        good =
+            report_parse(standard ? "standard input" : file, length > 0 ? text : "", report, error);
+    if (stream && !standard)
+        fclose(stream);
+    free(text);
+    return good;
+}
