@@ -18,7 +18,7 @@ struct reading {
     char names[DEPTH_MAX][NAME_SIZE]; /* of what contains what is read */
     int depth;
     struct report report;
-    bool in_first, done; /* in the first "failures", past it */
+    bool done; /* past the first "failures" */
     char *error;
 };
 
@@ -84,6 +84,17 @@ static void take_number(struct reading *reading, double value)
 
 static bool read_value(struct reading *reading);
 
+static bool read_name(struct reading *reading, char name[NAME_SIZE])
+{
+    if (!read_string(reading, name))
+        return false;
+    skip_space(reading);
+    if (*reading->at != ':')
+        return wrong(reading, "this is not JSON: a colon is missing");
+    reading->at++;
+    return true;
+}
+
 /* Members of an object, or of a list, which have no names. */
 static bool read_members(struct reading *reading, bool named)
 {
@@ -97,20 +108,20 @@ static bool read_members(struct reading *reading, bool named)
     bool good = true, more = *reading->at != end;
     while (good && more) {
         skip_space(reading);
-        good = !named || read_string(reading, name);
-        skip_space(reading);
-        if (good && named && *reading->at++ != ':')
-            good = wrong(reading, "this is not JSON: a colon is missing");
+        good = !named || read_name(reading, name);
         good = good && read_value(reading);
-        if (good && named && strcmp(name, "failures") == 0 && reading->report.hosts > 0)
+        if (!good)
+            break;
+        if (named && strcmp(name, "failures") == 0 && reading->report.hosts > 0)
             reading->done = true;
         skip_space(reading);
-        more = good && *reading->at == ',';
+        more = *reading->at == ',';
         if (more)
             reading->at++;
     }
-    if (good && *reading->at++ != end)
+    if (good && *reading->at != end)
         good = wrong(reading, "this is not JSON: it ends in the middle, or a comma is missing");
+    reading->at += good;
     reading->depth--;
     return good;
 }
