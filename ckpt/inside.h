@@ -53,6 +53,18 @@ int store_open_folder(const struct store *store, int parent, const char *name);
 int store_names(int folder, char ***names, size_t *count);
 void store_names_free(char **names, size_t count);
 
+/* A folder of the chosen job that has the name of a snapshot. */
+struct store_stop {
+    const char *name;
+    uint64_t superstep;
+    uint32_t term;
+    int folder; /* opened for the visit; negative: it is not ours, or cannot be opened */
+};
+/* What is not 0 ends the walk. */
+typedef int store_visit(const struct store *store, const struct store_stop *at, void *context);
+/* Visits all of them.  -errno, or what the last visit said. */
+int store_walk(const struct store *store, store_visit *visit, void *context);
+
 /* Removes a folder and the files in it; the manifest first, so that no half of a snapshot is taken
  * for one. */
 int store_remove_folder(const struct store *store, int parent, const char *name);

@@ -97,6 +97,27 @@ int store_names(int folder, char ***names, size_t *count)
     return 0;
 }
 
+int store_walk(const struct store *store, store_visit *visit, void *context)
+{
+    char **names;
+    size_t count;
+
+    int status = store_names(store->job, &names, &count);
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < count && status == 0; i++) {
+        struct store_stop at = {.name = names[i]};
+        if (!store_parse_snapshot(names[i], &at.superstep, &at.term))
+            continue;
+        at.folder = store_open_folder(store, store->job, names[i]);
+        status = visit(store, &at, context);
+        if (at.folder >= 0)
+            store->io.close(store->io.context, at.folder);
+    }
+    store_names_free(names, count);
+    return status;
+}
+
 void store_names_free(char **names, size_t count)
 {
     for (size_t i = 0; i < count; i++)

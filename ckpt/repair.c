@@ -25,6 +25,7 @@ struct repair {
     store_loss_function *tell; /* what was put together */
     void *context;
     char *error;
+    bool told; /* what is wrong stands in `error` */
 };
 
 static void tell(const struct repair *repair, const char *file, const char *text)
@@ -57,48 +58,49 @@ static int by_superstep(const void *a, const void *b)
     return left->term < right->term ? -1 : left->term > right->term;
 }
 
-static void trace_snapshot(const struct store *store, const char *name, struct traces *traces)
+static int add_trace(struct traces *traces, const struct trace *trace)
 {
-    struct manifest manifest;
-    uint64_t superstep;
-    uint32_t term;
+    struct trace *more = reallocarray(traces->counting, traces->count + 1, sizeof(*more));
 
-    if (!store_parse_snapshot(name, &superstep, &term))
-        return;
-    if (term > traces->last)
-        traces->last = term;
-    int folder = store_open_folder(store, store->job, name);
-    if (folder < 0)
-        return;
-    int status = store_folder_manifest(store, folder, superstep, term, &manifest, NULL);
+    if (!more)
+        return -ENOMEM;
+    traces->counting = more;
+    more[traces->count++] = *trace;
+    return 0;
+}
+
+static int trace_snapshot(const struct store *store, const struct store_stop *at, void *context)
+{
+    struct traces *traces = context;
+    struct manifest manifest;
+
+    if (at->term > traces->last)
+        traces->last = at->term;
+    if (at->folder < 0)
+        return 0;
+    int status = store_folder_manifest(store, at->folder, at->superstep, at->term, &manifest, NULL);
     if (status == -ENOENT || status == -EBADMSG)
-        status = store_manifest_copy(store, folder, superstep, term, &manifest);
-    bool counts = status == 0 && store_has_count(folder);
-    store->io.close(store->io.context, folder);
-    if (counts) {
-        traces->counting[traces->count++] = (struct trace){superstep, term, manifest.created};
+        status = store_manifest_copy(store, at->folder, at->superstep, at->term, &manifest);
+    if (status != 0)
+        return 0;
+    if (store_has_count(at->folder)) {
+        status = add_trace(traces, &(struct trace){at->superstep, at->term, manifest.created});
         memcpy(traces->job, manifest.job.data, WIRE_JOB_SIZE);
+    } else {
+        traces->uncertain++;
     }
-    traces->uncertain += status == 0 && !counts;
-    if (status == 0)
-        manifest_free(&manifest);
+    manifest_free(&manifest);
+    return status;
 }
 
 static int find_traces(const struct store *store, struct traces *traces)
 {
-    char **names;
-    size_t count;
+    int status = store_walk(store, trace_snapshot, traces);
 
-    int status = store_names(store->job, &names, &count);
     if (status < 0)
         return status;
-    traces->counting = calloc(count + 1, sizeof(*traces->counting));
-    for (size_t i = 0; traces->counting && i < count; i++)
-        trace_snapshot(store, names[i], traces);
-    store_names_free(names, count);
-    if (!traces->counting)
-        return -ENOMEM;
-    qsort(traces->counting, traces->count, sizeof(*traces->counting), by_superstep);
+    if (traces->count > 0)
+        qsort(traces->counting, traces->count, sizeof(*traces->counting), by_superstep);
     return 0;
 }
 
@@ -155,9 +157,11 @@ static int rebuild_terms(struct repair *repair)
     char text[MANIFEST_ERROR_SIZE];
 
     int status = find_traces(repair->store, &traces);
-    if (status < 0)
+    if (status < 0) {
+        free(traces.counting);
         return store_fail_system(repair->store, status, repair->error, "job %s",
                                  repair->store->job_name);
+    }
     believe_what_fits(&traces);
     if (traces.count == 0)
         status = store_fail(repair->store, -ENOENT, repair->error,
@@ -241,15 +245,18 @@ static int copy_file(const struct repair *repair, int folder, const char *from, 
     return status;
 }
 
-static int repair_manifest(struct repair *repair, int folder, const char *name, uint64_t superstep,
-                           uint32_t term)
+static int repair_manifest(const struct store *store, const struct store_stop *at, void *context)
 {
+    struct repair *repair = context;
+    int folder = at->folder;
     char file[SNAPSHOT_NAME + sizeof("/" MANIFEST_COPY)];
     struct manifest manifest, copy;
     int status = 0;
 
-    int one = store_folder_manifest(repair->store, folder, superstep, term, &manifest, NULL);
-    int two = store_manifest_copy(repair->store, folder, superstep, term, &copy);
+    if (folder < 0)
+        return 0; /* not ours: reported when it is listed */
+    int one = store_folder_manifest(store, folder, at->superstep, at->term, &manifest, NULL);
+    int two = store_manifest_copy(store, folder, at->superstep, at->term, &copy);
     bool put_back =
         (one == -ENOENT || one == -EBADMSG) && two == 0 && images_are_there(folder, &copy);
     if (put_back)
@@ -261,41 +268,27 @@ static int repair_manifest(struct repair *repair, int folder, const char *name, 
     if (two == 0)
         manifest_free(&copy);
     if (put_back && status == 0) {
-        snprintf(file, sizeof(file), "%s/%s", name, MANIFEST_NAME);
+        snprintf(file, sizeof(file), "%s/%s", at->name, MANIFEST_NAME);
         tell(repair, file, "made again from " MANIFEST_COPY);
     }
-    return status < 0 ? store_fail_system(repair->store, status, repair->error,
-                                          "snapshot %s: the manifest", name)
-                      : 0;
+    if (status == 0)
+        return 0;
+    repair->told = true;
+    return store_fail_system(store, status, repair->error, "snapshot %s: the manifest", at->name);
 }
 
 static int repair_manifests(struct repair *repair)
 {
-    struct store *store = repair->store;
-    char **names;
-    size_t count;
-    uint64_t superstep;
-    uint32_t term;
+    int status = store_walk(repair->store, repair_manifest, repair);
 
-    int status = store_names(store->job, &names, &count);
-    if (status < 0)
-        return store_fail_system(store, status, repair->error, "job %s", store->job_name);
-    for (size_t i = 0; i < count && status == 0; i++) {
-        if (!store_parse_snapshot(names[i], &superstep, &term))
-            continue;
-        int folder = store_open_folder(store, store->job, names[i]);
-        if (folder < 0)
-            continue; /* not ours: reported when it is listed */
-        status = repair_manifest(repair, folder, names[i], superstep, term);
-        store->io.close(store->io.context, folder);
-    }
-    store_names_free(names, count);
+    if (status < 0 && !repair->told)
+        store_fail_system(repair->store, status, repair->error, "job %s", repair->store->job_name);
     return status;
 }
 
 int store_repair(struct store *store, store_loss_function *tell, void *context, char *error)
 {
-    struct repair repair = {store, tell, context, error};
+    struct repair repair = {store, tell, context, error, false};
     int status = repair_manifests(&repair);
 
     return status < 0 ? status : repair_terms(&repair);

@@ -73,41 +73,38 @@ int store_save_terms(struct store *store, const struct manifest_terms *terms, ch
     return status < 0 ? store_fail_system(store, status, error, "cannot note the term") : 0;
 }
 
+struct retiring {
+    const struct manifest_terms *terms;
+    char *error;
+    bool told;
+};
+
 /* Takes the file away from a snapshot that does not count any more.  What cannot be opened here
  * cannot be restored from here either. */
-static int take_count(const struct store *store, const char *name)
+static int take_count(const struct store *store, const struct store_stop *at, void *context)
 {
     const struct store_io *io = &store->io;
+    struct retiring *retiring = context;
 
-    int folder = store_open_folder(store, store->job, name);
-    if (folder < 0)
+    if (at->folder < 0 || store_counts(retiring->terms, at->superstep, at->term))
         return 0;
-    int status = io->unlink(io->context, folder, COUNTS_NAME, 0);
+    int status = io->unlink(io->context, at->folder, COUNTS_NAME, 0);
     if (status == 0)
-        status = io->sync(io->context, folder);
-    io->close(io->context, folder);
-    return status == -ENOENT ? 0 : status;
+        status = io->sync(io->context, at->folder);
+    if (status == 0 || status == -ENOENT)
+        return 0;
+    retiring->told = true;
+    return store_fail_system(store, status, retiring->error, "snapshot %s cannot be retired",
+                             at->name);
 }
 
 static int retire(const struct store *store, const struct manifest_terms *terms, char *error)
 {
-    char **names;
-    size_t count;
-    uint64_t superstep;
-    uint32_t term;
+    struct retiring retiring = {.terms = terms, .error = error};
+    int status = store_walk(store, take_count, &retiring);
 
-    int status = store_names(store->job, &names, &count);
-    if (status < 0)
-        return store_fail_system(store, status, error, "job %s", store->job_name);
-    for (size_t i = 0; i < count && status == 0; i++) {
-        if (!store_parse_snapshot(names[i], &superstep, &term) ||
-            store_counts(terms, superstep, term))
-            continue;
-        status = take_count(store, names[i]);
-        if (status < 0)
-            store_fail_system(store, status, error, "snapshot %s cannot be retired", names[i]);
-    }
-    store_names_free(names, count);
+    if (status < 0 && !retiring.told)
+        store_fail_system(store, status, error, "job %s", store->job_name);
     return status;
 }
 

@@ -69,11 +69,8 @@ def copies_stay_where_they_are():
             place.wait_executed(pid, 3)
         place.wait_committed(3)
         agent = place.agent("h1")
-
-        def copies():
-            return [child for child in children_of(agent) if name_of(child) == "bspzero-copy"]
-        wait_until(lambda: len(copies()) == 2, "a copy of each")
-        there = copies()
+        wait_until(lambda: len(copies_of(agent)) == 2, "a copy of each")
+        there = copies_of(agent)
         place.kill(place.executed(0, 3)[-1])
         again = [place.wait_executed(pid, 3, times=2) for pid in (2, 3)]
         check(sorted(again) == sorted(there), again, there)

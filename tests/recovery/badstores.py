@@ -9,13 +9,6 @@ from harness import *
 ROOT = os.geteuid() == 0
 
 
-def kill_copies(job):
-    """Then all processes come back from images."""
-    for copy in children_of(job.agent()):
-        if name_of(copy) == "bspzero-copy":
-            send(copy, signal.SIGKILL)
-
-
 def stopped(place, p=2, supersteps=12, at=6, options=(), words=()):
     """A job that was saved and stopped in the superstep: its snapshots, ascending."""
     place.hold(0, at)
@@ -205,7 +198,7 @@ def damaged_while_it_runs():
         place.wait_committed(6)
         newest = snapshots(place.store)[-1]
         flip(image(place, newest, 1), 30000)
-        kill_copies(job)
+        kill_copies(job.agent())
         place.kill(ranks[1])
         place.release(0, 6)
         place.release(1, 6)
@@ -270,7 +263,7 @@ def a_damaged_base_while_it_runs():
             bases = full_ones(place)
             check(len(bases) >= 2, "there is no second chain", bases)
             flip(image(place, bases[which]), 30000)
-            kill_copies(job)
+            kill_copies(job.agent())
             place.kill(ranks[1])
             place.release(0, 20)
             place.release(1, 20)

@@ -47,7 +47,7 @@ class Job:
         agent = self.job.agent()
 
         def found():
-            copies = [child for child in children_of(agent) if name_of(child) == "bspzero-copy"]
+            copies = copies_of(agent)
             return copies if len(copies) == P else None
         return wait_until(found, "a copy of each process")
 

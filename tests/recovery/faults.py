@@ -22,7 +22,7 @@ def wait_all(place, p, superstep, times=1):
 
 
 def copies(job):
-    return [pid for pid in children_of(job.agent()) if name_of(pid) == "bspzero-copy"]
+    return copies_of(job.agent())
 
 
 def ended(place, job, reference):

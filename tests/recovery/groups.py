@@ -83,11 +83,8 @@ class Jobs(Place):
             agent = self.agent_of(name)
             ranks = [self.executed(number, superstep)[-1] for number in range(P)]
             here = [rank for rank in ranks if rank in children_of(agent)]
-
-            def copies():
-                return [child for child in children_of(agent) if name_of(child) == "bspzero-copy"]
-            wait_until(lambda: len(copies()) == len(here), "a copy of each")
-            self.kill(copies()[-1], ranks[pid])
+            wait_until(lambda: len(copies_of(agent)) == len(here), "a copy of each")
+            self.kill(copies_of(agent)[-1], ranks[pid])
         return act
 
     def agent_of(self, name):

@@ -97,6 +97,17 @@ def children_of(os_pid):
         return []
 
 
+def copies_of(agent):
+    """The frozen copies of processes, and what makes or writes them, that an agent has."""
+    return [child for child in children_of(agent) if name_of(child) == "bspzero-copy"]
+
+
+def kill_copies(agent):
+    """Then all processes come back from images."""
+    for copy in copies_of(agent):
+        send(copy, signal.SIGKILL)
+
+
 def marked(mark):
     """The living processes that carry the marker: {os pid: name}."""
     wanted = (MARK + "=" + mark).encode()

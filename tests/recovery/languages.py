@@ -28,9 +28,7 @@ def killed_after_each_barrier(program, kills):
                 place.wait_committed(superstep)
                 place.kill(rank)  # comes back as its frozen copy
                 rank = place.wait_executed(0, superstep, 2)
-                for child in children_of(job.agent()):
-                    if name_of(child) == "bspzero-copy":
-                        send(child, signal.SIGKILL)
+                kill_copies(job.agent())
                 place.kill(rank)  # from its image
                 place.wait_executed(0, superstep, 3)
                 place.release(0, superstep)

@@ -150,9 +150,7 @@ def in_restore(aim):
     aim.start()
     aim.wait_held(AT)
     agent = aim.job.agent()
-    for child in children_of(agent):
-        if name_of(child) == "bspzero-copy":
-            send(child, signal.SIGKILL)
+    kill_copies(agent)
     place.kill(place.executed(aim.pid, AT)[-1])
     restored = wait_until(lambda: being_restored(agent, aim.pid), "a process that is restored")
     place.kill({"agent": agent, "bsprun": aim.job.os_pid}.get(aim.who, restored))

@@ -35,9 +35,7 @@ def run(what, victim, before=BEFORE, held=(), disturb=None, status=0, images=Fal
         ranks = [place.wait_executed(pid, LOST) for pid in range(2)]
         place.wait_committed(SNAPSHOT)
         wait_looks()
-        agent = job.agent()
-        copies = [child for child in children_of(agent) if name_of(child) == "bspzero-copy"]
-        place.kill(*(copies if images else []), ranks[victim])
+        place.kill(*(copies_of(job.agent()) if images else []), ranks[victim])
         for pid in range(2):
             place.release(pid, LOST)
         job.wait(status)
