@@ -91,6 +91,22 @@ double interval_lambert_w0(double z)
     return w;
 }
 
+/* ---- Shared -------------------------------------------------------------------------------- */
+
+/* (exp(x) - 1) / x, 1 at 0. */
+static double growth(double x)
+{
+    return x > 0 ? x < 700 ? expm1(x) / x : INFINITY : 1;
+}
+
+/* T / (T + V), of 0 and 0 what it tends to. */
+static double share(double interval, double cost)
+{
+    if (isinf(interval))
+        return isinf(cost) ? 0 : 1;
+    return interval + cost > 0 ? interval / (interval + cost) : 1;
+}
+
 /* ---- Intervals ---------------------------------------------------------------------------- */
 
 /* Where no formula is needed: never, where nothing fails; all the time, where that costs nothing,
@@ -116,6 +132,19 @@ double interval_exact(const struct interval_model *model)
 double interval_best(const struct interval_model *model)
 {
     return fmax(interval_exact(model), clean(model->delay));
+}
+
+double interval_first(const struct interval_model *model)
+{
+    double exact = interval_exact(model), best = interval_best(model), rate = clean(model->rate);
+
+    if (best <= exact || isinf(rate))
+        return best;
+    /* What the snapshots after it are worth, (exp(x) - 1) / x being 1 or more; it is largest, and
+     * the first one latest, where their interval is best. */
+    double cycle = best + clean(model->cost);
+    double after = share(best, clean(model->cost)) / (rate * growth(rate * cycle));
+    return fmin(fmax(1 / rate - after, exact), best);
 }
 
 double interval_paper(const struct interval_model *model)
@@ -156,20 +185,6 @@ double interval_daly(const struct interval_model *model)
 }
 
 /* ---- What an interval brings --------------------------------------------------------------- */
-
-/* (exp(x) - 1) / x, 1 at 0. */
-static double growth(double x)
-{
-    return x > 0 ? x < 700 ? expm1(x) / x : INFINITY : 1;
-}
-
-/* T / (T + V), of 0 and 0 what it tends to. */
-static double share(double interval, double cost)
-{
-    if (isinf(interval))
-        return isinf(cost) ? 0 : 1;
-    return interval + cost > 0 ? interval / (interval + cost) : 1;
-}
 
 /* The share that is useful while nothing fails, times the part of it that is not undone. */
 static double undisturbed(const struct interval_model *model, double interval)

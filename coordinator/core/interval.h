@@ -40,6 +40,11 @@ double interval_exact(const struct interval_model *model);
  * one cannot begin before.  This is the interval that `--every auto` aims at. */
 double interval_best(const struct interval_model *model);
 
+/* From a start or a restore, when none is being written, to the first snapshot, where those after
+ * it follow every interval_best: 1 / a - T / (exp(a (T + V)) - 1).  That is interval_best where the
+ * delay does not bind, and less than it where it does. */
+double interval_first(const struct interval_model *model);
+
 /* Of Ni and Harwood, "An adaptive checkpointing scheme for peer-to-peer based volunteer computing
  * work flows" (2007): 1 / L*, L* = a / (1 + W0((V a - Td a - 1) / ((Td a + 1) e))).  Where their
  * approximation of the utilisation is largest. */

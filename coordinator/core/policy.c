@@ -109,7 +109,9 @@ static uint64_t affordable_ns(const struct policy_rule *rule, const struct polic
  * superstep early, the barrier after is the nearer one. */
 static uint64_t optimum_left_ns(const struct policy_facts *facts)
 {
-    uint64_t interval = optimum_ns(facts), half = facts->superstep_ns / 2;
+    struct interval_model model = policy_model(facts);
+    uint64_t interval = facts->taken ? optimum_ns(facts) : whole(interval_first(&model) * 1e9);
+    uint64_t half = facts->superstep_ns / 2;
     double slowed = (double)facts->costs.busy_ns + (double)facts->costs.copied_ns;
 
     if (interval == POLICY_NEVER)

@@ -184,10 +184,18 @@ START_TEST(the_delay)
     model.delay = 90;
     ck_assert_double_eq(interval_exact(&model), interval_exact(&at_once));
     ck_assert_double_eq(interval_best(&model), interval_exact(&model));
+    ck_assert_double_eq(interval_first(&model), interval_exact(&model));
     ck_assert_double_eq_tol(interval_utilisation(&model, 170),
                             interval_utilisation(&at_once, 170) * exp(-0.1), 1e-12);
     model.delay = 400; /* longer than the optimum: the next one waits for it */
     ck_assert_double_eq(interval_best(&model), 400);
+    /* The first after a restore waits for none, where kept work is largest: between the two. */
+    double first = interval_first(&model), after = 400 / expm1(model.rate * 420);
+    ck_assert_double_eq_tol(first, 900 - after, 1e-9);
+    ck_assert(first > interval_exact(&model) && first < 400);
+    for (double other = 100; other < 500; other += 10)
+        ck_assert_double_le(exp(-model.rate * other) * (other + after),
+                            exp(-model.rate * first) * (first + after));
     /* Its sum: the mean number of commits in the life of a run. */
     double sum = 0, cycle = 400 + 20, rate = model.rate;
     for (int n = 1; n < 1000; n++)
@@ -305,20 +313,26 @@ END_TEST
 
 static bool is_defined(const struct interval_model *model, double interval)
 {
-    double intervals[] = {interval_exact(model), interval_best(model), interval_paper(model),
-                          interval_young(model), interval_daly(model), interval};
+    double intervals[] = {interval_exact(model),
+                          interval_first(model),
+                          interval_best(model),
+                          interval_paper(model),
+                          interval_young(model),
+                          interval_daly(model),
+                          interval};
     bool good = true;
     for (size_t i = 0; i < LENGTH(intervals); i++) {
         double value = interval_utilisation(model, intervals[i]);
         double harsh = interval_utilisation_harsh(model, intervals[i]);
         double paper = interval_paper_utilisation(model, intervals[i]);
-        good = good && (i == 5 || intervals[i] >= 0) && value >= 0 && value <= 1 && harsh >= 0 &&
+        good = good && (i == 6 || intervals[i] >= 0) && value >= 0 && value <= 1 && harsh >= 0 &&
                harsh <= value * (1 + 1e-9) && paper <= 1 && paper >= -DBL_MAX &&
                interval_time(model, intervals[i], 1000) >= 1000 * (1 - 1e-12) &&
                interval_time(model, intervals[i], INFINITY) >= 1000 &&
                interval_time(model, intervals[i], NAN) == 0;
     }
     struct interval_advice advice = interval_advise(model, 1000);
+    good = good && interval_first(model) <= interval_best(model);
     return good && advice.utilisation >= 0 && advice.utilisation_there <= 1 && advice.hosts >= 1 &&
            advice.hosts <= 1000;
 }
