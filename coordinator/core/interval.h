@@ -4,7 +4,7 @@
  * The job runs for T seconds of useful work, a snapshot costs it V seconds of run time, and so on.
  * A failure, which comes at the rate a whatever the job does, falls back to the newest committed
  * snapshot and costs Td seconds until the processes run again.  The utilisation is the share of the
- * time that is useful work which no failure undid.  doc/economics.md derives all that is here, says
+ * time that is useful work which no failure undid.  doc/interval.md derives all that is here, says
  * by how much the answers differ, and which one decides.
  *
  * Pure functions of their arguments; only libm.  Times in seconds, rates per second.  A number of a
