@@ -9,7 +9,7 @@
  * where ratio is how much faster bsprun's clock runs than the agent's, and delays is the sum of
  * what the last message took until it was read, by how much the two looks came late, and what it
  * took to end the processes.  With clocks alike, delays may be nearly a quarter of the bound; with
- * a ratio of 5/4, a twenty-fifth.  tests/sim/fence.c holds this code and bsprun's job machine
+ * a ratio of 5/4, a twenty-fifth.  tests/sim/fence holds this code and bsprun's job machine
  * against that, and shows that it is not so with clocks that differ more.
  */
 #ifndef BSPRUN_AGENT_SILENCE_H

@@ -272,6 +272,14 @@ static int usage(const char *program)
     return 2;
 }
 
+int seeds_verdict(const char *name, int missing)
+{
+    if (missing == 0)
+        return EXIT_SUCCESS;
+    fprintf(stderr, "%s: %d of the things that should happen never did\n", name, missing);
+    return EXIT_FAILURE;
+}
+
 int seeds_main(const struct seeds_program *program, int argc, char **argv)
 {
     struct seeds_job job = unbounded(program, 0);
