@@ -53,6 +53,17 @@ class Cluster:
         check(done.returncode == 0, done)
         return int(done.stdout)
 
+    def submit_guide_s(self, *options, **environment):
+        """The batch script of the guide."""
+        harness.shutil.copy(os.path.join(farms.ROOT, "doc", "slurm.sbatch"), self.home)
+        path = os.path.join(self.built, "bin") + ":" + farms.SYSTEM_PATH
+        variables = "".join(f",{name}={value}" for name, value in environment.items())
+        done = self.run("sbatch", "--parsable", *options, "-o", "out", "-e", "err",
+                        f"--export=ALL,PATH={path},BSPZERO_EVERY=1{variables}", "slurm.sbatch",
+                        "store", self.ticker, "files", str(SUPERSTEPS), "-a")
+        check(done.returncode == 0, done)
+        return int(done.stdout)
+
     def text(self, name):
         try:
             with open(os.path.join(self.home, name), "rb") as file:
@@ -112,10 +123,11 @@ def an_allocation():
 
 
 def preemption():
-    """A job that has to make room saves itself, and goes on when there is room again."""
+    """With the script of the guide: a job that has to make room saves itself, and goes on when there
+    is room again."""
     with Cluster(2) as cluster:
-        job = cluster.submit(["-N2", "--ntasks-per-node=1", "-c2", "--requeue"])
         cluster.hold(7, 2)
+        job = cluster.submit_guide_s("-N2", "--ntasks-per-node=1", "-c2")
         cluster.until(lambda: cluster.executed(0, 7) and cluster.committed() >= 7, "superstep 7")
         urgent = cluster.farm.popen("a", ["srun", "-p", "high", "-N2", "-c2", "true"],
                                     user=cluster.farm.user)
@@ -169,14 +181,8 @@ def a_node_that_dies_and_a_spare():
 def the_batch_host_dies():
     """With the script of the guide: the job is started again on nodes that live, and goes on."""
     with Cluster(4, controller_apart=True) as cluster:
-        harness.shutil.copy(os.path.join(farms.ROOT, "doc", "slurm.sbatch"), cluster.home)
-        path = os.path.join(cluster.built, "bin") + ":" + farms.SYSTEM_PATH
         cluster.hold(7, 2)
-        done = cluster.run("sbatch", "--parsable", "-N2", "--ntasks-per-node=1", "-o", "out", "-e",
-                           "err", f"--export=ALL,PATH={path},BSPZERO_EVERY=1,WATCH_SECONDS=1",
-                           "slurm.sbatch", "store", cluster.ticker, "files", str(SUPERSTEPS), "-a")
-        check(done.returncode == 0, done)
-        job = int(done.stdout)
+        job = cluster.submit_guide_s("-N2", "--ntasks-per-node=1", WATCH_SECONDS=1)
         cluster.until(lambda: all(cluster.executed(pid, 7) for pid in range(2))
                       and cluster.committed() >= 7, "superstep 7")
         shown = cluster.farm.run("a", ["scontrol", "show", "job", str(job)]).stdout

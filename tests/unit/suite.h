@@ -26,6 +26,7 @@ static inline int suite_run_tests(const char *name, const TTest *const *tests, s
     TCase *cases = tcase_create(name);
 
     tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_set_timeout(cases, 60); /* what hangs is told from a machine that has much else to do */
     for (size_t i = 0; i < count; i++)
         tcase_add_test(cases, tests[i]);
     suite_add_tcase(suite, cases);
