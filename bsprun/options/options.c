@@ -51,6 +51,7 @@ static const struct poptOption table[] = {
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
     {"total-supersteps", '\0', POPT_ARG_STRING, NULL, OPT_TOTAL, NULL, NULL},
     {"core", '\0', POPT_ARG_NONE | OLD, NULL, OPT_CORE, NULL, NULL},
+    {"no-history", '\0', POPT_ARG_NONE | OLD, NULL, OPT_NO_HISTORY, NULL, NULL},
     {"input-differs", '\0', POPT_ARG_NONE | OLD, NULL, OPT_INPUT_DIFFERS, NULL, NULL},
     {"help", 'h', POPT_ARG_NONE | OLD, NULL, OPT_HELP, NULL, NULL},
     {"version", '\0', POPT_ARG_NONE | OLD, NULL, OPT_VERSION, NULL, NULL},
@@ -73,6 +74,7 @@ static const struct poptOption table[] = {
     {"ckpt", '\0', POPT_ARG_STRING | OLD, NULL, OPT_CKPT, NULL, NULL},
     {"every", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EVERY, NULL, NULL},
     {"overhead", '\0', POPT_ARG_STRING | OLD, NULL, OPT_OVERHEAD, NULL, NULL},
+    {"mtbf", '\0', POPT_ARG_STRING | OLD, NULL, OPT_MTBF, NULL, NULL},
     {"async", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ASYNC, NULL, NULL},
     {"keep", '\0', POPT_ARG_STRING | OLD, NULL, OPT_KEEP, NULL, NULL},
     {"max-restarts", '\0', POPT_ARG_STRING | OLD, NULL, OPT_MAX_RESTARTS, NULL, NULL},
@@ -196,6 +198,9 @@ bool options_take(struct options *options, enum option_code code, const char *so
         return options_take_total(options, source, text);
     case OPT_CORE:
         options->core_dumps = true;
+        return true;
+    case OPT_NO_HISTORY:
+        options->no_history = true;
         return true;
     case OPT_INPUT_DIFFERS:
         options->input_differs = true;

@@ -32,6 +32,8 @@ struct options_snapshots {
     enum wire_rule rule;
     uint64_t every;  /* supersteps, or nanoseconds */
     double overhead; /* between 0 and 1 */
+    bool bounded;    /* ... was given: snapshots shall not take more */
+    uint64_t mtbf_ns; /* of one host, as the user says; 0: it was not given */
     enum wire_async async;
     uint32_t keep; /* 0: all */
     uint32_t max_restarts;
@@ -72,6 +74,7 @@ struct options {
     double timeout; /* seconds; 0: none */
     bool report, progress, core_dumps;
     uint64_t total_supersteps; /* how many the program will make; 0: not known */
+    bool no_history;      /* nothing is read or written of what earlier jobs saw */
     bool input_differs;   /* a restart may be given another input than the job had */
     const char **exports; /* NAME=VALUE, for -x; owned */
     int export_count;

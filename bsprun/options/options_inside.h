@@ -19,6 +19,7 @@ enum option_code {
     OPT_HELP,
     OPT_VERSION,
     OPT_INPUT_DIFFERS,
+    OPT_NO_HISTORY,
     OPT_OLD_RESTART,
     OPT_RESTART,
     OPT_CKPT,
@@ -39,6 +40,7 @@ enum option_code {
     OPT_LOAD,
     OPT_EVERY, /* from here on: what snapshots are like */
     OPT_OVERHEAD,
+    OPT_MTBF,
     OPT_ASYNC,
     OPT_KEEP,
     OPT_MAX_RESTARTS,

@@ -24,6 +24,7 @@
 static const struct options_setting settings[] = {
     {OPT_EVERY, "BSPZERO_EVERY"},
     {OPT_OVERHEAD, "BSPZERO_OVERHEAD"},
+    {OPT_MTBF, "BSPZERO_MTBF"},
     {OPT_ASYNC, "BSPZERO_ASYNC"},
     {OPT_KEEP, "BSPZERO_KEEP"},
     {OPT_MAX_RESTARTS, "BSPZERO_MAX_RESTARTS"},
@@ -135,6 +136,23 @@ static bool take_overhead(struct options *options, const char *source, const cha
         return options_wrong(options, "%s%.80s: give a share of the time such as 5%%", source,
                              text);
     options->snapshots.overhead = percent / 100;
+    options->snapshots.bounded = true;
+    return true;
+}
+
+/* How long a host lives on average.  Less than a second is no host on which a job could run. */
+static bool take_mtbf(struct options *options, const char *source, const char *text)
+{
+    double number, factor;
+    const char *unit;
+
+    if (!fraction(text, &number, &unit) || !seconds_of(unit, &factor) || number * factor < 1 ||
+        number * factor > SECONDS_MAX)
+        return options_wrong(options,
+                             "%s%.80s: give how long a host runs between two failures on average, "
+                             "such as 300h or 90m (units: ms, s, m, h), from 1s to 277000h",
+                             source, text);
+    options->snapshots.mtbf_ns = (uint64_t)(number * factor * NS_PER_SECOND);
     return true;
 }
 
@@ -258,6 +276,8 @@ bool options_take_snapshot(struct options *options, enum option_code code, const
         return take_every(options, source, text);
     case OPT_OVERHEAD:
         return take_overhead(options, source, text);
+    case OPT_MTBF:
+        return take_mtbf(options, source, text);
     case OPT_ASYNC:
         return take_async(options, source, text);
     case OPT_KEEP:

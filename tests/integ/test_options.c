@@ -115,6 +115,8 @@ START_TEST(snapshot_defaults)
     ck_assert_int_eq(options.snapshots.rule, WIRE_RULE_AUTO);
     ck_assert_uint_eq(options.snapshots.every, 1);
     ck_assert(options.snapshots.overhead == 0.05);
+    ck_assert(!options.snapshots.bounded);
+    ck_assert_uint_eq(options.snapshots.mtbf_ns, 0);
     ck_assert_int_eq(options.snapshots.on_refusal, ON_REFUSAL_FIRST);
     ck_assert_int_eq(options.snapshots.async, WIRE_ASYNC_AUTO);
     ck_assert_uint_eq(options.snapshots.keep, 3);
@@ -137,6 +139,7 @@ START_TEST(snapshot_values)
     ck_assert_int_eq(options.snapshots.rule, WIRE_RULE_SUPERSTEPS);
     ck_assert_uint_eq(options.snapshots.every, 7);
     ck_assert(options.snapshots.overhead == 0.025);
+    ck_assert(options.snapshots.bounded);
     ck_assert_int_eq(options.snapshots.on_refusal, ON_REFUSAL_CONTINUE);
     ck_assert_int_eq(options.snapshots.async, WIRE_ASYNC_OFF);
     ck_assert_uint_eq(options.snapshots.keep, 0);
@@ -182,6 +185,30 @@ START_TEST(snapshot_times)
             ck_assert_uint_eq(options.snapshots.every, cases[i].ns);
         else
             ck_assert_ptr_nonnull(strstr(options.error, "--every "));
+        options_free(&options);
+    }
+}
+END_TEST
+
+START_TEST(lives_of_hosts)
+{
+    static const struct {
+        const char *text;
+        uint64_t seconds; /* 0: wrong */
+    } cases[] = {{"90m", 5400}, {"300h", 1080000}, {"1s", 1},      {"1500ms", 1}, {"277000h", 997200000},
+                 {"0", 0},      {"0s", 0},         {"-4h", 0},     {"999ms", 0},  {"1e99h", 0},
+                 {"4", 0},      {"4y", 0},         {"280000h", 0}, {"nan", 0},    {"", 0},
+                 {"inf", 0},    {"h", 0},          {"4 h", 0},     {"auto", 0}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct options options;
+
+        PARSE(&options, "--ckpt", "d", "--mtbf", cases[i].text, "prog");
+        ck_assert_msg((options.action == OPTIONS_RUN) == (cases[i].seconds > 0), "%s",
+                      cases[i].text);
+        ck_assert_uint_eq(options.snapshots.mtbf_ns / 1000000000, cases[i].seconds);
+        if (cases[i].seconds == 0)
+            ck_assert_ptr_nonnull(strstr(options.error, "how long a host runs"));
         options_free(&options);
     }
 }
@@ -338,7 +365,7 @@ int main(void)
 {
     const TTest *const tests[] = {options_defaults,    options_all,       options_bound,
                                   options_wrong,       snapshot_defaults, snapshot_values,
-                                  snapshot_times,      snapshot_nonsense, snapshot_environment,
+                                  snapshot_times,      snapshot_nonsense, snapshot_environment, lives_of_hosts,
                                   snapshots_as_linked, restart_options,   restart_recalls};
 
     return suite_run_tests("options", tests, sizeof tests / sizeof *tests, NULL, NULL);
