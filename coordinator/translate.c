@@ -218,6 +218,8 @@ static bool make_snapshot_event(const struct wire_message *message, struct coord
         event->known.superstep = superstep;
         event->known.busy_ns = message->known.busy_ns;
         event->known.copied_ns = message->known.copied_ns;
+        event->known.read_bytes = message->known.read_bytes;
+        event->known.read_ns = message->known.read_ns;
         return true;
     default:
         return false;

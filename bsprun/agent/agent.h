@@ -119,6 +119,7 @@ struct agent {
     struct agent_peers *peers;      /* the other hosts; NULL in a job of one */
     struct net_connection *control; /* to bsprun; NULL when bare or lost */
     struct coord_shell *zero;       /* Processor Zero, when it is here */
+    struct wire_real learned[ESTIMATE_NUMBERS]; /* by it, as it is told to bsprun */
     struct agent_relay *relay;      /* of the ranks' output; NULL when they inherit it */
     struct agent_snapshots *snapshots; /* NULL in a job without */
     struct agent_input *input;         /* stdin of process 0, with snapshots */
@@ -190,6 +191,13 @@ int agent_enter_elected(struct agent *agent, uint32_t term);
 void agent_say_ready(struct agent *agent);
 /* Processor Zero of the term before is no more. */
 void agent_free_zero(struct agent *agent);
+/* What Processor Zero has learned, if it is here; until the next call. */
+struct agent_learned {
+    struct wire_real_list estimate;
+    uint64_t interval_ns;
+    uint32_t why;
+};
+struct agent_learned agent_learned(struct agent *agent);
 /* Whether there is a Processor Zero, here or elsewhere, whose term is not over. */
 bool agent_zero_decides(const struct agent *agent);
 /* Does what Processor Zero says, here or elsewhere. */

@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/trial_read.h"
+
+#define SMALL_ONES 8u /* snapshots with images that are too small to tell how fast a disk is */
 
 void agent_costs_begin(struct agent *agent)
 {
@@ -48,6 +51,37 @@ static uint64_t cpu_of_living(const struct agent *agent)
     return sum;
 }
 
+/* Once: what a restore will take is measured from the first one on. */
+static void tell_trial(struct agent_snapshots *snapshots, struct wire_known *known)
+{
+    if (!snapshots->tried_told)
+        snapshots->tried_told =
+            trial_read_result(snapshots->trial, &known->read_bytes, &known->read_ns);
+}
+
+void agent_costs_try(struct agent *agent, struct coord_name name)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    uint64_t size;
+
+    for (int pid = 0; !snapshots->tried && name.superstep > 0 && pid < agent->nprocs; pid++) {
+        if (!agent_is_here(agent, pid))
+            continue;
+        int fd =
+            store_image_open(snapshots->store, name.superstep, name.term, (uint32_t)pid, &size, NULL);
+
+        if (fd < 0)
+            size = 0;
+        bool large = size >= TRIAL_READ_LEAST || ++snapshots->small_ones == SMALL_ONES;
+        if (fd >= 0 && large)
+            snapshots->trial = trial_read_begin(fd);
+        else if (fd >= 0)
+            close(fd);
+        snapshots->tried = fd < 0 || large;
+        return;
+    }
+}
+
 void agent_costs_tell(struct agent *agent, struct wire_known *known)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -65,6 +99,7 @@ void agent_costs_tell(struct agent *agent, struct wire_known *known)
         load.cpu_ns = cpu_ns - snapshots->told_ns;
         snapshots->told_ns = cpu_ns;
     }
+    tell_trial(snapshots, known);
     known->busy_ns = snapshot_busy_ns(&load);
     known->copied_ns = snapshot_copied_ns(&load);
 }

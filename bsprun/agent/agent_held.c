@@ -188,7 +188,7 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
         if (agent_copy_of(agent, pid, name) >= 0)
             copies[held->copies.count++] = (uint64_t)pid;
     held->copies.items = copies;
-    if (agent->peers && snapshots->election.between_failures_ns > 0)
+    if (agent->peers && snapshots->election.faults > 0)
         held->together.items = together =
             agent_list_together(agent, manifest, &held->together.count);
     if (held->all || agent->peers) /* else it only takes the place of one that can be used */

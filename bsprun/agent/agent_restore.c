@@ -403,7 +403,7 @@ static void warn(struct agent *agent, int pid)
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
     if (agent->snapshots->kept[pid].copied || !snap->why[0] ||
-        agent->snapshots->election.between_failures_ns > 0)
+        agent->snapshots->election.faults > 0)
         return;
     if (!agent->snapshots->elsewhere)
         agent_notice(agent, "process %d: %.*s", pid, (int)sizeof snap->why - 1, snap->why);

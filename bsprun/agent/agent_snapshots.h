@@ -73,7 +73,10 @@ struct election {
     struct coord_lineage lineage;
     struct coord_name avoid[COORD_AVOID_MAX];
     uint32_t avoid_count;
-    uint64_t between_failures_ns;
+    uint32_t faults; /* since bsprun was started */
+    struct estimate estimate;
+    struct coord_seen seen;
+    struct coord_recovery recovery;
 };
 
 struct agent_snapshots {
@@ -84,6 +87,9 @@ struct agent_snapshots {
     uint32_t *together;    /* with whom: for each process the lowest of its group */
     struct policy_rule rule;
     struct policy_costs costs; /* of earlier terms */
+    struct trial_read *trial;  /* of an image; NULL: it was not tried */
+    bool tried, tried_told;
+    uint32_t small_ones;       /* images that were too small for it */
     enum wire_async async;
     uint32_t keep;
     bool stop_on_failure, stop_on_late_failure;
@@ -165,6 +171,8 @@ void agent_costs_begin(struct agent *agent);
 void agent_costs_count(struct agent *agent);
 /* What there is to be told of it. */
 void agent_costs_tell(struct agent *agent, struct wire_known *known);
+/* The first snapshot of a barrier is committed: how long would it take to read it? */
+void agent_costs_try(struct agent *agent, struct coord_name name);
 
 /* ---- agent_prune.c ---- */
 

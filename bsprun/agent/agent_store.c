@@ -10,6 +10,8 @@
 #include "bsprun/agent/agent_snapshots.h"
 #include "bsprun/agent/opened.h"
 #include "bsprun/agent/fetch.h"
+#include "bsprun/agent/peers.h"
+#include "bsprun/agent/trial_read.h"
 
 #define FEWEST_COPIES 2 /* where hosts share no directory */
 #define END_MS 1000 /* for processes that have been killed to be gone */
@@ -17,7 +19,10 @@
 static int take_settings(struct agent_snapshots *snapshots, const struct wire_start *start)
 {
     snapshots->rule = (struct policy_rule){
-        .kind = (enum policy_kind)start->rule, .every = start->every, .overhead = start->overhead};
+        .kind = (enum policy_kind)start->rule,
+        .every = start->every,
+        .overhead = start->overhead,
+        .bounded = start->bounded};
     snapshots->async = (enum wire_async)start->async;
     snapshots->keep = start->keep;
     snapshots->recover = start->recover;
@@ -135,9 +140,12 @@ void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
     config->stop_on_failure = snapshots->stop_on_failure;
     config->stop_on_late_failure = snapshots->stop_on_late_failure;
     config->restore = snapshots->restores;
+    config->estimate = snapshots->election.estimate;
+    config->seen = snapshots->election.seen;
+    config->recovery = snapshots->election.recovery;
+    config->notice = agent->peers ? (double)agent_peers_heartbeat_ms(agent) / 1e3 : 0;
     if (!snapshots->restores)
         return;
-    config->costs.between_failures_ns = snapshots->election.between_failures_ns;
     config->wanted = snapshots->election.wanted;
     config->lineage = &snapshots->election.lineage;
     config->avoid_count = snapshots->election.avoid_count;
@@ -199,6 +207,7 @@ void agent_snapshots_free(struct agent *agent)
     store_close(snapshots->store);
     agent_store_remove(agent);
     agent_gather_free(agent);
+    trial_read_free(snapshots->trial);
     shares_free(snapshots->shares);
     agent_common_close(agent);
     opened_free(snapshots->opened);

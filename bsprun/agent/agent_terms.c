@@ -70,6 +70,10 @@ void agent_term_over(struct agent *agent, const struct coord_outcome *outcome)
     over->bad = outcome->bad.term > 0;
     over->bad_superstep = outcome->bad.superstep;
     over->bad_from = outcome->bad.term;
+    struct agent_learned learned = agent_learned(agent);
+    over->estimate = learned.estimate;
+    over->interval_ns = learned.interval_ns;
+    over->why = learned.why;
     over->text = agent->blame && agent->blame[0] ? agent->blame : outcome->text;
     if (agent_send(agent, &message) != 0)
         agent_close(agent); /* bsprun sees that we are gone, and cleans up */
@@ -192,9 +196,32 @@ void agent_enter_term(struct agent *agent)
 
 /* ---- ELECT ---- */
 
+/* What makes no sense is as if it was not known. */
+static void take_learned(struct election *election, const struct wire_elect *elect)
+{
+    double numbers[ESTIMATE_NUMBERS];
+    uint32_t count = elect->estimate.count < ESTIMATE_NUMBERS ? elect->estimate.count
+                                                              : ESTIMATE_NUMBERS;
+
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = elect->estimate.items[i].value;
+    election->faults = elect->faults;
+    election->estimate = (struct estimate){0};
+    estimate_from_numbers(&election->estimate, numbers, count);
+    election->seen = (struct coord_seen){.host_seconds = elect->watched_hosts,
+                                         .process_seconds = elect->watched_processes};
+    for (uint32_t i = 0; i < elect->failures.count && i < ESTIMATE_KINDS; i++)
+        election->seen.failures[i] =
+            elect->failures.items[i] < COORD_SEEN_MOST ? (uint32_t)elect->failures.items[i] : 0;
+    election->recovery = (struct coord_recovery){
+        .any = elect->recovers > 0 && elect->recovers <= ESTIMATE_KINDS,
+        .kind = (enum estimate_kind)(elect->recovers > 0 ? elect->recovers - 1 : 0),
+        .down = elect->down > 0 ? elect->down : 0};
+}
+
 static void take_lists(struct election *election, const struct wire_elect *elect)
 {
-    election->between_failures_ns = elect->between_failures_ns;
+    take_learned(election, elect);
     election->wanted = elect->wanted;
     election->lineage.count = 0;
     for (uint32_t i = 0; i < elect->begun.count; i++) {
@@ -214,6 +241,8 @@ static void elect_first(struct agent *agent, const struct wire_message *message)
 {
     if (agent->job != JOB_REGISTERED && !(agent->peers && agent->job == JOB_NEW && agent->board))
         return;
+    if (agent->snapshots)
+        take_learned(&agent->snapshots->election, &message->elect);
     if (agent_peers_elect(agent, message) != 0 ||
         agent_elect(agent, message->envelope.term) != 0)
         no_memory(agent);

@@ -79,6 +79,10 @@ void agent_send_end(struct agent *agent)
     message.ended.signal = agent->outcome.signal;
     message.ended.text = agent->blame ? agent->blame : "";
     message.ended.table = agent->blame_table ? agent->blame_table : "";
+    struct agent_learned learned = agent_learned(agent);
+    message.ended.estimate = learned.estimate;
+    message.ended.interval_ns = learned.interval_ns;
+    message.ended.why = learned.why;
     if (agent_send(agent, &message) == 0)
         return;
     message.ended.text = message.ended.table = "";
@@ -273,6 +277,10 @@ static void answer_status(struct agent *agent)
                                             at->file,      at->line,  os_pid_of(agent, pid)};
     }
     message.status.ranks = (struct wire_where_list){rows, count};
+    struct agent_learned learned = agent_learned(agent);
+    message.status.estimate = learned.estimate;
+    message.status.interval_ns = learned.interval_ns;
+    message.status.why = learned.why;
     agent_send(agent, &message);
     free(rows);
     free(places);

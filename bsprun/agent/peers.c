@@ -299,6 +299,11 @@ const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *c
     return agent->peers->hosts;
 }
 
+uint32_t agent_peers_heartbeat_ms(const struct agent *agent)
+{
+    return agent->peers->heartbeat_ms;
+}
+
 const struct coord_load *agent_peers_loads(const struct agent *agent)
 {
     return agent->peers->loads;

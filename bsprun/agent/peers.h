@@ -39,6 +39,8 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message);
 int agent_peers_enter(struct agent *agent);
 /* Its hosts, this one included, and how processes are placed on them. */
 const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count, bool *by_node);
+/* After so long a silence a host is lost; 0: never. */
+uint32_t agent_peers_heartbeat_ms(const struct agent *agent);
 /* How busy each of them was; NULL: not known. */
 const struct coord_load *agent_peers_loads(const struct agent *agent);
 

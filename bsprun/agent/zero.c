@@ -84,7 +84,8 @@ static void run(struct agent *agent, const struct wire_run *order)
     agent_opened_begin(agent);
     agent_say_idle(agent);
     if (agent->zero)
-        agent_send(agent, &(struct wire_message){.kind = WIRE_RUNNING});
+        agent_send(agent, &(struct wire_message){.kind = WIRE_RUNNING,
+                                                 .running.processes = order->processes});
     if (agent->order.verbosity >= 1 && agent->zero) {
         struct wire_message status = {.kind = WIRE_NOTICE};
         char text[WIRE_NAME_MAX + 80];
@@ -242,6 +243,25 @@ static uint64_t size_of_images(const struct coord *state, struct coord_name name
     return size;
 }
 
+struct agent_learned agent_learned(struct agent *agent)
+{
+    struct agent_learned learned = {.interval_ns = WIRE_NEVER};
+    const struct coord *state = agent->zero ? coord_shell_state(agent->zero) : NULL;
+    double numbers[ESTIMATE_NUMBERS];
+    enum wire_why why;
+
+    if (!state || !agent_takes_snapshots(agent))
+        return learned;
+    struct estimate estimate = coord_estimate(state, agent_now_ns());
+    estimate_to_numbers(&estimate, numbers);
+    for (uint32_t i = 0; i < ESTIMATE_NUMBERS; i++)
+        agent->learned[i].value = numbers[i];
+    learned.estimate = (struct wire_real_list){agent->learned, ESTIMATE_NUMBERS};
+    learned.interval_ns = coord_interval(state, &why);
+    learned.why = (uint32_t)why;
+    return learned;
+}
+
 /* What bsprun must know of a snapshot. */
 static void tell(void *context, const struct coord_effect *effect)
 {
@@ -266,6 +286,10 @@ static void tell(void *context, const struct coord_effect *effect)
         message.saved.pause_ns = coord_costs(state).pause_ns;
         message.saved.commit_ns = coord_costs(state).commit_ns;
         message.saved.size = size_of_images(state, effect->name);
+        struct agent_learned learned = agent_learned(agent);
+        message.saved.estimate = learned.estimate;
+        message.saved.interval_ns = learned.interval_ns;
+        message.saved.why = learned.why;
     }
     agent_send(agent, &message);
 }

@@ -191,6 +191,7 @@ void launcher_wind_up(struct launcher *launcher)
     if (launcher->wound_up)
         return;
     launcher->wound_up = true;
+    launcher_history_end(launcher, false);
     for (int i = 0; i < LAUNCHER_STOPS; i++)
         uv_unref((uv_handle_t *)&launcher->stops[i]);
     uv_unref((uv_handle_t *)&launcher->save_signal);
@@ -265,6 +266,8 @@ static int set_up(struct launcher *launcher)
     }
     if (!error && !launcher_begin_job(launcher))
         error = -ENOMEM;
+    if (!error)
+        launcher_learn_begin(launcher);
     if (!error)
         error = launcher_open_remote(launcher);
     if (error) {

@@ -196,6 +196,7 @@ static void tell_lost(struct launcher_agent *agent, int wait_status)
              (int)agent->pid, host[0] ? " of " : "", host, how);
     if (!agent->dismissed)
         launcher_fault_text(launcher, text);
+    launcher_saw(launcher, agent, EVIDENCE_AGENT_ENDED);
     agent->pid = 0;
     launcher->agent_status = WIFSIGNALED(wait_status) ? SIGNAL_STATUS + WTERMSIG(wait_status) : 1;
     if (!launcher_has_snapshots(launcher) && launcher->signals_seen <= 2) /* else we killed it */
@@ -240,6 +241,7 @@ static void on_message(void *context, struct net_connection *connection,
 
 static void forget_line(struct launcher_agent *agent)
 {
+    launcher_watch(agent->launcher);
     agent->line->agent = NULL;
     agent->line = NULL;
     launcher_order_lost(agent);

@@ -39,6 +39,8 @@ struct launcher_agent {
     bool saves;                         /* it was in the job at the newest snapshot */
     bool dismissed;                     /* the job goes on without it, once it has left */
     uint32_t incarnation;               /* how many were started */
+    uint64_t life_ms; /* since when the host lives, as far as it has not been told; 0: it does not */
+    bool ended_here;  /* an agent ended, which may have been its host's end */
     uint64_t spoke_ms;                  /* when the last one came that was no sign of life */
     uint64_t heard_ms;                  /* when its last message came */
     char *addresses;                    /* where it listens for other agents; NULL: nowhere */

@@ -54,6 +54,8 @@ void launcher_blame(struct launcher *launcher, const struct job_effect *effect)
     const struct launcher_agent *peer = launcher_agent_of(launcher, effect->peer);
     char text[3 * WIRE_NAME_MAX + sizeof launcher->link_text + 128];
 
+    launcher_saw(launcher, NULL, EVIDENCE_LINK);
+
     if (!host || !peer)
         snprintf(text, sizeof text, "%s", launcher->loss_text);
     else if (host == peer)

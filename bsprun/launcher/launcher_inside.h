@@ -11,12 +11,16 @@
  *   launcher_start.c   START
  *   launcher_output.c  relayed output and input
  *   launcher_status.c  answers to bspstat and bspkill
+ *   launcher_learn.c   failures, and what is learned of them
+ *   launcher_history.c what earlier jobs saw, and later ones shall know
  */
 #ifndef BSPRUN_LAUNCHER_INSIDE_H
 #define BSPRUN_LAUNCHER_INSIDE_H
 
 #include <uv.h>
 
+#include "bsprun/history/history.h"
+#include "bsprun/launcher/evidence.h"
 #include "bsprun/launcher/feed.h"
 #include "bsprun/launcher/input.h"
 #include "bsprun/launcher/input_same.h"
@@ -31,11 +35,28 @@
 #include "bsprun/launcher/whole.h"
 #include "bsprun/launcher/account.h"
 #include "lib/net/meet.h"
+#include "bsprun/status/learned_text.h"
 #include "bsprun/status/status_socket.h"
 
 #define LAUNCHER_STOPS        5
 #define LAUNCHER_EVENTS       64u
 #define LAUNCHER_NOT_RUNNABLE 126 /* exit status */
+
+/* What is to be told to later jobs. */
+struct launcher_history {
+    bool on, begun, ended;
+    char path[HISTORY_PATH_MAX], site[HISTORY_NAME_MAX + 1];
+    char lines[HISTORY_APPEND_MAX]; /* to be written */
+    size_t size;
+    struct estimate told; /* up to here */
+    uint64_t flushed_ms;  /* when; 0: not yet */
+
+    /* A thread's, while it writes. */
+    bool writing, failed, failure_told;
+    uv_work_t work;
+    char written[HISTORY_APPEND_MAX], why[512];
+    size_t written_size;
+};
 
 struct launcher {
     const struct options *options;
@@ -61,11 +82,19 @@ struct launcher {
     struct saved saved;
     struct coord_name committed;                  /* the newest snapshot, term 0: none */
     uint64_t snapshots, snapshot_bytes, pause_ns; /* of all so far */
-    uint64_t first_term_ms;                       /* when it began */
     uint32_t faults;
     uint32_t *process_faults; /* of each process, by signal or the like; NULL: nobody had one */
     uint32_t process_count;   /* ... so many are there */
     struct account account;
+    struct evidence evidence; /* of failures */
+    uint32_t processes;       /* 0: not known yet */
+    double most_hosts;        /* of any term */
+    uint64_t newest_bytes;    /* of the images of the newest snapshot */
+    uint64_t told_interval_ns;
+    uint32_t told_why; /* plus 1; 0: nothing was told */
+    bool hardly_told;
+    bool wished; /* bspkill has asked for the end */
+    struct launcher_history history;
     char *fault_text;       /* of the newest fault */
     uint32_t fault_repeats; /* how often in a row it was exactly this one */
     bool calling;           /* all agents */
@@ -112,6 +141,7 @@ struct launcher {
     char *command_line, *directory;      /* what runs, where it was started */
     uint64_t saved_ms;                   /* when the newest snapshot was committed; 0: not by us */
     struct status_host *status_hosts;
+    struct learned_facts learned;
 
     /* Input, with snapshots. */
     struct feed feed;
@@ -212,6 +242,39 @@ void launcher_start_when_possible(struct launcher_agent *agent);
 /* Answers who asks, from now on, if that is possible. */
 void launcher_open_status(struct launcher *launcher);
 void launcher_close_status(struct launcher *launcher);
+
+/* ---- launcher_learn.c ---- */
+
+/* Reads what earlier jobs saw; after the hosts are known. */
+void launcher_learn_begin(struct launcher *launcher);
+struct evidence_time launcher_evidence_now(void);
+/* Before anything changes in who lives: the time up to now counts. */
+void launcher_watch(struct launcher *launcher);
+/* Something was lost; agent NULL: a process, or no host in particular.  Before the job machine knows
+ * of it. */
+void launcher_saw(struct launcher *launcher, struct launcher_agent *agent, enum evidence_loss how);
+/* No agent can be started there again: it was not the agent alone that was lost. */
+void launcher_saw_no_agent(struct launcher_agent *agent);
+/* What Processor Zero says that it has learned. */
+void launcher_take_learned(struct launcher *launcher, const struct wire_message *message,
+                           struct wire_real_list estimate, uint64_t interval_ns, uint32_t why);
+struct learned_facts launcher_learned(const struct launcher *launcher);
+/* For the report; to be freed; NULL: no memory. */
+char *launcher_learned_table(struct launcher *launcher);
+/* What --report=FILE asks for. */
+void launcher_write_report(struct launcher *launcher);
+
+/* ---- launcher_history.c ---- */
+
+/* Adds what earlier jobs saw to the prior. */
+void launcher_history_begin(struct launcher *launcher, struct estimate *prior);
+void launcher_history_running(struct launcher *launcher);
+void launcher_history_lost(struct launcher_agent *agent, enum estimate_kind kind);
+/* A snapshot is committed: a good time to tell what was seen, if it is long ago. */
+void launcher_history_saved(struct launcher *launcher);
+void launcher_history_flush(struct launcher *launcher);
+/* The job is over; preempted: somebody else wanted its hosts. */
+void launcher_history_end(struct launcher *launcher, bool preempted);
 
 /* ---- launcher_output.c ---- */
 

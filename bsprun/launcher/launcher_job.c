@@ -6,6 +6,7 @@
  * What can fail: a fault ends a term, and the next one goes on from a snapshot; when no more is
  * to be hoped for, EXIT comes with what the last fault was.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,6 @@
 
 /* ---- Effects ---- */
 
-/* As this bsprun has seen it. */
-static uint64_t between_failures_ns(struct launcher *launcher)
-{
-    uint64_t now = launcher_now_ms();
-
-    if (launcher->first_term_ms == 0)
-        launcher->first_term_ms = now;
-    return launcher->faults > 0 ? (now - launcher->first_term_ms + 1) * 1000000u / launcher->faults
-                                : 0;
-}
-
 static void elect(struct launcher *launcher, const struct job_effect *effect)
 {
     const struct coord_lineage *lineage = job_machine_lineage(launcher->machine);
@@ -35,6 +25,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     struct wire_host hosts[HOSTS_MAX];
     const char *addresses[HOSTS_MAX];
     uint64_t busy[HOSTS_MAX], speeds[HOSTS_MAX];
+    struct evidence_room room;
     uint32_t members = 0;
     const struct coord_name *names;
     uint32_t count = job_machine_avoid(launcher->machine, &names);
@@ -64,7 +55,12 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     message.elect.begun = (struct wire_begun_list){lineage->items, lineage->count};
     message.elect.avoid = (struct wire_begun_list){avoid, count};
     message.elect.by_node = launcher->options->hosts.by_node;
-    message.elect.between_failures_ns = between_failures_ns(launcher);
+    message.elect.faults = launcher->faults;
+    launcher_watch(launcher);
+    evidence_elect(&launcher->evidence, job_machine_term(launcher->machine),
+                   launcher_evidence_now(), &room, &message.elect);
+    if (launcher->most_hosts < members)
+        launcher->most_hosts = members;
     if (message.elect.restore)
         input_close(&launcher->input);
     launcher_order_term(launcher);
@@ -156,6 +152,7 @@ void launcher_finish(struct launcher *launcher)
         launcher->status = 1; /* not all of it has reached the user */
     launcher_clear_progress(launcher);
     launcher_tell_report(launcher);
+    launcher_write_report(launcher);
     launcher_tell_end(launcher);
     launcher_send_all(launcher, &farewell);
     if (!launcher_has_lines(launcher))
@@ -190,11 +187,16 @@ static void on_reports_late(uv_timer_t *timer)
 
 static void leave(struct launcher *launcher, const struct job_effect *effect)
 {
+    struct coord_outcome outcome = job_machine_outcome(launcher->machine);
+    bool asked = (outcome.cause == WIRE_CAUSE_SAVED || outcome.cause == WIRE_CAUSE_STOPPED) &&
+                 (outcome.signal == SIGTERM || outcome.signal == SIGUSR2);
+
     launcher->over = true;
+    launcher_history_end(launcher, asked && !launcher->wished);
     if (launcher_has_hosts(launcher))
         uv_timer_start(&launcher->machine_timer, on_reports_late, REPORTS_LATE_MS, 0);
     launcher->status = launcher->forced_status ? launcher->forced_status : effect->status;
-    if (job_machine_outcome(launcher->machine).cause == WIRE_CAUSE_HOST_LOST &&
+    if (outcome.cause == WIRE_CAUSE_HOST_LOST &&
         launcher->agent_status > 0 && !launcher->forced_status)
         launcher->status = launcher->agent_status;
     launcher_finish(launcher);

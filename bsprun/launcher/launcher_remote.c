@@ -194,6 +194,7 @@ static void on_failed(void *context, uint32_t host, const char *text)
     if (!agent || !agent->starting || launcher->over)
         return;
     launcher_say(launcher, "%s", text);
+    launcher_saw_no_agent(agent);
     snprintf(short_text, sizeof short_text, "host %s: its node agent could not be started",
              agent->name);
     launcher_give_up_agent(agent, false, false, short_text);
@@ -248,6 +249,7 @@ static void give_up_silent(struct launcher_agent *agent)
     snprintf(text, sizeof text, "host %s was lost: it has not been heard of for %g s", agent->name,
              (double)agent->launcher->options->hosts.heartbeat_ms / 1e3);
     remote_start_stop(agent->launcher->remote->start, agent->host);
+    launcher_saw(agent->launcher, agent, EVIDENCE_SILENT);
     launcher_give_up_agent(agent, true, false, text);
 }
 
@@ -261,6 +263,7 @@ static void on_watch(uv_timer_t *timer)
     bool late = launcher->paused || now - remote->watched_ms > LATE(silence);
 
     remote->watched_ms = now;
+    launcher_watch(launcher); /* notices when this machine has slept */
     for (uint32_t i = 0; i < launcher->agent_count; i++) {
         struct launcher_agent *agent = &launcher->agents[i];
 
@@ -286,6 +289,8 @@ void launcher_remote_closed(struct launcher_agent *agent, enum net_end end, cons
     snprintf(why, sizeof why, "host %s was lost: the connection to its node agent %s%s%.160s",
              agent->name, cut ? "broke" : "ended", cut ? ", " : "", cut ? text : "");
     remote_start_stop(launcher->remote->start, agent->host);
+    agent->ended_here = !cut;
+    launcher_saw(launcher, agent, cut ? EVIDENCE_CUT : EVIDENCE_AGENT_ENDED);
     launcher_give_up_agent(agent, cut, !cut, why);
 }
 

@@ -24,6 +24,7 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
     start->rule = start->recover ? snapshots->rule : WIRE_RULE_OFF;
     start->every = snapshots->every;
     start->overhead = snapshots->overhead;
+    start->bounded = snapshots->bounded;
     start->async = snapshots->async;
     start->keep = snapshots->keep;
     start->copies = launcher->options->hosts.copies;

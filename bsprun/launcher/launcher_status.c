@@ -76,6 +76,8 @@ static void describe(void *context, struct status_facts *facts)
     facts->snapshot_superstep = launcher->committed.superstep;
     facts->snapshot_count = launcher->snapshots;
     facts->snapshot_age = launcher->saved_ms > 0 ? (double)(now - launcher->saved_ms) / 1000 : -1;
+    launcher->learned = launcher_learned(launcher);
+    facts->learned = facts->snapshots ? &launcher->learned : NULL;
     describe_hosts(launcher, facts);
 }
 
@@ -109,6 +111,7 @@ static const char *wish(void *context, enum status_wish what)
         event.how = what == STATUS_KILL ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL;
     }
     launcher->signals_seen++;
+    launcher->wished = true;
     launcher_event(launcher, event);
     if (what == STATUS_KILL)
         launcher_drop_output(launcher);

@@ -177,6 +177,10 @@ void launcher_tell_report(struct launcher *launcher)
                  (double)launcher->pause_ns / 1e9, launcher->faults,
                  launcher->faults == 1 ? "" : "s", (double)launcher->account.lost_ms / 1e3,
                  (double)launcher->account.down_ms / 1e3);
+    table = launcher_learned_table(launcher);
+    if (table)
+        launcher_say(launcher, "%s", table);
+    free(table);
 }
 
 /* ---- What the job machine is told ---- */
@@ -204,7 +208,10 @@ static void tell_ended(struct launcher_agent *agent, const struct wire_message *
     launcher->last_table = strdup(ended->table);
     launcher->last_cause = (enum wire_cause)ended->cause;
     launcher->reports_awaited = launcher_has_hosts(launcher) && message->envelope.term > 0;
+    launcher_take_learned(launcher, message, ended->estimate, ended->interval_ns, ended->why);
     account_stopped(&launcher->account, launcher_now_ms());
+    if (ended->cause == WIRE_CAUSE_RANK_SIGNALLED)
+        launcher_saw(launcher, NULL, EVIDENCE_RANK_DIED);
     launcher_event(launcher, event);
 }
 
@@ -231,6 +238,7 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
 
     if (message->envelope.term != job_machine_term(launcher->machine))
         return;
+    launcher_take_learned(launcher, message, over->estimate, over->interval_ns, over->why);
     account_stopped(&launcher->account, launcher_now_ms());
     struct job_event event = {
         .kind = JOB_EVENT_TERM_OVER,
@@ -246,6 +254,8 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
     };
     if (over->pid >= 0)
         count_process_fault(launcher, (uint32_t)over->pid);
+    if (over->cause == WIRE_CAUSE_RANK_SIGNALLED)
+        launcher_saw(launcher, NULL, EVIDENCE_RANK_DIED);
     const char *text = over->text[0] ? over->text : wire_cause_text(over->cause);
 
     if (over->cause == WIRE_CAUSE_HOST_LOST && launcher_has_hosts(launcher))
@@ -261,6 +271,7 @@ static void note_snapshot(struct launcher *launcher, const struct wire_saved *sa
 
     launcher->snapshots++;
     launcher->snapshot_bytes += saved->size;
+    launcher->newest_bytes = saved->size;
     launcher->pause_ns += saved->pause_ns;
     usage_bytes_text(saved->size, size, sizeof size);
     if (launcher->options->verbosity > 0 && launcher_has_snapshots(launcher))
@@ -276,8 +287,11 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
 
     if (name.term != job_machine_term(launcher->machine))
         return;
+    launcher_take_learned(launcher, message, message->saved.estimate, message->saved.interval_ns,
+                          message->saved.why);
     if (message->saved.known) {
         launcher_forget(launcher, name);
+        launcher_history_saved(launcher);
         return;
     }
     launcher->committed = name;
@@ -307,6 +321,10 @@ static void take_hello(struct launcher_agent *agent, const struct wire_hello *he
     agent->addresses =
         agent->adapter ? adapter_first(hello->addresses, agent->adapter) : strdup(hello->addresses);
     agent->cores = hello->cores;
+    launcher_watch(launcher);
+    if (agent->life_ms == 0)
+        agent->life_ms = launcher_now_ms();
+    agent->ended_here = false;
     agent->up = agent->unstarted = true;
     agent->starting = false;
     if (launcher->options->verbosity >= 2 && launcher_has_hosts(launcher))
@@ -358,6 +376,15 @@ static void tell_machine(struct launcher_agent *agent, const struct wire_message
     launcher_event(agent->launcher, event);
 }
 
+static void tell_running(struct launcher *launcher, uint32_t processes)
+{
+    launcher_watch(launcher);
+    evidence_running(&launcher->evidence);
+    launcher->processes = processes;
+    account_running(&launcher->account, launcher_now_ms());
+    launcher_history_running(launcher);
+}
+
 /* What only Processor Zero says. */
 static bool is_presumptuous(const struct launcher_agent *agent, uint32_t kind)
 {
@@ -389,6 +416,9 @@ void launcher_take(struct launcher_agent *agent, const struct wire_message *mess
         launcher_say(launcher, "%s", message->trace.text);
         break;
     case WIRE_STATUS:
+        if (agent->host == job_machine_zero(launcher->machine) && message->status.estimate.count > 0)
+            launcher_take_learned(launcher, message, message->status.estimate,
+                                  message->status.interval_ns, message->status.why);
         take_status(agent, &message->status);
         break;
     case WIRE_OUTPUT:
@@ -409,7 +439,7 @@ void launcher_take(struct launcher_agent *agent, const struct wire_message *mess
         break;
     case WIRE_RUNNING:
         if (launcher_is_present(launcher, message))
-            account_running(&launcher->account, launcher_now_ms());
+            tell_running(launcher, message->running.processes);
         break;
     case WIRE_PASSED:
         launcher_passed(agent, message);

@@ -51,6 +51,7 @@ static const struct poptOption table[] = {
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
     {"total-supersteps", '\0', POPT_ARG_STRING, NULL, OPT_TOTAL, NULL, NULL},
     {"core", '\0', POPT_ARG_NONE | OLD, NULL, OPT_CORE, NULL, NULL},
+    {"report-file", '\0', POPT_ARG_STRING, NULL, OPT_REPORT_FILE, NULL, NULL},
     {"no-history", '\0', POPT_ARG_NONE | OLD, NULL, OPT_NO_HISTORY, NULL, NULL},
     {"input-differs", '\0', POPT_ARG_NONE | OLD, NULL, OPT_INPUT_DIFFERS, NULL, NULL},
     {"help", 'h', POPT_ARG_NONE | OLD, NULL, OPT_HELP, NULL, NULL},
@@ -199,6 +200,8 @@ bool options_take(struct options *options, enum option_code code, const char *so
     case OPT_CORE:
         options->core_dumps = true;
         return true;
+    case OPT_REPORT_FILE:
+        return options_take_report(options, source, text);
     case OPT_NO_HISTORY:
         options->no_history = true;
         return true;
@@ -248,7 +251,8 @@ static bool take_from_line(struct options *options, enum option_code code, const
     return options_take(options, code, source, text);
 }
 
-static bool take_command(struct options *options, poptContext context)
+/* argv: as it was before words were replaced, for those of the program are its own. */
+static bool take_command(struct options *options, poptContext context, int argc, const char **argv)
 {
     const char **rest = poptGetArgs(context);
     int length = 0;
@@ -265,7 +269,7 @@ static bool take_command(struct options *options, poptContext context)
     if (!options->command)
         return options_wrong(options, "out of memory");
     for (int i = 0; i < length; i++) {
-        options->command[i] = strdup(rest[i]);
+        options->command[i] = strdup(argv[argc - length + i]);
         if (!options->command[i])
             return options_wrong(options, "out of memory");
     }
@@ -287,9 +291,31 @@ static bool take_environment(struct options *options)
     return true;
 }
 
+/* --report has a value or none, which popt cannot tell apart: with one it is another option. */
+#define REPORT "--report="
+static const char **replace_words(int argc, const char **argv)
+{
+    const char **words = calloc((size_t)argc + 1, sizeof *words);
+
+    for (int i = 0; words && i < argc; i++)
+        if (strncmp(argv[i], REPORT, strlen(REPORT)) != 0)
+            words[i] = strdup(argv[i]);
+        else if (asprintf((char **)&words[i], "--report-file=%s", argv[i] + strlen(REPORT)) < 0)
+            words[i] = NULL;
+    return words;
+}
+
+static void free_words(int argc, const char **words)
+{
+    for (int i = 0; words && i < argc; i++)
+        free((char *)words[i]);
+    free(words);
+}
+
 void options_parse(int argc, const char **argv, options_lookup *lookup, struct options *options)
 {
     poptContext context;
+    const char **words;
     bool good = true;
     int code;
 
@@ -299,8 +325,11 @@ void options_parse(int argc, const char **argv, options_lookup *lookup, struct o
     options->lookup = lookup;
     options_snapshot_defaults(&options->snapshots);
     options_host_defaults(&options->hosts);
-    context = poptGetContext("bsprun", argc, argv, table, POPT_CONTEXT_POSIXMEHARDER);
+    words = replace_words(argc, argv);
+    context = words ? poptGetContext("bsprun", argc, words, table, POPT_CONTEXT_POSIXMEHARDER)
+                    : NULL;
     if (!context) {
+        free_words(argc, words);
         options_wrong(options, "out of memory");
         return;
     }
@@ -312,9 +341,10 @@ void options_parse(int argc, const char **argv, options_lookup *lookup, struct o
     }
     if (good && code < -1)
         good = wrong_option(options, context, code);
-    if (good && take_command(options, context))
+    if (good && take_command(options, context, argc, argv))
         take_environment(options);
     poptFreeContext(context);
+    free_words(argc, words);
 }
 
 void options_free(struct options *options)
@@ -325,6 +355,7 @@ void options_free(struct options *options)
     for (int i = 0; i < options->command_length; i++)
         free(options->command[i]);
     free(options->command);
+    free(options->report_file);
     for (int i = 0; i < options->kept_count; i++)
         free(options->kept[i]);
     free(options->kept);

@@ -73,6 +73,7 @@ struct options {
     enum wire_bind bind;
     double timeout; /* seconds; 0: none */
     bool report, progress, core_dumps;
+    char *report_file; /* --report=FILE: JSON; NULL: none; owned */
     uint64_t total_supersteps; /* how many the program will make; 0: not known */
     bool no_history;      /* nothing is read or written of what earlier jobs saw */
     bool input_differs;   /* a restart may be given another input than the job had */

@@ -20,6 +20,7 @@ enum option_code {
     OPT_VERSION,
     OPT_INPUT_DIFFERS,
     OPT_NO_HISTORY,
+    OPT_REPORT_FILE,
     OPT_OLD_RESTART,
     OPT_RESTART,
     OPT_CKPT,
@@ -77,6 +78,7 @@ bool options_take(struct options *options, enum option_code code, const char *so
 bool options_take_processes(struct options *options, const char *source, const char *text);
 bool options_take_timeout(struct options *options, const char *source, const char *text);
 bool options_take_total(struct options *options, const char *source, const char *text);
+bool options_take_report(struct options *options, const char *source, const char *text);
 bool options_take_bind(struct options *options, const char *source, const char *text);
 bool options_take_export(struct options *options, const char *text);
 

@@ -153,6 +153,8 @@ char *status_text(const struct status_facts *facts)
         return NULL;
     print_head(file, facts);
     print_snapshots(file, facts);
+    if (facts->learned && facts->processes > 0)
+        learned_print(file, facts->learned, "  ");
     if (facts->host_count > 1)
         print_hosts(file, facts, width);
     if (facts->rank_count > 0)
@@ -261,6 +263,11 @@ char *status_json(const struct status_facts *facts)
         fprintf(file, "{\"superstep\":%llu,\"taken\":%llu,\"age\":null}",
                 (unsigned long long)facts->snapshot_superstep,
                 (unsigned long long)facts->snapshot_count);
+    else
+        fprintf(file, "null");
+    fprintf(file, ",\"failures\":");
+    if (facts->learned)
+        learned_print_json(file, facts->learned);
     else
         fprintf(file, "null");
     print_json_lists(file, facts);

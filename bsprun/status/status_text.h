@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bsprun/status/learned_text.h"
+
 struct status_host {
     const char *name;
     uint32_t slots;    /* its cores where none were given; 0: not known */
@@ -31,6 +33,7 @@ struct status_facts {
     const char *zero;  /* the host of Processor Zero, "" */
     bool snapshots;    /* the job takes them ... */
     bool has_snapshot; /* ... and has one: */
+    const struct learned_facts *learned; /* of failures; NULL: nothing */
     uint64_t snapshot_superstep, snapshot_count;
     double snapshot_age; /* seconds; negative: not known, as it is from before a restart */
     const struct status_host *hosts;

@@ -170,6 +170,8 @@ int coord_step(struct coord *state, const struct coord_event *event, struct coor
                             event->host, coord_phase_name(state->phase));
     if (event->now_ns > state->now_ns)
         state->now_ns = event->now_ns;
+    if (state->begun_ns == 0)
+        coord_learn_begin(state);
     return rule->take(state, host, event, effects);
 }
 
@@ -257,6 +259,8 @@ struct coord *coord_new(const struct coord_config *config)
     state->consult = COORD_NEVER;
     state->outcome.pid = COORD_NOBODY;
     state->facts.costs = config->costs;
+    state->estimate = config->estimate;
+    coord_add_seen(&state->estimate, &config->seen);
     state->host_count = config->host_count;
     if (!allocate(state)) {
         coord_free(state);

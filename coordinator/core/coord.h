@@ -70,6 +70,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coordinator/core/learn.h"
 #include "coordinator/core/lineage.h"
 #include "coordinator/core/policy.h"
 #include "lib/wire/wire.h"
@@ -221,7 +222,8 @@ struct coord_event {
         } persisted;
         struct {
             uint64_t superstep;
-            uint64_t busy_ns, copied_ns; /* as in policy_costs */
+            uint64_t busy_ns, copied_ns;  /* as in policy_costs */
+            uint64_t read_bytes, read_ns; /* of an image, from the disk; 0: not tried */
         } known;
         struct {
             bool stop;
@@ -337,6 +339,10 @@ struct coord_config {
     bool snapshots;            /* the rest matters only with them */
     struct policy_rule rule;   /* when */
     struct policy_costs costs; /* as known from earlier terms */
+    struct estimate estimate;  /* what the job has learned so far ... */
+    struct coord_seen seen;    /* ... and what that does not have in it yet */
+    struct coord_recovery recovery;
+    double notice; /* seconds after which a silent host is lost; 0: there is no other host */
     /* A snapshot that fails ends the job, else it goes on without: as long as none at a barrier has
      * been committed; and after that. */
     bool stop_on_failure, stop_on_late_failure;
@@ -389,6 +395,11 @@ bool coord_host_persists(const struct coord *state, uint32_t host);
 bool coord_from_copy(const struct coord *state, uint32_t pid);
 /* What snapshots cost, as measured so far; for the next term. */
 struct policy_costs coord_costs(const struct coord *state);
+/* What has been learned by that time. */
+struct estimate coord_estimate(const struct coord *state, uint64_t now_ns);
+/* How long the processes are to run between two snapshots, in nanoseconds, POLICY_NEVER: for ever, or
+ * that is no question of time; and why. */
+uint64_t coord_interval(const struct coord *state, enum wire_why *why);
 struct coord_outcome coord_outcome(const struct coord *state);
 
 /* One line each for traces, always terminated; the name of a phase. */

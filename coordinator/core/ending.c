@@ -242,6 +242,7 @@ int coord_take_host_lost(struct coord *state, struct coord_host *host,
                          const struct coord_event *event, struct coord_effects *effects)
 {
     (void)event;
+    coord_watch(state);
     host->lost = true;
     host->stopped = true;
     if (state->phase == COORD_ABORTING) {

@@ -94,6 +94,8 @@ int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
             return 0;
     if (state->phase == COORD_PASSING)
         state->facts.costs.restore_ns = state->now_ns - state->restore_begun_ns;
+    coord_learn_running(state, state->phase == COORD_PASSING);
+    state->facts.restored = state->phase == COORD_PASSING && state->committed.superstep > 0;
     coord_move(state, COORD_RUNNING);
     coord_note_going_on(state);
     state->facts.begun_ns = state->now_ns;
@@ -108,10 +110,12 @@ int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
 void coord_note_going_on(struct coord *state)
 {
     state->facts.last_ns = state->now_ns;
+    coord_pace_from(state);
 }
 
 static uint64_t due_ns(struct coord *state)
 {
+    coord_know(state);
     state->facts.now_ns = state->now_ns;
     state->facts.writing = state->ticket.state != COORD_TICKET_NONE;
     return policy_due_ns(&state->config.rule, &state->facts);
@@ -223,6 +227,7 @@ static void release(struct coord *state, enum wire_decision decision, struct coo
     state->consult = COORD_NEVER;
     if (decision == WIRE_DECISION_GO) {
         state->superstep = superstep + 1;
+        coord_pace_from(state);
         coord_plan(state);
     } else if (decision == WIRE_DECISION_SNAPSHOT) {
         coord_open_ticket(state, superstep + 1, false);
@@ -286,7 +291,9 @@ int coord_take_arrived(struct coord *state, struct coord_host *host,
     memcpy(host->output, event->arrived.output, sizeof(host->output));
     state->superstep = event->arrived.superstep;
 
-    if (all_arrived(state))
-        coord_decide_barrier(state, effects);
+    if (!all_arrived(state))
+        return 0;
+    coord_pace(state);
+    coord_decide_barrier(state, effects);
     return 0;
 }

@@ -37,6 +37,7 @@ static void move(struct coord *state, enum coord_ticket_state to)
 enum policy_answer coord_ask_policy(struct coord *state)
 {
     struct policy_facts *facts = &state->facts;
+    coord_know(state);
     facts->superstep = state->superstep + 1;
     facts->now_ns = state->now_ns;
     facts->requested = state->save || state->save_and_stop;
@@ -56,6 +57,8 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
     ticket->changed = 0;
     ticket->follows = state->facts.taken;
     ticket->busy_ns = ticket->copied_ns = 0;
+    ticket->cost_ns = 0;
+    ticket->counted = 0;
     ticket->input = ticket->input_digest = 0;
     for (uint32_t i = 0; i < state->host_count; i++) {
         struct coord_host *host = &state->hosts[i];
@@ -146,6 +149,9 @@ static void commit(struct coord *state, struct coord_effects *effects)
     state->committed = state->ticket.name;
     costs->commit_ns = state->now_ns - state->ticket.begun_ns;
     costs->changed_bytes = state->ticket.changed;
+    coord_learn_commit(state);
+    if (state->ticket.base)
+        state->base_size = state->ticket.images[0].image.size;
     state->failures = 0;
     state->facts.retry_ns = 0;
     coord_add_effect(state, effects, COORD_EFFECT_COMMITTED);
@@ -336,6 +342,7 @@ static void note_costs(struct coord *state)
     struct policy_costs *costs = &state->facts.costs;
     costs->busy_ns = state->ticket.busy_ns;
     costs->copied_ns = state->ticket.copied_ns;
+    coord_learn_cost(state);
     state->facts.counted += !state->ticket.base;
     spend(state, costs->busy_ns);
     if (state->ticket.follows)
@@ -355,6 +362,8 @@ int coord_take_known(struct coord *state, struct coord_host *host, const struct 
         state->ticket.busy_ns = event->known.busy_ns;
     if (event->known.copied_ns > state->ticket.copied_ns)
         state->ticket.copied_ns = event->known.copied_ns;
+    coord_learn_known(state, host, event->known.busy_ns, event->known.copied_ns);
+    coord_learn_read(state, host, event->known.read_bytes, event->known.read_ns);
     for (uint32_t i = 0; i < state->host_count; i++)
         if (!state->hosts[i].known && !state->hosts[i].lost)
             return 0;

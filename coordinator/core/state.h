@@ -52,6 +52,8 @@ struct coord_ticket {
     uint64_t changed;
     bool follows;                 /* there was another one at a barrier of this term */
     uint64_t busy_ns, copied_ns;  /* of the host where it is most */
+    double cost_ns;               /* of all processes that have told it, added up: so many */
+    uint64_t counted;
     uint64_t input, input_digest;
 };
 
@@ -85,6 +87,14 @@ struct coord {
     bool save, save_and_stop;
     uint32_t save_signal;
     uint64_t restore_begun_ns;
+
+    struct estimate estimate; /* up to watched_ns */
+    uint64_t begun_ns, watched_ns;
+    bool running;          /* RUN was emitted */
+    uint64_t base_size;    /* of the image of snapshot 0, if it is of this term */
+    double guess;          /* how long it takes to read the images, in seconds */
+    uint64_t paced_ns, paced_superstep; /* from where the duration of supersteps is counted */
+
     uint64_t now_ns; /* of the event */
 
     struct coord_outcome outcome;
@@ -159,6 +169,24 @@ void coord_stop_saved(struct coord *state, const char *text, struct coord_effect
 
 /* restore.c */
 void coord_choose(struct coord *state, struct coord_effects *effects);
+
+/* learn.c */
+/* The term begins: its first event. */
+void coord_learn_begin(struct coord *state);
+/* The time up to now counts. */
+void coord_watch(struct coord *state);
+/* Brings what the policy knows of failures up to date. */
+void coord_know(struct coord *state);
+void coord_learn_running(struct coord *state, bool restored);
+void coord_learn_commit(struct coord *state);
+void coord_learn_known(struct coord *state, const struct coord_host *host, uint64_t busy_ns,
+                       uint64_t copied_ns);
+void coord_learn_cost(struct coord *state);
+void coord_learn_read(struct coord *state, const struct coord_host *host, uint64_t read_bytes,
+                      uint64_t read_ns);
+/* How long a superstep takes: from here on; up to the barrier at which all are. */
+void coord_pace_from(struct coord *state);
+void coord_pace(struct coord *state);
 
 /* The events, each in the file it belongs to.  host is NULL for events that concern none. */
 typedef int coord_take(struct coord *state, struct coord_host *host,

@@ -124,3 +124,9 @@ const char *wire_stop_text(uint32_t how)
     static const char *const texts[] = {WIRE_STOPS(TEXT_OF)};
     return PICK(texts, how);
 }
+
+const char *wire_why_text(uint32_t why)
+{
+    static const char *const texts[] = {WIRE_WHYS(TEXT_OF)};
+    return PICK(texts, why);
+}

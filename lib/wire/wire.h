@@ -35,6 +35,7 @@
 #define WIRE_ENUM_STDIO(name, text)      WIRE_STDIO_##name,
 #define WIRE_ENUM_RULE(name, text)       WIRE_RULE_##name,
 #define WIRE_ENUM_ASYNC(name, text)      WIRE_ASYNC_##name,
+#define WIRE_ENUM_WHY(name, text)        WIRE_WHY_##name,
 #define WIRE_ENUM_THING(name, text)      WIRE_THING_##name,
 
 /* Why a job ended. */
@@ -75,6 +76,8 @@ enum wire_async {
     WIRE_ASYNCS(WIRE_ENUM_ASYNC) WIRE_ASYNC_COUNT,
     WIRE_ASYNC_LAST = WIRE_ASYNC_COUNT - 1
 };
+/* Why the processes are to run so long between two snapshots. */
+enum wire_why { WIRE_WHYS(WIRE_ENUM_WHY) WIRE_WHY_COUNT, WIRE_WHY_LAST = WIRE_WHY_COUNT - 1 };
 enum wire_thing {
     WIRE_THINGS(WIRE_ENUM_THING) WIRE_THING_COUNT,
     WIRE_THING_LAST = WIRE_THING_COUNT - 1
@@ -86,6 +89,7 @@ const char *wire_rank_state_text(uint32_t state);
 const char *wire_barrier_text(uint32_t barrier);
 const char *wire_decision_text(uint32_t decision);
 const char *wire_stop_text(uint32_t how);
+const char *wire_why_text(uint32_t why);
 
 /* ---- Messages ----------------------------------------------------------------------------- */
 

@@ -77,6 +77,16 @@
     E(ON, "on")                                                                                    \
     E(OFF, "off")
 
+/* Why the processes are to run so long between two snapshots. */
+#define WIRE_WHYS(E)                                                                               \
+    E(OFF, "only when asked for")                                                                  \
+    E(ASKED, "as asked for")                                                                       \
+    E(FIRST, "the first one comes early")                                                          \
+    E(OVERHEAD, "nothing is known of failures: as often as the overhead allows")                   \
+    E(BEST, "best for these failures and costs")                                                   \
+    E(COMMIT, "failures ask for more, but a snapshot takes so long to be committed")               \
+    E(BOUND, "failures ask for more, but the overhead that was given allows no more")
+
 /* What one agent fetches from another. */
 #define WIRE_THINGS(E)                                                                             \
     E(IMAGE, "image")                                                                              \

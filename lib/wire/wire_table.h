@@ -43,6 +43,8 @@
 #define WIRE_KEY_MAX      32u /* bytes of a job's key */
 #define WIRE_ADDRESSES_MAX 64u /* under which one listener may be found */
 #define WIRE_PORT_MAX      65535u
+#define WIRE_ESTIMATE_MAX  256u    /* numbers of an estimate */
+#define WIRE_FAULTS_MAX    16u     /* kinds of failures */
 #define WIRE_PIECE_MAX   1048576u /* bytes of a file at a time */
 #define WIRE_U32_MAX     0xffffffffu
 #define WIRE_U64_MAX     0xffffffffffffffffu
@@ -54,7 +56,8 @@
     R(where, WIRE_FIELDS_WHERE)                                                                    \
     R(usage, WIRE_FIELDS_USAGE)                                                                    \
     R(begun, WIRE_FIELDS_BEGUN)                                                                    \
-    R(image, WIRE_FIELDS_IMAGE)
+    R(image, WIRE_FIELDS_IMAGE)                                                                    \
+    R(real, WIRE_FIELDS_REAL)
 
 /* A host of the job: its slots (0: as many as it has usable cores). */
 #define WIRE_FIELDS_HOST(F)                                                                        \
@@ -104,6 +107,9 @@
     F(u32, base_term, WIRE_U32_MAX)                                                                \
     F(u32, base_pid, WIRE_RANKS_MAX - 1)                                                           \
     F(bytes, base_digest, WIRE_DIGEST_MAX)
+
+/* A number of a list of them, such as the estimates of estimate_to_numbers. */
+#define WIRE_FIELDS_REAL(F) F(f64, value, 0)
 
 /* ---- Messages: M(KIND, member of the union, fields) ----------------------------------------- */
 
@@ -205,7 +211,7 @@
  * every, overhead: struct policy_rule.  recover: a fault does not end a job that has a snapshot; 0:
  * there is one only because processes of other hosts are made of it.  copies: on how many hosts an
  * image shall be when they share no directory; 0: one.  keep: committed snapshots that
- * stay, 0: all of them.  stop_on_failure, stop_on_late_failure: a snapshot that cannot be taken
+ * stay, 0: all of them.  bounded: the overhead is the user's own.  stop_on_failure, stop_on_late_failure: a snapshot that cannot be taken
  * ends the job before, after the first that was taken at a barrier.  excluded: the rules of
  * --ckpt-exclude.  options: bsprun's, for the manifest. */
 #define WIRE_FIELDS_START(F)                                                                       \
@@ -238,6 +244,7 @@
     F(u32, rule, WIRE_RULE_LAST)                                                                   \
     F(u64, every, WIRE_U64_MAX)                                                                    \
     F(f64, overhead, 0)                                                                            \
+    F(flag, bounded, 0)                                                                            \
     F(u32, async, WIRE_ASYNC_LAST)                                                                 \
     F(u32, keep, WIRE_U32_MAX)                                                                     \
     F(flag, stop_on_failure, 0)                                                                    \
@@ -247,9 +254,13 @@
 
 /* The named host is Processor Zero for the envelope's term; the hosts of the job.  restore: the
  * term goes on from a snapshot, the newest (wanted: WIRE_U64_MAX) or that of `wanted` supersteps,
- * none of `avoid`; `begun` says how earlier terms began.  between_failures_ns: how long the job has run
- * for each fault so far, 0: there was none.  by_node: processes are placed on one host after the
- * other in turn.  addresses: where the agent of each of the hosts listens for
+ * none of `avoid`; `begun` says how earlier terms began.  faults: how many there were since bsprun was
+ * started.  estimate: what the job has learned of failures and costs so far, empty: nothing.  What
+ * that does not have in it yet: watched_hosts, watched_processes: for how many seconds hosts, and
+ * processes, have lived, all added up; failures: of each kind (enum estimate_kind).  recovers: kind of
+ * the failure from which the term recovers, plus 1; 0: from none; down: for how many seconds the
+ * processes have not run by it, the silence before it was noticed included.  by_node: processes are
+ * placed on one host after the other in turn.  addresses: where the agent of each of the hosts listens for
  * the others, as in HELLO; none in a job of one host.  busy, speeds: as in struct coord_load, of each of
  * the hosts, or empty.  An agent that hears of a newer term first ends
  * what it has of older ones. */
@@ -260,7 +271,13 @@
     F(u64, wanted, WIRE_U64_MAX)                                                                   \
     F(begun, begun, WIRE_BEGUN_MAX)                                                                \
     F(begun, avoid, WIRE_BEGUN_MAX)                                                                \
-    F(u64, between_failures_ns, WIRE_U64_MAX)                                                      \
+    F(u32, faults, WIRE_U32_MAX)                                                                   \
+    F(real, estimate, WIRE_ESTIMATE_MAX)                                                           \
+    F(f64, watched_hosts, 0)                                                                       \
+    F(f64, watched_processes, 0)                                                                   \
+    F(numbers, failures, WIRE_FAULTS_MAX)                                                          \
+    F(u32, recovers, WIRE_FAULTS_MAX)                                                              \
+    F(f64, down, 0)                                                                                \
     F(texts, addresses, WIRE_HOSTS_MAX)                                                            \
     F(flag, by_node, 0)                                                                            \
     F(numbers, busy, WIRE_HOSTS_MAX)                                                               \
@@ -274,7 +291,7 @@
     F(text, text, WIRE_TEXT_MAX)
 
 /* By the agent of Processor Zero: the processes of the term compute from now on. */
-#define WIRE_FIELDS_RUNNING(F)
+#define WIRE_FIELDS_RUNNING(F) F(u32, processes, WIRE_RANKS_MAX)
 
 #define WIRE_FIELDS_QUERY_STATUS(F)
 #define WIRE_FIELDS_EXIT(F)
@@ -342,11 +359,21 @@
 
 #define WIRE_FIELDS_ELECTED(F) F(u32, host, WIRE_HOSTS_MAX - 1)
 
+/* What Processor Zero has learned up to now (as in ELECT), how long the processes are to run between two
+ * snapshots (WIRE_NEVER: for ever) and why just so long (enum wire_why); where the agent is not that of
+ * Processor Zero the list is empty.  In several messages, so that bsprun has it when the host of
+ * Processor Zero is lost. */
+#define WIRE_FIELDS_LEARNED(F)                                                                     \
+    F(real, estimate, WIRE_ESTIMATE_MAX)                                                           \
+    F(u64, interval_ns, WIRE_U64_MAX)                                                              \
+    F(u32, why, WIRE_WHY_LAST)
+
 #define WIRE_FIELDS_STATUS(F)                                                                      \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(f64, seconds, 0)                                                                             \
-    F(where, ranks, WIRE_RANKS_MAX)
+    F(where, ranks, WIRE_RANKS_MAX)                                                                \
+    WIRE_FIELDS_LEARNED(F)
 
 /* Output of process pid (-1: before bsp_begin) on stream 1 or 2; no bytes: end of file. */
 #define WIRE_FIELDS_OUTPUT(F)                                                                      \
@@ -371,7 +398,8 @@
     F(i32, pid, WIRE_RANKS_MAX)                                                                    \
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(text, text, WIRE_TEXT_MAX)                                                                   \
-    F(text, table, WIRE_TABLE_MAX)
+    F(text, table, WIRE_TABLE_MAX)                                                                 \
+    WIRE_FIELDS_LEARNED(F)
 
 /* The term is over by a fault, the job need not be: the fault as in ENDED; `superstep` of the fault
  * is the envelope's.  bad: the snapshot (bad_superstep, bad_from) could not be restored. */
@@ -383,7 +411,8 @@
     F(flag, bad, 0)                                                                                \
     F(u64, bad_superstep, WIRE_U64_MAX)                                                            \
     F(u32, bad_from, WIRE_U32_MAX)                                                                 \
-    F(text, text, WIRE_TEXT_MAX)
+    F(text, text, WIRE_TEXT_MAX)                                                                   \
+    WIRE_FIELDS_LEARNED(F)
 
 /* The snapshot from which the term is to begin: record it and answer TERM_RECORDED. */
 #define WIRE_FIELDS_CHOSEN(F)                                                                      \
@@ -398,7 +427,8 @@
     F(flag, known, 0)                                                                              \
     F(u64, pause_ns, WIRE_U64_MAX)                                                                 \
     F(u64, commit_ns, WIRE_U64_MAX)                                                                \
-    F(u64, size, WIRE_U64_MAX)
+    F(u64, size, WIRE_U64_MAX)                                                                     \
+    WIRE_FIELDS_LEARNED(F)
 
 /* Every process is in bsp_end: answer CLOSED, and they are let out. */
 #define WIRE_FIELDS_CLOSING(F)

@@ -109,11 +109,14 @@
 
 /* The host knows of the commit.  What the snapshot has cost its processes besides the pause: busy_ns:
  * what belongs to it had their cores so long; copied_ns: they changed pages that copies shared, since
- * the snapshot before. */
+ * the snapshot before.  read_bytes, read_ns: how long it took to read so much of an image from the disk
+ * at idle priority; 0: nobody has tried. */
 #define WIRE_FIELDS_KNOWN(F)                                                                       \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, busy_ns, WIRE_U64_MAX)                                                                  \
-    F(u64, copied_ns, WIRE_U64_MAX)
+    F(u64, copied_ns, WIRE_U64_MAX)                                                                \
+    F(u64, read_bytes, WIRE_U64_MAX)                                                               \
+    F(u64, read_ns, WIRE_U64_MAX)
 
 /* The job has `processes` processes; process i lives on host host_of[i].  snapshot: process 0
  * writes its image, of which the others are made: snapshot 0.  copies: on how many hosts each image

@@ -242,7 +242,7 @@ class Farm(Faults):
             uid, gid = (USER[1],) * 2 if user == self.user else pwd.getpwnam(user)[2:4]
         if env is None:
             env = {k: v for k, v in os.environ.items() if not k.startswith(("BSP_", "BSPZERO_"))}
-            env.update(HOME=home, PATH=os.environ.get("PATH", SYSTEM_PATH))
+            env.update(BSPZERO_HISTORY="off", HOME=home, PATH=os.environ.get("PATH", SYSTEM_PATH))
             if user:
                 env.update(USER=user, LOGNAME=user)
         return Process([self.program, "enter", str(host.init), str(uid), str(gid), cwd or "/",
@@ -336,7 +336,7 @@ class Loopback:
 
     def environment(self, name):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("BSP_", "BSPZERO_"))}
-        return dict(env, **{self.MARK: f"{self.token}.{name}"})
+        return dict(env, BSPZERO_HISTORY="off", **{self.MARK: f"{self.token}.{name}"})
 
     def popen(self, name, argv, env=None, **more):
         return subprocess.Popen(list(map(str, argv)), env=dict(self.environment(name), **(env or {})),

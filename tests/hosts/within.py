@@ -65,7 +65,7 @@ def run(farm, options, folder):
     environment = {k: v for k, v in os.environ.items()
                    if not k.startswith(("BSP_", "BSPZERO_", "FARM_"))}
     slots = SLURM_SLOTS if options.launcher == "slurm" else SLOTS
-    environment.update(TMPDIR=folder, HOME=farm.root_home, CONFORM_SLOTS=str(slots * options.hosts))
+    environment.update(BSPZERO_HISTORY="off", TMPDIR=folder, HOME=farm.root_home, CONFORM_SLOTS=str(slots * options.hosts))
     while words and re.match(r"\w+=", words[0]):
         name, _, value = words.pop(0).partition("=")
         environment[name] = value

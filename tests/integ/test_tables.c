@@ -130,6 +130,67 @@ static void expect_text(char *text, const char *expected)
     free(text);
 }
 
+static struct learned_facts learned_of_two_failures(void)
+{
+    struct learned_facts facts = {.units = {4, 8},
+                                  .told = true,
+                                  .interval_ns = 93000000000,
+                                  .why = "because",
+                                  .image_bytes = 77};
+
+    estimate_watch(&facts.estimate, facts.units, 3600);
+    estimate_failed(&facts.estimate, ESTIMATE_HOST);
+    estimate_failed(&facts.estimate, ESTIMATE_HOST);
+    estimate_take(&facts.estimate.snapshot, 2);
+    estimate_take(&facts.estimate.delay, 1.5);
+    estimate_take(&facts.estimate.restores[ESTIMATE_HOST], 20);
+    return facts;
+}
+
+START_TEST(learned_as_text)
+{
+    struct learned_facts facts = learned_of_two_failures();
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    learned_print(file, &facts, "  ");
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_msg(strstr(text, "  host           2       4 h  ") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "  process        0       8 h          -  above 2.67 h\n") != NULL,
+                  "%s", text);
+    ck_assert_msg(strstr(text, "  a snapshot costs 2 s and is committed 1.5 s later (of 1); a restore "
+                               "takes 20 s (host, of 1)\n") != NULL,
+                  "%s", text);
+    ck_assert_msg(strstr(text, "  a snapshot every 93 s: because; ") != NULL, "%s", text);
+    free(text);
+}
+END_TEST
+
+START_TEST(learned_as_json)
+{
+    struct learned_facts facts = learned_of_two_failures();
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    learned_print_json(file, &facts);
+    facts.interval_ns = UINT64_MAX;
+    learned_print_json(file, &facts);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_ptr_nonnull(strstr(text, "{\"known\":true,\"hosts\":4,\"processes\":8,\"kinds\":["
+                                       "{\"kind\":\"host\",\"seen\":2,"));
+    ck_assert_ptr_nonnull(strstr(text, "\"kind\":\"split\",\"seen\":0,\"watched\":14400,"
+                                       "\"mean_life\":null,"));
+    ck_assert_ptr_nonnull(strstr(text, "\"snapshot\":{\"seconds\":2,\"spread\":0,\"count\":1}"));
+    ck_assert_ptr_nonnull(strstr(text, "\"interval\":93,\"utilisation\":0."));
+    ck_assert_ptr_nonnull(strstr(text, "\"interval\":null,\"utilisation\":null"));
+    ck_assert_ptr_null(strstr(text, "inf"));
+    ck_assert_ptr_null(strstr(text, "nan"));
+    free(text);
+}
+END_TEST
+
 START_TEST(status_as_text)
 {
     struct status_facts facts = facts_of_all();
@@ -170,7 +231,7 @@ START_TEST(status_as_json)
                 "{\"pid\":99,\"program\":\"./prog a\\\"b\",\"directory\":\"/d\",\"job\":\"j\","
                 "\"zero\":\"a\",\"processes\":6,\"seconds\":2.000,\"superstep\":7,\"term\":2,"
                 "\"restarts\":1,\"rate\":1234.5,\"snapshot\":{\"superstep\":4,\"taken\":3,"
-                "\"age\":1.500},\"hosts\":[{\"slots\":4,\"name\":\"a\",\"state\":\"up\"}],"
+                "\"age\":1.500},\"failures\":null,\"hosts\":[{\"slots\":4,\"name\":\"a\",\"state\":\"up\"}],"
                 "\"ranks\":[{\"pid\":0,\"os_pid\":4100,\"superstep\":7,\"line\":12,\"host\":\"a\","
                 "\"state\":\"computing\",\"function\":\"bsp_put\",\"file\":\"prog.c\"}]}\n");
     facts.rank_count = facts.host_count = 0;
@@ -183,7 +244,8 @@ START_TEST(status_as_json)
                 "{\"pid\":99,\"program\":\"\xc3\xa4\\u000a\\u00e4\\u0001\\\\\xf0\x9f\x98\x80"
                 "\\u00f0\\u0080\\u0080\\u0080\\u00ed\\u00a0\\u0080\\u00c3\",\"directory\":\"\","
                 "\"job\":\"\",\"zero\":\"\",\"processes\":6,\"seconds\":2.000,\"superstep\":0,"
-                "\"term\":2,\"restarts\":1,\"rate\":null,\"snapshot\":null,\"hosts\":[],"
+                "\"term\":2,\"restarts\":1,\"rate\":null,\"snapshot\":null,"
+                "\"failures\":null,\"hosts\":[],"
                 "\"ranks\":[]}\n");
 }
 END_TEST
@@ -197,6 +259,8 @@ int main(void)
     tcase_add_test(tests, answers_of_several);
     tcase_add_test(tests, hosts_are_ranked);
     tcase_add_test(tests, status_as_text);
+    tcase_add_test(tests, learned_as_text);
+    tcase_add_test(tests, learned_as_json);
     tcase_add_test(tests, status_as_json);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

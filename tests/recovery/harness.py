@@ -24,9 +24,6 @@ for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, si
 for _number in (signal.SIGTERM, signal.SIGHUP):  # so that what is there is removed
     signal.signal(_number, lambda number, _: sys.exit(128 + number))
 
-# The user's own record of hosts that fail is no part of the tests.
-os.environ.setdefault("BSPZERO_HISTORY", "off")
-
 BIN = os.environ["RECOVERY_BIN"]  # where bsprun and bspnode are
 PROGRAMS = os.environ["RECOVERY_PROGRAMS"]  # the test programs, compiled
 BSPRUN = os.path.join(BIN, "bsprun")
@@ -336,6 +333,7 @@ class Job:
         environment = {k: v for k, v in os.environ.items()
                        if not k.startswith(("BSP_", "BSPZERO_"))}
         environment[MARK] = place.mark
+        environment["BSPZERO_HISTORY"] = "off"  # the user's own record is no part of the tests
         environment.update(env or {})
         if isinstance(stdin, bytes):
             stdin = open(place.write(f"in.{number}", stdin), "rb")

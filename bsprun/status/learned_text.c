@@ -1,0 +1,184 @@
+/* learned_text.c - what a job has learned of failures and costs, in words; see learned_text.h. */
+#include "bsprun/status/learned_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define NS         1e9
+#define NEVER      UINT64_MAX
+
+static const char *const names[ESTIMATE_KINDS] = {[ESTIMATE_HOST] = "host",
+                                                  [ESTIMATE_PROCESS] = "process",
+                                                  [ESTIMATE_PREEMPTION] = "preemption",
+                                                  [ESTIMATE_SPLIT] = "split"};
+
+/* ---- For people ---- */
+
+const char *learned_time(double seconds, char text[LEARNED_TIME_MAX])
+{
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{86400 * 365.25, "y"}, {86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+
+    if (!(seconds < 1e18)) {
+        snprintf(text, LEARNED_TIME_MAX, "for ever");
+        return text;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (seconds >= (i < 4 ? 2 : 1) * units[i].seconds) {
+            snprintf(text, LEARNED_TIME_MAX, "%.3g %s", seconds / units[i].seconds, units[i].name);
+            return text;
+        }
+    snprintf(text, LEARNED_TIME_MAX, "%.3g ms", seconds * 1e3);
+    return text;
+}
+
+static void print_rate(FILE *file, const struct learned_facts *facts, enum estimate_kind kind,
+                       const char *margin)
+{
+    struct estimate_life life = estimate_life(&facts->estimate, kind);
+    char watched[LEARNED_TIME_MAX], mean[LEARNED_TIME_MAX] = "-", low[LEARNED_TIME_MAX],
+                                    high[LEARNED_TIME_MAX], bounds[2 * LEARNED_TIME_MAX + 8];
+
+    learned_time(life.low, low);
+    snprintf(bounds, sizeof bounds, "above %s", low);
+    if (life.known) {
+        learned_time(life.mean, mean);
+        snprintf(bounds, sizeof bounds, "%s to %s", low, learned_time(life.high, high));
+    }
+    fprintf(file, "%s%-10s  %4.0f  %9s  %9s  %s\n", margin, names[kind], life.seen,
+            learned_time(life.watched, watched), mean, bounds);
+}
+
+static void print_restores(FILE *file, const struct learned_facts *facts)
+{
+    char text[LEARNED_TIME_MAX];
+
+    for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++) {
+        const struct estimate_cost *cost = &facts->estimate.restores[kind];
+
+        if (cost->count > 0)
+            fprintf(file, "; a restore takes %s (%s, of %.0f)", learned_time(cost->mean, text),
+                    names[kind], cost->count);
+        else if (cost->mean > 0 && kind <= ESTIMATE_PROCESS)
+            fprintf(file, "; a restore would take about %s (%s)", learned_time(cost->mean, text),
+                    names[kind]);
+    }
+}
+
+void learned_interval_text(const struct learned_facts *facts, char *text, size_t size)
+{
+    struct interval_model model;
+    char time[LEARNED_TIME_MAX], useful[48] = "";
+    double interval = (double)facts->interval_ns / NS;
+
+    if (estimate_model(&facts->estimate, facts->units, &model) && facts->interval_ns != NEVER)
+        snprintf(useful, sizeof useful, "; %.3g %% of the time is useful",
+                 100 * interval_utilisation(&model, interval));
+    if (facts->interval_ns == NEVER)
+        snprintf(text, size, "snapshots: %s", facts->why);
+    else if (facts->interval_ns == 0)
+        snprintf(text, size, "a snapshot at the next barrier: %s", facts->why);
+    else
+        snprintf(text, size, "a snapshot every %s: %s%s", learned_time(interval, time), facts->why,
+                 useful);
+}
+
+void learned_print(FILE *file, const struct learned_facts *facts, const char *margin)
+{
+    const struct estimate *estimate = &facts->estimate;
+    char text[256];
+
+    fprintf(file, "%s%-10s  %4s  %9s  %9s  %s\n", margin, "failure", "seen", "in", "mean life",
+            "5 % to 95 %");
+    for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++)
+        print_rate(file, facts, (enum estimate_kind)kind, margin);
+    fprintf(file, "%s", margin);
+    if (estimate->snapshot.count > 0)
+        fprintf(file, "a snapshot costs %s", learned_time(estimate->snapshot.mean, text));
+    else
+        fprintf(file, "no snapshot has been measured");
+    if (estimate->snapshot.count > 0 && estimate->delay.count > 0) {
+        fprintf(file, " and is committed %s later (of %.0f)",
+                learned_time(estimate->delay.mean, text), estimate->snapshot.count);
+    }
+    print_restores(file, facts);
+    fputc('\n', file);
+    if (!facts->told)
+        return;
+    learned_interval_text(facts, text, sizeof text);
+    fprintf(file, "%s%s\n", margin, text);
+}
+
+/* ---- JSON ---- */
+
+static void print_number(FILE *file, const char *before, double value)
+{
+    if (isfinite(value))
+        fprintf(file, "%s%.9g", before, value);
+    else
+        fprintf(file, "%snull", before);
+}
+
+static void print_cost(FILE *file, const char *name, const struct estimate_cost *cost)
+{
+    fprintf(file, "\"%s\":{", name);
+    print_number(file, "\"seconds\":", cost->count > 0 || cost->mean > 0 ? cost->mean : INFINITY);
+    print_number(file, ",\"spread\":", cost->spread);
+    fprintf(file, ",\"count\":%.0f}", cost->count);
+}
+
+void learned_print_json(FILE *file, const struct learned_facts *facts)
+{
+    const struct estimate *estimate = &facts->estimate;
+    struct estimate_life job = estimate_job_life(estimate, facts->units);
+    struct interval_model model;
+    bool known = estimate_model(estimate, facts->units, &model);
+
+    fprintf(file, "{\"known\":%s,\"hosts\":%.0f,\"processes\":%.0f,\"kinds\":[",
+            known ? "true" : "false", facts->units.hosts, facts->units.processes);
+    for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++) {
+        struct estimate_life life = estimate_life(estimate, (enum estimate_kind)kind);
+
+        fprintf(file, "%s{\"kind\":\"%s\",\"seen\":%.0f", kind > 0 ? "," : "", names[kind],
+                life.seen);
+        print_number(file, ",\"watched\":", life.watched);
+        print_number(file, ",\"mean_life\":", life.mean);
+        print_number(file, ",\"low\":", life.low);
+        print_number(file, ",\"high\":", life.high);
+        fputc('}', file);
+    }
+    fprintf(file, "],\"job\":{\"seen\":%.0f", job.seen);
+    print_number(file, ",\"mean_life\":", job.mean);
+    print_number(file, ",\"low\":", job.low);
+    print_number(file, ",\"high\":", job.high);
+    fprintf(file, "},");
+    print_cost(file, "snapshot", &estimate->snapshot);
+    fputc(',', file);
+    print_cost(file, "delay", &estimate->delay);
+    fprintf(file, ",\"restores\":{");
+    for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++) {
+        if (kind > 0)
+            fputc(',', file);
+        print_cost(file, names[kind], &estimate->restores[kind]);
+    }
+    print_number(file, "},\"model\":{\"rate\":", model.rate);
+    print_number(file, ",\"cost\":", model.cost);
+    print_number(file, ",\"restore\":", model.restore);
+    print_number(file, ",\"delay\":", model.delay);
+    fprintf(file, "},\"image_bytes\":%" PRIu64 ",\"interval\":", facts->image_bytes);
+    if (facts->told && facts->interval_ns != NEVER)
+        print_number(file, "", (double)facts->interval_ns / NS);
+    else
+        fprintf(file, "null");
+    if (known && facts->told && facts->interval_ns != NEVER)
+        print_number(file, ",\"utilisation\":",
+                     interval_utilisation(&model, (double)facts->interval_ns / NS));
+    else
+        fprintf(file, ",\"utilisation\":null");
+    if (facts->told)
+        fprintf(file, ",\"why\":\"%s\"}", facts->why);
+    else
+        fprintf(file, ",\"why\":null}");
+}
