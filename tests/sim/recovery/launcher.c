@@ -6,14 +6,15 @@
 #define STARTS_MAX 3u   /* of an agent in a row without success */
 #define SILENCE_MS 100u /* after which a link is lost */
 
-void tell_bsprun(struct world *world, uint32_t host, struct job_event event)
+struct action *tell_bsprun(struct world *world, uint32_t host, struct job_event event)
 {
     if (world->agents[host].cut_off)
-        return;
+        return NULL;
     event.host = world->agents[host].id;
     struct action *action = plan_on_link(world, DO_JOB_EVENT, host, 3);
     action->event = event;
     action->number = world->machine_life;
+    return action;
 }
 
 static void record(struct world *world, struct job_event event)
@@ -34,6 +35,7 @@ static void elect(struct world *world, const struct job_effect *effect)
         fail(world, "terms without end");
     uint32_t zero = host_index(world, effect->host);
     world->closing = world->cut_short = world->nothing_saved = false;
+    learned_elect(world, effect->term);
     zero_create(world, zero, effect->term);
     for (uint32_t i = 0; i < world->host_count; i++) {
         if (!job_machine_member(world->machine, world->agents[i].id) || world->agents[i].cut_off)
@@ -137,6 +139,7 @@ static void carry_out(struct world *world, const struct job_effect *effect)
         call_roll(world);
         break;
     case JOB_EFFECT_BLAME:
+        learned_blame(world);
         break;
     case JOB_EFFECT_LOST_TO_ZERO:
         lost_to_zero(world, host_index(world, effect->host));
@@ -209,6 +212,7 @@ void bsprun_event(struct world *world, const struct job_event *event)
     if (!world->machine)
         return;
     timed.now_ms = world->time.now;
+    learned_event(world, event);
     if (event->kind == JOB_EVENT_ROLL && !world->over && !all_answer(world)) {
         call_roll(world);
         return;
@@ -299,6 +303,7 @@ void bsprun_begin(struct world *world, bool restore)
     world->machine = job_machine_new(&config, &effects);
     if (!world->machine)
         fail(world, "no job machine");
+    learned_begin(world);
     world->machine_life++;
     world->runs++;
     world->over = false;

@@ -47,8 +47,10 @@ static void happen(struct world *world, struct action *action)
 {
     switch (action->kind) {
     case DO_JOB_EVENT:
-        if (action->number == world->machine_life)
-            bsprun_event(world, &action->event);
+        if (action->number != world->machine_life)
+            break;
+        learned_heard(world, action);
+        bsprun_event(world, &action->event);
         break;
     case DO_START_AGENT:
         if (action->number == world->machine_life)

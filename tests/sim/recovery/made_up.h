@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bsprun/launcher/evidence.h"
 #include "bsprun/launcher/job_machine.h"
 #include "coordinator/shell.h"
 #include "tests/sim/timeline.h"
@@ -160,6 +161,15 @@ struct action {
     struct job_event event;
     struct job_effect effect;
     struct wire_buffer frame;
+    bool tells; /* what Processor Zero has learned: */
+    struct estimate learned;
+};
+
+/* What an election says of that. */
+struct handed {
+    struct estimate estimate;
+    struct coord_seen seen;
+    struct coord_recovery recovery;
 };
 
 struct world {
@@ -206,6 +216,11 @@ struct world {
     unsigned step_count;
     bool killed_at_step; /* when what happens now is over */
     unsigned steps[STEP_KINDS];
+    struct evidence evidence;      /* of this bsprun */
+    unsigned seen[ESTIMATE_KINDS]; /* failures, by it */
+    double watched;                /* host seconds, as it knew last */
+    unsigned heard;                /* words of Processor Zero */
+    struct handed handed[TERMS];
     unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named;
 
     /* The largest, of which few are used: not empty beyond what is counted. */
@@ -229,11 +244,20 @@ void drop_link(struct world *world, uint32_t host);
 /* launcher.c: bsprun */
 void bsprun_begin(struct world *world, bool restore);
 void bsprun_event(struct world *world, const struct job_event *event);
-void tell_bsprun(struct world *world, uint32_t host, struct job_event event);
+/* On its way now; NULL: nobody will hear of it. */
+struct action *tell_bsprun(struct world *world, uint32_t host, struct job_event event);
 bool hears(const struct world *world, uint32_t host, uint32_t peer);
 /* In that term, when silence has lasted long enough. */
 void plan_complaint(struct world *world, uint32_t host, uint32_t peer, uint32_t term);
 void complain(struct world *world, const struct action *action);
+
+/* learned.c */
+void learned_begin(struct world *world);
+void learned_event(struct world *world, const struct job_event *event);
+void learned_blame(struct world *world);
+void learned_elect(struct world *world, uint32_t term);
+void learned_say(struct world *world, const struct zero *zero, struct action *action);
+void learned_heard(struct world *world, const struct action *action);
 
 /* zero.c */
 void zero_create(struct world *world, uint32_t host, uint32_t term);

@@ -68,7 +68,7 @@ static void on_finish(void *context, const struct coord_outcome *outcome)
                               .term = zero->term,
                               .outcome = *outcome};
     event.outcome.text = "";
-    tell_bsprun(zero->world, zero->host, event);
+    learned_say(zero->world, zero, tell_bsprun(zero->world, zero->host, event));
 }
 
 static void on_trace(void *context, const char *text)
@@ -104,7 +104,7 @@ static void on_tell(void *context, const struct coord_effect *effect)
     default:
         return;
     }
-    tell_bsprun(world, zero->host, event);
+    learned_say(world, zero, tell_bsprun(world, zero->host, event));
 }
 
 static uint64_t on_now(void *context)
@@ -142,6 +142,10 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
         .restore = job_machine_restores(world->machine),
         .wanted = job_machine_wanted(world->machine),
         .lineage = job_machine_lineage(world->machine),
+        .estimate = world->handed[term].estimate,
+        .seen = world->handed[term].seen,
+        .recovery = world->handed[term].recovery,
+        .notice = (double)FENCE_MS / 1e3,
     };
     config.avoid_count = job_machine_avoid(world->machine, &avoid);
     memcpy(config.avoid, avoid, config.avoid_count * sizeof(*avoid));
