@@ -72,6 +72,18 @@ static void place(struct agent *agent, const struct wire_place *order)
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 
+static void tell_running(struct agent *agent, const struct wire_run *order)
+{
+    struct wire_message message = {.kind = WIRE_RUNNING};
+    struct agent_learned learned = agent_learned(agent);
+
+    message.running.processes = order->processes;
+    message.running.estimate = learned.estimate;
+    message.running.interval_ns = learned.interval_ns;
+    message.running.why = learned.why;
+    agent_send(agent, &message);
+}
+
 static void run(struct agent *agent, const struct wire_run *order)
 {
     if (!job_may_move(agent->job, JOB_RUNNING))
@@ -84,8 +96,7 @@ static void run(struct agent *agent, const struct wire_run *order)
     agent_opened_begin(agent);
     agent_say_idle(agent);
     if (agent->zero)
-        agent_send(agent, &(struct wire_message){.kind = WIRE_RUNNING,
-                                                 .running.processes = order->processes});
+        tell_running(agent, order);
     if (agent->order.verbosity >= 1 && agent->zero) {
         struct wire_message status = {.kind = WIRE_NOTICE};
         char text[WIRE_NAME_MAX + 80];

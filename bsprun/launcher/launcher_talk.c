@@ -376,11 +376,13 @@ static void tell_machine(struct launcher_agent *agent, const struct wire_message
     launcher_event(agent->launcher, event);
 }
 
-static void tell_running(struct launcher *launcher, uint32_t processes)
+static void tell_running(struct launcher *launcher, const struct wire_message *message)
 {
     launcher_watch(launcher);
     evidence_running(&launcher->evidence);
-    launcher->processes = processes;
+    launcher->processes = message->running.processes;
+    launcher_take_learned(launcher, message, message->running.estimate,
+                          message->running.interval_ns, message->running.why);
     account_running(&launcher->account, launcher_now_ms());
     launcher_history_running(launcher);
 }
@@ -439,7 +441,7 @@ void launcher_take(struct launcher_agent *agent, const struct wire_message *mess
         break;
     case WIRE_RUNNING:
         if (launcher_is_present(launcher, message))
-            tell_running(launcher, message->running.processes);
+            tell_running(launcher, message);
         break;
     case WIRE_PASSED:
         launcher_passed(agent, message);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "bsprun/load/load.h"
+#include "bsprun/load/load_history.h"
 #include "bsprun/options/options_inside.h"
 
 #define STATUS_USAGE 2
@@ -23,6 +24,8 @@ static const char help[] =
     "                   BSPZERO_HOSTS or BSPZERO_HOSTFILE, of the Slurm allocation, of\n"
     "                   ~/.bsptcphosts, or this one\n"
     "  --launcher ssh|slurm|CMD, --connect-timeout SECONDS: as for bsprun\n"
+    "  --history [--json]: instead, what earlier jobs saw of hosts that fail, and what\n"
+    "                   snapshots cost them; with --json a line for each site\n"
     "  --help, --version\n"
     "The exit status is 1 when a host does not answer.\n";
 
@@ -129,6 +132,11 @@ static int run(struct options *options)
     return show(&options->hosts);
 }
 
+static bool is_word(const char *word, const char *name)
+{
+    return word[0] == '-' && strcmp(word + 1 + (word[1] == '-'), name) == 0;
+}
+
 int main(int argc, char **argv)
 {
     const char **words = calloc((size_t)argc + 2, sizeof *words);
@@ -138,6 +146,12 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--probe") == 0) {
         load_probe(&load);
         return load_print(&load) == 0 ? 0 : 1;
+    }
+    if (argc >= 2 && is_word(argv[1], "history")) {
+        bool json = argc == 3 && is_word(argv[2], "json");
+
+        return argc == 2 || json ? load_history_show(json)
+                                 : usage("--history goes with --json, and nothing else");
     }
     if (!words)
         return usage("out of memory");

@@ -290,8 +290,19 @@
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(text, text, WIRE_TEXT_MAX)
 
+/* What Processor Zero has learned up to now (as in ELECT), how long the processes are to run between two
+ * snapshots (WIRE_NEVER: for ever) and why just so long (enum wire_why); where the agent is not that of
+ * Processor Zero the list is empty.  In several messages, so that bsprun has it when the host of
+ * Processor Zero is lost. */
+#define WIRE_FIELDS_LEARNED(F)                                                                     \
+    F(real, estimate, WIRE_ESTIMATE_MAX)                                                           \
+    F(u64, interval_ns, WIRE_U64_MAX)                                                              \
+    F(u32, why, WIRE_WHY_LAST)
+
 /* By the agent of Processor Zero: the processes of the term compute from now on. */
-#define WIRE_FIELDS_RUNNING(F) F(u32, processes, WIRE_RANKS_MAX)
+#define WIRE_FIELDS_RUNNING(F)                                                                     \
+    F(u32, processes, WIRE_RANKS_MAX)                                                              \
+    WIRE_FIELDS_LEARNED(F)
 
 #define WIRE_FIELDS_QUERY_STATUS(F)
 #define WIRE_FIELDS_EXIT(F)
@@ -358,15 +369,6 @@
     F(u32, os_pid, WIRE_OS_PID_MAX)
 
 #define WIRE_FIELDS_ELECTED(F) F(u32, host, WIRE_HOSTS_MAX - 1)
-
-/* What Processor Zero has learned up to now (as in ELECT), how long the processes are to run between two
- * snapshots (WIRE_NEVER: for ever) and why just so long (enum wire_why); where the agent is not that of
- * Processor Zero the list is empty.  In several messages, so that bsprun has it when the host of
- * Processor Zero is lost. */
-#define WIRE_FIELDS_LEARNED(F)                                                                     \
-    F(real, estimate, WIRE_ESTIMATE_MAX)                                                           \
-    F(u64, interval_ns, WIRE_U64_MAX)                                                              \
-    F(u32, why, WIRE_WHY_LAST)
 
 #define WIRE_FIELDS_STATUS(F)                                                                      \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \

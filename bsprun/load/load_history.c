@@ -1,0 +1,168 @@
+/* load_history.c - bspload --history; see load_history.h.
+ *
+ * What can fail: there is no history (which is said), or it is none of ours (status 1).
+ */
+#include "bsprun/load/load_history.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "bsprun/history/history.h"
+#include "coordinator/core/estimate.h"
+
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+static void day_of(int64_t seconds, char text[16])
+{
+    time_t time = (time_t)seconds;
+    struct tm day;
+
+    if (!gmtime_r(&time, &day) || strftime(text, 16, "%Y-%m-%d", &day) == 0)
+        snprintf(text, 16, "-");
+}
+
+/* As a job of that site would begin with. */
+static struct estimate_life life_of(const struct history_rate *rate)
+{
+    struct estimate estimate = {0};
+
+    estimate_prior_of_history(&estimate, ESTIMATE_HOST, rate->events, rate->seconds);
+    return estimate_life(&estimate, ESTIMATE_HOST);
+}
+
+static void print_hours(double seconds, int width)
+{
+    if (isfinite(seconds))
+        printf("  %*.4g", width, seconds / 3600);
+    else
+        printf("  %*s", width, "-");
+}
+
+static void print_cost(const char *what, const struct history_cost *cost)
+{
+    if (cost->count > 0)
+        printf("  %-22s %10.3f s  (of %" PRIu64 ")\n", what, cost->seconds, cost->count);
+}
+
+static void print_site(const struct history_site *site)
+{
+    char first[16], last[16], what[40];
+
+    day_of(site->first, first);
+    day_of(site->last, last);
+    printf("%s: %" PRIu64 " job%s on at most %" PRIu64 " host%s, %s to %s\n", site->name, site->jobs,
+           site->jobs == 1 ? "" : "s", site->hosts, site->hosts == 1 ? "" : "s", first, last);
+    printf("  %-10s  %6s  %10s  %12s  %10s  %10s\n", "failure", "seen", "in hours", "mean life, h",
+           "5 %", "95 %");
+    for (unsigned kind = 0; kind < HISTORY_FAULT_COUNT; kind++) {
+        const struct history_rate *rate = &site->rates[kind];
+        struct estimate_life life = life_of(rate);
+        bool known = life.known && rate->events > 0;
+
+        printf("  %-10s  %6.0f", history_fault_name((enum history_fault)kind), rate->all_events);
+        print_hours(rate->all_seconds, 10);
+        print_hours(known ? life.mean : INFINITY, 12);
+        print_hours(known ? life.low : INFINITY, 10);
+        print_hours(known ? life.high : INFINITY, 10);
+        putchar('\n');
+    }
+    print_cost("a snapshot costs", &site->snapshot);
+    print_cost("is committed after", &site->commit);
+    for (unsigned kind = 0; kind < HISTORY_FAULT_COUNT; kind++) {
+        snprintf(what, sizeof what, "restore (%s)", history_fault_name((enum history_fault)kind));
+        print_cost(what, &site->restore[kind]);
+    }
+}
+
+static void json_number(const char *before, double value)
+{
+    if (isfinite(value))
+        printf("%s%.9g", before, value);
+    else
+        printf("%snull", before);
+}
+
+static void json_cost(const char *name, const struct history_cost *cost)
+{
+    printf(",\"%s\":{\"seconds\":", name);
+    json_number("", cost->count > 0 ? cost->seconds : INFINITY);
+    printf(",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", cost->count, cost->bytes);
+}
+
+static void print_quoted(const char *text)
+{
+    putchar('"');
+    for (; *text; text++)
+        printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    putchar('"');
+}
+
+static void print_json(const struct history_site *site)
+{
+    printf("{\"site\":");
+    print_quoted(site->name);
+    printf(",\"jobs\":%" PRIu64 ",\"hosts\":%" PRIu64 ",\"first\":%" PRId64 ",\"last\":%" PRId64
+           ",\"kinds\":[",
+           site->jobs, site->hosts, site->first, site->last);
+    for (unsigned kind = 0; kind < HISTORY_FAULT_COUNT; kind++) {
+        const struct history_rate *rate = &site->rates[kind];
+        struct estimate_life life = life_of(rate);
+        bool known = life.known && rate->events > 0;
+
+        printf("%s{\"kind\":\"%s\",\"seen\":%.9g", kind > 0 ? "," : "",
+               history_fault_name((enum history_fault)kind), rate->all_events);
+        json_number(",\"watched\":", rate->all_seconds);
+        json_number(",\"mean_life\":", known ? life.mean : INFINITY);
+        json_number(",\"low\":", known ? life.low : INFINITY);
+        json_number(",\"high\":", known ? life.high : INFINITY);
+        putchar('}');
+    }
+    printf("]");
+    json_cost("snapshot", &site->snapshot);
+    json_cost("commit", &site->commit);
+    for (unsigned kind = 0; kind < HISTORY_FAULT_COUNT; kind++) {
+        char name[40];
+
+        snprintf(name, sizeof name, "restore_%s", history_fault_name((enum history_fault)kind));
+        json_cost(name, &site->restore[kind]);
+    }
+    printf("}\n");
+}
+
+int load_history_show(bool json)
+{
+    const char *names[HISTORY_SITES_MAX];
+    char path[HISTORY_PATH_MAX], why[512];
+    struct history history;
+    struct history_site site;
+
+    if (!history_path(variable, path, why, sizeof why)) {
+        fprintf(stderr, "bspload: %s\n", why[0] ? why : "the history is switched off: BSPZERO_HISTORY=off");
+        return 1;
+    }
+    if (history_load(path, &history, why, sizeof why) != 0) {
+        fprintf(stderr, "bspload: %s\n", why);
+        return 1;
+    }
+    size_t count = history_sites(&history, names, HISTORY_SITES_MAX);
+    if (count == 0 && !json)
+        printf("no job has seen anything yet: %s\n", path);
+    for (size_t i = 0; i < count; i++) {
+        history_look(&history, names[i], &site);
+        if (json)
+            print_json(&site);
+        else
+            print_site(&site);
+    }
+    if (history.bad > 0)
+        fprintf(stderr, "bspload: %s: %zu line%s left out that cannot be read\n", path, history.bad,
+                history.bad == 1 ? "" : "s");
+    history_free(&history);
+    return fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,375 @@
+"""What a job learns of failures and costs: decided by it, shown, and told to later jobs."""
+import json
+import re
+
+from harness import *
+
+BSPSTAT = os.path.join(BIN, "bspstat")
+BSPLOAD = os.path.join(BIN, "bspload")
+RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
+KINDS = ("host", "process", "preemption", "split")
+
+
+class Learning(Place):
+    """With a history and a folder of sockets of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.state = self.path("state")
+        self.history = self.path("state", "bspzero", "history")
+        self.env = {"XDG_STATE_HOME": self.state, "BSPZERO_HISTORY": "",
+                    "BSPZERO_STATUS_DIR": self.path("sockets")}
+
+    def learner(self, p, supersteps, *words, options=(), env=None, **more):
+        return self.ticker(p, supersteps, *words, env=dict(self.env, **(env or {})),
+                           options=("--every", "auto", f"--report={self.path('report')}", *options),
+                           **more)
+
+    def report(self):
+        with open(self.path("report")) as file:
+            return json.load(file)
+
+    def status(self, job):
+        done = subprocess.run([BSPSTAT, "--json", str(job.os_pid)], capture_output=True,
+                              env=dict(os.environ, **self.env), check=False)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def load(self, *words, status=0, env=None):
+        done = subprocess.run([BSPLOAD, "--history", *words], capture_output=True, text=True,
+                              env=dict(os.environ, **self.env, **(env or {})), check=False)
+        check(done.returncode == status, "bspload:", done)
+        return done.stdout + done.stderr
+
+    def sites(self):
+        return [json.loads(line) for line in self.load("--json").splitlines() if line[0] == "{"]
+
+    def lines(self):
+        with open(self.history, "rb") as file:
+            return file.read()
+
+
+def by_kind(failures):
+    check([kind["kind"] for kind in failures["kinds"]] == list(KINDS), failures)
+    return {kind["kind"]: kind for kind in failures["kinds"]}
+
+
+def snapshots_follow_the_life_of_hosts():
+    """Nothing fails; the user says how often hosts do."""
+    with Learning() as place:
+        for mtbf, least, most in (("1s", 5, 1000), ("200000h", 2, 3)):
+            job = place.learner(2, 200, "-t", 10, options=("--mtbf", mtbf, "-v", "--no-history"))
+            job.wait(0)
+            report = place.report()
+            check(least <= report["snapshots"] <= most, mtbf, report, job)
+            failures = report["failures"]
+            check(failures["known"] and failures["why"].startswith(("best", "failures")), failures)
+            check(failures["snapshot"]["count"] >= 1 and failures["snapshot"]["seconds"] > 0, failures)
+            check("bsprun: a snapshot every " in job.said(), job)
+            check(all(kind["seen"] == 0 for kind in failures["kinds"]), failures)
+        check(not os.path.exists(place.history), "--no-history")
+        place.check_clean()
+
+
+def hardly_any_progress():
+    """It is said once, and the job goes on."""
+    with Learning() as place:
+        job = place.learner(2, 60, "-t", 5, "-m", 30, options=("--mtbf", "1s", "--no-history"),
+                            env={"BSPZERO_MTBF": "7h"})
+        job.wait(0)
+        said = job.said()
+        if place.report()["failures"]["model"]["cost"] > 4:
+            check(said.count("hardly makes progress") == 1, job)
+        check(said.count("hardly makes progress") <= 1, job)
+        place.check_clean()
+
+
+def kills_are_seen():
+    with Learning() as place:
+        place.hold(1, 40)
+        job = place.learner(2, 60, "-t", 10)
+        for turn in range(2):
+            victim = place.wait_executed(1, 40, turn + 1)
+            place.wait_committed(1)
+            place.kill(victim)
+        place.wait_executed(1, 40, 3)
+        seen = wait_until(lambda: (place.status(job) or {}).get("failures"), "what was learned")
+        process = by_kind(seen)["process"]
+        check(process["seen"] == 2 and process["watched"] > 0, seen)
+        check(0 < process["low"] < process["mean_life"] < process["high"], seen)
+        check(seen["restores"]["process"]["count"] == 2, seen)
+        check(0 < seen["restores"]["process"]["seconds"] < PATIENCE, seen)
+        check(seen["known"] and seen["interval"] is not None, seen)
+        text = subprocess.run([BSPSTAT, str(job.os_pid)], capture_output=True, text=True,
+                              env=dict(os.environ, **place.env), check=True).stdout
+        check(re.search(r"\n  process +2 .* to ", text), text)
+        check("a restore takes" in text and "a snapshot costs" in text, text)
+        place.release(1, 40)
+        job.wait(0)
+        check(by_kind(place.report()["failures"])["process"]["seen"] == 2, place.report())
+        check("failures and costs:" in job.said() + job.err().decode(), job)
+        site = place.sites()[0]
+        check(site["kinds"][1]["seen"] == 2 and site["kinds"][0]["seen"] == 0, site)
+        check(site["snapshot"]["count"] >= 1 and site["restore_process"]["count"] == 2, site)
+        place.check_clean()
+
+
+def nothing_is_lost_with_processor_zero():
+    """Its agent is killed; what it knew is told to the next one, once."""
+    with Learning() as place:
+        place.hold(0, 40)
+        job = place.learner(2, 60, "-t", 10)
+        place.wait_executed(0, 40)
+        place.wait_committed(1)
+        before = by_kind(wait_until(lambda: (place.status(job) or {}).get("failures"), "status"))
+        place.kill(job.agent())
+        place.wait_executed(0, 40, 2)
+        place.kill(place.executed(0, 40)[-1])
+        place.wait_executed(0, 40, 3)
+        place.release(0, 40)
+        job.wait(0)
+        failures = by_kind(place.report()["failures"])
+        check(failures["process"]["seen"] == 2, failures)
+        check(failures["process"]["watched"] > before["process"]["watched"] > 0, failures, before)
+        check(failures["host"]["seen"] == 0, failures)
+        place.check_clean()
+
+
+def hosts(place, *options, supersteps=60):
+    return place.learner(2, supersteps, "-a", "-t", 10,
+                         options=("--launcher", RSH, "--hosts", "h0:1,h1:1", "--heartbeat", "2", *options))
+
+
+def agent_of(place, host):
+    def found():
+        for os_pid, name in marked(place.mark).items():
+            if name == "bspnode" and ("BSPZERO_HOST_NAME=" + host).encode() in environment_of(os_pid):
+                return os_pid
+    def checked():
+        for job in place.started:
+            job.check_running()
+        return found()
+    try:
+        return wait_until(checked, f"the agent of {host}")
+    except Failed:
+        raise Failed(f"no agent of {host}: {marked(place.mark)} {place.started[-1]}")
+
+
+def hosts_and_agents_are_told_apart():
+    """One agent is killed, and comes again; another one falls silent, and its host is lost."""
+    with Learning() as place:
+        place.hold(0, 40)
+        job = hosts(place, "-v")
+        place.wait_executed(0, 40)
+        place.wait_committed(1)
+        os.kill(agent_of(place, "h1"), signal.SIGKILL)
+        place.wait_executed(0, 40, 2)
+        wait_until(lambda: "restart 1" in job.said(), "the restart")
+        silent = agent_of(place, "h1")
+        send(silent, signal.SIGSTOP)
+        place.wait_executed(0, 40, 3)
+        send(silent, signal.SIGCONT)
+        place.release(0, 40)
+        job.wait(0)
+        failures = place.report()["failures"]
+        kinds = by_kind(failures)
+        check(kinds["process"]["seen"] == 1, failures, job)
+        check(kinds["host"]["seen"] == 1, failures, job)
+        check(kinds["split"]["seen"] == 0, failures)
+        restores = failures["restores"]
+        check(restores["host"]["count"] == 1, restores)
+        check(restores["host"]["seconds"] >= 2, "the silence is part of it", restores)
+        check(restores["process"]["count"] == 1, restores)
+        lines = place.lines().decode()
+        check(re.search(r"^life \d+ hosts-of:\S+ h1 [\d.]+ host [0-9a-f]{8}$", lines, re.M), lines)
+        check(re.search(r"^life \d+ hosts-of:\S+ h0 [\d.]+ alive [0-9a-f]{8}$", lines, re.M), lines)
+        check(place.sites()[0]["hosts"] == 2, place.sites())
+        # The next job knows.
+        shutil.rmtree(place.store)
+        job = hosts(place, "-v", supersteps=5)
+        job.wait(0)
+        check(re.search(r"bsprun: history of hosts-of:\S+: 1 job, 1 failure of hosts, one lives ",
+                        job.said()), job)
+        place.check_clean()
+
+
+def the_next_job_begins_with_it():
+    """Without a failure of its own its interval is the one that failures ask for."""
+    with Learning() as place:
+        place.hold(1, 20)
+        job = place.learner(2, 30, "-t", 10)
+        place.wait_executed(1, 20)
+        place.wait_committed(1)
+        place.kill(place.executed(1, 20)[-1])
+        place.wait_executed(1, 20, 2)
+        place.release(1, 20)
+        job.wait(0)
+        shutil.rmtree(place.store)
+        job = place.learner(2, 60, "-t", 10)
+        job.wait(0)
+        failures = place.report()["failures"]
+        check(failures["known"], failures)
+        check(by_kind(failures)["process"]["seen"] == 0, failures)
+        check(by_kind(failures)["process"]["mean_life"] is not None, failures)
+        shutil.rmtree(place.store)
+        job = place.learner(2, 30, "-t", 10, env={"BSPZERO_HISTORY": "off"})
+        job.wait(0)
+        check(not place.report()["failures"]["known"], place.report())
+        check(place.sites()[0]["jobs"] == 2, place.sites())
+        place.check_clean()
+
+
+def two_jobs_at_once():
+    with Learning() as place, Learning() as other:
+        other.env["XDG_STATE_HOME"] = place.env["XDG_STATE_HOME"]
+        running = []
+        for here in (place, other):
+            here.hold(1, 20)
+            running.append(here.learner(2, 30, "-t", 5))
+        for here in (place, other):
+            here.wait_executed(1, 20)
+            here.wait_committed(1)
+        for here in (place, other):
+            here.kill(here.executed(1, 20)[-1])
+        for here, job in zip((place, other), running):
+            here.wait_executed(1, 20, 2)
+            here.release(1, 20)
+            job.wait(0)
+        site = place.sites()[0]
+        check(site["jobs"] == 2 and site["kinds"][1]["seen"] == 2, site)
+        check("cannot be read" not in place.load(), place.load())
+        for here in (place, other):
+            here.check_clean()
+
+
+def preempted():
+    """Somebody wants the machine back: the job is saved, and it is noted."""
+    with Learning() as place:
+        place.hold(0, 10)
+        job = place.learner(2, 30, "-t", 5)
+        place.wait_executed(0, 10)
+        job.signal(signal.SIGTERM)
+        place.release(0, 10)
+        job.wait(123)
+        check(place.sites()[0]["kinds"][2]["seen"] == 1, place.sites())
+        job = place.start(BSPRUN, "--restart", place.store, f"--report={place.path('report')}",
+                          env=place.env).wait(0)
+        failures = place.report()["failures"]
+        check(not failures["known"], "it has cost no work", failures)
+        check(place.sites()[0]["jobs"] == 2, place.sites())
+        place.check_clean()
+
+
+def one_warning(place, job, text, untouched=None):
+    job.wait(0)
+    said = [line for line in job.said().splitlines() if "history" in line]
+    check(len(said) == 1 and text in said[0], text, job)
+    if untouched is not None:
+        check(place.lines() == untouched, "it was written to")
+    shutil.rmtree(place.store)
+
+
+def files_that_are_none():
+    with Learning() as place:
+        place.learner(1, 3).wait(0)
+        good = place.lines()
+        shutil.rmtree(place.store)
+        for content, text in ((b"bspzero-history 7\nthe future\n", "another version"),
+                              (b"my diary\n", "no such file"), (b"\0" * 5000000, "too large")):
+            with open(place.history, "wb") as file:
+                file.write(content)
+            one_warning(place, place.learner(1, 3), text, content)
+        with open(place.history, "wb") as file:
+            file.write(good)
+        os.chmod(place.history, 0o666)
+        one_warning(place, place.learner(1, 3), "others may write", good)
+        os.unlink(place.history)
+        os.symlink(place.write("elsewhere", good), place.history)
+        one_warning(place, place.learner(1, 3), "symbolic link", good)
+        os.unlink(place.history)
+        if os.geteuid() == 0:
+            with open(place.history, "wb") as file:
+                file.write(good)
+            os.chown(place.history, 65534, 65534)
+            one_warning(place, place.learner(1, 3), "somebody else", good)
+            os.unlink(place.history)
+        else:
+            os.chmod(os.path.dirname(place.history), 0o500)
+            one_warning(place, place.learner(1, 3), "Permission denied")
+            os.chmod(os.path.dirname(place.history), 0o700)
+        # A line that was cut is left out, the rest counts, and the next line is whole.
+        with open(place.history, "wb") as file:
+            file.write(good[:-9])
+        os.chmod(place.history, 0o600)
+        job = place.learner(1, 3, options=("-v",)).wait(0)
+        check("1 line left out" in job.said(), job)
+        check(place.lines().startswith(good[:-9] + b"\n"), place.lines())
+        check(place.sites()[0]["jobs"] == 2, place.sites())
+        place.check_clean()
+
+
+def no_home():
+    with Learning() as place:
+        nowhere = {"XDG_STATE_HOME": "", "HOME": ""}
+        job = place.learner(1, 3, env=nowhere).wait(0)
+        check("history" not in job.said(), job)
+        shutil.rmtree(place.store)
+        job = place.learner(1, 3, options=("-v",), env=nowhere).wait(0)
+        check(job.said().count("no history of earlier jobs: neither XDG_STATE_HOME nor HOME is set") == 1,
+              job)
+        shutil.rmtree(place.store)
+        job = place.learner(1, 3, env={"XDG_STATE_HOME": "", "HOME": place.path("not", "there")})
+        one_warning(place, job, "No such file or directory")
+        place.check_clean()
+
+
+def a_full_disk():
+    if os.geteuid() != 0:
+        return "skipped: a disk is made by root only"
+    with Learning() as place:
+        full = place.path("full")
+        os.mkdir(full)
+        script = ('mount -t tmpfs -o size=8k none "$0" && mkdir "$0/bspzero" && '
+                  'dd if=/dev/zero of="$0/rest" bs=4096 count=2 2>/dev/null; shift 0; exec "$@"')
+        job = place.start("unshare", "-m", "sh", "-c", script, full, BSPRUN, "-np", 2, "--ckpt",
+                          place.store, "--every", "auto", TICKER, place.files, 30,
+                          env=dict(place.env, XDG_STATE_HOME=full))
+        job.wait()
+        if "unshare" in job.err().decode() or "mount:" in job.err().decode():
+            return "skipped: no mounts here"
+        check(job.status == 0, job)
+        said = [line for line in job.said().splitlines() if "history" in line]
+        check(len(said) == 1 and "No space left" in said[0], job)
+
+
+def killed_while_it_is_written():
+    """bsprun, again and again: at most a line is lost each time, and the file is one."""
+    with Learning() as place:
+        for turn in range(6):
+            job = place.learner(1, 2000)
+            place.wait_executed(0, 1 + turn)
+            send(job.os_pid, signal.SIGKILL)
+            job.wait(-signal.SIGKILL)
+            wait_until(lambda: not marked(place.mark), "the end of all processes")
+            shutil.rmtree(place.store)
+            shutil.rmtree(place.files)
+            os.mkdir(place.files)
+        place.learner(1, 3).wait(0)
+        check(place.lines().startswith(b"bspzero-history 1\n"), place.lines())
+        check(place.sites()[0]["jobs"] >= 1, place.sites())
+        place.check_clean()
+
+
+def nonsense():
+    with Learning() as place:
+        for value in ("0", "-3h", "1e99h", "soon", "0.5s", ""):
+            job = place.learner(1, 3, options=("--mtbf", value)).wait(2)
+            check(len(job.said().splitlines()) == 1 and "how long a host runs" in job.said(), value, job)
+        job = place.learner(1, 3, env={"BSPZERO_MTBF": "often"}).wait(2)
+        check("BSPZERO_MTBF=often: give how long a host runs" in job.said(), job)
+
+
+if __name__ == "__main__":
+    main([snapshots_follow_the_life_of_hosts, hardly_any_progress, kills_are_seen,
+          nothing_is_lost_with_processor_zero, hosts_and_agents_are_told_apart,
+          the_next_job_begins_with_it, two_jobs_at_once, preempted, files_that_are_none, no_home,
+          a_full_disk, killed_while_it_is_written, nonsense])
