@@ -128,7 +128,7 @@ static uint64_t auto_due_ns(const struct policy_rule *rule, const struct policy_
     if (!is_bound(rule, facts))
         return due;
     uint64_t bound = left_ns(facts->now_ns, facts->last_ns, bound_ns(rule, facts));
-    uint64_t affordable = affordable_ns(rule, facts);
+    uint64_t affordable = rule->bounded ? affordable_ns(rule, facts) : 0;
     due = bound > due ? bound : due;
     return affordable > due ? affordable : due;
 }

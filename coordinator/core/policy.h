@@ -102,9 +102,11 @@ uint64_t policy_retry_ns(uint32_t failures);
 /* How long until a snapshot is due by time: 0 now, POLICY_NEVER for rules that do not go by it, and
  * for AUTO while one is being written.  Whoever sets a timer by it, and asks at the first barrier
  * after, gets the nearer of the two barriers around the interval: AUTO is due half a superstep
- * (superstep_ns) before it.  Where the overhead binds AUTO counts what has been spent, too: after
- * the first snapshot of a term none is due that would exceed the overhead of the time since its
- * beginning, whatever snapshots turn out to cost. */
+ * (superstep_ns) before it.  With a bound
+ * that was given AUTO counts what has been spent, too: after the first snapshot of a term none is
+ * due that would exceed the overhead of the time since its beginning, whatever snapshots turn out
+ * to cost.  The overhead that is assumed is not earned beforehand: the first failure may come soon.
+ */
 uint64_t policy_due_ns(const struct policy_rule *rule, const struct policy_facts *facts);
 
 #endif

@@ -28,7 +28,9 @@ START_TEST(when_to_take_one)
     ck_assert_uint_eq(policy_due_ns(&rule, &facts), POLICY_NEVER);
     facts.requested = true;
     ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_WAIT);
-    /* What has been spent must be earned first, and the next as well: 1090 and 5 need 21900. */
+    /* With a bound that was given, what has been spent must be earned first, and the next as well:
+     * 1090 and 5 need 21900. */
+    rule.bounded = true;
     facts = (struct policy_facts){.superstep = 1,
                                   .begun_ns = 1000,
                                   .now_ns = 20000,
@@ -38,6 +40,9 @@ START_TEST(when_to_take_one)
                                   .counted = 2,
                                   .costs = {.pause_ns = 5}};
     ck_assert_uint_eq(policy_due_ns(&rule, &facts), 2900);
+    rule.bounded = false;
+    ck_assert_uint_eq(policy_due_ns(&rule, &facts), 0); /* 95 are over */
+    rule.bounded = true;
     facts.counted = 1; /* the next may cost twice as much: 1090 and 10 */
     ck_assert_uint_eq(policy_due_ns(&rule, &facts), 3000);
     facts.counted = 2;
@@ -50,6 +55,9 @@ START_TEST(when_to_take_one)
     ck_assert_uint_eq(policy_due_ns(&rule, &facts), 85);
     facts.spent_ns = UINT64_MAX;
     ck_assert_uint_eq(policy_due_ns(&rule, &facts), POLICY_NEVER);
+
+    rule.bounded = false;
+    ck_assert_uint_eq(policy_due_ns(&rule, &facts), 85);
 
     /* Failures every 10 ns, every millisecond: the optimum, not every 95, whether that is more or
      * less.  An overhead that the user gave is kept in any case. */
@@ -334,7 +342,7 @@ static void take_made_up(struct made_up *job)
 START_TEST(overhead_is_bounded)
 {
     double share = _i % 3 == 0 ? 0.05 : _i % 3 == 1 ? 0.005 : 0.3;
-    struct policy_rule rule = {POLICY_AUTO, 0, share};
+    struct policy_rule rule = {POLICY_AUTO, 0, share, _i % 2 == 1};
     struct made_up job = {.random = (uint64_t)_i, .facts = {.begun_ns = 7777, .now_ns = 7777}};
     unsigned taken = 0;
 

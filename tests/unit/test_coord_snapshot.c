@@ -133,7 +133,7 @@ static uint64_t due_ms(void)
 
 START_TEST(costs_are_those_of_the_slowest_host)
 {
-    start(2, SAVING(.rule = {POLICY_AUTO, 0, 0.05}));
+    start(2, SAVING(.rule = {POLICY_AUTO, 0, 0.05, true}));
     host_ready(0, 2);
     host_ready(7, 2);
     registered(0, 4);
