@@ -16,12 +16,14 @@
 #define COLLAPSE         25 /* MADV_COLLAPSE of Linux 6.1 */
 #define MASK             0xffffu
 #define AT_ONCE          (UINT64_C(16) << 20)
-/* A huge page takes 0.2 ms, its 512 small ones take 0.4 to 0.8. */
-#define PATIENCE_NS      UINT64_C(30000000)
+/* A huge page takes 0.2 ms, its 512 small ones take 0.4 to 0.8.  Where memory has to be gathered
+ * for it first it takes 2 to 5, now and then also where the others are quick. */
+#define PATIENCE_NS      UINT64_C(8000000)
 #define PATIENCE_EACH_NS UINT64_C(500000)
 
 struct patience {
     uint64_t until; /* of this thread's time; later with each page made */
+    uint64_t bytes; /* to ask for next: more when the last ones were quick */
 };
 
 static uint64_t spent_ns(void)
@@ -51,8 +53,8 @@ static bool is_suitable(const struct bspz_staged *staged)
 }
 
 /* The kernel makes one page of many where there is one at least.  Before that it empties the other
- * processors' lists of new pages, so it is asked for many at once.  Where it does not make one, the
- * memory comes page by page. */
+ * processors' lists of new pages, so it is asked for many at once, unless that is slow.  Where it
+ * does not make one, the memory comes page by page. */
 static void collapse(struct bspz_staged *staged, uint64_t start, uint64_t end,
                      struct patience *patience)
 {
@@ -66,23 +68,30 @@ static void collapse(struct bspz_staged *staged, uint64_t start, uint64_t end,
     end &= ~(HUGE - 1);
     if (start >= end || !bspz_stage_writable(staged))
         return;
-    for (uint64_t at = start; at < end && spent_ns() < patience->until; at += AT_ONCE) {
-        uint64_t bytes = end - at < AT_ONCE ? end - at : AT_ONCE;
-        uint64_t to = staged->at + (at - staged->home);
+    for (uint64_t at = start, bytes; at < end; at += bytes) {
+        uint64_t to = staged->at + (at - staged->home), begun = spent_ns(), allowed;
 
+        if (begun >= patience->until)
+            return;
+        bytes = end - at < patience->bytes ? end - at : patience->bytes;
+        allowed = bytes / HUGE * PATIENCE_EACH_NS;
         for (uint64_t page = to; page < to + bytes; page += HUGE)
             *(volatile char *)page = 0;
         if (bspz_sys3(SYS_madvise, to, bytes, COLLAPSE) != 0)
             patience->until = 0;
         else
-            patience->until += bytes / HUGE * PATIENCE_EACH_NS;
+            patience->until += allowed;
+        if (spent_ns() - begun > allowed)
+            patience->bytes = HUGE;
+        else if (patience->bytes < AT_ONCE)
+            patience->bytes *= 2;
     }
 }
 
 void bspz_stage_huge(struct bspz_restore *restore)
 {
     const struct bspz_image *image = restore->image;
-    struct patience patience = {spent_ns() + PATIENCE_NS};
+    struct patience patience = {spent_ns() + PATIENCE_NS, HUGE};
     uint64_t block = 0;
 
     if (is_forbidden())
