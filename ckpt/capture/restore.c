@@ -57,6 +57,26 @@ static int read_descriptor(void *context, uint64_t offset, void *bytes, size_t s
     return 0;
 }
 
+/* What one call does not give is read place by place. */
+static int scatter_descriptor(void *context, uint64_t offset, const struct iovec *places,
+                              uint32_t count)
+{
+    long got = bspz_sys5(SYS_preadv, (int)(intptr_t)context, places, count, offset, 0);
+    size_t there = got > 0 ? (size_t)got : 0;
+    int error = 0;
+
+    for (uint32_t i = 0; i < count && !error; i++) {
+        size_t whole = places[i].iov_len, part = there < whole ? there : whole;
+
+        if (part < whole)
+            error = read_descriptor(context, offset + part, (char *)places[i].iov_base + part,
+                                    whole - part);
+        there -= part;
+        offset += whole;
+    }
+    return error;
+}
+
 int bspz_restore_source(struct bspz_image_source *source, int fd)
 {
     struct stat status;
@@ -66,6 +86,7 @@ int bspz_restore_source(struct bspz_image_source *source, int fd)
         return (int)error;
     *source = (struct bspz_image_source){
         .read = read_descriptor,
+        .scatter = scatter_descriptor,
         .context = (void *)(intptr_t)fd,
         .size = (uint64_t)status.st_size,
     };

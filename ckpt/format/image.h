@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "ckpt/format/layout.h"
 
@@ -165,8 +166,13 @@ bool bspz_image_may_extend(const struct bspz_image_table *table);
 /* Reads exactly size bytes at offset: 0 or a negative errno value. */
 typedef int bspz_image_read_function(void *context, uint64_t offset, void *bytes, size_t size);
 
+/* Reads at offset what fills the places, one after the other: 0 or a negative errno value. */
+typedef int bspz_image_scatter_function(void *context, uint64_t offset, const struct iovec *places,
+                                        uint32_t count);
+
 struct bspz_image_source {
     bspz_image_read_function *read;
+    bspz_image_scatter_function *scatter; /* NULL: each place is read by itself */
     void *context;
     uint64_t size;
 };

@@ -40,6 +40,11 @@ int bspz_walk_bytes(const struct bspz_walk *walk, void *bytes, struct bspz_image
  * by another hash next. */
 int bspz_record_read(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault);
 
+/* Reads bytes of such a record, from its byte `first` on, into places one after the other; likewise
+ * without a check. */
+int bspz_record_scatter(const struct bspz_walk *walk, uint64_t first, const struct iovec *places,
+                        uint32_t count, struct bspz_image_fault *fault);
+
 /* Reads, checks and decodes the record into memory that is at least as large as it. */
 int bspz_record_decode(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault);
 

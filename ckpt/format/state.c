@@ -6,8 +6,9 @@
  * gone through together, in step with the records: in the end each expected unit must have come,
  * with the hash that the image holding it has for it.
  *
- * The oldest image comes first.  A long record of it is read to its place as it is, though some of
- * its units come from newer images: those overwrite them.
+ * The oldest image comes first.  Of records that are stored as they are only those units are read
+ * that no newer image has, many by one call; a packed one is decoded to its place as a whole where
+ * it has one, and what comes from newer images overwrites it.
  */
 #include "ckpt/format/state.h"
 
@@ -17,12 +18,20 @@
 #include <string.h>
 
 #define RECORD_UNITS (BSPZ_IMAGE_RECORD_MAX / BSPZ_IMAGE_UNIT)
+#define READ_OVER    1 /* units that nobody wants: reading them takes less than another call */
 
 /* Units of a record that lie side by side in memory and are used in the same way. */
 struct extent {
     uint64_t address;
     uint32_t first, count; /* of the record's units */
     bool wanted;           /* else: a newer image has them, or nobody wants them */
+};
+
+/* ... that are wanted, lie within one region, and where they are put. */
+struct part {
+    uint64_t address;
+    unsigned char *to;
+    uint32_t first, count;
 };
 
 /* The units that one image holds, one after the other, and what the newest wants of them. */
@@ -43,6 +52,8 @@ struct holding {
     struct extent extents[RECORD_UNITS];
     uint32_t extent_count;
     bool direct; /* may be read to its place as a whole */
+    struct part parts[RECORD_UNITS];
+    uint32_t part_count;
 };
 
 /* ---- The two tables ---------------------------------------------------------------------------
@@ -147,21 +158,30 @@ static int list_extents(struct holding *holding, const struct bspz_walk *walk,
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
-static int check_units(const struct holding *holding, uint64_t hash, uint64_t address,
-                       const unsigned char *bytes, uint32_t count, const struct bspz_walk *walk,
-                       struct bspz_image_fault *fault)
+/* hash: that of the record's first unit. */
+static int check_units(const struct holding *holding, const struct part *part, uint64_t hash,
+                       const struct bspz_walk *walk, struct bspz_image_fault *fault)
 {
-    const struct bspz_image_hash *expected = holding->image->hashes + hash;
+    const struct bspz_image_hash *expected = holding->image->hashes + hash + part->first;
 
-    for (uint32_t i = 0; i < count; i++, bytes += BSPZ_IMAGE_UNIT) {
+    for (uint32_t i = 0; i < part->count; i++) {
         struct bspz_image_hash found;
-        bspz_hash_unit(bytes, address + (uint64_t)i * BSPZ_IMAGE_UNIT, &found);
+        uint64_t offset = (uint64_t)i * BSPZ_IMAGE_UNIT;
+        bspz_hash_unit(part->to + offset, part->address + offset, &found);
         if (memcmp(&found, &expected[i], sizeof(found)) != 0)
             return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
                                    "the page at 0x%" PRIx64 " is not what it was",
-                                   address + (uint64_t)i * BSPZ_IMAGE_UNIT);
+                                   part->address + offset);
     }
     return 0;
+}
+
+/* Room for the units of a record. */
+static unsigned char *scratch_of(const struct bspz_walk *walk)
+{
+    struct bspz_reader_scratch *scratch = walk->image->scratch;
+
+    return scratch->raw;
 }
 
 static int no_region(const struct bspz_walk *walk, uint64_t address, struct bspz_image_fault *fault)
@@ -170,75 +190,104 @@ static int no_region(const struct bspz_walk *walk, uint64_t address, struct bspz
                            "data at 0x%" PRIx64 " that belong to no region", address);
 }
 
-static int read_part(const struct bspz_walk *walk, uint64_t first, void *to, size_t length,
-                     struct bspz_image_fault *fault)
+static int no_place(uint64_t address, struct bspz_image_fault *fault)
 {
-    const struct bspz_image_source *source = &walk->image->source;
-    uint64_t offset = walk->offset + first * BSPZ_IMAGE_UNIT;
-    int status = source->read(source->context, offset, to, length);
-
-    return status < 0 ? bspz_image_fail(fault, status, walk->offset, walk->next,
-                                        "cannot be read: %s", strerror(-status))
-                      : 0;
+    return bspz_image_fail(fault, -EFAULT, 0, 0, "no place for the data at 0x%" PRIx64, address);
 }
 
-/* Brings an extent to where it belongs, which may be several regions, and checks it there.  bytes
- * NULL: it is read there from the image, whose record is stored as it is. */
-static int deliver(struct holding *holding, const struct extent *extent, uint64_t hash,
-                   const unsigned char *bytes, const struct bspz_walk *walk,
-                   struct bspz_image_fault *fault)
+/* Lists where the units of an extent belong, which may be several regions. */
+static int add_parts(struct holding *holding, const struct extent *extent,
+                     const struct bspz_walk *walk, struct bspz_image_fault *fault)
 {
-    uint64_t address = extent->address;
+    struct part part = {.first = extent->first, .address = extent->address};
+    uint32_t end = extent->first + extent->count;
+
+    for (; part.first < end; part.first += part.count) {
+        part.count = within_region(holding, part.address, end - part.first);
+        size_t length = (size_t)part.count * BSPZ_IMAGE_UNIT;
+        if (part.count == 0)
+            return no_region(walk, part.address, fault);
+        part.to = holding->place ? holding->place(holding->context, part.address, length)
+                                 : scratch_of(walk) + (size_t)part.first * BSPZ_IMAGE_UNIT;
+        if (!part.to)
+            return no_place(part.address, fault);
+        holding->parts[holding->part_count++] = part;
+        part.address += length;
+    }
+    return 0;
+}
+
+/* Lists where the wanted units of a record belong; *whole: the place of all of it, if it has one.
+ */
+static int list_parts(struct holding *holding, const struct bspz_walk *walk, unsigned char **whole,
+                      struct bspz_image_fault *fault)
+{
+    const struct bspz_image_section *section = &walk->section;
+    uint32_t units = section->raw / BSPZ_IMAGE_UNIT;
     int status = 0;
 
-    for (uint32_t left = extent->count; left > 0 && status == 0;) {
-        uint32_t count = within_region(holding, address, left);
-        size_t length = (size_t)count * BSPZ_IMAGE_UNIT;
-        const unsigned char *at = bytes;
-        if (count == 0)
-            return no_region(walk, address, fault);
-        if (holding->place) {
-            void *to = holding->place(holding->context, address, length);
-            if (!to)
-                return bspz_image_fail(fault, -EFAULT, 0, 0, "no place for the data at 0x%" PRIx64,
-                                       address);
-            if (bytes)
-                memcpy(to, bytes, length);
-            else
-                status = read_part(walk, (uint64_t)(extent->count - left + extent->first), to,
-                                   length, fault);
-            at = to;
-        }
-        if (status < 0)
-            return status;
-        status = check_units(holding, hash, address, at, count, walk, fault);
-        address += length;
-        bytes = bytes ? bytes + length : NULL;
-        hash += count;
-        left -= count;
+    *whole = NULL;
+    holding->part_count = 0;
+    if (holding->direct && within_region(holding, section->where, units) == units) {
+        *whole = holding->place(holding->context, section->where, section->raw);
+        if (!*whole)
+            return no_place(section->where, fault);
+    }
+    for (uint32_t i = 0; i < holding->extent_count && status == 0; i++) {
+        const struct extent *extent = &holding->extents[i];
+        if (!extent->wanted)
+            continue;
+        if (*whole)
+            holding->parts[holding->part_count++] =
+                (struct part){.address = extent->address,
+                              .to = *whole + (size_t)extent->first * BSPZ_IMAGE_UNIT,
+                              .first = extent->first,
+                              .count = extent->count};
+        else
+            status = add_parts(holding, extent, walk, fault);
     }
     return status;
 }
 
-/* The whole record is read or decoded where it belongs. */
-static int take_directly(struct holding *holding, uint64_t hash, const struct bspz_walk *walk,
-                         struct bspz_image_fault *fault)
+/* Of a record that is stored as it is: reads the parts to where they belong, several at once. */
+static int read_parts(struct holding *holding, const struct bspz_walk *walk,
+                      struct bspz_image_fault *fault)
 {
-    const struct bspz_image_section *section = &walk->section;
-    unsigned char *to = holding->place(holding->context, section->where, section->raw);
-    int status;
+    const struct part *part = holding->parts, *end = part + holding->part_count;
+    struct iovec places[2 * RECORD_UNITS];
 
-    if (!to)
-        return bspz_image_fail(fault, -EFAULT, 0, 0, "no place for the data at 0x%" PRIx64,
-                               section->where);
-    status = section->coding == BSPZ_IMAGE_RAW ? bspz_record_read(walk, to, fault)
-                                               : bspz_record_decode(walk, to, fault);
-    for (uint32_t i = 0; i < holding->extent_count && status == 0; i++) {
-        const struct extent *extent = &holding->extents[i];
-        if (extent->wanted)
-            status = check_units(holding, hash + extent->first, extent->address,
-                                 to + (size_t)extent->first * BSPZ_IMAGE_UNIT, extent->count, walk,
-                                 fault);
+    while (part < end) {
+        uint32_t first = part->first, next = first, count = 0;
+        do {
+            if (part->first > next)
+                places[count++] = (struct iovec){scratch_of(walk),
+                                                 (part->first - next) * (size_t)BSPZ_IMAGE_UNIT};
+            places[count++] = (struct iovec){part->to, part->count * (size_t)BSPZ_IMAGE_UNIT};
+            next = part->first + part->count;
+            part++;
+        } while (part < end && part->first - next <= READ_OVER);
+        int status =
+            bspz_record_scatter(walk, (uint64_t)first * BSPZ_IMAGE_UNIT, places, count, fault);
+        if (status < 0)
+            return status;
+    }
+    return 0;
+}
+
+/* Brings the wanted units of the record to where they belong. */
+static int fetch_parts(struct holding *holding, const struct bspz_walk *walk, unsigned char *whole,
+                       struct bspz_image_fault *fault)
+{
+    unsigned char *raw = whole ? whole : scratch_of(walk);
+
+    if (holding->place && walk->section.coding == BSPZ_IMAGE_RAW)
+        return read_parts(holding, walk, fault);
+    int status = bspz_record_decode(walk, raw, fault);
+    for (uint32_t i = 0; i < holding->part_count && status == 0 && raw != whole; i++) {
+        const struct part *part = &holding->parts[i];
+        if (holding->place)
+            memcpy(part->to, raw + (size_t)part->first * BSPZ_IMAGE_UNIT,
+                   (size_t)part->count * BSPZ_IMAGE_UNIT);
     }
     return status;
 }
@@ -246,31 +295,23 @@ static int take_directly(struct holding *holding, uint64_t hash, const struct bs
 static int take_record(struct holding *holding, const struct bspz_walk *walk,
                        struct bspz_image_fault *fault)
 {
-    struct bspz_reader_scratch *scratch = walk->image->scratch;
-    uint32_t units = walk->section.raw / BSPZ_IMAGE_UNIT;
     uint64_t hash = holding->hash;
+    unsigned char *whole;
     bool any = false;
 
     int status = list_extents(holding, walk, fault);
     if (status < 0)
         return status;
-    holding->hash += units;
+    holding->hash += walk->section.raw / BSPZ_IMAGE_UNIT;
     for (uint32_t i = 0; i < holding->extent_count; i++)
         any = any || holding->extents[i].wanted;
     if (!any)
         return 0;
-    if (holding->direct && within_region(holding, walk->section.where, units) == units)
-        return take_directly(holding, hash, walk, fault);
-    /* What is used of a record that is stored as it is has hashes of its own. */
-    bool as_is = holding->place && walk->section.coding == BSPZ_IMAGE_RAW;
-    status = as_is ? 0 : bspz_record_decode(walk, scratch->raw, fault);
-    for (uint32_t i = 0; i < holding->extent_count && status == 0; i++) {
-        const struct extent *extent = &holding->extents[i];
-        if (extent->wanted)
-            status = deliver(holding, extent, hash + extent->first,
-                             as_is ? NULL : scratch->raw + (size_t)extent->first * BSPZ_IMAGE_UNIT,
-                             walk, fault);
-    }
+    status = list_parts(holding, walk, &whole, fault);
+    if (status == 0)
+        status = fetch_parts(holding, walk, whole, fault);
+    for (uint32_t i = 0; i < holding->part_count && status == 0; i++)
+        status = check_units(holding, &holding->parts[i], hash, walk, fault);
     return status;
 }
 

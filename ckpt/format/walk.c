@@ -170,6 +170,24 @@ int bspz_record_read(const struct bspz_walk *walk, void *raw, struct bspz_image_
                       : 0;
 }
 
+int bspz_record_scatter(const struct bspz_walk *walk, uint64_t first, const struct iovec *places,
+                        uint32_t count, struct bspz_image_fault *fault)
+{
+    const struct bspz_image_source *source = &walk->image->source;
+    uint64_t offset = walk->offset + first;
+    int status = 0;
+
+    if (source->scatter)
+        status = source->scatter(source->context, offset, places, count);
+    for (uint32_t i = 0; i < count && status == 0 && !source->scatter; i++) {
+        status = source->read(source->context, offset, places[i].iov_base, places[i].iov_len);
+        offset += places[i].iov_len;
+    }
+    return status < 0 ? bspz_image_fail(fault, status, walk->offset, walk->next,
+                                        "cannot be read: %s", strerror(-status))
+                      : 0;
+}
+
 int bspz_record_decode(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault)
 {
     struct bspz_reader_scratch *scratch = walk->image->scratch;

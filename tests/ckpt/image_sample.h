@@ -14,6 +14,7 @@ struct sample_file {
     size_t size;
     size_t capacity;
     uint64_t fail_after; /* writing beyond it fails with -ENOSPC; 0: never */
+    uint64_t scattered;  /* calls that read into several places */
 };
 
 int sample_write(void *file, const void *bytes, size_t size);

@@ -22,12 +22,13 @@ struct history {
     struct sample_reader *chain[CHAIN]; /* newest first */
 };
 
-static void history_make(struct history *history, uint32_t pages)
+/* Every other image is packed: those with an odd number, or the full one and all with an even one. */
+static void history_make_with(struct history *history, uint32_t pages, bool full_is_packed)
 {
     memset(history, 0, sizeof(*history));
     sample_process_make(&history->process, pages, 11);
     for (uint32_t i = 0; i < CHAIN; i++) {
-        struct sample_options options = {.compress = i % 2};
+        struct sample_options options = {.compress = i % 2 != full_is_packed};
         if (i > 0)
             sample_process_change(&history->process, i == 3 ? 2 : 97, i);
         history->tables[i] = sample_table(10000);
@@ -40,6 +41,11 @@ static void history_make(struct history *history, uint32_t pages)
         ck_assert_uint_eq(history->readers[i].image.header.generation, i);
         history->chain[CHAIN - 1 - i] = &history->readers[i];
     }
+}
+
+static void history_make(struct history *history, uint32_t pages)
+{
+    history_make_with(history, pages, false);
 }
 
 static void history_free(struct history *history)
@@ -56,12 +62,18 @@ START_TEST(a_chain_gives_every_page_once)
 {
     struct history history;
 
-    history_make(&history, 900);
+    history_make_with(&history, 900, _i == 1);
     ck_assert_msg(sample_restore(history.chain, CHAIN, &history.process, NULL, &fault) == 0, "%s",
                   fault.text);
-    ck_assert_uint_lt(history.files[1].size, history.files[0].size / 2);
+    if (_i == 0)
+        ck_assert_uint_lt(history.files[1].size, history.files[0].size / 2);
     ck_assert_uint_lt(history.written[1].units_stored, history.written[1].units);
     ck_assert_uint_gt(history.written[1].units_stored, 0);
+    /* From a source that cannot read into several places at once, too. */
+    for (uint32_t i = 0; i < CHAIN; i++)
+        history.readers[i].image.source.scatter = NULL;
+    ck_assert_msg(sample_restore(history.chain, CHAIN, &history.process, NULL, &fault) == 0, "%s",
+                  fault.text);
     history_free(&history);
 }
 END_TEST
@@ -215,6 +227,7 @@ START_TEST(an_increment_is_little_more_than_what_changed)
     struct bspz_image_table *table = sample_table(size / BSPZ_IMAGE_BLOCK + 1);
     struct sample_options options = {.next = table, .compress = true};
     struct sample_file files[2] = {0};
+    struct sample_reader readers[2], *chain[2] = {&readers[1], &readers[0]};
     uint64_t random = 5, changed = 0;
 
     process.regions[0] = (struct bspz_image_region){
@@ -235,6 +248,14 @@ START_TEST(an_increment_is_little_more_than_what_changed)
     ck_assert_int_eq(sample_image(&process, &options, &files[1], NULL), 0);
     ck_assert_uint_gt(changed, pages / one_in[_i] / 2);
     ck_assert_uint_le(files[1].size, changed * 4096 + changed * 4096 / 10);
+    /* And not a read for each page. */
+    for (int i = 0; i < 2; i++)
+        sample_must_open(&readers[i], &files[i]);
+    ck_assert_msg(sample_restore(chain, 2, &process, NULL, &fault) == 0, "%s", fault.text);
+    ck_assert_uint_gt(files[1].scattered, 0);
+    ck_assert_uint_le(files[1].scattered, changed * 4096 / BSPZ_IMAGE_RECORD_MAX + 2);
+    sample_reader_free(&readers[0]);
+    sample_reader_free(&readers[1]);
     sample_file_free(&files[0]);
     sample_file_free(&files[1]);
     sample_process_free(&process);
@@ -343,7 +364,7 @@ int main(void)
     TCase *image = tcase_create("image");
 
     tcase_set_timeout(image, 60);
-    tcase_add_test(image, a_chain_gives_every_page_once);
+    tcase_add_loop_test(image, a_chain_gives_every_page_once, 0, 2);
     tcase_add_test(image, an_unchanged_process_stores_nothing);
     tcase_add_test(image, a_region_may_be_divided_later);
     tcase_add_test(image, a_table_read_back_is_the_table_written);
