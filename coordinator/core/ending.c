@@ -262,6 +262,7 @@ int coord_take_host_lost(struct coord *state, struct coord_host *host,
 /* The hosts that have not stopped by now are given up. */
 static void give_up_waiting(struct coord *state, struct coord_effects *effects)
 {
+    coord_watch(state);
     for (uint32_t i = 0; i < state->host_count; i++) {
         if (state->hosts[i].stopped)
             continue;

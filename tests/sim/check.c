@@ -16,6 +16,21 @@ static const unsigned reachable[COORD_PHASE_COUNT] = {
     [COORD_ABORTED] = 1u << COORD_ABORTED,
 };
 
+/* What is learned is sensible, and time that was watched does not shrink nor outrun the clock. */
+static void check_learned(struct world *world, struct zero *zero)
+{
+    const struct coord *state = coord_shell_state(zero->shell);
+    struct estimate again, estimate = coord_estimate(state, world->time.now * 1000000u);
+    double numbers[ESTIMATE_NUMBERS], watched = estimate.rates[ESTIMATE_HOST].watched;
+    estimate_to_numbers(&estimate, numbers);
+    if (estimate_from_numbers(&again, numbers, ESTIMATE_NUMBERS) != 0)
+        sim_fail(world, "an estimate that makes no sense");
+    if (watched < zero->watched - 1e-6 ||
+        watched > world->host_count * (double)world->time.now / 1e3 + 1e-6)
+        sim_fail(world, "hosts were watched for %g s, then %g", zero->watched, watched);
+    zero->watched = watched;
+}
+
 /* After every step: only legal moves, and FINISH exactly in the last states. */
 void sim_check_step(struct world *world, struct zero *zero, enum coord_phase before)
 {
@@ -30,6 +45,7 @@ void sim_check_step(struct world *world, struct zero *zero, enum coord_phase bef
                  zero->finished ? "after" : "without");
     if (coord_term(state) != zero->term)
         sim_fail(world, "the term has changed");
+    check_learned(world, zero);
 }
 
 /* No process leaves the end of superstep s before every process has arrived there. */

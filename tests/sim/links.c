@@ -147,6 +147,11 @@ static void on_trace(void *context, const char *text)
     sim_log(zero->world, "zero of term %u: %s", zero->term, text);
 }
 
+static uint64_t on_now(void *context)
+{
+    return ((struct zero *)context)->world->time.now * 1000000u;
+}
+
 void sim_open_zero(struct world *world, uint32_t host, const bool *members)
 {
     struct wire_host hosts[HOSTS];
@@ -168,6 +173,7 @@ void sim_open_zero(struct world *world, uint32_t host, const bool *members)
                                       .cancel_timer = on_cancel_timer,
                                       .drop_host = on_drop_host,
                                       .finish = on_finish,
+                                      .now_ns = on_now,
                                       .trace = world->time.job.verbose ? on_trace : NULL};
     struct zero *zero = &world->zeros[world->term];
     if (zero->shell)

@@ -77,6 +77,7 @@ struct zero {
     bool ended;     /* END was sent */
     unsigned timer; /* counts settings; an older one that expires means nothing */
     struct coord_outcome outcome;
+    double watched; /* host seconds, so far */
 };
 
 enum action_kind {
