@@ -5,19 +5,25 @@
  * KIND: anonymous; zero (of /dev/zero); two (mapped twice); parts (all but process 0 unmap a part
  * and protect another); puts (the last process gets much put there); gone (process 0 unmaps a
  * part); memfd, segment (System V), posix (shm_open), deleted (the same without its name), file (of
- * a file in FOLDER), readonly (mapped from a file for writing, and protected against it).  In each
+ * a file in FOLDER), readonly (mapped from a file for writing, and protected against it); child,
+ * thread (anonymous, and in bsp_begin there is a child or another thread that may use it).  In each
  * superstep one process after the other reads what the one before left there and leaves something
  * for the next; the answer is wrong unless all see the same memory, and each turn has been taken
  * once.
  */
 #include <bsp.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/shm.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/recovery/outside.h"
@@ -95,7 +101,8 @@ static void *map_file(void)
 static void *make(const char *kind)
 {
     if (strcmp(kind, "anonymous") == 0 || strcmp(kind, "puts") == 0 || strcmp(kind, "two") == 0 ||
-        strcmp(kind, "parts") == 0 || strcmp(kind, "gone") == 0)
+        strcmp(kind, "parts") == 0 || strcmp(kind, "gone") == 0 || strcmp(kind, "child") == 0 ||
+        strcmp(kind, "thread") == 0)
         return map(-1, MAP_ANONYMOUS);
     if (strcmp(kind, "zero") == 0)
         return map(open("/dev/zero", O_RDWR | O_CLOEXEC), 0);
@@ -109,6 +116,47 @@ static void *make(const char *kind)
         return map_file();
     must(0, kind);
     return NULL;
+}
+
+/* ---- Somebody else who may use it while bsp_begin moves it ---- */
+
+static pid_t child;
+static pthread_t thread;
+static _Atomic int leave, has_thread;
+
+static void *wait_to_leave(void *nothing)
+{
+    const struct timespec moment = {0, 1000000};
+
+    while (!leave)
+        nanosleep(&moment, NULL);
+    return nothing;
+}
+
+static void get_company(const char *kind)
+{
+    if (strcmp(kind, "thread") == 0) {
+        must(pthread_create(&thread, NULL, wait_to_leave, NULL) == 0, "pthread_create");
+        has_thread = 1;
+    }
+    if (strcmp(kind, "child") == 0)
+        child = fork();
+    if (child == 0 && strcmp(kind, "child") == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+}
+
+static void be_alone(void)
+{
+    leave = 1;
+    if (bsp_pid() == 0 && has_thread)
+        pthread_join(thread, NULL);
+    if (bsp_pid() == 0 && child > 0) {
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
 }
 
 static uint64_t next(uint64_t value, int s)
@@ -213,7 +261,9 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "two") == 0)
         must((view = mremap(pages, 0, (size_t)ALL * PAGE, MREMAP_MAYMOVE)) != MAP_FAILED, "mremap");
     begin_puts(argv[1]);
+    get_company(argv[1]);
     bsp_begin(bsp_nprocs());
+    be_alone();
     if (area) {
         bsp_push_reg(area, MUCH);
         bsp_sync();

@@ -134,6 +134,20 @@ def on_hosts(job_options=()):
     return test
 
 
+def not_alone(kind, named):
+    """Who else may use it while it is moved would go on with what was there before: so it stays, and no
+    snapshot is taken.  A child that the user does without is not named itself."""
+    def test():
+        with Place() as place:
+            job = place.start(BSPRUN, "-np", P, "--ckpt", place.store, "--every", "1", "--on-refuse",
+                              "continue", "--ckpt-exclude", "child", COMMON, kind, place.files,
+                              SUPERSTEPS).wait()
+            check(job.status == 0 and sorted(job.out().splitlines()) == RIGHT, kind, job)
+            check(re.search(named, job.said()), kind, "is not named:", job)
+            place.check_clean()
+    return test
+
+
 def of_one_process():
     """Nobody shares it then."""
     with Place() as place:
@@ -155,6 +169,8 @@ if __name__ == "__main__":
     main([*(("refused_" + kind, refused(kind, *with_snapshots)) for kind in REFUSED),
           ("on_hosts", on_hosts()),
           ("on_hosts_with_snapshots", on_hosts(("--ckpt", "DIR", "--every", "1"))),
+          ("with_a_child", not_alone("child", SHARED)),
+          ("with_a_thread", not_alone("thread", "has 2 threads")),
           of_one_process, back_to_the_beginning, taken_apart,
           *(("each_mixture_" + kind, each_mixture(kind)) for kind in RESTORED),
           ("each_mixture_synchronous", each_mixture("anonymous", "--async", "off")),
