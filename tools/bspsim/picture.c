@@ -134,9 +134,9 @@ static void draw_intervals(FILE *file, const struct plan *plan)
     static const struct {
         double interval;
         const char *label;
-    } ticks[] = {{1, "1 s"},      {10, "10 s"},     {60, "1 min"},
-                 {300, "5 min"},  {1800, "30 min"}, {7200, "2 h"},
-                 {43200, "12 h"}, {345600, "4 d"},  {2592000, "30 d"}};
+    } ticks[] = {{1, "1 s"},     {3, "3 s"},     {10, "10 s"},    {30, "30 s"},     {60, "1 min"},
+                 {120, "2 min"}, {300, "5 min"}, {600, "10 min"}, {1800, "30 min"}, {7200, "2 h"},
+                 {21600, "6 h"}, {86400, "1 d"}, {345600, "4 d"}, {2592000, "30 d"}};
     double best = plan->rows[0].interval, time = plan->rows[0].expected;
     const char *unit;
     struct axes axes = {file, 0, best / WIDE, best * WIDE, HIGH * time};
@@ -155,24 +155,25 @@ static void draw_intervals(FILE *file, const struct plan *plan)
 
 /* ---- Time against number of hosts --------------------------------------------------------- */
 
-static double time_on(const struct plan *plan, double hosts)
+/* The number of hosts that brings the shortest time. */
+static uint32_t best_hosts(const struct plan *plan)
 {
-    return plan_time_on(plan, hosts < 1 ? 1 : (uint32_t)lround(hosts));
+    double best = 1, hosts = 1;
+    while (hosts <= LIVES_HOSTS_MAX) {
+        if (plan_time_on(plan, hosts) < plan_time_on(plan, best))
+            best = hosts;
+        hosts = ceil(hosts * 1.01 + 0.5);
+    }
+    return (uint32_t)best;
 }
 
 static void draw_hosts(FILE *file, const struct plan *plan)
 {
-    uint32_t best = 1, most = 4 * plan->hosts;
-    double time = INFINITY, here = time_on(plan, plan->hosts);
+    uint32_t best = best_hosts(plan), most = 4 * (best > plan->hosts ? best : plan->hosts);
+    double time = plan_time_on(plan, best), here = plan_time_on(plan, plan->hosts);
     const char *unit;
     char words[96], label[16];
-    for (double hosts = 1; hosts <= most; hosts = ceil(hosts * 1.01 + 0.5))
-        if (time_on(plan, hosts) < time) {
-            best = (uint32_t)hosts;
-            time = time_on(plan, hosts);
-        }
-    struct axes axes = {file, WIDTH, 1, most,
-                        HIGH * (isfinite(here) && here < 4 * time ? here : time)};
+    struct axes axes = {file, WIDTH, 1, most, HIGH * (here < 4 * time ? here : time)};
     double scale = unit_of(time, &unit);
     snprintf(words, sizeof(words), "time to solution (%s), each at its best interval", unit);
     draw_frame(&axes, words, "number of hosts", scale);
@@ -180,7 +181,7 @@ static void draw_hosts(FILE *file, const struct plan *plan)
         snprintf(label, sizeof(label), "%u", hosts);
         tick(&axes, hosts, label);
     }
-    draw_curve(&axes, time_on, plan);
+    draw_curve(&axes, plan_time_on, plan);
     snprintf(words, sizeof(words), best == plan->hosts ? "best and asked for: %u" : "best: %u",
              best);
     mark(&axes, best, time, words);

@@ -119,7 +119,7 @@ static bool simulate(struct plan *plan, const struct batch_setup *setup)
     return true;
 }
 
-double plan_time_on(const struct plan *plan, uint32_t hosts)
+double plan_time_on(const struct plan *plan, double hosts)
 {
     struct interval_model model = plan->model;
     model.rate = hosts / plan->mtbf;

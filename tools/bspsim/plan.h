@@ -32,7 +32,7 @@ struct plan {
 
 /* The time that the work takes on so many hosts, each with the best interval for them; it is
  * divided among them evenly, and what it costs to save and restore is taken to be the same. */
-double plan_time_on(const struct plan *plan, uint32_t hosts);
+double plan_time_on(const struct plan *plan, double hosts);
 
 /* plan_print.c */
 void plan_print_text(const struct plan *plan, const struct batch_setup *setup);

@@ -14,18 +14,21 @@ HOUR = 3600.0
 HORIZON = 42 * HOUR
 DOUBLING = 20 * HOUR
 LIMIT = 3.5
+SEARCH_LIMIT = 2.2  # while the best interval is looked for
 FIXED = [60, 120, 300, 600, 1200, 1800, 3600]  # seconds
 BEST_WITHIN = 1.02  # what auto may take, times the best fixed interval
 
 
 class Cell:
-    def __init__(self, hosts, mtbf, doubles, snapshot=20, restore=50):
+    def __init__(self, hosts, mtbf, doubles, snapshot=20, restore=50, options=()):
         self.hosts, self.mtbf, self.doubles = hosts, mtbf, doubles
         self.snapshot, self.restore = snapshot, restore
+        self.options = list(options)  # more of bspsim run
 
     def __str__(self):
         return (f"{self.hosts} hosts of {self.mtbf} s{', doubling' if self.doubles else ''}, "
-                f"V = {self.snapshot}, Td = {self.restore}")
+                f"V = {self.snapshot}, Td = {self.restore}"
+                f"{', '.join(['', *self.options])}")
 
     def rate(self, time=0.0):
         return self.hosts / self.mtbf * (2 ** (time / DOUBLING) if self.doubles else 1)
@@ -72,23 +75,37 @@ def figure_5(hosts=(8,)):
     return cells
 
 
+def others():
+    """[(what it is, a cell)]: lives and costs that are not those of the model."""
+    options = [("Weibull lives, shape 0.7", ["--lives", "weibull", "--shape", "0.7"]),
+               ("Weibull lives, shape 1.5", ["--lives", "weibull", "--shape", "1.5"]),
+               ("log-normal lives, sigma 1.5", ["--lives", "lognormal", "--shape", "1.5"]),
+               ("hosts are away for 10 min", ["--repair", "10m"]),
+               ("hosts are away for 1 h", ["--repair", "1h"]),
+               ("snapshots count after 60 s", ["--commit", "60s"]),
+               ("snapshots count after 150 s", ["--commit", "150s"]),
+               ("supersteps of 60 s", ["--superstep", "60s"])]
+    return [(name, Cell(8, 7200, False, options=words)) for name, words in options]
+
+
 class Simulator:
     def __init__(self, bspsim, runs, seed):
         self.bspsim, self.runs, self.seed = bspsim, runs, seed
         self.simulated = 0
 
-    def command(self, cell, every):
+    def command(self, cell, every, limit=LIMIT):
         words = [self.bspsim, "run", "--work", f"{cell.work:.3f}s", "--hosts", str(cell.hosts),
                  "--mtbf", f"{cell.mtbf}s", "--snapshot", f"{cell.snapshot}s",
-                 "--restore", f"{cell.restore}s", "--limit", f"{LIMIT * HORIZON}s",
+                 "--restore", f"{cell.restore}s", "--limit", f"{limit * HORIZON}s",
                  "--runs", str(self.runs), "--seed", str(self.seed),
                  "--every", every if isinstance(every, str) else f"{every:.3f}s"]
+        words += cell.options
         return words + (["--doubling", f"{DOUBLING}s"] if cell.doubles else [])
 
-    def run(self, cell, every):
+    def run(self, cell, every, limit=LIMIT):
         """What `bspsim run --json` says."""
         self.simulated += self.runs
-        words = self.command(cell, every) + ["--json"]
+        words = self.command(cell, every, limit) + ["--json"]
         return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
 
     def each(self, cell, every):
@@ -112,24 +129,28 @@ class Simulator:
         lies between the best ones of those two rates, or not far outside."""
         low = math.log(cell.best_interval(HORIZON) / 1.6)
         high = math.log(cell.best_interval() * (1.1 if cell.doubles else 1.6))
+
+        def seconds_of(logarithm):
+            return self.run(cell, math.exp(logarithm), SEARCH_LIMIT)["seconds"]
+
         golden = (math.sqrt(5) - 1) / 2
         left, right = high - golden * (high - low), low + golden * (high - low)
-        at_left = self.run(cell, math.exp(left))["seconds"]
-        at_right = self.run(cell, math.exp(right))["seconds"]
+        at_left = seconds_of(left)
+        at_right = seconds_of(right)
         found = [(at_left, left), (at_right, right)]
         for _ in range(steps):
             if at_left < at_right:
                 high, right, at_right = right, left, at_left
                 left = high - golden * (high - low)
-                at_left = self.run(cell, math.exp(left))["seconds"]
+                at_left = seconds_of(left)
                 found.append((at_left, left))
             else:
                 low, left, at_left = left, right, at_right
                 right = low + golden * (high - low)
-                at_right = self.run(cell, math.exp(right))["seconds"]
+                at_right = seconds_of(right)
                 found.append((at_right, right))
-        seconds, where = min(found)
-        return math.exp(where), seconds
+        where = math.exp(min(found)[1])
+        return where, self.run(cell, where)["seconds"]
 
 
 def ratio_of_means(a, b):
