@@ -102,9 +102,8 @@ START_TEST(many_hosts_are_kept_apart)
 END_TEST
 
 #define JOB(model)                                                                                 \
-    "[{\"hosts\":[{\"name\":\"a \\\"b\\\"\",\"slots\":4}],\"failures\":{\"known\":true,"           \
-    "\"hosts\":8,\"kinds\":[{\"hosts\":3}],\"model\":{" model "},\"why\":null}},\n"                \
-    "{\"failures\":{\"hosts\":2,\"model\":{\"rate\":9}}}]\n"
+    "{\"hosts\":[{\"name\":\"a \\\"b\\\"\",\"slots\":4}],\"failures\":{\"known\":true,"            \
+    "\"hosts\":8,\"kinds\":[{\"hosts\":3}],\"model\":{" model "},\"why\":null},\"ranks\":[{}]}\n"
 
 START_TEST(a_real_job_is_read)
 {
@@ -117,6 +116,8 @@ START_TEST(a_real_job_is_read)
     ck_assert_double_eq(report.restore, 50);
     ck_assert_double_eq(report.delay, 3);
     ck_assert(report.has_snapshot && report.has_restore);
+    ck_assert(report_parse("r", "{\"failures\":null}\n[" JOB("\"rate\":2") "]", &report, error));
+    ck_assert_double_eq(report.rate, 2);
     ck_assert(report_parse("r", JOB("\"rate\":0,\"cost\":null"), &report, error));
     ck_assert(report.rate == 0 && !report.has_snapshot && !report.has_restore);
 }
@@ -142,6 +143,8 @@ START_TEST(what_is_no_real_job_is_said)
         ck_assert(!report_parse("r", texts[i], &report, error));
         ck_assert_msg(strncmp(error, "r:1: this is ", 13) == 0, "%s: %s", texts[i], error);
     }
+    ck_assert(!report_parse("r", JOB("\"rate\":1") JOB("\"rate\":2"), &report, error));
+    ck_assert_str_eq(error, "r:2: a second job: leave only the one that is meant in the file");
     ck_assert(!report_parse("r", "{\"failures\": null, \"hosts\": 3}", &report, error));
     ck_assert_ptr_nonnull(strstr(error, "r: nothing is said there of failures and hosts"));
 }

@@ -17,8 +17,8 @@ struct reading {
     unsigned line;
     char names[DEPTH_MAX][NAME_SIZE]; /* of what contains what is read */
     int depth;
-    struct report report;
-    bool done; /* past the first "failures" */
+    struct report report, kept; /* of the job that is read, of the one before */
+    unsigned jobs;              /* that say something of failures */
     char *error;
 };
 
@@ -62,7 +62,7 @@ static bool is_named(const struct reading *reading, int above, const char *name)
 static void take_number(struct reading *reading, double value)
 {
     struct report *report = &reading->report;
-    if (reading->done || !(value >= 0) || !isfinite(value))
+    if (!(value >= 0) || !isfinite(value))
         return;
     if (is_named(reading, 1, "failures") && is_named(reading, 0, "hosts"))
         report->hosts = value;
@@ -74,15 +74,25 @@ static void take_number(struct reading *reading, double value)
         report->delay = value;
     if (is_named(reading, 0, "cost")) {
         report->snapshot = value;
-        report->has_snapshot = true;
+        report->has_snapshot = value > 0;
     }
     if (is_named(reading, 0, "restore")) {
         report->restore = value;
-        report->has_restore = true;
+        report->has_restore = value > 0;
     }
 }
 
 static bool read_value(struct reading *reading);
+
+/* The object "failures" of a job has been read. */
+static bool is_second(struct reading *reading)
+{
+    if (reading->jobs++ == 0)
+        reading->kept = reading->report;
+    reading->report = (struct report){0};
+    return reading->jobs > 1 &&
+           !wrong(reading, "a second job: leave only the one that is meant in the file");
+}
 
 static bool read_name(struct reading *reading, char name[NAME_SIZE])
 {
@@ -112,8 +122,9 @@ static bool read_members(struct reading *reading, bool named)
         good = good && read_value(reading);
         if (!good)
             break;
-        if (named && strcmp(name, "failures") == 0 && reading->report.hosts > 0)
-            reading->done = true;
+        if (named && strcmp(name, "failures") == 0 && reading->report.hosts > 0 &&
+            is_second(reading))
+            return false;
         skip_space(reading);
         more = *reading->at == ',';
         if (more)
@@ -152,19 +163,21 @@ bool report_parse(const char *file, const char *text, struct report *report,
                   char error[REPORT_ERROR])
 {
     struct reading reading = {.file = file, .at = text, .line = 1, .error = error};
-    if (!read_value(&reading))
-        return false;
-    skip_space(&reading);
+    do { /* a value a line */
+        if (!read_value(&reading))
+            return false;
+        skip_space(&reading);
+    } while (*reading.at == '{' || *reading.at == '[');
     if (*reading.at)
         return wrong(&reading, "this is not JSON: something follows it");
-    if (!(reading.report.hosts >= 1)) {
+    if (reading.jobs == 0) {
         snprintf(error, REPORT_ERROR,
                  "%.200s: nothing is said there of failures and hosts: is it what bspstat --json "
                  "says of a job that takes snapshots?",
                  file);
         return false;
     }
-    *report = reading.report;
+    *report = reading.kept;
     return true;
 }
 

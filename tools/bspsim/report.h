@@ -13,9 +13,9 @@ struct report {
     bool has_snapshot, has_restore;
 };
 
-/* Reads a text that is JSON, of that name: in it, at any place, an object "failures" with the
- * number "hosts" and the object "model" with the numbers rate, cost, restore and delay.  Of several
- * the first.  False: it is none, or has none; `error` says what and where. */
+/* Reads the text of a file of that name, one or more values of JSON: in it, at any place, an object
+ * "failures" with the number "hosts" and the object "model" with the numbers rate, cost, restore
+ * and delay.  False: it is none, has none, or more than one; `error` says what and where. */
 bool report_parse(const char *file, const char *text, struct report *report,
                   char error[REPORT_ERROR]);
 
