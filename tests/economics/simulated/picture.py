@@ -47,8 +47,10 @@ class Panel:
                 fill = "white" if y > self.top else colour
                 out.append(f'<circle cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="2.6" '
                            f'fill="{fill}" stroke="{colour}"/>')
-            out.append(f'<text x="{LEFT + 10}" y="{TOP + 14 + 14 * number}" '
-                       f'fill="{colour}">{name}</text>')
+            # Below 1 there is room: nothing is much quicker than auto.
+            column, line_number = divmod(number, 3)
+            out.append(f'<text x="{LEFT + 10 + 130 * column}" '
+                       f'y="{bottom - 36 + 14 * line_number}" fill="{colour}">{name}</text>')
         return out
 
 
