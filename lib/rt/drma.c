@@ -177,7 +177,7 @@ static inline __attribute__((always_inline)) void get_to_outbox(int pid, uint32_
 
     if (bspz_unlikely(bytes >> BSPZ_EACH_SHIFT))
         fail_huge(slot_flags, bytes, line, file);
-    bspz_get_issued(pid, dst, bspz_drma_function(slot_flags, true), line, file);
+    bspz_get_issued(pid, dst, slot_flags, line, file);
     if (last && last->position == position && last->slot_flags == slot_flags &&
         last->size >> BSPZ_EACH_SHIFT == bytes && cursor->next_offset == offset &&
         cursor->next_destination == (uint64_t)(uintptr_t)dst) {

@@ -9,13 +9,7 @@
 
 #include "lib/rt/drma.h"
 
-/* Gets in a row from one owner: its number, and how many bytes they are; those of longer ones
- * follow in the next two words.  Small, as there can be one for each get. */
-typedef uint32_t run;
-#define OWNER_BITS 12
-#define LONG_RUN   (UINT32_MAX >> OWNER_BITS)
-#define RUN_WORDS  3u /* at most */
-_Static_assert(BSPZ_MAX_PROCS <= 1 << OWNER_BITS, "a run names any process");
+#define RUN_WORDS     3u /* at most */
 
 #define FIRST_RUNS    128u /* so many need no memory of the outbox */
 #define BLOCK_MINIMUM (UINT64_C(4) << 10)
@@ -24,7 +18,7 @@ _Static_assert(BSPZ_MAX_PROCS <= 1 << OWNER_BITS, "a run names any process");
 /* Runs in the order of issue.  All blocks but the first lie in the superstep's outbox half. */
 struct block {
     struct block *next;
-    run *runs, *end; /* end: of those written */
+    bspz_run *runs, *end; /* end: of those written */
     uint64_t room;
 };
 
@@ -42,23 +36,24 @@ struct stretch {
 };
 
 static struct bspz_cursor nobody; /* all zero */
-struct bspz_get_order bspz_get_order = {.owner = -1, .cursor = &nobody};
-
-static run first_runs[FIRST_RUNS];
+static bspz_run first_runs[FIRST_RUNS];
 static struct block first = {.room = FIRST_RUNS, .runs = first_runs, .end = first_runs};
 static struct block *last = &first;
-static run *next_run = first_runs, *runs_limit = first_runs + FIRST_RUNS - RUN_WORDS;
-static uint64_t asked_before; /* of the current run's owner, when the run began */
+
+#define NOTHING_ISSUED                                                                             \
+    {                                                                                              \
+        .owner = -1, .cursor = &nobody, .next = first_runs,                                        \
+        .limit = first_runs + FIRST_RUNS - RUN_WORDS                                               \
+    }
+struct bspz_get_order bspz_get_order = NOTHING_ISSUED;
 
 void bspz_get_order_reset(void)
 {
     if (bspz_get_order.owner < 0)
         return;
-    bspz_get_order = (struct bspz_get_order){.owner = -1, .cursor = &nobody};
+    bspz_get_order = (struct bspz_get_order)NOTHING_ISSUED;
     last = &first;
     first.next = NULL;
-    next_run = first_runs;
-    runs_limit = first_runs + FIRST_RUNS - RUN_WORDS;
 }
 
 static BSPZ_NOINLINE void new_block(const char *function, int line, const char *file)
@@ -70,56 +65,47 @@ static BSPZ_NOINLINE void new_block(const char *function, int line, const char *
         bytes = BLOCK_MAXIMUM;
     block = bspz_outbox_memory(BLOCK_MINIMUM, &bytes, function, line, file);
     *block = (struct block){.room = (bytes - sizeof *block) / sizeof *block->runs,
-                            .runs = (run *)(block + 1)};
-    last->end = next_run;
+                            .runs = (bspz_run *)(block + 1)};
+    last->end = bspz_get_order.next;
     last->next = block;
     last = block;
-    next_run = block->runs;
-    runs_limit = block->runs + block->room - RUN_WORDS;
+    bspz_get_order.next = block->runs;
+    bspz_get_order.limit = block->runs + block->room - RUN_WORDS;
 }
 
-/* What was asked of the owner so far; a request that may yet be extended is not in cursor->bytes.
- */
-static inline uint64_t bytes_asked(const struct bspz_cursor *cursor)
+static void note(int owner, uint64_t bytes, const char *function, int line, const char *file)
 {
-    const struct bspz_request_record *record = cursor->last;
+    struct bspz_get_order *order = &bspz_get_order;
 
-    return cursor->bytes + (record ? bspz_bytes_of(record->size) : 0);
-}
-
-static inline void note(int owner, uint64_t bytes, const char *function, int line, const char *file)
-{
-    if (bspz_unlikely(next_run > runs_limit))
+    if (order->next > order->limit)
         new_block(function, line, file);
-    if (bspz_likely(bytes < LONG_RUN)) {
-        *next_run++ = (run)owner | (run)bytes << OWNER_BITS;
+    if (bytes < BSPZ_LONG_RUN) {
+        *order->next++ = (bspz_run)owner | (bspz_run)bytes << BSPZ_RUN_OWNER_BITS;
     } else {
-        *next_run++ = (run)owner | LONG_RUN << OWNER_BITS;
-        memcpy(next_run, &bytes, sizeof bytes);
-        next_run += 2;
+        *order->next++ = (bspz_run)owner | BSPZ_LONG_RUN << BSPZ_RUN_OWNER_BITS;
+        memcpy(order->next, &bytes, sizeof bytes);
+        order->next += 2;
     }
 }
 
 /* Of what was issued before, no order can be seen: a run of each owner, in any order. */
-static BSPZ_NOINLINE void note_all(const char *function, int line, const char *file)
+static void note_all(const char *function, int line, const char *file)
 {
     for (int owner = 0; owner < bspz_rt.nprocs; owner++)
         if (bspz_outbox_first(BSPZ_REQUESTS, owner))
-            note(owner, bytes_asked(&bspz_cursors[BSPZ_REQUESTS][owner]), function, line, file);
+            note(owner, bspz_bytes_asked(&bspz_cursors[BSPZ_REQUESTS][owner]), function, line,
+                 file);
     bspz_get_order.noting = true;
 }
 
-void bspz_get_turn(int owner, const char *function, int line, const char *file)
+void bspz_get_note(uint64_t bytes, uint32_t slot_flags, int line, const char *file)
 {
-    struct bspz_get_order *order = &bspz_get_order;
+    const char *function = bspz_drma_function(slot_flags, true);
 
-    if (bspz_likely(order->noting))
-        note(order->owner, bytes_asked(order->cursor) - asked_before, function, line, file);
+    if (bspz_get_order.noting)
+        note(bspz_get_order.owner, bytes, function, line, file);
     else
         note_all(function, line, file);
-    order->owner = owner;
-    order->cursor = &bspz_cursors[BSPZ_REQUESTS][owner];
-    asked_before = bytes_asked(order->cursor);
 }
 
 /* ---- Does the order matter? --------------------------------------------------------------- */
@@ -190,8 +176,20 @@ static inline void next_record(struct place *place, uint64_t bytes)
         enter_replies(place, bspz_next_chunk(place->reply_chunk));
 }
 
+/* What most short runs are. */
+static inline bool is_one_record(const struct place *place, uint64_t bytes)
+{
+    return bytes > 0 && place->done == 0 && bytes == bspz_bytes_of(place->record->size);
+}
+
+static inline void write_record(struct place *place, uint64_t bytes)
+{
+    bspz_copy_out((void *)(uintptr_t)place->record->destination, place->reply + 8, bytes);
+    next_record(place, bytes);
+}
+
 /* Writes the next so many bytes of the owner's results; there are so many, in whole calls. */
-static inline void write_results(struct place *place, uint64_t left)
+static void write_results(struct place *place, uint64_t left)
 {
     while (left > 0) {
         const uint64_t bytes = bspz_bytes_of(place->record->size);
@@ -216,7 +214,7 @@ static void collect_by_owner(void)
         if (!bspz_outbox_first(BSPZ_REQUESTS, owner))
             continue;
         begin(&place, owner);
-        write_results(&place, bytes_asked(&bspz_cursors[BSPZ_REQUESTS][owner]));
+        write_results(&place, bspz_bytes_asked(&bspz_cursors[BSPZ_REQUESTS][owner]));
     }
 }
 
@@ -233,15 +231,18 @@ static void collect_by_run(void)
         if (bspz_outbox_first(BSPZ_REQUESTS, owner))
             begin(&places[owner], owner);
     for (const struct block *block = &first; block; block = block->next)
-        for (const run *at = block->runs; at < block->end; at++) {
-            uint64_t bytes = *at >> OWNER_BITS;
-            struct place *place = &places[*at & ((1 << OWNER_BITS) - 1)];
+        for (const bspz_run *at = block->runs; at < block->end; at++) {
+            uint64_t bytes = *at >> BSPZ_RUN_OWNER_BITS;
+            struct place *place = &places[*at & ((1 << BSPZ_RUN_OWNER_BITS) - 1)];
 
-            if (bspz_unlikely(bytes == LONG_RUN)) {
+            if (bspz_unlikely(bytes == BSPZ_LONG_RUN)) {
                 memcpy(&bytes, at + 1, sizeof bytes);
                 at += 2;
             }
-            write_results(place, bytes);
+            if (bspz_likely(is_one_record(place, bytes)))
+                write_record(place, bytes);
+            else
+                write_results(place, bytes);
         }
 }
 
@@ -252,7 +253,7 @@ static void count_bytes(void)
 
         if (!bspz_outbox_first(BSPZ_REQUESTS, owner))
             continue;
-        bytes = bytes_asked(&bspz_cursors[BSPZ_REQUESTS][owner]);
+        bytes = bspz_bytes_asked(&bspz_cursors[BSPZ_REQUESTS][owner]);
         bspz_rt.self->counters.bytes_got += bytes;
         if (owner != bspz_rt.pid)
             bspz_rt.received_bytes += bytes;
@@ -270,7 +271,7 @@ void bspz_collect_gets(void)
         collect_by_owner();
         return;
     }
-    note(order->owner, bytes_asked(order->cursor) - asked_before, "bsp_sync", 0, NULL);
-    last->end = next_run;
+    note(order->owner, bspz_bytes_asked(order->cursor) - order->asked_before, "bsp_sync", 0, NULL);
+    last->end = order->next;
     collect_by_run();
 }
