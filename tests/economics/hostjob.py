@@ -17,6 +17,7 @@ import farm as farms  # noqa: E402
 from jobs import BUILD, Failed, HostPlace, check, wait_until  # noqa: E402
 
 WORKER = os.path.join(BUILD, "tests", "economics", "worker")
+LOST = re.compile(r"which ends the job: (the hosts have no snapshot|of the snapshot .* the hosts lack)")
 LOOK = 0.01  # seconds between two looks at what a job has said
 
 
@@ -116,8 +117,9 @@ def outcome(job, work, seconds, failures):
 
 def run_job(setting, work, trace, options, cap, build=BUILD, answer=None, environment=None):
     """Runs one and returns what became of it: a dictionary; its `finished` is False when the cap was
-    reached, seconds after it began.  Raises Failed when the answer is another than that of a job that
-    nothing befell, or the job ends otherwise."""
+    reached, seconds after it began, or when all hosts with an image were lost, which counts as much.
+    Raises Failed when the answer is another than that of a job that nothing befell, or the job ends
+    otherwise."""
     work.processes = setting.hosts
     answer = answer or work.answer(setting.hosts)
     names = ["front", *trace.first, *trace.spares]
@@ -143,16 +145,20 @@ def run_job(setting, work, trace, options, cap, build=BUILD, answer=None, enviro
             check(job.out().decode() == answer, "the answer differs:", job)
         else:
             job.give_up()
-        return dict(outcome(job, work, seconds, player.done), finished=finished)
+        lost = bool(LOST.search(job.said()))
+        return dict(outcome(job, work, cap if lost else seconds, player.done), finished=finished,
+                    lost_all=lost)
 
 
 def watch(job, player, cap):
-    """Until the digest is there (True) or the cap is reached."""
+    """Until the digest is there (True), or the cap is reached or everything is lost (False)."""
     while True:
         now = time.monotonic()
         if b"digest" in job.out():
             return True
-        check(job.process.poll() is None, "ended too early:", job)
+        if job.process.poll() is not None:
+            check(LOST.search(job.said()), "ended too early:", job)
+            return False
         if now - player.began >= cap:
             return False
         player.play(now)
