@@ -59,27 +59,22 @@ static void tell_trial(struct agent_snapshots *snapshots, struct wire_known *kno
             trial_read_result(snapshots->trial, &known->read_bytes, &known->read_ns);
 }
 
-void agent_costs_try(struct agent *agent, struct coord_name name)
+void agent_costs_try(struct agent *agent, struct coord_name name, int pid)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
-    uint64_t size;
+    uint64_t size = 0;
 
-    for (int pid = 0; !snapshots->tried && name.superstep > 0 && pid < agent->nprocs; pid++) {
-        if (!agent_is_here(agent, pid))
-            continue;
-        int fd =
-            store_image_open(snapshots->store, name.superstep, name.term, (uint32_t)pid, &size, NULL);
-
-        if (fd < 0)
-            size = 0;
-        bool large = size >= TRIAL_READ_LEAST || ++snapshots->small_ones == SMALL_ONES;
-        if (fd >= 0 && large)
-            snapshots->trial = trial_read_begin(fd);
-        else if (fd >= 0)
-            close(fd);
-        snapshots->tried = fd < 0 || large;
+    if (snapshots->tried || name.superstep == 0)
         return;
-    }
+    int fd =
+        store_image_open(snapshots->store, name.superstep, name.term, (uint32_t)pid, &size, NULL);
+    bool large = fd >= 0 && (size >= TRIAL_READ_LEAST || ++snapshots->small_ones == SMALL_ONES);
+
+    snapshots->tried = fd < 0 || large;
+    if (large)
+        snapshots->trial = trial_read_begin(fd);
+    else if (fd >= 0)
+        close(fd);
 }
 
 void agent_costs_tell(struct agent *agent, struct wire_known *known)

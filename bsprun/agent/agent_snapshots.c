@@ -445,7 +445,11 @@ static void retire(struct agent *agent, struct coord_name name)
     uint64_t now = agent_now_ns();
 
     agent_end_copies_but(agent, name);
-    agent_costs_try(agent, name);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid)) {
+            agent_costs_try(agent, name, pid);
+            break;
+        }
     snapshots->unpruned++;
     if (snapshots->unpruned >= UNPRUNED_MOST || now - snapshots->pruned_ns > PRUNE_EVERY_NS)
         agent_prune(agent, false);

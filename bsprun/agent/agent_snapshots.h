@@ -171,8 +171,9 @@ void agent_costs_begin(struct agent *agent);
 void agent_costs_count(struct agent *agent);
 /* What there is to be told of it. */
 void agent_costs_tell(struct agent *agent, struct wire_known *known);
-/* The first snapshot of a barrier is committed: how long would it take to read it? */
-void agent_costs_try(struct agent *agent, struct coord_name name);
+/* A snapshot is committed: how long would it take to read it?  Tried once, with the image of that
+ * process, which is here. */
+void agent_costs_try(struct agent *agent, struct coord_name name, int pid);
 
 /* ---- agent_prune.c ---- */
 

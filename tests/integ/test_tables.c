@@ -156,8 +156,8 @@ START_TEST(learned_as_text)
 
     learned_print(file, &facts, "  ");
     ck_assert_int_eq(fclose(file), 0);
-    ck_assert_msg(strstr(text, "  host           2       4 h  ") != NULL, "%s", text);
-    ck_assert_msg(strstr(text, "  process        0       8 h          -  above 2.67 h\n") != NULL,
+    ck_assert_msg(strstr(text, "  host           2        4 h    111 min  ") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "  process        0        8 h          -  above 2.67 h\n") != NULL,
                   "%s", text);
     ck_assert_msg(strstr(text, "  a snapshot costs 2 s and is committed 1.5 s later (of 1); a restore "
                                "takes 20 s (host, of 1)\n") != NULL,
