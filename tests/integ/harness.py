@@ -239,6 +239,17 @@ class Job:
     def text(self):
         return self.out.decode(errors="replace")
 
+    def is_over(self):
+        """Whether what was started has ended, though nobody may have waited for it."""
+        stat = process_stat(self.os_pid)
+        return self.status is not None or not stat or stat[0] in "ZX"
+
+    def __str__(self):
+        """What it is and has said so far."""
+        while more := self._read(0):
+            self.out += more
+        return f"{' '.join(self.command)}\n{self.text()}"
+
     def signal(self, number):
         os.kill(self.os_pid, number)
 

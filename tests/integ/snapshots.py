@@ -29,8 +29,15 @@ def committed(store):
     return sorted(found)
 
 
-def wait_committed(store, superstep):
-    wait_until(lambda: (committed(store) or [-1])[-1] >= superstep, f"superstep {superstep}")
+def wait_committed(job, store, superstep):
+    """As long as the job runs that is to take it."""
+    def found():
+        over = job.is_over()
+        if (committed(store) or [-1])[-1] >= superstep:
+            return True
+        check(not over, "it ends before superstep", superstep, "\n", job)
+        return False
+    wait_until(found, f"superstep {superstep}")
 
 
 def open_files(os_pid):
@@ -100,10 +107,10 @@ def report_after_a_restart(*first):
     began = time.monotonic()
     with Job([BSPRUN, *first, "--ckpt", store, "--every", "1", "-np", "2", PROG, "loop"]) as job:
         job.wait_ready(2)
-        wait_committed(store, 1)
+        wait_committed(job, store, 1)
         computed = time.monotonic()
         wait_until(lambda: time.monotonic() > computed + 1, "a second of computing")
-        wait_committed(store, committed(store)[-1] + 1)
+        wait_committed(job, store, committed(store)[-1] + 1)
         computed = time.monotonic() - computed
         job.signal(signal.SIGKILL)
         job.finish()
@@ -112,7 +119,7 @@ def report_after_a_restart(*first):
     time.sleep(ran + 1)
     again = began = time.monotonic()
     with Job([BSPRUN, "--restart", store, "--report"]) as job:
-        wait_committed(store, committed(store)[-1] + 30)
+        wait_committed(job, store, committed(store)[-1] + 30)
         job.signal(signal.SIGTERM)
         check(job.finish() == 123, job.text())
     ran += time.monotonic() - began
@@ -141,7 +148,7 @@ def report_of_a_rollback():
     with Job([BSPRUN, "-v", "--report", "--ckpt", store, "--every", "1000000", "-np", "2",
               PROG, "loop"]) as job:
         members = job.wait_ready(2)
-        wait_committed(store, 0)
+        wait_committed(job, store, 0)
         time.sleep(0.5)  # so long at least it computes in vain
         os.kill(members[1], signal.SIGKILL)
         job.wait_for("the job goes on from superstep 0 ")
@@ -176,7 +183,7 @@ def the_same_command():
     store = fresh()
     with Job([BSPRUN, "--ckpt", store, "--every", "1", "-np", "2", PROG, "loop"]) as job:
         job.wait_ready(2)
-        wait_committed(store, 2)
+        wait_committed(job, store, 2)
         job.signal(signal.SIGKILL)
         job.finish()
         job.check_gone(at_once=False)
@@ -186,7 +193,7 @@ def the_same_command():
     one_line(bsprun("--restart", store + "@77"), 1, "no snapshot of superstep 77")
     with Job([BSPRUN, "--restart", store, "-np", "2", PROG, "loop"]) as job:
         newest = committed(store)[-1]
-        wait_committed(store, newest + 2)
+        wait_committed(job, store, newest + 2)
         job.signal(signal.SIGTERM)
         check(job.finish() == 123, job.status, job.text())
         job.check_gone()
@@ -232,7 +239,7 @@ def second_signal():
     store = fresh()
     with Job([BSPRUN, "--ckpt", store, "--grace", "1000", "-np", "2", PROG, "compute"]) as job:
         job.wait_ready(2)
-        wait_committed(store, 0)
+        wait_committed(job, store, 0)
         job.signal(signal.SIGTERM)
         time.sleep(0.1)  # else the two may become one
         job.signal(signal.SIGINT)
@@ -244,7 +251,7 @@ def interrupted():
     store = fresh()
     with Job([BSPRUN, "--ckpt", store, "-np", "2", PROG, "loop"]) as job:
         job.wait_ready(2)
-        wait_committed(store, 0)
+        wait_committed(job, store, 0)
         job.signal(signal.SIGINT)
         check(job.finish() == 130, job.status, job.text())
         check(re.search("^bsprun: bsprun --restart .* goes on from", job.text(), re.M), job.text())
@@ -275,7 +282,7 @@ def locked_until_all_is_gone():
     store = fresh()
     with Job([BSPRUN, "--ckpt", store, "--every", "1", "-np", "2", PROG, "loop"]) as job:
         job.wait_ready(2)
-        wait_committed(store, 1)
+        wait_committed(job, store, 1)
         agent, lock = job.agent(), os.path.join(store, "lock")
         check(lock in open_files(agent), lock, open_files(agent))
         one_line(bsprun("--ckpt", store, PROG), 1, "in use by process")
@@ -283,7 +290,7 @@ def locked_until_all_is_gone():
         with Job([BSPRUN, "--restart", store]) as again:
             wait_until(lambda: "bspnode" in again.members().values(), "the next agent")
             check(agent not in job.members(), "both run")
-            wait_committed(store, committed(store)[-1] + 1)
+            wait_committed(again, store, committed(store)[-1] + 1)
             again.signal(signal.SIGKILL)
             again.finish()
             again.check_gone(at_once=False)
