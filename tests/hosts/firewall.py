@@ -12,6 +12,7 @@ from jobs import BUILD, check, copied_build, main
 from sshd import Sshd
 
 FIRST, LAST = 20000, 20009
+LAUNCHERS = "22, 514"  # sshd, and what farm.rsh calls
 WALL = """
 table inet wall {{
     chain coming {{
@@ -38,8 +39,8 @@ class Walled:
             self.launcher = ["--launcher", farm.rsh]
 
     def wall(self, name, *rules):
-        """A host accepts only that: ssh, and new connections of these kinds."""
-        rules = "\n".join(["tcp dport 22 accept", *rules])
+        """A host accepts only what the launcher needs, and new connections of these kinds."""
+        rules = "\n".join([f"tcp dport {{ {LAUNCHERS} }} accept", *rules])
         host = self.farm.hosts[name]
         self.farm.command_in(host.init, ["nft", "-f", "-"], input=WALL.format(rules=rules))
 
