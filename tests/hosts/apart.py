@@ -125,13 +125,14 @@ def restarted_elsewhere():
 
 def hidden_place():
     """Where DIR is, host b has a file, so its images go to $TMPDIR.  A place with a job that is held,
-    and the folder there as seen from here."""
+    and the job's folder there as seen from here."""
     place = HostPlace(hosts=2, private=True, here=True)
     with open(place.store_on("b"), "w", encoding="utf-8"):
         pass
     job = start_held(place, 2)
     root = f"/proc/{place.farm.hosts['b'].init}/root"
-    hidden = os.path.join(root + os.environ.get("TMPDIR", "/tmp"), f"bspzero-store-{os.geteuid()}-1")
+    hidden = os.path.join(root + os.environ.get("TMPDIR", "/tmp"), f"bspzero-store-{os.geteuid()}-1",
+                          jobs(place.store_on("a"))[0])  # others may have theirs beside it
     check(listing(hidden), "host b has nothing in", hidden)
     return place, job, hidden
 

@@ -295,8 +295,9 @@ class Place:
         check(not made(), "left in /dev/shm:", made())
 
     def check_store(self):
-        """Every byte of every snapshot that is left is the one that was written."""
-        done = subprocess.run([BSPCKPT, "verify", self.store], capture_output=True, check=False)
+        """Every byte of every snapshot that is left here is the one that was written."""
+        done = subprocess.run([BSPCKPT, "verify", "--local", self.store], capture_output=True,
+                              check=False)
         check(done.returncode == 0, "bspckpt verify:", done.stdout.decode(), done.stderr.decode())
 
     def contents(self):
