@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bsprun/options/options_inside.h"
+#include "lib/base/units.h"
 
 #define SECONDS_MAX      1e9
 #define NS_PER_SECOND    1e9
@@ -86,26 +87,10 @@ static bool fraction(const char *text, double *value, const char **end)
     return behind != text && isfinite(*value);
 }
 
-static bool seconds_of(const char *unit, double *factor)
-{
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}};
-
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(unit, units[i].name) == 0) {
-            *factor = units[i].seconds;
-            return true;
-        }
-    return false;
-}
-
 static bool take_every(struct options *options, const char *source, const char *text)
 {
     struct options_snapshots *snapshots = &options->snapshots;
-    double number, factor;
-    const char *unit;
+    double seconds;
     uint64_t supersteps;
 
     if (strcmp(text, "auto") == 0) {
@@ -114,14 +99,14 @@ static bool take_every(struct options *options, const char *source, const char *
     } else if (whole(text, UINT64_MAX - 1, &supersteps) && supersteps > 0) {
         snapshots->rule = WIRE_RULE_SUPERSTEPS;
         snapshots->every = supersteps;
-    } else if (fraction(text, &number, &unit) && seconds_of(unit, &factor) &&
-               number * factor * NS_PER_SECOND >= 1 && number * factor <= SECONDS_MAX) {
+    } else if (bspz_seconds(text, &seconds) && seconds * NS_PER_SECOND >= 1 &&
+               seconds <= SECONDS_MAX) {
         snapshots->rule = WIRE_RULE_TIME;
-        snapshots->every = (uint64_t)(number * factor * NS_PER_SECOND);
+        snapshots->every = (uint64_t)(seconds * NS_PER_SECOND);
     } else {
         return options_wrong(options,
                              "%s%.80s: give auto, a number of supersteps, or a time such as 30s "
-                             "(units: ms, s, m, h)",
+                             "(units: " BSPZ_SECONDS_UNITS ")",
                              source, text);
     }
     return true;
@@ -143,16 +128,15 @@ static bool take_overhead(struct options *options, const char *source, const cha
 /* How long a host lives on average.  Less than a second is no host on which a job could run. */
 static bool take_mtbf(struct options *options, const char *source, const char *text)
 {
-    double number, factor;
-    const char *unit;
+    double seconds;
 
-    if (!fraction(text, &number, &unit) || !seconds_of(unit, &factor) || number * factor < 1 ||
-        number * factor > SECONDS_MAX)
+    if (!bspz_seconds(text, &seconds) || seconds < 1 || seconds > SECONDS_MAX)
         return options_wrong(options,
                              "%s%.80s: give how long a host runs between two failures on average, "
-                             "such as 300h or 90m (units: ms, s, m, h), from 1s to 277000h",
+                             "such as 300h or 90m (units: " BSPZ_SECONDS_UNITS
+                             "), from 1s to 277000h",
                              source, text);
-    options->snapshots.mtbf_ns = (uint64_t)(number * factor * NS_PER_SECOND);
+    options->snapshots.mtbf_ns = (uint64_t)(seconds * NS_PER_SECOND);
     return true;
 }
 

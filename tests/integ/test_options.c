@@ -164,6 +164,7 @@ START_TEST(snapshot_times)
                  {"1.5ms", 1500000},
                  {"2m", 120000000000},
                  {"1h", 3600000000000},
+                 {"2d", 172800000000000},
                  {".5s", 500000000},
                  {"0s", 0},
                  {"0", 0},
@@ -195,10 +196,13 @@ START_TEST(lives_of_hosts)
     static const struct {
         const char *text;
         uint64_t seconds; /* 0: wrong */
-    } cases[] = {{"90m", 5400}, {"300h", 1080000}, {"1s", 1},      {"1500ms", 1}, {"277000h", 997200000},
-                 {"0", 0},      {"0s", 0},         {"-4h", 0},     {"999ms", 0},  {"1e99h", 0},
-                 {"4", 0},      {"4y", 0},         {"280000h", 0}, {"nan", 0},    {"", 0},
-                 {"inf", 0},    {"h", 0},          {"4 h", 0},     {"auto", 0}};
+    } cases[] = {{"90m", 5400}, {"30d", 2592000}, {"300h", 1080000},
+                 {"1s", 1},     {"1500ms", 1},    {"277000h", 997200000},
+                 {"0", 0},      {"0s", 0},        {"-4h", 0},
+                 {"999ms", 0},  {"1e99h", 0},     {"4", 0},
+                 {"4y", 0},     {"280000h", 0},   {"nan", 0},
+                 {"", 0},       {"inf", 0},       {"h", 0},
+                 {"4 h", 0},    {"auto", 0}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct options options;
@@ -363,10 +367,11 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {options_defaults,    options_all,       options_bound,
-                                  options_wrong,       snapshot_defaults, snapshot_values,
-                                  snapshot_times,      snapshot_nonsense, snapshot_environment, lives_of_hosts,
-                                  snapshots_as_linked, restart_options,   restart_recalls};
+    const TTest *const tests[] = {options_defaults, options_all,         options_bound,
+                                  options_wrong,    snapshot_defaults,   snapshot_values,
+                                  snapshot_times,   snapshot_nonsense,   snapshot_environment,
+                                  lives_of_hosts,   snapshots_as_linked, restart_options,
+                                  restart_recalls};
 
     return suite_run_tests("options", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }
