@@ -155,12 +155,22 @@ static void draw_intervals(FILE *file, const struct plan *plan)
 
 /* ---- Time against number of hosts --------------------------------------------------------- */
 
+/* The time that the work takes on so many hosts, each with the best interval for them; it is
+ * divided among them evenly, and what it costs to save and restore is taken to be the same. */
+static double time_on(const struct plan *plan, double hosts)
+{
+    struct interval_model model = plan->model;
+    model.rate = hosts / plan->mtbf;
+    double work = plan->work * plan->hosts / hosts;
+    return interval_time(&model, interval_best(&model), work);
+}
+
 /* The number of hosts that brings the shortest time. */
 static uint32_t best_hosts(const struct plan *plan)
 {
     double best = 1, hosts = 1;
     while (hosts <= LIVES_HOSTS_MAX) {
-        if (plan_time_on(plan, hosts) < plan_time_on(plan, best))
+        if (time_on(plan, hosts) < time_on(plan, best))
             best = hosts;
         hosts = ceil(hosts * 1.01 + 0.5);
     }
@@ -170,7 +180,7 @@ static uint32_t best_hosts(const struct plan *plan)
 static void draw_hosts(FILE *file, const struct plan *plan)
 {
     uint32_t best = best_hosts(plan), most = 4 * (best > plan->hosts ? best : plan->hosts);
-    double time = plan_time_on(plan, best), here = plan_time_on(plan, plan->hosts);
+    double time = time_on(plan, best), here = time_on(plan, plan->hosts);
     const char *unit;
     char words[96], label[16];
     struct axes axes = {file, WIDTH, 1, most, HIGH * (here < 4 * time ? here : time)};
@@ -181,7 +191,7 @@ static void draw_hosts(FILE *file, const struct plan *plan)
         snprintf(label, sizeof(label), "%u", hosts);
         tick(&axes, hosts, label);
     }
-    draw_curve(&axes, plan_time_on, plan);
+    draw_curve(&axes, time_on, plan);
     snprintf(words, sizeof(words), best == plan->hosts ? "best and asked for: %u" : "best: %u",
              best);
     mark(&axes, best, time, words);

@@ -119,14 +119,6 @@ static bool simulate(struct plan *plan, const struct batch_setup *setup)
     return true;
 }
 
-double plan_time_on(const struct plan *plan, double hosts)
-{
-    struct interval_model model = plan->model;
-    model.rate = hosts / plan->mtbf;
-    double work = plan->work * plan->hosts / hosts;
-    return interval_time(&model, interval_best(&model), work);
-}
-
 /* ---- The command -------------------------------------------------------------------------- */
 
 static int tell(const struct plan *plan, const struct arguments *arguments,

@@ -30,10 +30,6 @@ struct plan {
     struct interval_advice advice;
 };
 
-/* The time that the work takes on so many hosts, each with the best interval for them; it is
- * divided among them evenly, and what it costs to save and restore is taken to be the same. */
-double plan_time_on(const struct plan *plan, double hosts);
-
 /* plan_print.c */
 void plan_print_text(const struct plan *plan, const struct batch_setup *setup);
 void plan_print_json(const struct plan *plan, const struct batch_setup *setup);
