@@ -6,7 +6,6 @@ from harness import *
 
 BSPSTAT = os.path.join(BIN, "bspstat")
 BSPLOAD = os.path.join(BIN, "bspload")
-RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
 KINDS = ("host", "process", "preemption", "split")
 
 
@@ -17,8 +16,13 @@ class Learning(Place):
         super().__init__()
         self.state = self.path("state")
         self.history = self.path("state", "bspzero", "history")
+        self.sockets = tempfile.mkdtemp(prefix="bspz-", dir="/tmp")  # a socket's path is short
         self.env = {"XDG_STATE_HOME": self.state, "BSPZERO_HISTORY": "",
-                    "BSPZERO_STATUS_DIR": self.path("sockets")}
+                    "BSPZERO_STATUS_DIR": os.path.join(self.sockets, "s")}
+
+    def __exit__(self, *what):
+        super().__exit__(*what)
+        shutil.rmtree(self.sockets, ignore_errors=True)
 
     def learner(self, p, supersteps, *words, options=(), env=None, **more):
         return self.ticker(p, supersteps, *words, env=dict(self.env, **(env or {})),
@@ -135,8 +139,10 @@ def nothing_is_lost_with_processor_zero():
 
 
 def hosts(place, *options, supersteps=60):
+    rsh = place.write("rsh", '#!/bin/sh\nhost=$1\nshift\nBSPZERO_HOST_NAME=$host exec "$@"\n')
+    os.chmod(rsh, 0o755)
     return place.learner(2, supersteps, "-a", "-t", 10,
-                         options=("--launcher", RSH, "--hosts", "h0:1,h1:1", "--heartbeat", "2", *options))
+                         options=("--launcher", rsh, "--hosts", "h0:1,h1:1", "--heartbeat", "2", *options))
 
 
 def agent_of(place, host):
