@@ -248,7 +248,8 @@ const void *bspz_image_find(const struct bspz_image *image, uint32_t tag, uint32
  * need its base. */
 int bspz_image_verify(const struct bspz_image *image, struct bspz_image_fault *fault);
 
-/* Where the bytes for address are to be put; they lie within one region.  NULL: -EFAULT. */
+/* Where the bytes for address are to be put; they lie within one region.  Places are in use together
+ * until BSPZ_IMAGE_RECORD_MAX bytes have been given out after them.  NULL: -EFAULT. */
 typedef void *bspz_image_place_function(void *context, uint64_t address, size_t length);
 
 /* Decodes the state that chain[0] describes; chain[1] is its base and so on up to the full image,

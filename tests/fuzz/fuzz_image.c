@@ -15,7 +15,9 @@
 #define INPUT_MAX 65536u
 #define INCREMENT 3u /* number of the seed that is one */
 
-static unsigned char record[BSPZ_IMAGE_RECORD_MAX];
+/* The places of one record, which are in use together, lie beside each other. */
+static unsigned char record[2 * BSPZ_IMAGE_RECORD_MAX];
+static size_t record_used;
 /* Made once: with a sanitizer, memory of this size costs more than reading an image. */
 static _Alignas(64) unsigned char scratch[BSPZ_IMAGE_READER_SCRATCH];
 
@@ -24,13 +26,16 @@ static void *place(void *context, uint64_t address, size_t length)
     const struct bspz_image *image = context;
     uint64_t i = 0;
 
-    FUZZ_CHECK(length > 0 && length <= sizeof(record));
+    FUZZ_CHECK(length > 0 && length <= BSPZ_IMAGE_RECORD_MAX);
     while (i < image->end.regions &&
            image->regions[i]->address + image->regions[i]->length <= address)
         i++;
     FUZZ_CHECK(i < image->end.regions && image->regions[i]->address <= address &&
                address + length <= image->regions[i]->address + image->regions[i]->length);
-    return record;
+    if (length > sizeof(record) - record_used)
+        record_used = 0;
+    record_used += length;
+    return record + record_used - length;
 }
 
 static void look(const struct bspz_image *image)
