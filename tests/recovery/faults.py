@@ -167,7 +167,11 @@ def back_to_the_start():
 def the_same_fault_for_ever():
     """Reported with its signal and stopped after --max-restarts; and it can be gone on with."""
     with Place() as place:
+        # Only when the snapshot before is committed: a commit would let restarts count anew.
+        held_everywhere(place, 3, 5)
         job = place.ticker(3, 10, "-d", 5, options=["--every", "1", "--max-restarts", "3"])
+        wait_all(place, 3, 5)
+        let_go(place, 3, 5)
         job.wait(128 + signal.SIGSEGV)
         check(len(place.executed(2, 5)) == 4, "superstep 5 was executed", place.executed(2, 5))
         check(re.search(r"(?i)segmentation|signal 11|SIGSEGV", job.said()), job)
