@@ -127,9 +127,7 @@ def run_job(setting, work, trace, options, cap, build=BUILD, answer=None, enviro
     with HostPlace(names, spares=len(trace.spares), heartbeat=setting.heartbeat,
                    private=setting.private, off=off,
                    options=["--copies", setting.copies] if setting.private else []) as place:
-        home = place.path("history")
-        os.mkdir(home)
-        env = {"XDG_STATE_HOME": home, **(environment or {})}
+        env = {"BSPZERO_HISTORY": place.path("history"), **(environment or {})}
         job = place.start(os.path.join(build, "bin", "bsprun"), "-np", setting.hosts, "--ckpt",
                           place.store, "--async", setting.asynchronous, "--max-restarts", 1000000,
                           "-v", "--report", *options, *place.host_options(),

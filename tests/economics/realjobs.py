@@ -69,8 +69,8 @@ def run_one(out, name, rule, seed):
     environment = {}
     with tempfile.TemporaryDirectory(prefix="history-") as home:
         if rule.history:
-            shutil.copytree(rule.history, os.path.join(home, "own"))
-            environment["XDG_STATE_HOME"] = os.path.join(home, "own")
+            environment["BSPZERO_HISTORY"] = os.path.join(home, "history")
+            shutil.copy(os.path.join(rule.history, "history"), environment["BSPZERO_HISTORY"])
         try:
             result.update(run_job(cell.setting, cell.work, trace_of(cell, seed), rule.options,
                                   cell.cap, rule.build, environment=environment))
@@ -258,9 +258,10 @@ def warm(out, name):
     cell = CELLS[name]
     folder = os.path.join(out, "history", name)
     os.makedirs(folder)
+    environment = {"BSPZERO_HISTORY": os.path.join(folder, "history")}
     for number in range(WARM):
         result = run_job(cell.setting, cell.work, trace_of(cell, WARM_SEED + number),
-                         ["--every", "auto"], cell.cap, environment={"XDG_STATE_HOME": folder})
+                         ["--every", "auto"], cell.cap, environment=environment)
         result.update(cell=name, seed=WARM_SEED + number, rule="warm")
         keep(out, result)
     with open(folder + READY, "w"):

@@ -9,8 +9,10 @@ bounds, and medians are true where less than half of the jobs are such.  Interva
 10,000 draws of traces.
 """
 import json
+import math
 import os
 import random
+import re
 import statistics
 import sys
 
@@ -108,12 +110,57 @@ def table(name, rules, cost, against):
     return "\n".join(lines) + "\n"
 
 
+# ---- What the jobs had learnt at their end --------------------------------------------------------
+
+UNITS = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86400, "days": 86400}
+TIME = r"([\d.]+) (ms|s|min|h|days|d)"
+
+
+def seconds(match, at=1):
+    return float(match[at]) * UNITS[match[at + 1]]
+
+
+def learnt(out, run):
+    """Estimates of a job over the truth: life of a host, V; and Td in seconds.  None: it says none."""
+    path = os.path.join(out, "said", f"{run['cell']}, {run['seed']}, {run['rule']}")
+    with open(path.replace("%", "percent")) as file:
+        said = file.read()
+    life = re.search(rf"^host +\d+ +{TIME} +{TIME} +{TIME} to {TIME}", said, re.M)
+    cost = re.search(rf"a snapshot costs {TIME}", said)
+    restore = re.search(rf"a restore takes {TIME} \(host, of", said)
+    if not life or not cost:
+        return None
+    cell = CELLS[run["cell"]]
+    true = cell.life / (2 ** (run["seconds"] / cell.doubling) if cell.doubling else 1)
+    return {"life": seconds(life, 3) / true,
+            "inside": seconds(life, 5) <= true <= seconds(life, 7),
+            "cost": seconds(cost) / statistics.mean(run["snapshot_pauses"]),
+            "restore": seconds(restore) if restore else math.nan}
+
+
+def estimates(out, name, rules):
+    lines = ["| rule | jobs | life of a host / true one at the end: median, least, most | true one within "
+             "5 % to 95 % | V / mean pause | Td s |", "|---|---|---|---|---|---|"]
+    for rule in sorted(rule for rule in rules if rule.startswith("auto") and "before" not in rule):
+        found = [one for run in rules[rule].values() if run["finished"] and (one := learnt(out, run))]
+        if not found:
+            continue
+        lives = [one["life"] for one in found]
+        down = [one["restore"] for one in found if not math.isnan(one["restore"])]
+        lines.append(f"| {rule} | {len(found)} | {statistics.median(lives):.2f}, {min(lives):.2f}, "
+                     f"{max(lives):.2f} | {sum(one['inside'] for one in found)} of {len(found)} "
+                     f"| {statistics.median(one['cost'] for one in found):.2f} "
+                     f"| {statistics.median(down) if down else math.nan:.2f} |")
+    return "\n".join(lines) + "\n" if len(lines) > 2 else ""
+
+
 def main():
     out, against = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "auto"
     with open(os.path.join(out, "costs.json")) as file:
         costs = json.load(file)
     for name, rules in load(out).items():
         print(table(name, rules, costs[name], against))
+        print(estimates(out, name, rules))
 
 
 if __name__ == "__main__":
