@@ -3,8 +3,8 @@
 
     tables.py OUT [NAME OF A RULE]      against that rule instead of "auto"
 
-Of each cell only the traces count that every rule has been through, but for the rules that are tried on
-few.  A job that was not waited for any longer counts with the time it was given: ratios with it are
+Of each cell only the traces count that all fixed intervals and auto have been through; other rules are
+compared on those of them that they have been through, too.  A job that was not waited for any longer counts with the time it was given: ratios with it are
 bounds, and medians are true where less than half of the jobs are such.  Intervals are of 95 %, by
 10,000 draws of traces.
 """
@@ -18,7 +18,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from cells import CELLS, SCALED, SELDOM, best_interval  # noqa: E402
+from cells import CELLS, SCALED, best_interval  # noqa: E402
 
 DRAWS = 10000
 
@@ -34,10 +34,10 @@ def load(out):
     return found
 
 
-def common(rules):
-    """The traces that all rules but the seldom ones have been through."""
-    often = [set(runs) for rule, runs in rules.items() if rule not in SELDOM]
-    return sorted(set.intersection(*often))
+def common(rules, against):
+    """The traces that all fixed intervals and auto have been through."""
+    needed = [set(runs) for rule, runs in rules.items() if is_fixed(rule) or rule == against]
+    return sorted(set.intersection(*needed))
 
 
 def bootstrap(values, draw):
@@ -78,7 +78,7 @@ def row(rule, runs, reference, best, draw):
 
 def table(name, rules, cost, against):
     cell, draw = CELLS[name], random.Random(1)
-    seeds = common(rules)
+    seeds = common(rules, against)
     if not seeds or against not in rules:
         return f"### {name}\n\nNo trace that all have been through.\n"
     reference = {seed: rules[against][seed] for seed in seeds}
@@ -105,6 +105,10 @@ def table(name, rules, cost, against):
         "| lost s | down s | rollbacks |", "|---|---|---|---|---|---|---|---|---|---|"]
     order = sorted(rules, key=lambda rule: (is_fixed(rule), float(rule.split()[0]) if is_fixed(rule)
                                             else 0))
+    inverse = bootstrap([reference[seed]["seconds"] / rules[best][seed]["seconds"] for seed in seeds],
+                        draw)
+    lines[2] += (f"  {against} against the best fixed interval, {best}: {inverse[0]:.3f} "
+                 f"({inverse[1]:.3f} to {inverse[2]:.3f}).")
     lines += [row(rule, rules[rule], reference, best, draw) for rule in order
               if any(seed in rules[rule] for seed in seeds)]
     return "\n".join(lines) + "\n"
