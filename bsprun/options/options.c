@@ -33,9 +33,8 @@ const char options_help[] =
     "  --map-by slot|node --spares K --launcher ssh|slurm|CMD --heartbeat 10\n"
     "  --ports A-B --copies 2 --encrypt --oversubscribe --load: see bsprun(1)\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
-    "The exit status is the program's; 128+N when a process died of signal N; 123\n"
-    "when stopped after a snapshot; 2 for a wrong call, 126 or 127 when the program\n"
-    "cannot be started.  Ctrl-C ends the job, a second one at once.\n";
+    "Exit status: the program's; 128+N: a process died of signal N; 123: stopped\n"
+    "after a snapshot; 2: wrong call; 126, 127: not started.  Ctrl-C ends the job.\n";
 
 #define OLD POPT_ARGFLAG_ONEDASH /* -name as well as --name */
 

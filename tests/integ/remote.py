@@ -259,7 +259,7 @@ def report_of_a_lost_host():
         with Job([BSPRUN, "-v", "--report", "--ckpt", folder + "/store", "--every", "1000000", *TWO, PROG,
                   "loop"]) as job:
             job.wait_ready(4)
-            wait_committed(folder + "/store", 0)
+            wait_committed(job, folder + "/store", 0)
             seen = time.monotonic()
             wait_until(lambda: time.monotonic() > seen + 0.5, "what is computed in vain")
             os.kill(agents(job)["h1"], signal.SIGKILL)

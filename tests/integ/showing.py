@@ -182,7 +182,7 @@ def help_fits_a_screen():
                  "--async", "--keep", "--max-restarts", "--grace", "--on-refuse", "--ckpt-exclude",
                  "--restart", "--hosts", "--hostfile", "--map-by", "--spares", "--launcher",
                  "--heartbeat", "--copies", "--encrypt", "--oversubscribe", "--load",
-                 "--ports"):
+                 "--ports", "--mtbf", "--no-history"):
         check(word in result.out, word)
     expect(bsprun("--version"), 0, out=r"^bsprun \(bspzero\) \d+\.\d+\.\d+$")
 
