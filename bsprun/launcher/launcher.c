@@ -282,11 +282,12 @@ static int set_up(struct launcher *launcher)
 
 static int run(struct launcher *launcher)
 {
-    int status = set_up(launcher);
+    int status;
 
+    signal(SIGPIPE, SIG_IGN); /* an agent may be gone before it is told what to do */
+    status = set_up(launcher);
     if (status)
         return status;
-    signal(SIGPIPE, SIG_IGN);
     prepare_loop(launcher);
     launcher_open_status(launcher);
     uv_run(&launcher->loop, UV_RUN_DEFAULT);
