@@ -1,9 +1,10 @@
-"""What may happen at the end of a job on several hosts."""
+"""What may happen at the end of a job on several hosts, and what ends it before it has begun."""
 import re
 import signal
 
 from loopback import *
-from loopback import LoopbackPlace, check, holdup_behind, main, send, state_of, wait_said, wait_until
+from loopback import (BSPRUN, TICKER, LoopbackPlace, check, held_up, holdup_behind, main, send,
+                      state_of, wait_said, wait_until)
 
 SUPERSTEPS = 3
 
@@ -35,5 +36,21 @@ def killed_in_bsp_end():
         place.check_clean()
 
 
+def agent_gone_before_its_order():
+    """bsprun writes to an agent that is no more: that is a lost host like any other."""
+    with LoopbackPlace(1) as place:
+        place.env.update(held_up(HOLDUP_SENT="1"))
+        job = place.start(BSPRUN, "-np", 2, "--hosts", "localhost:1,h0:1", "--launcher",
+                          place.launcher, TICKER, place.files, SUPERSTEPS, env=dict(place.env))
+        wait_until(lambda: state_of(job.os_pid) == "T", "bsprun to be about to write")
+        agent = job.agent()
+        send(agent, signal.SIGKILL)
+        wait_until(lambda: state_of(agent) == "Z", "the end of the agent")
+        send(job.os_pid, signal.SIGCONT)
+        job.wait(128 + signal.SIGKILL)
+        check(re.search(r"^bsprun: the node agent .* was killed by signal 9", job.said(), re.M), job)
+        place.check_clean()
+
+
 if __name__ == "__main__":
-    main([killed_in_bsp_end])
+    main([killed_in_bsp_end, agent_gone_before_its_order])

@@ -9,6 +9,8 @@
  * HOLDUP_SAID is the end of a line of its stderr, which is a regular file: it stops itself when it
  * has said that.
  *
+ * HOLDUP_SENT: it stops itself before it first writes to a socket.
+ *
  * SIGCONT lets it go on.  What it starts does not know of this.
  */
 #include <dlfcn.h>
@@ -21,11 +23,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static char wanted[128], said[128];
 static int skip;
-static bool stopped;
+static bool stopped, before_sending;
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -39,7 +42,9 @@ __attribute__((constructor)) static void begin(void)
     skip = number ? atoi(number) : 0;
     unsetenv("HOLDUP");
     unsetenv("HOLDUP_SKIP");
+    before_sending = getenv("HOLDUP_SENT");
     unsetenv("HOLDUP_SAID");
+    unsetenv("HOLDUP_SENT");
     unsetenv("LD_PRELOAD");
 }
 
@@ -136,4 +141,26 @@ int fflush(FILE *stream)
         kill(getpid(), SIGSTOP);
     }
     return result;
+}
+
+static void stop_before_sending(int fd)
+{
+    struct stat status;
+
+    if (!before_sending || fstat(fd, &status) != 0 || !S_ISSOCK(status.st_mode))
+        return;
+    before_sending = false;
+    kill(getpid(), SIGSTOP);
+}
+
+ssize_t write(int fd, const void *bytes, size_t size)
+{
+    stop_before_sending(fd);
+    return syscall(SYS_write, fd, bytes, size);
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+    stop_before_sending(fd);
+    return syscall(SYS_writev, fd, parts, count);
 }
