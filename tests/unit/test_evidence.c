@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "bsprun/launcher/evidence.h"
+#include "tests/unit/suite.h"
 
 #define BOUND 10000u
 
@@ -215,9 +216,5 @@ int main(void)
     tcase_add_test(tests, a_late_word_takes_back_no_failure);
     tcase_add_test(tests, a_host_without_an_agent_was_lost);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/trial_read.h"
+#include "tests/unit/suite.h"
 
 #define TRIES 3000 /* of 10 ms */
 
@@ -71,9 +72,5 @@ int main(void)
     tcase_add_test(tests, the_beginning_of_a_large_one);
     tcase_add_test(tests, nobody_waits_for_it);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }
