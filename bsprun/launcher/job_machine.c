@@ -414,7 +414,7 @@ struct job_machine *job_machine_new(const struct job_machine_config *config,
     for (uint32_t i = 0; i < config->host_count; i++) {
         hosts[i].id = config->hosts[i].host;
         hosts[i].state = i < config->host_count - config->spares ? HOST_STARTING : HOST_UNUSED;
-        hosts[i].starts = 1;
+        hosts[i].starts = hosts[i].state == HOST_STARTING;
     }
     if (config->finished) {
         machine->outcome = (struct coord_outcome){

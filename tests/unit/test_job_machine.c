@@ -241,6 +241,20 @@ START_TEST(hosts_that_cannot_be_started)
     ck_assert_uint_eq(effects.items[0].host, 2);
     tear_down();
 
+    start(CONFIG(.host_count = 2, .spares = 1));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(REGISTERED, .host = 4);
+    expect("E");
+    EVENT(AGENT_LOST, .host = 4);
+    expect("A!");
+    for (int again = 2; again <= 3; again++) {
+        EVENT(AGENT_LOST, .host = 2, .usable = true);
+        expect("A"); /* a spare is tried three times, as every host */
+    }
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    expect("X");
+    tear_down();
+
     start(CONFIG(.host_count = 3, .spares = 1));
     EVENT(AGENT_UP, .host = 4);
     EVENT(AGENT_LOST, .host = 4);

@@ -290,6 +290,7 @@ static const struct seeds_fixed fixed[] = {
     {1795366712952391461, "the job ends with status 1: a host was lost"},
     {1795364579068262307, "nothing is found to go on from, but there is snapshot 0.1"},
     {1795372017503542633, "nothing is found to go on from, but there is snapshot 0.1"},
+    {1795374252430936246, "the job ends with status 1: a host was lost"},
     {1795363968091633598, "a snapshot without manifest is said to be committed"},
 };
 
