@@ -150,6 +150,34 @@ START_TEST(after_a_restore)
 }
 END_TEST
 
+/* A slot that was popped in the superstep that a snapshot ended may be pushed again in the next one:
+ * the first block has both, and what the call says is newer. */
+START_TEST(a_slot_pushed_again_after_a_restore)
+{
+    mirror_free(from_one);
+    mirror_free(from_seven);
+    for (int pid = 0; pid < PROCS; pid++) {
+        atomic_store(&bspz_rank_of(one.board, pid)->superstep, 12);
+        atomic_store(&bspz_rank_of(seven.board, pid)->superstep, 12);
+    }
+    atomic_store(&bspz_rank_of(one.board, 2)->slot_count, 2);
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        bspz_areas_at(one.board, 2)[slot].base = 0x1234;
+        bspz_areas_at(one.board, 2)[slot].position = 7;
+    }
+    begin();
+    board_push(&one, 2, 12, 1, 1);
+    board_arrive(&one, 0, 12, 0);
+    board_arrive(&one, 2, 12, BSPZ_HAS_SEQUENCE);
+    board_arrive(&one, 3, 12, 0);
+    pass(12, BSPZ_STAGE_ARRIVED);
+    ck_assert_uint_eq(bspz_areas_at(seven.board, 2)[0].base, 0x1234);
+    ck_assert_uint_eq(bspz_areas_at(seven.board, 2)[0].position, 7);
+    ck_assert_uint_eq(bspz_areas_at(seven.board, 2)[1].base, 4096 * 3);
+    ck_assert_uint_eq(bspz_areas_at(seven.board, 2)[1].position, BSPZ_POSITION(0, 0));
+}
+END_TEST
+
 /* Blocks come once, in order, and not before the ranks here can have let the sender go on. */
 START_TEST(order)
 {
@@ -261,6 +289,7 @@ int main(void)
     tcase_add_test(blocks, due_when_all_are_there);
     tcase_add_test(blocks, all_stages);
     tcase_add_test(blocks, after_a_restore);
+    tcase_add_test(blocks, a_slot_pushed_again_after_a_restore);
     tcase_add_test(blocks, order);
     tcase_add_loop_test(blocks, clocks, 0, 3);
     tcase_add_test(blocks, memory_comes_back);
