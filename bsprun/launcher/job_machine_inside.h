@@ -1,4 +1,12 @@
-/* job_machine_inside.h - what the job machine knows, shared by its files. */
+/* job_machine_inside.h - what the job machine knows, shared by its files, of which each calls only
+ * what stands below it:
+ *
+ *   job_machine.c         events; terms
+ *   job_machine_links.c   a host failure, or a link failure?
+ *   job_machine_faults.c  hosts that are lost and replaced; faults that end a term
+ *   job_machine_end.c     the end of the job
+ *   job_machine_state.c   states, effects, what others may see
+ */
 #ifndef BSPRUN_JOB_MACHINE_INSIDE_H
 #define BSPRUN_JOB_MACHINE_INSIDE_H
 
@@ -17,8 +25,8 @@ struct machine_host {
     enum host_state state;
     uint32_t starts;
     uint32_t since; /* up: lower for whoever came earlier */
-    /* Lost while bsp_end was agreed upon: to be replaced should the term be rolled back all the same;
-     * usable: by another agent there. */
+    /* Lost while bsp_end was agreed upon: to be replaced should the term be rolled back all the
+     * same; usable: by another agent there. */
     bool unreplaced, usable;
 };
 
@@ -34,8 +42,8 @@ struct machine_links {
 /* What there is to decide when all have answered. */
 struct machine_roll {
     bool called, blamed;
-    bool term_over, ended; /* so Processor Zero says, of a lost host: */
-    struct job_event event;
+    struct job_event
+        loss;      /* TERM_OVER or ENDED, by which Processor Zero has said that a host is lost */
     uint32_t deaf; /* it does not hear bsprun; JOB_NO_HOST */
     struct machine_links lost;
 };
@@ -52,8 +60,8 @@ struct job_machine {
     uint32_t zero;    /* host id; before the first term: the same */
     uint32_t came;    /* agents, so far */
     bool registered;  /* process 0 has */
-    bool restores; /* the next term, and the present one */
-    bool closed;   /* nothing is rolled back any more */
+    bool restores;    /* the next term, and the present one */
+    bool closed;      /* nothing is rolled back any more */
     struct coord_name committed;
     struct coord_name avoid[COORD_AVOID_MAX];
     uint32_t avoid_count;
@@ -66,10 +74,18 @@ struct job_machine {
     struct coord_outcome outcome;
 };
 
+/* ---- job_machine_state.c ---- */
+
+/* One more effect, for Processor Zero and the present term until the caller says otherwise. */
 struct job_effect *machine_add(struct job_machine *machine, struct job_effects *effects,
                                enum job_effect_kind kind);
 void machine_move(struct job_machine *machine, enum job_machine_state to);
 struct machine_host *machine_find(const struct job_machine *machine, uint32_t id);
+/* How many hosts are in that state. */
+uint32_t machine_count(const struct job_machine *machine, enum host_state state);
+
+/* ---- job_machine_faults.c ---- */
+
 struct coord_outcome machine_host_lost(void);
 /* The present term is over: the next one, unless that is not wanted or pointless. */
 void machine_recover(struct job_machine *machine, const struct coord_outcome *outcome,
@@ -78,8 +94,13 @@ void machine_recover(struct job_machine *machine, const struct coord_outcome *ou
 void machine_end_of_loss(struct job_machine *machine, struct job_effects *effects);
 /* The job goes on without that host, or with a spare instead. */
 void machine_dismiss(struct job_machine *machine, uint32_t host, struct job_effects *effects);
+/* Of the hosts that are yet to be replaced as many as a step has room for: until they have come,
+ * others will follow. */
+void machine_replace_late(struct job_machine *machine, struct job_effects *effects);
+void machine_take_agent_lost(struct job_machine *machine, const struct job_event *event,
+                             struct job_effects *effects);
 
-/* job_machine_end.c */
+/* ---- job_machine_end.c ---- */
 
 void machine_leave(struct job_machine *machine, struct job_effects *effects);
 /* Ends the job without Processor Zero, as the user asked or for the last fault. */
@@ -91,7 +112,7 @@ void machine_take_ended(struct job_machine *machine, const struct job_event *eve
 void machine_take_wish(struct job_machine *machine, const struct job_event *event,
                        struct job_effects *effects);
 
-/* job_machine_links.c */
+/* ---- job_machine_links.c ---- */
 
 void machine_take_link_lost(struct job_machine *machine, const struct job_event *event,
                             struct job_effects *effects);

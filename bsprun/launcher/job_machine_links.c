@@ -1,4 +1,4 @@
-/* job_machine_links.c - a host is said to be lost: is it, or is it the way between two?
+/* job_machine_links.c - tells a host failure from a link failure.
  *
  * Happy path: nobody says so.
  *
@@ -131,7 +131,7 @@ static void leave_to_zero(struct job_machine *machine, uint32_t host, uint32_t p
 static void links_lost(struct job_machine *machine, struct job_effects *effects)
 {
     /* Where Processor Zero has ended the term, it did so before CLOSED came to it. */
-    bool open = !machine->closed || machine->roll.term_over;
+    bool open = !machine->closed || machine->roll.loss.kind == JOB_EVENT_TERM_OVER;
     bool rolls_back = machine->config.snapshots && open, again = is_again(machine);
     uint32_t host = pick(machine), peer = peer_of(machine, host);
     struct coord_outcome lost = machine_host_lost();
@@ -192,9 +192,7 @@ void machine_take_link_lost(struct job_machine *machine, const struct job_event 
 void machine_take_loss(struct job_machine *machine, const struct job_event *event,
                        struct job_effects *effects)
 {
-    machine->roll.ended = event->kind == JOB_EVENT_ENDED;
-    machine->roll.term_over = !machine->roll.ended;
-    machine->roll.event = *event;
+    machine->roll.loss = *event;
     call(machine, effects);
 }
 
@@ -207,16 +205,16 @@ void machine_take_roll(struct job_machine *machine, struct job_effects *effects)
     }
     roll->called = false;
     drop_gone(machine, &roll->lost);
-    if (roll->ended) {
+    if (roll->loss.kind == JOB_EVENT_ENDED) {
         uint32_t host = pick(machine);
         if (roll->lost.count > 0 && !roll->blamed)
             blame(machine, effects, host, peer_of(machine, host), false);
-        machine_take_ended(machine, &roll->event, effects);
+        machine_take_ended(machine, &roll->loss, effects);
     } else if (roll->lost.count > 0) {
         links_lost(machine, effects);
-    } else if (roll->term_over) {
+    } else if (roll->loss.kind == JOB_EVENT_TERM_OVER) {
         blame(machine, effects, JOB_NO_HOST, JOB_NO_HOST, false);
-        machine_recover(machine, &roll->event.outcome, effects);
+        machine_recover(machine, &roll->loss.outcome, effects);
     } else if (is_up(machine, roll->deaf)) {
         bsprun_unheard(machine, effects);
     }

@@ -2,7 +2,6 @@
 #include "bsprun/options/options.h"
 
 #include <popt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,29 +87,28 @@ static const struct poptOption table[] = {
     POPT_TABLEEND,
 };
 
-bool options_wrong(struct options *options, const char *format, ...)
+enum option_subject options_subject(enum option_code code)
 {
-    va_list arguments;
+    static const enum option_subject subjects[OPT_COUNT] = {
+        [OPT_SPLIT] = OF_THE_JOB,         [OPT_TAG] = OF_THE_JOB,
+        [OPT_BIND] = OF_THE_JOB,          [OPT_TIMEOUT] = OF_THE_JOB,
+        [OPT_REPORT] = OF_THE_JOB,        [OPT_TOTAL] = OF_THE_JOB,
+        [OPT_CORE] = OF_THE_JOB,          [OPT_HOSTS] = WHICH_HOSTS,
+        [OPT_HOSTFILE] = WHICH_HOSTS,     [OPT_OLD_HOSTLIST] = WHICH_HOSTS,
+        [OPT_OLD_LOCAL] = WHICH_HOSTS,    [OPT_OLD_NOLOCAL] = WHICH_HOSTS,
+        [OPT_MAP_BY] = OF_HOSTS,          [OPT_SPARES] = OF_HOSTS,
+        [OPT_LAUNCHER] = OF_HOSTS,        [OPT_HEARTBEAT] = OF_HOSTS,
+        [OPT_CONNECT_TIMEOUT] = OF_HOSTS, [OPT_PORTS] = OF_HOSTS,
+        [OPT_COPIES] = OF_HOSTS,          [OPT_ENCRYPT] = OF_HOSTS,
+        [OPT_OVERSUBSCRIBE] = OF_HOSTS,   [OPT_LOAD] = OF_HOSTS,
+        [OPT_EVERY] = OF_SNAPSHOTS,       [OPT_OVERHEAD] = OF_SNAPSHOTS,
+        [OPT_MTBF] = OF_SNAPSHOTS,        [OPT_ASYNC] = OF_SNAPSHOTS,
+        [OPT_KEEP] = OF_SNAPSHOTS,        [OPT_MAX_RESTARTS] = OF_SNAPSHOTS,
+        [OPT_EXCLUDE] = OF_SNAPSHOTS,     [OPT_ON_REFUSE] = OF_SNAPSHOTS,
+        [OPT_GRACE] = OF_SNAPSHOTS,
+    };
 
-    options->action = OPTIONS_ERROR;
-    va_start(arguments, format);
-    vsnprintf(options->error, sizeof options->error, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-void options_note(struct options *options, const char *format, ...)
-{
-    size_t used = strlen(options->note);
-    va_list arguments;
-
-    if (used > 0)
-        used += (size_t)snprintf(options->note + used, sizeof options->note - used, "; ");
-    if (used >= sizeof options->note)
-        return;
-    va_start(arguments, format);
-    vsnprintf(options->note + used, sizeof options->note - used, format, arguments);
-    va_end(arguments);
+    return subjects[code];
 }
 
 /* ---- Unknown options ---- */
@@ -144,13 +142,6 @@ static bool wrong_option(struct options *options, poptContext context, int error
 
 /* ---- One option after the other ---- */
 
-/* What a job that is restarted takes over from the command line it was started with. */
-static bool is_kept(enum option_code code)
-{
-    return code >= OPT_HOSTS || code == OPT_SPLIT || code == OPT_TAG || code == OPT_BIND ||
-           code == OPT_TIMEOUT || code == OPT_REPORT || code == OPT_TOTAL || code == OPT_CORE;
-}
-
 static bool keep(struct options *options, enum option_code code, const char *text)
 {
     char **more = realloc(options->kept, ((size_t)options->kept_count + 1) * sizeof *more);
@@ -168,7 +159,7 @@ static bool keep(struct options *options, enum option_code code, const char *tex
 bool options_take(struct options *options, enum option_code code, const char *source,
                   const char *text)
 {
-    if (is_kept(code) && !keep(options, code, text))
+    if (options_subject(code) != OF_THIS_RUN && !keep(options, code, text))
         return false;
     switch (code) {
     case OPT_NP:
@@ -215,7 +206,7 @@ bool options_take(struct options *options, enum option_code code, const char *so
         options->action = OPTIONS_VERSION;
         return false;
     default:
-        return code >= OPT_HOSTS && code < OPT_EVERY
+        return options_subject(code) == WHICH_HOSTS || options_subject(code) == OF_HOSTS
                    ? options_take_host(options, code, source, text)
                    : options_take_snapshot(options, code, source, text);
     }
@@ -326,8 +317,8 @@ void options_parse(int argc, const char **argv, options_lookup *lookup, struct o
     options_snapshot_defaults(&options->snapshots);
     options_host_defaults(&options->hosts);
     words = replace_words(argc, argv);
-    context = words ? poptGetContext("bsprun", argc, words, table, POPT_CONTEXT_POSIXMEHARDER)
-                    : NULL;
+    context =
+        words ? poptGetContext("bsprun", argc, words, table, POPT_CONTEXT_POSIXMEHARDER) : NULL;
     if (!context) {
         free_words(argc, words);
         options_wrong(options, "out of memory");

@@ -1,4 +1,12 @@
-/* options_inside.h - what the files that read options share.  Internal. */
+/* options_inside.h - what the files that read options share.  Internal.
+ *
+ *   options_sources.c    the environment, and the job to restart
+ *   options.c            the command line; the table of options
+ *   options_hosts.c      values of options about hosts, and which hosts these name
+ *   options_snapshots.c  values of options about snapshots
+ *   options_values.c     all other values
+ *
+ * Each calls only what stands below it. */
 #ifndef BSPRUN_OPTIONS_INSIDE_H
 #define BSPRUN_OPTIONS_INSIDE_H
 
@@ -24,12 +32,12 @@ enum option_code {
     OPT_OLD_RESTART,
     OPT_RESTART,
     OPT_CKPT,
-    OPT_HOSTS, /* from here on: which hosts ... */
+    OPT_HOSTS,
     OPT_HOSTFILE,
     OPT_OLD_HOSTLIST,
     OPT_OLD_LOCAL,
     OPT_OLD_NOLOCAL,
-    OPT_MAP_BY, /* ... and what becomes of them */
+    OPT_MAP_BY,
     OPT_SPARES,
     OPT_LAUNCHER,
     OPT_HEARTBEAT,
@@ -39,7 +47,7 @@ enum option_code {
     OPT_ENCRYPT,
     OPT_OVERSUBSCRIBE,
     OPT_LOAD,
-    OPT_EVERY, /* from here on: what snapshots are like */
+    OPT_EVERY,
     OPT_OVERHEAD,
     OPT_MTBF,
     OPT_ASYNC,
@@ -48,16 +56,22 @@ enum option_code {
     OPT_EXCLUDE,
     OPT_ON_REFUSE,
     OPT_GRACE,
-    OPT_LAST = OPT_GRACE,
+    OPT_COUNT
+};
+_Static_assert(OPT_COUNT <= 64, "options.given has a bit for each");
+
+/* What an option is about. */
+enum option_subject {
+    OF_THIS_RUN, /* a job that is restarted does not take it over; all others are taken over */
+    OF_THE_JOB,
+    WHICH_HOSTS, /* they replace each other */
+    OF_HOSTS,
+    OF_SNAPSHOTS, /* without snapshots they say nothing */
 };
 
-/* OPTIONS_ERROR with this text; false. */
-bool options_wrong(struct options *options, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* ---- options.c ---- */
 
-/* Adds to what is worth a line. */
-void options_note(struct options *options, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+enum option_subject options_subject(enum option_code code);
 
 /* The name of an option, without dashes. */
 const char *options_name(enum option_code code);
@@ -74,7 +88,16 @@ static inline bool options_given(const struct options *options, enum option_code
 bool options_take(struct options *options, enum option_code code, const char *source,
                   const char *text);
 
-/* options_values.c: the values of single options. */
+/* ---- options_values.c ---- */
+
+/* OPTIONS_ERROR with this text; false. */
+bool options_wrong(struct options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Adds to what is worth a line. */
+void options_note(struct options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 bool options_take_processes(struct options *options, const char *source, const char *text);
 bool options_take_timeout(struct options *options, const char *source, const char *text);
 bool options_take_total(struct options *options, const char *source, const char *text);
@@ -94,13 +117,15 @@ bool options_take_settings(struct options *options, const struct options_setting
                            bool (*take)(struct options *options, enum option_code code,
                                         const char *source, const char *text));
 
-/* options_hosts.c */
+/* ---- options_hosts.c ---- */
+
 void options_host_defaults(struct options_hosts *hosts);
 bool options_take_host(struct options *options, enum option_code code, const char *source,
                        const char *text);
 void options_free_hosts(struct options_hosts *hosts);
 
-/* options_snapshots.c */
+/* ---- options_snapshots.c ---- */
+
 void options_snapshot_defaults(struct options_snapshots *snapshots);
 bool options_take_snapshot(struct options *options, enum option_code code, const char *source,
                            const char *text);

@@ -1,5 +1,4 @@
-/* options_snapshots.c - bsprun's options about snapshots: their values, where else they come from.
- */
+/* options_snapshots.c - the values of bsprun's options about snapshots. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -17,23 +16,6 @@
 #define DEFAULT_KEEP     3u
 #define DEFAULT_RESTARTS 10u
 #define DEFAULT_GRACE_MS 30000u
-
-#define BIT(code)        (UINT64_C(1) << (code))
-#define OUTPUTS          (BIT(OPT_SPLIT) | BIT(OPT_TAG))
-#define WHICH_HOSTS      (BIT(OPT_MAP_BY) - BIT(OPT_HOSTS)) /* all that say which there are */
-
-static const struct options_setting settings[] = {
-    {OPT_EVERY, "BSPZERO_EVERY"},
-    {OPT_OVERHEAD, "BSPZERO_OVERHEAD"},
-    {OPT_MTBF, "BSPZERO_MTBF"},
-    {OPT_ASYNC, "BSPZERO_ASYNC"},
-    {OPT_KEEP, "BSPZERO_KEEP"},
-    {OPT_MAX_RESTARTS, "BSPZERO_MAX_RESTARTS"},
-    {OPT_EXCLUDE, "BSPZERO_CKPT_EXCLUDE"},
-    {OPT_ON_REFUSE, "BSPZERO_ON_REFUSE"},
-    {OPT_GRACE, "BSPZERO_GRACE"},
-};
-#define SETTINGS (sizeof settings / sizeof *settings)
 
 void options_snapshot_defaults(struct options_snapshots *snapshots)
 {
@@ -275,132 +257,4 @@ bool options_take_snapshot(struct options *options, enum option_code code, const
     default:
         return take_grace(options, source, text);
     }
-}
-
-/* ---- Where they come from ---- */
-
-/* In one variable there may be several rules, a line each. */
-static bool take_lines(struct options *options, enum option_code code, const char *source,
-                       const char *text)
-{
-    bool good = true;
-
-    while (good && *text) {
-        size_t length = strcspn(text, (char[]){OPTIONS_SEPARATOR, '\0'});
-        char *line = strndup(text, length);
-
-        good = line ? length == 0 || options_take(options, code, source, line)
-                    : options_wrong(options, "out of memory");
-        free(line);
-        text += length + (text[length] != '\0');
-    }
-    return good;
-}
-
-static bool take_setting(struct options *options, enum option_code code, const char *source,
-                         const char *text)
-{
-    return code == OPT_EXCLUDE ? take_lines(options, code, source, text)
-                               : options_take(options, code, source, text);
-}
-
-static bool take_settings(struct options *options)
-{
-    return options_take_settings(options, settings, SETTINGS, take_setting);
-}
-
-static char *directory_of_program(const struct options *options)
-{
-    const char *slash = strrchr(options->command[0], '/');
-    char *directory;
-
-    return asprintf(&directory, "./%s.ckpt", slash ? slash + 1 : options->command[0]) < 0
-               ? NULL
-               : directory;
-}
-
-/* Without snapshots these say nothing, which their user should know. */
-static bool nothing_in_vain(struct options *options)
-{
-    for (enum option_code code = OPT_EVERY; code <= OPT_LAST; code++)
-        if (options_given(options, code))
-            return options_wrong(options, "--%s without --ckpt DIR: no snapshots are taken",
-                                 options_name(code));
-    return true;
-}
-
-static bool complete_restart(struct options *options)
-{
-    struct options_snapshots *snapshots = &options->snapshots;
-
-    if (snapshots->restart && snapshots->restart_old)
-        return options_wrong(options, "-restart and --restart %.200s: give one of them",
-                             snapshots->restart);
-    if (snapshots->restart_old) {
-        snapshots->restart = directory_of_program(options);
-        if (!snapshots->restart)
-            return options_wrong(options, "out of memory");
-    }
-    if (options_given(options, OPT_CKPT))
-        return options_wrong(options,
-                             "--ckpt and --restart: a job that goes on keeps its snapshots "
-                             "where it had them; leave --ckpt out");
-    if (options->export_count > 0)
-        return options_wrong(options,
-                             "-x and --restart: a program that goes on has the environment "
-                             "it had");
-    return true;
-}
-
-bool options_complete(struct options *options, int linked_seconds)
-{
-    struct options_snapshots *snapshots = &options->snapshots;
-    const char *directory = options->lookup("BSPZERO_CKPT");
-
-    if (snapshots->restart || snapshots->restart_old)
-        return complete_restart(options);
-    if (options->input_differs)
-        return options_wrong(options, "--input-differs is for --restart DIR");
-    if (!snapshots->directory && directory && *directory &&
-        !options_take_snapshot(options, OPT_CKPT, "BSPZERO_CKPT=", directory))
-        return false;
-    if (!snapshots->directory && linked_seconds > 0) {
-        snapshots->directory = directory_of_program(options);
-        if (!snapshots->directory)
-            return options_wrong(options, "out of memory");
-    }
-    if (!snapshots->directory)
-        return nothing_in_vain(options);
-    if (!take_settings(options))
-        return false;
-    if (linked_seconds > 0 && !options_given(options, OPT_EVERY)) {
-        char text[32];
-
-        snprintf(text, sizeof text, "%ds", linked_seconds);
-        return options_take(options, OPT_EVERY, "-fcheckpointing ", text);
-    }
-    return true;
-}
-
-bool options_recall(struct options *options, const char *const *words, uint32_t count)
-{
-    uint64_t anew = options->given;
-
-    /* One way of showing output replaces the other, and so do other hosts. */
-    if (anew & OUTPUTS)
-        anew |= OUTPUTS;
-    if (anew & WHICH_HOSTS)
-        anew |= WHICH_HOSTS;
-    for (uint32_t i = 0; i < count; i++) {
-        size_t length = strcspn(words[i], "=");
-        enum option_code code = options_code(words[i], length);
-
-        if (code == 0 || anew >> code & 1)
-            continue;
-        options->given |= UINT64_C(1) << code;
-        if (!options_take(options, code, "as the job was started: ",
-                          words[i][length] ? words[i] + length + 1 : ""))
-            return false;
-    }
-    return take_settings(options);
 }

@@ -1,6 +1,8 @@
-/* options_values.c - the values of bsprun's options, but for those about snapshots. */
+/* options_values.c - the values of bsprun's options, but for those about hosts and snapshots; and
+ * what is said of a value that is wrong. */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,31 @@
 #include "lib/shm/board.h"
 
 #define TIMEOUT_MAX 1e9 /* seconds */
+
+bool options_wrong(struct options *options, const char *format, ...)
+{
+    va_list arguments;
+
+    options->action = OPTIONS_ERROR;
+    va_start(arguments, format);
+    vsnprintf(options->error, sizeof options->error, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void options_note(struct options *options, const char *format, ...)
+{
+    size_t used = strlen(options->note);
+    va_list arguments;
+
+    if (used > 0)
+        used += (size_t)snprintf(options->note + used, sizeof options->note - used, "; ");
+    if (used >= sizeof options->note)
+        return;
+    va_start(arguments, format);
+    vsnprintf(options->note + used, sizeof options->note - used, format, arguments);
+    va_end(arguments);
+}
 
 bool options_take_processes(struct options *options, const char *source, const char *text)
 {

@@ -1,0 +1,164 @@
+/* job_machine_faults.c - hosts that are lost, and what takes their place; the faults that end a
+ * term.
+ *
+ * Happy path: nothing is lost.
+ *
+ * What can fail: an agent is lost -> START_AGENT there, or on a spare -> the next term; too many
+ * faults, or the user's wish: EXIT.
+ */
+#include "bsprun/launcher/job_machine_inside.h"
+
+#define STARTS_MAX 3u /* of an agent in a row without success */
+
+/* ---- Hosts -------------------------------------------------------------------------------- */
+
+static void start_agent(struct job_machine *machine, struct machine_host *host,
+                        struct job_effects *effects)
+{
+    host->state = HOST_STARTING;
+    host->starts++;
+    machine_add(machine, effects, JOB_EFFECT_START_AGENT)->host = host->id;
+}
+
+/* The lost one's place is taken by a new agent there, or on a spare, or by nobody: false. */
+static bool replace(struct job_machine *machine, struct machine_host *host, bool usable,
+                    struct job_effects *effects)
+{
+    if (usable && host->starts < STARTS_MAX) {
+        start_agent(machine, host, effects);
+        return true;
+    }
+    host->state = HOST_GONE;
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        if (machine->hosts[i].state == HOST_UNUSED) {
+            if (machine->program == host->id && !machine->elected)
+                machine->program = machine->zero = machine->hosts[i].id;
+            start_agent(machine, &machine->hosts[i], effects);
+            return true;
+        }
+    return false;
+}
+
+/* ---- Faults ------------------------------------------------------------------------------- */
+
+static bool same_fault(const struct coord_outcome *a, const struct coord_outcome *b)
+{
+    return a->cause == b->cause && a->pid == b->pid && a->signal == b->signal &&
+           a->superstep == b->superstep;
+}
+
+/* What the job ends of, should it end now. */
+static void remember_fault(struct job_machine *machine, const struct coord_outcome *outcome)
+{
+    struct job_fault *fault = &machine->fault;
+    bool again = fault->repeats > 0 && same_fault(&fault->outcome, outcome);
+    fault->repeats = again ? fault->repeats + 1 : 1;
+    fault->outcome = *outcome;
+    fault->outcome.text = "";
+}
+
+/* One that ends a term. */
+static void note_fault(struct job_machine *machine, const struct coord_outcome *outcome)
+{
+    remember_fault(machine, outcome);
+    machine->fault.restarts++;
+}
+
+void machine_replace_late(struct job_machine *machine, struct job_effects *effects)
+{
+    for (uint32_t i = 0; i < machine->config.host_count; i++) {
+        struct machine_host *host = &machine->hosts[i];
+        if (!host->unreplaced || effects->count >= JOB_EFFECTS_MAX / 2)
+            continue;
+        host->unreplaced = false;
+        replace(machine, host, host->usable, effects);
+    }
+}
+
+void machine_recover(struct job_machine *machine, const struct coord_outcome *outcome,
+                     struct job_effects *effects)
+{
+    note_fault(machine, outcome);
+    machine->closed = false; /* a term that is rolled back has not let anybody leave bsp_end */
+    if (machine->stop_asked || machine->save_asked ||
+        machine->fault.restarts > machine->config.max_restarts) {
+        machine_give_up(machine, effects);
+        return;
+    }
+    if (outcome->bad.term > 0 && machine->avoid_count < COORD_AVOID_MAX)
+        machine->avoid[machine->avoid_count++] = outcome->bad;
+    machine->restores = true;
+    machine_move(machine, JOB_MACHINE_GATHERING);
+    machine_replace_late(machine, effects);
+}
+
+struct coord_outcome machine_host_lost(void)
+{
+    return (struct coord_outcome){
+        .status = 1, .cause = WIRE_CAUSE_HOST_LOST, .pid = COORD_NOBODY, .text = ""};
+}
+
+void machine_end_of_loss(struct job_machine *machine, struct job_effects *effects)
+{
+    struct coord_outcome lost = machine_host_lost();
+    note_fault(machine, &lost);
+    machine_give_up(machine, effects);
+}
+
+void machine_dismiss(struct job_machine *machine, uint32_t id, struct job_effects *effects)
+{
+    struct machine_host *host = machine_find(machine, id);
+    replace(machine, host, false, effects);
+    host->state = HOST_LEAVING;
+    machine_add(machine, effects, JOB_EFFECT_DISMISS)->host = id;
+}
+
+/* Before there was a term: nothing has run yet on a host whose agent never came, and a spare will
+ * do as well.  A new job does not begin with fewer hosts than were asked for. */
+static void lost_early(struct job_machine *machine, struct machine_host *host,
+                       const struct job_event *event, struct job_effects *effects)
+{
+    if (host->state == HOST_STARTING && replace(machine, host, event->usable, effects))
+        return;
+    machine_end_of_loss(machine, effects);
+}
+
+void machine_take_agent_lost(struct job_machine *machine, const struct job_event *event,
+                             struct job_effects *effects)
+{
+    struct machine_host *host = machine_find(machine, event->host);
+    struct coord_outcome lost = machine_host_lost();
+    if (!host || host->state == HOST_UNUSED || host->state == HOST_GONE) {
+        effects->dropped = true;
+        return;
+    }
+    if (event->unheard && event->now_ms + machine->config.fence_ms > machine->fence_until_ms) {
+        machine->fence_until_ms = event->now_ms + machine->config.fence_ms;
+        machine->fenced = false;
+    }
+    if (host->state == HOST_LEAVING) {
+        host->state = HOST_GONE;
+        return;
+    }
+    if (machine->state == JOB_MACHINE_RUNNING) {
+        bool of_zero = host->id == machine->zero;
+        host->state = HOST_GONE;
+        if (machine->config.snapshots && !machine->closed) {
+            machine_recover(machine, &lost, effects);
+        } else if (of_zero) {
+            machine_end_of_loss(machine, effects);
+        } else { /* Processor Zero decides */
+            host->unreplaced = true;
+            host->usable = event->usable;
+        }
+    } else if (machine->state == JOB_MACHINE_GATHERING && !machine->elected && !machine->restores) {
+        lost_early(machine, host, event, effects);
+        return;
+    }
+    if (machine->state != JOB_MACHINE_GATHERING)
+        return;
+    replace(machine, host, event->usable, effects);
+    /* There is no term that it would end. */
+    if (machine->term > 0 && machine->fault.repeats == 0)
+        remember_fault(machine, &lost);
+}

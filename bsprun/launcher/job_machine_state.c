@@ -1,0 +1,118 @@
+/* job_machine_state.c - the states of the job machine, what it emits, and what others may see of
+ * it.
+ */
+#include "bsprun/launcher/job_machine_inside.h"
+
+#include <assert.h>
+
+#define IN(state) (1u << (state))
+static const struct {
+    const char *name;
+    unsigned next;
+} states[JOB_MACHINE_STATE_COUNT] = {
+    [JOB_MACHINE_GATHERING] = {"GATHERING", IN(JOB_MACHINE_RUNNING) | IN(JOB_MACHINE_OVER)},
+    [JOB_MACHINE_RUNNING] = {"RUNNING", IN(JOB_MACHINE_GATHERING) | IN(JOB_MACHINE_FINISHING) |
+                                            IN(JOB_MACHINE_OVER)},
+    [JOB_MACHINE_FINISHING] = {"FINISHING", IN(JOB_MACHINE_OVER)},
+    [JOB_MACHINE_OVER] = {"OVER", 0},
+};
+
+void machine_move(struct job_machine *machine, enum job_machine_state to)
+{
+    assert(states[machine->state].next & IN(to));
+    machine->state = to;
+}
+
+struct job_effect *machine_add(struct job_machine *machine, struct job_effects *effects,
+                               enum job_effect_kind kind)
+{
+    assert(effects->count < JOB_EFFECTS_MAX);
+    struct job_effect *effect = &effects->items[effects->count++];
+    *effect = (struct job_effect){.kind = kind, .term = machine->term, .host = machine->zero};
+    return effect;
+}
+
+struct machine_host *machine_find(const struct job_machine *machine, uint32_t id)
+{
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        if (machine->hosts[i].id == id)
+            return &machine->hosts[i];
+    return NULL;
+}
+
+uint32_t machine_count(const struct job_machine *machine, enum host_state state)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        found += machine->hosts[i].state == state;
+    return found;
+}
+
+/* ---- What others may see ------------------------------------------------------------------- */
+
+const char *job_machine_state_name(enum job_machine_state state)
+{
+    return (unsigned)state < JOB_MACHINE_STATE_COUNT ? states[state].name : "unknown";
+}
+
+bool job_machine_member(const struct job_machine *machine, uint32_t host)
+{
+    const struct machine_host *found = machine_find(machine, host);
+    return found && found->state == HOST_UP;
+}
+
+enum job_machine_state job_machine_state(const struct job_machine *machine)
+{
+    return machine->state;
+}
+
+uint32_t job_machine_term(const struct job_machine *machine)
+{
+    return machine->term;
+}
+
+uint32_t job_machine_zero(const struct job_machine *machine)
+{
+    return machine->zero;
+}
+
+uint32_t job_machine_program(const struct job_machine *machine)
+{
+    return machine->program;
+}
+
+bool job_machine_restores(const struct job_machine *machine)
+{
+    return machine->restores;
+}
+
+uint64_t job_machine_wanted(const struct job_machine *machine)
+{
+    return machine->config.wanted;
+}
+
+const struct coord_lineage *job_machine_lineage(const struct job_machine *machine)
+{
+    return &machine->config.lineage;
+}
+
+uint32_t job_machine_avoid(const struct job_machine *machine, const struct coord_name **names)
+{
+    *names = machine->avoid;
+    return machine->avoid_count;
+}
+
+struct job_fault job_machine_fault(const struct job_machine *machine)
+{
+    return machine->fault;
+}
+
+bool job_machine_closed(const struct job_machine *machine)
+{
+    return machine->closed;
+}
+
+struct coord_outcome job_machine_outcome(const struct job_machine *machine)
+{
+    return machine->outcome;
+}
