@@ -13,182 +13,12 @@
 #include "bsprun/link/link.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bsprun/link/link_inside.h"
 #include "bsprun/link/link_tune.h"
-
-void links_lock(struct links *links)
-{
-    atomic_fetch_add(&links->bell->asked, 1);
-    pthread_mutex_lock(&links->bell->lock);
-    atomic_fetch_sub(&links->bell->asked, 1);
-}
-
-void links_unlock(struct links *links)
-{
-    pthread_mutex_unlock(&links->bell->lock);
-}
-
-static struct link *link_to(struct links *links, uint32_t host)
-{
-    for (uint32_t i = 0; i < links->count; i++)
-        if (links->all[i].host == host)
-            return &links->all[i];
-    return NULL;
-}
-
-void link_break(struct link *link, const char *why)
-{
-    if (link->broken)
-        return;
-    link->broken = true;
-    if (why != link->why)
-        snprintf(link->why, sizeof link->why, "%s", why);
-    uv_async_send(&link->links->async);
-}
-
-/* ---- Sending ------------------------------------------------------------------------------- */
-
-void link_push(struct link *link)
-{
-    int result;
-
-    if (!link->up || link->broken || link->want_write)
-        return;
-    result = link_out_write(&link->out, link->fd);
-    if (result < 0)
-        link_break(link, strerror(-result));
-    link->want_write = result == 1;
-    if (link->want_write)
-        link_want(link);
-}
-
-/* With the lock held. */
-static void send_stage(struct links *links, uint64_t superstep, enum bspz_stage stage)
-{
-    uint32_t first = 0;
-
-    /* Not all begin with the same one. */
-    while (first < links->count && links->all[first].host < links->host)
-        first++;
-    for (uint32_t i = 0; i < links->count; i++) {
-        struct link *link = &links->all[(first + i) % links->count];
-        struct mirror_block block;
-        int error;
-
-        if (link->broken || !mirror_has(links->mirror, link->host))
-            continue;
-        error = mirror_collect(links->mirror, link->host, superstep, stage, &block);
-        if (!error) {
-            error = link_out_load(&link->out, &block);
-            if (error)
-                mirror_block_free(&block);
-        }
-        if (error)
-            link_break(link, "no memory to send a superstep");
-        link_push(link);
-    }
-    mirror_collected(links->mirror, superstep, stage);
-    if (stage == BSPZ_STAGE_ARRIVED)
-        links->passed = superstep + 1;
-}
-
-static bool output_waits(const struct links *links)
-{
-    struct pollfd polled[2];
-    nfds_t count = 0;
-
-    for (int i = 0; i < 2; i++)
-        if (links->outputs[i] >= 0)
-            polled[count++] = (struct pollfd){.fd = links->outputs[i], .events = POLLIN};
-    return count > 0 && links->calls.arrived && poll(polled, count, 0) > 0;
-}
-
-void links_send_due(struct links *links)
-{
-    enum bspz_stage stage;
-    uint64_t superstep;
-
-    while (links->mirror && !links->drain_due && mirror_due(links->mirror, &superstep, &stage)) {
-        if (stage == BSPZ_STAGE_ARRIVED && links->drained != superstep + 1 && output_waits(links)) {
-            links->drain_due = true;
-            links->drained = superstep + 1;
-            uv_async_send(&links->async);
-            return;
-        }
-        send_stage(links, superstep, stage);
-    }
-}
-
-void links_poke(struct links *links)
-{
-    links_lock(links);
-    links_send_due(links);
-    links_unlock(links);
-}
-
-int links_send(struct links *links, uint32_t host, struct wire_message *message)
-{
-    struct link *link = link_to(links, host);
-    struct wire_buffer encoded = {0};
-    char why[WIRE_ERROR_SIZE];
-    int error;
-
-    if (!link || link->broken || links->closed)
-        return 0;
-    error = wire_encode(message, &encoded, why, sizeof why);
-    if (error) {
-        free(encoded.data);
-        return error;
-    }
-    links_lock(links);
-    error = link_out_text(&link->out, encoded.data, (uint32_t)encoded.size);
-    if (error)
-        free(encoded.data);
-    else
-        link_push(link);
-    links_unlock(links);
-    return error;
-}
-
-uint64_t links_waiting(const struct links *links, uint32_t host)
-{
-    struct links *mutable = (struct links *)links;
-    struct link *link = link_to(mutable, host);
-    uint64_t waiting;
-
-    links_lock(mutable);
-    waiting = link ? link->out.waiting : 0;
-    links_unlock(mutable);
-    return waiting;
-}
-
-uint64_t links_passed(const struct links *links)
-{
-    struct links *mutable = (struct links *)links;
-    uint64_t passed;
-
-    links_lock(mutable);
-    passed = links->passed;
-    links_unlock(mutable);
-    return passed;
-}
-
-void links_break(struct links *links, uint32_t host, const char *why)
-{
-    struct link *link = link_to(links, host);
-
-    if (!link || links->closed)
-        return;
-    links_lock(links);
-    link_break(link, why);
-    links_unlock(links);
-}
 
 /* ---- What the loop is told of -------------------------------------------------------------- */
 
@@ -296,7 +126,7 @@ static int attach(struct link *link, int fd, const struct net_session *session)
 
 void links_take(struct links *links, uint32_t host, int fd, const struct net_session *session)
 {
-    struct link *link = link_to(links, host);
+    struct link *link = links_to(links, host);
     int error;
 
     if (!link || link->up || link->broken || links->closed) {

@@ -32,31 +32,6 @@ static void set_gate(struct links *links, bool open)
     epoll_ctl(links->gate, EPOLL_CTL_MOD, links->ready, &event);
 }
 
-void link_want(struct link *link)
-{
-    uint32_t events = (link_in_waits(&link->in) ? 0 : EPOLLIN) | (link->want_write ? EPOLLOUT : 0);
-    struct epoll_event event = {.events = events, .data.ptr = link};
-    int operation = EPOLL_CTL_MOD;
-
-    if (link->fd < 0 || events == link->events || (link->broken && events))
-        return;
-    if (link->events == 0)
-        operation = EPOLL_CTL_ADD;
-    else if (events == 0)
-        operation = EPOLL_CTL_DEL; /* else it would go on telling of a hangup */
-    if (epoll_ctl(link->links->ready, operation, link->fd, &event) == 0)
-        link->events = events;
-    else
-        link_break(link, strerror(errno));
-}
-
-void link_forget(struct link *link)
-{
-    if (link->events && link->fd >= 0)
-        epoll_ctl(link->links->ready, EPOLL_CTL_DEL, link->fd, NULL);
-    link->events = 0;
-}
-
 /* ---- By the loop --------------------------------------------------------------------------- */
 
 /* False: the other thread has `in`. */

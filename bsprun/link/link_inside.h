@@ -129,12 +129,20 @@ struct links {
     uint64_t passed;
 };
 
-/* ---- link.c ---- */
+/* ---- link_state.c ---- */
 
 void links_lock(struct links *links);
 void links_unlock(struct links *links);
+/* NULL: there is no such host. */
+struct link *links_to(struct links *links, uint32_t host);
 /* With the lock held, the next three.  The first reason stays. */
 void link_break(struct link *link, const char *why);
+/* What the link waits for may have changed; it waits for nothing more. */
+void link_want(struct link *link);
+void link_forget(struct link *link);
+
+/* ---- link_send.c: with the lock held ---- */
+
 /* Writes what can be written. */
 void link_push(struct link *link);
 /* Sends whatever is due, unless output has to go first. */
@@ -146,9 +154,6 @@ void links_send_due(struct links *links);
 int links_drive_begin(struct links *links);
 /* With the lock held. */
 void links_drive_end(struct links *links, uv_close_cb closed);
-/* With the lock held: what the link waits for may have changed; it waits for nothing more. */
-void link_want(struct link *link);
-void link_forget(struct link *link);
 /* By the loop: what waits for it goes on. */
 void links_resume(struct links *links);
 
