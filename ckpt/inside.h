@@ -44,14 +44,22 @@ void store_snapshot_name(char name[SNAPSHOT_NAME], uint64_t superstep, uint32_t 
 bool store_parse_snapshot(const char *name, uint64_t *superstep, uint32_t *term);
 void store_image_name(char name[IMAGE_NAME], uint32_t pid);
 
-/* Opens a folder below another one: the caller's own, not a symbolic link, not writable by others.
- */
+/* 0; -ENOTDIR; -EPERM: the open folder is not the caller's own, or others may write to it. */
+int store_check_folder(int folder);
+/* Opens a folder below another one, which must be as store_check_folder wants it, and no symbolic
+ * link. */
 int store_open_folder(const struct store *store, int parent, const char *name);
 
 /* Names in a folder but . and ..; a list of strings for store_names_free.  Through a descriptor of
  * its own, so it can be called again. */
 int store_names(int folder, char ***names, size_t *count);
 void store_names_free(char **names, size_t count);
+
+bool store_has_file(int folder, const char *name);
+/* How many finished images there are in a snapshot's folder. */
+size_t store_images_in(int folder);
+/* Whether the open folder is that of a job, also when its records are lost. */
+bool store_is_job(int folder);
 
 /* A folder of the chosen job that has the name of a snapshot. */
 struct store_stop {
@@ -69,9 +77,10 @@ int store_walk(const struct store *store, store_visit *visit, void *context);
  * for one. */
 int store_remove_folder(const struct store *store, int parent, const char *name);
 
-/* The manifest in an open folder, which must be that snapshot's. */
-int store_folder_manifest(const struct store *store, int folder, uint64_t superstep, uint32_t term,
-                          struct manifest *manifest, char *error);
+/* The manifest in a snapshot's open folder (name: MANIFEST_NAME), or its copy; it must be that
+ * snapshot's. */
+int store_load_manifest(const struct store *store, int folder, const char *name, uint64_t superstep,
+                        uint32_t term, struct manifest *manifest, char *error);
 
 /* Whether a snapshot still counts after the terms that began. */
 bool store_counts(const struct manifest_terms *terms, uint64_t superstep, uint32_t term);
@@ -81,15 +90,5 @@ int store_load_terms(const struct store *store, int job, struct manifest_terms *
 int store_load_record(const struct store *store, int job, const char *name,
                       struct manifest_terms *terms, char *error);
 int store_save_terms(struct store *store, const struct manifest_terms *terms, char *error);
-
-/* survey.c: whether the open folder is that of a job, also when its records are lost. */
-bool store_is_job(int folder);
-/* The copy of a snapshot's manifest, if it can be believed: 0 or a negative errno value. */
-int store_manifest_copy(const struct store *store, int folder, uint64_t superstep, uint32_t term,
-                        struct manifest *manifest);
-/* Whether the snapshot's folder still has the file that says that it counts. */
-bool store_has_count(int folder);
-/* How many finished images there are in a snapshot's folder. */
-size_t store_images_in(int folder);
 
 #endif

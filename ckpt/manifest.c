@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "ckpt/format/layout.h"
 #include "ckpt/sealed.h"

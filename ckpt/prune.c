@@ -1,7 +1,6 @@
 /* prune.c - removes what is not needed any more, or never became anything; see store.h. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

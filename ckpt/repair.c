@@ -78,12 +78,14 @@ static int trace_snapshot(const struct store *store, const struct store_stop *at
         traces->last = at->term;
     if (at->folder < 0)
         return 0;
-    int status = store_folder_manifest(store, at->folder, at->superstep, at->term, &manifest, NULL);
+    int status = store_load_manifest(store, at->folder, MANIFEST_NAME, at->superstep, at->term,
+                                     &manifest, NULL);
     if (status == -ENOENT || status == -EBADMSG)
-        status = store_manifest_copy(store, at->folder, at->superstep, at->term, &manifest);
+        status = store_load_manifest(store, at->folder, MANIFEST_COPY, at->superstep, at->term,
+                                     &manifest, NULL);
     if (status != 0)
         return 0;
-    if (store_has_count(at->folder)) {
+    if (store_has_file(at->folder, COUNTS_NAME)) {
         status = add_trace(traces, &(struct trace){at->superstep, at->term, manifest.created});
         memcpy(traces->job, manifest.job.data, WIRE_JOB_SIZE);
     } else {
@@ -255,8 +257,10 @@ static int repair_manifest(const struct store *store, const struct store_stop *a
 
     if (folder < 0)
         return 0; /* not ours: reported when it is listed */
-    int one = store_folder_manifest(store, folder, at->superstep, at->term, &manifest, NULL);
-    int two = store_manifest_copy(store, folder, at->superstep, at->term, &copy);
+    int one =
+        store_load_manifest(store, folder, MANIFEST_NAME, at->superstep, at->term, &manifest, NULL);
+    int two =
+        store_load_manifest(store, folder, MANIFEST_COPY, at->superstep, at->term, &copy, NULL);
     bool put_back =
         (one == -ENOENT || one == -EBADMSG) && two == 0 && images_are_there(folder, &copy);
     if (put_back)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,77 +14,7 @@
 #include "ckpt/inside.h"
 #include "lib/wire/schema.h"
 
-/* ---- Messages -------------------------------------------------------------------------------- */
-
-const char *store_error_text(int code)
-{
-    return code == -EPERM ? "it is not yours, or others may write to it" : strerror(-code);
-}
-
-static void compose(const struct store *store, char *error, const char *ending, const char *format,
-                    va_list arguments)
-{
-    char text[MANIFEST_ERROR_SIZE];
-
-    if (!error)
-        return;
-    vsnprintf(text, sizeof(text), format, arguments);
-    /* Long paths lose their beginning rather than the message its end. */
-    int room = (int)(MANIFEST_ERROR_SIZE - 8 - strlen(ending) - strnlen(text, 400));
-    int path = (int)strlen(store->path), shown = room < 0 ? 0 : room < path ? room : path;
-    snprintf(error, MANIFEST_ERROR_SIZE, "%s%.*s: %.400s%s%s", shown < path ? "..." : "", shown,
-             store->path + (path - shown), text, ending[0] ? ": " : "", ending);
-}
-
-int store_fail(const struct store *store, int code, char *error, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    compose(store, error, "", format, arguments);
-    va_end(arguments);
-    return code;
-}
-
-int store_fail_system(const struct store *store, int code, char *error, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    compose(store, error, store_error_text(code), format, arguments);
-    va_end(arguments);
-    return code;
-}
-
 /* ---- Opening --------------------------------------------------------------------------------- */
-
-static int check_folder(int folder)
-{
-    struct stat about;
-
-    if (fstat(folder, &about) < 0)
-        return -errno;
-    if (!S_ISDIR(about.st_mode))
-        return -ENOTDIR;
-    if (about.st_uid != geteuid() || (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return -EPERM;
-    return 0;
-}
-
-int store_open_folder(const struct store *store, int parent, const char *name)
-{
-    const struct store_io *io = &store->io;
-
-    int folder = io->open(io->context, parent, name, O_RDONLY | O_DIRECTORY, 0);
-    if (folder < 0)
-        return folder == -ELOOP ? -EPERM : folder;
-    int status = check_folder(folder);
-    if (status < 0) {
-        io->close(io->context, folder);
-        return status;
-    }
-    return folder;
-}
 
 /* Makes the directory, and its entry in the parent durable. */
 static int make_base(struct store *store, const char *path)
@@ -117,7 +46,7 @@ static int open_base(struct store *store, const char *path)
     store->base = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (store->base < 0)
         return -errno;
-    return check_folder(store->base);
+    return store_check_folder(store->base);
 }
 
 static int take_lock(struct store *store, char *error)

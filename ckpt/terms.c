@@ -57,6 +57,28 @@ int store_terms(struct store *store, struct manifest_terms *terms, char *error)
                       : 0;
 }
 
+/* The last term goes back to a snapshot of an earlier one, that to one before: what lies on this
+ * way counts. */
+bool store_counts(const struct manifest_terms *terms, uint64_t superstep, uint32_t term)
+{
+    uint64_t limit = UINT64_MAX;
+    uint32_t expected = 0;
+
+    for (uint32_t i = terms->terms.count; i-- > 0;) {
+        const struct manifest_term *began = &terms->terms.items[i];
+        if (expected != 0 && began->term != expected)
+            continue;
+        if (began->term == term)
+            return superstep <= limit;
+        if (began->superstep < limit)
+            limit = began->superstep;
+        expected = began->from_term;
+        if (expected == 0)
+            return false;
+    }
+    return false;
+}
+
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 int store_save_terms(struct store *store, const struct manifest_terms *terms, char *error)

@@ -224,7 +224,8 @@ static bool only_lacks_a_copy(struct store *store, const struct deed *deed)
     int folder = store_open_folder(store, store->job, name);
     if (folder < 0)
         return false;
-    int status = store_manifest_copy(store, folder, deed->superstep, deed->term, &manifest);
+    int status = store_load_manifest(store, folder, MANIFEST_COPY, deed->superstep, deed->term,
+                                     &manifest, NULL);
     if (status == 0)
         manifest_free(&manifest);
     store->io.close(store->io.context, folder);

@@ -1,4 +1,5 @@
-/* names.c - names in the store, and what goes by them: listing and removing folders. */
+/* directory.c - the directory of a store: names, what a folder of it holds, removing one; see
+ * inside.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ckpt/inside.h"
@@ -38,6 +40,36 @@ bool store_parse_snapshot(const char *name, uint64_t *superstep, uint32_t *term)
 void store_image_name(char name[IMAGE_NAME], uint32_t pid)
 {
     snprintf(name, IMAGE_NAME, "%" PRIu32 ".img", pid);
+}
+
+/* ---- Folders --------------------------------------------------------------------------------- */
+
+int store_check_folder(int folder)
+{
+    struct stat about;
+
+    if (fstat(folder, &about) < 0)
+        return -errno;
+    if (!S_ISDIR(about.st_mode))
+        return -ENOTDIR;
+    if (about.st_uid != geteuid() || (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return -EPERM;
+    return 0;
+}
+
+int store_open_folder(const struct store *store, int parent, const char *name)
+{
+    const struct store_io *io = &store->io;
+
+    int folder = io->open(io->context, parent, name, O_RDONLY | O_DIRECTORY, 0);
+    if (folder < 0)
+        return folder == -ELOOP ? -EPERM : folder;
+    int status = store_check_folder(folder);
+    if (status < 0) {
+        io->close(io->context, folder);
+        return status;
+    }
+    return folder;
 }
 
 static int by_name(const void *a, const void *b)
@@ -124,6 +156,67 @@ void store_names_free(char **names, size_t count)
         free(names[i]);
     free(names);
 }
+
+bool store_has_file(int folder, const char *name)
+{
+    return faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool is_image(const char *name)
+{
+    char again[IMAGE_NAME];
+    unsigned pid;
+
+    if (sscanf(name, "%u", &pid) != 1)
+        return false;
+    store_image_name(again, pid);
+    return strcmp(name, again) == 0;
+}
+
+size_t store_images_in(int folder)
+{
+    char **names;
+    size_t count, images = 0;
+
+    if (store_names(folder, &names, &count) < 0)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        images += is_image(names[i]);
+    store_names_free(names, count);
+    return images;
+}
+
+static bool is_snapshot(int job, const char *name)
+{
+    uint64_t superstep;
+    uint32_t term;
+
+    if (!store_parse_snapshot(name, &superstep, &term))
+        return false;
+    int folder = openat(job, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0)
+        return false;
+    bool is_one = store_has_file(folder, MANIFEST_NAME) || store_has_file(folder, MANIFEST_COPY) ||
+                  store_images_in(folder) > 0;
+    close(folder);
+    return is_one;
+}
+
+bool store_is_job(int folder)
+{
+    char **names;
+    size_t count;
+    bool is_one = store_has_file(folder, TERM_NAME) || store_has_file(folder, TERM_COPY);
+
+    if (is_one || store_names(folder, &names, &count) < 0)
+        return is_one;
+    for (size_t i = 0; i < count && !is_one; i++)
+        is_one = is_snapshot(folder, names[i]);
+    store_names_free(names, count);
+    return is_one;
+}
+
+/* ---- Removing -------------------------------------------------------------------------------- */
 
 /* Removes a file of those in the folder, durably. */
 static int remove_named(const struct store *store, int folder, char **names, size_t count,

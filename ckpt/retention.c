@@ -1,4 +1,4 @@
-/* keep.c - which snapshots are kept, and why; see store.h.
+/* retention.c - which snapshots are kept, and why; see store.h.
  *
  * The newest ones, and what their images are based on.  A full image that is damaged takes with it
  * all that is based on it: so there is always a second snapshot kept that shares no image with the

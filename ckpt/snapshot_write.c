@@ -1,4 +1,4 @@
-/* snapshot.c - writing a snapshot: its folder, its images, its manifest; see store.h.
+/* snapshot_write.c - writing a snapshot: its folder, its images, its manifest; see store.h.
  *
  * What is durable before what: the folder's name before anything in it counts, each image before
  * its name, all names before the manifest.  So a manifest that is there refers to what is there. */
