@@ -1,7 +1,7 @@
 /* coord.c - the states of Processor Zero, the step, and what can be asked about a machine.
  *
  * coord_step looks the event up in `rules`: in which states it is legal, in which it comes too late
- * to matter, and which function of events.c takes it.
+ * to matter, and which function takes it.
  */
 #include "coordinator/core/state.h"
 

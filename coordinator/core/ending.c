@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#define STATUS_SAVED   123 /* restart me */
 #define STATUS_TIMEOUT 124
 #define STATUS_SIGNAL  128 /* plus the signal's number */
 #define SIGNAL_KILL    9u
@@ -69,6 +70,16 @@ void coord_begin_abort(struct coord *state, struct coord_effects *effects)
     coord_add_effect(state, effects, COORD_EFFECT_STOP_RANKS);
     coord_add_effect(state, effects, COORD_EFFECT_SET_TIMER)->milliseconds =
         state->config.stop_grace_ms;
+}
+
+void coord_stop_saved(struct coord *state, const char *text, struct coord_effects *effects)
+{
+    if (state->committed.term > 0)
+        coord_blame(state, WIRE_CAUSE_SAVED, COORD_NOBODY, STATUS_SAVED, state->save_signal, text);
+    else
+        coord_blame(state, WIRE_CAUSE_STOPPED, COORD_NOBODY,
+                    STATUS_SIGNAL + (int32_t)state->save_signal, state->save_signal, NULL);
+    coord_begin_abort(state, effects);
 }
 
 void coord_fail(struct coord *state, struct coord_effects *effects)

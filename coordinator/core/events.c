@@ -105,59 +105,6 @@ int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
     return 0;
 }
 
-/* ---- When the next decision is due -------------------------------------------------------- */
-
-void coord_note_going_on(struct coord *state)
-{
-    state->facts.last_ns = state->now_ns;
-    coord_pace_from(state);
-}
-
-static uint64_t due_ns(struct coord *state)
-{
-    coord_know(state);
-    state->facts.now_ns = state->now_ns;
-    state->facts.writing = state->ticket.state != COORD_TICKET_NONE;
-    return policy_due_ns(&state->config.rule, &state->facts);
-}
-
-void coord_plan(struct coord *state)
-{
-    state->asked = false;
-    state->consult =
-        coord_next_consult(state->superstep, state->config.consult_every, state->config.abort_at);
-    if (!state->config.snapshots)
-        return;
-    /* The barrier that ends superstep s completes s + 1. */
-    uint64_t wanted = policy_next(&state->config.rule, state->superstep + 1);
-    if (wanted != POLICY_NEVER && wanted - 1 < state->consult)
-        state->consult = wanted - 1;
-    if (state->save || state->save_and_stop || due_ns(state) == 0)
-        state->consult = state->superstep;
-}
-
-void coord_plan_timer(struct coord *state, struct coord_effects *effects)
-{
-    uint64_t due = state->config.snapshots ? due_ns(state) : POLICY_NEVER;
-    if (due == 0 || due == POLICY_NEVER)
-        return;
-    struct coord_effect *effect = coord_add_effect(state, effects, COORD_EFFECT_SET_TIMER);
-    effect->timer = COORD_TIMER_SNAPSHOT;
-    effect->milliseconds = (due - 1) / 1000000u + 1;
-}
-
-void coord_plan_next(struct coord *state, struct coord_effects *effects)
-{
-    if (state->phase != COORD_RUNNING || state->config.rule.kind != POLICY_AUTO)
-        return;
-    if (due_ns(state) > 0) {
-        coord_plan_timer(state, effects);
-        return;
-    }
-    state->asked = true;
-    coord_add_effect(state, effects, COORD_EFFECT_CONSULT);
-}
-
 /* ---- Barriers ----------------------------------------------------------------------------- */
 
 static int check_arrival(const struct coord *state, const struct coord_host *host,

@@ -1,4 +1,4 @@
-/* snapshot.c - the ticket of Processor Zero: a snapshot from the barrier to where all know of it.
+/* snapshot.c - a snapshot from the barrier to where all know of it: what moves the ticket on.
  *
  * Happy path: the policy says so at a barrier -> RELEASE(snapshot) -> CAPTURED from every host,
  * RESUME -> IMAGE_DURABLE of every process -> PERSIST -> PERSISTED: from here on it is the snapshot
@@ -10,86 +10,17 @@
  */
 #include "coordinator/core/state.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#define STATUS_SAVED  123 /* restart me */
-#define STATUS_SIGNAL 128
-
-#define NO_NEW        "stopped without a new snapshot"
-
-static const unsigned next_states[COORD_TICKET_STATE_COUNT] = {
-    [COORD_TICKET_NONE] = 1u << COORD_TICKET_OPEN,
-    [COORD_TICKET_OPEN] = 1u << COORD_TICKET_PERSISTING | 1u << COORD_TICKET_NONE,
-    [COORD_TICKET_PERSISTING] = 1u << COORD_TICKET_ANNOUNCED | 1u << COORD_TICKET_NONE,
-    [COORD_TICKET_ANNOUNCED] = 1u << COORD_TICKET_NONE,
-};
-
-static void move(struct coord *state, enum coord_ticket_state to)
-{
-    assert(next_states[state->ticket.state] & 1u << to);
-    state->ticket.state = to;
-}
-
-/* ---- Opening ------------------------------------------------------------------------------ */
-
-enum policy_answer coord_ask_policy(struct coord *state)
-{
-    struct policy_facts *facts = &state->facts;
-    coord_know(state);
-    facts->superstep = state->superstep + 1;
-    facts->now_ns = state->now_ns;
-    facts->requested = state->save || state->save_and_stop;
-    facts->writing = state->ticket.state != COORD_TICKET_NONE;
-    return policy_decide(&state->config.rule, facts);
-}
-
-void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
-{
-    struct coord_ticket *ticket = &state->ticket;
-    move(state, COORD_TICKET_OPEN);
-    ticket->name = (struct coord_name){superstep, state->config.term};
-    ticket->base = base;
-    ticket->missing = base ? 1 : state->processes;
-    memset(ticket->images, 0, ticket->missing * sizeof(*ticket->images));
-    ticket->begun_ns = state->now_ns;
-    ticket->changed = 0;
-    ticket->follows = state->facts.taken;
-    ticket->busy_ns = ticket->copied_ns = 0;
-    ticket->cost_ns = 0;
-    ticket->counted = 0;
-    ticket->input = ticket->input_digest = 0;
-    for (uint32_t i = 0; i < state->host_count; i++) {
-        struct coord_host *host = &state->hosts[i];
-        host->captured = host->count == 0;
-        host->known = host->durable = false;
-        host->position[0] = host->position[1] = 0;
-    }
-    if (base)
-        return;
-    state->save = false;
-    state->facts.taken = true;
-    state->facts.costs.changed_over_ns = state->now_ns - state->facts.last_ns;
-    state->facts.costs.pause_ns = 0;
-}
+#define NO_NEW "stopped without a new snapshot"
 
 /* ---- Ending it ---------------------------------------------------------------------------- */
-
-void coord_stop_saved(struct coord *state, const char *text, struct coord_effects *effects)
-{
-    if (state->committed.term > 0)
-        coord_blame(state, WIRE_CAUSE_SAVED, COORD_NOBODY, STATUS_SAVED, state->save_signal, text);
-    else
-        coord_blame(state, WIRE_CAUSE_STOPPED, COORD_NOBODY,
-                    STATUS_SIGNAL + (int32_t)state->save_signal, state->save_signal, NULL);
-    coord_begin_abort(state, effects);
-}
 
 /* There is no ticket any more: whoever waited for that goes on. */
 static void ticket_is_over(struct coord *state, struct coord_effects *effects)
 {
-    move(state, COORD_TICKET_NONE);
+    coord_move_ticket(state, COORD_TICKET_NONE);
     if (state->phase == COORD_HELD_BACK)
         coord_decide_barrier(state, effects);
     else if (state->phase == COORD_SAVING)
@@ -138,14 +69,14 @@ void coord_advance_ticket(struct coord *state, struct coord_effects *effects)
     if (ticket->state != COORD_TICKET_OPEN || ticket->missing > 0 ||
         state->phase == COORD_CAPTURING)
         return;
-    move(state, COORD_TICKET_PERSISTING);
+    coord_move_ticket(state, COORD_TICKET_PERSISTING);
     coord_add_effect(state, effects, COORD_EFFECT_PERSIST);
 }
 
 static void commit(struct coord *state, struct coord_effects *effects)
 {
     struct policy_costs *costs = &state->facts.costs;
-    move(state, COORD_TICKET_ANNOUNCED);
+    coord_move_ticket(state, COORD_TICKET_ANNOUNCED);
     state->committed = state->ticket.name;
     costs->commit_ns = state->now_ns - state->ticket.begun_ns;
     costs->changed_bytes = state->ticket.changed;

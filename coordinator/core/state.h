@@ -147,10 +147,14 @@ void coord_begin_abort(struct coord *state, struct coord_effects *effects);
 /* The term ends by a fault, for the reason that was blamed: FAILED where there is a snapshot to go
  * back to, else the job is cut short. */
 void coord_fail(struct coord *state, struct coord_effects *effects);
+/* Asked to stop after a snapshot: it is there (text NULL), or will not be, so with what there is. */
+void coord_stop_saved(struct coord *state, const char *text, struct coord_effects *effects);
 
-/* events.c */
-/* All have arrived: what the barrier does (again, once the snapshot before is over). */
-void coord_decide_barrier(struct coord *state, struct coord_effects *effects);
+/* ticket.c */
+/* The only way from one state of the ticket to another. */
+void coord_move_ticket(struct coord *state, enum coord_ticket_state to);
+/* OPEN, for the snapshot of so many supersteps; base: snapshot 0, one image for all. */
+void coord_open_ticket(struct coord *state, uint64_t superstep, bool base);
 /* Sets the next superstep to be consulted about and, when it must come sooner, the timer. */
 void coord_plan(struct coord *state);
 void coord_plan_timer(struct coord *state, struct coord_effects *effects);
@@ -158,14 +162,16 @@ void coord_plan_timer(struct coord *state, struct coord_effects *effects);
 void coord_plan_next(struct coord *state, struct coord_effects *effects);
 /* bsp_begin or bsp_sync returns everywhere: the time between snapshots counts from now. */
 void coord_note_going_on(struct coord *state);
+/* What the policy says at the barrier at which all have arrived. */
+enum policy_answer coord_ask_policy(struct coord *state);
+
+/* events.c */
+/* All have arrived: what the barrier does (again, once the snapshot before is over). */
+void coord_decide_barrier(struct coord *state, struct coord_effects *effects);
 
 /* snapshot.c */
-void coord_open_ticket(struct coord *state, uint64_t superstep, bool base);
 /* Whatever the ticket waited for may have come. */
 void coord_advance_ticket(struct coord *state, struct coord_effects *effects);
-enum policy_answer coord_ask_policy(struct coord *state);
-/* Asked to stop after a snapshot: it is there (text NULL), or will not be, so with what there is. */
-void coord_stop_saved(struct coord *state, const char *text, struct coord_effects *effects);
 
 /* restore.c */
 void coord_choose(struct coord *state, struct coord_effects *effects);

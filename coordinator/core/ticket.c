@@ -1,0 +1,112 @@
+/* ticket.c - the ticket of Processor Zero, the snapshot that is being taken: its states, its
+ * opening, and when the next one is due.  Which events move it on is said in snapshot.c. */
+#include "coordinator/core/state.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const unsigned next_states[COORD_TICKET_STATE_COUNT] = {
+    [COORD_TICKET_NONE] = 1u << COORD_TICKET_OPEN,
+    [COORD_TICKET_OPEN] = 1u << COORD_TICKET_PERSISTING | 1u << COORD_TICKET_NONE,
+    [COORD_TICKET_PERSISTING] = 1u << COORD_TICKET_ANNOUNCED | 1u << COORD_TICKET_NONE,
+    [COORD_TICKET_ANNOUNCED] = 1u << COORD_TICKET_NONE,
+};
+
+void coord_move_ticket(struct coord *state, enum coord_ticket_state to)
+{
+    assert(next_states[state->ticket.state] & 1u << to);
+    state->ticket.state = to;
+}
+
+void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
+{
+    struct coord_ticket *ticket = &state->ticket;
+    coord_move_ticket(state, COORD_TICKET_OPEN);
+    ticket->name = (struct coord_name){superstep, state->config.term};
+    ticket->base = base;
+    ticket->missing = base ? 1 : state->processes;
+    memset(ticket->images, 0, ticket->missing * sizeof(*ticket->images));
+    ticket->begun_ns = state->now_ns;
+    ticket->changed = 0;
+    ticket->follows = state->facts.taken;
+    ticket->busy_ns = ticket->copied_ns = 0;
+    ticket->cost_ns = 0;
+    ticket->counted = 0;
+    ticket->input = ticket->input_digest = 0;
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        struct coord_host *host = &state->hosts[i];
+        host->captured = host->count == 0;
+        host->known = host->durable = false;
+        host->position[0] = host->position[1] = 0;
+    }
+    if (base)
+        return;
+    state->save = false;
+    state->facts.taken = true;
+    state->facts.costs.changed_over_ns = state->now_ns - state->facts.last_ns;
+    state->facts.costs.pause_ns = 0;
+}
+
+/* ---- When the next decision is due -------------------------------------------------------- */
+
+void coord_note_going_on(struct coord *state)
+{
+    state->facts.last_ns = state->now_ns;
+    coord_pace_from(state);
+}
+
+static uint64_t due_ns(struct coord *state)
+{
+    coord_know(state);
+    state->facts.now_ns = state->now_ns;
+    state->facts.writing = state->ticket.state != COORD_TICKET_NONE;
+    return policy_due_ns(&state->config.rule, &state->facts);
+}
+
+void coord_plan(struct coord *state)
+{
+    state->asked = false;
+    state->consult =
+        coord_next_consult(state->superstep, state->config.consult_every, state->config.abort_at);
+    if (!state->config.snapshots)
+        return;
+    /* The barrier that ends superstep s completes s + 1. */
+    uint64_t wanted = policy_next(&state->config.rule, state->superstep + 1);
+    if (wanted != POLICY_NEVER && wanted - 1 < state->consult)
+        state->consult = wanted - 1;
+    if (state->save || state->save_and_stop || due_ns(state) == 0)
+        state->consult = state->superstep;
+}
+
+void coord_plan_timer(struct coord *state, struct coord_effects *effects)
+{
+    uint64_t due = state->config.snapshots ? due_ns(state) : POLICY_NEVER;
+    if (due == 0 || due == POLICY_NEVER)
+        return;
+    struct coord_effect *effect = coord_add_effect(state, effects, COORD_EFFECT_SET_TIMER);
+    effect->timer = COORD_TIMER_SNAPSHOT;
+    effect->milliseconds = (due - 1) / 1000000u + 1;
+}
+
+void coord_plan_next(struct coord *state, struct coord_effects *effects)
+{
+    if (state->phase != COORD_RUNNING || state->config.rule.kind != POLICY_AUTO)
+        return;
+    if (due_ns(state) > 0) {
+        coord_plan_timer(state, effects);
+        return;
+    }
+    state->asked = true;
+    coord_add_effect(state, effects, COORD_EFFECT_CONSULT);
+}
+
+enum policy_answer coord_ask_policy(struct coord *state)
+{
+    struct policy_facts *facts = &state->facts;
+    coord_know(state);
+    facts->superstep = state->superstep + 1;
+    facts->now_ns = state->now_ns;
+    facts->requested = state->save || state->save_and_stop;
+    facts->writing = state->ticket.state != COORD_TICKET_NONE;
+    return policy_decide(&state->config.rule, facts);
+}
