@@ -1,5 +1,6 @@
 """Faults beside the matrix: several at once, again and again, at the very beginning, and what of a
 job's end is no fault at all."""
+import re
 import signal
 
 from harness import *
@@ -31,6 +32,12 @@ def ended(place, job, reference):
     place.check_executions()
     place.check_store()
     place.check_clean()
+
+
+def restarts_told(job):
+    """The numbers of the restarts, each counted from the last commit before it."""
+    return [int(number) for number in
+            re.findall(r"\(restart (\d+) of 10 since the last committed snapshot", job.said())]
 
 
 def all_ranks_at_once():
@@ -120,6 +127,7 @@ def five_times_in_a_row():
         let_go(place, 3, 6)
         ended(place, job, reference)
         check(len(place.executed(0, 6)) == 6, "superstep 6:", place.executed(0, 6))
+        check(restarts_told(job) == [1, 2, 3, 4, 5], job)
 
 
 def fifty_supersteps_fifty_faults():
@@ -134,6 +142,7 @@ def fifty_supersteps_fifty_faults():
             place.kill(ranks[superstep // 3 % 2])
             let_go(place, 2, superstep)
         ended(place, job, reference)
+        check(len(restarts_told(job)) == 50 and max(restarts_told(job)) <= 2, job)
 
 
 def agent_five_times():
