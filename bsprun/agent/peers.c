@@ -49,16 +49,6 @@ static void on_refused(void *context, bool proved, const char *text)
 
 /* ---- What comes over them ---- */
 
-static bool is_for_zero(uint32_t kind)
-{
-    return kind >= WIRE_HOST_READY && kind <= WIRE_KNOWN;
-}
-
-static bool is_from_zero(uint32_t kind)
-{
-    return kind >= WIRE_PLACE && kind <= WIRE_CONSULT;
-}
-
 static void on_message(void *context, uint32_t host, const struct wire_message *message)
 {
     struct agent *agent = context;
@@ -71,12 +61,12 @@ static void on_message(void *context, uint32_t host, const struct wire_message *
     }
     if (message->kind == WIRE_RANKS_STOPPED && agent->zero)
         agent_add_to_table(agent, message->ranks_stopped.table);
-    if (is_for_zero(message->kind) && agent->zero)
+    enum wire_way way = wire_way(message->kind);
+    if (way == WIRE_WAY_TO_ZERO && agent->zero)
         coord_shell_message(agent->zero, host, message);
-    else if (is_from_zero(message->kind) && host == peers->zero_host && !agent->zero)
+    else if (way == WIRE_WAY_FROM_ZERO && host == peers->zero_host && !agent->zero)
         agent_obey(agent, message);
-    else if (message->kind == WIRE_FETCH || message->kind == WIRE_PIECE ||
-             message->kind == WIRE_KEEP)
+    else if (way == WIRE_WAY_AMONG_AGENTS)
         agent_fetch_message(agent, host, message);
     else
         agent_peers_drop(agent, host, "a message that is not for this agent");

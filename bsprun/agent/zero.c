@@ -321,7 +321,7 @@ static void trace(void *context, const char *text)
 
 void agent_tell_zero(struct agent *agent, struct wire_message *message)
 {
-    message->host_ready.host = agent->host; /* the first field of all these messages */
+    *wire_sender(message) = agent->host;
     memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
     message->envelope.term = agent->term;
     if (agent->zero)

@@ -1,6 +1,7 @@
 /* schema.c - the message table turned into data, and the names in it. */
 #include "lib/wire/schema.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -29,15 +30,15 @@ _Static_assert(sizeof(struct wire_numbers) == sizeof(struct wire_list), "numbers
                                                   sizeof(owner)};                                  \
         return &schema;                                                                            \
     }
-#define DEFINE_RECORD_SCHEMA(name, fields)          DEFINE_SCHEMA(#name, name, fields)
-#define DEFINE_MESSAGE_SCHEMA(KIND, member, fields) DEFINE_SCHEMA(#KIND, member, fields)
+#define DEFINE_RECORD_SCHEMA(name, fields)               DEFINE_SCHEMA(#name, name, fields)
+#define DEFINE_MESSAGE_SCHEMA(KIND, member, fields, way) DEFINE_SCHEMA(#KIND, member, fields)
 
 WIRE_RECORDS(DEFINE_RECORD_SCHEMA)
 WIRE_MESSAGES(DEFINE_MESSAGE_SCHEMA)
 
 const struct wire_schema *wire_schema(uint32_t kind)
 {
-#define MESSAGE_CASE(KIND, member, fields)                                                         \
+#define MESSAGE_CASE(KIND, member, fields, way)                                                         \
     case WIRE_##KIND:                                                                              \
         return schema_of_##member();
     switch (kind) {
@@ -45,6 +46,44 @@ const struct wire_schema *wire_schema(uint32_t kind)
     default:
         return NULL;
     }
+}
+
+enum wire_way wire_way(uint32_t kind)
+{
+#define WAY_OF(KIND, member, fields, way) [WIRE_##KIND] = WIRE_WAY_##way,
+    static const enum wire_way ways[WIRE_KIND_COUNT] = {WIRE_MESSAGES(WAY_OF)};
+    return kind < WIRE_KIND_COUNT ? ways[kind] : WIRE_WAY_NONE;
+}
+
+/* Those that say who sends them; that they have such a field is checked by this. */
+#define SENDER_TO_AGENT(KIND, member)
+#define SENDER_TO_BSPRUN(KIND, member)
+#define SENDER_BOTH_WAYS(KIND, member)
+#define SENDER_TO_ZERO(KIND, member)                                                               \
+    case WIRE_##KIND:                                                                              \
+        return &message->member.host;
+#define SENDER_FROM_ZERO(KIND, member)
+#define SENDER_AMONG_AGENTS(KIND, member)
+#define SENDER_CASE(KIND, member, fields, way) SENDER_##way(KIND, member)
+
+static const uint32_t *sender(const struct wire_message *message)
+{
+    switch ((unsigned)message->kind) {
+        WIRE_MESSAGES(SENDER_CASE)
+    default:
+        assert(!"a message that names its sender");
+        return NULL;
+    }
+}
+
+uint32_t *wire_sender(struct wire_message *message)
+{
+    return (uint32_t *)sender(message);
+}
+
+uint32_t wire_sender_of(const struct wire_message *message)
+{
+    return *sender(message);
 }
 
 const struct wire_schema *wire_record_schema(enum wire_type type)

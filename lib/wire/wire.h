@@ -131,7 +131,7 @@ typedef struct wire_numbers wire_t_numbers;
 
 WIRE_RECORDS(WIRE_DECLARE_RECORD)
 
-#define WIRE_DECLARE_KIND(KIND, member, fields) WIRE_##KIND,
+#define WIRE_DECLARE_KIND(KIND, member, fields, way) WIRE_##KIND,
 
 enum wire_kind { WIRE_MESSAGES(WIRE_DECLARE_KIND) WIRE_KIND_COUNT };
 
@@ -141,11 +141,11 @@ struct wire_envelope {
     uint64_t superstep;               /* what the message is about; 0 where that means nothing */
 };
 
-#define WIRE_DECLARE_STRUCT(KIND, member, fields)                                                  \
+#define WIRE_DECLARE_STRUCT(KIND, member, fields, way)                                                  \
     struct wire_##member {                                                                         \
         fields(WIRE_DECLARE_FIELD)                                                                 \
     };
-#define WIRE_DECLARE_MEMBER(KIND, member, fields) struct wire_##member member;
+#define WIRE_DECLARE_MEMBER(KIND, member, fields, way) struct wire_##member member;
 
 WIRE_MESSAGES(WIRE_DECLARE_STRUCT)
 
@@ -164,6 +164,22 @@ struct wire_message {
 
 /* "START", ...; "unknown" outside of the table. */
 const char *wire_kind_name(uint32_t kind);
+
+/* Who says a message to whom; see the table. */
+enum wire_way {
+    WIRE_WAY_TO_AGENT,
+    WIRE_WAY_TO_BSPRUN,
+    WIRE_WAY_BOTH_WAYS,
+    WIRE_WAY_TO_ZERO,
+    WIRE_WAY_FROM_ZERO,
+    WIRE_WAY_AMONG_AGENTS,
+    WIRE_WAY_NONE /* there is no message of that kind */
+};
+enum wire_way wire_way(uint32_t kind);
+
+/* The field of a message TO_ZERO that names the host of its agent.  The kind must be one of these. */
+uint32_t *wire_sender(struct wire_message *message);
+uint32_t wire_sender_of(const struct wire_message *message);
 
 /* Bytes that grow; all zero is an empty buffer. */
 struct wire_buffer {

@@ -111,75 +111,74 @@
 /* A number of a list of them, such as the estimates of estimate_to_numbers. */
 #define WIRE_FIELDS_REAL(F) F(f64, value, 0)
 
-/* ---- Messages: M(KIND, member of the union, fields) ----------------------------------------- */
+/* ---- Messages: M(KIND, member of the union, fields, way) -------------------------------------
+ *
+ * The ways: TO_AGENT from bsprun, TO_BSPRUN from an agent, BOTH_WAYS between these two; TO_ZERO from
+ * an agent to Processor Zero, with a field `host` that says which; FROM_ZERO to an agent;
+ * AMONG_AGENTS. */
 
 #define WIRE_MESSAGES(M)                                                                           \
-    /* bsprun to agent */                                                                          \
-    M(JOIN, join, WIRE_FIELDS_JOIN)                                                                \
-    M(START, start, WIRE_FIELDS_START)                                                             \
-    M(ELECT, elect, WIRE_FIELDS_ELECT)                                                             \
-    M(STOP, stop, WIRE_FIELDS_STOP) /* and back */                                                 \
-    M(QUERY_STATUS, query_status, WIRE_FIELDS_QUERY_STATUS)                                        \
-    M(EXIT, exit, WIRE_FIELDS_EXIT)                                                                \
-    M(SAVE, save, WIRE_FIELDS_SAVE)                                                                \
-    M(TERM_RECORDED, term_recorded, WIRE_FIELDS_TERM_RECORDED)                                     \
-    M(CLOSED, closed, WIRE_FIELDS_CLOSED)                                                          \
-    M(RESIZE, resize, WIRE_FIELDS_RESIZE)                                                          \
-    M(INPUT, input, WIRE_FIELDS_INPUT)                                                             \
-    M(ASK_PASSED, ask_passed, WIRE_FIELDS_ASK_PASSED)                                              \
-    M(ALIVE, alive, WIRE_FIELDS_ALIVE) /* and back */                                              \
-    /* agent to bsprun */                                                                          \
-    M(HELLO, hello, WIRE_FIELDS_HELLO)                                                             \
-    M(REGISTER, registration, WIRE_FIELDS_REGISTER)                                                \
-    M(ELECTED, elected, WIRE_FIELDS_ELECTED)                                                       \
-    M(STATUS, status, WIRE_FIELDS_STATUS)                                                          \
-    M(OUTPUT, output, WIRE_FIELDS_OUTPUT)                                                          \
-    M(TRACE, trace, WIRE_FIELDS_TRACE)                                                             \
-    M(REPORT, report, WIRE_FIELDS_REPORT)                                                          \
-    M(NOTICE, notice, WIRE_FIELDS_NOTICE)                                                          \
-    M(ENDED, ended, WIRE_FIELDS_ENDED)                                                             \
-    M(TERM_OVER, term_over, WIRE_FIELDS_TERM_OVER)                                                 \
-    M(CHOSEN, chosen, WIRE_FIELDS_CHOSEN)                                                          \
-    M(SAVED, saved, WIRE_FIELDS_SAVED)                                                             \
-    M(CLOSING, closing, WIRE_FIELDS_CLOSING)                                                       \
-    M(MARK, mark, WIRE_FIELDS_MARK) /* and back */                                                 \
-    M(INPUT_TAKEN, input_taken, WIRE_FIELDS_INPUT_TAKEN)                                           \
-    M(PASSED, passed, WIRE_FIELDS_PASSED)                                                          \
-    M(LINK_LOST, link_lost, WIRE_FIELDS_LINK_LOST)                                                 \
-    M(RUNNING, running, WIRE_FIELDS_RUNNING)                                                       \
-    /* agent to Processor Zero */                                                                  \
-    M(HOST_READY, host_ready, WIRE_FIELDS_HOST_READY)                                              \
-    M(REGISTERED, registered, WIRE_FIELDS_REGISTERED)                                              \
-    M(RANKS_READY, ranks_ready, WIRE_FIELDS_RANKS_READY)                                           \
-    M(ARRIVE, arrive, WIRE_FIELDS_ARRIVE)                                                          \
-    M(RANK_EXITED, rank_exited, WIRE_FIELDS_RANK_EXITED)                                           \
-    M(ABORT, abort, WIRE_FIELDS_ABORT)                                                             \
-    M(RANKS_STOPPED, ranks_stopped, WIRE_FIELDS_RANKS_STOPPED)                                     \
-    M(HELD, held, WIRE_FIELDS_HELD)                                                                \
-    M(STAGED, staged, WIRE_FIELDS_STAGED)                                                          \
-    M(CAPTURED, captured, WIRE_FIELDS_CAPTURED)                                                    \
-    M(IMAGE_DURABLE, image_durable, WIRE_FIELDS_IMAGE_DURABLE)                                     \
-    M(IMAGE_FAILED, image_failed, WIRE_FIELDS_IMAGE_FAILED)                                        \
-    M(PERSISTED, persisted, WIRE_FIELDS_PERSISTED)                                                 \
-    M(KNOWN, known, WIRE_FIELDS_KNOWN)                                                             \
-    /* Processor Zero to agent */                                                                  \
-    M(PLACE, place, WIRE_FIELDS_PLACE)                                                             \
-    M(RUN, run, WIRE_FIELDS_RUN)                                                                   \
-    M(RELEASE, release, WIRE_FIELDS_RELEASE)                                                       \
-    M(STOP_RANKS, stop_ranks, WIRE_FIELDS_STOP_RANKS)                                              \
-    M(END, end, WIRE_FIELDS_END)                                                                   \
-    M(PERSIST, persist, WIRE_FIELDS_PERSIST)                                                       \
-    M(COMMITTED, committed, WIRE_FIELDS_COMMITTED)                                                 \
-    M(RETIRE, retire, WIRE_FIELDS_RETIRE)                                                          \
-    M(ABANDON, abandon, WIRE_FIELDS_ABANDON)                                                       \
-    M(RESTORE, restore, WIRE_FIELDS_RESTORE)                                                       \
-    M(PASS, pass, WIRE_FIELDS_PASS)                                                                \
-    M(RESUME, resume, WIRE_FIELDS_RESUME)                                                          \
-    M(CONSULT, consult, WIRE_FIELDS_CONSULT)                                                       \
-    /* agent to agent */                                                                           \
-    M(FETCH, fetch, WIRE_FIELDS_FETCH)                                                             \
-    M(PIECE, piece, WIRE_FIELDS_PIECE)                                                             \
-    M(KEEP, keep, WIRE_FIELDS_KEEP)
+    M(JOIN, join, WIRE_FIELDS_JOIN, TO_AGENT)                                                      \
+    M(START, start, WIRE_FIELDS_START, TO_AGENT)                                                   \
+    M(ELECT, elect, WIRE_FIELDS_ELECT, TO_AGENT)                                                   \
+    M(STOP, stop, WIRE_FIELDS_STOP, BOTH_WAYS)                                                     \
+    M(QUERY_STATUS, query_status, WIRE_FIELDS_QUERY_STATUS, TO_AGENT)                              \
+    M(EXIT, exit, WIRE_FIELDS_EXIT, TO_AGENT)                                                      \
+    M(SAVE, save, WIRE_FIELDS_SAVE, TO_AGENT)                                                      \
+    M(TERM_RECORDED, term_recorded, WIRE_FIELDS_TERM_RECORDED, TO_AGENT)                           \
+    M(CLOSED, closed, WIRE_FIELDS_CLOSED, TO_AGENT)                                                \
+    M(RESIZE, resize, WIRE_FIELDS_RESIZE, TO_AGENT)                                                \
+    M(INPUT, input, WIRE_FIELDS_INPUT, TO_AGENT)                                                   \
+    M(ASK_PASSED, ask_passed, WIRE_FIELDS_ASK_PASSED, TO_AGENT)                                    \
+    M(ALIVE, alive, WIRE_FIELDS_ALIVE, BOTH_WAYS)                                                  \
+    M(HELLO, hello, WIRE_FIELDS_HELLO, TO_BSPRUN)                                                  \
+    M(REGISTER, registration, WIRE_FIELDS_REGISTER, TO_BSPRUN)                                     \
+    M(ELECTED, elected, WIRE_FIELDS_ELECTED, TO_BSPRUN)                                            \
+    M(STATUS, status, WIRE_FIELDS_STATUS, TO_BSPRUN)                                               \
+    M(OUTPUT, output, WIRE_FIELDS_OUTPUT, TO_BSPRUN)                                               \
+    M(TRACE, trace, WIRE_FIELDS_TRACE, TO_BSPRUN)                                                  \
+    M(REPORT, report, WIRE_FIELDS_REPORT, TO_BSPRUN)                                               \
+    M(NOTICE, notice, WIRE_FIELDS_NOTICE, TO_BSPRUN)                                               \
+    M(ENDED, ended, WIRE_FIELDS_ENDED, TO_BSPRUN)                                                  \
+    M(TERM_OVER, term_over, WIRE_FIELDS_TERM_OVER, TO_BSPRUN)                                      \
+    M(CHOSEN, chosen, WIRE_FIELDS_CHOSEN, TO_BSPRUN)                                               \
+    M(SAVED, saved, WIRE_FIELDS_SAVED, TO_BSPRUN)                                                  \
+    M(CLOSING, closing, WIRE_FIELDS_CLOSING, TO_BSPRUN)                                            \
+    M(MARK, mark, WIRE_FIELDS_MARK, BOTH_WAYS)                                                     \
+    M(INPUT_TAKEN, input_taken, WIRE_FIELDS_INPUT_TAKEN, TO_BSPRUN)                                \
+    M(PASSED, passed, WIRE_FIELDS_PASSED, TO_BSPRUN)                                               \
+    M(LINK_LOST, link_lost, WIRE_FIELDS_LINK_LOST, BOTH_WAYS)                                      \
+    M(RUNNING, running, WIRE_FIELDS_RUNNING, TO_BSPRUN)                                            \
+    M(HOST_READY, host_ready, WIRE_FIELDS_HOST_READY, TO_ZERO)                                     \
+    M(REGISTERED, registered, WIRE_FIELDS_REGISTERED, TO_ZERO)                                     \
+    M(RANKS_READY, ranks_ready, WIRE_FIELDS_RANKS_READY, TO_ZERO)                                  \
+    M(ARRIVE, arrive, WIRE_FIELDS_ARRIVE, TO_ZERO)                                                 \
+    M(RANK_EXITED, rank_exited, WIRE_FIELDS_RANK_EXITED, TO_ZERO)                                  \
+    M(ABORT, abort, WIRE_FIELDS_ABORT, TO_ZERO)                                                    \
+    M(RANKS_STOPPED, ranks_stopped, WIRE_FIELDS_RANKS_STOPPED, TO_ZERO)                            \
+    M(HELD, held, WIRE_FIELDS_HELD, TO_ZERO)                                                       \
+    M(STAGED, staged, WIRE_FIELDS_STAGED, TO_ZERO)                                                 \
+    M(CAPTURED, captured, WIRE_FIELDS_CAPTURED, TO_ZERO)                                           \
+    M(IMAGE_DURABLE, image_durable, WIRE_FIELDS_IMAGE_DURABLE, TO_ZERO)                            \
+    M(IMAGE_FAILED, image_failed, WIRE_FIELDS_IMAGE_FAILED, TO_ZERO)                               \
+    M(PERSISTED, persisted, WIRE_FIELDS_PERSISTED, TO_ZERO)                                        \
+    M(KNOWN, known, WIRE_FIELDS_KNOWN, TO_ZERO)                                                    \
+    M(PLACE, place, WIRE_FIELDS_PLACE, FROM_ZERO)                                                  \
+    M(RUN, run, WIRE_FIELDS_RUN, FROM_ZERO)                                                        \
+    M(RELEASE, release, WIRE_FIELDS_RELEASE, FROM_ZERO)                                            \
+    M(STOP_RANKS, stop_ranks, WIRE_FIELDS_STOP_RANKS, FROM_ZERO)                                   \
+    M(END, end, WIRE_FIELDS_END, FROM_ZERO)                                                        \
+    M(PERSIST, persist, WIRE_FIELDS_PERSIST, FROM_ZERO)                                            \
+    M(COMMITTED, committed, WIRE_FIELDS_COMMITTED, FROM_ZERO)                                      \
+    M(RETIRE, retire, WIRE_FIELDS_RETIRE, FROM_ZERO)                                               \
+    M(ABANDON, abandon, WIRE_FIELDS_ABANDON, FROM_ZERO)                                            \
+    M(RESTORE, restore, WIRE_FIELDS_RESTORE, FROM_ZERO)                                            \
+    M(PASS, pass, WIRE_FIELDS_PASS, FROM_ZERO)                                                     \
+    M(RESUME, resume, WIRE_FIELDS_RESUME, FROM_ZERO)                                               \
+    M(CONSULT, consult, WIRE_FIELDS_CONSULT, FROM_ZERO)                                            \
+    M(FETCH, fetch, WIRE_FIELDS_FETCH, AMONG_AGENTS)                                               \
+    M(PIECE, piece, WIRE_FIELDS_PIECE, AMONG_AGENTS)                                               \
+    M(KEEP, keep, WIRE_FIELDS_KEEP, AMONG_AGENTS)
 
 /* What an agent of a job with several hosts must know before all else; over the standard input of
  * one that bsprun does not reach otherwise, so that the key is in no argument and no environment: its

@@ -50,10 +50,9 @@ static void to_host(uint32_t host, struct wire_message *message, uint32_t of_ter
         fail("another agent cannot be told");
 }
 
-/* host_ready.host is the first field of all that is said to Processor Zero. */
 static void to_zero(struct wire_message message)
 {
-    message.host_ready.host = own;
+    *wire_sender(&message) = own;
     to_host(zero, &message, term);
 }
 

@@ -105,7 +105,7 @@ static bool lie(struct world *world)
     struct wire_message message;
     enum wire_kind kind = WIRE_HOST_READY + (enum wire_kind)sim_random(world, 7);
     wire_sample(kind, 1 + (unsigned)sim_random(world, 50), &message);
-    message.host_ready.host = agent->id; /* the first field of all of these */
+    *wire_sender(&message) = agent->id;
     if (sim_chance(world, 50))
         message.envelope.superstep = sim_random(world, 12);
     sim_log(world, "host %u lies: %s", agent->id, wire_kind_name(kind));

@@ -30,7 +30,8 @@ static struct wire_message make(enum wire_kind kind, uint32_t host)
 {
     struct wire_message message = {.kind = kind, .envelope = {.term = 5}};
     memcpy(message.envelope.job, job, WIRE_JOB_SIZE);
-    message.host_ready.host = host; /* the first field of all messages to Processor Zero */
+    if (wire_way(kind) == WIRE_WAY_TO_ZERO)
+        *wire_sender(&message) = host;
     return message;
 }
 

@@ -75,6 +75,25 @@ START_TEST(names_are_known)
 }
 END_TEST
 
+START_TEST(ways_are_known)
+{
+    static const struct {
+        enum wire_kind kind;
+        enum wire_way way;
+    } ways[] = {{WIRE_JOIN, WIRE_WAY_TO_AGENT},          {WIRE_HELLO, WIRE_WAY_TO_BSPRUN},
+                {WIRE_STOP, WIRE_WAY_BOTH_WAYS},         {WIRE_HOST_READY, WIRE_WAY_TO_ZERO},
+                {WIRE_KNOWN, WIRE_WAY_TO_ZERO},          {WIRE_PLACE, WIRE_WAY_FROM_ZERO},
+                {WIRE_CONSULT, WIRE_WAY_FROM_ZERO},      {WIRE_FETCH, WIRE_WAY_AMONG_AGENTS},
+                {WIRE_KEEP, WIRE_WAY_AMONG_AGENTS},      {WIRE_KIND_COUNT, WIRE_WAY_NONE}};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+        ck_assert_int_eq(wire_way(ways[i].kind), ways[i].way);
+    struct wire_message message = {.kind = WIRE_STAGED, .staged = {.host = 7, .count = 3}};
+    ck_assert_uint_eq(wire_sender_of(&message), 7);
+    *wire_sender(&message) = 9;
+    ck_assert_uint_eq(message.staged.host, 9);
+}
+END_TEST
+
 START_TEST(frames_append)
 {
     struct wire_message first, second, read;
@@ -224,6 +243,7 @@ int main(void)
     tcase_add_loop_test(messages, every_cut_is_refused, 0, WIRE_KIND_COUNT);
     tcase_add_loop_test(messages, damage_is_survived, 0, WIRE_KIND_COUNT);
     tcase_add_test(messages, names_are_known);
+    tcase_add_test(messages, ways_are_known);
     tcase_add_test(messages, frames_append);
     tcase_add_loop_test(messages, garbage_is_refused, 0, sizeof(garbage) / sizeof(garbage[0]));
     tcase_add_test(messages, depth_is_bounded);

@@ -128,11 +128,11 @@ static void say(struct world *world, uint32_t host, struct wire_message *message
     wire_message_free(&received);
 }
 
-/* Every host says the same; the number of the host is the first field of all these. */
+/* Every host says the same. */
 static void all_say(struct world *world, struct wire_message message)
 {
     for (uint32_t host = 0; host < world->hosts; host++) {
-        message.host_ready.host = host;
+        *wire_sender(&message) = host;
         say(world, host, &message);
     }
 }

@@ -182,7 +182,7 @@ void send_to_zero(struct world *world, uint32_t host, struct wire_message *messa
         return;
     memcpy(message->envelope.job, job, WIRE_JOB_SIZE);
     message->envelope.term = agent->term;
-    message->held.host = agent->id; /* the first field of all of these */
+    *wire_sender(message) = agent->id;
     struct action *action = plan_on_link(world, DO_TO_ZERO, host, 0);
     action->term = agent->term;
     char error[WIRE_ERROR_SIZE];
