@@ -1,7 +1,7 @@
 /* capture.c - the image of this process is written.
  *
  * Happy path: bspz_capture_write leaves the program's stack (its registers stay there) -> reads
- * what the kernel knows -> judges it -> writes tables and pages, or has a forked copy do so ->
+ * what the kernel knows -> checks that it can be captured -> writes tables and pages, or has a forked copy do so ->
  * returns 0. The restored process arrives where bspz_switch_stack returns, and returns 1. What can
  * fail: something that cannot be captured, no memory for tables, no process for the copy, the write
  * function. */

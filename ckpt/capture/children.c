@@ -13,7 +13,7 @@
 #define COMMAND_BUFFER 256
 #define ZOMBIE         'Z'
 
-static bool has_children(void)
+bool bspz_has_children(void)
 {
     char info[128] __attribute__((aligned(8))); /* siginfo_t */
 
@@ -103,12 +103,12 @@ static void add_command(struct bspz_text *why, int64_t process)
     bspz_text_add(why, bytes > 0 ? command : "?");
 }
 
-int bspz_snapshot_judge_children(struct bspz_snapshot *snapshot)
+int bspz_snapshot_check_children(struct bspz_snapshot *snapshot)
 {
     struct bspz_text why;
     int64_t child;
 
-    if (!has_children() || bspz_rules_have(snapshot->options, BSPZ_RULE_CHILD))
+    if (!bspz_has_children() || bspz_rules_have(snapshot->options, BSPZ_RULE_CHILD))
         return 0;
     child = first_child();
     bspz_text_begin(&why, snapshot->why, BSPZ_WHY_SIZE);

@@ -11,7 +11,6 @@
  * -> every mapping is replaced.  What can fail: another thread or a child that uses it, no
  * room; then nothing has been changed, and the memory is refused at a snapshot. */
 #include <errno.h>
-#include <linux/wait.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -89,14 +88,6 @@ int bspz_common_list(const struct bspz_capture_options *options, struct bspz_com
 }
 
 /* ---- Moving it ---- */
-
-static bool has_children(void)
-{
-    char info[128];
-
-    return bspz_sys5(SYS_waitid, P_ALL, 0, info, WEXITED | WNOHANG | WNOWAIT | __WALL, 0) !=
-           -ECHILD;
-}
 
 static bool is_same_object(const struct bspz_piece *a, const struct bspz_piece *b)
 {
@@ -229,7 +220,7 @@ int bspz_common_take(const struct bspz_capture_options *options, int fd, struct 
     struct bspz_snapshot *snapshot = read_pieces(options, true, why, &result);
 
     if (snapshot)
-        result = has_children() || bspz_snapshot_one_thread(snapshot) != 0
+        result = bspz_has_children() || bspz_snapshot_one_thread(snapshot) != 0
                      ? -EBUSY
                      : move_all(snapshot, fd, kept, room);
     bspz_signals_set(mask);

@@ -4,7 +4,6 @@
  * files are cut to their lengths, everything of this process is closed, and the descriptors go to
  * their numbers. */
 #include <errno.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "ckpt/capture/linux.h"

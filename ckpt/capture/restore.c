@@ -11,31 +11,6 @@
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/restore.h"
 
-int bspz_restore_fail(struct bspz_restore *restore, int error, const char *text, const char *name,
-                      const char *what)
-{
-    struct bspz_text why;
-
-    if (restore->plan->why[0])
-        return error;
-    bspz_text_begin(&why, restore->plan->why, BSPZ_WHY_SIZE);
-    bspz_text_add(&why, text);
-    if (name && *name) {
-        bspz_text_add(&why, " ");
-        bspz_text_add(&why, name);
-    }
-    if (what) {
-        bspz_text_add(&why, ": ");
-        bspz_text_add(&why, what);
-    }
-    if (error != -ESTALE && error != -EBADMSG) {
-        bspz_text_add(&why, " (error ");
-        bspz_text_decimal(&why, -error);
-        bspz_text_add(&why, ")");
-    }
-    return error;
-}
-
 /* ---- Reading ----------------------------------------------------------------------------------
  */
 
@@ -352,7 +327,7 @@ static int prepare(struct bspz_restore *restore, struct bspz_image *images,
     if (!error)
         error = bspz_attributes_check(&restore->attributes, place_of(restore), restore->plan->why);
     if (!error)
-        error = bspz_restore_trust(restore);
+        error = bspz_restore_check_compatible(restore);
     if (!error)
         error = bspz_files_open(restore);
     if (error)

@@ -47,13 +47,21 @@ int bspz_restore_fail(struct bspz_restore *restore, int error, const char *text,
 
 /* stage.c: finds the place, maps and fills it. */
 int bspz_stage(struct bspz_restore *restore, struct bspz_image *const *chain);
+/* staging_area.c: lists the regions with the room that each needs; -ENOMEM.  Then, with the size of
+ * the restorer's block and the kernel's pages known: reserves the place and lays it out. */
+int bspz_stage_list(struct bspz_restore *restore);
+int bspz_stage_place(struct bspz_restore *restore);
+/* staged_regions.c: maps the region in its place.  At the end all get the protection and the advice
+ * that they had. */
+int bspz_staged_map(struct bspz_restore *restore, struct bspz_staged *staged);
+int bspz_staged_protect(struct bspz_restore *restore);
 /* Whether the region can be written into now, whatever it will be protected from. */
-bool bspz_stage_writable(struct bspz_staged *staged);
-/* huge.c: huge pages where that costs no memory; for speed only. */
+bool bspz_staged_writable(struct bspz_staged *staged);
+/* huge_pages.c: huge pages where that costs no memory; for speed only. */
 void bspz_stage_huge(struct bspz_restore *restore);
 
-/* trust.c: processor, program, libraries and files are those of the image. */
-int bspz_restore_trust(struct bspz_restore *restore);
+/* compatible.c: processor, program, libraries and files are those of the image. */
+int bspz_restore_check_compatible(struct bspz_restore *restore);
 /* The path of the file that the region maps: the one it had or, if that is missing or another one,
  * that of a copy in the plan's folder of binaries, written into `kept`.  NULL and *error (-ESTALE:
  * it is another file). */

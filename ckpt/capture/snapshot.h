@@ -58,7 +58,7 @@ struct bspz_snapshot *bspz_snapshot_begin(const struct bspz_capture_options *opt
 void bspz_snapshot_forget(void);
 struct bspz_range bspz_snapshot_memory(void);
 
-/* Reads everything and judges it; signals must be blocked.  quick: the mappings' flags may be those
+/* Reads everything and checks that it can be captured; signals must be blocked.  quick: the mappings' flags may be those
  * of an earlier snapshot; the copy that is made then must confirm them.  -EBUSY: refused. */
 int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick);
 int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick);
@@ -75,11 +75,13 @@ bool bspz_common_complete(const struct bspz_snapshot *snapshot);
 bool bspz_is_common(const struct bspz_snapshot *snapshot, const struct bspz_piece *piece);
 
 /* -EBUSY and `why` when something cannot be captured. */
-int bspz_snapshot_judge(struct bspz_snapshot *snapshot);
+int bspz_snapshot_check_supported(struct bspz_snapshot *snapshot);
 int bspz_snapshot_one_thread(struct bspz_snapshot *snapshot);
 
+/* Whether there is a child, also one that has ended and was not waited for. */
+bool bspz_has_children(void);
 /* Refuses, by process id and command, when something was started and not waited for. */
-int bspz_snapshot_judge_children(struct bspz_snapshot *snapshot);
+int bspz_snapshot_check_children(struct bspz_snapshot *snapshot);
 
 /* Whether the user's rules name this descriptor or path; whether there is a rule of this very text.
  */

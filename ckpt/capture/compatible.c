@@ -1,8 +1,7 @@
-/* trust.c - an image goes on only on a processor that can, in its own program, with its own
+/* compatible.c - an image goes on only on a processor that can, in its own program, with its own
  * libraries. */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "ckpt/capture/identity.h"
 #include "ckpt/capture/linux.h"
@@ -84,7 +83,7 @@ static const struct bspz_image_region *program_of(const struct bspz_restore *res
     return NULL;
 }
 
-static int trust_program(struct bspz_restore *restore)
+static int check_program(struct bspz_restore *restore)
 {
     const struct bspz_image_region *program = program_of(restore);
     struct bspz_binary own, saved;
@@ -104,7 +103,7 @@ static int trust_program(struct bspz_restore *restore)
     return 0;
 }
 
-static int trust_files(struct bspz_restore *restore)
+static int check_files(struct bspz_restore *restore)
 {
     const char *last = "";
 
@@ -127,7 +126,7 @@ static int trust_files(struct bspz_restore *restore)
     return 0;
 }
 
-int bspz_restore_trust(struct bspz_restore *restore)
+int bspz_restore_check_compatible(struct bspz_restore *restore)
 {
     uint64_t features[8];
     const char *lack;
@@ -141,7 +140,7 @@ int bspz_restore_trust(struct bspz_restore *restore)
     if (lack)
         return bspz_restore_fail(restore, -ESTALE, "this processor lacks", lack,
                                  "the image was made on one that has it");
-    if (trust_program(restore) != 0)
+    if (check_program(restore) != 0)
         return -ESTALE;
-    return trust_files(restore);
+    return check_files(restore);
 }

@@ -1,4 +1,4 @@
-/* judge.c - what cannot be captured, and how it is named to the user. */
+/* unsupported.c - what cannot be captured, and how it is named to the user. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -6,148 +6,11 @@
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/snapshot.h"
 
-/* A joined thread may linger in the list for a moment: looked for again and again, at first soon. */
-#define THREAD_FIRST_NS    20000
-#define THREAD_MOST_NS     1000000
-#define THREAD_PATIENCE_NS 100000000
-#define LIST_BUFFER        4096
-
-/* ---- The user's rules -------------------------------------------------------------------------
+/* ---- Timers -----------------------------------------------------------------------
  */
-
-static bool glob(const char *pattern, const char *text)
-{
-    const char *star = NULL, *resume = NULL;
-
-    while (*text) {
-        if (*pattern == '*') {
-            star = pattern++;
-            resume = text;
-        } else if (*pattern == '?' || *pattern == *text) {
-            pattern++;
-            text++;
-        } else if (star) {
-            pattern = star + 1;
-            text = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return !*pattern;
-}
-
-static bool decimal(const char *text, int *value)
-{
-    if (!*text)
-        return false;
-    for (*value = 0; *text; text++) {
-        if (*text < '0' || *text > '9' || *value > 100000000)
-            return false;
-        *value = *value * 10 + (*text - '0');
-    }
-    return true;
-}
-
-bool bspz_capture_rule_valid(const char *rule)
-{
-    int number;
-
-    if (strncmp(rule, "fd:", 3) == 0)
-        return decimal(rule + 3, &number);
-    return strcmp(rule, BSPZ_RULE_CHILD) == 0 || (strncmp(rule, "path:", 5) == 0 && rule[5]);
-}
-
-bool bspz_rules_have(const struct bspz_capture_options *options, const char *rule)
-{
-    for (uint32_t i = 0; i < options->rule_count; i++)
-        if (strcmp(options->rules[i], rule) == 0)
-            return true;
-    return false;
-}
-
-bool bspz_rules_name(const struct bspz_capture_options *options, int number, const char *path)
-{
-    for (uint32_t i = 0; i < options->rule_count; i++) {
-        const char *rule = options->rules[i];
-        int named;
-
-        if (strncmp(rule, "fd:", 3) == 0 && decimal(rule + 3, &named) && named == number)
-            return true;
-        if (strncmp(rule, "path:", 5) == 0 && glob(rule + 5, path))
-            return true;
-    }
-    return false;
-}
-
-bool bspz_is_job_descriptor(const struct bspz_capture_options *options, int number)
-{
-    for (uint32_t i = 0; i < options->job_count; i++)
-        if (options->job_descriptors[i] == number)
-            return true;
-    return false;
-}
-
-/* ---- Threads and timers -----------------------------------------------------------------------
- */
-
-static int count_threads(void)
-{
-    struct entry {
-        uint64_t inode;
-        int64_t offset;
-        uint16_t length;
-        uint8_t type;
-        char name[];
-    };
-    char buffer[LIST_BUFFER] __attribute__((aligned(8)));
-    int folder = bspz_sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int threads = 0;
-    long bytes;
-
-    if (folder < 0)
-        return folder;
-    while ((bytes = bspz_sys3(SYS_getdents64, folder, buffer, sizeof buffer)) > 0) {
-        for (long at = 0; at < bytes;) {
-            const struct entry *entry = (const void *)(buffer + at);
-
-            threads += entry->name[0] != '.';
-            at += entry->length;
-        }
-    }
-    bspz_sys_close(folder);
-    return bytes < 0 ? (int)bytes : threads;
-}
-
-int bspz_snapshot_one_thread(struct bspz_snapshot *snapshot)
-{
-    struct {
-        int64_t seconds, nanoseconds;
-    } moment = {0, THREAD_FIRST_NS};
-    struct bspz_text why;
-    int64_t waited = 0;
-    int threads = count_threads();
-
-    for (; threads > 1 && waited < THREAD_PATIENCE_NS; waited += moment.nanoseconds) {
-        bspz_sys2(SYS_nanosleep, &moment, 0);
-        threads = count_threads();
-        if (moment.nanoseconds < THREAD_MOST_NS)
-            moment.nanoseconds *= 2;
-    }
-    if (threads == 1)
-        return 0;
-    if (threads < 0)
-        return bspz_snapshot_fail(snapshot, "/proc/self/task", threads);
-    bspz_text_begin(&why, snapshot->why, BSPZ_WHY_SIZE);
-    bspz_text_add(&why, "the process has ");
-    bspz_text_decimal(&why, threads);
-    bspz_text_add(&why, " threads; only a process with one thread can be saved");
-    return -EBUSY;
-}
 
 /* Timers of timer_create: the list is empty when there are none, and missing in some kernels. */
-static int judge_timers(struct bspz_snapshot *snapshot)
+static int check_timers(struct bspz_snapshot *snapshot)
 {
     char line[64];
     int file = bspz_sys_open("/proc/self/timers", O_RDONLY | O_CLOEXEC);
@@ -167,7 +30,7 @@ static int judge_timers(struct bspz_snapshot *snapshot)
 }
 
 /* The kernel writes there at any time, and an image must not depend on when; see still.c. */
-static int judge_rseq(struct bspz_snapshot *snapshot)
+static int check_rseq(struct bspz_snapshot *snapshot)
 {
     struct bspz_text why;
 
@@ -224,7 +87,7 @@ static const char *map_complaint(const struct bspz_snapshot *snapshot,
     return NULL;
 }
 
-static int judge_maps(struct bspz_snapshot *snapshot)
+static int check_maps(struct bspz_snapshot *snapshot)
 {
     for (uint32_t i = 0; i < snapshot->piece_count; i++) {
         const struct bspz_piece *piece = &snapshot->piece[i];
@@ -247,20 +110,14 @@ static int judge_maps(struct bspz_snapshot *snapshot)
     }
     if (bspz_common_complete(snapshot))
         return 0;
-    strcpy(snapshot->why, "of the memory that the processes share since before bsp_begin, process 0 "
-                          "has not mapped all any more");
+    strcpy(snapshot->why,
+           "of the memory that the processes share since before bsp_begin, process 0 "
+           "has not mapped all any more");
     return -EBUSY;
 }
 
 /* ---- Descriptors ------------------------------------------------------------------------------
  */
-
-bool bspz_is_lost(const struct bspz_capture_options *options, const struct bspz_descriptor *one)
-{
-    return one->kind == BSPZ_FD_LOST ||
-           (options->lose_descriptors &&
-            (one->kind == BSPZ_FD_DELETED || one->kind == BSPZ_FD_OTHER));
-}
 
 static const char *descriptor_complaint(const struct bspz_descriptor *one)
 {
@@ -277,7 +134,7 @@ static const char *descriptor_complaint(const struct bspz_descriptor *one)
     return "of a kind that cannot be saved";
 }
 
-static int judge_descriptors(struct bspz_snapshot *snapshot)
+static int check_descriptors(struct bspz_snapshot *snapshot)
 {
     for (uint32_t i = 0; i < snapshot->descriptors.count; i++) {
         const struct bspz_descriptor *one = &snapshot->descriptors.descriptor[i];
@@ -311,7 +168,7 @@ extern void __msan_init(void) __attribute__((weak));
 extern void __tsan_init(void) __attribute__((weak));
 
 /* Their shadow of the memory must be neither read nor moved, and has terabytes. */
-static int judge_program(struct bspz_snapshot *snapshot)
+static int check_program(struct bspz_snapshot *snapshot)
 {
     const char *name = __asan_init     ? "AddressSanitizer"
                        : __hwasan_init ? "HWAddressSanitizer"
@@ -329,7 +186,7 @@ static int judge_program(struct bspz_snapshot *snapshot)
     return -EBUSY;
 }
 
-static int judge_signals(struct bspz_snapshot *snapshot)
+static int check_signals(struct bspz_snapshot *snapshot)
 {
     struct bspz_text why;
 
@@ -343,22 +200,22 @@ static int judge_signals(struct bspz_snapshot *snapshot)
     return -EBUSY;
 }
 
-int bspz_snapshot_judge(struct bspz_snapshot *snapshot)
+int bspz_snapshot_check_supported(struct bspz_snapshot *snapshot)
 {
-    int error = judge_program(snapshot);
+    int error = check_program(snapshot);
 
     if (!error)
-        error = judge_signals(snapshot);
+        error = check_signals(snapshot);
     if (!error)
         error = bspz_attributes_compare(&snapshot->attributes, snapshot->options->given,
                                         snapshot->options->bound, snapshot->why);
     if (!error)
-        error = bspz_snapshot_judge_children(snapshot);
+        error = bspz_snapshot_check_children(snapshot);
     if (!error)
-        error = judge_timers(snapshot);
+        error = check_timers(snapshot);
     if (!error)
-        error = judge_rseq(snapshot);
+        error = check_rseq(snapshot);
     if (!error)
-        error = judge_maps(snapshot);
-    return error ? error : judge_descriptors(snapshot);
+        error = check_maps(snapshot);
+    return error ? error : check_descriptors(snapshot);
 }

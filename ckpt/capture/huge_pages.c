@@ -1,4 +1,4 @@
-/* huge.c - staged memory in huge pages.
+/* huge_pages.c - staged memory in huge pages.
  *
  * Most of the time of a large restore the kernel would spend on making its pages one by one.  Where
  * two aligned MiB were saved without a gap they are made as one page: nothing is in memory that was
@@ -66,7 +66,7 @@ static void collapse(struct bspz_staged *staged, uint64_t start, uint64_t end,
         end = region_end;
     start = (start + HUGE - 1) & ~(HUGE - 1);
     end &= ~(HUGE - 1);
-    if (start >= end || !bspz_stage_writable(staged))
+    if (start >= end || !bspz_staged_writable(staged))
         return;
     for (uint64_t at = start, bytes; at < end; at += bytes) {
         uint64_t to = staged->at + (at - staged->home), begun = spent_ns(), allowed;

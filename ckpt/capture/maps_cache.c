@@ -1,4 +1,4 @@
-/* remember.c - the detailed list of mappings, kept from one snapshot to the next.
+/* maps_cache.c - the detailed list of mappings, kept from one snapshot to the next.
  *
  * The kernel makes that list by looking at every page, which takes as long as the fork itself.  A
  * copy can do with the flags of the last time; whoever writes its image looks, off the program's
