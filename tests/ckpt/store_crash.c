@@ -44,7 +44,7 @@ static int act(const struct deed *deed, struct store *store, struct store_sample
     case SNAPSHOT:
     case INCREMENT:
         return store_sample_snapshot(sample, store, deed->superstep, deed->term,
-                                     deed->what == SNAPSHOT, abandon, error);
+                                     deed->what == SNAPSHOT ? STORE_SAMPLE_ALL : 0, abandon, error);
     case TERM:
         return store_term_begin(store, 2, deed->superstep, deed->term, 2, error);
     case PRUNE:
@@ -130,7 +130,7 @@ static void go_on(struct store *store, const char *newest, size_t deed, size_t s
     uint32_t term = terms.terms.items[terms.terms.count - 1].term;
     manifest_terms_free(&terms);
     store_sample_make(&sample);
-    if (store_sample_snapshot(&sample, store, 50, term, true, true, error) < 0)
+    if (store_sample_snapshot(&sample, store, 50, term, STORE_SAMPLE_ALL, true, error) < 0)
         complain("the next snapshot", deed, step, loss, error);
     find_newest(store, name);
     snprintf(expected, sizeof(expected), "50.%" PRIu32, term);

@@ -28,11 +28,16 @@ void tear_down(void)
     store_sample_remove(directory);
 }
 
-void snapshot(uint64_t superstep, uint32_t term, bool full)
+void snapshot_of(uint64_t superstep, uint32_t term, uint32_t whole)
 {
-    ck_assert_msg(store_sample_snapshot(&sample, store, superstep, term, full, true, complaint) ==
+    ck_assert_msg(store_sample_snapshot(&sample, store, superstep, term, whole, true, complaint) ==
                       0,
                   "%s", complaint);
+}
+
+void snapshot(uint64_t superstep, uint32_t term, bool full)
+{
+    snapshot_of(superstep, term, full ? STORE_SAMPLE_ALL : 0);
 }
 
 const char *path_of(const char *name)

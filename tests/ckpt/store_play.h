@@ -17,6 +17,8 @@ void tear_down(void);
 
 /* Takes a snapshot, which must work. */
 void snapshot(uint64_t superstep, uint32_t term, bool full);
+/* Full images of those processes whose bit is set. */
+void snapshot_of(uint64_t superstep, uint32_t term, uint32_t whole);
 
 /* DIR/JOB/name, valid until the next call. */
 const char *path_of(const char *name);

@@ -39,13 +39,13 @@ void store_sample_free(struct store_sample *sample)
 }
 
 static int write_image(struct store_sample *sample, struct store *store,
-                       struct store_snapshot *snapshot, uint32_t pid, bool full, char *error)
+                       struct store_snapshot *snapshot, uint32_t pid, bool whole, char *error)
 {
     struct sample_options options = {.compress = true};
     struct sample_file file = {0};
 
     options.next = sample->tables[pid][sample->turn];
-    options.base = full ? NULL : sample->tables[pid][1 - sample->turn];
+    options.base = whole ? NULL : sample->tables[pid][1 - sample->turn];
     int status = sample_image(&sample->processes[pid], &options, &file, &sample->written[pid]);
     if (status < 0)
         return status;
@@ -63,7 +63,7 @@ static int write_image(struct store_sample *sample, struct store *store,
 }
 
 static int commit(struct store_sample *sample, struct store_snapshot *snapshot, uint64_t superstep,
-                  uint32_t term, bool full, char *error)
+                  uint32_t term, uint32_t whole, char *error)
 {
     static const char *const hosts[] = {"here"};
     struct manifest_image images[STORE_SAMPLE_PROCS];
@@ -87,7 +87,7 @@ static int commit(struct store_sample *sample, struct store_snapshot *snapshot, 
                                             .image_pid = i,
                                             .size = sample->written[i].length,
                                             .digest = {sample->written[i].name.digest, 16}};
-        if (full)
+        if (whole >> i & 1)
             continue;
         images[i].generation = base->generation + 1;
         images[i].base_superstep = base->image.superstep;
@@ -99,7 +99,7 @@ static int commit(struct store_sample *sample, struct store_snapshot *snapshot, 
 }
 
 int store_sample_snapshot(struct store_sample *sample, struct store *store, uint64_t superstep,
-                          uint32_t term, bool full, bool abandon, char *error)
+                          uint32_t term, uint32_t whole, bool abandon, char *error)
 {
     struct store_snapshot *snapshot;
 
@@ -111,10 +111,10 @@ int store_sample_snapshot(struct store_sample *sample, struct store *store, uint
         sample->processes[i].superstep = superstep;
         sample->processes[i].term = term;
         sample->processes[i].nprocs = STORE_SAMPLE_PROCS;
-        status = write_image(sample, store, snapshot, i, full, error);
+        status = write_image(sample, store, snapshot, i, whole >> i & 1, error);
     }
     if (status == 0)
-        status = commit(sample, snapshot, superstep, term, full, error);
+        status = commit(sample, snapshot, superstep, term, whole, error);
     if (status == 0)
         sample->turn = 1 - sample->turn;
     else if (abandon)

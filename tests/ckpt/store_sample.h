@@ -6,6 +6,7 @@
 #include "tests/ckpt/image_sample.h"
 
 #define STORE_SAMPLE_PROCS 2u
+#define STORE_SAMPLE_ALL   ((1u << STORE_SAMPLE_PROCS) - 1)
 
 extern const uint8_t store_sample_job[WIRE_JOB_SIZE];
 
@@ -20,11 +21,12 @@ struct store_sample {
 void store_sample_make(struct store_sample *sample);
 void store_sample_free(struct store_sample *sample);
 
-/* Goes on to that superstep and writes a snapshot: full images, or increments on the last one.
+/* Goes on to that superstep and writes a snapshot: full images of the processes whose bit is set in
+ * `whole`, increments on the last one of the others.
  * Writes through the store's table.  0 or what failed; after a failure the snapshot is abandoned,
  * unless it must look as if the machine had stopped. */
 int store_sample_snapshot(struct store_sample *sample, struct store *store, uint64_t superstep,
-                          uint32_t term, bool full, bool abandon, char *error);
+                          uint32_t term, uint32_t whole, bool abandon, char *error);
 
 /* Gives this program a $TMPDIR of its own, which is removed when it exits, whatever its tests (and
  * the processes they are run in) left there. */

@@ -136,7 +136,7 @@ START_TEST(the_newest_is_found)
     manifest_free(&manifest);
     ck_assert_int_eq(store_newest(store, 3, WIRE_NEVER, &manifest, note, complaint), -ENOENT);
     ck_assert_ptr_nonnull(strstr(complaint, "has no snapshot of superstep 3"));
-    ck_assert_int_eq(store_sample_snapshot(&sample, store, 10, 1, true, true, complaint), -EEXIST);
+    ck_assert_int_eq(store_sample_snapshot(&sample, store, 10, 1, STORE_SAMPLE_ALL, true, complaint), -EEXIST);
 }
 END_TEST
 

@@ -21,23 +21,6 @@ def stopped(place, p=2, supersteps=12, at=6, options=(), words=()):
     return snapshots(place.store)
 
 
-def folder(place, name):
-    return os.path.join(place.store, jobs(place.store)[0], f"{name[0]}.{name[1]}")
-
-
-def image(place, name, pid=0):
-    return os.path.join(folder(place, name), f"{pid}.img")
-
-
-def flip(path, at):
-    with open(path, "r+b") as file:
-        size = os.fstat(file.fileno()).st_size
-        file.seek(at % size)
-        byte = file.read(1)[0]
-        file.seek(at % size)
-        file.write(bytes([byte ^ 0x10]))
-
-
 def cut(path, keep):
     with open(path, "r+b") as file:
         file.truncate(max(0, os.fstat(file.fileno()).st_size + keep if keep < 0 else keep))

@@ -137,6 +137,24 @@ def snapshots(store, job=None):
     return sorted(found)
 
 
+def folder(place, name):
+    return os.path.join(place.store, jobs(place.store)[0], f"{name[0]}.{name[1]}")
+
+
+def image(place, name, pid=0):
+    return os.path.join(folder(place, name), f"{pid}.img")
+
+
+def flip(path, at):
+    """One bit of the file is another one."""
+    with open(path, "r+b") as file:
+        size = os.fstat(file.fileno()).st_size
+        file.seek(at % size)
+        byte = file.read(1)[0]
+        file.seek(at % size)
+        file.write(bytes([byte ^ 0x10]))
+
+
 def listing(path):
     try:
         return os.listdir(path)

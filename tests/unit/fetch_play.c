@@ -127,7 +127,7 @@ static void make_files(void)
     uint64_t size;
 
     store_sample_make(&sample);
-    must(store_sample_snapshot(&sample, store, fetch_name.superstep, fetch_name.term, true, true,
+    must(store_sample_snapshot(&sample, store, fetch_name.superstep, fetch_name.term, STORE_SAMPLE_ALL, true,
                                why) == 0);
     for (uint32_t pid = 0; pid < FETCH_PROCS; pid++)
         fetch_image[pid] = read_all(

@@ -1,0 +1,87 @@
+"""Increments of several hosts with one directory of snapshots: each host begins the chains of its
+processes at another snapshot, and no snapshot is one that all could begin anew from."""
+import json
+import signal
+import subprocess
+
+from loopback import *
+from loopback import BSPRUN, LoopbackPlace, check, main, send
+
+P = 4
+SUPERSTEPS = 40
+LOST_AT = 12
+AT = 30
+MOST = 3 + 2 * 8 - 1  # the newest three, and two chains
+BSPCKPT = BSPRUN.replace("bsprun", "bspckpt")
+
+
+def generations(place, superstep):
+    """How many images each process's one of that snapshot builds on."""
+    shown = json.loads(subprocess.run([BSPCKPT, "show", "--json", f"{place.store}@{superstep}"],
+                                      check=True, stdout=subprocess.PIPE, text=True).stdout)
+    return [one["generation"] for one in shown["processes"]]
+
+
+def held_job(place):
+    """A host is lost on the way: what ran there goes on elsewhere, with new chains."""
+    place.hold(0, LOST_AT)
+    place.hold(0, AT)
+    job = place.ticker(P, SUPERSTEPS, "-a")
+    for pid in range(P):
+        place.wait_executed(pid, LOST_AT)
+    place.wait_committed(LOST_AT)
+    place.kills.append(place.committed())
+    place.will_not_return("h1")
+    send(place.agent("h1"), signal.SIGKILL)
+    for pid in range(P):
+        place.wait_executed(pid, LOST_AT, times=2)
+    place.release(0, LOST_AT)
+    place.wait_executed(0, AT)
+    place.wait_committed(AT)
+    made = generations(place, AT)
+    check(len(set(made)) > 1, "the chains of all processes begin together, which proves nothing:",
+          made, job)
+    return job, made
+
+
+def as_many_as_on_one_host():
+    """Counted when the job has been saved and stopped: while it runs, snapshots that are not needed
+    any more are removed now and then."""
+    reference = Reference.of(P, SUPERSTEPS, "-a")
+    with LoopbackPlace(hosts=3) as place:
+        job, _ = held_job(place)
+        job.signal(signal.SIGTERM)
+        place.release(0, AT)
+        job.wait(123)
+        kept = snapshots(place.store)
+        check(len(kept) <= MOST, len(kept), "snapshots are kept:", kept, job)
+        job = place.restart()
+        job.check_tail(reference)
+        place.check_files(reference)
+        place.check_clean()
+
+
+def a_damaged_base_of_one_host():
+    """A restart goes on from the newest snapshot that does not need it."""
+    reference = Reference.of(P, SUPERSTEPS, "-a")
+    with LoopbackPlace(hosts=3) as place:
+        job, made = held_job(place)
+        place.kill(job.os_pid)
+        job.wait(-signal.SIGKILL)
+        wait_until(lambda: not marked(place.mark), "the end of all processes")
+        place.release(0, AT)
+        pid = min(range(P), key=lambda pid: made[pid])
+        bad = AT - made[pid]
+        flip(image(place, next(name for name in snapshots(place.store) if name[0] == bad), pid),
+             30000)
+        done = len(place.witness())
+        job = place.restart().wait(0)
+        check(reference.out.endswith(job.out()), "not the right end\n", job)
+        first = min(superstep for _, superstep, _ in place.witness()[done:])
+        check(first == bad - 1, "where it went on:", first, "not", bad - 1, job)
+        place.check_files(reference)
+        place.check_clean()
+
+
+if __name__ == "__main__":
+    main([as_many_as_on_one_host, a_damaged_base_of_one_host])
