@@ -152,8 +152,10 @@ START_TEST(pruning_follows_each_process)
     /* 20 to 18 need 17 of the first process and 15 of the second; 16 shares no image with 20, and
      * needs 13 of the first. */
     expect_list("13.1 14.1 15.1 16.1 17.1 18.1 19.1 20.1");
+    snapshot_of(21, 1, 1);
+    snapshot_of(22, 1, 0);
     ck_assert_int_eq(store_prune(store, 1, &removed, complaint), 0);
-    expect_list("17.1 18.1 19.1 20.1");
+    expect_list("19.1 20.1 21.1 22.1"); /* of the first process 21 would do */
 }
 END_TEST
 
