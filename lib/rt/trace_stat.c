@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/base/params.h"
-#include "lib/rt/level1/costs.h"
+#include "lib/rt/costs.h"
 
 #define LARGEST_SIZE (INT64_C(1) << 50) /* where the search for a break-even ends */
 

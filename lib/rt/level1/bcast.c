@@ -5,7 +5,7 @@
 
 #include "include/bsp_level1.h"
 #include "lib/rt/level1/collective.h"
-#include "lib/rt/level1/costs.h"
+#include "lib/rt/costs.h"
 
 static void one_phase(struct bspz_collective *call, const void *src, void *dst)
 {

@@ -6,7 +6,7 @@
 
 #include "include/bsp_level1.h"
 #include "lib/rt/level1/collective.h"
-#include "lib/rt/level1/costs.h"
+#include "lib/rt/costs.h"
 
 /* A running result.  It moves between two buffers, because an operator's result must not overlap
  * its operands. */

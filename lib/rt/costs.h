@@ -3,8 +3,8 @@
  * Pure: the operations ask with the parameters that all processes agreed on, the report of -stat
  * with those of its machine.  Sizes are in bytes, costs in flops.
  */
-#ifndef BSPZ_RT_LEVEL1_COSTS_H
-#define BSPZ_RT_LEVEL1_COSTS_H
+#ifndef BSPZ_RT_COSTS_H
+#define BSPZ_RT_COSTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

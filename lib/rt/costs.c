@@ -1,5 +1,5 @@
 /* costs.c - the cost model behind the choice between algorithms, see costs.h. */
-#include "lib/rt/level1/costs.h"
+#include "lib/rt/costs.h"
 
 double bspz_cost_superstep(const struct bspz_params *params, ptrdiff_t messages, ptrdiff_t n)
 {
