@@ -9,8 +9,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/agent/clock.h"
+#include "bsprun/agent/fetch.h"
+#include "bsprun/agent/input.h"
+#include "bsprun/agent/output.h"
 #include "bsprun/agent/peers.h"
 #include "bsprun/agent/quiet_thread.h"
+#include "bsprun/agent/ranks.h"
+#include "bsprun/agent/snapshots.h"
+#include "bsprun/agent/stop.h"
+#include "bsprun/agent/to_bsprun.h"
 #include "bsprun/link/link_tune.h"
 
 #define AGAIN_NS         200000000u
@@ -18,14 +26,6 @@
 
 static const int watched_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define WATCHED_SIGNALS (int)(sizeof watched_signals / sizeof *watched_signals)
-
-uint64_t agent_now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* Waits on the doorbell and wakes the loop, but for rings that only the links need.  Touches only
  * the first page, the bell and the links. */
@@ -53,7 +53,19 @@ static void *bell_main(void *argument)
 
 static void on_bell(uv_async_t *handle)
 {
-    agent_scan(handle->data);
+    struct agent *agent = handle->data;
+
+    agent->calls->rung(agent);
+}
+
+static void take_news(uv_prepare_t *handle)
+{
+    struct agent *agent = handle->data;
+    unsigned news = agent->news;
+
+    agent->news = 0;
+    if (news)
+        agent->calls->news(agent, news);
 }
 
 int agent_start_bell(struct agent *agent)
@@ -153,12 +165,13 @@ static int catch_signals(struct agent *agent)
     return 0;
 }
 
-int agent_init(struct agent *agent, bool bare)
+int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls)
 {
     int error;
 
     memset(agent, 0, sizeof *agent);
     pthread_mutex_init(&agent->link_bell.lock, NULL);
+    agent->calls = calls;
     agent->bare = bare;
     agent->board_fd = -1;
     agent->root.pidfd = -1;
@@ -181,6 +194,9 @@ int agent_init(struct agent *agent, bool bare)
     if (error)
         return error;
     uv_async_init(&agent->loop, &agent->bell, on_bell);
+    uv_prepare_init(&agent->loop, &agent->before_waiting);
+    agent->before_waiting.data = agent;
+    uv_prepare_start(&agent->before_waiting, take_news);
     uv_timer_init(&agent->loop, &agent->grace_timer);
     uv_timer_init(&agent->loop, &agent->limit_timer);
     uv_timer_init(&agent->loop, &agent->sweep_timer);
@@ -206,6 +222,7 @@ void agent_close(struct agent *agent)
 {
     stop_bell(agent);
     close_handle((uv_handle_t *)&agent->bell);
+    close_handle((uv_handle_t *)&agent->before_waiting);
     close_handle((uv_handle_t *)&agent->grace_timer);
     close_handle((uv_handle_t *)&agent->limit_timer);
     close_handle((uv_handle_t *)&agent->sweep_timer);
@@ -222,6 +239,9 @@ void agent_close(struct agent *agent)
     agent_input_close(agent);
     agent_relay_close(agent);
     agent_peers_close(agent);
+    agent_fetch_forget(agent);
+    agent_replicas_forget(agent);
+    agent_fence_close(agent);
     if (agent->control)
         net_finish(agent->control);
 }
@@ -233,6 +253,7 @@ int agent_run(struct agent *agent)
     coord_shell_free(agent->zero);
     cores_release(&agent->cores);
     agent_snapshots_free(agent);
+    agent_replicas_free(agent);
     agent_peers_free(agent);
     free(agent->members);
     free(agent->home);

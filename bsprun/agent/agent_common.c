@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/snapshots_inside.h"
 #include "ckpt/capture/capture.h"
 
 void agent_common_open(struct agent *agent)

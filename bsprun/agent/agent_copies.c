@@ -11,8 +11,10 @@
 #include <signal.h>
 #include <string.h>
 
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/clock.h"
 #include "bsprun/agent/memory.h"
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/to_bsprun.h"
 #include "ckpt/capture/capture.h"
 
 #define WAY_LASTS_NS 200000000u /* memory is not looked at for every small superstep */
@@ -32,11 +34,7 @@ static void writer_ended(struct watched *process)
     struct agent_snapshots *snapshots = agent->snapshots;
 
     agent_unwatch(process);
-    if (agent->job == JOB_REWINDING) {
-        agent_check_rewound(agent);
-        return;
-    }
-    if (job_is_stopping(agent->job) || was_withdrawn(&agent_snap_of(agent, pid)->writer))
+    if (agent->job == JOB_REWINDING || job_is_stopping(agent->job) || was_withdrawn(&agent_snap_of(agent, pid)->writer))
         return;
     /* A result that is there may still wait to be taken. */
     if (snapshots->ticket.folder && !snapshots->kept[pid].written &&

@@ -5,7 +5,7 @@
  */
 #include <unistd.h>
 
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/snapshots_inside.h"
 #include "bsprun/agent/trial_read.h"
 
 #define SMALL_ONES 8u /* snapshots with images that are too small to tell how fast a disk is */

@@ -9,34 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bsprun/agent/agent_snapshots.h"
-
-void agent_snap_text(const struct agent *agent, int pid, const char *what, char text[AGENT_WHY])
-{
-    const struct bspz_snap *snap = agent_snap_of(agent, pid);
-    int error = snap->error > 0 ? snap->error : EIO;
-    char why[sizeof snap->why], number[32];
-    size_t length, tail;
-
-    memcpy(why, snap->why, sizeof why);
-    why[sizeof why - 1] = '\0';
-    /* Those who wrote it had no names for errors. */
-    snprintf(number, sizeof number, "error %d", error);
-    length = strlen(why);
-    tail = strlen(number);
-    if (length >= tail && strcmp(why + length - tail, number) == 0)
-        why[length - tail] = '\0';
-    snprintf(text, AGENT_WHY, "process %d %s: %s%s", pid, what, why,
-             strlen(why) < length || length == 0 ? strerror(error) : "");
-}
-
-void agent_cannot_go_on(struct agent *agent, int pid, const char *why)
-{
-    struct verdict verdict = {.cause = WIRE_CAUSE_NOT_RESTORED, .status = 1};
-
-    snprintf(verdict.text, sizeof verdict.text, "%.500s", why);
-    agent_abort(agent, pid, &verdict);
-}
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/stop.h"
+#include "bsprun/agent/to_zero.h"
 
 /* It has ended by itself before it was a rank again. */
 static void not_restored(struct agent *agent, int pid, const struct death *death)

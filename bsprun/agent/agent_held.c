@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/to_zero.h"
 
 #define TOLD_MOST 4 /* complete snapshots: older ones are not even looked at */
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/snapshots_inside.h"
 #include "bsprun/agent/peers.h"
 
 #define OWN_VARIABLES "BSPZERO_"
@@ -144,31 +144,26 @@ static uint32_t list_streams(const struct wire_persist *order, struct lists *lis
 
 static uint32_t count_hosts(const struct agent *agent)
 {
-    uint32_t count = 1;
-    bool by_node;
+    uint32_t count;
 
-    if (agent->peers)
-        agent_peers_hosts(agent, &count, &by_node);
+    agent_peers_hosts(agent, &count);
     return count > 0 ? count : 1;
 }
 
 /* By name, and which of them each process lives on. */
 static struct wire_texts list_hosts(const struct agent *agent, struct lists *lists)
 {
-    const struct wire_host *hosts = NULL;
-    uint32_t count = 1;
-    bool by_node;
+    uint32_t count;
+    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
 
     lists->hosts[0] = agent->host_name;
-    if (agent->peers)
-        hosts = agent_peers_hosts(agent, &count, &by_node);
     for (uint32_t i = 0; hosts && i < count; i++) {
         lists->hosts[i] = hosts[i].name;
         for (int pid = 0; pid < agent->nprocs; pid++)
             if (agent->home[pid] == hosts[i].host)
                 lists->host_of[pid] = i;
     }
-    return (struct wire_texts){lists->hosts, count};
+    return (struct wire_texts){lists->hosts, count > 0 ? count : 1};
 }
 
 static void fill(const struct agent *agent, const struct wire_message *message, struct lists *lists,

@@ -6,7 +6,10 @@
  * What can fail: bsprun takes it slowly, and the snapshot waits for that; a MARK that comes back is
  * of a snapshot that is over.
  */
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/input.h"
+#include "bsprun/agent/output.h"
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/to_bsprun.h"
 
 void agent_mark(struct agent *agent)
 {
@@ -32,13 +35,13 @@ bool agent_output_is_out(const struct agent *agent)
            (!agent->peers || ticket->echoed);
 }
 
-void agent_snapshots_echoed(struct agent *agent, uint64_t superstep)
+bool agent_snapshots_echoed(struct agent *agent, uint64_t superstep)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
 
     if (!snapshots || snapshots->ticket.name.superstep != superstep ||
         snapshots->ticket.name.term != agent->term)
-        return;
+        return false;
     snapshots->ticket.echoed = true;
-    agent_scan(agent);
+    return true;
 }

@@ -5,8 +5,10 @@
  * What can fail: a process is lost -> a last look at the others -> the job goes back: lengths are
  * put back, or a warning says of which file they are not known.
  */
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/clock.h"
 #include "bsprun/agent/opened.h"
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/to_bsprun.h"
 
 #define LOOK_MS 100u
 #define SHARE   500u /* looks take at most one part in so many of the time of one processor */

@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/to_bsprun.h"
 #include "bsprun/leftovers.h"
 
 static uint64_t now_ns(void)

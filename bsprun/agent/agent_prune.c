@@ -13,8 +13,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/clock.h"
 #include "bsprun/agent/quiet_thread.h"
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/to_bsprun.h"
 
 #define LAST 19 /* of all priorities */
 

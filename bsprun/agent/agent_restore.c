@@ -14,34 +14,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent_snapshots.h"
-#include "bsprun/agent/fetch.h"
+#include "bsprun/agent/barrier.h"
+#include "bsprun/agent/input.h"
+#include "bsprun/agent/launch.h"
+#include "bsprun/agent/output.h"
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/stop.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/to_zero.h"
 #include "ckpt/binaries.h"
 #include "ckpt/capture/capture.h"
 
 /* ---- Images ---- */
-
-const struct manifest *agent_manifest_of(struct sources *sources, struct coord_name name,
-                                         int *error, char *why)
-{
-    struct manifest *manifest = &sources->manifests[sources->count];
-
-    *error = 0;
-    for (uint32_t i = 0; i < sources->count; i++)
-        if (sources->manifests[i].superstep == name.superstep &&
-            sources->manifests[i].term == name.term)
-            return &sources->manifests[i];
-    if (sources->count == BSPZ_IMAGE_CHAIN_MAX) {
-        snprintf(why, AGENT_WHY, "too long a chain of snapshots");
-        *error = -ELOOP;
-        return NULL;
-    }
-    *error = store_manifest(sources->store, name.superstep, name.term, manifest, why);
-    if (*error)
-        return NULL;
-    sources->count++;
-    return manifest;
-}
 
 static const struct manifest *manifest_of(struct sources *sources, struct coord_name name,
                                           char *why)
@@ -49,12 +33,6 @@ static const struct manifest *manifest_of(struct sources *sources, struct coord_
     int error;
 
     return agent_manifest_of(sources, name, &error, why);
-}
-
-void agent_free_sources(struct sources *sources)
-{
-    while (sources->count > 0)
-        manifest_free(&sources->manifests[--sources->count]);
 }
 
 struct chain {
@@ -208,8 +186,7 @@ static bool is_of_this_library(struct sources *sources, struct coord_name name, 
 static int start_process(struct agent *agent, int pid, struct coord_name name,
                          struct sources *sources, char *why)
 {
-    struct member *member = &agent->members[pid];
-    struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    struct watched *process = &agent->members[pid].process;
     struct chain chain = {.count = 0};
     const struct manifest_image *image = open_chain(sources, name, (uint32_t)pid, &chain, why);
     char *restore = NULL;
@@ -235,18 +212,14 @@ static int start_process(struct agent *agent, int pid, struct coord_name name,
     close_chain(&chain);
     if (ospid < 0)
         return ospid;
-    error = agent_watch(agent, &member->process, pid, ospid);
+    error = agent_watch(agent, process, pid, ospid);
     if (error) {
         kill(ospid, SIGKILL);
         snprintf(why, AGENT_WHY, "process %d cannot be watched: %s%s", pid, strerror(-error),
                  verdict_limit_hint(-error));
         return -ENOEXEC;
     }
-    member->adopted = true;
-    agent->adopted++;
-    atomic_store(&rank->core, agent_core_of(agent, pid));
-    atomic_store(&rank->ospid, ospid);
-    bspz_word_set(&rank->state, BSPZ_RANK_HELD);
+    agent_member_is(agent, pid);
     return 0;
 }
 
@@ -489,7 +462,6 @@ void agent_make_of_first(struct agent *agent, struct coord_name name)
 static void thaw(struct agent *agent, int pid, bool with_copy)
 {
     struct kept *kept = &agent->snapshots->kept[pid];
-    struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
     struct bspz_snap *snap = agent_snap_of(agent, pid);
     int slot = agent_copy_of(agent, pid, agent->snapshots->committed);
 
@@ -501,13 +473,9 @@ static void thaw(struct agent *agent, int pid, bool with_copy)
     }
     agent_move_watched(&kept->copies[slot].process, &agent->members[pid].process);
     agent->members[pid].process.ended = NULL;
-    agent->members[pid].adopted = true;
-    agent->adopted++;
     kept->copies[slot].name = (struct coord_name){0};
     agent_use_slot(agent, pid, with_copy ? 1 - slot : -1);
-    atomic_store(&rank->core, agent_core_of(agent, pid));
-    atomic_store(&rank->ospid, agent->members[pid].process.ospid);
-    bspz_word_set(&rank->state, BSPZ_RANK_HELD);
+    agent_member_is(agent, pid);
     bspz_word_set(&snap->words[slot], BSPZ_COPY_THAW);
 }
 
@@ -523,5 +491,5 @@ void agent_pass(struct agent *agent)
     if (agent->job == JOB_RESTORING && agent->here == 0)
         agent_all_ready(agent);
     if (agent->job == JOB_RESTORING)
-        agent_fetch_spread_again(agent);
+        agent_replicas_spread_again(agent);
 }

@@ -1,18 +1,19 @@
-/* agent_snapshots.c - a snapshot on its way, in the node agent; see agent_snapshots.h. */
-#include "bsprun/agent/agent_snapshots.h"
-
+/* agent_snapshots.c - a snapshot on its way, in the node agent; see snapshots_inside.h. */
+#include "bsprun/agent/barrier.h"
+#include "bsprun/agent/clock.h"
 #include "bsprun/agent/fetch.h"
+#include "bsprun/agent/input.h"
+#include "bsprun/agent/output.h"
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/to_zero.h"
+
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-struct bspz_snap *agent_snap_of(const struct agent *agent, int pid)
-{
-    return bspz_snap_of(agent->board, agent->nprocs, pid);
-}
 
 #define PRUNE_EVERY_NS UINT64_C(1000000000)
 #define UNPRUNED_MOST  8 /* snapshots more than are to be kept */
@@ -177,32 +178,6 @@ void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t co
 
 /* ---- What becomes of it ---- */
 
-/* As Processor Zero decides. */
-static bool failure_stops(const struct agent_snapshots *snapshots, enum wire_cause cause)
-{
-    bool late = snapshots->committed.term > 0 && snapshots->committed.superstep > 0;
-
-    return cause != WIRE_CAUSE_RANK_SIGNALLED &&
-           (late ? snapshots->stop_on_late_failure : snapshots->stop_on_failure);
-}
-
-/* What does not end the job is told to the user, of each kind once until snapshots are taken again.
- */
-static void say_failure(struct agent *agent, enum wire_cause cause, const char *why)
-{
-    struct agent_snapshots *snapshots = agent->snapshots;
-    unsigned long long superstep = snapshots->ticket.name.superstep;
-    char instead[80] = "there is none to go back to";
-
-    if (snapshots->said_failures & 1u << cause)
-        return;
-    snapshots->said_failures |= 1u << cause;
-    if (snapshots->committed.term > 0)
-        snprintf(instead, sizeof instead, "a restart would go on from superstep %llu",
-                 (unsigned long long)snapshots->committed.superstep);
-    agent_notice(agent, "no snapshot after superstep %llu: %s; %s", superstep, why, instead);
-}
-
 static void say_success(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -211,30 +186,6 @@ static void say_success(struct agent *agent)
         agent_notice(agent, "snapshots are taken again, after superstep %llu",
                      (unsigned long long)snapshots->committed.superstep);
     snapshots->said_failures = 0;
-}
-
-void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, const char *why)
-{
-    struct wire_message message = {.kind = WIRE_IMAGE_FAILED};
-
-    if (cause != WIRE_CAUSE_NOT_RESTORED && !failure_stops(agent->snapshots, cause))
-        say_failure(agent, cause, why);
-    message.envelope.superstep = agent->snapshots->ticket.name.superstep;
-    message.image_failed.pid = (uint32_t)pid;
-    message.image_failed.cause = cause;
-    message.image_failed.text = why;
-    agent_tell_zero(agent, &message);
-}
-
-void agent_abandon(struct agent *agent)
-{
-    struct ticket *ticket = &agent->snapshots->ticket;
-
-    if (agent_keeps_order(agent))
-        store_snapshot_abandon(ticket->folder);
-    else
-        store_snapshot_leave(ticket->folder); /* it may be committed, for all that is known here */
-    ticket->folder = NULL;
 }
 
 static void all_recorded(struct agent *agent)
@@ -327,7 +278,7 @@ static void image_written(struct agent *agent, int pid)
     snapshots->ticket.changed += message.image_durable.changed;
     agent_tell_zero(agent, &message);
     if (agent->peers && snapshots->copies > 1)
-        agent_fetch_spread(agent, pid, snapshots->copies);
+        agent_replicas_spread(agent, pid, snapshots->copies);
 }
 
 static void note_written(struct agent *agent, int pid)

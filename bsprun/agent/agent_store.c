@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/snapshots_inside.h"
 #include "bsprun/agent/opened.h"
 #include "bsprun/agent/fetch.h"
 #include "bsprun/agent/peers.h"
@@ -67,31 +67,10 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
     return error;
 }
 
-bool agent_recovers(const struct agent *agent)
-{
-    return agent->snapshots && agent->snapshots->recover;
-}
-
 void agent_snapshots_copies(struct agent *agent, uint32_t copies)
 {
     if (agent->snapshots)
         agent->snapshots->copies = copies;
-}
-
-bool agent_takes_snapshots(const struct agent *agent)
-{
-    return agent->snapshots && agent->snapshots->recover;
-}
-
-bool agent_store_is_shared(const struct agent *agent)
-{
-    return agent->snapshots && agent->snapshots->shared;
-}
-
-bool agent_keeps_order(const struct agent *agent)
-{
-    return !agent->peers || !agent->snapshots->shared ||
-           (agent->nprocs > 0 && agent_is_here(agent, 0));
 }
 
 int agent_snapshots_offer(struct agent *agent)
@@ -106,12 +85,10 @@ int agent_snapshots_offer(struct agent *agent)
     return end;
 }
 
-int agent_snapshots_place(struct agent *agent, int nprocs)
+static int make_room(struct agent *agent, int nprocs)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
 
-    if (!snapshots)
-        return 0;
     snapshots->kept = calloc((size_t)nprocs, sizeof *snapshots->kept);
     snapshots->together = calloc((size_t)nprocs, sizeof *snapshots->together);
     if (!snapshots->kept || !snapshots->together)
@@ -121,6 +98,17 @@ int agent_snapshots_place(struct agent *agent, int nprocs)
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
             snapshots->kept[pid].copies[slot].process.pidfd = -1;
     return 0;
+}
+
+int agent_place(struct agent *agent, int nprocs, const struct wire_numbers *host_of)
+{
+    int error = agent_members_place(agent, nprocs, host_of);
+
+    if (!error && agent->snapshots)
+        error = make_room(agent, nprocs);
+    if (!error)
+        agent_replicas_placed(agent);
+    return error;
 }
 
 void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
@@ -215,7 +203,6 @@ void agent_snapshots_free(struct agent *agent)
     snapshot_free_texts(snapshots->options);
     free(snapshots->kept);
     free(snapshots->together);
-    free(snapshots->keeping);
     free(snapshots->path);
     free(snapshots);
     agent->snapshots = NULL;

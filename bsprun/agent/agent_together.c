@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/snapshots_inside.h"
 
 /* Each group goes by its lowest process: of those that were in one, those that are on one host. */
 static void group(const struct agent *agent, const struct manifest *manifest, uint32_t *together)

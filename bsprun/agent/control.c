@@ -11,83 +11,44 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "bsprun/agent/agent.h"
+#include "bsprun/agent/clock.h"
+#include "bsprun/agent/control.h"
+#include "bsprun/agent/finish.h"
+#include "bsprun/agent/input.h"
+#include "bsprun/agent/output.h"
+#include "bsprun/agent/passed.h"
 #include "bsprun/agent/peers.h"
-#include "bsprun/usage.h"
+#include "bsprun/agent/program.h"
+#include "bsprun/agent/ranks.h"
+#include "bsprun/agent/snapshots.h"
+#include "bsprun/agent/stop.h"
+#include "bsprun/agent/terms.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/to_zero.h"
+#include "bsprun/agent/zero.h"
 #include "lib/base/digest.h"
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 
 #define LIMIT_AGAIN_MS 10u
 
-int agent_send(struct agent *agent, struct wire_message *message)
+void agent_say_hello(struct agent *agent)
 {
-    if (!agent->control)
-        return 0;
-    memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
-    message->envelope.term = agent->term;
-    return net_send(agent->control, message);
-}
+    struct wire_message hello = {.kind = WIRE_HELLO};
+    struct utsname machine;
 
-void agent_notice(struct agent *agent, const char *format, ...)
-{
-    struct wire_message message = {.kind = WIRE_NOTICE};
-    char text[1024];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    message.notice.text = text;
-    if (agent->bare)
-        dprintf(STDERR_FILENO, "bspzero: %s\n", text);
-    agent_send(agent, &message);
-}
-
-static void send_report(struct agent *agent)
-{
-    struct wire_message message = {.kind = WIRE_REPORT};
-    struct wire_usage *rows = calloc((size_t)agent->nprocs + 1, sizeof *rows);
-    uint32_t count = 0;
-
-    if (!rows)
-        return;
-    for (int pid = 0; agent->order.report && agent->begin_ns && pid < agent->nprocs; pid++)
-        if (agent_is_here(agent, pid))
-            usage_read(agent->board, pid, agent->end_ns - agent->begin_ns, &rows[count++]);
-    message.report.host = agent->host;
-    message.report.ranks = (struct wire_usage_list){rows, count};
-    agent_send(agent, &message);
-    free(rows);
-}
-
-void agent_send_end(struct agent *agent)
-{
-    struct wire_message message = {.kind = WIRE_ENDED};
-
-    if (agent->begin_ns && agent->end_ns < agent->begin_ns)
-        agent->end_ns = agent_now_ns();
-    if (agent->peers || (agent->order.report && agent->begin_ns))
-        send_report(agent);
-    if (agent->ended_elsewhere)
-        return;
-    message.ended.status = agent->outcome.status;
-    message.ended.cause = agent->outcome.cause;
-    message.ended.pid = agent->outcome.pid;
-    message.ended.signal = agent->outcome.signal;
-    message.ended.text = agent->blame ? agent->blame : "";
-    message.ended.table = agent->blame_table ? agent->blame_table : "";
-    struct agent_learned learned = agent_learned(agent);
-    message.ended.estimate = learned.estimate;
-    message.ended.interval_ns = learned.interval_ns;
-    message.ended.why = learned.why;
-    if (agent_send(agent, &message) == 0)
-        return;
-    message.ended.text = message.ended.table = "";
-    if (agent_send(agent, &message) != 0)
-        agent_close(agent); /* bsprun sees that we are gone, and cleans up */
+    hello.hello.host = agent->host;
+    hello.hello.version = BSPZ_VERSION;
+    hello.hello.name = agent->host_name;
+    hello.hello.os_pid = (uint32_t)getpid();
+    hello.hello.cores = (uint32_t)bspz_usable_cores();
+    hello.hello.machine = uname(&machine) == 0 ? machine.machine : "";
+    hello.hello.addresses = agent_peers_addresses(agent);
+    agent_send(agent, &hello);
 }
 
 static void on_limit(uv_timer_t *timer)
@@ -163,6 +124,11 @@ static int make_board(struct agent *agent)
     return agent_start_bell(agent);
 }
 
+static void tell(void *context, const char *text)
+{
+    agent_notice(context, "%s", text);
+}
+
 /* Streams, snapshots: whatever the program is to find when it starts. */
 static bool prepare(struct agent *agent, const struct wire_start *start)
 {
@@ -177,8 +143,8 @@ static bool prepare(struct agent *agent, const struct wire_start *start)
         cannot_start(agent, "no snapshots", why);
         return false;
     }
-    if (agent->order.verbosity > 0 && agent_takes_snapshots(agent))
-        outside_tell(&agent->outside, agent);
+    if (agent->order.verbosity > 0 && agent_recovers(agent))
+        outside_tell(&agent->outside, tell, agent);
     if (agent->order.stdio != WIRE_STDIO_INHERIT)
         error = agent_relay_open(agent, start);
     if (!error)
@@ -219,29 +185,6 @@ static void save(struct agent *agent, const struct wire_save *wish)
         coord_shell_save(agent->zero, wish->stop, wish->signal, wish->grace_ms);
     else if (wish->stop)
         agent_stop(agent, WIRE_STOP_SIGNAL, (int)wish->signal, "");
-}
-
-static void say_passed(struct agent *agent, uint64_t superstep)
-{
-    struct wire_message message = {.kind = WIRE_PASSED};
-
-    message.envelope.superstep = agent->here > 0 ? superstep : WIRE_NEVER;
-    message.passed.host = agent->host;
-    agent_send(agent, &message);
-}
-
-void agent_answer_passed(struct agent *agent)
-{
-    if (agent->asked_passed == 0 || !agent_relay_passed(agent, agent->asked_passed - 1))
-        return;
-    say_passed(agent, agent->asked_passed - 1);
-    agent->asked_passed = 0;
-}
-
-void agent_say_idle(struct agent *agent)
-{
-    if (agent->here == 0)
-        say_passed(agent, WIRE_NEVER);
 }
 
 /* 0: it is not made yet, or is gone. */
@@ -302,10 +245,7 @@ static void resize(struct agent *agent, unsigned rows, unsigned columns)
 static void take_leave(struct agent *agent)
 {
     agent->dismissed = true;
-    if (agent->finished || agent->job == JOB_NEW)
-        agent_close(agent);
-    else
-        agent_end_alone(agent);
+    agent_let_go(agent);
 }
 
 static void join(struct agent *agent, const struct wire_message *message)
@@ -333,7 +273,7 @@ static void on_message(void *context, struct net_connection *connection,
     struct agent *agent = context;
 
     (void)connection;
-    agent_peers_heard(agent);
+    agent_fence_heard(agent);
     switch (message->kind) {
     case WIRE_JOIN:
         join(agent, message);
@@ -370,12 +310,12 @@ static void on_message(void *context, struct net_connection *connection,
         break;
     case WIRE_ASK_PASSED:
         if (message->envelope.term == agent->term)
-            agent->asked_passed = message->envelope.superstep + 1;
-        agent_answer_passed(agent);
+            agent_ask_passed(agent, message->envelope.superstep);
         break;
     case WIRE_MARK:
-        if (message->envelope.term == agent->term)
-            agent_snapshots_echoed(agent, message->envelope.superstep);
+        if (message->envelope.term == agent->term &&
+            agent_snapshots_echoed(agent, message->envelope.superstep))
+            agent_scan(agent);
         break;
     case WIRE_ALIVE:
         agent_send(agent, &(struct wire_message){.kind = WIRE_ALIVE});
@@ -414,10 +354,7 @@ static void on_closed(void *context, enum net_end end, const char *text)
     (void)end;
     (void)text;
     agent->control = NULL;
-    if (agent->finished || agent->job == JOB_NEW)
-        agent_close(agent);
-    else
-        agent_end_alone(agent);
+    agent_let_go(agent);
 }
 
 int agent_control_open(struct agent *agent, int fd, const struct net_options *options)

@@ -1,5 +1,6 @@
 /* fetch.c - gets files from other agents; see fetch.h. */
 #include "bsprun/agent/fetch_inside.h"
+#include "bsprun/agent/to_bsprun.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,37 +9,6 @@
 #include <unistd.h>
 
 static void ask_next(struct agent *agent);
-
-struct fetches *agent_fetches(struct agent *agent)
-{
-    struct fetches *fetches = agent->peers->fetches;
-
-    if (fetches)
-        return fetches;
-    fetches = calloc(1, sizeof *fetches);
-    if (!fetches)
-        return NULL;
-    fetches->last = &fetches->first;
-    fetches->folder = -1;
-    fetches->now.fd = -1;
-    uv_timer_init(&agent->loop, &fetches->pump);
-    uv_timer_init(&agent->loop, &fetches->nobody);
-    fetches->pump.data = fetches->nobody.data = agent;
-    agent->peers->fetches = fetches;
-    return fetches;
-}
-
-int agent_fetch_folder(struct agent *agent, const char **path, char *why)
-{
-    struct fetches *fetches = agent_fetches(agent);
-
-    if (!fetches)
-        return -ENOMEM;
-    if (fetches->folder < 0)
-        fetches->folder = binaries_folder(NULL, fetches->folder_path, why);
-    *path = fetches->folder_path;
-    return fetches->folder;
-}
 
 /* ---- What is wanted ---- */
 
@@ -65,7 +35,7 @@ static void give_up_incoming(struct fetches *fetches)
 
 static void finish_first(struct agent *agent, int error, const char *why)
 {
-    struct fetches *fetches = agent->peers->fetches;
+    struct fetches *fetches = agent->fetches;
     struct wanted *wanted = fetches->first;
 
     give_up_incoming(fetches);
@@ -74,29 +44,33 @@ static void finish_first(struct agent *agent, int error, const char *why)
         fetches->last = &fetches->first;
     wanted->want.done(agent, &wanted->want, error, why);
     free_wanted(wanted);
-    if (agent->peers->fetches == fetches && fetches->first && fetches->now.request == 0)
+    if (agent->fetches == fetches && fetches->first && fetches->now.request == 0)
         ask_next(agent);
 }
 
-static bool takes_part(const struct agent_peers *peers, uint32_t host)
+/* The host as ELECT named it; NULL: it takes no part in the term. */
+static const struct wire_host *find_host(const struct agent *agent, uint32_t host)
 {
-    for (uint32_t i = 0; i < peers->host_count; i++)
-        if (peers->hosts[i].host == host)
-            return true;
-    return false;
+    uint32_t count;
+    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (hosts[i].host == host)
+            return &hosts[i];
+    return NULL;
 }
 
 /* The next host to be asked: first the two that should have it, then all others. */
 static bool host_to_ask(const struct agent *agent, const struct wanted *wanted, uint32_t *host)
 {
-    const struct agent_peers *peers = agent->peers;
     const struct fetch_want *want = &wanted->want;
-    uint32_t left = wanted->asked;
+    uint32_t left = wanted->asked, count;
+    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
 
-    for (uint32_t i = 0; i < peers->host_count + 2; i++) {
-        *host = i == 0 ? want->from : i == 1 ? want->otherwise : peers->hosts[i - 2].host;
+    for (uint32_t i = 0; i < count + 2; i++) {
+        *host = i == 0 ? want->from : i == 1 ? want->otherwise : hosts[i - 2].host;
         if (*host == agent->host || (i > 0 && *host == want->from) ||
-            (i > 1 && *host == want->otherwise) || (i < 2 && !takes_part(peers, *host)))
+            (i > 1 && *host == want->otherwise) || (i < 2 && !find_host(agent, *host)))
             continue;
         if (left-- == 0)
             return true;
@@ -106,7 +80,7 @@ static bool host_to_ask(const struct agent *agent, const struct wanted *wanted, 
 
 static void ask(struct agent *agent, struct wanted *wanted, uint32_t host)
 {
-    struct fetches *fetches = agent->peers->fetches;
+    struct fetches *fetches = agent->fetches;
     const struct fetch_want *want = &wanted->want;
     struct wire_message message = {.kind = WIRE_FETCH};
 
@@ -126,11 +100,11 @@ static void ask(struct agent *agent, struct wanted *wanted, uint32_t host)
 
 static void ask_next(struct agent *agent)
 {
-    struct wanted *wanted = agent->peers->fetches->first;
+    struct wanted *wanted = agent->fetches->first;
     uint32_t host;
     bool found = host_to_ask(agent, wanted, &host);
 
-    give_up_incoming(agent->peers->fetches);
+    give_up_incoming(agent->fetches);
     wanted->asked++;
     if (found)
         ask(agent, wanted, host);
@@ -177,7 +151,7 @@ int agent_fetch(struct agent *agent, const struct fetch_want *want)
 
 static int open_sink(struct agent *agent, const struct fetch_want *want, uint64_t size, char *why)
 {
-    struct incoming *now = &agent->peers->fetches->now;
+    struct incoming *now = &agent->fetches->now;
     const char *path;
     int folder;
 
@@ -231,7 +205,7 @@ static int store_bytes(struct incoming *now, const struct wire_piece *piece, cha
 
 static int close_sink(struct agent *agent, const struct fetch_want *want, char *why)
 {
-    struct incoming *now = &agent->peers->fetches->now;
+    struct incoming *now = &agent->fetches->now;
     int error;
 
     if (want->thing == WIRE_THING_BINARY) {
@@ -246,23 +220,15 @@ static int close_sink(struct agent *agent, const struct fetch_want *want, char *
     return error;
 }
 
-static const char *name_of(const struct agent *agent, uint32_t host)
+/* What was wanted first is here, or (error, why) has come to nothing. */
+static void complete(struct agent *agent, int error, const char *why)
 {
-    const struct agent_peers *peers = agent->peers;
-
-    for (uint32_t i = 0; i < peers->host_count; i++)
-        if (peers->hosts[i].host == host)
-            return peers->hosts[i].name;
-    return "";
-}
-
-void agent_fetch_complete(struct agent *agent, int error, const char *why)
-{
-    struct fetches *fetches = agent->peers->fetches;
+    struct fetches *fetches = agent->fetches;
+    const struct wire_host *host = find_host(agent, fetches->now.host);
 
     agent_fetch_passed_on(fetches);
     if (error == -EBADMSG || error == -EPROTO || error == -ESTALE) {
-        agent_notice(agent, "what host %s has is of no use: %s", name_of(agent, fetches->now.host),
+        agent_notice(agent, "what host %s has is of no use: %s", host ? host->name : "",
                      why);
         ask_next(agent);
         return;
@@ -272,7 +238,7 @@ void agent_fetch_complete(struct agent *agent, int error, const char *why)
 
 static void take_piece(struct agent *agent, uint32_t host, const struct wire_piece *piece)
 {
-    struct fetches *fetches = agent->peers->fetches;
+    struct fetches *fetches = agent->fetches;
     struct wanted *wanted = fetches ? fetches->first : NULL;
     struct incoming *now = wanted ? &fetches->now : NULL;
     char why[AGENT_WHY] = "out of memory";
@@ -303,10 +269,10 @@ static void take_piece(struct agent *agent, uint32_t host, const struct wire_pie
     if (now->received < now->size)
         return;
     if (wanted->want.thing != WIRE_THING_IMAGE) {
-        agent_fetch_complete(agent, close_sink(agent, &wanted->want, why), why);
+        complete(agent, close_sink(agent, &wanted->want, why), why);
         return;
     }
-    error = agent_fetch_finish(agent, &wanted->want);
+    error = agent_fetch_finish(agent, &wanted->want, complete);
     if (error)
         finish_first(agent, error, why);
 }
@@ -317,15 +283,13 @@ void agent_fetch_message(struct agent *agent, uint32_t host, const struct wire_m
 {
     if (message->kind == WIRE_FETCH)
         agent_fetch_serve(agent, host, message);
-    else if (message->kind == WIRE_PIECE)
-        take_piece(agent, host, &message->piece);
     else
-        agent_keep(agent, host, message);
+        take_piece(agent, host, &message->piece);
 }
 
 void agent_fetch_lost(struct agent *agent, uint32_t host)
 {
-    struct fetches *fetches = agent->peers->fetches;
+    struct fetches *fetches = agent->fetches;
 
     if (fetches)
         agent_fetch_stop_serving(fetches, host);
@@ -348,13 +312,12 @@ static void on_nobody_closed(uv_handle_t *handle)
 
 void agent_fetch_forget(struct agent *agent)
 {
-    struct fetches *fetches = agent->peers->fetches;
+    struct fetches *fetches = agent->fetches;
 
     if (!fetches)
         return;
-    agent->peers->fetches = NULL;
+    agent->fetches = NULL;
     agent_fetch_stop_serving(fetches, UINT32_MAX);
-    agent_keep_forget(fetches);
     give_up_incoming(fetches);
     while (fetches->first) {
         struct wanted *wanted = fetches->first;

@@ -30,19 +30,12 @@ struct fetch_want {
 /* -ENOMEM, or 0: then `done` comes, from the loop, unless the term ends before. */
 int agent_fetch(struct agent *agent, const struct fetch_want *want);
 
-/* FETCH, PIECE or KEEP from another host. */
+/* FETCH or PIECE from another host. */
 void agent_fetch_message(struct agent *agent, uint32_t host, const struct wire_message *message);
 /* Nothing more comes from that host. */
 void agent_fetch_lost(struct agent *agent, uint32_t host);
 /* The term's links are closed. */
 void agent_fetch_forget(struct agent *agent);
-
-/* The image of a process is durable here, and shall be on so many other hosts, too. */
-void agent_fetch_spread(struct agent *agent, int pid, uint32_t copies);
-/* The same for the snapshot that the term began from, of which a host that was lost had some. */
-void agent_fetch_spread_again(struct agent *agent);
-/* The job's processes are known here: what was offered before can be taken now. */
-void agent_fetch_placed(struct agent *agent);
 
 /* Where copies of programs and libraries lie: a descriptor, opened once, with its path; -errno and
  * `why`. */

@@ -25,6 +25,7 @@ struct finishing {
     struct bspz_image_name name;
     int error;
     char why[AGENT_WHY];
+    fetch_finished *finished;
 };
 
 /* Whoever counts on this copy must not find out when it is the last one. */
@@ -62,18 +63,20 @@ static void on_over(uv_async_t *over)
 {
     struct finishing *finishing = over->data;
     struct agent *agent = finishing->agent;
+    fetch_finished *finished = finishing->finished;
     char why[AGENT_WHY];
     int error;
 
-    end(finishing, &agent->peers->fetches->now);
+    end(finishing, &agent->fetches->now);
     error = finishing->error;
     memcpy(why, finishing->why, sizeof why);
-    agent_fetch_complete(agent, error, why);
+    finished(agent, error, why);
 }
 
-int agent_fetch_finish(struct agent *agent, const struct fetch_want *want)
+int agent_fetch_finish(struct agent *agent, const struct fetch_want *want,
+                       fetch_finished *finished)
 {
-    struct incoming *now = &agent->peers->fetches->now;
+    struct incoming *now = &agent->fetches->now;
     struct finishing *finishing = calloc(1, sizeof *finishing);
     int error = finishing ? uv_async_init(&agent->loop, &finishing->over, on_over) : -ENOMEM;
 
@@ -83,6 +86,7 @@ int agent_fetch_finish(struct agent *agent, const struct fetch_want *want)
     }
     finishing->over.data = finishing;
     finishing->agent = agent;
+    finishing->finished = finished;
     finishing->store = agent->snapshots->store;
     finishing->folder = now->folder;
     finishing->fd = now->fd;

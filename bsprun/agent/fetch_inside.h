@@ -1,13 +1,12 @@
-/* fetch_inside.h - files on their way between agents; for fetch.c and fetch_serve.c. */
+/* fetch_inside.h - files on their way between agents; for fetch*.c. */
 #ifndef BSPRUN_FETCH_INSIDE_H
 #define BSPRUN_FETCH_INSIDE_H
 
 #include <limits.h>
 
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/snapshots_inside.h"
 #include "bsprun/agent/fetch.h"
 #include "bsprun/agent/peers.h"
-#include "bsprun/agent/peers_inside.h"
 
 struct wanted {
     struct wanted *next;
@@ -46,7 +45,6 @@ struct fetches {
     struct incoming now; /* for the first one; request 0: it has not been asked for */
     uint32_t requests;
     struct upload *uploads;
-    struct early_keep *early_keeps; /* offers for a job whose processes are not known here yet */
     uv_timer_t pump;
     uv_timer_t nobody; /* runs out at once: the first one is given up from the loop */
     int folder;   /* of programs; -1: not opened */
@@ -55,15 +53,15 @@ struct fetches {
 
 /* ---- fetch_finish.c ---- */
 
-/* The image that has come is checked, and made durable: agent_fetch_complete, later.  0 or -ENOMEM. */
-int agent_fetch_finish(struct agent *agent, const struct fetch_want *want);
+/* The image that has come is checked, and made durable: then `finished`, from the loop.  0 or -ENOMEM. */
+typedef void fetch_finished(struct agent *agent, int error, const char *why);
+int agent_fetch_finish(struct agent *agent, const struct fetch_want *want,
+                       fetch_finished *finished);
 /* Waits until nobody works on it any more; nothing more is heard of it. */
 void agent_fetch_finish_wait(struct incoming *now);
 
-/* ---- fetch.c, fetch_serve.c ---- */
+/* ---- fetch_state.c, fetch_serve.c ---- */
 
-/* What was wanted first is here, or (error, why) has come to nothing. */
-void agent_fetch_complete(struct agent *agent, int error, const char *why);
 /* Makes it if need be; NULL: no memory. */
 struct fetches *agent_fetches(struct agent *agent);
 void agent_fetch_serve(struct agent *agent, uint32_t host, const struct wire_message *message);
@@ -71,8 +69,6 @@ void agent_fetch_serve(struct agent *agent, uint32_t host, const struct wire_mes
 void agent_fetch_passed_on(struct fetches *fetches);
 /* Does not send to that host any more; UINT32_MAX: to none. */
 void agent_fetch_stop_serving(struct fetches *fetches, uint32_t host);
-void agent_keep(struct agent *agent, uint32_t host, const struct wire_message *message);
-void agent_keep_forget(struct fetches *fetches);
 /* Works on what is sent, and comes back when there is more to do. */
 void agent_fetch_pump(struct agent *agent);
 

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bsprun/agent/clock.h"
 #include "bsprun/agent/fetch_inside.h"
 
 #define PIECE_BYTES   262144u
@@ -127,7 +128,7 @@ static bool is_on_its_way(const struct agent *agent, const struct upload *upload
 {
     if (agent_now_ns() - upload->asked_ns >= PATIENCE_NS)
         return false;
-    for (const struct wanted *one = agent->peers->fetches->first; one; one = one->next)
+    for (const struct wanted *one = agent->fetches->first; one; one = one->next)
         if (is_same(upload, &one->want))
             return true;
     return agent->snapshots && upload->thing != WIRE_THING_BINARY &&
@@ -139,7 +140,7 @@ static bool is_on_its_way(const struct agent *agent, const struct upload *upload
  * list of uploads stays as it is. */
 static bool send_some(struct agent *agent, struct upload *upload, void *buffer)
 {
-    struct fetches *fetches = agent->peers->fetches;
+    struct fetches *fetches = agent->fetches;
 
     if (upload->fd < 0 && !follow(fetches, upload))
         upload->fd = open_thing(agent, upload);
@@ -149,7 +150,7 @@ static bool send_some(struct agent *agent, struct upload *upload, void *buffer)
         send_piece(agent, upload, NULL, 0, -upload->fd);
         return false;
     }
-    while (links_waiting(agent->peers->links, upload->host) < WAITING_BYTES) {
+    while (agent_peers_waiting(agent, upload->host) < WAITING_BYTES) {
         uint64_t there = upload->follows ? fetches->now.received : upload->size;
         uint64_t some = there - upload->offset < PIECE_BYTES ? there - upload->offset : PIECE_BYTES;
         ssize_t got;
@@ -179,13 +180,13 @@ static void on_pump(uv_timer_t *timer)
 
 void agent_fetch_pump(struct agent *agent)
 {
-    struct fetches *fetches = agent->peers->fetches;
+    struct fetches *fetches = agent->fetches;
     void *buffer = fetches->uploads ? malloc(PIECE_BYTES) : NULL;
 
     for (struct upload **at = &fetches->uploads; buffer && *at;) {
         struct upload *upload = *at;
 
-        if (agent->peers->links && send_some(agent, upload, buffer)) {
+        if (send_some(agent, upload, buffer)) {
             at = &upload->next;
             continue;
         }

@@ -13,9 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent_snapshots.h"
 #include "bsprun/agent/fetch.h"
-#include "bsprun/agent/snapshot_plan.h"
+#include "bsprun/agent/snapshots_inside.h"
 #include "ckpt/capture/capture.h"
 
 #define VARIABLES 2

@@ -10,12 +10,15 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "bsprun/agent/agent.h"
+#include "bsprun/agent/control.h"
+#include "bsprun/agent/join.h"
 #include "bsprun/agent/peers.h"
-#include "bsprun/agent/peers_inside.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "lib/net/meet.h"
+#include "lib/net/secret.h"
 
 #define JOIN_MS 60000u /* for JOIN to come */
 
@@ -38,7 +41,7 @@ static void on_met(void *context, const struct net_meeting *meeting)
         return;
     }
     agent_say_hello(agent);
-    agent_peers_watch(agent);
+    agent_fence_begin(agent);
 }
 
 static void on_failed(void *context, const char *text)
@@ -49,7 +52,7 @@ static void on_failed(void *context, const char *text)
 static int call_bsprun(struct agent *agent, const struct wire_join *join)
 {
     static const struct net_meeter meeter = {.met = on_met, .failed = on_failed};
-    struct net_meet_options options = agent->peers->meet;
+    struct net_meet_options options = *agent_peers_meeting(agent);
     struct net_call *call;
 
     options.setup.own = (struct net_identity){.role = NET_AGENT,
@@ -84,19 +87,4 @@ bool agent_join(struct agent *agent)
         give_up(agent, "bsprun cannot be reached", strerror(-error));
     wire_message_free(&message);
     return error == 0;
-}
-
-void agent_say_hello(struct agent *agent)
-{
-    struct wire_message hello = {.kind = WIRE_HELLO};
-    struct utsname machine;
-
-    hello.hello.host = agent->host;
-    hello.hello.version = BSPZ_VERSION;
-    hello.hello.name = agent->host_name;
-    hello.hello.os_pid = (uint32_t)getpid();
-    hello.hello.cores = (uint32_t)bspz_usable_cores();
-    hello.hello.machine = uname(&machine) == 0 ? machine.machine : "";
-    hello.hello.addresses = agent_peers_addresses(agent);
-    agent_send(agent, &hello);
 }

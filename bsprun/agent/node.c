@@ -15,6 +15,12 @@
 #include <unistd.h>
 
 #include "bsprun/agent/agent.h"
+#include "bsprun/agent/control.h"
+#include "bsprun/agent/events.h"
+#include "bsprun/agent/join.h"
+#include "bsprun/agent/snapshots.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/zero.h"
 #include "bsprun/fault.h"
 
 #define FIRST_TERM 1u
@@ -92,7 +98,7 @@ static int run_bare(int board_fd, pid_t root)
     int error;
 
     drop_descriptors(board_fd);
-    error = agent_init(&agent, true);
+    error = agent_init(&agent, true, &agent_events);
     if (!error)
         error = start_bare(&agent, board_fd, root);
     if (error) {
@@ -114,7 +120,7 @@ static int run_managed(int fd, bool joins)
     int error;
 
     outside_note(&outside, fd);
-    error = agent_init(&agent, false);
+    error = agent_init(&agent, false, &agent_events);
     agent.outside = outside;
     if (!error) {
         setpgid(0, 0); /* terminal signals are bsprun's to hand on */

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/agent/outside.h"
+
 #define SNAPSHOTS_MAX 8u /* whose lengths are remembered */
 #define UNKNOWN       INT64_MIN
 

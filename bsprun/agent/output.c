@@ -21,7 +21,9 @@
 #include <unistd.h>
 
 #include "bsprun/agent/agent.h"
+#include "bsprun/agent/output.h"
 #include "bsprun/agent/terminal.h"
+#include "bsprun/agent/to_bsprun.h"
 
 #define SOCKETS       2
 #define STREAMS       4 /* two sockets, then two pseudo terminals */
@@ -461,7 +463,7 @@ void agent_relay_resume(struct agent *agent)
         return;
     agent->relay->paused = false;
     if (agent->relay->finishing) {
-        agent_finish(agent, &agent->outcome);
+        agent_post(agent, AGENT_JOB_OVER);
         return;
     }
     for (int i = 0; i < STREAMS; i++)

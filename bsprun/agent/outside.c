@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent.h"
-
 void outside_note(struct outside *outside, int own)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -48,17 +46,19 @@ void outside_show(const struct outside *outside, struct bspz_board *board)
     board->outside_count = outside->count;
 }
 
-void outside_tell(const struct outside *outside, struct agent *agent)
+void outside_tell(const struct outside *outside,
+                  void (*tell)(void *context, const char *text), void *context)
 {
     for (uint32_t i = 0; i < outside->count; i++) {
-        char name[64], path[256] = "";
+        char name[64], path[256] = "", text[400];
 
         snprintf(name, sizeof name, "/proc/self/fd/%d", outside->list[i].fd);
         if (readlink(name, path, sizeof path - 1) < 0)
             continue;
-        agent_notice(agent,
-                     "descriptor %d (%s) was open before bsprun was started: it is no part of the "
-                     "snapshots",
-                     outside->list[i].fd, path);
+        snprintf(text, sizeof text,
+                 "descriptor %d (%s) was open before bsprun was started: it is no part of the "
+                 "snapshots",
+                 outside->list[i].fd, path);
+        tell(context, text);
     }
 }

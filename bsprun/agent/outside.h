@@ -26,6 +26,7 @@ bool outside_has(const struct outside *outside, int fd, const struct stat *statu
 void outside_show(const struct outside *outside, struct bspz_board *board);
 
 /* A line for the user about each. */
-void outside_tell(const struct outside *outside, struct agent *agent);
+void outside_tell(const struct outside *outside,
+                  void (*tell)(void *context, const char *text), void *context);
 
 #endif

@@ -1,4 +1,4 @@
-/* peers.c - the other hosts of a job: the listener, the links of the term, whose message it is. */
+/* peers.c - the other hosts of a job: the listener, the links of the term. */
 #include "bsprun/agent/peers.h"
 
 #include <errno.h>
@@ -7,13 +7,39 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/fetch.h"
-#include "bsprun/agent/peers_inside.h"
+#include "bsprun/agent/agent.h"
+#include "bsprun/agent/early.h"
+#include "bsprun/agent/output.h"
+#include "bsprun/agent/to_bsprun.h"
 #include "bsprun/link/link.h"
 #include "lib/net/meet.h"
+#include "lib/net/secret.h"
 
 #define CALLS_OF_EACH 2u    /* by different addresses, at the same time */
 #define CALL_LEAST_MS 2000u /* for a link to be made */
+
+#define PEERS_ADDRESSES 16
+
+struct agent_peers {
+    struct net_secret *secret;
+    struct net_meet_options meet;
+    struct net_listener *listener;
+    char addresses[WIRE_PATH_MAX];
+    bool encrypt; /* the links */
+    uint32_t heartbeat_ms;
+
+    /* The newest ELECT. */
+    uint32_t elected_term, zero_host, host_count;
+    bool by_node;
+    struct wire_host *hosts;
+    struct coord_load *loads; /* of each; NULL: not told */
+    char **names, **host_addresses;
+
+    struct links *links; /* NULL: the term has not begun here */
+    uint32_t links_term;
+    bool zero_given_up; /* Processor Zero elsewhere is not to be asked any more */
+    struct early_links early;
+};
 
 /* ---- Links ---- */
 
@@ -45,60 +71,6 @@ static void on_refused(void *context, bool proved, const char *text)
 {
     if (proved && !is_astray(text))
         agent_notice(context, "%s", text);
-}
-
-/* ---- What comes over them ---- */
-
-static void on_message(void *context, uint32_t host, const struct wire_message *message)
-{
-    struct agent *agent = context;
-    struct agent_peers *peers = agent->peers;
-
-    if (memcmp(message->envelope.job, agent->job_id, sizeof agent->job_id) != 0 ||
-        message->envelope.term != agent->term) {
-        agent_peers_drop(agent, host, "a message of another job or term");
-        return;
-    }
-    if (message->kind == WIRE_RANKS_STOPPED && agent->zero)
-        agent_add_to_table(agent, message->ranks_stopped.table);
-    enum wire_way way = wire_way(message->kind);
-    if (way == WIRE_WAY_TO_ZERO && agent->zero)
-        coord_shell_message(agent->zero, host, message);
-    else if (way == WIRE_WAY_FROM_ZERO && host == peers->zero_host && !agent->zero)
-        agent_obey(agent, message);
-    else if (way == WIRE_WAY_AMONG_AGENTS)
-        agent_fetch_message(agent, host, message);
-    else
-        agent_peers_drop(agent, host, "a message that is not for this agent");
-}
-
-void agent_peers_tell_lost(struct agent *agent, uint32_t host, const char *text)
-{
-    struct wire_message message = {.kind = WIRE_LINK_LOST};
-
-    message.link_lost.host = agent->host;
-    message.link_lost.peer = host;
-    message.link_lost.text = text;
-    agent_send(agent, &message);
-}
-
-static void on_lost(void *context, uint32_t host, const char *text)
-{
-    struct agent *agent = context;
-
-    if (agent->finished || agent->job == JOB_OVER)
-        return;
-    agent_peers_tell_lost(agent, host, text);
-    agent_fetch_lost(agent, host);
-    if (agent->zero)
-        coord_shell_host_lost(agent->zero, host);
-    else if (host == agent->peers->zero_host)
-        agent_peers_term_over(agent);
-}
-
-static void on_arrived(void *context, uint64_t superstep)
-{
-    agent_relay_passed(context, superstep);
 }
 
 void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint)
@@ -189,7 +161,6 @@ static void close_links(struct agent *agent)
 {
     links_close(agent->peers->links);
     agent->peers->links = NULL;
-    agent_fetch_forget(agent);
 }
 
 /* Of as many hosts as there are.  False: no memory. */
@@ -233,14 +204,12 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message)
     peers->zero_host = elect->elected;
     peers->by_node = elect->by_node;
     peers->elected_term = message->envelope.term;
-    peers->term_over = false;
+    peers->zero_given_up = false;
     return 0;
 }
 
 int agent_peers_enter(struct agent *agent)
 {
-    static const struct links_calls calls = {
-        .message = on_message, .lost = on_lost, .arrived = on_arrived};
     struct agent_peers *peers = agent->peers;
     struct links_peer *others;
     struct links_setup setup;
@@ -270,7 +239,7 @@ int agent_peers_enter(struct agent *agent)
         if (peers->hosts[i].host != agent->host)
             others[setup.peer_count++] =
                 (struct links_peer){peers->hosts[i].host, peers->host_addresses[i]};
-    peers->links = links_open(&setup, &calls, agent);
+    peers->links = links_open(&setup, &agent->calls->links, agent);
     free(others);
     if (!peers->links)
         return -ENOMEM;
@@ -282,11 +251,20 @@ int agent_peers_enter(struct agent *agent)
     return 0;
 }
 
-const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count, bool *by_node)
+const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count)
 {
-    *by_node = agent->peers->by_node;
-    *count = agent->peers->host_count;
-    return agent->peers->hosts;
+    *count = agent->peers ? agent->peers->host_count : 0;
+    return agent->peers ? agent->peers->hosts : NULL;
+}
+
+bool agent_peers_by_node(const struct agent *agent)
+{
+    return agent->peers->by_node;
+}
+
+const struct net_meet_options *agent_peers_meeting(const struct agent *agent)
+{
+    return &agent->peers->meet;
 }
 
 uint32_t agent_peers_heartbeat_ms(const struct agent *agent)
@@ -299,6 +277,11 @@ const struct coord_load *agent_peers_loads(const struct agent *agent)
     return agent->peers->loads;
 }
 
+bool agent_peers_is_zero(const struct agent *agent, uint32_t host)
+{
+    return agent->peers->zero_host == host;
+}
+
 bool agent_zero_is_here(const struct agent *agent)
 {
     return !agent->peers || agent->peers->zero_host == agent->host;
@@ -307,15 +290,13 @@ bool agent_zero_is_here(const struct agent *agent)
 bool agent_zero_is_elsewhere(const struct agent *agent)
 {
     return agent->peers && agent->control && agent->peers->links &&
-           agent->peers->zero_host != agent->host && !agent->peers->term_over;
+           agent->peers->zero_host != agent->host && !agent->peers->zero_given_up;
 }
 
-void agent_peers_term_over(struct agent *agent)
+void agent_peers_give_up_zero(struct agent *agent)
 {
     if (agent->peers)
-        agent->peers->term_over = true;
-    agent_rewind(agent);
-    agent_check_over(agent);
+        agent->peers->zero_given_up = true;
 }
 
 void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_message *message)
@@ -336,17 +317,16 @@ void agent_peers_send_to_zero(struct agent *agent, const struct wire_message *me
         agent_peers_send(agent, agent->peers->zero_host, message);
 }
 
+uint64_t agent_peers_waiting(const struct agent *agent, uint32_t host)
+{
+    return agent->peers->links ? links_waiting(agent->peers->links, host) : 0;
+}
+
 int agent_peers_mirror(struct agent *agent)
 {
     return agent->peers && agent->peers->links && agent->here > 0
                ? links_mirror(agent->peers->links, agent->board_fd, agent->nprocs)
                : 0;
-}
-
-void agent_peers_poke(struct agent *agent)
-{
-    if (agent->peers && agent->peers->links)
-        links_poke(agent->peers->links);
 }
 
 /* ---- The end ---- */
@@ -358,9 +338,6 @@ void agent_peers_close(struct agent *agent)
     if (!peers)
         return;
     close_links(agent);
-    if (peers->watching)
-        uv_close((uv_handle_t *)&peers->watch, NULL);
-    peers->watching = false;
     net_listener_close(peers->listener);
     peers->listener = NULL;
     early_end(&peers->early);

@@ -14,7 +14,11 @@
 #include <unistd.h>
 
 #include "bsprun/agent/agent.h"
+#include "bsprun/agent/clock.h"
 #include "bsprun/agent/peers.h"
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/stop.h"
+#include "bsprun/agent/to_zero.h"
 
 #define SWEEP_AGAIN_MS   5u
 #define FORWARD_DELAY_MS 150u
@@ -96,9 +100,17 @@ void agent_abort(struct agent *agent, int pid, const struct verdict *verdict)
     }
     set_outcome(agent, verdict->cause, pid, verdict->status, verdict->signal);
     if (verdict->cause == WIRE_CAUSE_NONE)
-        agent_finish(agent, &agent->outcome);
+        agent_job_over(agent, &agent->outcome);
     else
         agent_stop_ranks(agent, verdict->cause, verdict->status);
+}
+
+void agent_cannot_go_on(struct agent *agent, int pid, const char *why)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_NOT_RESTORED, .status = 1};
+
+    snprintf(verdict.text, sizeof verdict.text, "%.500s", why);
+    agent_abort(agent, pid, &verdict);
 }
 
 static uint64_t newest_superstep(const struct agent *agent)
@@ -142,7 +154,14 @@ void agent_end_alone(struct agent *agent)
 {
     agent_stop(agent, WIRE_STOP_KILL, SIGKILL, "bsprun is gone");
     if (agent->job == JOB_OVER)
-        agent_finish(agent, &agent->outcome); /* Processor Zero was to say what comes next */
+        agent_job_over(agent, &agent->outcome); /* Processor Zero was to say what comes next */
+}
+
+/* Of a job that is being stopped. */
+static void sweep_if_gone(struct agent *agent)
+{
+    if (agent_everything_gone(agent))
+        agent_sweep(agent);
 }
 
 /* Processor Zero, where there is one that can still say what its end is to somebody. */
@@ -167,12 +186,19 @@ static void ask_for_end(struct agent *agent, enum wire_stop_how how, int signal,
     }
 }
 
+/* Between two terms: the end of the job belongs to the one that bsprun waits for. */
+static void enter_term(struct agent *agent)
+{
+    if (agent->snapshots && agent->snapshots->election.pending)
+        agent->term = agent->snapshots->election.term;
+}
+
 void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
 {
     if (agent->finished)
         return;
     if (!job_is_stopping(agent->job)) {
-        agent_enter_term(agent);
+        enter_term(agent);
         agent->stop_signal = signal;
         agent->stop_ns = agent_now_ns();
         blame_stop(agent, how, signal, text);
@@ -240,6 +266,18 @@ static bool is_of_the_program(enum wire_cause cause)
            cause != WIRE_CAUSE_NOTHING_SAVED;
 }
 
+void agent_blame_end(struct agent *agent)
+{
+    const struct coord_outcome *outcome = &agent->outcome;
+
+    if (!agent->blame && outcome->cause != WIRE_CAUSE_NONE)
+        agent_blame(agent,
+                    outcome->text && outcome->text[0] ? outcome->text
+                                                      : wire_cause_text(outcome->cause),
+                    agent->nprocs > 0 && is_of_the_program(outcome->cause));
+    say_blame_bare(agent);
+}
+
 void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
 {
     enum job_state before = agent->job;
@@ -266,7 +304,7 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
         uv_timer_start(&agent->grace_timer, on_forward, FORWARD_DELAY_MS, 0);
     else
         uv_timer_start(&agent->grace_timer, on_grace_over, AGENT_GRACE_MS, 0);
-    agent_check_over(agent);
+    sweep_if_gone(agent);
 }
 
 /* Ranks that could not be watched for want of descriptors must be found all the same. */
@@ -285,20 +323,12 @@ void agent_kill(struct agent *agent)
         return;
     if (agent->job != JOB_KILLING)
         job_move(&agent->job, JOB_KILLING);
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        const struct member *member = &agent->members[pid];
-
-        if (!member->adopted || member->process.gone)
-            continue;
-        if (pid > 0 && getpgid(member->process.ospid) == member->process.ospid)
-            kill(-member->process.ospid, SIGKILL);
-        process_signal(member->process.pidfd, SIGKILL);
-    }
+    agent_kill_members(agent);
     if (agent->root.watching && !agent->root.gone)
         process_signal(agent->root.pidfd, SIGKILL);
     use_spare_descriptors(agent);
     process_kill_descendants(0);
-    agent_check_over(agent);
+    sweep_if_gone(agent);
 }
 
 static void on_sweep_again(uv_timer_t *timer)
@@ -325,7 +355,7 @@ void agent_sweep(struct agent *agent)
     if (agent_zero_decides(agent) && !agent->ended_elsewhere && !agent_is_alone(agent))
         agent_tell_zero(agent, &message);
     else
-        agent_finish(agent, &agent->outcome);
+        agent_job_over(agent, &agent->outcome);
 }
 
 void agent_end_here(struct agent *agent, const struct wire_end *end)
@@ -335,12 +365,12 @@ void agent_end_here(struct agent *agent, const struct wire_end *end)
     agent->ended_elsewhere = true;
     set_outcome(agent, end->cause, COORD_NOBODY, end->status, 0);
     if (agent->job == JOB_OVER || (agent_everything_gone(agent) && !job_is_stopping(agent->job)))
-        agent_finish(agent, &agent->outcome);
+        agent_job_over(agent, &agent->outcome);
     else
         agent_kill(agent); /* given up by Processor Zero: it was too slow */
 }
 
-void agent_finish(struct agent *agent, const struct coord_outcome *outcome)
+void agent_job_over(struct agent *agent, const struct coord_outcome *outcome)
 {
     if (agent->finished)
         return;
@@ -348,19 +378,5 @@ void agent_finish(struct agent *agent, const struct coord_outcome *outcome)
         agent->outcome = *outcome;
     if (agent->job != JOB_OVER)
         job_move(&agent->job, JOB_OVER);
-    if (!agent->dismissed && !agent_relay_drained(agent))
-        return; /* comes back from there */
-    agent->finished = true;
-    agent_snapshots_close(agent);
-    if (!agent->blame && agent->outcome.cause != WIRE_CAUSE_NONE)
-        agent_blame(agent,
-                  agent->outcome.text && agent->outcome.text[0]
-                      ? agent->outcome.text
-                      : wire_cause_text(agent->outcome.cause),
-                  agent->nprocs > 0 && is_of_the_program(agent->outcome.cause));
-    say_blame_bare(agent);
-    if (agent->control && !agent->dismissed)
-        agent_send_end(agent);
-    else
-        agent_close(agent);
+    agent_post(agent, AGENT_JOB_OVER);
 }

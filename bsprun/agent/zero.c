@@ -1,202 +1,29 @@
-/* zero.c - Processor Zero in this agent: hands it events, carries out what it decides.
+/* zero.c - Processor Zero in this agent: makes it, passes on what it decides and what it tells bsprun.
  *
- * Happy path: elected -> PLACE -> RUN -> (ARRIVE, RELEASE for every consulted superstep) -> the
- * barrier of bsp_end -> RANK_EXITED of all -> END -> finish.
+ * Happy path: elected -> orders for hosts -> the end of the term, or of the job.
  *
- * What can fail: the placing (no memory), which becomes an ABORT; everything else is told to the
- * state machine, which answers STOP_RANKS.
+ * What can fail: no memory for it.  Everything else is told to the state machine, which answers with
+ * STOP_RANKS.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bsprun/agent/agent.h"
+#include "bsprun/agent/clock.h"
 #include "bsprun/agent/peers.h"
-
-static bool is_sensible(const struct agent *agent, const struct wire_place *order)
-{
-    if (order->processes < 1 || order->processes > BSPZ_MAX_PROCS ||
-        order->host_of.count != order->processes)
-        return false;
-    for (uint32_t pid = 0; pid < order->processes; pid++)
-        if (order->host_of.items[pid] >= WIRE_HOSTS_MAX)
-            return false;
-    return agent->nprocs == 0 || agent->nprocs == (int)order->processes;
-}
-
-/* Process 0 waits in bsp_begin here; the others are made of it. */
-static void form(struct agent *agent, const struct wire_place *order)
-{
-    if (order->snapshot)
-        agent_snapshots_order_first(agent);
-    if (atomic_load(&agent->board->phase) < BSPZ_PHASE_LAYOUT)
-        bspz_word_set(&agent->board->phase, BSPZ_PHASE_LAYOUT);
-    agent_scan(agent);
-}
-
-/* Process 0 lives elsewhere: those of this host will be made of snapshot 0, once it is committed. */
-static void wait_for_image(struct agent *agent)
-{
-    bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
-    agent_write_homes(agent);
-    agent_snapshots_mark_first(agent);
-    if (agent->here == 0)
-        agent_all_ready(agent);
-}
-
-static void place(struct agent *agent, const struct wire_place *order)
-{
-    struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
-    int error = -EPROTO;
-
-    if (!job_may_move(agent->job, JOB_FORMING))
-        return;
-    job_move(&agent->job, JOB_FORMING);
-    if (is_sensible(agent, order))
-        error = agent->nprocs > 0
-                    ? 0
-                    : agent_place(agent, (int)order->processes, &order->host_of);
-    if (error == 0)
-        agent_snapshots_copies(agent, order->copies);
-    if (error == 0 && agent_is_here(agent, 0)) {
-        form(agent, order);
-        return;
-    }
-    if (error == 0) {
-        wait_for_image(agent);
-        return;
-    }
-    snprintf(verdict.text, sizeof verdict.text,
-             "no shared memory for %u processes: %s (the limits of this shell: ulimit -a)",
-             order->processes, strerror(-error));
-    agent_abort(agent, COORD_NOBODY, &verdict);
-}
-
-static void tell_running(struct agent *agent, const struct wire_run *order)
-{
-    struct wire_message message = {.kind = WIRE_RUNNING};
-    struct agent_learned learned = agent_learned(agent);
-
-    message.running.processes = order->processes;
-    message.running.estimate = learned.estimate;
-    message.running.interval_ns = learned.interval_ns;
-    message.running.why = learned.why;
-    agent_send(agent, &message);
-}
-
-static void run(struct agent *agent, const struct wire_run *order)
-{
-    if (!job_may_move(agent->job, JOB_RUNNING))
-        return;
-    job_move(&agent->job, JOB_RUNNING);
-    if (!agent->begin_ns)
-        agent->begin_ns = agent_now_ns();
-    atomic_store(&agent->board->consult_from, order->consult);
-    bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
-    agent_opened_begin(agent);
-    agent_say_idle(agent);
-    if (agent->zero)
-        tell_running(agent, order);
-    if (agent->order.verbosity >= 1 && agent->zero) {
-        struct wire_message status = {.kind = WIRE_NOTICE};
-        char text[WIRE_NAME_MAX + 80];
-
-        snprintf(text, sizeof text, "Processor Zero is host %s (term %u), p = %u", agent->host_name,
-                 agent->term, order->processes);
-        status.notice.text = text;
-        agent_send(agent, &status);
-    }
-}
-
-static enum bspz_decision decision_word(uint32_t decision)
-{
-    return decision == WIRE_DECISION_ABORT      ? BSPZ_DECIDE_ABORT
-           : decision == WIRE_DECISION_SNAPSHOT ? BSPZ_DECIDE_SNAPSHOT
-                                                : BSPZ_DECIDE_GO;
-}
-
-static void release(struct agent *agent, const struct wire_message *message)
-{
-    uint64_t superstep = message->envelope.superstep;
-
-    if (superstep + 1 != agent->consulted)
-        return; /* a barrier of bsp_end that nobody waits at here */
-    agent->let_out = message->release.decision == WIRE_DECISION_END;
-    if (message->release.decision == WIRE_DECISION_SNAPSHOT &&
-        !agent_snapshots_order(agent, superstep))
-        return;
-    agent_answer(agent, superstep, decision_word(message->release.decision),
-                 message->release.consult);
-}
-
-void agent_answer(struct agent *agent, uint64_t superstep, enum bspz_decision decision,
-                  uint64_t consult)
-{
-    struct bspz_board *board = agent->board;
-
-    atomic_store(&board->consult_from, consult);
-    atomic_store(&board->answer, (uint32_t)decision);
-    atomic_store(&board->answered, superstep + 1);
-    bspz_barrier_wake(board);
-}
-
-/* At the next barrier, whichever that is: one at which ranks wait already has asked. */
-static void consult(struct agent *agent)
-{
-    atomic_store(&agent->board->consult_from, 0);
-}
-
-static void stop_ranks(struct agent *agent, const struct wire_stop_ranks *order)
-{
-    int status = agent->zero ? coord_outcome(coord_shell_state(agent->zero)).status : 1;
-
-    if (!order->again)
-        agent_stop_ranks(agent, order->cause, status);
-    else if (agent->zero)
-        agent_rewind(agent);
-    else
-        agent_peers_term_over(agent);
-}
-
-void agent_obey(struct agent *agent, const struct wire_message *message)
-{
-    if (agent->finished)
-        return;
-    switch (message->kind) {
-    case WIRE_PLACE:
-        if (!job_is_stopping(agent->job))
-            place(agent, &message->place);
-        break;
-    case WIRE_RUN:
-        if (!job_is_stopping(agent->job))
-            run(agent, &message->run);
-        break;
-    case WIRE_RELEASE:
-        if (agent->nprocs > 0)
-            release(agent, message);
-        break;
-    case WIRE_STOP_RANKS:
-        stop_ranks(agent, &message->stop_ranks);
-        break;
-    case WIRE_CONSULT:
-        consult(agent);
-        break;
-    case WIRE_END:
-        if (!agent->zero)
-            agent_end_here(agent, &message->end);
-        break;
-    default:
-        agent_snapshots_message(agent, message);
-        break;
-    }
-}
+#include "bsprun/agent/snapshots.h"
+#include "bsprun/agent/stop.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/to_zero.h"
+#include "bsprun/agent/zero.h"
 
 static void carry_out(void *context, uint32_t host, const struct wire_message *message)
 {
     struct agent *agent = context;
 
     if (host == agent->host)
-        agent_obey(agent, message);
+        agent->calls->ordered(agent, message);
     else
         agent_peers_send(agent, host, message);
 }
@@ -235,14 +62,6 @@ static void drop_host(void *context, uint32_t host, const char *complaint)
     agent_kill(agent);
 }
 
-static void finish(void *context, const struct coord_outcome *outcome)
-{
-    if (outcome->again)
-        agent_term_over(context, outcome);
-    else
-        agent_finish(context, outcome);
-}
-
 /* Those of snapshot 0 are one, from which all processes begin. */
 static uint64_t size_of_images(const struct coord *state, struct coord_name name)
 {
@@ -261,7 +80,7 @@ struct agent_learned agent_learned(struct agent *agent)
     double numbers[ESTIMATE_NUMBERS];
     enum wire_why why;
 
-    if (!state || !agent_takes_snapshots(agent))
+    if (!state || !agent_recovers(agent))
         return learned;
     struct estimate estimate = coord_estimate(state, agent_now_ns());
     estimate_to_numbers(&estimate, numbers);
@@ -305,6 +124,38 @@ static void tell(void *context, const struct coord_effect *effect)
     agent_send(agent, &message);
 }
 
+static void term_over(struct agent *agent, const struct coord_outcome *outcome)
+{
+    struct wire_message message = {.kind = WIRE_TERM_OVER};
+    struct wire_term_over *over = &message.term_over;
+
+    message.envelope.superstep = outcome->superstep;
+    over->status = outcome->status;
+    over->cause = outcome->cause;
+    over->pid = outcome->pid;
+    over->signal = outcome->signal;
+    over->bad = outcome->bad.term > 0;
+    over->bad_superstep = outcome->bad.superstep;
+    over->bad_from = outcome->bad.term;
+    struct agent_learned learned = agent_learned(agent);
+    over->estimate = learned.estimate;
+    over->interval_ns = learned.interval_ns;
+    over->why = learned.why;
+    over->text = agent->blame && agent->blame[0] ? agent->blame : outcome->text;
+    /* Without the message bsprun sees that this agent is gone, and cleans up. */
+    agent_post(agent, agent_send(agent, &message) == 0 ? AGENT_TERM_OVER : AGENT_LEAVE);
+}
+
+/* Called out of the state machine, which the next term's takes the place of: nothing here begins that
+ * term, or ends the job. */
+static void finish(void *context, const struct coord_outcome *outcome)
+{
+    if (outcome->again)
+        term_over(context, outcome);
+    else
+        agent_job_over(context, outcome);
+}
+
 static uint64_t now_ns(void *context)
 {
     (void)context;
@@ -317,45 +168,6 @@ static void trace(void *context, const char *text)
 
     message.trace.text = text;
     agent_send(context, &message);
-}
-
-void agent_tell_zero(struct agent *agent, struct wire_message *message)
-{
-    *wire_sender(message) = agent->host;
-    memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
-    message->envelope.term = agent->term;
-    if (agent->zero)
-        coord_shell_message(agent->zero, agent->host, message);
-    else
-        agent_peers_send_to_zero(agent, message);
-}
-
-void agent_arrived(struct agent *agent, uint64_t superstep, enum wire_barrier barrier)
-{
-    struct wire_message message = {.kind = WIRE_ARRIVE};
-    static const uint64_t nothing[2];
-
-    message.envelope.superstep = superstep;
-    message.arrive.barrier = barrier;
-    message.arrive.output = (struct wire_numbers){nothing, 2};
-    agent_tell_zero(agent, &message);
-}
-
-void agent_rank_exited(struct agent *agent, int pid, const struct death *death, const char *text)
-{
-    struct wire_message message = {.kind = WIRE_RANK_EXITED};
-
-    message.rank_exited.pid = (uint32_t)pid;
-    message.rank_exited.status = (uint32_t)death->status & 0xff;
-    message.rank_exited.signal = (uint32_t)death->signal;
-    message.rank_exited.text = text;
-    agent_tell_zero(agent, &message);
-}
-
-bool agent_zero_decides(const struct agent *agent)
-{
-    return agent->zero ? coord_phase(coord_shell_state(agent->zero)) != COORD_FAILED
-                       : agent_zero_is_elsewhere(agent);
 }
 
 void agent_free_zero(struct agent *agent)
@@ -392,7 +204,8 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
     if (agent->zero)
         return -EALREADY;
     if (agent->peers) {
-        config.hosts = agent_peers_hosts(agent, &config.host_count, &config.by_node);
+        config.hosts = agent_peers_hosts(agent, &config.host_count);
+        config.by_node = agent_peers_by_node(agent);
         config.loads = agent_peers_loads(agent);
     }
     agent->term = term;

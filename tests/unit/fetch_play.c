@@ -5,6 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/agent/clock.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/to_zero.h"
 #include "tests/ckpt/store_sample.h"
 
 struct agent agent;
@@ -16,7 +19,7 @@ bool fetch_play_unsettled;
 const struct coord_name fetch_name = {1, 1};
 struct fetch_bytes fetch_image[FETCH_PROCS], fetch_manifest;
 
-static struct agent_peers peers;
+uint32_t fetch_play_hosts;
 static struct agent_snapshots snapshots;
 static struct wire_host hosts[] = {{0, 1, "here"}, {1, 1, "there"}, {2, 1, "elsewhere"}};
 static char folder[256], other_folder[256];
@@ -86,9 +89,16 @@ uint64_t agent_now_ns(void)
     return 1;
 }
 
-uint64_t links_waiting(const struct links *links, uint32_t host)
+const struct wire_host *agent_peers_hosts(const struct agent *at, uint32_t *count)
 {
-    (void)links;
+    (void)at;
+    *count = fetch_play_hosts;
+    return hosts;
+}
+
+uint64_t agent_peers_waiting(const struct agent *at, uint32_t host)
+{
+    (void)at;
     (void)host;
     return 0;
 }
@@ -171,14 +181,17 @@ const struct said *fetch_last_said(uint32_t kind)
 
 void fetch_play_take(uint32_t host, const struct wire_message *message)
 {
-    agent_fetch_message(&agent, host, message);
+    if (message->kind == WIRE_KEEP)
+        agent_replicas_take(&agent, host, message);
+    else
+        agent_fetch_message(&agent, host, message);
     if (!fetch_play_unsettled)
         fetch_play_settle();
 }
 
 void fetch_play_settle(void)
 {
-    while (peers.fetches && peers.fetches->now.finishing)
+    while (agent.fetches && agent.fetches->now.finishing)
         uv_run(&agent.loop, UV_RUN_ONCE);
 }
 
@@ -258,10 +271,11 @@ bool fetch_play_has_manifest(void)
 void fetch_set_up(void)
 {
     make_files();
-    agent = (struct agent){.nprocs = FETCH_PROCS, .peers = &peers, .snapshots = &snapshots};
+    agent = (struct agent){.nprocs = FETCH_PROCS,
+                           .peers = (struct agent_peers *)&agent /* never looked into */,
+                           .snapshots = &snapshots};
     must(uv_loop_init(&agent.loop) == 0);
-    peers = (struct agent_peers){
-        .host_count = 3, .hosts = hosts, .links = (struct links *)&peers /* never looked into */};
+    fetch_play_hosts = sizeof hosts / sizeof *hosts;
     snapshots = (struct agent_snapshots){.store = open_store(folder)};
     agent.term = fetch_name.term;
     said_count = dropped = failed_images = noticed = done_count = 0;
@@ -287,7 +301,7 @@ void fetch_tear_down(void)
     for (uint32_t pid = 0; pid < FETCH_PROCS; pid++)
         free(fetch_image[pid].bytes);
     free(fetch_manifest.bytes);
-    free(snapshots.keeping);
+    agent_replicas_free(&agent);
     store_close(snapshots.store);
     store_sample_remove(folder);
     store_sample_remove(other_folder);

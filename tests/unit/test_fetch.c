@@ -104,7 +104,7 @@ END_TEST
 /* `done` comes from the loop, also where no host can be asked; not when the term ends before. */
 START_TEST(nobody_to_ask)
 {
-    agent.peers->host_count = 1;
+    fetch_play_hosts = 1;
     fetch_play_want(WIRE_THING_IMAGE, 0);
     fetch_play_want(WIRE_THING_IMAGE, 1);
     ck_assert_uint_eq(done_count, 0);

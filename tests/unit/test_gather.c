@@ -215,7 +215,7 @@ END_TEST
 /* Nobody can be asked: whoever gathers is told from the loop, and once. */
 START_TEST(nobody_to_ask)
 {
-    agent.peers->host_count = 1;
+    fetch_play_hosts = 1;
     agent_gather(&agent, fetch_name, on_gathered);
     ck_assert_uint_eq(gathered, 0);
     uv_run(&agent.loop, UV_RUN_DEFAULT);

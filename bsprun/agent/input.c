@@ -1,4 +1,4 @@
-/* agent_input.c - the stdin of process 0 in a job with snapshots: a pipe that can be wound back.
+/* input.c - the stdin of process 0 in a job with snapshots: a pipe that can be wound back.
  *
  * Happy path: INPUT -> the pipe -> INPUT_TAKEN, for more.  At a snapshot, what process 0 has read
  * is what was written and does not lie in the pipe any more.  After a rollback: the pipe is
@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "bsprun/agent/agent.h"
+#include "bsprun/agent/input.h"
+#include "bsprun/agent/to_bsprun.h"
 #include "lib/base/digest.h"
 
 #define PIPE_BYTES (256 << 10)

@@ -1,4 +1,4 @@
-/* agent_terms.c - how one term of a job follows the other in its node agent.
+/* terms.c - how one term of a job follows the other in its node agent.
  *
  * Happy path: a fault -> Processor Zero says STOP_RANKS (again): everything is killed but frozen
  * copies, TERM_OVER -> bsprun says ELECT -> nothing of the older term executes any more: its output
@@ -13,8 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent_snapshots.h"
+#include "bsprun/agent/fetch.h"
+#include "bsprun/agent/output.h"
 #include "bsprun/agent/peers.h"
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/stop.h"
+#include "bsprun/agent/terms.h"
+#include "bsprun/agent/zero.h"
 
 #define SWEEP_AGAIN_MS 1u
 #define LET_GO_NICE    19 /* a seventieth of what a rank gets */
@@ -29,15 +34,7 @@ static void kill_term(struct agent *agent)
 
     if (agent->root.watching && !agent->root.gone)
         process_signal(agent->root.pidfd, SIGKILL);
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        const struct member *member = &agent->members[pid];
-
-        if (!member->adopted || member->process.gone)
-            continue;
-        if (pid > 0 && getpgid(member->process.ospid) == member->process.ospid)
-            kill(-member->process.ospid, SIGKILL);
-        process_signal(member->process.pidfd, SIGKILL);
-    }
+    agent_kill_members(agent);
     for (int pid = 0; snapshots && snapshots->kept && pid < agent->nprocs; pid++)
         agent_end_writer(agent, pid);
     if (snapshots && snapshots->ticket.name.term > 0 && !snapshots->ticket.persisted)
@@ -55,29 +52,6 @@ void agent_rewind(struct agent *agent)
     }
     uv_timer_stop(&agent->grace_timer);
     kill_term(agent);
-}
-
-void agent_term_over(struct agent *agent, const struct coord_outcome *outcome)
-{
-    struct wire_message message = {.kind = WIRE_TERM_OVER};
-    struct wire_term_over *over = &message.term_over;
-
-    message.envelope.superstep = outcome->superstep;
-    over->status = outcome->status;
-    over->cause = outcome->cause;
-    over->pid = outcome->pid;
-    over->signal = outcome->signal;
-    over->bad = outcome->bad.term > 0;
-    over->bad_superstep = outcome->bad.superstep;
-    over->bad_from = outcome->bad.term;
-    struct agent_learned learned = agent_learned(agent);
-    over->estimate = learned.estimate;
-    over->interval_ns = learned.interval_ns;
-    over->why = learned.why;
-    over->text = agent->blame && agent->blame[0] ? agent->blame : outcome->text;
-    if (agent_send(agent, &message) != 0)
-        agent_close(agent); /* bsprun sees that we are gone, and cleans up */
-    agent_check_rewound(agent);
 }
 
 /* ---- The next term ---- */
@@ -100,7 +74,7 @@ static void forget_members(struct agent *agent)
     }
     bury(&agent->root);
     agent->root = (struct watched){.pidfd = -1};
-    agent->adopted = agent->ready = agent->ended = 0;
+    agent->ready = agent->ended = 0;
     agent->consulted = agent->asked_passed = 0;
     agent->end_reported = agent->let_out = false;
 }
@@ -188,12 +162,6 @@ void agent_check_rewound(struct agent *agent)
         begin_term(agent);
 }
 
-void agent_enter_term(struct agent *agent)
-{
-    if (agent->snapshots && agent->snapshots->election.pending)
-        agent->term = agent->snapshots->election.term;
-}
-
 /* ---- ELECT ---- */
 
 /* What makes no sense is as if it was not known. */
@@ -236,6 +204,16 @@ static void take_lists(struct election *election, const struct wire_elect *elect
             (struct coord_name){elect->avoid.items[i].superstep, elect->avoid.items[i].from};
 }
 
+/* The hosts of the new term; the links of the one before are closed, with what travelled over them. */
+static int change_hosts(struct agent *agent, const struct wire_message *message)
+{
+    int error = agent_peers_elect(agent, message);
+
+    agent_fetch_forget(agent);
+    agent_replicas_forget(agent);
+    return error;
+}
+
 /* Of several hosts only one has a process 0 that has registered. */
 static void elect_first(struct agent *agent, const struct wire_message *message)
 {
@@ -243,7 +221,7 @@ static void elect_first(struct agent *agent, const struct wire_message *message)
         return;
     if (agent->snapshots)
         take_learned(&agent->snapshots->election, &message->elect);
-    if (agent_peers_elect(agent, message) != 0 ||
+    if (change_hosts(agent, message) != 0 ||
         agent_elect(agent, message->envelope.term) != 0)
         no_memory(agent);
 }
@@ -260,7 +238,7 @@ void agent_take_election(struct agent *agent, const struct wire_message *message
     if (agent->finished || job_is_stopping(agent->job) || message->envelope.term <= agent->term ||
         (agent->job != JOB_REWINDING && !job_may_move(agent->job, JOB_REWINDING)))
         return;
-    if (agent_peers_elect(agent, message) != 0) {
+    if (change_hosts(agent, message) != 0) {
         no_memory(agent);
         return;
     }

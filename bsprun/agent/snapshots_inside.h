@@ -1,4 +1,4 @@
-/* agent_snapshots.h - what a node agent keeps of its job's snapshots; internal to agent_*.c.
+/* snapshots_inside.h - what a node agent keeps of its job's snapshots; for the sources of snapshots.h.
  *
  * A snapshot, as the agent sees it:
  *   PLACE or RELEASE: the order is written on the board -> copies and writers appear and are
@@ -9,11 +9,13 @@
  * What can fail: the store (no folder, no manifest), a rank that cannot be captured, a writer that
  * dies: IMAGE_FAILED or PERSISTED with an error, then ABANDON.
  */
-#ifndef BSPRUN_AGENT_SNAPSHOTS_H
-#define BSPRUN_AGENT_SNAPSHOTS_H
+#ifndef BSPRUN_SNAPSHOTS_INSIDE_H
+#define BSPRUN_SNAPSHOTS_INSIDE_H
 
 #include "bsprun/agent/agent.h"
 #include "bsprun/agent/snapshot_plan.h"
+#include "bsprun/agent/snapshots.h"
+#include "bsprun/agent/sources.h"
 #include "ckpt/shares.h"
 #include "ckpt/store.h"
 
@@ -100,7 +102,6 @@ struct agent_snapshots {
     bool hidden;            /* it is this agent's alone, and not where the user said */
     char *path;             /* DIR/JOB of a directory of this host's own; NULL */
     uint32_t copies;        /* hosts on which each image shall be in this term */
-    void *keeping;          /* fetch.c: of images that are kept for other hosts */
     struct gathering *gathering; /* gather.c */
     char rules[BSPZ_SNAP_RULES];
     uint32_t rules_bytes;
@@ -136,15 +137,13 @@ struct agent_snapshots {
     unsigned said_failures; /* causes since the last one that could be taken, a bit each */
 };
 
-/* ---- agent_snapshots.c ---- */
+/* ---- snapshot_ticket.c ---- */
 
 struct bspz_snap *agent_snap_of(const struct agent *agent, int pid);
 /* There is no image of the process: Processor Zero decides what that means. */
 void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, const char *why);
 /* What the process says on the board of its failure, for the user. */
 void agent_snap_text(const struct agent *agent, int pid, const char *what, char text[AGENT_WHY]);
-/* No snapshot can be restored as things are: ends the job. */
-void agent_cannot_go_on(struct agent *agent, int pid, const char *why);
 /* Forgets half a snapshot and removes it. */
 void agent_abandon(struct agent *agent);
 
@@ -272,18 +271,6 @@ const char *agent_gathered_variable(const struct agent *agent, int index);
 void agent_gather_free(struct agent *agent);
 
 /* ---- agent_restore.c ---- */
-
-/* Of the snapshot that is restored and of those it builds on: the manifests, read once. */
-struct sources {
-    struct store *store;
-    bool program_checked; /* what is about to be executed */
-    struct manifest manifests[BSPZ_IMAGE_CHAIN_MAX];
-    uint32_t count;
-};
-/* NULL, then *error (-errno) and `why`. */
-const struct manifest *agent_manifest_of(struct sources *sources, struct coord_name name, int *error,
-                                         char *why);
-void agent_free_sources(struct sources *sources);
 
 void agent_restore(struct agent *agent, const struct wire_message *order);
 void agent_pass(struct agent *agent);

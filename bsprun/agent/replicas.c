@@ -1,4 +1,4 @@
-/* keep.c - images that hosts without a common directory keep for each other.
+/* replicas.c - see replicas.h.
  *
  * KEEP offers an image to another host, which fetches and checks it, and tells Processor Zero. When
  * a term begins from a snapshot it is offered again, for those that had it may have been lost.
@@ -10,37 +10,42 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/fetch_inside.h"
+#include "bsprun/agent/fetch.h"
+#include "bsprun/agent/peers.h"
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/to_zero.h"
+#include "bsprun/agent/replicas.h"
 
-#define EARLY_KEEPS_MAX 4096u
+#define EARLY_OFFERS_MAX 4096u
 
 /* To the hosts that come after this one. */
 static void offer(struct agent *agent, struct coord_name name, int pid,
                   const struct manifest_image *image, uint32_t copies)
 {
-    const struct agent_peers *peers = agent->peers;
     struct wire_message message = {.kind = WIRE_KEEP};
-    uint32_t own = 0;
+    uint32_t own = 0, count;
+    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
 
     message.envelope.superstep = name.superstep;
     message.keep.from = name.term;
     message.keep.pid = (uint32_t)pid;
     message.keep.size = image->size;
     message.keep.digest = image->digest;
-    while (own < peers->host_count && peers->hosts[own].host != agent->host)
+    while (own < count && hosts[own].host != agent->host)
         own++;
-    for (uint32_t i = 1; i < copies && i < peers->host_count; i++)
-        agent_peers_send(agent, peers->hosts[(own + i) % peers->host_count].host, &message);
+    for (uint32_t i = 1; i < copies && i < count; i++)
+        agent_peers_send(agent, hosts[(own + i) % count].host, &message);
 }
 
-void agent_fetch_spread(struct agent *agent, int pid, uint32_t copies)
+void agent_replicas_spread(struct agent *agent, int pid, uint32_t copies)
 {
     offer(agent, agent->snapshots->ticket.name, pid, &agent->snapshots->kept[pid].image, copies);
 }
 
 /* Each host those of its own processes, which it has.  Not waited for: the next snapshot has its
  * copies anyway, but may be long in coming. */
-void agent_fetch_spread_again(struct agent *agent)
+void agent_replicas_spread_again(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     struct coord_name name = snapshots->committed;
@@ -56,30 +61,29 @@ void agent_fetch_spread_again(struct agent *agent)
 }
 
 /* The digest of what is kept for others, until Processor Zero has been told. */
-struct keeping {
+struct replica {
     uint64_t size;
     uint32_t digest_size;
     unsigned char digest[WIRE_DIGEST_MAX];
 };
 
-static struct keeping *keeping_of(struct agent *agent, uint32_t pid)
+/* NULL: no memory, or a process that the job has not. */
+static struct replica *replica_of(struct agent *agent, uint32_t pid)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_replicas *replicas = &agent->replicas;
 
-    if (!snapshots->keeping)
-        snapshots->keeping = calloc((size_t)agent->nprocs, sizeof(struct keeping));
-    return snapshots->keeping && pid < (uint32_t)agent->nprocs
-               ? (struct keeping *)snapshots->keeping + pid
-               : NULL;
+    if (!replicas->kept)
+        replicas->kept = calloc((size_t)agent->nprocs, sizeof *replicas->kept);
+    return replicas->kept && pid < (uint32_t)agent->nprocs ? &replicas->kept[pid] : NULL;
 }
 
 static void kept_for_another(struct agent *agent, const struct fetch_want *want, int error,
                              const char *why)
 {
     struct wire_message message = {.kind = WIRE_IMAGE_DURABLE};
-    const struct keeping *keeping = keeping_of(agent, want->pid);
+    const struct replica *replica = replica_of(agent, want->pid);
 
-    if (!keeping)
+    if (!replica)
         return;
     if (error) {
         agent_image_failed(agent, (int)want->pid, WIRE_CAUSE_NOT_WRITTEN, why);
@@ -87,9 +91,9 @@ static void kept_for_another(struct agent *agent, const struct fetch_want *want,
     }
     message.envelope.superstep = want->name.superstep;
     message.image_durable.pid = want->pid;
-    message.image_durable.size = keeping->size;
-    message.image_durable.digest = (struct wire_bytes){keeping->digest, keeping->digest_size};
-    message.image_durable.base_digest = (struct wire_bytes){keeping->digest, 0};
+    message.image_durable.size = replica->size;
+    message.image_durable.digest = (struct wire_bytes){replica->digest, replica->digest_size};
+    message.image_durable.base_digest = (struct wire_bytes){replica->digest, 0};
     agent_tell_zero(agent, &message);
 }
 
@@ -140,15 +144,15 @@ static void keep_again(struct agent *agent, struct fetch_want *want)
 
 /* An offer is made by the host of a process, and its way is shorter than that of the word of
  * Processor Zero by which this host learns of the job's processes: it may come first. */
-struct early_keep {
-    struct early_keep *next;
+struct image_offer {
+    struct image_offer *next;
     uint32_t host, pid;
     uint64_t superstep;
     uint32_t term;
-    struct keeping what;
+    struct replica what;
 };
 
-static void keep(struct agent *agent, const struct early_keep *offered)
+static void keep(struct agent *agent, const struct image_offer *offered)
 {
     struct fetch_want want = {.thing = WIRE_THING_IMAGE,
                               .name = {offered->superstep, offered->term},
@@ -156,28 +160,27 @@ static void keep(struct agent *agent, const struct early_keep *offered)
                               .from = offered->host,
                               .otherwise = offered->host,
                               .done = kept_for_another};
-    struct keeping *keeping = keeping_of(agent, want.pid);
+    struct replica *replica = replica_of(agent, want.pid);
 
-    if (!keeping) /* a peer that breaks a rule */
+    if (!replica) /* a peer that breaks a rule */
         return;
     memcpy(want.digest, offered->what.digest, sizeof want.digest);
     if (want.name.term != agent->term) {
         keep_again(agent, &want);
         return;
     }
-    *keeping = offered->what;
+    *replica = offered->what;
     agent_fetch(agent, &want);
 }
 
-static void keep_later(struct agent *agent, const struct early_keep *offered)
+static void keep_later(struct agent *agent, const struct image_offer *offered)
 {
-    struct fetches *fetches = agent_fetches(agent);
-    struct early_keep **at = fetches ? &fetches->early_keeps : NULL, *copy;
+    struct image_offer **at = &agent->replicas.early, *copy;
     uint32_t count = 0;
 
-    for (; at && *at; at = &(*at)->next)
+    for (; *at; at = &(*at)->next)
         count++;
-    copy = at && count < EARLY_KEEPS_MAX ? malloc(sizeof *copy) : NULL;
+    copy = count < EARLY_OFFERS_MAX ? malloc(sizeof *copy) : NULL;
     if (!copy) {
         agent_peers_drop(agent, offered->host, "more images offered than can be remembered");
         return;
@@ -186,10 +189,10 @@ static void keep_later(struct agent *agent, const struct early_keep *offered)
     *at = copy;
 }
 
-void agent_keep(struct agent *agent, uint32_t host, const struct wire_message *message)
+void agent_replicas_take(struct agent *agent, uint32_t host, const struct wire_message *message)
 {
     const struct wire_bytes *digest = &message->keep.digest;
-    struct early_keep offered = {.host = host,
+    struct image_offer offered = {.host = host,
                                  .pid = message->keep.pid,
                                  .superstep = message->envelope.superstep,
                                  .term = message->keep.from,
@@ -204,25 +207,36 @@ void agent_keep(struct agent *agent, uint32_t host, const struct wire_message *m
         keep_later(agent, &offered);
 }
 
-void agent_fetch_placed(struct agent *agent)
+/* The first that waits, which belongs to the caller; NULL: none does. */
+static struct image_offer *next_early(struct agent *agent)
 {
-    struct fetches *fetches = agent->peers ? agent->peers->fetches : NULL;
+    struct image_offer *offered = agent->replicas.early;
 
-    while (fetches && agent->snapshots && fetches->early_keeps) {
-        struct early_keep *offered = fetches->early_keeps;
+    if (offered)
+        agent->replicas.early = offered->next;
+    return offered;
+}
 
-        fetches->early_keeps = offered->next;
+void agent_replicas_placed(struct agent *agent)
+{
+    struct image_offer *offered;
+
+    while (agent->snapshots && (offered = next_early(agent))) {
         keep(agent, offered);
         free(offered);
     }
 }
 
-void agent_keep_forget(struct fetches *fetches)
+void agent_replicas_forget(struct agent *agent)
 {
-    while (fetches->early_keeps) {
-        struct early_keep *offered = fetches->early_keeps;
+    struct image_offer *offered;
 
-        fetches->early_keeps = offered->next;
+    while ((offered = next_early(agent)))
         free(offered);
-    }
+}
+
+void agent_replicas_free(struct agent *agent)
+{
+    agent_replicas_forget(agent);
+    free(agent->replicas.kept);
 }

@@ -1,4 +1,4 @@
-/* test_keep.c - images that are kept for other hosts: offered, fetched, checked, told of; offers
+/* test_replicas.c - images that are kept for other hosts: offered, fetched, checked, told of; offers
  * that come early, too late or too often. */
 #include <check.h>
 #include <string.h>
@@ -70,12 +70,12 @@ START_TEST(offered_early)
     keep(FETCH_PROCS, MANIFEST_DIGEST); /* nobody, as will be seen */
     ck_assert_uint_eq(said_count, 0);
     agent.nprocs = FETCH_PROCS;
-    agent_fetch_placed(&agent);
+    agent_replicas_placed(&agent);
     ck_assert(fetch_play_asked(1, 1));
     fetch_play_send(1, &fetch_image[1], 2000);
     ck_assert_ptr_nonnull(fetch_last_said(WIRE_IMAGE_DURABLE));
     said_count = 0;
-    agent_fetch_placed(&agent);
+    agent_replicas_placed(&agent);
     ck_assert_uint_eq(said_count, 0);
 }
 END_TEST
@@ -140,7 +140,7 @@ START_TEST(kept_again_too_late)
     fetch_play_send(1, &fetch_manifest, 1000);
     agent.snapshots->committed.superstep++;
     fetch_play_piece(1, 0, fetch_image[1].bytes, 100, fetch_image[1].size);
-    ck_assert(!agent.peers->fetches->first);
+    ck_assert(!agent.fetches->first);
     ck_assert_uint_eq(noticed, 0);
     ck_assert_uint_eq(failed_images, 0);
 }

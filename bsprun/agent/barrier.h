@@ -1,0 +1,19 @@
+/* barrier.h - the words by which Processor Zero lets the ranks of a host go on. */
+#ifndef BSPRUN_AGENT_BARRIER_H
+#define BSPRUN_AGENT_BARRIER_H
+
+#include <stdint.h>
+
+#include "lib/shm/barrier.h"
+#include "lib/shm/board.h"
+
+struct agent;
+
+/* All processes of this host are set up: supersteps may travel, and Processor Zero is told. */
+void agent_all_ready(struct agent *agent);
+/* Answers the ranks that wait at the barrier that ends the superstep; they ask again from superstep
+ * `consult` on. */
+void agent_answer(struct agent *agent, uint64_t superstep, enum bspz_decision decision,
+                  uint64_t consult);
+
+#endif

@@ -1,0 +1,48 @@
+/* events.c - see events.h. */
+#include "bsprun/agent/events.h"
+
+#include "bsprun/agent/finish.h"
+#include "bsprun/agent/orders.h"
+#include "bsprun/agent/over.h"
+#include "bsprun/agent/ranks.h"
+#include "bsprun/agent/route.h"
+#include "bsprun/agent/terms.h"
+
+static void on_rung(struct agent *agent)
+{
+    agent_scan(agent);
+}
+
+static void on_ended(struct watched *process)
+{
+    struct agent *agent = process->agent;
+
+    agent_scan(agent); /* its last marks come before its death */
+    if (!process->ended) {
+        agent_check_over(agent);
+        return;
+    }
+    if (process->watching && process->gone) /* not another one by now */
+        process->ended(process);
+    agent_check_rewound(agent);
+}
+
+static void on_news(struct agent *agent, unsigned news)
+{
+    if (news & AGENT_JOB_OVER)
+        agent_finish(agent);
+    if (news & AGENT_TERM_OVER)
+        agent_check_rewound(agent);
+    if (news & AGENT_LEAVE)
+        agent_close(agent);
+}
+
+const struct agent_calls agent_events = {
+    .rung = on_rung,
+    .ended = on_ended,
+    .ordered = agent_obey,
+    .news = on_news,
+    .links = {.message = agent_route_message,
+              .lost = agent_route_lost,
+              .arrived = agent_route_arrived},
+};

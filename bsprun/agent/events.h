@@ -1,0 +1,9 @@
+/* events.h - what comes up to an agent from its parts; see struct agent_calls. */
+#ifndef BSPRUN_AGENT_EVENTS_H
+#define BSPRUN_AGENT_EVENTS_H
+
+#include "bsprun/agent/agent.h"
+
+extern const struct agent_calls agent_events;
+
+#endif

@@ -1,0 +1,88 @@
+/* fence.c - see fence.h.
+ *
+ * Happy path: bsprun's messages come; nothing else happens.
+ *
+ * What can fail:
+ *   nothing comes for two thirds of the time after which a host is lost
+ *                             -> its processes are ended, before others can take their place
+ *   bsprun's kernel is not heard of either for all of that time
+ *                             -> this agent leaves, for it was given up; were it only that bsprun
+ *                                is stopped, its kernel would answer
+ *   this agent did not run itself for a while
+ *                             -> what has come meanwhile is read first
+ */
+#include "bsprun/agent/fence.h"
+
+#include "bsprun/agent/agent.h"
+#include "bsprun/agent/clock.h"
+#include "bsprun/agent/peers.h"
+#include "bsprun/agent/route.h"
+#include "bsprun/agent/silence.h"
+#include "bsprun/agent/to_bsprun.h"
+
+#define PROBE_SECOND 1u
+
+static void on_watch(uv_timer_t *timer);
+
+static void look_after(struct agent_fence *fence, uint64_t milliseconds)
+{
+    uv_timer_start(&fence->timer, on_watch, milliseconds, silence_period_ms(&fence->silence));
+}
+
+static void be_cut_off(struct agent *agent)
+{
+    if (agent->control)
+        net_probe(agent->control, PROBE_SECOND);
+    if (agent->finished)
+        return;
+    agent_tell_link_lost(agent, agent->host, "nothing has been heard from bsprun");
+    agent_zero_is_lost(agent);
+}
+
+static void on_watch(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    struct agent_fence *fence = &agent->fence;
+    int64_t unheard_ms = agent->control ? net_unheard_ms(agent->control) : -1;
+
+    switch (silence_look(&fence->silence, agent_now_ns(), unheard_ms)) {
+    case SILENCE_WAIT:
+        break;
+    case SILENCE_LOOK_AGAIN:
+        look_after(fence, SILENCE_MOMENT_MS);
+        break;
+    case SILENCE_CUT_OFF:
+        be_cut_off(agent);
+        break;
+    case SILENCE_LEAVE:
+        if (agent->control)
+            net_close(agent->control); /* the rest is as if bsprun had ended */
+        break;
+    }
+}
+
+void agent_fence_begin(struct agent *agent)
+{
+    struct agent_fence *fence = &agent->fence;
+
+    if (agent_peers_heartbeat_ms(agent) == 0)
+        return;
+    silence_begin(&fence->silence, agent_peers_heartbeat_ms(agent), agent_now_ns());
+    uv_timer_init(&agent->loop, &fence->timer);
+    fence->timer.data = agent;
+    fence->watching = true;
+    look_after(fence, silence_period_ms(&fence->silence));
+}
+
+void agent_fence_heard(struct agent *agent)
+{
+    if (agent->fence.watching)
+        silence_heard(&agent->fence.silence, agent_now_ns());
+}
+
+void agent_fence_close(struct agent *agent)
+{
+    if (agent->fence.watching)
+        uv_close((uv_handle_t *)&agent->fence.timer, NULL);
+    agent->fence.watching = false;
+}

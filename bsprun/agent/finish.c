@@ -1,0 +1,78 @@
+/* finish.c - see finish.h. */
+#include "bsprun/agent/finish.h"
+
+#include <stdlib.h>
+
+#include "bsprun/agent/agent.h"
+#include "bsprun/agent/clock.h"
+#include "bsprun/agent/output.h"
+#include "bsprun/agent/snapshots.h"
+#include "bsprun/agent/stop.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/zero.h"
+#include "bsprun/usage.h"
+
+static void send_report(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_REPORT};
+    struct wire_usage *rows = calloc((size_t)agent->nprocs + 1, sizeof *rows);
+    uint32_t count = 0;
+
+    if (!rows)
+        return;
+    for (int pid = 0; agent->order.report && agent->begin_ns && pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            usage_read(agent->board, pid, agent->end_ns - agent->begin_ns, &rows[count++]);
+    message.report.host = agent->host;
+    message.report.ranks = (struct wire_usage_list){rows, count};
+    agent_send(agent, &message);
+    free(rows);
+}
+
+static void send_end(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_ENDED};
+
+    if (agent->begin_ns && agent->end_ns < agent->begin_ns)
+        agent->end_ns = agent_now_ns();
+    if (agent->peers || (agent->order.report && agent->begin_ns))
+        send_report(agent);
+    if (agent->ended_elsewhere)
+        return;
+    message.ended.status = agent->outcome.status;
+    message.ended.cause = agent->outcome.cause;
+    message.ended.pid = agent->outcome.pid;
+    message.ended.signal = agent->outcome.signal;
+    message.ended.text = agent->blame ? agent->blame : "";
+    message.ended.table = agent->blame_table ? agent->blame_table : "";
+    struct agent_learned learned = agent_learned(agent);
+    message.ended.estimate = learned.estimate;
+    message.ended.interval_ns = learned.interval_ns;
+    message.ended.why = learned.why;
+    if (agent_send(agent, &message) == 0)
+        return;
+    message.ended.text = message.ended.table = "";
+    if (agent_send(agent, &message) != 0)
+        agent_close(agent); /* bsprun sees that we are gone, and cleans up */
+}
+
+void agent_finish(struct agent *agent)
+{
+    if (agent->finished || (!agent->dismissed && !agent_relay_drained(agent)))
+        return;
+    agent->finished = true;
+    agent_snapshots_close(agent);
+    agent_blame_end(agent);
+    if (agent->control && !agent->dismissed)
+        send_end(agent);
+    else
+        agent_close(agent);
+}
+
+void agent_let_go(struct agent *agent)
+{
+    if (agent->finished || agent->job == JOB_NEW)
+        agent_close(agent);
+    else
+        agent_end_alone(agent);
+}

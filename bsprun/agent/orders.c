@@ -1,0 +1,190 @@
+/* orders.c - carries out what Processor Zero decides for this host; see orders.h.
+ *
+ * Happy path: PLACE -> RUN -> (RELEASE for every consulted superstep) -> END.
+ *
+ * What can fail: the placing (no memory), which becomes an ABORT.
+ */
+#include "bsprun/agent/orders.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bsprun/agent/agent.h"
+#include "bsprun/agent/barrier.h"
+#include "bsprun/agent/clock.h"
+#include "bsprun/agent/passed.h"
+#include "bsprun/agent/ranks.h"
+#include "bsprun/agent/route.h"
+#include "bsprun/agent/snapshots.h"
+#include "bsprun/agent/stop.h"
+#include "bsprun/agent/terms.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/zero.h"
+
+static bool is_sensible(const struct agent *agent, const struct wire_place *order)
+{
+    if (order->processes < 1 || order->processes > BSPZ_MAX_PROCS ||
+        order->host_of.count != order->processes)
+        return false;
+    for (uint32_t pid = 0; pid < order->processes; pid++)
+        if (order->host_of.items[pid] >= WIRE_HOSTS_MAX)
+            return false;
+    return agent->nprocs == 0 || agent->nprocs == (int)order->processes;
+}
+
+/* Process 0 waits in bsp_begin here; the others are made of it. */
+static void form(struct agent *agent, const struct wire_place *order)
+{
+    if (order->snapshot)
+        agent_snapshots_order_first(agent);
+    if (atomic_load(&agent->board->phase) < BSPZ_PHASE_LAYOUT)
+        bspz_word_set(&agent->board->phase, BSPZ_PHASE_LAYOUT);
+    agent_scan(agent);
+}
+
+/* Process 0 lives elsewhere: those of this host will be made of snapshot 0, once it is committed. */
+static void wait_for_image(struct agent *agent)
+{
+    bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+    agent_write_homes(agent);
+    agent_snapshots_mark_first(agent);
+    if (agent->here == 0)
+        agent_all_ready(agent);
+}
+
+static void place(struct agent *agent, const struct wire_place *order)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
+    int error = -EPROTO;
+
+    if (!job_may_move(agent->job, JOB_FORMING))
+        return;
+    job_move(&agent->job, JOB_FORMING);
+    if (is_sensible(agent, order))
+        error = agent->nprocs > 0
+                    ? 0
+                    : agent_place(agent, (int)order->processes, &order->host_of);
+    if (error == 0)
+        agent_snapshots_copies(agent, order->copies);
+    if (error == 0 && agent_is_here(agent, 0)) {
+        form(agent, order);
+        return;
+    }
+    if (error == 0) {
+        wait_for_image(agent);
+        return;
+    }
+    snprintf(verdict.text, sizeof verdict.text,
+             "no shared memory for %u processes: %s (the limits of this shell: ulimit -a)",
+             order->processes, strerror(-error));
+    agent_abort(agent, COORD_NOBODY, &verdict);
+}
+
+static void tell_running(struct agent *agent, const struct wire_run *order)
+{
+    struct wire_message message = {.kind = WIRE_RUNNING};
+    struct agent_learned learned = agent_learned(agent);
+
+    message.running.processes = order->processes;
+    message.running.estimate = learned.estimate;
+    message.running.interval_ns = learned.interval_ns;
+    message.running.why = learned.why;
+    agent_send(agent, &message);
+}
+
+static void run(struct agent *agent, const struct wire_run *order)
+{
+    if (!job_may_move(agent->job, JOB_RUNNING))
+        return;
+    job_move(&agent->job, JOB_RUNNING);
+    if (!agent->begin_ns)
+        agent->begin_ns = agent_now_ns();
+    atomic_store(&agent->board->consult_from, order->consult);
+    bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
+    agent_opened_begin(agent);
+    agent_say_idle(agent);
+    if (agent->zero)
+        tell_running(agent, order);
+    if (agent->order.verbosity >= 1 && agent->zero) {
+        struct wire_message status = {.kind = WIRE_NOTICE};
+        char text[WIRE_NAME_MAX + 80];
+
+        snprintf(text, sizeof text, "Processor Zero is host %s (term %u), p = %u", agent->host_name,
+                 agent->term, order->processes);
+        status.notice.text = text;
+        agent_send(agent, &status);
+    }
+}
+
+static enum bspz_decision decision_word(uint32_t decision)
+{
+    return decision == WIRE_DECISION_ABORT      ? BSPZ_DECIDE_ABORT
+           : decision == WIRE_DECISION_SNAPSHOT ? BSPZ_DECIDE_SNAPSHOT
+                                                : BSPZ_DECIDE_GO;
+}
+
+static void release(struct agent *agent, const struct wire_message *message)
+{
+    uint64_t superstep = message->envelope.superstep;
+
+    if (superstep + 1 != agent->consulted)
+        return; /* a barrier of bsp_end that nobody waits at here */
+    agent->let_out = message->release.decision == WIRE_DECISION_END;
+    if (message->release.decision == WIRE_DECISION_SNAPSHOT &&
+        !agent_snapshots_order(agent, superstep))
+        return;
+    agent_answer(agent, superstep, decision_word(message->release.decision),
+                 message->release.consult);
+}
+
+/* At the next barrier, whichever that is: one at which ranks wait already has asked. */
+static void consult(struct agent *agent)
+{
+    atomic_store(&agent->board->consult_from, 0);
+}
+
+static void stop_ranks(struct agent *agent, const struct wire_stop_ranks *order)
+{
+    int status = agent->zero ? coord_outcome(coord_shell_state(agent->zero)).status : 1;
+
+    if (!order->again)
+        agent_stop_ranks(agent, order->cause, status);
+    else if (agent->zero)
+        agent_rewind(agent);
+    else
+        agent_zero_is_lost(agent);
+}
+
+void agent_obey(struct agent *agent, const struct wire_message *message)
+{
+    if (agent->finished)
+        return;
+    switch (message->kind) {
+    case WIRE_PLACE:
+        if (!job_is_stopping(agent->job))
+            place(agent, &message->place);
+        break;
+    case WIRE_RUN:
+        if (!job_is_stopping(agent->job))
+            run(agent, &message->run);
+        break;
+    case WIRE_RELEASE:
+        if (agent->nprocs > 0)
+            release(agent, message);
+        break;
+    case WIRE_STOP_RANKS:
+        stop_ranks(agent, &message->stop_ranks);
+        break;
+    case WIRE_CONSULT:
+        consult(agent);
+        break;
+    case WIRE_END:
+        if (!agent->zero)
+            agent_end_here(agent, &message->end);
+        break;
+    default:
+        agent_snapshots_message(agent, message);
+        break;
+    }
+}

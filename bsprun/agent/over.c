@@ -1,0 +1,78 @@
+/* over.c - see over.h. */
+#include "bsprun/agent/over.h"
+
+#include <stdio.h>
+
+#include "bsprun/agent/agent.h"
+#include "bsprun/agent/ranks.h"
+#include "bsprun/agent/stop.h"
+#include "bsprun/agent/terms.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/to_zero.h"
+
+/* The first rank that is gone although it had more to do. */
+static int lost_rank(const struct agent *agent)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].process.gone && agent->members[pid].seen < BSPZ_RANK_ENDED)
+            return pid;
+    return -1;
+}
+
+/* Nothing ran in parallel, and nobody who did not ask for notes need know. */
+static void note_no_begin(struct agent *agent)
+{
+    struct wire_message note = {.kind = WIRE_NOTICE};
+    char text[WIRE_NAME_MAX + 80];
+
+    if (agent->order.verbosity < 1)
+        return;
+    snprintf(text, sizeof text, "%.200s ended before bsp_begin, with status 0",
+             agent->order.program);
+    note.notice.text = text;
+    agent_send(agent, &note);
+}
+
+static void program_ended(struct agent *agent)
+{
+    bool has_libbsp =
+        atomic_load(&agent->board->attached) || agent->board->flags & BSPZ_BOARD_REFUSED;
+    struct verdict verdict;
+
+    verdict_of_program(agent->order.program, has_libbsp, &agent->root.death, &verdict);
+    if (verdict.cause == WIRE_CAUSE_NONE && verdict.status == 0)
+        note_no_begin(agent);
+    if (agent_zero_decides(agent) && verdict.cause == WIRE_CAUSE_NONE) {
+        verdict.cause = WIRE_CAUSE_RANK_ERROR; /* it gave up inside bsp_begin, and said why */
+        verdict.status = verdict.status ? verdict.status : 1;
+    }
+    agent_abort(agent, COORD_NOBODY, &verdict);
+}
+
+void agent_check_over(struct agent *agent)
+{
+    int lost;
+
+    if (agent->finished)
+        return;
+    if (agent->job == JOB_REWINDING) {
+        agent_check_rewound(agent);
+        return;
+    }
+    if (job_is_stopping(agent->job)) {
+        if (agent_everything_gone(agent))
+            agent_sweep(agent);
+        return;
+    }
+    while (agent->let_out && agent->job == JOB_RUNNING && (lost = lost_rank(agent)) >= 0)
+        agent_count_out(agent, lost);
+    if (agent->job == JOB_ENDING) {
+        agent_report_leavers(agent);
+        return;
+    }
+    lost = lost_rank(agent);
+    if (lost >= 0)
+        agent_judge_rank(agent, lost);
+    else if (agent->root.gone && !(agent->nprocs > 0 && agent->members[0].adopted))
+        program_ended(agent);
+}

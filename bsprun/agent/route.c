@@ -1,0 +1,63 @@
+/* route.c - see route.h. */
+#include "bsprun/agent/route.h"
+
+#include <string.h>
+
+#include "bsprun/agent/agent.h"
+#include "bsprun/agent/fetch.h"
+#include "bsprun/agent/output.h"
+#include "bsprun/agent/over.h"
+#include "bsprun/agent/peers.h"
+#include "bsprun/agent/stop.h"
+#include "bsprun/agent/terms.h"
+#include "bsprun/agent/to_bsprun.h"
+
+void agent_route_message(void *context, uint32_t host, const struct wire_message *message)
+{
+    struct agent *agent = context;
+
+    if (memcmp(message->envelope.job, agent->job_id, sizeof agent->job_id) != 0 ||
+        message->envelope.term != agent->term) {
+        agent_peers_drop(agent, host, "a message of another job or term");
+        return;
+    }
+    if (message->kind == WIRE_RANKS_STOPPED && agent->zero)
+        agent_add_to_table(agent, message->ranks_stopped.table);
+    enum wire_way way = wire_way(message->kind);
+    if (way == WIRE_WAY_TO_ZERO && agent->zero)
+        coord_shell_message(agent->zero, host, message);
+    else if (way == WIRE_WAY_FROM_ZERO && agent_peers_is_zero(agent, host) && !agent->zero)
+        agent->calls->ordered(agent, message);
+    else if (message->kind == WIRE_KEEP)
+        agent_replicas_take(agent, host, message);
+    else if (way == WIRE_WAY_AMONG_AGENTS)
+        agent_fetch_message(agent, host, message);
+    else
+        agent_peers_drop(agent, host, "a message that is not for this agent");
+}
+
+void agent_route_lost(void *context, uint32_t host, const char *text)
+{
+    struct agent *agent = context;
+
+    if (agent->finished || agent->job == JOB_OVER)
+        return;
+    agent_tell_link_lost(agent, host, text);
+    agent_fetch_lost(agent, host);
+    if (agent->zero)
+        coord_shell_host_lost(agent->zero, host);
+    else if (agent_peers_is_zero(agent, host))
+        agent_zero_is_lost(agent);
+}
+
+void agent_route_arrived(void *context, uint64_t superstep)
+{
+    agent_relay_passed(context, superstep);
+}
+
+void agent_zero_is_lost(struct agent *agent)
+{
+    agent_peers_give_up_zero(agent);
+    agent_rewind(agent);
+    agent_check_over(agent);
+}

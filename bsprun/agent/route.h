@@ -1,0 +1,18 @@
+/* route.h - what comes from the agents of other hosts, and from which part of this one it is. */
+#ifndef BSPRUN_AGENT_ROUTE_H
+#define BSPRUN_AGENT_ROUTE_H
+
+#include <stdint.h>
+
+struct agent;
+struct wire_message;
+
+/* Calls of the links of a term (link.h); the context is the agent. */
+void agent_route_message(void *context, uint32_t host, const struct wire_message *message);
+void agent_route_lost(void *context, uint32_t host, const char *text);
+void agent_route_arrived(void *context, uint64_t superstep);
+
+/* Processor Zero elsewhere has ended the term, or cannot be reached: what runs here is ended. */
+void agent_zero_is_lost(struct agent *agent);
+
+#endif

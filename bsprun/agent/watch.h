@@ -1,0 +1,38 @@
+/* watch.h - processes of the job that the agent watches, each by its pidfd: so it learns of a death at
+ * once, and never of the wrong process. */
+#ifndef BSPRUN_AGENT_WATCH_H
+#define BSPRUN_AGENT_WATCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#include "bsprun/process.h"
+
+struct agent;
+
+#define AGENT_ROOT (-1)
+
+struct watched {
+    struct agent *agent;
+    int pid; /* BSP process number; AGENT_ROOT for the started program */
+    pid_t ospid;
+    int pidfd;
+    uv_poll_t *poll;
+    bool watching; /* the poll handle is open */
+    bool gone;
+    struct death death;
+    void (*ended)(struct watched *process); /* NULL: the job is looked at */
+};
+
+/* Watches the process; when it ends, `death` is filled in and the agent's `ended` call made, from the
+ * loop.  `process` stays where it is meanwhile.  0 or -errno; -ESRCH: there is no such process. */
+int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t ospid);
+/* Watches no more, closes the pidfd; `process` can be used anew. */
+void agent_unwatch(struct watched *process);
+/* Goes on watching it at another place. */
+void agent_move_watched(struct watched *from, struct watched *to);
+/* Whether it is watched and has not ended. */
+bool agent_runs(const struct watched *process);
+
+#endif

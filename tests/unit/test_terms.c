@@ -1,0 +1,215 @@
+/* test_terms.c - one term after the other, with a Processor Zero that says itself that its term is over:
+ * the next term takes its place, but not before it has said all. */
+#include <check.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "bsprun/agent/clock.h"
+#include "bsprun/agent/fetch.h"
+#include "bsprun/agent/output.h"
+#include "bsprun/agent/peers.h"
+#include "bsprun/agent/snapshots_inside.h"
+#include "bsprun/agent/stop.h"
+#include "bsprun/agent/terms.h"
+#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/zero.h"
+#include "tests/unit/suite.h"
+
+static struct agent agent;
+static struct agent_snapshots snapshots;
+static struct bspz_board board;
+static unsigned terms_over, orders_to_stop;
+static int send_error;
+
+/* ---- In place of the rest of the agent ---- */
+
+int agent_send(struct agent *at, struct wire_message *message)
+{
+    (void)at;
+    terms_over += message->kind == WIRE_TERM_OVER;
+    return send_error;
+}
+
+const struct wire_host *agent_peers_hosts(const struct agent *at, uint32_t *count)
+{
+    static const struct wire_host hosts[] = {{0, 1, "here"}, {1, 1, "there"}};
+
+    (void)at;
+    *count = 2;
+    return hosts;
+}
+
+void agent_snapshots_configure(struct agent *at, struct coord_config *config)
+{
+    config->snapshots = config->recover = config->restore = true;
+    config->wanted = COORD_NEVER;
+    config->lineage = &at->snapshots->election.lineage;
+}
+
+static void ordered(struct agent *at, const struct wire_message *message)
+{
+    if (message->kind == WIRE_STOP_RANKS)
+        orders_to_stop++;
+    ck_assert_ptr_nonnull(at->zero);
+}
+
+bool agent_zero_is_here(const struct agent *at)
+{
+    return at == &agent;
+}
+
+bool agent_zero_is_elsewhere(const struct agent *at)
+{
+    return at != &agent;
+}
+
+uint64_t agent_now_ns(void)
+{
+    return 1;
+}
+
+bool agent_recovers(const struct agent *at)
+{
+    return at != NULL;
+}
+
+bool agent_store_is_shared(const struct agent *at)
+{
+    return at != NULL;
+}
+
+bool agent_peers_by_node(const struct agent *at)
+{
+    return at == NULL;
+}
+
+const struct coord_load *agent_peers_loads(const struct agent *at)
+{
+    (void)at;
+    return NULL;
+}
+
+int agent_peers_enter(struct agent *at)
+{
+    return at == &agent ? 0 : -1;
+}
+
+int agent_peers_elect(struct agent *at, const struct wire_message *message)
+{
+    return at == &agent && message->kind == WIRE_ELECT ? 0 : -1;
+}
+
+void agent_abort(struct agent *at, int pid, const struct verdict *verdict)
+{
+    ck_abort_msg("%p, process %d: %s", (void *)at, pid, verdict->text);
+}
+
+void agent_notice(struct agent *at, const char *format, ...)
+{
+    ck_abort_msg("%p: %s", (void *)at, format);
+}
+
+/* What has nothing to do where there is no process, no link and no store. */
+#define NOTHING(name, ...)                                                                         \
+    void name(__VA_ARGS__)                                                                         \
+    {                                                                                              \
+    }
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+NOTHING(agent_abandon, struct agent *at)
+NOTHING(agent_end_copies_of, struct agent *at, struct coord_name name)
+NOTHING(agent_end_writer, struct agent *at, int pid)
+NOTHING(agent_fetch_forget, struct agent *at)
+NOTHING(agent_forget_announced, struct agent *at)
+NOTHING(agent_forget_blame, struct agent *at)
+NOTHING(agent_job_over, struct agent *at, const struct coord_outcome *outcome)
+NOTHING(agent_kill, struct agent *at)
+NOTHING(agent_kill_members, struct agent *at)
+NOTHING(agent_opened_look, struct agent *at)
+NOTHING(agent_peers_drop, struct agent *at, uint32_t host, const char *complaint)
+NOTHING(agent_peers_send, struct agent *at, uint32_t host, const struct wire_message *message)
+NOTHING(agent_peers_send_to_zero, struct agent *at, const struct wire_message *message)
+NOTHING(agent_relay_pass_on, struct agent *at)
+NOTHING(agent_replicas_forget, struct agent *at)
+NOTHING(agent_tell_held, struct agent *at)
+NOTHING(agent_unwatch, struct watched *process)
+NOTHING(agent_write_homes, struct agent *at)
+
+bool agent_is_copy(const void *at, pid_t ospid)
+{
+    return at == NULL && ospid == 0;
+}
+
+/* ---- Terms ---- */
+
+/* The processes of term 2 have just been made when bsprun's word of term 3 comes; one of them has not
+ * ended yet. */
+static void set_up(void)
+{
+    static const struct agent_calls calls = {.ordered = ordered};
+    struct wire_message elect = {.kind = WIRE_ELECT, .envelope.term = 3};
+
+    agent = (struct agent){.calls = &calls,
+                           .peers = (struct agent_peers *)&agent /* never looked into */,
+                           .snapshots = &snapshots,
+                           .board = &board,
+                           .job = JOB_RESTORING,
+                           .order = {.process_limit = 1, .slots = 1, .cores = 1},
+                           .host_name = "here"};
+    snapshots = (struct agent_snapshots){.restores = true};
+    terms_over = orders_to_stop = 0;
+    send_error = 0;
+    ck_assert_int_eq(uv_loop_init(&agent.loop), 0);
+    uv_timer_init(&agent.loop, &agent.grace_timer);
+    uv_timer_init(&agent.loop, &agent.sweep_timer);
+    for (int i = 0; i < COORD_TIMER_COUNT; i++)
+        uv_timer_init(&agent.loop, &agent.zero_timers[i]);
+    ck_assert_int_eq(agent_enter_elected(&agent, 2), 0);
+    agent_say_ready(&agent);
+    agent.root = (struct watched){.watching = true, .ospid = getpid(), .pidfd = -1};
+    elect.elect.restore = true;
+    agent_take_election(&agent, &elect);
+    ck_assert_int_eq(agent.job, JOB_REWINDING);
+    agent.root = (struct watched){.pidfd = -1}; /* and now it has */
+}
+
+static void tear_down(void)
+{
+    agent_free_zero(&agent);
+}
+
+/* The end of a term is told out of Processor Zero, which nothing may free meanwhile. */
+START_TEST(over_by_itself)
+{
+    const struct coord_shell *old = agent.zero;
+
+    coord_shell_host_lost(agent.zero, 1);
+    ck_assert_uint_eq(terms_over, 1);
+    ck_assert_uint_eq(orders_to_stop, 1);
+    ck_assert_ptr_eq(agent.zero, old);
+    ck_assert_uint_eq(agent.term, 2);
+    ck_assert_int_eq(coord_phase(coord_shell_state(old)), COORD_FAILED);
+    ck_assert_uint_eq(agent.news, AGENT_TERM_OVER);
+    agent_check_rewound(&agent);
+    ck_assert_uint_eq(agent.term, 3);
+    ck_assert_int_eq(agent.job, JOB_RESTORING);
+    ck_assert_int_ne(coord_phase(coord_shell_state(agent.zero)), COORD_FAILED);
+}
+END_TEST
+
+/* bsprun cannot be told: the agent leaves, but that, too, comes after. */
+START_TEST(nobody_to_tell)
+{
+    send_error = -ENOMEM;
+    coord_shell_host_lost(agent.zero, 1);
+    ck_assert_uint_eq(agent.news, AGENT_LEAVE);
+    ck_assert(!uv_is_closing((uv_handle_t *)&agent.sweep_timer));
+    ck_assert_int_eq(coord_phase(coord_shell_state(agent.zero)), COORD_FAILED);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {over_by_itself, nobody_to_tell};
+
+    return suite_run_tests("terms", tests, sizeof tests / sizeof *tests, set_up, tear_down);
+}
