@@ -15,6 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
+#include "lib/base/process_stat.h"
+
 #define COPY_NAME      "bspzero-copy\n"
 #define KERNEL_EXITING 0x4u /* PF_EXITING */
 
@@ -77,52 +80,27 @@ struct relation {
     bool ours, dead, dying;
 };
 
-/* From the line of /proc/PID/stat, "S parent group session terminal owner flags ...": the number of
- * threads is the eighteenth. */
-static bool is_dying(const char *line)
+/* A thread that leaves has the flag, too: all is over for the process when it is the only one. */
+static bool read_relation(pid_t pid, struct relation *relation)
 {
-    unsigned long flags = 0, threads = 0;
+    char line[BSPZ_STAT_LINE];
 
-    return sscanf(line, "%*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %lu",
-                  &flags, &threads) == 2 &&
-           flags & KERNEL_EXITING && threads == 1;
-}
-
-/* Parent and state of a process, from the line of /proc/PID/stat: "pid (name) S parent ...". */
-static bool read_relation(const char *pid, struct relation *relation)
-{
-    char path[300], line[512];
-    char *end;
-    ssize_t got;
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/%s/stat", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (!bspz_stat_read(pid, line) || !bspz_stat_field(line, BSPZ_STAT_PARENT))
         return false;
-    got = read(fd, line, sizeof line - 1);
-    close(fd);
-    if (got <= 0)
-        return false;
-    line[got] = '\0';
-    end = strrchr(line, ')');
-    if (!end || end[1] != ' ' || !end[2])
-        return false;
-    relation->pid = atoi(pid);
-    relation->dead = end[2] == 'Z' || end[2] == 'X';
-    relation->dying = relation->dead || is_dying(end + 2);
-    relation->parent = atoi(end + 3);
+    relation->pid = pid;
+    relation->dead = bspz_stat_is_dead(line);
+    relation->dying = relation->dead || (bspz_stat_number(line, BSPZ_STAT_FLAGS) & KERNEL_EXITING &&
+                                         bspz_stat_number(line, BSPZ_STAT_THREADS) == 1);
+    relation->parent = (pid_t)bspz_stat_number(line, BSPZ_STAT_PARENT);
     relation->ours = false;
     return true;
 }
 
 bool process_is_dying(pid_t pid)
 {
-    char name[16];
     struct relation relation;
 
-    snprintf(name, sizeof name, "%d", (int)pid);
-    return !read_relation(name, &relation) || relation.dying;
+    return !read_relation(pid, &relation) || relation.dying;
 }
 
 static struct relation *read_relations(size_t *count)
@@ -147,7 +125,7 @@ static struct relation *read_relations(size_t *count)
                 break;
             list = more;
         }
-        if (read_relation(entry->d_name, &list[used]))
+        if (read_relation(atoi(entry->d_name), &list[used]))
             used++;
     }
     closedir(proc);
@@ -224,12 +202,9 @@ int process_kill_descendants_beside(bool (*beside)(const void *context, pid_t pi
 
 uint64_t process_cpu_ns(pid_t pid)
 {
-    struct timespec used;
     clockid_t clock;
 
-    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
-        return 0;
-    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+    return clock_getcpuclockid(pid, &clock) == 0 ? bspz_clock_ns(clock) : 0;
 }
 
 bool process_is_copy(pid_t pid)

@@ -6,6 +6,7 @@
 
 #include "ckpt/format/layout.h"
 #include "ckpt/sealed.h"
+#include "lib/base/error_text.h"
 #include "lib/wire/schema.h"
 
 static const struct sealed_kind manifest_kinds[] = {
@@ -148,10 +149,10 @@ static const char *terms_complaint(const struct manifest_terms *terms)
 
 static int refuse(char *error, int code, const char *name, const char *text)
 {
-    return wire_fail(error, MANIFEST_ERROR_SIZE, code, "%s: %s", name, text);
+    return bspz_error_text(error, MANIFEST_ERROR_SIZE, code, "%s: %s", name, text);
 }
 
-int manifest_encode(const struct manifest *manifest, struct wire_buffer *buffer, char *error)
+int manifest_encode(const struct manifest *manifest, struct bspz_buffer *buffer, char *error)
 {
     const char *wrong = complaint(manifest, manifest->nprocs);
 
@@ -191,7 +192,7 @@ uint32_t manifest_together(const struct manifest *manifest, uint32_t pid)
     return first;
 }
 
-int manifest_terms_encode(const struct manifest_terms *terms, struct wire_buffer *buffer,
+int manifest_terms_encode(const struct manifest_terms *terms, struct bspz_buffer *buffer,
                           char *error)
 {
     const char *wrong = terms_complaint(terms);
@@ -218,7 +219,7 @@ int manifest_terms_decode(const void *bytes, size_t size, struct manifest_terms 
     return 0;
 }
 
-int manifest_finish_encode(const struct manifest_finish *finish, struct wire_buffer *buffer,
+int manifest_finish_encode(const struct manifest_finish *finish, struct bspz_buffer *buffer,
                            char *error)
 {
     if (finish->job.size != WIRE_JOB_SIZE)

@@ -133,13 +133,13 @@ struct manifest_finish {
  * together.  Decoding refuses with -EBADMSG what is damaged or does not fit together, with -EPROTO
  * another version. */
 
-int manifest_encode(const struct manifest *manifest, struct wire_buffer *buffer, char *error);
+int manifest_encode(const struct manifest *manifest, struct bspz_buffer *buffer, char *error);
 int manifest_decode(const void *bytes, size_t size, struct manifest *manifest, char *error);
-int manifest_terms_encode(const struct manifest_terms *terms, struct wire_buffer *buffer,
+int manifest_terms_encode(const struct manifest_terms *terms, struct bspz_buffer *buffer,
                           char *error);
 int manifest_terms_decode(const void *bytes, size_t size, struct manifest_terms *terms,
                           char *error);
-int manifest_finish_encode(const struct manifest_finish *finish, struct wire_buffer *buffer,
+int manifest_finish_encode(const struct manifest_finish *finish, struct bspz_buffer *buffer,
                            char *error);
 int manifest_finish_decode(const void *bytes, size_t size, struct manifest_finish *finish,
                            char *error);

@@ -8,6 +8,7 @@
 
 #include "ckpt/format/codec.h"
 #include "ckpt/manifest.h"
+#include "lib/base/error_text.h"
 #include "lib/wire/schema.h"
 
 #define CHECKED 16u /* bytes before the checksum */
@@ -33,28 +34,25 @@ static uint64_t checksum(const unsigned char *header, const void *body, size_t s
 }
 
 int sealed_encode(const struct sealed_kind *kind, const struct wire_schema *schema,
-                  const void *fields, struct wire_buffer *buffer, char *error)
+                  const void *fields, struct bspz_buffer *buffer, char *error)
 {
-    struct wire_buffer body = {0};
+    struct bspz_buffer body = {0};
 
     int status = wire_document_encode(schema, fields, &body, error, MANIFEST_ERROR_SIZE);
     if (status < 0)
         return status;
-    size_t whole = buffer->size + SEALED_HEADER + body.size;
-    unsigned char *data = realloc(buffer->data, whole);
-    if (!data) {
-        wire_buffer_free(&body);
-        return wire_fail(error, MANIFEST_ERROR_SIZE, -ENOMEM, "out of memory");
+    if (!bspz_buffer_reserve(buffer, SEALED_HEADER + body.size)) {
+        bspz_buffer_free(&body);
+        return bspz_error_text(error, MANIFEST_ERROR_SIZE, -ENOMEM, "out of memory");
     }
-    unsigned char *header = data + buffer->size;
+    unsigned char *header = buffer->data + buffer->size;
     memcpy(header, kind->mark, 8);
     put(header + 8, kind->version, 4);
     put(header + 12, body.size, 4);
     put(header + CHECKED, checksum(header, body.data, body.size), 8);
     memcpy(header + SEALED_HEADER, body.data, body.size);
-    wire_buffer_free(&body);
-    buffer->data = data;
-    buffer->size = buffer->capacity = whole;
+    buffer->size += SEALED_HEADER + body.size;
+    bspz_buffer_free(&body);
     return 0;
 }
 
@@ -69,19 +67,19 @@ int sealed_decode(const struct sealed_kind *kind, const struct wire_schema *sche
     const unsigned char *header = bytes, *body = header + SEALED_HEADER;
 
     if (size < SEALED_HEADER || memcmp(header, kind->mark, 8) != 0)
-        return wire_fail(error, MANIFEST_ERROR_SIZE, -EBADMSG, "not a %s", kind->name);
+        return bspz_error_text(error, MANIFEST_ERROR_SIZE, -EBADMSG, "not a %s", kind->name);
     uint64_t version = get(header + 8, 4), length = get(header + 12, 4);
     if (version != kind->version)
-        return wire_fail(error, MANIFEST_ERROR_SIZE, -EPROTO,
-                         "a %s of version %" PRIu64 "; this program reads version %" PRIu32,
-                         kind->name, version, kind->version);
+        return bspz_error_text(error, MANIFEST_ERROR_SIZE, -EPROTO,
+                               "a %s of version %" PRIu64 "; this program reads version %" PRIu32,
+                               kind->name, version, kind->version);
     if (length != size - SEALED_HEADER)
-        return wire_fail(error, MANIFEST_ERROR_SIZE, -EBADMSG,
-                         "%s damaged: it has %zu bytes and should have %" PRIu64, kind->name, size,
-                         length + SEALED_HEADER);
+        return bspz_error_text(error, MANIFEST_ERROR_SIZE, -EBADMSG,
+                               "%s damaged: it has %zu bytes and should have %" PRIu64, kind->name,
+                               size, length + SEALED_HEADER);
     if (get(header + CHECKED, 8) != checksum(header, body, length))
-        return wire_fail(error, MANIFEST_ERROR_SIZE, -EBADMSG, "%s damaged: wrong checksum",
-                         kind->name);
+        return bspz_error_text(error, MANIFEST_ERROR_SIZE, -EBADMSG, "%s damaged: wrong checksum",
+                               kind->name);
     int status =
         wire_document_decode(schema, body, length, fields, memory, error, MANIFEST_ERROR_SIZE);
     return status == -EPROTO || status == -EMSGSIZE ? -EBADMSG : status;

@@ -22,7 +22,7 @@ struct sealed_kind {
 
 /* Appends header and body to the buffer, which is left as it was on failure. */
 int sealed_encode(const struct sealed_kind *kind, const struct wire_schema *schema,
-                  const void *fields, struct wire_buffer *buffer, char *error);
+                  const void *fields, struct bspz_buffer *buffer, char *error);
 
 /* As it says itself, whatever it is; 0: it is too short to have one. */
 uint32_t sealed_version(const void *bytes, size_t size);

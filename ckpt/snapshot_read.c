@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "ckpt/inside.h"
+#include "lib/base/error_text.h"
 #include "lib/wire/schema.h"
 
 int store_load_manifest(const struct store *store, int folder, const char *name, uint64_t superstep,
@@ -15,14 +16,14 @@ int store_load_manifest(const struct store *store, int folder, const char *name,
 
     int status = store_io_load(&store->io, folder, name, SEALED_FILE_MAX, &bytes, &size);
     if (status < 0)
-        return wire_fail(error, MANIFEST_ERROR_SIZE, status, "manifest: %s",
-                         store_error_text(status));
+        return bspz_error_text(error, MANIFEST_ERROR_SIZE, status, "manifest: %s",
+                               store_error_text(status));
     status = manifest_decode(bytes, size, manifest, error);
     free(bytes);
     if (status == 0 && (manifest->superstep != superstep || manifest->term != term)) {
         manifest_free(manifest);
-        return wire_fail(error, MANIFEST_ERROR_SIZE, -EBADMSG,
-                         "manifest: it belongs to another snapshot");
+        return bspz_error_text(error, MANIFEST_ERROR_SIZE, -EBADMSG,
+                               "manifest: it belongs to another snapshot");
     }
     return status;
 }

@@ -257,7 +257,7 @@ static int commit(struct store_snapshot *snapshot, const struct manifest *manife
                   char *error)
 {
     const struct store_io *io = &snapshot->store->io;
-    struct wire_buffer buffer = {0};
+    struct bspz_buffer buffer = {0};
 
     int status = manifest_encode(manifest, &buffer, error);
     if (status < 0)
@@ -279,7 +279,7 @@ static int commit(struct store_snapshot *snapshot, const struct manifest *manife
         else
             copy_manifest(snapshot, buffer.data, buffer.size);
     }
-    wire_buffer_free(&buffer);
+    bspz_buffer_free(&buffer);
     if (status < 0)
         return status;
     io->close(io->context, snapshot->folder);

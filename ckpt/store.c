@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "ckpt/inside.h"
+#include "lib/base/error_text.h"
+#include "lib/base/hex.h"
 #include "lib/wire/schema.h"
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -122,7 +124,7 @@ int store_open(struct store **result, const char *path, enum store_mode mode,
     struct store *store = calloc(1, sizeof(*store));
 
     if (!store)
-        return wire_fail(error, MANIFEST_ERROR_SIZE, -ENOMEM, "out of memory");
+        return bspz_error_text(error, MANIFEST_ERROR_SIZE, -ENOMEM, "out of memory");
     store->io = io ? *io : store_io_system;
     store->mode = mode;
     store->base = store->lock = store->job = -1;
@@ -236,8 +238,7 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
     struct manifest_terms terms = {.job = {job, WIRE_JOB_SIZE}, .terms = {&first, 1}};
     char name[2 * WIRE_JOB_SIZE + 1];
 
-    for (size_t i = 0; i < WIRE_JOB_SIZE; i++)
-        snprintf(name + 2 * i, 3, "%02x", job[i]);
+    bspz_hex(name, job, WIRE_JOB_SIZE);
     name[12] = '\0'; /* enough to tell jobs apart, short enough to type */
     int status = io->make_directory(io->context, store->base, name, 0700);
     if (status == 0)
@@ -294,13 +295,13 @@ const char *store_job_name(const struct store *store)
 
 int store_finish(struct store *store, const struct manifest_finish *finish, char *error)
 {
-    struct wire_buffer buffer = {0};
+    struct bspz_buffer buffer = {0};
 
     int status = manifest_finish_encode(finish, &buffer, error);
     if (status < 0)
         return status;
     status = store_io_replace(&store->io, store->job, FINISH_NAME, buffer.data, buffer.size);
-    wire_buffer_free(&buffer);
+    bspz_buffer_free(&buffer);
     return status < 0 ? store_fail_system(store, status, error, "cannot note the end of the job")
                       : 0;
 }

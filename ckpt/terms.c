@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ckpt/inside.h"
+#include "lib/base/error_text.h"
 #include "lib/wire/schema.h"
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -23,8 +24,8 @@ int store_load_record(const struct store *store, int job, const char *name,
 
     int status = store_io_load(&store->io, job, name, SEALED_FILE_MAX, &bytes, &size);
     if (status < 0)
-        return wire_fail(error, MANIFEST_ERROR_SIZE, status, "%s: %s", name,
-                         store_error_text(status));
+        return bspz_error_text(error, MANIFEST_ERROR_SIZE, status, "%s: %s", name,
+                               store_error_text(status));
     status = manifest_terms_decode(bytes, size, terms, error);
     free(bytes);
     return status;
@@ -83,7 +84,7 @@ bool store_counts(const struct manifest_terms *terms, uint64_t superstep, uint32
 
 int store_save_terms(struct store *store, const struct manifest_terms *terms, char *error)
 {
-    struct wire_buffer buffer = {0};
+    struct bspz_buffer buffer = {0};
 
     int status = manifest_terms_encode(terms, &buffer, error);
     if (status < 0)
@@ -91,7 +92,7 @@ int store_save_terms(struct store *store, const struct manifest_terms *terms, ch
     status = store_io_replace(&store->io, store->job, TERM_NAME, buffer.data, buffer.size);
     if (status == 0)
         status = store_io_replace(&store->io, store->job, TERM_COPY, buffer.data, buffer.size);
-    wire_buffer_free(&buffer);
+    bspz_buffer_free(&buffer);
     return status < 0 ? store_fail_system(store, status, error, "cannot note the term") : 0;
 }
 

@@ -20,14 +20,7 @@
 #include "bsprun/agent/snapshots_inside.h"
 #include "bsprun/agent/to_bsprun.h"
 #include "bsprun/leftovers.h"
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+#include "lib/base/clock.h"
 
 /* For the next job of the user, should this agent not be able to remove it. */
 static int mark_temporary(const char *path)
@@ -85,7 +78,7 @@ static int open_own(struct agent *agent, const char *folder, const char *job, ch
     if (access(path, F_OK) == 0)
         error = store_job_open(snapshots->store, job, why);
     else
-        error = store_job_create(snapshots->store, agent->job_id, now_ns(), why);
+        error = store_job_create(snapshots->store, agent->job_id, bspz_wall_ns(), why);
     if (!error && !is_of_this_job(agent))
         error = -EEXIST;
     if (!error && snapshots->temporary)
@@ -157,7 +150,7 @@ void agent_note_term(struct agent *agent, struct coord_name from)
     char why[AGENT_WHY];
 
     if (agent->peers && !snapshots->shared &&
-        store_term_begin(snapshots->store, agent->term, from.superstep, from.term, now_ns(), why) !=
+        store_term_begin(snapshots->store, agent->term, from.superstep, from.term, bspz_wall_ns(), why) !=
             0)
         agent_notice(agent, "%s", why);
 }

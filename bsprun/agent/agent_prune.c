@@ -17,6 +17,7 @@
 #include "bsprun/agent/quiet_thread.h"
 #include "bsprun/agent/snapshots_inside.h"
 #include "bsprun/agent/to_bsprun.h"
+#include "lib/base/clock.h"
 
 #define LAST 19 /* of all priorities */
 
@@ -33,12 +34,10 @@ struct pruning {
 static void *prune(void *argument)
 {
     struct pruning *pruning = argument;
-    struct timespec cpu;
 
     setpriority(PRIO_PROCESS, 0, LAST); /* of this thread */
     pruning->error = store_prune(pruning->store, pruning->keep, NULL, pruning->why);
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-    pruning->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    pruning->cpu_ns = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     atomic_store(&pruning->over, true);
     return NULL;
 }

@@ -24,6 +24,7 @@
 #include "bsprun/agent/to_zero.h"
 #include "ckpt/binaries.h"
 #include "ckpt/capture/capture.h"
+#include "lib/base/hex.h"
 
 /* ---- Images ---- */
 
@@ -85,8 +86,7 @@ static char *restore_variable(int pid, struct coord_name name, const struct mani
     size_t used = 0;
     char *text;
 
-    for (unsigned i = 0; i < MANIFEST_DIGEST; i++)
-        snprintf(digest + 2 * i, 3, "%02x", ((const unsigned char *)image->digest.data)[i]);
+    bspz_hex(digest, image->digest.data, MANIFEST_DIGEST);
     for (int i = 0; i < chain->count; i++)
         used += (size_t)snprintf(fds + used, sizeof fds - used, "%s%d", i > 0 ? "," : "",
                                  chain->fds[i]);

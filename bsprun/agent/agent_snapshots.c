@@ -7,7 +7,7 @@
 #include "bsprun/agent/snapshots_inside.h"
 #include "bsprun/agent/to_bsprun.h"
 #include "bsprun/agent/to_zero.h"
-
+#include "lib/base/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,14 +19,6 @@
 #define UNPRUNED_MOST  8 /* snapshots more than are to be kept */
 
 /* ---- Ordering ---- */
-
-static uint64_t wall_clock_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* The folder, and where process i writes its image.  0, or -errno and `why`. */
 static int make_folder(struct agent *agent, char why[AGENT_WHY])
@@ -97,7 +89,7 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
                                         .first = first,
                                         .capturing = true,
                                         .missing = first ? 1 : agent->here,
-                                        .created = wall_clock_ns()};
+                                        .created = bspz_wall_ns()};
     for (int pid = 0; pid < agent->nprocs; pid++) {
         struct kept *kept = &snapshots->kept[pid];
 

@@ -1,12 +1,9 @@
 /* clock.c - see clock.h. */
 #include "bsprun/agent/clock.h"
 
-#include <time.h>
+#include "lib/base/clock.h"
 
 uint64_t agent_now_ns(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return bspz_now_ns();
 }

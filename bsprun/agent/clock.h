@@ -1,4 +1,4 @@
-/* clock.h - the clock of a node agent. */
+/* clock.h - the clock of a node agent, which its tests replace by one of theirs. */
 #ifndef BSPRUN_AGENT_CLOCK_H
 #define BSPRUN_AGENT_CLOCK_H
 

@@ -31,6 +31,7 @@
 #include "bsprun/agent/to_zero.h"
 #include "bsprun/agent/zero.h"
 #include "lib/base/digest.h"
+#include "lib/base/hex.h"
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 
@@ -111,8 +112,7 @@ static int make_board(struct agent *agent)
 
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
         return -errno;
-    for (size_t i = 0; i < sizeof random; i++)
-        snprintf(token + 2 * i, 3, "%02x", random[i]);
+    bspz_hex(token, random, sizeof random);
     fd = bspz_board_create(token, agent->order.process_limit, agent->order.slots,
                            agent->order.report ? BSPZ_BOARD_TIMING : 0, &agent->first_page);
     if (fd < 0)

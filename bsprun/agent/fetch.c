@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/io.h"
+
 static void ask_next(struct agent *agent);
 
 /* ---- What is wanted ---- */
@@ -188,19 +190,10 @@ static int store_bytes(struct incoming *now, const struct wire_piece *piece, cha
         memcpy(now->bytes + now->received, at, left);
         return 0;
     }
-    while (left > 0) {
-        ssize_t done = write(now->fd, at, left);
-
-        if (done < 0 && errno != EINTR) {
-            snprintf(why, AGENT_WHY, "it cannot be written here: %s", strerror(errno));
-            return -errno;
-        }
-        if (done > 0) {
-            at += done;
-            left -= (size_t)done;
-        }
-    }
-    return 0;
+    int error = bspz_write_all(now->fd, at, left);
+    if (error)
+        snprintf(why, AGENT_WHY, "it cannot be written here: %s", strerror(-error));
+    return error;
 }
 
 static int close_sink(struct agent *agent, const struct fetch_want *want, char *why)

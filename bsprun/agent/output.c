@@ -24,6 +24,7 @@
 #include "bsprun/agent/output.h"
 #include "bsprun/agent/terminal.h"
 #include "bsprun/agent/to_bsprun.h"
+#include "lib/base/process_stat.h"
 
 #define SOCKETS       2
 #define STREAMS       4 /* two sockets, then two pseudo terminals */
@@ -59,33 +60,17 @@ static int member_of(const struct agent *agent, pid_t ospid)
     return -1;
 }
 
-static pid_t parent_of(pid_t ospid)
-{
-    char path[64], line[512];
-    char *end;
-    size_t got;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)ospid);
-    file = fopen(path, "re");
-    if (!file)
-        return 0;
-    got = fread(line, 1, sizeof line - 1, file);
-    fclose(file);
-    line[got] = '\0';
-    end = strrchr(line, ')');
-    return end && end[1] && end[2] ? atoi(end + 3) : 0;
-}
-
 /* The rank that wrote, or whose child did; -1 when that is not known any more. */
 static int writer_rank(const struct agent *agent, pid_t ospid)
 {
+    char line[BSPZ_STAT_LINE];
+
     for (int i = 0; i < ANCESTORS_MAX && ospid > 1; i++) {
         int pid = member_of(agent, ospid);
 
         if (pid >= 0)
             return pid;
-        ospid = parent_of(ospid);
+        ospid = bspz_stat_read(ospid, line) ? (pid_t)bspz_stat_number(line, BSPZ_STAT_PARENT) : 0;
     }
     return agent->nprocs <= 1 ? 0 : -1;
 }

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
+
 #define PIECE      (UINT64_C(1) << 20)
 #define ALIGNMENT  4096u
 #define STACK      65536u
@@ -26,14 +28,6 @@ struct trial_read {
     int fd;
     uint64_t bytes, ns;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void let_go(struct trial_read *trial)
 {
@@ -57,15 +51,15 @@ static void read_it(struct trial_read *trial, void *room)
     if (flags < 0 || fcntl(trial->fd, F_SETFL, flags | O_DIRECT) != 0)
         posix_fadvise(trial->fd, 0, 0, POSIX_FADV_DONTNEED);
     posix_fadvise(trial->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    begun = now_ns();
-    while (at < TRIAL_READ_BYTES && now_ns() - begun < TRIAL_READ_NS &&
+    begun = bspz_now_ns();
+    while (at < TRIAL_READ_BYTES && bspz_now_ns() - begun < TRIAL_READ_NS &&
            (got = pread(trial->fd, room, PIECE, (off_t)at)) > 0) {
         at += (uint64_t)got;
         if (got < (ssize_t)PIECE)
             break; /* the end: a direct read that begins unaligned would fail */
     }
     trial->bytes = at;
-    trial->ns = now_ns() - begun;
+    trial->ns = bspz_now_ns() - begun;
     posix_fadvise(trial->fd, 0, (off_t)at, POSIX_FADV_DONTNEED);
 }
 

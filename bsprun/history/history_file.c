@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "bsprun/history/history.h"
+#include "lib/base/io.h"
 
 #define LEVELS   3 /* of directories that are made */
 #define TRIES    100
@@ -254,17 +255,13 @@ static int write_lines(int fd, const char *begin, size_t begin_length, const cha
 static int replace_file(const char *path, const char *text, size_t size)
 {
     char other[HISTORY_PATH_MAX + sizeof TAIL];
-    size_t done = 0;
-    ssize_t put;
 
     snprintf(other, sizeof other, "%s" TAIL, path);
     unlink(other);
     int fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -1;
-    while (done < size && (put = write(fd, text + done, size - done)) > 0)
-        done += (size_t)put;
-    bool good = done == size && fsync(fd) == 0;
+    bool good = bspz_write_all(fd, text, size) == 0 && fsync(fd) == 0;
     good = close(fd) == 0 && good;
     if (good && rename(other, path) == 0)
         return 0;

@@ -23,6 +23,7 @@
 #include "bsprun/launcher/program.h"
 #include "bsprun/load/load.h"
 #include "bsprun/verdict.h"
+#include "lib/base/clock.h"
 
 #define STATUS_USAGE         2
 #define JOB_DESCRIPTORS      24 /* what bsprun opens, and no less than what the agent does */
@@ -34,10 +35,7 @@ static const int stop_signals[LAUNCHER_STOPS] = {SIGINT, SIGTERM, SIGHUP, SIGQUI
 
 uint64_t launcher_now_ms(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+    return bspz_now_ns() / BSPZ_NS_PER_MS;
 }
 
 bool launcher_has_store(const struct launcher *launcher)

@@ -15,21 +15,15 @@
 #include "bsprun/launcher/launcher_inside.h"
 #include "bsprun/options/options.h"
 #include "coordinator/core/interval.h"
+#include "lib/base/clock.h"
 
 #define TOGETHER_LEAST_MS 1000u
 #define CHANGED           1.2 /* an interval that is worth a line of -v */
 
-static uint64_t read_ms(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
-}
-
 struct evidence_time launcher_evidence_now(void)
 {
-    return (struct evidence_time){read_ms(CLOCK_MONOTONIC), read_ms(CLOCK_BOOTTIME)};
+    return (struct evidence_time){bspz_now_ns() / BSPZ_NS_PER_MS,
+                                  bspz_clock_ns(CLOCK_BOOTTIME) / BSPZ_NS_PER_MS};
 }
 
 /* ---- Time ---- */

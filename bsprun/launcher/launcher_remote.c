@@ -148,7 +148,7 @@ static int add_to_start(struct launcher *launcher, const uint32_t *numbers, uint
     struct remote_start_host starts[HOSTS_MAX] = {{0}};
     struct wire_host hosts[HOSTS_MAX];
     struct wire_message message = {.kind = WIRE_JOIN};
-    struct wire_buffer buffers[HOSTS_MAX];
+    struct bspz_buffer buffers[HOSTS_MAX];
     char why[160];
     int error = 0;
 

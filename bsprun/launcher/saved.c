@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,33 +13,14 @@
 
 #include "bsprun/launcher/input_same.h"
 #include "bsprun/launcher/program.h"
+#include "lib/base/clock.h"
+#include "lib/base/error_text.h"
 
 #define STATUS_FAILED 1
 #define STATUS_USAGE  2
 /* As long as it may take until nothing is left of a job whose bsprun was killed. */
 #define LOCK_WAIT_MS  3000
 #define LOCK_AGAIN_MS 20
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static int fail(char error[SAVED_TEXT], int status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static int fail(char error[SAVED_TEXT], int status, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(error, SAVED_TEXT, format, arguments);
-    va_end(arguments);
-    return status;
-}
 
 /* The directory may still be locked by what is left of a job that was killed a moment ago. */
 static int open_locked(struct saved *saved, enum store_mode mode, char error[SAVED_TEXT])
@@ -63,19 +43,22 @@ static int find_folder(struct saved *saved, char error[SAVED_TEXT])
     int failed;
 
     if (!realpath(store_path(saved->store), base))
-        return fail(error, STATUS_FAILED, "%.300s: %s", store_path(saved->store), strerror(errno));
+        return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED, "%.300s: %s",
+                               store_path(saved->store), strerror(errno));
     snprintf(saved->folder, sizeof saved->folder, "%s/%s", base, store_job_name(saved->store));
     if (strlen(saved->folder) > WIRE_PATH_MAX)
-        return fail(error, STATUS_FAILED, "%.300s: the path is too long", base);
+        return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED, "%.300s: the path is too long",
+                               base);
     if ((failed = saved_make_home(saved)) != 0)
-        return fail(error, STATUS_FAILED, "%.300s: %s", saved->folder, strerror(failed));
+        return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED, "%.300s: %s", saved->folder,
+                               strerror(failed));
     return 0;
 }
 
 static int open_new(struct saved *saved, char error[SAVED_TEXT])
 {
     if (open_locked(saved, STORE_CREATE, error) < 0 ||
-        store_job_create(saved->store, saved->job, now_ns(), error) < 0)
+        store_job_create(saved->store, saved->job, bspz_wall_ns(), error) < 0)
         return STATUS_FAILED;
     return find_folder(saved, error);
 }
@@ -116,7 +99,7 @@ static int check_input(const struct saved *saved, const struct options *options,
     if (options->input_differs || found == INPUT_SAME)
         return 0;
     input_complaint(&claim, found, text);
-    return fail(error, STATUS_FAILED, "%s", text);
+    return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED, "%s", text);
 }
 
 /* Its record of the end: then it is not started again, from whatever superstep. */
@@ -162,16 +145,19 @@ static int check_against(const struct saved *saved, const struct options *option
     const struct manifest *manifest = &saved->manifest;
 
     if (options->processes > 0 && (uint32_t)options->processes != manifest->nprocs)
-        return fail(error, STATUS_FAILED,
-                    "-np %d: the job has %" PRIu32 " processes, and goes on with as many",
-                    options->processes, manifest->nprocs);
+        return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED,
+                               "-np %d: the job has %" PRIu32
+                               " processes, and goes on with as many",
+                               options->processes, manifest->nprocs);
     if (options->command_length > 0 && !same_program(saved, options))
-        return fail(error, STATUS_FAILED, "the snapshots in %.150s are of %.200s, not of %.100s",
-                    saved->directory, manifest->program, options->command[0]);
+        return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED,
+                               "the snapshots in %.150s are of %.200s, not of %.100s",
+                               saved->directory, manifest->program, options->command[0]);
     if (options->command_length > 0 && !same_arguments(saved, options))
-        return fail(error, STATUS_FAILED,
-                    "the job in %.150s had other arguments: leave them out to go on with it",
-                    saved->directory);
+        return bspz_error_text(
+            error, SAVED_TEXT, STATUS_FAILED,
+            "the job in %.150s had other arguments: leave them out to go on with it",
+            saved->directory);
     return 0;
 }
 
@@ -193,7 +179,7 @@ static int open_old(struct saved *saved, struct options *options, char error[SAV
         (status = check_input(saved, options, error)) != 0)
         return status;
     if (!options_recall(options, saved->manifest.options.items, saved->manifest.options.count))
-        return fail(error, STATUS_USAGE, "%s", options->error);
+        return bspz_error_text(error, SAVED_TEXT, STATUS_USAGE, "%s", options->error);
     if (store_sweep(saved->store, NULL, error) < 0)
         return STATUS_FAILED;
     return find_folder(saved, error);
@@ -203,7 +189,8 @@ int saved_open(struct saved *saved, struct options *options, char error[SAVED_TE
 {
     memset(saved, 0, sizeof *saved);
     if (getrandom(saved->job, sizeof saved->job, 0) != (ssize_t)sizeof saved->job)
-        return fail(error, STATUS_FAILED, "no random numbers: %s", strerror(errno));
+        return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED, "no random numbers: %s",
+                               strerror(errno));
     saved->restart = options->snapshots.restart != NULL;
     saved->directory = saved->restart ? options->snapshots.restart : options->snapshots.directory;
     if (!saved->directory)
@@ -236,8 +223,8 @@ void saved_look(struct saved *saved)
 uint32_t saved_term(struct saved *saved, uint32_t term, struct coord_name from,
                     char error[SAVED_TEXT])
 {
-    return (uint32_t)-store_term_begin(saved->store, term, from.superstep, from.term, now_ns(),
-                                       error);
+    return (uint32_t)-store_term_begin(saved->store, term, from.superstep, from.term,
+                                       bspz_wall_ns(), error);
 }
 
 uint32_t saved_finish(struct saved *saved, int32_t status, uint32_t term, uint64_t superstep,
@@ -247,7 +234,7 @@ uint32_t saved_finish(struct saved *saved, int32_t status, uint32_t term, uint64
         .job = {saved->job, sizeof saved->job},
         .superstep = superstep,
         .term = term,
-        .created = now_ns(),
+        .created = bspz_wall_ns(),
         .status = status,
         .text = "",
     };

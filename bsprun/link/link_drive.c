@@ -16,6 +16,7 @@
 
 #include "bsprun/link/link_inside.h"
 #include "bsprun/link/mirror_inside.h"
+#include "lib/base/clock.h"
 
 #define EVENTS      32
 #define FEW_LINKS   2      /* are read without asking which are ready */
@@ -201,7 +202,7 @@ static bool pause_for_loop(const struct link_bell *bell, uint64_t *now)
 
     while (atomic_load(&bell->asked) > 0)
         sched_yield();
-    *now = mirror_clock_ns();
+    *now = bspz_now_ns();
     return *now - before <= TOO_LONG_NS;
 }
 
@@ -260,7 +261,7 @@ void link_bell_rung(struct link_bell *bell)
     follow(bell);
     on = begin_driving(bell->links, &rung);
     if (on)
-        now = last = mirror_clock_ns();
+        now = last = bspz_now_ns();
     while (on && drive(bell->links, rung, now, &last)) {
         bool soon;
 

@@ -12,7 +12,6 @@
 
 #define STAGING      (64u << 10)
 #define SEALED_MAX   (LINK_MESSAGE_MAX + CIPHER_EXTRA + (uint32_t)sizeof(struct link_frame))
-#define FIRST_ROOM   4096u
 #define PLACES       64u        /* of data, for one read */
 #define BYTES_A_TIME (8u << 20) /* then others have their turn */
 
@@ -43,32 +42,14 @@ void link_in_free(struct link_in *in)
 {
     free(in->staging);
     free(in->plain);
-    free(in->text);
-    free(in->head);
+    bspz_buffer_free(&in->text);
+    bspz_buffer_free(&in->head);
     mirror_block_free(&in->block);
     cipher_wipe(&in->cipher);
     *in = (struct link_in){0};
 }
 
 /* ---- What is made of frames ---------------------------------------------------------------- */
-
-/* Room grows with what has come, not with what was announced. */
-static int append(unsigned char **bytes, uint64_t *used, uint64_t *room, const void *more,
-                  uint64_t size)
-{
-    if (*room - *used < size) {
-        uint64_t wanted = 2 * *room + size + FIRST_ROOM;
-        unsigned char *moved = realloc(*bytes, wanted);
-
-        if (!moved)
-            return -ENOMEM;
-        *bytes = moved;
-        *room = wanted;
-    }
-    memcpy(*bytes + *used, more, size);
-    *used += size;
-    return 0;
-}
 
 static int deliver(struct link *link)
 {
@@ -81,11 +62,11 @@ static int deliver(struct link *link)
     in->for_loop = links->driven;
     if (in->for_loop)
         return 0;
-    if (in->text_used < WIRE_HEADER)
+    if (in->text.size < WIRE_HEADER)
         return not_understood(link);
-    error =
-        wire_decode(in->text + WIRE_HEADER, in->text_used - WIRE_HEADER, &message, why, sizeof why);
-    in->text_used = 0;
+    error = wire_decode(in->text.data + WIRE_HEADER, in->text.size - WIRE_HEADER, &message, why,
+                        sizeof why);
+    in->text.size = 0;
     if (error == -ENOMEM)
         return fail(link, error, "no memory for its message");
     if (error)
@@ -117,13 +98,12 @@ static int head_is_there(struct link *link)
     in->stalled = !mirror;
     if (!mirror)
         return 0;
-    error = mirror_expect(mirror, link->host, in->head, in->head_used, &in->block);
+    error = mirror_expect(mirror, link->host, in->head.data, in->head.size, &in->block);
     if (error == -EPROTO)
         return fail(link, error, "it sent a superstep that makes no sense");
     if (error)
         return fail(link, error, "no memory for what it sends");
-    in->head = NULL;
-    in->head_used = in->head_room = 0;
+    in->head = (struct bspz_buffer){0};
     in->filling = true;
     in->data_left = in->block.data_bytes;
     in->piece = in->piece_done = 0;
@@ -137,15 +117,15 @@ static int take_head(struct link *link, const void *bytes, uint32_t size)
 
     if (in->filling || in->stalled)
         return not_understood(link);
-    if (append(&in->head, &in->head_used, &in->head_room, bytes, size) != 0)
+    if (!bspz_buffer_add(&in->head, bytes, size))
         return fail(link, -ENOMEM, "no memory for what it sends");
-    if (in->head_used < sizeof head)
+    if (in->head.size < sizeof head)
         return 0;
-    memcpy(&head, in->head, sizeof head);
+    memcpy(&head, in->head.data, sizeof head);
     if (head.magic != MIRROR_MAGIC || head.head_bytes < sizeof head ||
-        head.head_bytes > MIRROR_HEAD_MAX || in->head_used > head.head_bytes)
+        head.head_bytes > MIRROR_HEAD_MAX || in->head.size > head.head_bytes)
         return not_understood(link);
-    return in->head_used == head.head_bytes ? head_is_there(link) : 0;
+    return in->head.size == head.head_bytes ? head_is_there(link) : 0;
 }
 
 /* Moves on in the places to be filled. */
@@ -183,7 +163,7 @@ static int take(struct link *link, const unsigned char *bytes, uint32_t size)
 
     switch (in->frame.kind) {
     case LINK_MESSAGE:
-        if (append(&in->text, &in->text_used, &in->text_room, bytes, size) != 0)
+        if (!bspz_buffer_add(&in->text, bytes, size))
             return fail(link, -ENOMEM, "no memory for its message");
         return in->left == size ? deliver(link) : 0;
     case LINK_HEAD:

@@ -67,8 +67,7 @@ struct link_in {
     struct link_frame frame;
     bool in_frame;
     uint32_t left; /* bytes of the frame to come */
-    unsigned char *text, *head;
-    uint64_t text_used, text_room, head_used, head_room;
+    struct bspz_buffer text, head; /* what has come of them; room grows with it */
     bool stalled;  /* a head is complete, and there is no mirror yet */
     bool for_loop; /* a message is complete, which the thread of the loop has to deliver */
     bool filling;  /* data of `block` are awaited */

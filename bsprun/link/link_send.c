@@ -91,7 +91,7 @@ void links_poke(struct links *links)
 int links_send(struct links *links, uint32_t host, struct wire_message *message)
 {
     struct link *link = links_to(links, host);
-    struct wire_buffer encoded = {0};
+    struct bspz_buffer encoded = {0};
     char why[WIRE_ERROR_SIZE];
     int error;
 

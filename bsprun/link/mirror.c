@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "bsprun/link/mirror_inside.h"
+#include "lib/base/buffer.h"
+#include "lib/base/clock.h"
 
 #define APART_MOST                                                                                 \
     64 /* with so many ranks memory is taken by the stretch, with more by the page                 \
@@ -18,14 +20,6 @@
 static uint32_t host_of(const struct mirror *mirror, int pid)
 {
     return atomic_load(&bspz_rank_of(mirror->board, pid)->host);
-}
-
-uint64_t mirror_clock_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static int compare_hosts(const void *a, const void *b)
@@ -259,28 +253,19 @@ static void note_names(struct mirror *mirror, uint64_t superstep)
 
 /* ---- Making a block ------------------------------------------------------------------------ */
 
-/* Grows by doubling; the first failure is remembered. */
+/* The first failure is remembered. */
 struct pile {
-    unsigned char *bytes;
-    uint64_t used, room;
+    struct bspz_buffer bytes;
     bool failed;
 };
 
 static void *add(struct pile *pile, uint64_t bytes)
 {
-    if (pile->room - pile->used < bytes) {
-        uint64_t room = 2 * pile->room + bytes + 512;
-        unsigned char *more = pile->failed ? NULL : realloc(pile->bytes, room);
-
-        if (!more) {
-            pile->failed = true;
-            return NULL;
-        }
-        pile->bytes = more;
-        pile->room = room;
-    }
-    pile->used += bytes;
-    return memset(pile->bytes + pile->used - bytes, 0, bytes);
+    pile->failed = pile->failed || !bspz_buffer_reserve(&pile->bytes, bytes);
+    if (pile->failed)
+        return NULL;
+    pile->bytes.size += bytes;
+    return memset(pile->bytes.data + pile->bytes.size - bytes, 0, bytes);
 }
 
 struct making {
@@ -302,8 +287,9 @@ static void add_range(struct making *making, uint64_t offset, uint64_t bytes)
         return;
     *range = (struct mirror_range){offset, bytes};
     making->data_bytes += bytes;
-    piece =
-        making->data.used > 0 ? (struct iovec *)(making->data.bytes + making->data.used) - 1 : NULL;
+    piece = making->data.bytes.size > 0
+                ? (struct iovec *)(making->data.bytes.data + making->data.bytes.size) - 1
+                : NULL;
     if (piece && (char *)piece->iov_base + piece->iov_len == at) {
         piece->iov_len += bytes;
         return;
@@ -473,25 +459,25 @@ int mirror_collect(struct mirror *mirror, uint32_t host, uint64_t superstep, enu
     }
     if (stage != BSPZ_STAGE_MATCHED)
         head.entries = add_entries(&making);
-    ranges = add(&making.head, making.ranges.used);
+    ranges = add(&making.head, making.ranges.bytes.size);
     if (making.head.failed || making.ranges.failed || making.data.failed) {
-        free(making.head.bytes);
-        free(making.ranges.bytes);
-        free(making.data.bytes);
+        bspz_buffer_free(&making.head.bytes);
+        bspz_buffer_free(&making.ranges.bytes);
+        bspz_buffer_free(&making.data.bytes);
         return -ENOMEM;
     }
-    if (making.ranges.used > 0)
-        memcpy(ranges, making.ranges.bytes, making.ranges.used);
-    head.ranges = making.ranges.used / sizeof(struct mirror_range);
-    head.head_bytes = making.head.used;
+    if (making.ranges.bytes.size > 0)
+        memcpy(ranges, making.ranges.bytes.data, making.ranges.bytes.size);
+    head.ranges = making.ranges.bytes.size / sizeof(struct mirror_range);
+    head.head_bytes = making.head.bytes.size;
     head.data_bytes = making.data_bytes;
-    head.clock_ns = mirror_clock_ns();
+    head.clock_ns = bspz_now_ns();
     head.ahead_ns = atomic_load(&making.peer->ahead_ns);
-    memcpy(making.head.bytes, &head, sizeof head);
-    free(making.ranges.bytes);
-    *block = (struct mirror_block){making.head.bytes, head.head_bytes, head.data_bytes,
-                                   (struct iovec *)making.data.bytes,
-                                   making.data.used / sizeof(struct iovec)};
+    memcpy(making.head.bytes.data, &head, sizeof head);
+    bspz_buffer_free(&making.ranges.bytes);
+    *block = (struct mirror_block){making.head.bytes.data, head.head_bytes, head.data_bytes,
+                                   (struct iovec *)making.data.bytes.data,
+                                   making.data.bytes.size / sizeof(struct iovec)};
     return 0;
 }
 

@@ -104,8 +104,6 @@ struct mirror {
     uint64_t first; /* superstep that the blocks begin with */
 };
 
-uint64_t mirror_clock_ns(void);
-
 struct mirror_peer *mirror_peer_of(const struct mirror *mirror, uint32_t host);
 
 /* Backs bytes anywhere in the board with memory.  0 or -errno. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bsprun/link/mirror_inside.h"
+#include "lib/base/clock.h"
 
 /* ---- The parts of a head ------------------------------------------------------------------- */
 
@@ -203,7 +204,7 @@ static int make_room(struct mirror *mirror, const struct mirror_peer *peer,
  * both ways make of it is nearly free of that. */
 static void compare_clocks(struct mirror_peer *peer, const struct mirror_head *head)
 {
-    int64_t ahead = (int64_t)(mirror_clock_ns() - head->clock_ns);
+    int64_t ahead = (int64_t)(bspz_now_ns() - head->clock_ns);
 
     if (ahead < atomic_load(&peer->ahead_ns))
         atomic_store(&peer->ahead_ns, ahead);

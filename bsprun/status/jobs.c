@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bsprun/status/status_folder.h"
+#include "lib/base/clock.h"
 
 /* ---- Finding ---- */
 
@@ -112,32 +113,20 @@ int jobs_ask(pid_t job, const char *request)
     return question.fd;
 }
 
-static int milliseconds_left(const struct timespec *until)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    long long left =
-        (until->tv_sec - now.tv_sec) * 1000LL + (until->tv_nsec - now.tv_nsec) / 1000000;
-    return left > 0 ? (int)left : 0;
-}
-
 char *jobs_read(int fd, int milliseconds, bool *ended)
 {
     char *text = NULL, bytes[4096];
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    struct timespec until;
 
     *ended = false;
     if (!file)
         return NULL;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += milliseconds / 1000;
-    until.tv_nsec += milliseconds % 1000 * 1000000L;
+    uint64_t until =
+        bspz_now_ns() + (uint64_t)(milliseconds < 0 ? 0 : milliseconds) * BSPZ_NS_PER_MS;
     for (;;) {
         struct pollfd readable = {.fd = fd, .events = POLLIN};
-        int ready = poll(&readable, 1, milliseconds < 0 ? -1 : milliseconds_left(&until));
+        int ready = poll(&readable, 1, milliseconds < 0 ? -1 : bspz_ms_until(until));
         ssize_t got = ready > 0 ? read(fd, bytes, sizeof bytes) : -1;
 
         if (ready < 0 && errno == EINTR)

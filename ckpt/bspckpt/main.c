@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "ckpt/bspckpt/elsewhere.h"
+#include "lib/base/clock.h"
 
 #define CONNECT_MS      30000u /* as of bsprun */
 #define CONNECT_MS_MOST 1000000000u
@@ -182,12 +183,10 @@ static int dispatch(struct request *request, const char **words)
 int main(int argc, const char **argv)
 {
     struct request request = {.pid = -1, .connect_ms = CONNECT_MS};
-    struct timespec now;
 
     if (argc > 1 && strcmp(argv[1], "part") == 0)
         return part_main(argc - 2, (char *const *)argv + 2);
-    clock_gettime(CLOCK_REALTIME, &now);
-    request.now = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    request.now = bspz_wall_ns();
     poptContext context = poptGetContext("bspckpt", argc, argv, table, 0);
     int status = take_options(&request, context);
     if (status < 0)

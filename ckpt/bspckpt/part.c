@@ -13,6 +13,7 @@
 #include "ckpt/bspckpt/elsewhere.h"
 #include "ckpt/bspckpt/json.h"
 #include "ckpt/bspckpt/verify.h"
+#include "lib/base/clock.h"
 
 struct part {
     const char *command;
@@ -158,12 +159,10 @@ static int run(struct part *part, int count, char *const *words)
 int part_main(int count, char *const *words)
 {
     struct part part = {.status = STATUS_OK, .request = {.pid = -1}};
-    struct timespec now;
 
     if (count < 2)
         return STATUS_WRONG;
-    clock_gettime(CLOCK_REALTIME, &now);
-    part.request.now = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    part.request.now = bspz_wall_ns();
     dup2(STDOUT_FILENO, STDERR_FILENO);
     part.command = words[0];
     part.directory = words[1];

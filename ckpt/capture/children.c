@@ -8,6 +8,7 @@
 
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/snapshot.h"
+#include "lib/base/process_stat.h"
 
 #define LIST_BUFFER    1024 /* the first is named */
 #define COMMAND_BUFFER 256
@@ -58,7 +59,7 @@ static int64_t first_child(void)
 static char state_of(int64_t process)
 {
     char path[64], line[512];
-    const char *end;
+    const char *state;
     long bytes;
     int file;
 
@@ -71,8 +72,8 @@ static char state_of(int64_t process)
     if (bytes <= 0)
         return ' ';
     line[bytes] = '\0';
-    end = strrchr(line, ')');
-    return end && end[1] ? end[2] : ' ';
+    state = bspz_stat_field(line, BSPZ_STAT_STATE);
+    return state ? *state : ' ';
 }
 
 /* Its command line with blanks between the words, or its name when it has none any more. */

@@ -11,6 +11,7 @@
 
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/restore.h"
+#include "lib/base/clock.h"
 
 #define HUGE             (UINT64_C(2) << 20)
 #define COLLAPSE         25 /* MADV_COLLAPSE of Linux 6.1 */
@@ -25,14 +26,6 @@ struct patience {
     uint64_t until; /* of this thread's time; later with each page made */
     uint64_t bytes; /* to ask for next: more when the last ones were quick */
 };
-
-static uint64_t spent_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static bool is_forbidden(void)
 {
@@ -69,7 +62,8 @@ static void collapse(struct bspz_staged *staged, uint64_t start, uint64_t end,
     if (start >= end || !bspz_staged_writable(staged))
         return;
     for (uint64_t at = start, bytes; at < end; at += bytes) {
-        uint64_t to = staged->at + (at - staged->home), begun = spent_ns(), allowed;
+        uint64_t to = staged->at + (at - staged->home),
+                 begun = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID), allowed;
 
         if (begun >= patience->until)
             return;
@@ -81,7 +75,7 @@ static void collapse(struct bspz_staged *staged, uint64_t start, uint64_t end,
             patience->until = 0;
         else
             patience->until += allowed;
-        if (spent_ns() - begun > allowed)
+        if (bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun > allowed)
             patience->bytes = HUGE;
         else if (patience->bytes < AT_ONCE)
             patience->bytes *= 2;
@@ -91,7 +85,7 @@ static void collapse(struct bspz_staged *staged, uint64_t start, uint64_t end,
 void bspz_stage_huge(struct bspz_restore *restore)
 {
     const struct bspz_image *image = restore->image;
-    struct patience patience = {spent_ns() + PATIENCE_NS, HUGE};
+    struct patience patience = {bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID) + PATIENCE_NS, HUGE};
     uint64_t block = 0;
 
     if (is_forbidden())

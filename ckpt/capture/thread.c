@@ -11,6 +11,7 @@
 
 #include "ckpt/capture/arena.h"
 #include "ckpt/capture/linux.h"
+#include "lib/base/process_stat.h"
 
 #define STAT_BUFFER 2048
 #define RSEQ_LEAST  32u /* bytes of an area for restartable sequences; also what it is aligned to */
@@ -37,42 +38,23 @@ void bspz_signals_set(uint64_t mask)
     bspz_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &mask, 0, sizeof mask);
 }
 
-/* Field n of /proc/self/stat, counted from 1; the second may contain anything but ends with the
- * last parenthesis. */
-static uint64_t stat_field(const char *after_name, int n)
-{
-    const char *at = after_name;
-    uint64_t value = 0;
-
-    for (int field = 3; field < n && *at; at++)
-        field += *at == ' ';
-    for (; *at >= '0' && *at <= '9'; at++)
-        value = value * 10 + (uint64_t)(*at - '0');
-    return value;
-}
-
 static int read_layout(struct bspz_layout *layout)
 {
     char buffer[STAT_BUFFER];
     long bytes = bspz_sys_slurp("/proc/self/stat", buffer, sizeof buffer);
-    const char *at;
 
     if (bytes < 0)
         return (int)bytes;
-    at = strrchr(buffer, ')');
-    if (!at)
-        return -EIO;
-    at += 2;
-    layout->start_code = stat_field(at, 26);
-    layout->end_code = stat_field(at, 27);
-    layout->start_stack = stat_field(at, 28);
-    layout->start_data = stat_field(at, 45);
-    layout->end_data = stat_field(at, 46);
-    layout->start_brk = stat_field(at, 47);
-    layout->arg_start = stat_field(at, 48);
-    layout->arg_end = stat_field(at, 49);
-    layout->env_start = stat_field(at, 50);
-    layout->env_end = stat_field(at, 51);
+    layout->start_code = bspz_stat_number(buffer, 26);
+    layout->end_code = bspz_stat_number(buffer, 27);
+    layout->start_stack = bspz_stat_number(buffer, 28);
+    layout->start_data = bspz_stat_number(buffer, 45);
+    layout->end_data = bspz_stat_number(buffer, 46);
+    layout->start_brk = bspz_stat_number(buffer, 47);
+    layout->arg_start = bspz_stat_number(buffer, 48);
+    layout->arg_end = bspz_stat_number(buffer, 49);
+    layout->env_start = bspz_stat_number(buffer, 50);
+    layout->env_end = bspz_stat_number(buffer, 51);
     layout->brk = (uint64_t)bspz_sys1(SYS_brk, 0);
     /* A kernel that hides these shows zeros. */
     return layout->start_code && layout->env_end ? 0 : -EPERM;

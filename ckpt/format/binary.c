@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ckpt/format/codec.h"
+#include "lib/base/hex.h"
 
 static void find_in_notes(struct bspz_build_id *id, const char *notes, size_t size)
 {
@@ -55,17 +56,6 @@ void bspz_build_id_find(struct bspz_build_id *id, const void *elf, size_t size)
 /* ---- Names ------------------------------------------------------------------------------------
  */
 
-static char *add_hex(char *at, const uint8_t *bytes, unsigned count)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    for (unsigned i = 0; i < count; i++) {
-        *at++ = digits[bytes[i] >> 4];
-        *at++ = digits[bytes[i] & 15];
-    }
-    return at;
-}
-
 static char *add_decimal(char *at, uint64_t number)
 {
     char digits[20];
@@ -93,7 +83,8 @@ void bspz_binary_name(const struct bspz_binary *binary, const char *path,
         bytes = (const uint8_t *)hash;
         count = sizeof hash;
     }
-    name = add_hex(name, bytes, count);
+    bspz_hex(name, bytes, count);
+    name += 2 * count;
     *name++ = '-';
     *add_decimal(name, binary->size) = '\0';
 }

@@ -14,20 +14,22 @@
 #include "lib/net/cipher.h"
 #include "lib/wire/wire.h"
 
+/* A buffer larger than this is given back once it is empty. */
+#define NET_BUFFER_KEEP 1048576u
+
 /* ---- In ----------------------------------------------------------------------------------- */
 
 /* All zero but frame_max (of a body, as it is unsealed): a plain stream that begins. */
 struct net_frames_in {
     size_t frame_max;
-    unsigned char *bytes; /* [begin, end) is not yet handed out */
-    size_t begin, end, size;
+    struct bspz_buffer bytes; /* from begin on it is not yet handed out */
+    size_t begin;
     bool sealed;
     bool begun; /* sealed: the header is there */
     bool last;  /* sealed: the last frame is there */
     const unsigned char *key;
     struct cipher cipher;
-    unsigned char *unsealed; /* the frame that is handed out */
-    size_t unsealed_size;
+    struct bspz_buffer unsealed; /* room for the frame that is handed out */
 };
 
 /* From the beginning the stream is sealed with this key, which must stay. */
@@ -56,10 +58,10 @@ void net_frames_in_free(struct net_frames_in *in);
 /* ---- Out ---------------------------------------------------------------------------------- */
 
 struct net_frames_out {
-    struct wire_buffer bytes; /* taken by whoever sends them */
+    struct bspz_buffer bytes; /* taken by whoever sends them */
     bool sealed;
     struct cipher cipher;
-    struct wire_buffer plain; /* a message before it is sealed */
+    struct bspz_buffer plain; /* a message before it is sealed */
 };
 
 /* Begins a sealed stream.  Returns 0 or -ENOMEM. */
@@ -73,8 +75,5 @@ int net_frames_out_add(struct net_frames_out *out, const struct wire_message *me
 int net_frames_out_last(struct net_frames_out *out);
 
 void net_frames_out_free(struct net_frames_out *out);
-
-/* Makes the buffer empty, and gives it back if it is large. */
-void net_frames_empty(struct wire_buffer *buffer);
 
 #endif

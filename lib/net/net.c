@@ -64,7 +64,7 @@ struct net_connection {
 
     /* Sending. */
     struct net_frames_out out;  /* frames that libuv does not have yet */
-    struct wire_buffer writing; /* frames that libuv is writing */
+    struct bspz_buffer writing; /* frames that libuv is writing */
     uv_write_t write;
     bool write_busy;
     int write_error; /* 0, or why nothing can be written any more */
@@ -90,7 +90,7 @@ static void free_connection(struct net_connection *connection)
 {
     net_frames_out_free(&connection->out);
     net_frames_in_free(&connection->in);
-    wire_buffer_free(&connection->writing);
+    bspz_buffer_free(&connection->writing);
     sodium_memzero(&connection->session, sizeof(connection->session));
     free(connection);
 }
@@ -122,14 +122,14 @@ static void finish(struct net_connection *connection, enum net_end end, const ch
 static void write_failed(struct net_connection *connection, int error)
 {
     connection->write_error = error;
-    net_frames_empty(&connection->out.bytes);
+    bspz_buffer_clear(&connection->out.bytes, NET_BUFFER_KEEP);
 }
 
 static void on_write(uv_write_t *write, int status)
 {
     struct net_connection *connection = write->data;
     connection->write_busy = false;
-    net_frames_empty(&connection->writing);
+    bspz_buffer_clear(&connection->writing, NET_BUFFER_KEEP);
     connection->owes_written = true;
     if (status < 0)
         write_failed(connection, status);
@@ -141,7 +141,7 @@ static void start_write(struct net_connection *connection)
 {
     if (connection->write_busy || connection->write_error || connection->out.bytes.size == 0)
         return;
-    struct wire_buffer emptied = connection->writing;
+    struct bspz_buffer emptied = connection->writing;
     connection->writing = connection->out.bytes;
     connection->out.bytes = emptied;
     uv_buf_t bytes =
@@ -152,7 +152,7 @@ static void start_write(struct net_connection *connection)
         uv_write(&connection->write, (uv_stream_t *)&connection->stream, &bytes, 1, on_write);
     if (status < 0) {
         connection->write_busy = false;
-        net_frames_empty(&connection->writing);
+        bspz_buffer_clear(&connection->writing, NET_BUFFER_KEEP);
         write_failed(connection, status);
     }
 }

@@ -12,6 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
+#include "lib/base/error_text.h"
+
 struct net_secret {
     unsigned char *key;
 };
@@ -88,15 +91,13 @@ static size_t room_for(const struct wire_join *join)
 }
 
 int net_join_encode(const struct wire_message *join, const struct net_secret *secret,
-                    struct wire_buffer *buffer, char *error, size_t error_size)
+                    struct bspz_buffer *buffer, char *error, size_t error_size)
 {
     struct wire_message message = *join;
-    struct wire_buffer frame = {.capacity = room_for(&join->join)};
-    frame.data = malloc(frame.capacity);
-    if (!frame.data) {
-        snprintf(error, error_size, "out of memory");
-        return -ENOMEM;
-    }
+    struct bspz_buffer frame = {.room = room_for(&join->join)};
+    frame.data = malloc(frame.room);
+    if (!frame.data)
+        return bspz_error_text(error, error_size, -ENOMEM, "out of memory");
     message.join.key = (struct wire_bytes){secret->key, NET_KEY_SIZE};
     int result = wire_encode(&message, &frame, error, error_size);
     if (result == 0 && frame.size > NET_JOIN_MAX) {
@@ -110,13 +111,13 @@ int net_join_encode(const struct wire_message *join, const struct net_secret *se
     return result;
 }
 
-void net_secret_wipe_buffer(struct wire_buffer *buffer)
+void net_secret_wipe_buffer(struct bspz_buffer *buffer)
 {
     if (!buffer)
         return;
     if (buffer->data)
-        sodium_memzero(buffer->data, buffer->capacity);
-    wire_buffer_free(buffer);
+        sodium_memzero(buffer->data, buffer->room);
+    bspz_buffer_free(buffer);
 }
 
 /* ---- Receiving JOIN ----------------------------------------------------------------------- */
@@ -142,10 +143,9 @@ static int fill(int fd, unsigned char *bytes, size_t size, size_t *received, cha
         snprintf(error, error_size, "%s", strerror(-result));
         return result;
     }
-    if (count == 0) {
-        snprintf(error, error_size, "the input ends before what to join has come");
-        return -EPROTO;
-    }
+    if (count == 0)
+        return bspz_error_text(error, error_size, -EPROTO,
+                               "the input ends before what to join has come");
     *received += (size_t)count;
     return *received == size;
 }
@@ -154,14 +154,11 @@ static int fill(int fd, unsigned char *bytes, size_t size, size_t *received, cha
 static int begin_body(struct net_join_reader *reader, char *error, size_t error_size)
 {
     reader->size = wire_frame_length(reader->header);
-    if (reader->size == 0 || reader->size > NET_JOIN_MAX - WIRE_HEADER) {
-        snprintf(error, error_size, "the input is not what bsprun sends an agent");
-        return -EPROTO;
-    }
-    if (sodium_init() < 0 || !(reader->bytes = sodium_malloc(reader->size))) {
-        snprintf(error, error_size, "out of memory");
-        return -ENOMEM;
-    }
+    if (reader->size == 0 || reader->size > NET_JOIN_MAX - WIRE_HEADER)
+        return bspz_error_text(error, error_size, -EPROTO,
+                               "the input is not what bsprun sends an agent");
+    if (sodium_init() < 0 || !(reader->bytes = sodium_malloc(reader->size)))
+        return bspz_error_text(error, error_size, -ENOMEM, "out of memory");
     return 0;
 }
 
@@ -170,17 +167,14 @@ static int take_key(struct wire_message *message, struct net_secret **secret, ch
                     size_t error_size)
 {
     struct wire_bytes *key = &message->join.key;
-    if (key->size != NET_KEY_SIZE) {
-        snprintf(error, error_size, "JOIN: a key of %u bytes", key->size);
-        return -EPROTO;
-    }
+    if (key->size != NET_KEY_SIZE)
+        return bspz_error_text(error, error_size, -EPROTO, "JOIN: a key of %u bytes", key->size);
     *secret = net_secret_of(key->data);
     sodium_memzero((void *)key->data, key->size);
     *key = (struct wire_bytes){NULL, 0};
     if (*secret)
         return 1;
-    snprintf(error, error_size, "out of memory");
-    return -ENOMEM;
+    return bspz_error_text(error, error_size, -ENOMEM, "out of memory");
 }
 
 static int decode(const struct net_join_reader *reader, struct wire_message *message,
@@ -221,22 +215,15 @@ int net_join_read(struct net_join_reader *reader, int fd, struct wire_message *m
     return result;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int net_join_wait(int fd, unsigned timeout_ms, struct wire_message *message,
                   struct net_secret **secret, char *error, size_t error_size)
 {
     struct net_join_reader reader = {0};
-    int64_t end = now_ms() + timeout_ms;
+    uint64_t end = bspz_now_ns() + timeout_ms * BSPZ_NS_PER_MS;
     for (;;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
-        int64_t left = end - now_ms();
-        int ready = left > 0 ? poll(&wait, 1, (int)(left < INT32_MAX ? left : INT32_MAX)) : 0;
+        int left = bspz_ms_until(end);
+        int ready = left > 0 ? poll(&wait, 1, left) : 0;
         if (ready < 0 && errno == EINTR)
             continue;
         if (ready == 0) {

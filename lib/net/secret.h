@@ -34,10 +34,10 @@ void net_secret_free(struct net_secret *secret);
 /* Encodes a JOIN, whose key is filled in, into an empty buffer, which is to be given back by
  * net_secret_wipe_buffer.  Errors as of wire_encode. */
 int net_join_encode(const struct wire_message *join, const struct net_secret *secret,
-                    struct wire_buffer *buffer, char *error, size_t error_size);
+                    struct bspz_buffer *buffer, char *error, size_t error_size);
 
 /* Wipes and frees the bytes. */
-void net_secret_wipe_buffer(struct wire_buffer *buffer);
+void net_secret_wipe_buffer(struct bspz_buffer *buffer);
 
 /* ---- Receiving JOIN ----------------------------------------------------------------------- */
 

@@ -25,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/base/hex.h"
 #include "lib/rt/node_path.h"
 #include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
@@ -266,14 +267,13 @@ void bspz_make_ranks(void)
 
 /* ---- Without bsprun ------------------------------------------------------------------------ */
 
-static void random_token(char *text, size_t size)
+static void random_token(char text[BSPZ_TOKEN])
 {
     unsigned char bytes[16];
 
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
         memset(bytes, 0, sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes && 2 * i + 2 < size; i++)
-        snprintf(text + 2 * i, size - 2 * i, "%02x", bytes[i]);
+    bspz_hex(text, bytes, sizeof bytes);
 }
 
 /* The forked copy of pid 0 that has made the ranks becomes the agent. */
@@ -326,7 +326,7 @@ void bspz_make_ranks_bare(int maxprocs)
     pid_t intermediate;
     int fd, adopts;
 
-    random_token(token, sizeof token);
+    random_token(token);
     fd = bspz_board_create(token, limit, cores, BSPZ_BOARD_BARE, &bspz_rt.board);
     if (fd < 0)
         bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "cannot create the shared memory of the job: %s",

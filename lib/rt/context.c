@@ -29,21 +29,9 @@ const struct bspz_link_options *bspz_options(void)
     return baked;
 }
 
-uint64_t bspz_now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 uint64_t bspz_cpu_ns(void)
 {
-    struct timespec now;
-
-    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) != 0)
-        return bspz_now_ns();
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return bspz_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 int bspz_limit_from_environment(void)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/io.h"
 #include "lib/rt/rt.h"
 
 #define MESSAGE_BYTES       4096
@@ -16,20 +17,6 @@
 bool bspz_checks(void)
 {
     return bspz_rt.checks;
-}
-
-void bspz_write_stderr(const char *text, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(STDERR_FILENO, text, length);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return;
-        text += written;
-        length -= (size_t)written;
-    }
 }
 
 /* Supersteps are counted as the program sees them: those inside collective operations do not count.
@@ -52,7 +39,7 @@ static BSPZ_PRINTF(4, 0) void print_message(const char *place, const char *funct
     if (used > room)
         used = room;
     text[used++] = '\n';
-    bspz_write_stderr(text, used);
+    bspz_write_all(STDERR_FILENO, text, used);
 }
 
 /* Where processes of other hosts may be about to say the same: those of process 0's host speak at

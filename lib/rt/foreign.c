@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/io.h"
 #include "lib/rt/rt.h"
 
 /* The value of the first of the variables that is a number, or -1. */
@@ -35,10 +36,10 @@ void bspz_hint_of_mpi(void)
         return;
     if (size >= 0)
         snprintf(count, sizeof count, "%ld", size);
-    bspz_write_stderr(text,
-                      (size_t)snprintf(text, sizeof text,
-                                       "bspzero: mpirun has started %s programs, each a job of "
-                                       "its own: start one job of %s processes with bsprun "
-                                       "-np %s\n",
-                                       count, count, size >= 0 ? count : "N"));
+    bspz_write_all(STDERR_FILENO, text,
+                   (size_t)snprintf(text, sizeof text,
+                                    "bspzero: mpirun has started %s programs, each a job of "
+                                    "its own: start one job of %s processes with bsprun "
+                                    "-np %s\n",
+                                    count, count, size >= 0 ? count : "N"));
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/base/io.h"
 #include "lib/rt/rt.h"
 
 #define AGENT_CHECK_MS 500
@@ -29,7 +30,7 @@ void bspz_leave(void)
         exit(status);
     default:
         if (!atomic_exchange(&board->orphaned, 1))
-            bspz_write_stderr(orphaned, sizeof orphaned - 1);
+            bspz_write_all(STDERR_FILENO, orphaned, sizeof orphaned - 1);
         exit(1);
     }
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "include/bsp.h"
+#include "lib/base/io.h"
 #include "lib/rt/outbox.h"
 #include "lib/rt/rt.h"
 
@@ -120,7 +121,7 @@ static void print_abort(const char *format, va_list arguments)
     if (length > 0)
         used += (size_t)length < sizeof text - used - 1 ? (size_t)length : sizeof text - used - 2;
     text[used++] = '\n';
-    bspz_write_stderr(text, used);
+    bspz_write_all(STDERR_FILENO, text, used);
 }
 
 void bsp_abort_va(const char *format, __builtin_va_list arguments)

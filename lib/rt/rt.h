@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "lib/base/clock.h"
 #include "lib/rt/link_options.h"
 #include "lib/shm/barrier.h"
 #include "lib/shm/board.h"
@@ -118,8 +119,6 @@ BSPZ_COLD void bspz_warn(const char *function, int line, const char *file, const
     BSPZ_PRINTF(4, 5);
 /* What the user must know is on stderr: no error of another rank needs to be printed. */
 void bspz_has_spoken(void);
-/* A text straight to stderr's descriptor, whole or not at all mixed with others'. */
-void bspz_write_stderr(const char *text, size_t length);
 /* The call is legal only in the SPMD part. */
 BSPZ_NORETURN BSPZ_COLD void bspz_fail_outside(const char *function, int line, const char *file);
 
@@ -128,7 +127,6 @@ bool bspz_checks(void);
 
 /* ---- context.c ---- */
 
-uint64_t bspz_now_ns(void);
 uint64_t bspz_cpu_ns(void);
 const struct bspz_link_options *bspz_options(void);
 /* What the environment variable BSP_PROCS says, 0 when unset; ends the program when it is bad. */

@@ -8,6 +8,7 @@
  * told, and decides.
  */
 #include "lib/rt/reserve.h"
+#include "lib/base/io.h"
 #include "lib/rt/save.h"
 
 #include <errno.h>
@@ -127,19 +128,7 @@ static void choose_tables(struct bspz_image_config *config)
 /* Runs in the writer, which may be this process while it is being read: touches nothing of it. */
 static int write_bytes(void *context, const void *bytes, size_t size)
 {
-    int fd = *(const int *)context;
-
-    while (size > 0) {
-        ssize_t done = write(fd, bytes, size);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return done < 0 ? -errno : -EIO;
-        bytes = (const char *)bytes + done;
-        size -= (size_t)done;
-    }
-    return 0;
+    return bspz_write_all(*(const int *)context, bytes, size);
 }
 
 static void report(uint64_t superstep, int error, const char *why)

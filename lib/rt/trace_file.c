@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/io.h"
+
 #define DESCRIPTOR_MINIMUM 512 /* programs count on the small ones */
 
 static void give_up(struct bspz_trace_file *file, int error)
@@ -44,23 +46,7 @@ void bspz_trace_file_open(struct bspz_trace_file *file, const char *name)
     }
 }
 
-/* 0 or an errno. */
-static int write_all(int fd, const char *text, size_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t done = write(fd, text, bytes);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return errno;
-        text += done;
-        bytes -= (size_t)done;
-    }
-    return 0;
-}
-
-/* The same without the signal that comes with EFBIG: the limit must not end the job. */
+/* 0 or an errno; without the signal that comes with EFBIG: the limit must not end the job. */
 static int write_quietly(int fd, const char *text, size_t bytes)
 {
     const struct timespec now = {0, 0};
@@ -70,7 +56,7 @@ static int write_quietly(int fd, const char *text, size_t bytes)
     sigemptyset(&xfsz);
     sigaddset(&xfsz, SIGXFSZ);
     sigprocmask(SIG_BLOCK, &xfsz, &before);
-    error = write_all(fd, text, bytes);
+    error = -bspz_write_all(fd, text, bytes);
     if (error == EFBIG && !sigismember(&before, SIGXFSZ))
         sigtimedwait(&xfsz, NULL, &now);
     sigprocmask(SIG_SETMASK, &before, NULL);

@@ -19,6 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
+#include "lib/base/process_stat.h"
+
 #define AGENT_CHECK_MS    500
 #define SPINS_PER_CLOCK   64
 #define YIELDS            8
@@ -58,14 +61,6 @@ static inline bool all_reached(struct bspz_board *board, int nprocs, uint64_t su
             superstep)
             return false;
     return true;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* The agent sends what is for other hosts when the last rank of this one has come.  All of them
@@ -130,26 +125,13 @@ void bspz_barrier_arrive(struct bspz_board *board, int nprocs, int pid, uint64_t
 
 bool bspz_agent_gone(const struct bspz_board *board)
 {
-    char path[64], text[512];
-    ssize_t length;
-    char *state;
-    int fd;
+    char line[BSPZ_STAT_LINE];
 
     if (board->agent_pid <= 0)
         return false;
     if (kill(board->agent_pid, 0) != 0)
         return errno == ESRCH;
-    snprintf(path, sizeof path, "/proc/%d/stat", board->agent_pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    length = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (length <= 0)
-        return false;
-    text[length] = '\0';
-    state = strrchr(text, ')');
-    return state && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+    return bspz_stat_read(board->agent_pid, line) && bspz_stat_is_dead(line);
 }
 
 /* Sleeps once, until somebody wakes the board; `reached` is asked again after joining sleepers.
@@ -183,8 +165,8 @@ static bool spin(struct bspz_board *board, int nprocs, uint64_t superstep, enum 
             relax();
         }
         if (start == 0)
-            start = now_ns();
-        else if (now_ns() - start > budget || atomic_load(&board->stop))
+            start = bspz_now_ns();
+        else if (bspz_now_ns() - start > budget || atomic_load(&board->stop))
             return false;
     }
 }
@@ -202,12 +184,12 @@ static bool yield(struct bspz_board *board, struct bspz_rank *self, int nprocs, 
         self->yield_pause--;
         return false;
     }
-    before = now_ns();
+    before = bspz_now_ns();
     for (int turn = 0; turn < YIELDS; turn++) {
         uint64_t after;
 
         sched_yield();
-        after = now_ns();
+        after = bspz_now_ns();
         if (after - before > YIELD_TOO_LONG_NS) {
             self->yield_pause = YIELD_PAUSE;
             break;

@@ -226,6 +226,8 @@ struct bspz_rank {
 
 #define BSPZ_SPOKEN 0x80000000u /* in board->speaker */
 
+#define BSPZ_TOKEN 40
+
 #define BSPZ_GIVEN_WORDS 512
 
 #define BSPZ_ENTRY_BYTES 40
@@ -254,7 +256,7 @@ struct bspz_board {
     uint64_t magic;
     uint32_t version;
     uint32_t flags; /* in the same place in every version */
-    char token[40]; /* job id: hexadecimal, NUL-terminated; by the creator */
+    char token[BSPZ_TOKEN]; /* job id: hexadecimal, NUL-terminated; by the creator */
     uint32_t term;
     int32_t limit;     /* -np or BSP_PROCS; 0 = none */
     int32_t slots;     /* of all hosts of the job; of one alone: its usable cores */

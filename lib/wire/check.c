@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/base/error_text.h"
+
 /* Arrays inside arrays: message, list, record. */
 #define DEPTH_MAX  3u
 /* All values of a body: above what any message within its limits has (the fullest START or REPORT
@@ -26,7 +28,8 @@ struct head {
 static int read_length(struct walk *walk, unsigned width, uint32_t *length)
 {
     if ((size_t)(walk->end - walk->at) < width)
-        return wire_fail(walk->error, walk->error_size, -EPROTO, "the frame ends inside a value");
+        return bspz_error_text(walk->error, walk->error_size, -EPROTO,
+                               "the frame ends inside a value");
     uint32_t value = 0;
     for (unsigned i = 0; i < width; i++)
         value = value << 8 | *walk->at++;
@@ -37,7 +40,8 @@ static int read_length(struct walk *walk, unsigned width, uint32_t *length)
 static int skip(struct walk *walk, uint32_t length)
 {
     if ((size_t)(walk->end - walk->at) < length)
-        return wire_fail(walk->error, walk->error_size, -EPROTO, "the frame ends inside a value");
+        return bspz_error_text(walk->error, walk->error_size, -EPROTO,
+                               "the frame ends inside a value");
     walk->at += length;
     return 0;
 }
@@ -60,7 +64,8 @@ static int sized(struct walk *walk, unsigned width, bool array, struct head *hea
 static int take(struct walk *walk, struct head *head)
 {
     if (walk->at == walk->end)
-        return wire_fail(walk->error, walk->error_size, -EPROTO, "the frame ends inside an array");
+        return bspz_error_text(walk->error, walk->error_size, -EPROTO,
+                               "the frame ends inside an array");
     unsigned char tag = *walk->at++;
     *head = (struct head){.kind = SCALAR};
     if (tag <= 0x7f || tag >= 0xe0) /* small numbers */
@@ -103,8 +108,8 @@ static int take(struct walk *walk, struct head *head)
     case 0xdd:
         return sized(walk, 4, true, head);
     default:
-        return wire_fail(walk->error, walk->error_size, -EPROTO,
-                         "a value of type 0x%02x, which no message has", tag);
+        return bspz_error_text(walk->error, walk->error_size, -EPROTO,
+                               "a value of type 0x%02x, which no message has", tag);
     }
 }
 
@@ -121,14 +126,14 @@ int wire_check(const void *body, size_t size, char *error, size_t error_size)
         if (result < 0)
             return result;
         if (++values > VALUES_MAX)
-            return wire_fail(error, error_size, -EPROTO, "more than %u values", VALUES_MAX);
+            return bspz_error_text(error, error_size, -EPROTO, "more than %u values", VALUES_MAX);
         if (depth == 0 && head.kind != ARRAY)
-            return wire_fail(error, error_size, -EPROTO, "the body is not an array");
+            return bspz_error_text(error, error_size, -EPROTO, "the body is not an array");
         if (depth > 0)
             open[depth - 1]--;
         if (head.kind == ARRAY) {
             if (depth == DEPTH_MAX)
-                return wire_fail(error, error_size, -EPROTO, "arrays nested too deep");
+                return bspz_error_text(error, error_size, -EPROTO, "arrays nested too deep");
             open[depth++] = head.elements;
         }
         while (depth > 0 && open[depth - 1] == 0)
@@ -136,7 +141,7 @@ int wire_check(const void *body, size_t size, char *error, size_t error_size)
     } while (depth > 0);
 
     if (walk.at != walk.end)
-        return wire_fail(error, error_size, -EPROTO, "%zu bytes behind the message",
-                         (size_t)(walk.end - walk.at));
+        return bspz_error_text(error, error_size, -EPROTO, "%zu bytes behind the message",
+                               (size_t)(walk.end - walk.at));
     return 0;
 }

@@ -1,5 +1,6 @@
 /* decode.c - frames to messages.  Checks the shape first (check.c), then lets msgpack-c read the
  * body, then takes the values field by field against the schema, copying what has a length. */
+#include "lib/base/error_text.h"
 #include "lib/wire/document.h"
 #include "lib/wire/schema.h"
 
@@ -53,13 +54,13 @@ static void *take_memory(struct decoder *decoder, size_t size)
 
 static int refuse(struct decoder *decoder, const struct wire_field *field, const char *text)
 {
-    return wire_fail(decoder->error, decoder->error_size, -EPROTO, "%s: %s %s", decoder->kind,
-                     field->name, text);
+    return bspz_error_text(decoder->error, decoder->error_size, -EPROTO, "%s: %s %s", decoder->kind,
+                           field->name, text);
 }
 
 static int no_memory(struct decoder *decoder)
 {
-    return wire_fail(decoder->error, decoder->error_size, -ENOMEM, "out of memory");
+    return bspz_error_text(decoder->error, decoder->error_size, -ENOMEM, "out of memory");
 }
 
 /* A string or byte string of bounded length, copied and followed by a NUL. */
@@ -239,21 +240,21 @@ static int take_message(struct decoder *decoder, const msgpack_object *body,
     size_t error_size = decoder->error_size;
 
     if (count < 1 || !is_number(&objects[0], UINT32_MAX) || objects[0].via.u64 != WIRE_VERSION)
-        return wire_fail(error, error_size, -EPROTO, "not version %u of the protocol",
-                         WIRE_VERSION);
+        return bspz_error_text(error, error_size, -EPROTO, "not version %u of the protocol",
+                               WIRE_VERSION);
     if (count < WIRE_ENVELOPE_COUNT || !is_number(&objects[1], UINT32_MAX))
-        return wire_fail(error, error_size, -EPROTO, "an incomplete envelope");
+        return bspz_error_text(error, error_size, -EPROTO, "an incomplete envelope");
     const struct wire_schema *schema = wire_schema((uint32_t)objects[1].via.u64);
     if (!schema)
-        return wire_fail(error, error_size, -EPROTO, "there is no message of kind %llu",
-                         (unsigned long long)objects[1].via.u64);
+        return bspz_error_text(error, error_size, -EPROTO, "there is no message of kind %llu",
+                               (unsigned long long)objects[1].via.u64);
     decoder->kind = schema->name;
     if (objects[2].type != MSGPACK_OBJECT_BIN || objects[2].via.bin.size != WIRE_JOB_SIZE ||
         !is_number(&objects[3], UINT32_MAX) || !is_number(&objects[4], UINT64_MAX))
-        return wire_fail(error, error_size, -EPROTO, "%s: a damaged envelope", schema->name);
+        return bspz_error_text(error, error_size, -EPROTO, "%s: a damaged envelope", schema->name);
     if (count != WIRE_ENVELOPE_COUNT + schema->count)
-        return wire_fail(error, error_size, -EPROTO, "%s: %u fields instead of %u", schema->name,
-                         count - WIRE_ENVELOPE_COUNT, schema->count);
+        return bspz_error_text(error, error_size, -EPROTO, "%s: %u fields instead of %u",
+                               schema->name, count - WIRE_ENVELOPE_COUNT, schema->count);
 
     message->kind = (enum wire_kind)objects[1].via.u64;
     memcpy(message->envelope.job, objects[2].via.bin.ptr, WIRE_JOB_SIZE);
@@ -274,10 +275,10 @@ static int unpack(const void *body, size_t size, msgpack_unpacked *unpacked, cha
         return 0;
     case MSGPACK_UNPACK_NOMEM_ERROR:
         msgpack_unpacked_destroy(unpacked);
-        return wire_fail(error, error_size, -ENOMEM, "out of memory");
+        return bspz_error_text(error, error_size, -ENOMEM, "out of memory");
     default:
         msgpack_unpacked_destroy(unpacked);
-        return wire_fail(error, error_size, -EPROTO, "not msgpack");
+        return bspz_error_text(error, error_size, -EPROTO, "not msgpack");
     }
 }
 
@@ -291,8 +292,8 @@ int wire_document_decode(const struct wire_schema *schema, const void *body, siz
     msgpack_unpacked unpacked;
 
     if (size > WIRE_FRAME_MAX)
-        return wire_fail(error, error_size, -EMSGSIZE, "%s: longer than %u bytes", schema->name,
-                         WIRE_FRAME_MAX);
+        return bspz_error_text(error, error_size, -EMSGSIZE, "%s: longer than %u bytes",
+                               schema->name, WIRE_FRAME_MAX);
     int result = wire_check(body, size, error, error_size);
     if (result == 0)
         result = unpack(body, size, &unpacked, error, error_size);
@@ -302,8 +303,8 @@ int wire_document_decode(const struct wire_schema *schema, const void *body, siz
     if (array->size == schema->count)
         result = take_fields(&decoder, schema, array->ptr, fields);
     else
-        result = wire_fail(error, error_size, -EPROTO, "%s: %u fields instead of %u", schema->name,
-                           array->size, schema->count);
+        result = bspz_error_text(error, error_size, -EPROTO, "%s: %u fields instead of %u",
+                                 schema->name, array->size, schema->count);
     msgpack_unpacked_destroy(&unpacked);
     if (result < 0)
         free_blocks(decoder.blocks);
@@ -321,8 +322,8 @@ int wire_decode(const void *body, size_t size, struct wire_message *message, cha
                 size_t error_size)
 {
     if (size > WIRE_FRAME_MAX)
-        return wire_fail(error, error_size, -EMSGSIZE, "longer than a message may be (%u bytes)",
-                         WIRE_FRAME_MAX);
+        return bspz_error_text(error, error_size, -EMSGSIZE,
+                               "longer than a message may be (%u bytes)", WIRE_FRAME_MAX);
     int result = wire_check(body, size, error, error_size);
     if (result < 0)
         return result;

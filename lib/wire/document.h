@@ -14,7 +14,7 @@ struct wire_schema;
 
 /* Appends the body to the buffer, which is left as it was on failure.  Errors as of wire_encode. */
 int wire_document_encode(const struct wire_schema *schema, const void *fields,
-                         struct wire_buffer *buffer, char *error, size_t error_size);
+                         struct bspz_buffer *buffer, char *error, size_t error_size);
 
 /* Reads the body into the struct at fields.  Errors as of wire_decode. */
 int wire_document_decode(const struct wire_schema *schema, const void *body, size_t size,

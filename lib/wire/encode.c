@@ -1,4 +1,5 @@
 /* encode.c - messages to frames.  Walks the schema of the message's kind. */
+#include "lib/base/error_text.h"
 #include "lib/wire/document.h"
 #include "lib/wire/schema.h"
 
@@ -9,7 +10,7 @@
 #include <string.h>
 
 struct encoder {
-    struct wire_buffer *buffer;
+    struct bspz_buffer *buffer;
     size_t body; /* where the body begins */
     int failed;  /* why an append failed: sticky, as msgpack-c only passes on "no" */
     const char *kind;
@@ -17,48 +18,24 @@ struct encoder {
     size_t error_size;
 };
 
-static int reserve(struct wire_buffer *buffer, size_t more)
-{
-    if (buffer->capacity - buffer->size >= more)
-        return 0;
-    size_t capacity = buffer->capacity ? buffer->capacity : 256;
-    while (capacity - buffer->size < more) {
-        if (capacity > SIZE_MAX / 2)
-            return -ENOMEM;
-        capacity *= 2;
-    }
-    unsigned char *data = realloc(buffer->data, capacity);
-    if (!data)
-        return -ENOMEM;
-    buffer->data = data;
-    buffer->capacity = capacity;
-    return 0;
-}
-
 /* msgpack-c's way out: called with every few bytes it makes. */
 static int append(void *context, const char *data, size_t size)
 {
     struct encoder *encoder = context;
-    struct wire_buffer *buffer = encoder->buffer;
+    struct bspz_buffer *buffer = encoder->buffer;
     if (encoder->failed)
         return -1;
     if (buffer->size - encoder->body + size > WIRE_FRAME_MAX)
         encoder->failed = -EMSGSIZE;
-    else
-        encoder->failed = reserve(buffer, size);
-    if (encoder->failed)
-        return -1;
-    if (size == 0) /* then data may be NULL */
-        return 0;
-    memcpy(buffer->data + buffer->size, data, size);
-    buffer->size += size;
-    return 0;
+    else if (!bspz_buffer_add(buffer, data, size))
+        encoder->failed = -ENOMEM;
+    return encoder->failed ? -1 : 0;
 }
 
 static int refuse(struct encoder *encoder, const struct wire_field *field, const char *text)
 {
-    return wire_fail(encoder->error, encoder->error_size, -EINVAL, "%s: %s %s", encoder->kind,
-                     field->name, text);
+    return bspz_error_text(encoder->error, encoder->error_size, -EINVAL, "%s: %s %s", encoder->kind,
+                           field->name, text);
 }
 
 static int pack_text(struct encoder *encoder, msgpack_packer *packer,
@@ -66,9 +43,9 @@ static int pack_text(struct encoder *encoder, msgpack_packer *packer,
 {
     size_t length = text ? strlen(text) : 0;
     if (length > limit)
-        return wire_fail(encoder->error, encoder->error_size, -EINVAL,
-                         "%s: %s has %zu bytes, %llu are allowed", encoder->kind, field->name,
-                         length, (unsigned long long)limit);
+        return bspz_error_text(encoder->error, encoder->error_size, -EINVAL,
+                               "%s: %s has %zu bytes, %llu are allowed", encoder->kind, field->name,
+                               length, (unsigned long long)limit);
     msgpack_pack_str(packer, length);
     msgpack_pack_str_body(packer, text, length);
     return 0;
@@ -81,9 +58,9 @@ static int pack_list(struct encoder *encoder, msgpack_packer *packer,
                      const struct wire_field *field, const struct wire_list *list)
 {
     if (list->count > field->limit)
-        return wire_fail(encoder->error, encoder->error_size, -EINVAL,
-                         "%s: %s has %u elements, %llu are allowed", encoder->kind, field->name,
-                         list->count, (unsigned long long)field->limit);
+        return bspz_error_text(encoder->error, encoder->error_size, -EINVAL,
+                               "%s: %s has %u elements, %llu are allowed", encoder->kind,
+                               field->name, list->count, (unsigned long long)field->limit);
     msgpack_pack_array(packer, list->count);
     const struct wire_schema *record = wire_field_record(field);
     for (uint32_t i = 0; i < list->count; i++) {
@@ -184,16 +161,17 @@ static int pack_body(struct encoder *encoder, const struct wire_schema *schema,
     msgpack_pack_uint64(&packer, message->envelope.superstep);
     int result = pack_fields(encoder, &packer, schema, wire_const_fields(message));
     if (encoder->failed == -EMSGSIZE)
-        return wire_fail(encoder->error, encoder->error_size, -EMSGSIZE,
-                         "%s: longer than a message may be (%u bytes)", encoder->kind,
-                         WIRE_FRAME_MAX);
+        return bspz_error_text(encoder->error, encoder->error_size, -EMSGSIZE,
+                               "%s: longer than a message may be (%u bytes)", encoder->kind,
+                               WIRE_FRAME_MAX);
     if (encoder->failed)
-        return wire_fail(encoder->error, encoder->error_size, encoder->failed, "out of memory");
+        return bspz_error_text(encoder->error, encoder->error_size, encoder->failed,
+                               "out of memory");
     return result;
 }
 
 int wire_document_encode(const struct wire_schema *schema, const void *fields,
-                         struct wire_buffer *buffer, char *error, size_t error_size)
+                         struct bspz_buffer *buffer, char *error, size_t error_size)
 {
     struct encoder encoder = {.buffer = buffer,
                               .body = buffer->size,
@@ -207,25 +185,25 @@ int wire_document_encode(const struct wire_schema *schema, const void *fields,
     msgpack_pack_array(&packer, schema->count);
     int result = pack_fields(&encoder, &packer, schema, fields);
     if (encoder.failed == -EMSGSIZE)
-        result = wire_fail(error, error_size, -EMSGSIZE, "%s: longer than %u bytes", schema->name,
-                           WIRE_FRAME_MAX);
+        result = bspz_error_text(error, error_size, -EMSGSIZE, "%s: longer than %u bytes",
+                                 schema->name, WIRE_FRAME_MAX);
     else if (encoder.failed)
-        result = wire_fail(error, error_size, encoder.failed, "out of memory");
+        result = bspz_error_text(error, error_size, encoder.failed, "out of memory");
     if (result < 0)
         buffer->size = before;
     return result;
 }
 
-int wire_encode(const struct wire_message *message, struct wire_buffer *buffer, char *error,
+int wire_encode(const struct wire_message *message, struct bspz_buffer *buffer, char *error,
                 size_t error_size)
 {
     const struct wire_schema *schema = wire_schema(message->kind);
     if (!schema)
-        return wire_fail(error, error_size, -EINVAL, "there is no message of kind %u",
-                         (unsigned)message->kind);
+        return bspz_error_text(error, error_size, -EINVAL, "there is no message of kind %u",
+                               (unsigned)message->kind);
     size_t before = buffer->size;
-    if (reserve(buffer, WIRE_HEADER) < 0)
-        return wire_fail(error, error_size, -ENOMEM, "out of memory");
+    if (!bspz_buffer_reserve(buffer, WIRE_HEADER))
+        return bspz_error_text(error, error_size, -ENOMEM, "out of memory");
     buffer->size += WIRE_HEADER;
 
     struct encoder encoder = {.buffer = buffer,
@@ -242,14 +220,6 @@ int wire_encode(const struct wire_message *message, struct wire_buffer *buffer, 
     for (unsigned i = 0; i < WIRE_HEADER; i++)
         buffer->data[before + i] = (unsigned char)(length >> (8 * i));
     return 0;
-}
-
-void wire_buffer_free(struct wire_buffer *buffer)
-{
-    if (!buffer)
-        return;
-    free(buffer->data);
-    *buffer = (struct wire_buffer){0};
 }
 
 uint32_t wire_frame_length(const unsigned char *header)

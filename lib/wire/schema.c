@@ -2,7 +2,6 @@
 #include "lib/wire/schema.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 /* The lists are read and written through struct wire_list. */
@@ -107,17 +106,6 @@ void *wire_fields(struct wire_message *message)
 const void *wire_const_fields(const struct wire_message *message)
 {
     return &message->start;
-}
-
-int wire_fail(char *error, size_t error_size, int code, const char *format, ...)
-{
-    if (error && error_size > 0) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(error, error_size, format, arguments);
-        va_end(arguments);
-    }
-    return code;
 }
 
 const char *wire_kind_name(uint32_t kind)

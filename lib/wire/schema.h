@@ -60,10 +60,6 @@ static inline const struct wire_schema *wire_field_record(const struct wire_fiel
 void *wire_fields(struct wire_message *message);
 const void *wire_const_fields(const struct wire_message *message);
 
-/* Writes the text to error (unless NULL) and returns code. */
-int wire_fail(char *error, size_t error_size, int code, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
 /* Walks the body as msgpack: one array with everything inside the given bytes, nested no deeper
  * than a message is, only types that messages use, a bounded number of elements.  msgpack-c
  * believes the counts it reads and allocates accordingly, so it never sees what fails here. */

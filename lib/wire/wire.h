@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/buffer.h"
 #include "lib/wire/wire_table.h"
 
 #define WIRE_VERSION                     1u         /* in every frame; another number is refused */
@@ -181,16 +182,9 @@ enum wire_way wire_way(uint32_t kind);
 uint32_t *wire_sender(struct wire_message *message);
 uint32_t wire_sender_of(const struct wire_message *message);
 
-/* Bytes that grow; all zero is an empty buffer. */
-struct wire_buffer {
-    unsigned char *data;
-    size_t size;
-    size_t capacity;
-};
-
 /* Appends the message's frame (length and body) to the buffer, which is left as it was on failure.
  * -EINVAL: a field breaks its limit; -EMSGSIZE: longer than WIRE_FRAME_MAX; -ENOMEM. */
-int wire_encode(const struct wire_message *message, struct wire_buffer *buffer, char *error,
+int wire_encode(const struct wire_message *message, struct bspz_buffer *buffer, char *error,
                 size_t error_size);
 
 /* Reads a body (a frame without its length).  Whatever the bytes are, this neither crashes nor
@@ -202,9 +196,6 @@ int wire_decode(const void *body, size_t size, struct wire_message *message, cha
 
 /* Frees what wire_decode allocated; harmless for NULL, for an all-zero message and twice. */
 void wire_message_free(struct wire_message *message);
-
-/* Frees the bytes and makes the buffer empty; harmless for NULL. */
-void wire_buffer_free(struct wire_buffer *buffer);
 
 /* The body length that a frame's first WIRE_HEADER bytes announce. */
 uint32_t wire_frame_length(const unsigned char *header);

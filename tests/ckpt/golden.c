@@ -146,7 +146,7 @@ static void check_images(void)
 static void check_documents(void)
 {
     static struct manifest_sample sample;
-    struct wire_buffer buffers[3] = {0};
+    struct bspz_buffer buffers[3] = {0};
     static const char *const names[] = {"3/manifest", "1/term", "1/finished"};
     struct manifest manifest = {0};
     struct manifest_terms terms = {0};
@@ -166,7 +166,7 @@ static void check_documents(void)
         if (status < 0)
             wrong(names[i], error);
         sample_file_free(&file);
-        wire_buffer_free(&buffers[i]);
+        bspz_buffer_free(&buffers[i]);
     }
     if (manifest.nprocs != 3 || manifest.streams.count != 9 || terms.terms.count != 3 ||
         finish.status != 3)

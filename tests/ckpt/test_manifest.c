@@ -10,12 +10,12 @@
 
 static struct manifest_sample sample;
 static char error[MANIFEST_ERROR_SIZE];
-static struct wire_buffer buffer, again;
+static struct bspz_buffer buffer, again;
 
 static void tear_down(void)
 {
-    wire_buffer_free(&buffer);
-    wire_buffer_free(&again);
+    bspz_buffer_free(&buffer);
+    bspz_buffer_free(&again);
 }
 
 /* Decoded and encoded once more it must be the same bytes, so nothing was lost. */

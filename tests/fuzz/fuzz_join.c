@@ -63,7 +63,7 @@ size_t fuzz_seed(unsigned number, uint8_t *bytes)
     static const char *const addresses[] = {"10.0.0.1:4711", "[fd00::1]:4711", "[::ffff:1.2.3.4]:5",
                                             "1.2.3.4:65536", "[::1",           "::1:2"};
     struct wire_message message = {.kind = WIRE_JOIN, .envelope = {.job = "a job"}};
-    struct wire_buffer frame = {0};
+    struct bspz_buffer frame = {0};
     char error[WIRE_ERROR_SIZE];
     if (number > 2)
         return 0;

@@ -16,7 +16,7 @@ static const char *const marks[KINDS] = {"BSPZman\n", "BSPZtrm\n", "BSPZfin\n"};
 
 /* Reads the bytes as that kind and writes what was read; 0, or what was wrong. */
 static int read_and_write(unsigned kind, const uint8_t *bytes, size_t size,
-                          struct wire_buffer *again)
+                          struct bspz_buffer *again)
 {
     char error[MANIFEST_ERROR_SIZE] = "";
     struct manifest manifest = {0};
@@ -41,14 +41,14 @@ static int read_and_write(unsigned kind, const uint8_t *bytes, size_t size,
 
 static void try_kind(unsigned kind, const uint8_t *bytes, size_t size)
 {
-    struct wire_buffer again = {0}, third = {0};
+    struct bspz_buffer again = {0}, third = {0};
 
     if (read_and_write(kind, bytes, size, &again) == 0) {
         FUZZ_CHECK(read_and_write(kind, again.data, again.size, &third) == 0);
         FUZZ_CHECK(again.size == third.size && memcmp(again.data, third.data, third.size) == 0);
     }
-    wire_buffer_free(&again);
-    wire_buffer_free(&third);
+    bspz_buffer_free(&again);
+    bspz_buffer_free(&third);
 }
 
 static void put(uint8_t *at, uint64_t number, unsigned width)
@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 size_t fuzz_seed(unsigned number, uint8_t *bytes)
 {
     static struct manifest_sample sample;
-    struct wire_buffer buffer = {0};
+    struct bspz_buffer buffer = {0};
 
     if (number >= 5)
         return 0;
@@ -92,6 +92,6 @@ size_t fuzz_seed(unsigned number, uint8_t *bytes)
     FUZZ_CHECK(status == 0 && buffer.size <= FUZZ_SEED_MAX);
     memcpy(bytes, buffer.data, buffer.size);
     size_t size = buffer.size;
-    wire_buffer_free(&buffer);
+    bspz_buffer_free(&buffer);
     return size;
 }

@@ -69,7 +69,7 @@ size_t fuzz_seed(unsigned number, uint8_t *bytes)
     if (number >= WIRE_KIND_COUNT)
         return 0;
     struct wire_message message;
-    struct wire_buffer frames = {0};
+    struct bspz_buffer frames = {0};
     wire_sample((enum wire_kind)number, number + 1, &message);
     FUZZ_CHECK(wire_encode(&message, &frames, NULL, 0) == 0);
     wire_sample((enum wire_kind)(WIRE_KIND_COUNT - 1 - number), 1, &message);
@@ -77,6 +77,6 @@ size_t fuzz_seed(unsigned number, uint8_t *bytes)
     FUZZ_CHECK(frames.size <= FUZZ_SEED_MAX);
     memcpy(bytes, frames.data, frames.size);
     size_t size = frames.size;
-    wire_buffer_free(&frames);
+    bspz_buffer_free(&frames);
     return size;
 }

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     wire_dump(&message, text, sizeof(text));
     FUZZ_CHECK(memchr(text, '\0', sizeof(text)));
-    struct wire_buffer frame = {0};
+    struct bspz_buffer frame = {0};
     FUZZ_CHECK(wire_encode(&message, &frame, error, sizeof(error)) == 0);
     FUZZ_CHECK(wire_frame_length(frame.data) == frame.size - WIRE_HEADER);
     FUZZ_CHECK(wire_decode(frame.data + WIRE_HEADER, frame.size - WIRE_HEADER, &again, error,
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     FUZZ_CHECK(wire_same(&message, &again, &field));
     wire_message_free(&message);
     wire_message_free(&again);
-    wire_buffer_free(&frame);
+    bspz_buffer_free(&frame);
     return 0;
 }
 
@@ -39,12 +39,12 @@ size_t fuzz_seed(unsigned number, uint8_t *bytes)
     if (number >= WIRE_KIND_COUNT * VARIANTS)
         return 0;
     struct wire_message message;
-    struct wire_buffer frame = {0};
+    struct bspz_buffer frame = {0};
     wire_sample((enum wire_kind)(number / VARIANTS), 3 * (number % VARIANTS), &message);
     FUZZ_CHECK(wire_encode(&message, &frame, NULL, 0) == 0);
     size_t size = frame.size - WIRE_HEADER;
     FUZZ_CHECK(size <= FUZZ_SEED_MAX);
     memcpy(bytes, frame.data + WIRE_HEADER, size);
-    wire_buffer_free(&frame);
+    bspz_buffer_free(&frame);
     return size;
 }

@@ -41,7 +41,7 @@ static void save(const char *folder, const char *name, const void *bytes, size_t
 int main(int argc, char **argv)
 {
     struct manifest manifest;
-    struct wire_buffer buffer = {0};
+    struct bspz_buffer buffer = {0};
     char error[MANIFEST_ERROR_SIZE], name[40];
     uint32_t version = 1;
 
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
         return 1;
     }
     save(argv[1], "manifest", buffer.data, buffer.size);
-    wire_buffer_free(&buffer);
+    bspz_buffer_free(&buffer);
     manifest_free(&manifest);
     sample_file_free(&file);
     return 0;

@@ -58,7 +58,7 @@ void sim_drop_in_flight(struct world *world, uint32_t host, unsigned percent)
         struct action *action = timeline_at(&world->time, i);
         if (action->kind != DO_DELIVER_TO_ZERO || action->host != host)
             continue;
-        wire_buffer_free(&action->frame);
+        bspz_buffer_free(&action->frame);
         timeline_remove(&world->time, i--);
     }
 }

@@ -105,7 +105,7 @@ struct action {
     uint32_t host; /* index */
     uint32_t term;
     uint32_t number; /* pid, timer or fault */
-    struct wire_buffer frame;
+    struct bspz_buffer frame;
 };
 
 struct world {

@@ -215,7 +215,7 @@ void sim_run(struct world *world)
         if (count > ACTIONS_MAX)
             sim_fail(world, "the job does not come to an end");
         happen(world, &action);
-        wire_buffer_free(&action.frame);
+        bspz_buffer_free(&action.frame);
     }
     sim_check_end(world);
 }

@@ -255,8 +255,8 @@ START_TEST(a_lie_about_lengths_costs_nothing)
     if (_i == 4)
         feed(stream, CIPHER_EXTRA - 1);
     expect(1, -EPROTO);
-    ck_assert_uint_le(in.size, 65536);
-    ck_assert_uint_le(in.unsealed_size, FRAME_MAX + CIPHER_EXTRA);
+    ck_assert_uint_le(in.bytes.room, 65536);
+    ck_assert_uint_le(in.unsealed.room, FRAME_MAX + CIPHER_EXTRA);
 }
 END_TEST
 
@@ -265,7 +265,7 @@ START_TEST(the_longest_body_passes)
     char text[FRAME_MAX] = "";
     struct wire_message message = {.kind = WIRE_NOTICE};
     message.notice.text = text;
-    struct wire_buffer frame = {0};
+    struct bspz_buffer frame = {0};
     /* A text whose message is just as long as is allowed. */
     for (size_t length = FRAME_MAX - 60; frame.size != FRAME_MAX + WIRE_HEADER + (size_t)_i;
          length++) {
@@ -274,7 +274,7 @@ START_TEST(the_longest_body_passes)
         ck_assert_int_eq(wire_encode(&message, &frame, NULL, 0), 0);
         ck_assert_uint_le(frame.size, FRAME_MAX + WIRE_HEADER + 1);
     }
-    wire_buffer_free(&frame);
+    bspz_buffer_free(&frame);
     ck_assert_int_eq(net_frames_out_seal(&out, key), 0);
     ck_assert_int_eq(net_frames_out_add(&out, &message, SIZE_MAX), 0);
     net_frames_in_seal(&in, key);

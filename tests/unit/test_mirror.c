@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/base/clock.h"
 #include "tests/unit/mirror_play.h"
 #include "tests/unit/suite.h"
 
@@ -206,7 +207,7 @@ START_TEST(clocks)
     const int64_t behind = _i == 0 ? 5000000000000 : -5000000000000; /* seven's, of one's */
     struct bspz_trace *trace = &bspz_rank_of(one.board, 0)->line[0].trace;
     const struct bspz_trace *shown = &bspz_rank_of(seven.board, 0)->line[0].trace;
-    uint64_t now = mirror_clock_ns() + 100000000000000;
+    uint64_t now = bspz_now_ns() + 100000000000000;
     struct mirror_block block;
     struct mirror_head *head;
 

@@ -51,7 +51,7 @@ END_TEST
 START_TEST(pieces_make_a_message)
 {
     open_end(&b, fds[1], NULL);
-    struct wire_buffer frame = {0};
+    struct bspz_buffer frame = {0};
     struct wire_message message = numbered(0, "in pieces");
     ck_assert_int_eq(wire_encode(&message, &frame, NULL, 0), 0);
     for (size_t i = 0; i < frame.size; i++) {
@@ -60,7 +60,7 @@ START_TEST(pieces_make_a_message)
             uv_run(&loop, UV_RUN_NOWAIT);
         ck_assert_uint_eq(b.received, i + 1 == frame.size);
     }
-    wire_buffer_free(&frame);
+    bspz_buffer_free(&frame);
     close(fds[0]);
     run();
     expect_end(&b, NET_END_PEER);
@@ -174,13 +174,13 @@ END_TEST
 START_TEST(last_words_are_heard)
 {
     open_end(&b, fds[1], NULL);
-    struct wire_buffer frames = {0};
+    struct bspz_buffer frames = {0};
     for (unsigned i = 0; i < 500; i++) {
         struct wire_message message = numbered(i, "last words");
         ck_assert_int_eq(wire_encode(&message, &frames, NULL, 0), 0);
     }
     ck_assert_int_eq(write(fds[0], frames.data, frames.size), (ssize_t)frames.size);
-    wire_buffer_free(&frames);
+    bspz_buffer_free(&frames);
     close(fds[0]);
     struct wire_message message = numbered(0, "are you there?");
     ck_assert_int_eq(net_send(b.connection, &message), 0);
@@ -227,7 +227,7 @@ END_TEST
 
 START_TEST(frame_max_is_kept)
 {
-    struct wire_buffer frame = {0};
+    struct bspz_buffer frame = {0};
     struct wire_message message = numbered(0, "a little longer");
     ck_assert_int_eq(wire_encode(&message, &frame, NULL, 0), 0);
     struct net_options options = {.frame_max = frame.size - WIRE_HEADER};
@@ -241,7 +241,7 @@ START_TEST(frame_max_is_kept)
     ck_assert_int_eq(write(fds[0], frame.data, frame.size), (ssize_t)frame.size);
     run();
     expect_end(&b, NET_END_PROTOCOL);
-    wire_buffer_free(&frame);
+    bspz_buffer_free(&frame);
     close(fds[0]);
 }
 END_TEST

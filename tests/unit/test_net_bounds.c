@@ -86,11 +86,11 @@ START_TEST(pause_from_elsewhere_holds_the_end)
     open_end(&b, fds[1], NULL);
     a.pauses = &b;
     uv_run(&loop, UV_RUN_NOWAIT); /* both read */
-    struct wire_buffer frame = {0};
+    struct bspz_buffer frame = {0};
     struct wire_message message = numbered(0, "stop him");
     ck_assert_int_eq(wire_encode(&message, &frame, NULL, 0), 0);
     ck_assert_int_eq(write(others[1], frame.data, frame.size), (ssize_t)frame.size);
-    wire_buffer_free(&frame);
+    bspz_buffer_free(&frame);
     close(fds[0]);
     for (unsigned turn = 0; turn < 10; turn++)
         uv_run(&loop, UV_RUN_NOWAIT);

@@ -13,7 +13,7 @@
 
 static const unsigned char zero[NET_KEY_SIZE];
 static struct net_secret *secret;
-static struct wire_buffer frame;
+static struct bspz_buffer frame;
 static int fds[2];
 static struct net_join_reader reader;
 static struct wire_message received;
@@ -255,10 +255,10 @@ END_TEST
 START_TEST(another_message_is_told)
 {
     struct wire_message message = {.kind = WIRE_QUERY_STATUS};
-    struct wire_buffer other = {0};
+    struct bspz_buffer other = {0};
     ck_assert_int_eq(wire_encode(&message, &other, NULL, 0), 0);
     put(other.data, other.size);
-    wire_buffer_free(&other);
+    bspz_buffer_free(&other);
     ck_assert_int_eq(read_on(), 0);
     expect_error(read_on(), "QUERY_STATUS instead of JOIN");
 }
@@ -267,11 +267,11 @@ END_TEST
 START_TEST(a_short_key_is_told)
 {
     struct wire_message message = join_message();
-    struct wire_buffer other = {0};
+    struct bspz_buffer other = {0};
     message.join.key = (struct wire_bytes){"short", 5};
     ck_assert_int_eq(wire_encode(&message, &other, NULL, 0), 0);
     put(other.data, other.size);
-    wire_buffer_free(&other);
+    bspz_buffer_free(&other);
     ck_assert_int_eq(read_on(), 0);
     expect_error(read_on(), "a key of 5 bytes");
 }
@@ -280,7 +280,7 @@ END_TEST
 START_TEST(bad_join_is_not_sent)
 {
     struct wire_message message = join_message();
-    struct wire_buffer other = {0};
+    struct bspz_buffer other = {0};
     message.join.host = WIRE_HOSTS_MAX + 1;
     ck_assert_int_eq(net_join_encode(&message, secret, &other, error, sizeof(error)), -EINVAL);
     ck_assert_ptr_null(other.data);
@@ -298,7 +298,7 @@ START_TEST(the_largest_job_fits)
     for (unsigned i = 0; i < WIRE_HOSTS_MAX; i++)
         many[i] = (struct wire_host){.host = i, .slots = WIRE_SLOTS_MAX, .name = name};
     struct wire_message message = join_message();
-    struct wire_buffer other = {0};
+    struct bspz_buffer other = {0};
     message.join.hosts.items = many;
     message.join.hosts.count = WIRE_HOSTS_MAX;
     ck_assert_int_eq(net_join_encode(&message, secret, &other, error, sizeof(error)), 0);

@@ -11,7 +11,7 @@
 
 static char error[WIRE_ERROR_SIZE];
 
-static int decode(const struct wire_buffer *frame, struct wire_message *message)
+static int decode(const struct bspz_buffer *frame, struct wire_message *message)
 {
     return wire_decode(frame->data + WIRE_HEADER, frame->size - WIRE_HEADER, message, error,
                        sizeof(error));
@@ -23,7 +23,7 @@ START_TEST(every_message_survives)
 {
     for (unsigned variant = 0; variant < 40; variant++) {
         struct wire_message before, after = {0};
-        struct wire_buffer frame = {0};
+        struct bspz_buffer frame = {0};
         const char *field;
         wire_sample((enum wire_kind)_i, variant, &before);
         ck_assert_msg(wire_encode(&before, &frame, error, sizeof(error)) == 0, "%s", error);
@@ -33,7 +33,7 @@ START_TEST(every_message_survives)
                       wire_kind_name((uint32_t)_i), field);
         wire_message_free(&after);
         wire_message_free(&after);
-        wire_buffer_free(&frame);
+        bspz_buffer_free(&frame);
     }
 }
 END_TEST
@@ -97,7 +97,7 @@ END_TEST
 START_TEST(frames_append)
 {
     struct wire_message first, second, read;
-    struct wire_buffer frames = {0};
+    struct bspz_buffer frames = {0};
     wire_sample(WIRE_HELLO, 3, &first);
     ck_assert_int_eq(wire_encode(&first, &frames, NULL, 0), 0);
     size_t length = frames.size;
@@ -116,7 +116,7 @@ START_TEST(frames_append)
     ck_assert_uint_eq(frames.size, length);
     first.kind = WIRE_KIND_COUNT;
     ck_assert_int_eq(wire_encode(&first, &frames, NULL, 0), -EINVAL);
-    wire_buffer_free(&frames);
+    bspz_buffer_free(&frames);
 }
 END_TEST
 
@@ -125,7 +125,7 @@ END_TEST
 START_TEST(every_cut_is_refused)
 {
     struct wire_message message, read;
-    struct wire_buffer frame = {0};
+    struct bspz_buffer frame = {0};
     wire_sample((enum wire_kind)_i, 11, &message);
     ck_assert_int_eq(wire_encode(&message, &frame, NULL, 0), 0);
     /* An exact copy of the cut bytes, so that a sanitizer sees a read behind them. */
@@ -140,7 +140,7 @@ START_TEST(every_cut_is_refused)
     ck_assert_int_eq(wire_decode(longer, frame.size - WIRE_HEADER + 1, &read, error, sizeof(error)),
                      -EPROTO);
     free(longer);
-    wire_buffer_free(&frame);
+    bspz_buffer_free(&frame);
 }
 END_TEST
 
@@ -213,7 +213,7 @@ START_TEST(damage_is_survived)
     uint64_t random = 88172645463325252u + (uint64_t)_i;
     for (unsigned round = 0; round < 800; round++) {
         struct wire_message message, read;
-        struct wire_buffer frame = {0}, again = {0};
+        struct bspz_buffer frame = {0}, again = {0};
         wire_sample((enum wire_kind)_i, round % 23, &message);
         ck_assert_int_eq(wire_encode(&message, &frame, NULL, 0), 0);
         size_t size = frame.size - WIRE_HEADER;
@@ -227,8 +227,8 @@ START_TEST(damage_is_survived)
             ck_assert_msg(wire_encode(&read, &again, error, sizeof(error)) == 0, "%s", error);
             wire_message_free(&read);
         }
-        wire_buffer_free(&frame);
-        wire_buffer_free(&again);
+        bspz_buffer_free(&frame);
+        bspz_buffer_free(&again);
     }
 }
 END_TEST

@@ -12,7 +12,7 @@
 
 static char error[WIRE_ERROR_SIZE];
 
-static int decode(const struct wire_buffer *frame, struct wire_message *message)
+static int decode(const struct bspz_buffer *frame, struct wire_message *message)
 {
     return wire_decode(frame->data + WIRE_HEADER, frame->size - WIRE_HEADER, message, error,
                        sizeof(error));
@@ -249,7 +249,7 @@ END_TEST
 
 START_TEST(encoder_keeps_the_limits)
 {
-    struct wire_buffer frame = {0};
+    struct bspz_buffer frame = {0};
     struct wire_message message = {.kind = WIRE_START};
     char *item = malloc(WIRE_ITEM_MAX + 2);
     memset(item, 'y', WIRE_ITEM_MAX + 2);
@@ -296,13 +296,13 @@ START_TEST(encoder_keeps_the_limits)
     ck_assert_int_eq(wire_encode(&ended, &frame, NULL, 0), -EINVAL);
     ended.ended.status = INT32_MIN;
     ck_assert_int_eq(wire_encode(&ended, &frame, NULL, 0), -EINVAL);
-    wire_buffer_free(&frame);
+    bspz_buffer_free(&frame);
 }
 END_TEST
 
 START_TEST(longest_lists_of_records_pass)
 {
-    struct wire_buffer frame = {0};
+    struct bspz_buffer frame = {0};
     struct wire_message report = {.kind = WIRE_REPORT}, read;
     struct wire_usage *usages = calloc(WIRE_RANKS_MAX, sizeof(*usages));
     for (uint32_t i = 0; i < WIRE_RANKS_MAX; i++)
@@ -312,7 +312,7 @@ START_TEST(longest_lists_of_records_pass)
     ck_assert_msg(decode(&frame, &read) == 0, "%s", error);
     ck_assert_uint_eq(read.report.ranks.items[WIRE_RANKS_MAX - 1].pid, WIRE_RANKS_MAX - 1);
     wire_message_free(&read);
-    wire_buffer_free(&frame);
+    bspz_buffer_free(&frame);
     free(usages);
 }
 END_TEST

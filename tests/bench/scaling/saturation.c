@@ -30,7 +30,7 @@ struct cost {
 struct world {
     struct coord_shell *zero;
     uint32_t hosts, each;
-    struct wire_buffer buffer;
+    struct bspz_buffer buffer;
     /* The newest message of each kind that every host has to answer. */
     uint32_t waiting[WIRE_KIND_COUNT];
     uint64_t superstep; /* of the newest of them */
@@ -232,7 +232,7 @@ static void open_world(struct world *world, uint32_t hosts, uint32_t each, bool 
 static void close_world(struct world *world)
 {
     coord_shell_free(world->zero);
-    wire_buffer_free(&world->buffer);
+    bspz_buffer_free(&world->buffer);
 }
 
 static struct cost start_job(struct world *world, bool snapshots)

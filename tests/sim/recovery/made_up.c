@@ -38,7 +38,7 @@ void drop_link(struct world *world, uint32_t host)
                        (action->kind == DO_JOB_EVENT && action->event.kind != JOB_EVENT_AGENT_LOST);
         if (!carried || action->host != host || action->life == 0)
             continue;
-        wire_buffer_free(&action->frame);
+        bspz_buffer_free(&action->frame);
         timeline_remove(&world->time, i--);
     }
 }
@@ -168,7 +168,7 @@ static void free_world(struct world *world)
     for (uint32_t term = 0; term < TERMS; term++)
         coord_shell_free(world->zeros[term].shell);
     for (uint32_t i = 0; i < world->time.count; i++)
-        wire_buffer_free(&((struct action *)timeline_at(&world->time, i))->frame);
+        bspz_buffer_free(&((struct action *)timeline_at(&world->time, i))->frame);
     timeline_end(&world->time);
     job_machine_free(world->machine);
 }
@@ -181,7 +181,7 @@ static void run(struct world *world)
         if (count > ACTIONS_MAX)
             fail(world, "the job does not come to an end");
         happen(world, &action);
-        wire_buffer_free(&action.frame);
+        bspz_buffer_free(&action.frame);
         if (world->killed_at_step && world->machine && !world->over) {
             world->faults[FAULT_STEP]++;
             world->steps[world->step]++;

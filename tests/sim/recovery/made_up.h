@@ -160,7 +160,7 @@ struct action {
     struct coord_name name;
     struct job_event event;
     struct job_effect effect;
-    struct wire_buffer frame;
+    struct bspz_buffer frame;
     bool tells; /* what Processor Zero has learned: */
     struct estimate learned;
 };

@@ -1,0 +1,50 @@
+/* process_stat.c - see process_stat.h. */
+#include "lib/base/process_stat.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool bspz_stat_read(pid_t pid, char line[BSPZ_STAT_LINE])
+{
+    char path[64];
+    ssize_t size;
+    int file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    size = read(file, line, BSPZ_STAT_LINE - 1);
+    close(file);
+    line[size > 0 ? size : 0] = '\0';
+    return size > 0;
+}
+
+const char *bspz_stat_field(const char *line, int field)
+{
+    const char *at = strrchr(line, ')');
+
+    for (int number = 2; at && number < field; number++)
+        if ((at = strchr(at, ' ')))
+            at++;
+    return at && *at ? at : NULL;
+}
+
+uint64_t bspz_stat_number(const char *line, int field)
+{
+    const char *at = bspz_stat_field(line, field);
+    uint64_t number = 0;
+
+    for (; at && *at >= '0' && *at <= '9'; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    return number;
+}
+
+bool bspz_stat_is_dead(const char *line)
+{
+    const char *state = bspz_stat_field(line, BSPZ_STAT_STATE);
+
+    return state && (*state == 'Z' || *state == 'X');
+}

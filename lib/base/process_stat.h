@@ -1,0 +1,31 @@
+/* process_stat.h - /proc/PID/stat, the kernel's line about a process; see proc(5). */
+#ifndef BSPZ_BASE_PROCESS_STAT_H
+#define BSPZ_BASE_PROCESS_STAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define BSPZ_STAT_LINE 1024u /* enough for a line */
+
+/* Fields by their numbers in proc(5). */
+enum bspz_stat_field {
+    BSPZ_STAT_STATE = 3, /* a letter */
+    BSPZ_STAT_PARENT = 4,
+    BSPZ_STAT_FLAGS = 9,
+    BSPZ_STAT_THREADS = 20,
+};
+
+/* The line of the process; false: there is none, or it cannot be read. */
+bool bspz_stat_read(pid_t pid, char line[BSPZ_STAT_LINE]);
+
+/* Where the field begins, 3 or a later one; NULL: the line has none.  The second field, the name,
+ * may contain anything, but ends with the last parenthesis.  Pure, and async-signal-safe. */
+const char *bspz_stat_field(const char *line, int field);
+/* The same as a number; 0 where there is none.  What is below zero is no number here. */
+uint64_t bspz_stat_number(const char *line, int field);
+
+/* Whether the process has ended, and only waits for its parent. */
+bool bspz_stat_is_dead(const char *line);
+
+#endif
