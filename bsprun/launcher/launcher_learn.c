@@ -16,6 +16,7 @@
 #include "bsprun/options/options.h"
 #include "coordinator/core/interval.h"
 #include "lib/base/clock.h"
+#include "lib/base/json.h"
 
 #define TOGETHER_LEAST_MS 1000u
 #define CHANGED           1.2 /* an interval that is worth a line of -v */
@@ -205,6 +206,7 @@ void launcher_write_report(struct launcher *launcher)
     struct learned_facts facts = launcher_learned(launcher);
     uint64_t now = launcher_now_ms(), supersteps = 0;
     FILE *file = path ? fopen(path, "we") : NULL;
+    struct bspz_json json = {.file = file};
 
     if (path && !file)
         launcher_say(launcher, "--report=%s: %m", path);
@@ -213,19 +215,23 @@ void launcher_write_report(struct launcher *launcher)
     for (uint32_t i = 0; i < launcher->usage_count; i++)
         if (launcher->usages[i].supersteps > supersteps)
             supersteps = launcher->usages[i].supersteps;
-    fprintf(file,
-            "{\"report\":1,\"status\":%d,\"hosts\":%.0f,\"processes\":%.0f,\"supersteps\":%llu,"
-            "\"seconds\":%.3f,\"useful\":%.3f,\"lost\":%.3f,\"down\":%.3f,\"faults\":%u,"
-            "\"snapshots\":%llu,\"snapshot_bytes\":%llu,\"pauses\":%.6f,\"failures\":",
-            launcher->status, facts.units.hosts, facts.units.processes,
-            (unsigned long long)supersteps,
-            launcher->begun_ms > 0 ? (double)(now - launcher->begun_ms) / 1e3 : 0,
-            (double)launcher->account.useful_ms / 1e3, (double)launcher->account.lost_ms / 1e3,
-            (double)launcher->account.down_ms / 1e3, launcher->faults,
-            (unsigned long long)launcher->snapshots, (unsigned long long)launcher->snapshot_bytes,
-            (double)launcher->pause_ns / 1e9);
-    learned_print_json(file, &facts);
-    fputs("}\n", file);
+    bspz_json_object(&json, NULL);
+    bspz_json_number(&json, "report", 1);
+    bspz_json_signed(&json, "status", launcher->status);
+    bspz_json_format(&json, "hosts", "%.0f", facts.units.hosts);
+    bspz_json_format(&json, "processes", "%.0f", facts.units.processes);
+    bspz_json_number(&json, "supersteps", supersteps);
+    bspz_json_format(&json, "seconds", "%.3f",
+                     launcher->begun_ms > 0 ? (double)(now - launcher->begun_ms) / 1e3 : 0);
+    bspz_json_format(&json, "useful", "%.3f", (double)launcher->account.useful_ms / 1e3);
+    bspz_json_format(&json, "lost", "%.3f", (double)launcher->account.lost_ms / 1e3);
+    bspz_json_format(&json, "down", "%.3f", (double)launcher->account.down_ms / 1e3);
+    bspz_json_number(&json, "faults", launcher->faults);
+    bspz_json_number(&json, "snapshots", launcher->snapshots);
+    bspz_json_number(&json, "snapshot_bytes", launcher->snapshot_bytes);
+    bspz_json_format(&json, "pauses", "%.6f", (double)launcher->pause_ns / 1e9);
+    learned_json(&json, "failures", &facts);
+    bspz_json_end(&json);
     if (fclose(file) != 0)
         launcher_say(launcher, "--report=%s: %m", path);
 }

@@ -12,6 +12,7 @@
 
 #include "bsprun/history/history.h"
 #include "coordinator/core/estimate.h"
+#include "lib/base/json.h"
 
 static const char *variable(const char *name)
 {
@@ -80,59 +81,50 @@ static void print_site(const struct history_site *site)
     }
 }
 
-static void json_number(const char *before, double value)
+static void write_cost(struct bspz_json *json, const char *name, const struct history_cost *cost)
 {
-    if (isfinite(value))
-        printf("%s%.9g", before, value);
-    else
-        printf("%snull", before);
+    bspz_json_object(json, name);
+    bspz_json_real(json, "seconds", cost->count > 0 ? cost->seconds : INFINITY);
+    bspz_json_number(json, "count", cost->count);
+    bspz_json_number(json, "bytes", cost->bytes);
+    bspz_json_end(json);
 }
 
-static void json_cost(const char *name, const struct history_cost *cost)
+static void write_site(const struct history_site *site)
 {
-    printf(",\"%s\":{\"seconds\":", name);
-    json_number("", cost->count > 0 ? cost->seconds : INFINITY);
-    printf(",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", cost->count, cost->bytes);
-}
+    struct bspz_json json = {.file = stdout};
 
-static void print_quoted(const char *text)
-{
-    putchar('"');
-    for (; *text; text++)
-        printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    putchar('"');
-}
-
-static void print_json(const struct history_site *site)
-{
-    printf("{\"site\":");
-    print_quoted(site->name);
-    printf(",\"jobs\":%" PRIu64 ",\"hosts\":%" PRIu64 ",\"first\":%" PRId64 ",\"last\":%" PRId64
-           ",\"kinds\":[",
-           site->jobs, site->hosts, site->first, site->last);
+    bspz_json_object(&json, NULL);
+    bspz_json_text(&json, "site", site->name);
+    bspz_json_number(&json, "jobs", site->jobs);
+    bspz_json_number(&json, "hosts", site->hosts);
+    bspz_json_signed(&json, "first", site->first);
+    bspz_json_signed(&json, "last", site->last);
+    bspz_json_array(&json, "kinds");
     for (unsigned kind = 0; kind < HISTORY_FAULT_COUNT; kind++) {
         const struct history_rate *rate = &site->rates[kind];
         struct estimate_life life = life_of(rate);
         bool known = life.known && rate->events > 0;
 
-        printf("%s{\"kind\":\"%s\",\"seen\":%.9g", kind > 0 ? "," : "",
-               history_fault_name((enum history_fault)kind), rate->all_events);
-        json_number(",\"watched\":", rate->all_seconds);
-        json_number(",\"mean_life\":", known ? life.mean : INFINITY);
-        json_number(",\"low\":", known ? life.low : INFINITY);
-        json_number(",\"high\":", known ? life.high : INFINITY);
-        putchar('}');
+        bspz_json_object(&json, NULL);
+        bspz_json_text(&json, "kind", history_fault_name((enum history_fault)kind));
+        bspz_json_format(&json, "seen", "%.9g", rate->all_events);
+        bspz_json_real(&json, "watched", rate->all_seconds);
+        bspz_json_real(&json, "mean_life", known ? life.mean : INFINITY);
+        bspz_json_real(&json, "low", known ? life.low : INFINITY);
+        bspz_json_real(&json, "high", known ? life.high : INFINITY);
+        bspz_json_end(&json);
     }
-    printf("]");
-    json_cost("snapshot", &site->snapshot);
-    json_cost("commit", &site->commit);
+    bspz_json_end(&json);
+    write_cost(&json, "snapshot", &site->snapshot);
+    write_cost(&json, "commit", &site->commit);
     for (unsigned kind = 0; kind < HISTORY_FAULT_COUNT; kind++) {
         char name[40];
 
         snprintf(name, sizeof name, "restore_%s", history_fault_name((enum history_fault)kind));
-        json_cost(name, &site->restore[kind]);
+        write_cost(&json, name, &site->restore[kind]);
     }
-    printf("}\n");
+    bspz_json_end(&json);
 }
 
 int load_history_show(bool json)
@@ -156,7 +148,7 @@ int load_history_show(bool json)
     for (size_t i = 0; i < count; i++) {
         history_look(&history, names[i], &site);
         if (json)
-            print_json(&site);
+            write_site(&site);
         else
             print_site(&site);
     }

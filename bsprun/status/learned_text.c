@@ -1,7 +1,6 @@
 /* learned_text.c - what a job has learned of failures and costs, in words; see learned_text.h. */
 #include "bsprun/status/learned_text.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #define NS         1e9
@@ -113,72 +112,73 @@ void learned_print(FILE *file, const struct learned_facts *facts, const char *ma
 
 /* ---- JSON ---- */
 
-static void print_number(FILE *file, const char *before, double value)
+static void write_cost(struct bspz_json *json, const char *name, const struct estimate_cost *cost)
 {
-    if (isfinite(value))
-        fprintf(file, "%s%.9g", before, value);
-    else
-        fprintf(file, "%snull", before);
+    bspz_json_object(json, name);
+    bspz_json_real(json, "seconds", cost->count > 0 || cost->mean > 0 ? cost->mean : INFINITY);
+    bspz_json_real(json, "spread", cost->spread);
+    bspz_json_format(json, "count", "%.0f", cost->count);
+    bspz_json_end(json);
 }
 
-static void print_cost(FILE *file, const char *name, const struct estimate_cost *cost)
+static void write_life(struct bspz_json *json, const struct estimate_life *life)
 {
-    fprintf(file, "\"%s\":{", name);
-    print_number(file, "\"seconds\":", cost->count > 0 || cost->mean > 0 ? cost->mean : INFINITY);
-    print_number(file, ",\"spread\":", cost->spread);
-    fprintf(file, ",\"count\":%.0f}", cost->count);
+    bspz_json_real(json, "mean_life", life->mean);
+    bspz_json_real(json, "low", life->low);
+    bspz_json_real(json, "high", life->high);
+    bspz_json_end(json);
 }
 
-void learned_print_json(FILE *file, const struct learned_facts *facts)
+static void write_interval(struct bspz_json *json, const struct learned_facts *facts,
+                           const struct interval_model *model, bool known)
+{
+    bool told = facts->told && facts->interval_ns != NEVER;
+    double seconds = told ? (double)facts->interval_ns / NS : INFINITY;
+
+    bspz_json_real(json, "interval", seconds);
+    bspz_json_real(json, "utilisation",
+                   known && told ? interval_utilisation(model, seconds) : INFINITY);
+    bspz_json_text(json, "why", facts->told ? facts->why : NULL);
+}
+
+void learned_json(struct bspz_json *json, const char *name, const struct learned_facts *facts)
 {
     const struct estimate *estimate = &facts->estimate;
     struct estimate_life job = estimate_job_life(estimate, facts->units);
     struct interval_model model;
     bool known = estimate_model(estimate, facts->units, &model);
 
-    fprintf(file, "{\"known\":%s,\"hosts\":%.0f,\"processes\":%.0f,\"kinds\":[",
-            known ? "true" : "false", facts->units.hosts, facts->units.processes);
+    bspz_json_object(json, name);
+    bspz_json_flag(json, "known", known);
+    bspz_json_format(json, "hosts", "%.0f", facts->units.hosts);
+    bspz_json_format(json, "processes", "%.0f", facts->units.processes);
+    bspz_json_array(json, "kinds");
     for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++) {
         struct estimate_life life = estimate_life(estimate, (enum estimate_kind)kind);
 
-        fprintf(file, "%s{\"kind\":\"%s\",\"seen\":%.0f", kind > 0 ? "," : "", names[kind],
-                life.seen);
-        print_number(file, ",\"watched\":", life.watched);
-        print_number(file, ",\"mean_life\":", life.mean);
-        print_number(file, ",\"low\":", life.low);
-        print_number(file, ",\"high\":", life.high);
-        fputc('}', file);
+        bspz_json_object(json, NULL);
+        bspz_json_text(json, "kind", names[kind]);
+        bspz_json_format(json, "seen", "%.0f", life.seen);
+        bspz_json_real(json, "watched", life.watched);
+        write_life(json, &life);
     }
-    fprintf(file, "],\"job\":{\"seen\":%.0f", job.seen);
-    print_number(file, ",\"mean_life\":", job.mean);
-    print_number(file, ",\"low\":", job.low);
-    print_number(file, ",\"high\":", job.high);
-    fprintf(file, "},");
-    print_cost(file, "snapshot", &estimate->snapshot);
-    fputc(',', file);
-    print_cost(file, "delay", &estimate->delay);
-    fprintf(file, ",\"restores\":{");
-    for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++) {
-        if (kind > 0)
-            fputc(',', file);
-        print_cost(file, names[kind], &estimate->restores[kind]);
-    }
-    print_number(file, "},\"model\":{\"rate\":", model.rate);
-    print_number(file, ",\"cost\":", model.cost);
-    print_number(file, ",\"restore\":", model.restore);
-    print_number(file, ",\"delay\":", model.delay);
-    fprintf(file, "},\"image_bytes\":%" PRIu64 ",\"interval\":", facts->image_bytes);
-    if (facts->told && facts->interval_ns != NEVER)
-        print_number(file, "", (double)facts->interval_ns / NS);
-    else
-        fprintf(file, "null");
-    if (known && facts->told && facts->interval_ns != NEVER)
-        print_number(file, ",\"utilisation\":",
-                     interval_utilisation(&model, (double)facts->interval_ns / NS));
-    else
-        fprintf(file, ",\"utilisation\":null");
-    if (facts->told)
-        fprintf(file, ",\"why\":\"%s\"}", facts->why);
-    else
-        fprintf(file, ",\"why\":null}");
+    bspz_json_end(json);
+    bspz_json_object(json, "job");
+    bspz_json_format(json, "seen", "%.0f", job.seen);
+    write_life(json, &job);
+    write_cost(json, "snapshot", &estimate->snapshot);
+    write_cost(json, "delay", &estimate->delay);
+    bspz_json_object(json, "restores");
+    for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++)
+        write_cost(json, names[kind], &estimate->restores[kind]);
+    bspz_json_end(json);
+    bspz_json_object(json, "model");
+    bspz_json_real(json, "rate", model.rate);
+    bspz_json_real(json, "cost", model.cost);
+    bspz_json_real(json, "restore", model.restore);
+    bspz_json_real(json, "delay", model.delay);
+    bspz_json_end(json);
+    bspz_json_number(json, "image_bytes", facts->image_bytes);
+    write_interval(json, facts, &model, known);
+    bspz_json_end(json);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "coordinator/core/estimate.h"
+#include "lib/base/json.h"
 
 struct learned_facts {
     struct estimate estimate;
@@ -28,7 +29,7 @@ void learned_interval_text(const struct learned_facts *facts, char *text, size_t
 /* Lines, each with `margin` before it and a line feed behind it. */
 void learned_print(FILE *file, const struct learned_facts *facts, const char *margin);
 
-/* An object, without anything before or behind it. */
-void learned_print_json(FILE *file, const struct learned_facts *facts);
+/* An object of that name. */
+void learned_json(struct bspz_json *json, const char *name, const struct learned_facts *facts);
 
 #endif

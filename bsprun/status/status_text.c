@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/json.h"
+
 #define IDS_IN_LINE 6
 
 uint64_t status_superstep(const struct status_rank *ranks, uint32_t count)
@@ -165,112 +167,75 @@ char *status_text(const struct status_facts *facts)
 
 /* ---- JSON ---- */
 
-/* Bytes that are no UTF-8 are taken as Latin-1, so that whatever comes is JSON. */
-static void print_string(FILE *file, const char *text)
+static void write_lists(struct bspz_json *json, const struct status_facts *facts)
 {
-    const unsigned char *at = (const unsigned char *)text;
-
-    fputc('"', file);
-    while (*at) {
-        unsigned more = *at >= 0xf0 && *at < 0xf5 ? 3
-                        : *at >= 0xe1 && *at < 0xf0 && *at != 0xed
-                            ? 2 /* those two have rules of their own */
-                        : *at >= 0xc2 && *at < 0xe0 ? 1
-                                                    : 0;
-        unsigned good = 0;
-
-        while (good < more && (at[good + 1] & 0xc0) == 0x80)
-            good++;
-        if (more == 3 && ((*at == 0xf0 && at[1] < 0x90) || (*at == 0xf4 && at[1] > 0x8f)))
-            good = 0;
-        if (more > 0 && good == more) {
-            fwrite(at, 1, more + 1, file);
-            at += more + 1;
-            continue;
-        }
-        if (*at == '"' || *at == '\\')
-            fprintf(file, "\\%c", *at);
-        else if (*at < 0x20 || *at >= 0x7f)
-            fprintf(file, "\\u%04x", *at);
-        else
-            fputc(*at, file);
-        at++;
-    }
-    fputc('"', file);
-}
-
-static void print_member(FILE *file, const char *name, const char *text)
-{
-    fprintf(file, ",\"%s\":", name);
-    print_string(file, text);
-}
-
-static void print_json_lists(FILE *file, const struct status_facts *facts)
-{
-    fprintf(file, ",\"hosts\":[");
+    bspz_json_array(json, "hosts");
     for (uint32_t i = 0; i < facts->host_count; i++) {
-        fprintf(file, "%s{\"slots\":%u", i > 0 ? "," : "", facts->hosts[i].slots);
-        print_member(file, "name", facts->hosts[i].name);
-        print_member(file, "state", facts->hosts[i].state);
-        fputc('}', file);
+        bspz_json_object(json, NULL);
+        bspz_json_number(json, "slots", facts->hosts[i].slots);
+        bspz_json_text(json, "name", facts->hosts[i].name);
+        bspz_json_text(json, "state", facts->hosts[i].state);
+        bspz_json_end(json);
     }
-    fprintf(file, "],\"ranks\":[");
+    bspz_json_end(json);
+    bspz_json_array(json, "ranks");
     for (uint32_t i = 0; i < facts->rank_count; i++) {
         const struct status_rank *rank = &facts->ranks[i];
 
-        fprintf(file, "%s{\"pid\":%u,\"os_pid\":%u,\"superstep\":%llu,\"line\":%u",
-                i > 0 ? "," : "", rank->pid, rank->os_pid, (unsigned long long)rank->superstep,
-                rank->line);
-        print_member(file, "host",
-                     rank->host < facts->host_count ? facts->hosts[rank->host].name : "");
-        print_member(file, "state", rank->state);
-        print_member(file, "function", rank->function);
-        print_member(file, "file", rank->file);
-        fputc('}', file);
+        bspz_json_object(json, NULL);
+        bspz_json_number(json, "pid", rank->pid);
+        bspz_json_number(json, "os_pid", rank->os_pid);
+        bspz_json_number(json, "superstep", rank->superstep);
+        bspz_json_number(json, "line", rank->line);
+        bspz_json_text(json, "host",
+                       rank->host < facts->host_count ? facts->hosts[rank->host].name : "");
+        bspz_json_text(json, "state", rank->state);
+        bspz_json_text(json, "function", rank->function);
+        bspz_json_text(json, "file", rank->file);
+        bspz_json_end(json);
     }
-    fputc(']', file);
+    bspz_json_end(json);
+}
+
+static void write_snapshot(struct bspz_json *json, const struct status_facts *facts)
+{
+    if (!facts->has_snapshot) {
+        bspz_json_null(json, "snapshot");
+        return;
+    }
+    bspz_json_object(json, "snapshot");
+    bspz_json_number(json, "superstep", facts->snapshot_superstep);
+    bspz_json_number(json, "taken", facts->snapshot_count);
+    bspz_json_format(json, "age", facts->snapshot_age >= 0 ? "%.3f" : "null", facts->snapshot_age);
+    bspz_json_end(json);
 }
 
 char *status_json(const struct status_facts *facts)
 {
     char *text = NULL;
     size_t size;
-    FILE *file = open_memstream(&text, &size);
+    struct bspz_json json = {.file = open_memstream(&text, &size)};
 
-    if (!file)
+    if (!json.file)
         return NULL;
-    fprintf(file, "{\"pid\":%d", facts->os_pid);
-    print_member(file, "program", facts->program);
-    print_member(file, "directory", facts->directory);
-    print_member(file, "job", facts->job);
-    print_member(file, "zero", facts->zero);
-    fprintf(file,
-            ",\"processes\":%u,\"seconds\":%.3f,\"superstep\":%llu,\"term\":%u,\"restarts\":%u,"
-            "\"rate\":",
-            facts->processes, facts->seconds,
-            (unsigned long long)status_superstep(facts->ranks, facts->rank_count), facts->term,
-            facts->restarts);
-    if (facts->rate >= 0)
-        fprintf(file, "%.6g", facts->rate);
-    else
-        fprintf(file, "null");
-    fprintf(file, ",\"snapshot\":");
-    if (facts->has_snapshot && facts->snapshot_age >= 0)
-        fprintf(file, "{\"superstep\":%llu,\"taken\":%llu,\"age\":%.3f}",
-                (unsigned long long)facts->snapshot_superstep,
-                (unsigned long long)facts->snapshot_count, facts->snapshot_age);
-    else if (facts->has_snapshot)
-        fprintf(file, "{\"superstep\":%llu,\"taken\":%llu,\"age\":null}",
-                (unsigned long long)facts->snapshot_superstep,
-                (unsigned long long)facts->snapshot_count);
-    else
-        fprintf(file, "null");
-    fprintf(file, ",\"failures\":");
+    bspz_json_object(&json, NULL);
+    bspz_json_signed(&json, "pid", facts->os_pid);
+    bspz_json_text(&json, "program", facts->program);
+    bspz_json_text(&json, "directory", facts->directory);
+    bspz_json_text(&json, "job", facts->job);
+    bspz_json_text(&json, "zero", facts->zero);
+    bspz_json_number(&json, "processes", facts->processes);
+    bspz_json_format(&json, "seconds", "%.3f", facts->seconds);
+    bspz_json_number(&json, "superstep", status_superstep(facts->ranks, facts->rank_count));
+    bspz_json_number(&json, "term", facts->term);
+    bspz_json_number(&json, "restarts", facts->restarts);
+    bspz_json_format(&json, "rate", facts->rate >= 0 ? "%.6g" : "null", facts->rate);
+    write_snapshot(&json, facts);
     if (facts->learned)
-        learned_print_json(file, facts->learned);
+        learned_json(&json, "failures", facts->learned);
     else
-        fprintf(file, "null");
-    print_json_lists(file, facts);
-    fputs("}\n", file);
-    return fclose(file) == 0 ? text : NULL;
+        bspz_json_null(&json, "failures");
+    write_lists(&json, facts);
+    bspz_json_end(&json);
+    return fclose(json.file) == 0 ? text : NULL;
 }

@@ -6,10 +6,12 @@
 #include <stdint.h>
 
 #include "ckpt/store.h"
+#include "lib/base/json.h"
 
 /* What the command line asks for. */
 struct request {
-    bool json;
+    struct bspz_json *json; /* --json: what is written goes there; NULL: it is for people */
+    struct bspz_json writer;
     int64_t pid;          /* --pid; -1: all */
     uint32_t keep;        /* --keep; 0: not given */
     bool local;           /* --local: other hosts are not asked */
@@ -63,6 +65,9 @@ int list_job(const struct request *request, struct store *store, const char *job
 
 /* "SUPERSTEP[.TERM]"; false when it is none. */
 bool parse_snapshot(const char *text, uint64_t *superstep, uint32_t *term);
+
+/* What is written for the request is JSON from now on; the request stays where it is. */
+void request_json(struct request *request);
 
 /* Prints "bspckpt: TEXT" to stderr and returns STATUS_BAD. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

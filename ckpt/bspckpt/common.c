@@ -9,6 +9,12 @@
 
 #include "ckpt/bspckpt/command.h"
 
+void request_json(struct request *request)
+{
+    request->writer = (struct bspz_json){.file = stdout, .indented = true};
+    request->json = &request->writer;
+}
+
 int complain(const char *format, ...)
 {
     va_list arguments;

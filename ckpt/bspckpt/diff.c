@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "ckpt/bspckpt/command.h"
-#include "ckpt/bspckpt/json.h"
+#include "lib/base/json.h"
 
 /* A region of either side, and what is different in its pages. */
 struct change {
@@ -170,15 +170,15 @@ static void report(const struct request *request, const struct change *change)
     char length[24], changed[24], protection[5];
 
     if (request->json) {
-        json_object(NULL);
-        json_text("what", change->what);
-        json_number("address", region->address);
-        json_number("length", region->length);
-        json_text("kind", region_kind_text(region->kind));
-        json_text("path", bspz_image_region_path(region));
-        json_number("pages", change->pages);
-        json_number("changed", change->changed);
-        json_end();
+        bspz_json_object(request->json, NULL);
+        bspz_json_text(request->json, "what", change->what);
+        bspz_json_number(request->json, "address", region->address);
+        bspz_json_number(request->json, "length", region->length);
+        bspz_json_text(request->json, "kind", region_kind_text(region->kind));
+        bspz_json_text(request->json, "path", bspz_image_region_path(region));
+        bspz_json_number(request->json, "pages", change->pages);
+        bspz_json_number(request->json, "changed", change->changed);
+        bspz_json_end(request->json);
     } else if (strcmp(change->what, "same") != 0) {
         printf("  %-8s %012" PRIx64 " %10s %s %-11s %6" PRIu64 " of %" PRIu64 " pages (%s)  %s\n",
                change->what, region->address, size_text(region->length, length),
@@ -239,17 +239,17 @@ static int diff_process(const struct request *request, struct store *store,
         return complain("out of memory");
     int status = open_sides(store, manifests, pid, sides);
     if (status == STATUS_OK && request->json) {
-        json_object(NULL);
-        json_number("pid", pid);
-        json_array("regions");
+        bspz_json_object(request->json, NULL);
+        bspz_json_number(request->json, "pid", pid);
+        bspz_json_array(request->json, "regions");
     } else if (status == STATUS_OK) {
         printf("process %" PRIu32 "\n", pid);
     }
     if (status == STATUS_OK)
         compare(request, sides);
     if (status == STATUS_OK && request->json) {
-        json_end();
-        json_end();
+        bspz_json_end(request->json);
+        bspz_json_end(request->json);
     }
     side_close(&sides[0]);
     side_close(&sides[1]);
@@ -268,13 +268,13 @@ static int diff(const struct request *request, struct store *store,
         return complain("there is no process %" PRId64 ": the job has %" PRIu32, request->pid,
                         manifests[0].nprocs);
     if (request->json)
-        json_array(NULL);
+        bspz_json_array(request->json, NULL);
     for (uint32_t pid = 0; pid < manifests[0].nprocs; pid++)
         if ((request->pid < 0 || request->pid == pid) &&
             diff_process(request, store, manifests, pid) != STATUS_OK)
             status = STATUS_BAD;
     if (request->json)
-        json_end();
+        bspz_json_end(request->json);
     return status;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ckpt/bspckpt/elsewhere.h"
-#include "ckpt/bspckpt/json.h"
+#include "lib/base/json.h"
 
 static const char *state_text(enum store_state state)
 {
@@ -58,30 +58,31 @@ static void print_entry(const char *job, const struct store_entry *entry, enum s
            state_text(entry->state), why[0] ? "" : role_text(role), why[0] ? ": " : "", why);
 }
 
-static void json_entry(const struct store_entry *entry, enum store_role role)
+static void json_entry(struct bspz_json *json, const struct store_entry *entry,
+                       enum store_role role)
 {
-    json_object(NULL);
-    json_number("superstep", entry->superstep);
-    json_number("term", entry->term);
-    json_text("state", state_text(entry->state));
-    json_number("processes", entry->nprocs);
-    json_number("generation", entry->generation);
-    json_number("created", entry->created);
-    json_number("bytes", entry->bytes);
-    json_text("kept_as", role_name(role));
+    bspz_json_object(json, NULL);
+    bspz_json_number(json, "superstep", entry->superstep);
+    bspz_json_number(json, "term", entry->term);
+    bspz_json_text(json, "state", state_text(entry->state));
+    bspz_json_number(json, "processes", entry->nprocs);
+    bspz_json_number(json, "generation", entry->generation);
+    bspz_json_number(json, "created", entry->created);
+    bspz_json_number(json, "bytes", entry->bytes);
+    bspz_json_text(json, "kept_as", role_name(role));
     if (entry->why[0] && entry->state != STORE_UNFINISHED)
-        json_text("why", entry->why);
-    json_end();
+        bspz_json_text(json, "why", entry->why);
+    bspz_json_end(json);
 }
 
-static void list_end(struct store *store, const char *job, bool json)
+static void list_end(struct store *store, const char *job, struct bspz_json *json)
 {
     struct manifest_finish finish;
 
     if (store_finished(store, &finish, NULL) < 0)
         return;
     if (json)
-        json_signed("finished", finish.status);
+        bspz_json_signed(json, "finished", finish.status);
     else
         printf("%-14s finished with status %" PRId32 "\n", job, finish.status);
     manifest_finish_free(&finish);
@@ -136,20 +137,20 @@ int list_job(const struct request *request, struct store *store, const char *job
         return complain("out of memory");
     }
     if (request->json) {
-        json_object(NULL);
-        json_text("job", job);
-        json_array("snapshots");
+        bspz_json_object(request->json, NULL);
+        bspz_json_text(request->json, "job", job);
+        bspz_json_array(request->json, "snapshots");
     }
     for (size_t i = 0; i < count; i++)
         if (request->json)
-            json_entry(&entries[i], roles[i]);
+            json_entry(request->json, &entries[i], roles[i]);
         else
             print_entry(job, &entries[i], roles[i], request->now);
     if (request->json)
-        json_end();
+        bspz_json_end(request->json);
     list_end(store, job, request->json);
     if (request->json)
-        json_end();
+        bspz_json_end(request->json);
     free(roles);
     free(entries);
     return STATUS_OK;
@@ -166,7 +167,7 @@ static void name_hosts(struct store *store, const char *job)
 }
 
 /* What those hosts say that have images of their own. */
-static int list_elsewhere(struct elsewhere *elsewhere, bool json)
+static int list_elsewhere(struct elsewhere *elsewhere, struct bspz_json *json)
 {
     int status = elsewhere_ask(elsewhere, json ? "ls-json" : "ls");
 
@@ -176,10 +177,10 @@ static int list_elsewhere(struct elsewhere *elsewhere, bool json)
         if (!lines)
             continue;
         if (json) {
-            json_object(NULL);
-            json_text("host", elsewhere->hosts.items[i].name);
-            json_ready("jobs", lines);
-            json_end();
+            bspz_json_object(json, NULL);
+            bspz_json_text(json, "host", elsewhere->hosts.items[i].name);
+            bspz_json_format(json, "jobs", "%s", lines);
+            bspz_json_end(json);
         } else {
             printf("on host %s:\n%s", elsewhere->hosts.items[i].name, lines);
         }
@@ -199,7 +200,7 @@ int command_ls(const struct request *request)
     status = target_jobs(&target, &jobs, &count);
     if (status == STATUS_OK) {
         if (request->json)
-            json_array(NULL);
+            bspz_json_array(request->json, NULL);
         else
             printf("%-14s %12s %9s %6s %11s %-5s %s\n", "JOB", "SNAPSHOT", "AGE", "PROCS", "SIZE",
                    "KIND", "STATE");
@@ -214,7 +215,7 @@ int command_ls(const struct request *request)
             status = STATUS_BAD;
         elsewhere_close(&elsewhere);
         if (request->json)
-            json_end();
+            bspz_json_end(request->json);
         free(jobs);
     }
     target_close(&target);
@@ -224,7 +225,7 @@ int command_ls(const struct request *request)
 /* ---- rm -------------------------------------------------------------------------------------- */
 
 /* "on host b, too", and what it could not remove. */
-static void tell_removed(const struct elsewhere *elsewhere, bool json)
+static void tell_removed(const struct elsewhere *elsewhere, struct bspz_json *json)
 {
     for (uint32_t i = 0; i < elsewhere->hosts.count; i++) {
         const char *host = elsewhere->hosts.items[i].name;
@@ -236,10 +237,10 @@ static void tell_removed(const struct elsewhere *elsewhere, bool json)
                     complain("host %s: %s", host,
                              strncmp(line, "bspckpt: ", 9) == 0 ? line + 9 : line);
             } else if (json) {
-                json_object(NULL);
-                json_text("host", host);
-                json_text("directory", line + 8);
-                json_end();
+                bspz_json_object(json, NULL);
+                bspz_json_text(json, "host", host);
+                bspz_json_text(json, "directory", line + 8);
+                bspz_json_end(json);
             } else {
                 printf("on host %s: %s removed\n", host, line + 8);
             }
@@ -256,15 +257,15 @@ static int remove_job(const struct request *request, struct target *target)
 
     snprintf(job.name, sizeof(job.name), "%s", store_job_name(target->store));
     if (request->json)
-        json_object(NULL);
+        bspz_json_object(request->json, NULL);
     int status = elsewhere_open(&elsewhere, request, target, &job, 1);
     if (elsewhere.hosts.count > 0)
         status = elsewhere_ask(&elsewhere, "rm");
     if (request->json)
-        json_array("elsewhere");
+        bspz_json_array(request->json, "elsewhere");
     tell_removed(&elsewhere, request->json);
     if (request->json)
-        json_end();
+        bspz_json_end(request->json);
     if (status != STATUS_OK)
         complain(
             "job %s is kept here as long as other hosts have some of it; rm --local removes it",
@@ -273,11 +274,11 @@ static int remove_job(const struct request *request, struct target *target)
              store_job_remove(target->store, error) < 0)
         status = complain("%s", error);
     else if (request->json)
-        json_text("removed", job.name);
+        bspz_json_text(request->json, "removed", job.name);
     else
         printf("job %s removed\n", job.name);
     if (request->json)
-        json_end();
+        bspz_json_end(request->json);
     elsewhere_close(&elsewhere);
     return status;
 }
@@ -322,10 +323,10 @@ int command_prune(const struct request *request)
     if (store_prune(target.store, request->keep, &removed, error) < 0) {
         status = complain("%s", error);
     } else if (request->json) {
-        json_object(NULL);
-        json_text("job", store_job_name(target.store));
-        json_number("removed", removed);
-        json_end();
+        bspz_json_object(request->json, NULL);
+        bspz_json_text(request->json, "job", store_job_name(target.store));
+        bspz_json_number(request->json, "removed", removed);
+        bspz_json_end(request->json);
     } else {
         printf("job %s: %zu snapshot%s removed\n", store_job_name(target.store), removed,
                removed == 1 ? "" : "s");

@@ -125,7 +125,7 @@ static int take_option(struct request *request, int code, const char *value)
         request->keep = (uint32_t)number;
         return -1;
     case OPT_JSON:
-        request->json = true;
+        request_json(request);
         return -1;
     case OPT_LOCAL:
         request->local = true;

@@ -11,9 +11,9 @@
 
 #include "bsprun/leftovers.h"
 #include "ckpt/bspckpt/elsewhere.h"
-#include "ckpt/bspckpt/json.h"
 #include "ckpt/bspckpt/verify.h"
 #include "lib/base/clock.h"
+#include "lib/base/json.h"
 
 struct part {
     const char *command;
@@ -140,17 +140,18 @@ static int run(struct part *part, int count, char *const *words)
     size_t length = strcspn(part->command, "@");
 
     part->at = part->command[length] ? part->command + length + 1 : NULL;
-    part->request.json = strcmp(part->command, "ls-json") == 0;
+    if (strcmp(part->command, "ls-json") == 0)
+        request_json(&part->request);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strlen(commands[i].name) != length ||
             strncmp(commands[i].name, part->command, length) != 0)
             continue;
         if (part->request.json)
-            json_array(NULL);
+            bspz_json_array(part->request.json, NULL);
         for (int k = 0; k < count; k++)
             run_for(part, i, words[k]);
         if (part->request.json)
-            json_end();
+            bspz_json_end(part->request.json);
         return part->status;
     }
     return complain("part: there is no command %.80s", part->command);

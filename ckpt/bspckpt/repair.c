@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "ckpt/bspckpt/command.h"
-#include "ckpt/bspckpt/json.h"
+#include "lib/base/json.h"
 
 struct repairing {
-    bool json;
+    struct bspz_json *json; /* NULL: for people */
     const char *job;
     unsigned long files;
 };
@@ -20,11 +20,11 @@ static void tell(void *context, const char *file, const char *text)
         printf("%s/%s: %s\n", repairing->job, file, text);
         return;
     }
-    json_object(NULL);
-    json_text("job", repairing->job);
-    json_text("file", file);
-    json_text("text", text);
-    json_end();
+    bspz_json_object(repairing->json, NULL);
+    bspz_json_text(repairing->json, "job", repairing->job);
+    bspz_json_text(repairing->json, "file", file);
+    bspz_json_text(repairing->json, "text", text);
+    bspz_json_end(repairing->json);
 }
 
 static int repair_job(struct repairing *repairing, struct store *store, const char *job)
@@ -47,15 +47,15 @@ static int repair_jobs(const struct request *request, struct target *target)
     if (status != STATUS_OK)
         return status;
     if (request->json) {
-        json_object(NULL);
-        json_array("repaired");
+        bspz_json_object(request->json, NULL);
+        bspz_json_array(request->json, "repaired");
     }
     for (size_t i = 0; i < count; i++)
         if (repair_job(&repairing, target->store, jobs[i].name) != STATUS_OK)
             status = STATUS_BAD;
     if (request->json) {
-        json_end();
-        json_end();
+        bspz_json_end(request->json);
+        bspz_json_end(request->json);
     } else {
         printf("%lu file%s made again\n", repairing.files, repairing.files == 1 ? "" : "s");
     }

@@ -5,67 +5,70 @@
 #include <string.h>
 
 #include "ckpt/bspckpt/command.h"
-#include "ckpt/bspckpt/json.h"
 #include "ckpt/format/reader.h"
+#include "lib/base/json.h"
 #include "lib/wire/schema.h"
 
 /* ---- The manifest as JSON: the fields are walked, none can be forgotten -----------------------
  */
 
-static void json_fields(const struct wire_schema *schema, const void *fields);
+static void json_fields(struct bspz_json *json, const struct wire_schema *schema,
+                        const void *fields);
 
-static void json_list(const struct wire_field *field, const struct wire_list *list)
+static void json_list(struct bspz_json *json, const struct wire_field *field,
+                      const struct wire_list *list)
 {
     const struct wire_schema *record = wire_field_record(field);
 
-    json_array(field->name);
+    bspz_json_array(json, field->name);
     for (uint32_t i = 0; i < list->count; i++) {
         if (field->type == WIRE_TYPE_texts) {
-            json_text(NULL, ((const char *const *)list->items)[i]);
+            bspz_json_text(json, NULL, ((const char *const *)list->items)[i]);
         } else if (field->type == WIRE_TYPE_numbers) {
-            json_number(NULL, ((const uint64_t *)list->items)[i]);
+            bspz_json_number(json, NULL, ((const uint64_t *)list->items)[i]);
         } else {
-            json_object(NULL);
-            json_fields(record, (const char *)list->items + i * record->size);
-            json_end();
+            bspz_json_object(json, NULL);
+            json_fields(json, record, (const char *)list->items + i * record->size);
+            bspz_json_end(json);
         }
     }
-    json_end();
+    bspz_json_end(json);
 }
 
-static void json_field(const struct wire_field *field, const void *value)
+static void json_field(struct bspz_json *json, const struct wire_field *field, const void *value)
 {
     const struct wire_bytes *bytes = value;
 
     switch (field->type) {
     case WIRE_TYPE_u32:
-        json_number(field->name, *(const uint32_t *)value);
+        bspz_json_number(json, field->name, *(const uint32_t *)value);
         break;
     case WIRE_TYPE_u64:
-        json_number(field->name, *(const uint64_t *)value);
+        bspz_json_number(json, field->name, *(const uint64_t *)value);
         break;
     case WIRE_TYPE_i32:
-        json_signed(field->name, *(const int32_t *)value);
+        bspz_json_signed(json, field->name, *(const int32_t *)value);
         break;
     case WIRE_TYPE_flag:
-        json_flag(field->name, *(const bool *)value);
+        bspz_json_flag(json, field->name, *(const bool *)value);
         break;
     case WIRE_TYPE_text:
-        json_text(field->name, *(const char *const *)value);
+        bspz_json_text(json, field->name, *(const char *const *)value);
         break;
     case WIRE_TYPE_bytes:
-        json_bytes(field->name, bytes->data, bytes->size);
+        bspz_json_bytes(json, field->name, bytes->data, bytes->size);
         break;
     default:
-        json_list(field, value);
+        json_list(json, field, value);
         break;
     }
 }
 
-static void json_fields(const struct wire_schema *schema, const void *fields)
+static void json_fields(struct bspz_json *json, const struct wire_schema *schema,
+                        const void *fields)
 {
     for (uint32_t i = 0; i < schema->count; i++)
-        json_field(&schema->fields[i], (const char *)fields + schema->fields[i].offset);
+        json_field(json, &schema->fields[i], (const char *)fields + schema->fields[i].offset);
 }
 
 /* ---- The manifest as text -------------------------------------------------------------------- */
@@ -201,63 +204,64 @@ static void print_image(const struct bspz_image *image, uint32_t pid, const stru
     }
 }
 
-static void json_regions(const struct bspz_image *image)
+static void json_regions(struct bspz_json *json, const struct bspz_image *image)
 {
     char protection[5];
 
-    json_array("regions");
+    bspz_json_array(json, "regions");
     for (uint64_t i = 0; i < image->end.regions; i++) {
         const struct bspz_image_region *region = image->regions[i];
-        json_object(NULL);
-        json_number("address", region->address);
-        json_number("length", region->length);
-        json_text("protection", protection_text(region, protection));
-        json_text("kind", region_kind_text(region->kind));
-        json_number("flags", region->flags);
-        json_number("offset", region->offset);
-        json_text("path", bspz_image_region_path(region));
-        json_number("saved", saved_bytes(image, region));
-        json_end();
+        bspz_json_object(json, NULL);
+        bspz_json_number(json, "address", region->address);
+        bspz_json_number(json, "length", region->length);
+        bspz_json_text(json, "protection", protection_text(region, protection));
+        bspz_json_text(json, "kind", region_kind_text(region->kind));
+        bspz_json_number(json, "flags", region->flags);
+        bspz_json_number(json, "offset", region->offset);
+        bspz_json_text(json, "path", bspz_image_region_path(region));
+        bspz_json_number(json, "saved", saved_bytes(image, region));
+        bspz_json_end(json);
     }
-    json_end();
-    json_array("descriptors");
+    bspz_json_end(json);
+    bspz_json_array(json, "descriptors");
     for (uint64_t i = 0; i < image->end.descriptors; i++) {
         const struct bspz_image_descriptor *descriptor = image->descriptors[i];
-        json_object(NULL);
-        json_number("number", descriptor->number);
-        json_text("kind", descriptor_kind_text(descriptor->kind));
-        json_number("flags", descriptor->flags);
-        json_number("offset", descriptor->offset);
-        json_number("size", descriptor->size);
-        json_number("same_as", descriptor->same_as);
-        json_text("path", bspz_image_descriptor_path(descriptor));
-        json_end();
+        bspz_json_object(json, NULL);
+        bspz_json_number(json, "number", descriptor->number);
+        bspz_json_text(json, "kind", descriptor_kind_text(descriptor->kind));
+        bspz_json_number(json, "flags", descriptor->flags);
+        bspz_json_number(json, "offset", descriptor->offset);
+        bspz_json_number(json, "size", descriptor->size);
+        bspz_json_number(json, "same_as", descriptor->same_as);
+        bspz_json_text(json, "path", bspz_image_descriptor_path(descriptor));
+        bspz_json_end(json);
     }
-    json_end();
+    bspz_json_end(json);
 }
 
-static void json_image(const struct bspz_image *image, uint32_t pid, const struct codings *codings)
+static void json_image(struct bspz_json *json, const struct bspz_image *image, uint32_t pid,
+                       const struct codings *codings)
 {
-    json_object(NULL);
-    json_number("pid", pid);
-    json_number("length", image->end.length);
-    json_bytes("digest", image->name.digest, sizeof(image->name.digest));
-    json_number("generation", image->header.generation);
-    json_number("version", image->header.version);
-    json_number("pages", count_pages(image, false));
-    json_number("pages_here", count_pages(image, true));
-    json_array("codings");
+    bspz_json_object(json, NULL);
+    bspz_json_number(json, "pid", pid);
+    bspz_json_number(json, "length", image->end.length);
+    bspz_json_bytes(json, "digest", image->name.digest, sizeof(image->name.digest));
+    bspz_json_number(json, "generation", image->header.generation);
+    bspz_json_number(json, "version", image->header.version);
+    bspz_json_number(json, "pages", count_pages(image, false));
+    bspz_json_number(json, "pages_here", count_pages(image, true));
+    bspz_json_array(json, "codings");
     for (int i = 0; i < BSPZ_IMAGE_CODING_COUNT; i++) {
-        json_object(NULL);
-        json_text("coding", coding_names[i]);
-        json_number("records", codings->records[i]);
-        json_number("raw", codings->raw[i]);
-        json_number("stored", codings->stored[i]);
-        json_end();
+        bspz_json_object(json, NULL);
+        bspz_json_text(json, "coding", coding_names[i]);
+        bspz_json_number(json, "records", codings->records[i]);
+        bspz_json_number(json, "raw", codings->raw[i]);
+        bspz_json_number(json, "stored", codings->stored[i]);
+        bspz_json_end(json);
     }
-    json_end();
-    json_regions(image);
-    json_end();
+    bspz_json_end(json);
+    json_regions(json, image);
+    bspz_json_end(json);
 }
 
 static int show_image(const struct request *request, struct store *store,
@@ -271,8 +275,10 @@ static int show_image(const struct request *request, struct store *store,
                              manifest->images.items[pid].image_pid, &fault);
     if (status == 0) {
         status = count_codings(&loaded.image, &codings, &fault);
-        if (status == 0)
-            (request->json ? json_image : print_image)(&loaded.image, pid, &codings);
+        if (status == 0 && request->json)
+            json_image(request->json, &loaded.image, pid, &codings);
+        else if (status == 0)
+            print_image(&loaded.image, pid, &codings);
         loaded_close(&loaded);
     }
     return status < 0 ? complain("the image of process %" PRIu32 ": %s", pid, fault.text)
@@ -289,12 +295,12 @@ static int show(const struct request *request, struct store *store, const struct
         return complain("there is no process %" PRId64 ": the job has %" PRIu32, request->pid,
                         manifest->nprocs);
     if (request->json) {
-        json_object(NULL);
-        json_text("name", store_job_name(store));
-        json_object("manifest");
-        json_fields(manifest_schema(), manifest);
-        json_end();
-        json_array("processes");
+        bspz_json_object(request->json, NULL);
+        bspz_json_text(request->json, "name", store_job_name(store));
+        bspz_json_object(request->json, "manifest");
+        json_fields(request->json, manifest_schema(), manifest);
+        bspz_json_end(request->json);
+        bspz_json_array(request->json, "processes");
     } else {
         print_manifest(store, manifest, request->now);
     }
@@ -303,8 +309,8 @@ static int show(const struct request *request, struct store *store, const struct
             show_image(request, store, manifest, pid) != STATUS_OK)
             status = STATUS_BAD;
     if (request->json) {
-        json_end();
-        json_end();
+        bspz_json_end(request->json);
+        bspz_json_end(request->json);
     }
     return status;
 }

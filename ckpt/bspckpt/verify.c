@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ckpt/bspckpt/elsewhere.h"
-#include "ckpt/bspckpt/json.h"
+#include "lib/base/json.h"
 
 #define FILE_SIZE 256 /* JOB/S.T/PID.img */
 
@@ -308,23 +308,23 @@ static bool counts(const struct verifying *verifying, const struct finding *foun
            !find(verifying, FOUND_WHOLE, found->file);
 }
 
-static void say_json(const struct finding *found)
+static void say_json(struct bspz_json *json, const struct finding *found)
 {
     const char *file = strchr(found->file, '/');
     char job[FILE_SIZE];
 
     snprintf(job, sizeof(job), "%.*s", (int)(file - found->file), found->file);
-    json_object(NULL);
-    json_text("job", job);
-    json_text("file", file + 1);
+    bspz_json_object(json, NULL);
+    bspz_json_text(json, "job", job);
+    bspz_json_text(json, "file", file + 1);
     if (found->host)
-        json_text("host", found->host);
+        bspz_json_text(json, "host", found->host);
     if (found->end > found->first) {
-        json_number("first", found->first);
-        json_number("last", found->end - 1);
+        bspz_json_number(json, "first", found->first);
+        bspz_json_number(json, "last", found->end - 1);
     }
-    json_text("text", found->text);
-    json_end();
+    bspz_json_text(json, "text", found->text);
+    bspz_json_end(json);
 }
 
 static void say(const struct finding *found, bool local, const char *hosts)
@@ -350,8 +350,8 @@ static unsigned long say_all(const struct verifying *verifying, const struct req
     unsigned long faults = 0, snapshots = 0;
 
     if (request->json) {
-        json_object(NULL);
-        json_array("faults");
+        bspz_json_object(request->json, NULL);
+        bspz_json_array(request->json, "faults");
     }
     for (size_t i = 0; i < verifying->count; i++) {
         const struct finding *found = &verifying->items[i];
@@ -361,14 +361,14 @@ static unsigned long say_all(const struct verifying *verifying, const struct req
         if (found->kind == FOUND_SNAPSHOT)
             snapshots++;
         else if (faults++, request->json)
-            say_json(found);
+            say_json(request->json, found);
         else
             say(found, request->local, hosts);
     }
     if (request->json) {
-        json_end();
-        json_number("snapshots", snapshots);
-        json_end();
+        bspz_json_end(request->json);
+        bspz_json_number(request->json, "snapshots", snapshots);
+        bspz_json_end(request->json);
     } else {
         printf("%lu snapshot%s, %lu damaged file%s\n", snapshots, snapshots == 1 ? "" : "s", faults,
                faults == 1 ? "" : "s");

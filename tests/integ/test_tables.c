@@ -172,12 +172,12 @@ START_TEST(learned_as_json)
     struct learned_facts facts = learned_of_two_failures();
     char *text;
     size_t size;
-    FILE *file = open_memstream(&text, &size);
+    struct bspz_json json = {.file = open_memstream(&text, &size)};
 
-    learned_print_json(file, &facts);
+    learned_json(&json, NULL, &facts);
     facts.interval_ns = UINT64_MAX;
-    learned_print_json(file, &facts);
-    ck_assert_int_eq(fclose(file), 0);
+    learned_json(&json, NULL, &facts);
+    ck_assert_int_eq(fclose(json.file), 0);
     ck_assert_ptr_nonnull(strstr(text, "{\"known\":true,\"hosts\":4,\"processes\":8,\"kinds\":["
                                        "{\"kind\":\"host\",\"seen\":2,"));
     ck_assert_ptr_nonnull(strstr(text, "\"kind\":\"split\",\"seen\":0,\"watched\":14400,"
