@@ -27,31 +27,11 @@ static void note_one(struct asking *asking)
         remote_start_close(asking->start, NULL);
 }
 
-/* The lines of a child behind one another. */
-static char *in_one_line(const char *text)
-{
-    char *line = malloc(2 * strlen(text) + 1), *to = line;
-
-    if (!line)
-        return NULL;
-    for (const char *at = text; *at; at++) {
-        if (*at != '\n') {
-            *to++ = *at;
-            continue;
-        }
-        at += strspn(at, "\n\r\t ") - 1;
-        if (at[1])
-            to = stpcpy(to, "; ");
-    }
-    *to = '\0';
-    return line;
-}
-
 static void on_failed(void *context, uint32_t host, const char *text)
 {
     struct asking *asking = context;
 
-    asking->answers[host].failure = in_one_line(text);
+    asking->answers[host].failure = strdup(text);
     note_one(asking);
 }
 
@@ -69,15 +49,10 @@ static void on_output(void *context, uint32_t host, const char *bytes, size_t si
     note_one(asking);
 }
 
-static const char *variable(const char *name)
-{
-    return getenv(name);
-}
-
 static int run(struct asking *asking, const struct ask *ask)
 {
-    struct remote_start_config config = {.kind =
-                                             launch_kind(ask->launcher, hosts_in_slurm(variable)),
+    struct remote_start_host *hosts = calloc(ask->hosts->count + 1u, sizeof *hosts);
+    struct remote_start_config config = {.kind = ask->kind,
                                          .launcher = ask->launcher,
                                          .words = ask->words,
                                          .timeout_ms = ask->timeout_ms,
@@ -85,22 +60,25 @@ static int run(struct asking *asking, const struct ask *ask)
                                          .failed = on_failed,
                                          .ended = on_ended,
                                          .output = on_output};
-    int error = remote_start_open(&asking->loop, &config, asking, &asking->start);
+    int error = hosts ? 0 : -ENOMEM;
+    uint32_t count = 0;
 
-    if (error)
-        return error;
-    /* One by one: with Slurm, those that are added together have one answer. */
-    for (uint32_t i = 0; i < ask->hosts->count && !error; i++) {
-        struct remote_start_host host = {.number = i, .host = &ask->hosts->items[i]};
+    for (uint32_t i = 0; i < ask->hosts->count && !error; i++)
+        if (ask->wanted[i])
+            hosts[count++] = (struct remote_start_host){.number = i, .host = &ask->hosts->items[i]};
+    if (!error && count > 0)
+        error = remote_start_open(&asking->loop, &config, asking, &asking->start);
+    if (!error && count > 0) {
+        /* With Slurm, those that are added together have one call and one answer. */
+        uint32_t step = ask->one_call ? count : 1;
 
-        if (!ask->wanted[i])
-            continue;
-        error = remote_start_add(asking->start, &host, 1);
-        asking->awaited += !error;
+        for (; asking->awaited < count && !error; asking->awaited += error ? 0 : step)
+            error = remote_start_add(asking->start, hosts + asking->awaited, step);
+        if (error)
+            remote_start_close(asking->start, NULL);
+        uv_run(&asking->loop, UV_RUN_DEFAULT);
     }
-    if (error || asking->awaited == 0)
-        remote_start_close(asking->start, NULL);
-    uv_run(&asking->loop, UV_RUN_DEFAULT);
+    free(hosts);
     return error;
 }
 

@@ -6,17 +6,20 @@
 #include <stdint.h>
 
 #include "bsprun/hosts/hosts.h"
+#include "bsprun/hosts/launch_command.h"
 
 /* One of the two is set for each host that was asked; both are for free(). */
 struct ask_answer {
     char *output;  /* its standard output, up to 1 MiB; it has ended with status 0 */
-    char *failure; /* one line: which host, and why it has not answered */
+    char *failure; /* lines: which host, and why it has not answered */
 };
 
 struct ask {
     const struct hosts *hosts;
-    const bool *wanted;       /* by host: those that are asked */
-    const char *launcher;     /* as of --launcher; NULL: ssh, or srun inside a Slurm allocation */
+    const bool *wanted; /* by host: those that are asked */
+    enum launch_kind kind;
+    bool one_call;        /* with Slurm: one call asks all, and its output is the answer of each */
+    const char *launcher; /* as of --launcher; or NULL */
     const char *const *words; /* what is executed there, NULL-terminated */
     uint64_t timeout_ms;      /* for each host; 0: none */
 };

@@ -2,71 +2,15 @@
  *
  * On each host bspload --probe is executed, which must lie where it lies here; where it does not, a
  * shell prints what the system says.  Under Slurm one call asks all hosts. */
-#include <errno.h>
 #include <libgen.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/hosts/remote_start.h"
+#include "bsprun/hosts/ask_hosts.h"
 #include "bsprun/load/load.h"
-
-struct look {
-    struct load *loads;
-    const struct hosts *hosts;
-    bool one_call; /* all hosts answer together, each in a line that begins with its name */
-    uint32_t awaited;
-    uv_loop_t loop;
-    struct remote_start *start;
-};
-
-/* ---- Answers ---- */
-
-static void note_one(struct look *look)
-{
-    if (--look->awaited == 0)
-        remote_start_close(look->start, NULL);
-}
-
-static void fail(struct load *load, const char *text)
-{
-    free(load->failure);
-    load->failure = strdup(text);
-}
-
-static void on_failed(void *context, uint32_t host, const char *text)
-{
-    struct look *look = context;
-
-    fail(&look->loads[host], text);
-    note_one(look);
-}
-
-static void on_ended(void *context, uint32_t host, int wait_status, const char *text)
-{
-    (void)wait_status; /* never: nothing is ever ready */
-    on_failed(context, host, text);
-}
-
-static void on_output(void *context, uint32_t host, const char *bytes, size_t size)
-{
-    struct look *look = context;
-    const char *name = look->hosts->items[host].name;
-    const char *answer = look->one_call ? load_line_of(bytes, name) : bytes;
-    char text[WIRE_NAME_MAX + 64];
-
-    (void)size;
-    snprintf(text, sizeof text, "host %s: %s", name,
-             answer ? "what it answered is not understood" : "it has not answered");
-    if (!answer || !load_read(&look->loads[host], answer))
-        fail(&look->loads[host], text);
-    note_one(look);
-}
-
-/* ---- Questions ---- */
 
 /* A line for the shell there; to be freed.  named: the answer is one line, with the node's name. */
 static char *question(bool named)
@@ -90,68 +34,54 @@ static char *question(bool named)
     return line;
 }
 
-/* False: no memory. */
-static bool ask(struct look *look, const struct options_hosts *hosts)
+static void take_answer(struct load *load, const char *name, const struct ask_answer *answer,
+                        bool one_call)
 {
-    struct remote_start_host others[HOSTS_MAX];
+    const char *text = answer->output;
 
-    for (uint32_t i = 0; i < hosts->all.count; i++)
-        if (!hosts_is_own(hosts->all.items[i].name, hosts->own))
-            others[look->awaited++] =
-                (struct remote_start_host){.number = i, .host = &hosts->all.items[i]};
-    if (look->awaited > 0 && remote_start_add(look->start, others, look->awaited) != 0)
-        return false;
-    for (uint32_t i = 0; i < hosts->all.count; i++)
-        if (hosts_is_own(hosts->all.items[i].name, hosts->own))
-            load_probe(&look->loads[i]);
-    return true;
-}
-
-static bool run(struct look *look, const struct options_hosts *hosts)
-{
-    enum launch_kind kind = launch_kind(hosts->launcher, hosts->slurm);
-    char *line = question(kind == LAUNCH_SLURM);
-    const char *const words[] = {"/bin/sh", "-c", line, NULL};
-    struct remote_start_config config = {.kind = kind,
-                                         .launcher = hosts->launcher,
-                                         .words = words,
-                                         .timeout_ms = hosts->connect_ms,
-                                         .keep_output = true,
-                                         .failed = on_failed,
-                                         .ended = on_ended,
-                                         .output = on_output};
-    bool good = line && uv_loop_init(&look->loop) == 0;
-
-    look->hosts = &hosts->all;
-    look->one_call = kind == LAUNCH_SLURM;
-    if (good) {
-        good = remote_start_open(&look->loop, &config, look, &look->start) == 0;
-        if (good) {
-            good = ask(look, hosts);
-            if (look->awaited == 0 || !good)
-                remote_start_close(look->start, NULL);
-            uv_run(&look->loop, UV_RUN_DEFAULT);
-        }
-        uv_loop_close(&look->loop);
-    }
-    free(line);
-    return good;
+    if (text && one_call)
+        text = load_line_of(text, name);
+    if (answer->failure)
+        load->failure = strdup(answer->failure);
+    else if ((!text || !load_read(load, text)) &&
+             asprintf(&load->failure, "host %s: %s", name,
+                      text ? "what it answered is not understood" : "it has not answered") < 0)
+        load->failure = NULL;
 }
 
 struct load *load_look(const struct options_hosts *hosts)
 {
-    struct look look = {.loads = calloc(hosts->all.count + 1u, sizeof *look.loads)};
-    struct sigaction ignored = {.sa_handler = SIG_IGN}, before;
-    bool good;
+    const enum launch_kind kind = launch_kind(hosts->launcher, hosts->slurm);
+    char *line = question(kind == LAUNCH_SLURM);
+    const char *const words[] = {"/bin/sh", "-c", line, NULL};
+    struct load *loads = calloc(hosts->all.count + 1u, sizeof *loads);
+    struct ask_answer *answers = calloc(hosts->all.count + 1u, sizeof *answers);
+    bool wanted[HOSTS_MAX];
+    const struct ask question = {.hosts = &hosts->all,
+                                 .wanted = wanted,
+                                 .kind = kind,
+                                 .one_call = kind == LAUNCH_SLURM,
+                                 .launcher = hosts->launcher,
+                                 .words = words,
+                                 .timeout_ms = hosts->connect_ms};
 
-    if (!look.loads)
-        return NULL;
-    sigaction(SIGPIPE, &ignored, &before);
-    good = run(&look, hosts);
-    sigaction(SIGPIPE, &before, NULL);
+    for (uint32_t i = 0; i < hosts->all.count; i++)
+        wanted[i] = !hosts_is_own(hosts->all.items[i].name, hosts->own);
+    bool good = line && loads && answers && ask_hosts(&question, answers) == 0;
+    for (uint32_t i = 0; i < hosts->all.count && good; i++)
+        if (wanted[i])
+            take_answer(&loads[i], hosts->all.items[i].name, &answers[i], kind == LAUNCH_SLURM);
+        else
+            load_probe(&loads[i]);
+    for (uint32_t i = 0; answers && i < hosts->all.count; i++) {
+        free(answers[i].output);
+        free(answers[i].failure);
+    }
+    free(answers);
+    free(line);
     if (good)
-        return look.loads;
-    load_free_all(look.loads, hosts->all.count);
+        return loads;
+    load_free_all(loads, hosts->all.count);
     return NULL;
 }
 

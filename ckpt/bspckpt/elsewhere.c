@@ -190,6 +190,26 @@ static bool take_lines(char *output, int *status)
     return true;
 }
 
+/* The lines of a child behind one another; for free(). */
+static char *in_one_line(const char *text)
+{
+    char *line = malloc(2 * strlen(text) + 1), *to = line;
+
+    if (!line)
+        return NULL;
+    for (const char *at = text; *at; at++) {
+        if (*at != '\n') {
+            *to++ = *at;
+            continue;
+        }
+        at += strspn(at, "\n\r\t ") - 1;
+        if (at[1])
+            to = stpcpy(to, "; ");
+    }
+    *to = '\0';
+    return line;
+}
+
 static void take_answer(struct elsewhere *elsewhere, uint32_t i)
 {
     struct ask_answer *answer = &elsewhere->answers[i];
@@ -199,10 +219,12 @@ static void take_answer(struct elsewhere *elsewhere, uint32_t i)
         elsewhere->status = status != STATUS_OK ? STATUS_BAD : elsewhere->status;
         return;
     }
-    if (answer->failure)
-        complain("%s", answer->failure);
+    char *failure = answer->failure ? in_one_line(answer->failure) : NULL;
+    if (failure)
+        complain("%s", failure);
     else
         complain("host %s: what it answered is not understood", elsewhere->hosts.items[i].name);
+    free(failure);
     free(answer->output);
     answer->output = NULL;
     elsewhere->wanted[i] = false;
@@ -210,10 +232,16 @@ static void take_answer(struct elsewhere *elsewhere, uint32_t i)
     elsewhere->status = STATUS_BAD;
 }
 
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
 static int ask(struct elsewhere *elsewhere, const char *command, uint64_t timeout_ms)
 {
     const struct ask question = {.hosts = &elsewhere->hosts,
                                  .wanted = elsewhere->wanted,
+                                 .kind = launch_kind(elsewhere->launcher, hosts_in_slurm(variable)),
                                  .launcher = elsewhere->launcher,
                                  .words = (const char *const *)elsewhere->words,
                                  .timeout_ms = timeout_ms};
