@@ -195,9 +195,6 @@ int store_newest(struct store *store, uint64_t superstep, uint64_t before,
 /* ---- Mending ---------------------------------------------------------------------------------
  */
 
-/* Whether somebody has the directory locked: a job is running there. */
-bool store_in_use(const struct store *store);
-
 /* A file of the job, by its path below the job's folder, and a line about it. */
 typedef void store_loss_function(void *context, const char *file, const char *text);
 

@@ -10,7 +10,8 @@
 
 #include "ckpt/inside.h"
 
-bool store_in_use(const struct store *store)
+/* Whether somebody has the directory locked: a job is running there. */
+static bool is_in_use(const struct store *store)
 {
     int file = openat(store->base, LOCK_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -85,7 +86,7 @@ int store_survey(struct store *store, store_loss_function *tell, void *context)
 
     look_at_record(&survey, TERM_NAME);
     look_at_record(&survey, TERM_COPY);
-    if (store_in_use(store) || store_names(store->job, &names, &count) < 0)
+    if (is_in_use(store) || store_names(store->job, &names, &count) < 0)
         return survey.found; /* it may be taking a snapshot */
     for (size_t i = 0; i < count; i++)
         look_for_orphans(&survey, names[i]);

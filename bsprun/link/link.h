@@ -66,7 +66,7 @@ struct links_setup {
     bool encrypt;
     /* A peer that sends nothing for so long is lost, within half of that again; 0: never. */
     uint32_t heartbeat_ms;
-    struct link_bell *bell; /* NULL: only links_poke sees that ranks have arrived */
+    struct link_bell *bell; /* NULL: nobody says that ranks have arrived */
     /* How long the thread of the bell, when all ranks here wait for others, asks the connections
      * again and again before it leaves them to the loop; 0: not at all. */
     uint64_t spin_ns;
@@ -112,11 +112,8 @@ uint64_t links_waiting(const struct links *links, uint32_t host);
  * hosts and board->here are written.  To be called before BSPZ_PHASE_RUN.  0 or -errno. */
 int links_mirror(struct links *links, int board_fd, int nprocs);
 
-/* The doorbell was rung. */
-void links_poke(struct links *links);
-
-/* The same, by the thread that waits for it: saves the way through the loop.  And what the others
- * send, while all ranks here wait for that, is received in it (spin_ns). */
+/* The doorbell was rung; said by the thread that waits for it, which saves the way through the loop.  What
+ * the others send, while all ranks here wait for that, is received in it (spin_ns). */
 void link_bell_rung(struct link_bell *bell);
 /* How that thread waits: until the doorbell is another one than `seen`. */
 void link_bell_wait(struct link_bell *bell, struct bspz_board *board, uint32_t seen);

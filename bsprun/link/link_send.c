@@ -81,13 +81,6 @@ void links_send_due(struct links *links)
     }
 }
 
-void links_poke(struct links *links)
-{
-    links_lock(links);
-    links_send_due(links);
-    links_unlock(links);
-}
-
 int links_send(struct links *links, uint32_t host, struct wire_message *message)
 {
     struct link *link = links_to(links, host);

@@ -301,24 +301,6 @@ int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,
     return elsewhere->status;
 }
 
-char *elsewhere_names(const struct elsewhere *elsewhere)
-{
-    char *names = strdup("");
-
-    for (uint32_t i = 0; names && i < elsewhere->hosts.count; i++) {
-        char *longer = NULL;
-
-        if (!elsewhere->wanted[i])
-            continue;
-        if (asprintf(&longer, "%s%s%s", names, *names ? ", " : "", elsewhere->hosts.items[i].name) <
-            0)
-            longer = NULL;
-        free(names);
-        names = longer;
-    }
-    return names;
-}
-
 void elsewhere_close(struct elsewhere *elsewhere)
 {
     forget_answers(elsewhere);

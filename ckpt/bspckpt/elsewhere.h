@@ -47,8 +47,6 @@ int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,
 /* Asks those that have parts.  Afterwards each that answered has the lines in its answer; others
  * are told. */
 int elsewhere_ask(struct elsewhere *elsewhere, const char *command);
-/* The names of those that have parts, "a, b"; for free(); NULL: no memory. */
-char *elsewhere_names(const struct elsewhere *elsewhere);
 void elsewhere_close(struct elsewhere *elsewhere);
 
 /* The other end: executes the command and says all that is to be said. */

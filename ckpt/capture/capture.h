@@ -86,9 +86,6 @@ int bspz_common_list(const struct bspz_capture_options *options, struct bspz_com
 int bspz_common_take(const struct bspz_capture_options *options, int fd, struct bspz_range *kept,
                      uint32_t room, char why[BSPZ_WHY_SIZE]);
 
-/* Whether a rule can be understood. */
-bool bspz_capture_rule_valid(const char *rule);
-
 /* ---- Copies of this process -------------------------------------------------------------------
  *
  * A copy is a grandchild whose parent has ended, or a sibling, so that the program never notices

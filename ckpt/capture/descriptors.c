@@ -102,7 +102,8 @@ static enum bspz_descriptor_kind kind_of(const struct stat *status, const char *
     return S_ISDIR(status->st_mode) ? BSPZ_FD_DIRECTORY : BSPZ_FD_FILE;
 }
 
-uint32_t bspz_descriptor_mark(int number)
+/* The mark of an open file description, or 0: see BSPZ_SHARED_FIRST. */
+static uint32_t mark_of(int number)
 {
     long mark = bspz_sys3(SYS_fcntl, number, F_GETSIG, 0);
 
@@ -154,7 +155,7 @@ static int describe(struct bspz_descriptor *one, bool is_jobs, char *buffer,
                 : S_ISREG(status.st_mode) ? BSPZ_FD_FILE
                                           : BSPZ_FD_OTHER;
     if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
-        one->shared = bspz_descriptor_mark(one->number);
+        one->shared = mark_of(one->number);
     return 0;
 }
 
@@ -265,12 +266,4 @@ int bspz_descriptors_read(struct bspz_descriptors *all, const int *jobs, uint32_
     }
     find_same(all);
     return 0;
-}
-
-const struct bspz_descriptor *bspz_descriptors_find(const struct bspz_descriptors *all, int number)
-{
-    for (uint32_t i = 0; i < all->count; i++)
-        if (all->descriptor[i].number == number)
-            return &all->descriptor[i];
-    return NULL;
 }

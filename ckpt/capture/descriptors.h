@@ -43,10 +43,4 @@ struct bspz_descriptors {
 int bspz_descriptors_read(struct bspz_descriptors *descriptors, const int *jobs, uint32_t job_count,
                           struct bspz_arena *arena);
 
-/* The mark of an open file description, or 0: see BSPZ_SHARED_FIRST. */
-uint32_t bspz_descriptor_mark(int number);
-
-const struct bspz_descriptor *bspz_descriptors_find(const struct bspz_descriptors *descriptors,
-                                                    int number);
-
 #endif

@@ -39,15 +39,6 @@ static bool decimal(const char *text, int *value)
     return true;
 }
 
-bool bspz_capture_rule_valid(const char *rule)
-{
-    int number;
-
-    if (strncmp(rule, "fd:", 3) == 0)
-        return decimal(rule + 3, &number);
-    return strcmp(rule, BSPZ_RULE_CHILD) == 0 || (strncmp(rule, "path:", 5) == 0 && rule[5]);
-}
-
 bool bspz_rules_have(const struct bspz_capture_options *options, const char *rule)
 {
     for (uint32_t i = 0; i < options->rule_count; i++)

@@ -56,17 +56,6 @@ const char *coord_phase_name(enum coord_phase phase)
     return (unsigned)phase < COORD_PHASE_COUNT ? phases[phase].name : "unknown";
 }
 
-const char *coord_ticket_name(enum coord_ticket_state state)
-{
-    static const char *const names[COORD_TICKET_STATE_COUNT] = {
-        [COORD_TICKET_NONE] = "NONE",
-        [COORD_TICKET_OPEN] = "OPEN",
-        [COORD_TICKET_PERSISTING] = "PERSISTING",
-        [COORD_TICKET_ANNOUNCED] = "ANNOUNCED",
-    };
-    return (unsigned)state < COORD_TICKET_STATE_COUNT ? names[state] : "unknown";
-}
-
 /* ---- Effects and complaints --------------------------------------------------------------- */
 
 struct coord_effect *coord_add_effect(struct coord *state, struct coord_effects *effects,

@@ -406,6 +406,5 @@ struct coord_outcome coord_outcome(const struct coord *state);
 void coord_event_text(const struct coord_event *event, char *text, size_t size);
 void coord_effect_text(const struct coord_effect *effect, char *text, size_t size);
 const char *coord_phase_name(enum coord_phase phase);
-const char *coord_ticket_name(enum coord_ticket_state state);
 
 #endif

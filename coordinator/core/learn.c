@@ -17,14 +17,6 @@ void coord_add_seen(struct estimate *estimate, const struct coord_seen *seen)
             estimate_failed(estimate, (enum estimate_kind)kind);
 }
 
-bool coord_seen_any(const struct coord_seen *seen)
-{
-    for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++)
-        if (seen->failures[kind] > 0)
-            return true;
-    return seen->host_seconds > 0 || seen->process_seconds > 0;
-}
-
 /* ---- Rates -------------------------------------------------------------------------------- */
 
 static struct estimate_units units(const struct coord *state)

@@ -31,7 +31,5 @@ struct coord_recovery {
 
 /* The time first: failures end it. */
 void coord_add_seen(struct estimate *estimate, const struct coord_seen *seen);
-/* What is not known any more is not subtracted. */
-bool coord_seen_any(const struct coord_seen *seen);
 
 #endif

@@ -1,4 +1,4 @@
-/* addresses.c - addresses as text, those of this host, and names of hosts. */
+/* addresses.c - addresses as text, and those of this host. */
 #include "lib/net/addresses.h"
 
 #include <arpa/inet.h>
@@ -7,10 +7,8 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define LOOKUP_MAX 32u /* addresses of one name */
 
 /* ---- Text --------------------------------------------------------------------------------- */
 
@@ -135,68 +133,4 @@ int net_own_addresses(uint16_t port, bool loopback, char (*texts)[NET_ADDRESS_SI
         }
     freeifaddrs(interfaces);
     return (int)count;
-}
-
-/* ---- Names -------------------------------------------------------------------------------- */
-
-struct net_lookup {
-    uv_getaddrinfo_t request;
-    net_found *found; /* NULL: cancelled */
-    void *context;
-    uint16_t port;
-};
-
-static void on_found(uv_getaddrinfo_t *request, int status, struct addrinfo *list)
-{
-    struct net_lookup *lookup = request->data;
-    char texts[LOOKUP_MAX][NET_ADDRESS_SIZE];
-    const char *addresses[LOOKUP_MAX];
-    unsigned count = 0;
-    for (const struct addrinfo *at = list; at && count < LOOKUP_MAX; at = at->ai_next) {
-        struct sockaddr_storage address = {0};
-        if (at->ai_family != AF_INET && at->ai_family != AF_INET6)
-            continue;
-        memcpy(&address, at->ai_addr, at->ai_addrlen);
-        if (at->ai_family == AF_INET)
-            ((struct sockaddr_in *)&address)->sin_port = htons(lookup->port);
-        else
-            ((struct sockaddr_in6 *)&address)->sin6_port = htons(lookup->port);
-        net_address_text(&address, texts[count]);
-        addresses[count] = texts[count];
-        count++;
-    }
-    uv_freeaddrinfo(list);
-    if (lookup->found)
-        lookup->found(lookup->context, addresses, count,
-                      count > 0    ? NULL
-                      : status < 0 ? uv_strerror(status)
-                                   : "the name has no address");
-    free(lookup);
-}
-
-int net_lookup(uv_loop_t *loop, const char *name, uint16_t port, net_found *found, void *context,
-               struct net_lookup **lookup_out)
-{
-    static const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct net_lookup *lookup = calloc(1, sizeof(*lookup));
-    if (!lookup)
-        return -ENOMEM;
-    lookup->found = found;
-    lookup->context = context;
-    lookup->port = port;
-    lookup->request.data = lookup;
-    int status = uv_getaddrinfo(loop, &lookup->request, on_found, name, NULL, &hints);
-    if (status < 0) {
-        free(lookup);
-        return status;
-    }
-    *lookup_out = lookup;
-    return 0;
-}
-
-void net_lookup_cancel(struct net_lookup *lookup)
-{
-    lookup->found = NULL;
-    /* When it is too late for that, on_found comes all the same. */
-    uv_cancel((uv_req_t *)&lookup->request);
 }

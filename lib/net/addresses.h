@@ -1,4 +1,4 @@
-/* addresses.h - addresses as text, those of this host, and names of hosts.
+/* addresses.h - addresses as text, and those of this host.
  *
  * An address with a port is written "10.0.0.1:4711" or "[fd00::1]:4711". */
 #ifndef ADDRESSES_H
@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
-#include <uv.h>
 
 #define NET_ADDRESS_SIZE 64u /* "[address]:port" and NUL */
 
@@ -27,18 +26,5 @@ socklen_t net_address_length(const struct sockaddr_storage *address);
  * have a carrier, IPv4 first, no link-local ones, loopback only when asked for and last.  At most
  * `max` are written; returns how many, or a negative errno value. */
 int net_own_addresses(uint16_t port, bool loopback, char (*texts)[NET_ADDRESS_SIZE], unsigned max);
-
-/* Looks up a name without stopping the loop: `found` is called once from the loop with the
- * addresses (with that port), or with none and one line that says why.  Both are valid during the
- * call.  Returns 0 or a negative errno value, and then `found` is not called. */
-struct net_lookup;
-typedef void net_found(void *context, const char *const *addresses, unsigned count,
-                       const char *error);
-
-int net_lookup(uv_loop_t *loop, const char *name, uint16_t port, net_found *found, void *context,
-               struct net_lookup **lookup);
-
-/* Only before `found`: it is not called any more. */
-void net_lookup_cancel(struct net_lookup *lookup);
 
 #endif

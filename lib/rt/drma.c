@@ -48,15 +48,6 @@ static BSPZ_COLD BSPZ_NORETURN void fail_pid(const char *function, int pid, int 
               bspz_rt.nprocs - 1);
 }
 
-/* False when there is nothing to do (n = 0; or a negative size that Oxford ignored). */
-static BSPZ_COLD bool unusual_size(const char *function, ptrdiff_t nbytes, int line,
-                                   const char *file)
-{
-    if (nbytes < 0 && !bspz_rt.oxford)
-        bspz_fail(function, line, file, "negative size %td", nbytes);
-    return false;
-}
-
 static BSPZ_COLD BSPZ_NORETURN void fail_arguments(const char *function, int pid, const void *local,
                                                    const char *local_name, ptrdiff_t offset,
                                                    ptrdiff_t nbytes, int line, const char *file)
@@ -74,8 +65,11 @@ static inline bool check(const char *function, int pid, const void *local, const
 {
     if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
         bspz_fail_outside(function, line, file);
-    if (bspz_unlikely(nbytes <= 0))
-        return unusual_size(function, nbytes, line, file);
+    if (bspz_unlikely(nbytes <= 0)) {
+        if (nbytes < 0 && !bspz_rt.oxford) /* which ignored it */
+            bspz_fail(function, line, file, "negative size %td", nbytes);
+        return false;
+    }
     if (bspz_unlikely((unsigned)pid >= (unsigned)bspz_rt.nprocs || !local ||
                       (offset < 0 && !bspz_rt.oxford)))
         fail_arguments(function, pid, local, local_name, offset, nbytes, line, file);

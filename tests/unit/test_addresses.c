@@ -1,11 +1,10 @@
-/* test_addresses.c - network addresses: as text, of this machine, by name. */
+/* test_addresses.c - network addresses: as text, of this machine. */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/net/meet.h"
-#include "tests/unit/loop_play.h"
 #include "tests/unit/suite.h"
 
 START_TEST(addresses_read_as_they_are_written)
@@ -55,50 +54,14 @@ START_TEST(own_addresses_are_usable)
 }
 END_TEST
 
-struct looked_up {
-    unsigned calls, count;
-    char first[NET_ADDRESS_SIZE];
-    char error[200];
-};
-
-static void on_found(void *context, const char *const *addresses, unsigned count, const char *error)
-{
-    struct looked_up *looked_up = context;
-    looked_up->calls++;
-    looked_up->count = count;
-    snprintf(looked_up->first, NET_ADDRESS_SIZE, "%s", count > 0 ? addresses[0] : "");
-    snprintf(looked_up->error, sizeof(looked_up->error), "%s", error ? error : "");
-}
-
-START_TEST(names_are_looked_up)
-{
-    struct looked_up good = {0}, bad = {0}, cancelled = {0};
-    struct net_lookup *lookup;
-    ck_assert_int_eq(net_lookup(&loop, "127.0.0.1", 12, on_found, &good, &lookup), 0);
-    ck_assert_int_eq(net_lookup(&loop, "no..such..name", 12, on_found, &bad, &lookup), 0);
-    ck_assert_int_eq(net_lookup(&loop, "127.0.0.1", 12, on_found, &cancelled, &lookup), 0);
-    net_lookup_cancel(lookup);
-    ck_assert_int_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
-    ck_assert_uint_eq(good.calls, 1);
-    ck_assert_uint_eq(good.count, 1);
-    ck_assert_str_eq(good.first, "127.0.0.1:12");
-    ck_assert_uint_eq(bad.calls, 1);
-    ck_assert_uint_eq(bad.count, 0);
-    ck_assert_str_ne(bad.error, "");
-    ck_assert_uint_eq(cancelled.calls, 0);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("addresses");
     TCase *tests = tcase_create("addresses");
     tcase_set_timeout(tests, 60);
-    tcase_add_checked_fixture(tests, loop_set_up, loop_tear_down);
     tcase_add_loop_test(tests, addresses_read_as_they_are_written, 0, 5);
     tcase_add_test(tests, mapped_address_reads_as_ipv4);
     tcase_add_test(tests, own_addresses_are_usable);
-    tcase_add_test(tests, names_are_looked_up);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

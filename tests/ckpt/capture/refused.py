@@ -48,17 +48,12 @@ def exceptions(place):
         expect(answer(place, kind, rule) != "possible", f"{kind} though {rule} does not name all")
 
 
-def no_rules(place):
-    for rule in ("fd:", "fd:x", "fd:-1", "fd:1x", "path:", "file:1", ""):
-        expect(place.run("refused_pie", "nothing", rule).returncode == 3, f"{rule!r} is accepted")
-
-
 def sanitizer(place):
     said = place.run("refused_asan", "nothing", check=0).stdout.decode()
     expect("the program was compiled with AddressSanitizer" in said, said)
 
 
 main(
-    [each_by_name, exceptions, no_rules]
+    [each_by_name, exceptions]
     + ([sanitizer] if os.path.exists(os.path.join(BIN, "refused_asan")) else [])
 )
