@@ -1,11 +1,12 @@
-/* shell.h - Processor Zero inside an agent: messages become events, effects become messages.
+/* shell.h - Processor Zero inside an agent.
  *
- * The shell owns the state machine (coordinator/core).  It does no I/O of its own: the agent hands
- * it what arrives and gives it functions to send, to set a timer and to report the end.  The own
- * host is served like any other, except that its messages never see a connection.
+ * The shell owns the state machine (coordinator/core).  It hands it one message after the other and
+ * carries out what comes of it.  It does no I/O of its own: the agent hands in what arrives and gives
+ * it functions to send, to set a timer and to report the end.  The own host is served like any
+ * other, except that its messages never see a connection.
  *
  * None of the functions in coord_shell_calls may free the shell.  They may hand in new messages:
- * these are queued and handled after the effects of the present one.
+ * these are queued and taken after the effects of the present one.
  */
 #ifndef COORD_SHELL_H
 #define COORD_SHELL_H
@@ -14,8 +15,9 @@
 #include "lib/wire/wire.h"
 
 struct coord_shell_calls {
-    /* Sends to the agent of a host (the own one included).  The message is valid during the call.
-     * A failure is reported later as coord_shell_host_lost. */
+    /* Sends to the agent of a host (the own one included), or to bsprun (COORD_BSPRUN: CHOSEN,
+     * SAVED, CLOSING; only in jobs with snapshots).  The message is valid during the call.  A failure
+     * is reported later as coord_shell_host_lost. */
     void (*send)(void *context, uint32_t host, const struct wire_message *message);
     /* Starts (again) or stops a timer, whose end is coord_shell_timer. */
     void (*set_timer)(void *context, enum coord_timer timer, uint64_t milliseconds);
@@ -27,8 +29,6 @@ struct coord_shell_calls {
     void (*finish)(void *context, const struct coord_outcome *outcome);
     /* A line of the -vv trace, or NULL when nobody wants it. */
     void (*trace)(void *context, const char *text);
-    /* Tells bsprun of CHOOSE, CLOSE, COMMITTED or RETIRE.  Only called for jobs with snapshots. */
-    void (*tell)(void *context, const struct coord_effect *effect);
     /* A clock that does not go back; NULL: it always shows 0. */
     uint64_t (*now_ns)(void *context);
 };
@@ -38,25 +38,21 @@ struct coord_shell;
 /* `config->moved` and its context are the shell's; everything else is as for coord_new.  NULL as
  * for coord_new. */
 struct coord_shell *coord_shell_new(const struct coord_config *config,
-                                    const unsigned char job[WIRE_JOB_SIZE],
                                     const struct coord_shell_calls *calls, void *context);
 void coord_shell_free(struct coord_shell *shell); /* NULL is fine */
 
-/* A message from the agent of `host`.  Messages of another job, of a kind that is not for
- * Processor Zero, or that name a host other than the sender's count as a broken rule. */
+/* A message from the agent of `host`, or (COORD_BSPRUN) from bsprun; as in coord_step.  Messages of
+ * another job, of a kind that is not for Processor Zero, or that name a host other than the
+ * sender's count as a broken rule. */
 void coord_shell_message(struct coord_shell *shell, uint32_t host,
                          const struct wire_message *message);
-
-/* bsprun asks for the end of the job (its STOP message, whichever agent got it). */
-void coord_shell_stop(struct coord_shell *shell, enum wire_stop_how how, uint32_t signal,
-                      const char *text);
+/* The same for STOP, SAVE and LINK_LOST, which are for whatever term there is; job and term of the
+ * envelope are filled in. */
+void coord_shell_order(struct coord_shell *shell, const struct wire_message *order);
+/* LINK_LOST: the host is gone. */
 void coord_shell_host_lost(struct coord_shell *shell, uint32_t host);
+/* Not from within one of the functions of coord_shell_calls. */
 void coord_shell_timer(struct coord_shell *shell, enum coord_timer timer);
-
-/* bsprun asks for a snapshot (its SAVE message), and answers what it was told. */
-void coord_shell_save(struct coord_shell *shell, bool stop, uint32_t signal, uint64_t grace_ms);
-void coord_shell_term_recorded(struct coord_shell *shell, uint32_t term);
-void coord_shell_closed(struct coord_shell *shell, uint32_t term);
 
 /* The machine, for looking at it. */
 const struct coord *coord_shell_state(const struct coord_shell *shell);

@@ -179,12 +179,12 @@ static void start(struct agent *agent, const struct wire_message *message)
 }
 
 /* Before process 0 has registered there is nobody to take a snapshot of. */
-static void save(struct agent *agent, const struct wire_save *wish)
+static void save(struct agent *agent, const struct wire_message *message)
 {
     if (agent_zero_decides(agent))
-        coord_shell_save(agent->zero, wish->stop, wish->signal, wish->grace_ms);
-    else if (wish->stop)
-        agent_stop(agent, WIRE_STOP_SIGNAL, (int)wish->signal, "");
+        coord_shell_order(agent->zero, message);
+    else if (message->save.stop)
+        agent_stop(agent, WIRE_STOP_SIGNAL, (int)message->save.signal, "");
 }
 
 /* 0: it is not made yet, or is gone. */
@@ -220,7 +220,7 @@ static void answer_status(struct agent *agent)
                                             at->file,      at->line,  os_pid_of(agent, pid)};
     }
     message.status.ranks = (struct wire_where_list){rows, count};
-    struct agent_learned learned = agent_learned(agent);
+    struct coord_learned learned = agent_learned(agent);
     message.status.estimate = learned.estimate;
     message.status.interval_ns = learned.interval_ns;
     message.status.why = learned.why;
@@ -285,15 +285,12 @@ static void on_message(void *context, struct net_connection *connection,
         agent_take_election(agent, message);
         break;
     case WIRE_SAVE:
-        save(agent, &message->save);
+        save(agent, message);
         break;
     case WIRE_TERM_RECORDED:
-        if (agent->zero)
-            coord_shell_term_recorded(agent->zero, message->envelope.term);
-        break;
     case WIRE_CLOSED:
         if (agent->zero)
-            coord_shell_closed(agent->zero, message->envelope.term);
+            coord_shell_message(agent->zero, COORD_BSPRUN, message);
         break;
     case WIRE_INPUT:
         agent_input_take(agent, message);

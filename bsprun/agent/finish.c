@@ -45,7 +45,7 @@ static void send_end(struct agent *agent)
     message.ended.signal = agent->outcome.signal;
     message.ended.text = agent->blame ? agent->blame : "";
     message.ended.table = agent->blame_table ? agent->blame_table : "";
-    struct agent_learned learned = agent_learned(agent);
+    struct coord_learned learned = agent_learned(agent);
     message.ended.estimate = learned.estimate;
     message.ended.interval_ns = learned.interval_ns;
     message.ended.why = learned.why;

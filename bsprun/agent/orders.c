@@ -84,7 +84,7 @@ static void place(struct agent *agent, const struct wire_place *order)
 static void tell_running(struct agent *agent, const struct wire_run *order)
 {
     struct wire_message message = {.kind = WIRE_RUNNING};
-    struct agent_learned learned = agent_learned(agent);
+    struct coord_learned learned = agent_learned(agent);
 
     message.running.processes = order->processes;
     message.running.estimate = learned.estimate;

@@ -173,7 +173,9 @@ static void ask_for_end(struct agent *agent, enum wire_stop_how how, int signal,
     struct wire_message message = {.kind = WIRE_ABORT};
 
     if (agent->zero && agent_zero_decides(agent) && !agent_is_alone(agent)) {
-        coord_shell_stop(agent->zero, how, (uint32_t)signal, text);
+        struct wire_message stop = {.kind = WIRE_STOP, .stop = {how, (uint32_t)signal, text}};
+
+        coord_shell_order(agent->zero, &stop);
     } else if (agent_zero_is_elsewhere(agent) && !agent_is_alone(agent)) {
         message.abort.pid = COORD_NOBODY;
         message.abort.cause = cause;

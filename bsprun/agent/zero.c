@@ -18,14 +18,17 @@
 #include "bsprun/agent/to_zero.h"
 #include "bsprun/agent/zero.h"
 
-static void carry_out(void *context, uint32_t host, const struct wire_message *message)
+static void deliver(void *context, uint32_t host, const struct wire_message *message)
 {
     struct agent *agent = context;
+    struct wire_message copy = *message;
 
     if (host == agent->host)
         agent->calls->ordered(agent, message);
-    else
+    else if (host != COORD_BSPRUN)
         agent_peers_send(agent, host, message);
+    else if (!agent->finished)
+        agent_send(agent, &copy);
 }
 
 static void on_zero_timer(uv_timer_t *timer)
@@ -62,66 +65,11 @@ static void drop_host(void *context, uint32_t host, const char *complaint)
     agent_kill(agent);
 }
 
-/* Those of snapshot 0 are one, from which all processes begin. */
-static uint64_t size_of_images(const struct coord *state, struct coord_name name)
+struct coord_learned agent_learned(struct agent *agent)
 {
-    uint32_t count = name.superstep == 0 ? 1 : coord_processes(state);
-    uint64_t size = 0;
-
-    for (uint32_t pid = 0; pid < count && pid < coord_processes(state); pid++)
-        size += coord_image(state, pid)->size;
-    return size;
-}
-
-struct agent_learned agent_learned(struct agent *agent)
-{
-    struct agent_learned learned = {.interval_ns = WIRE_NEVER};
-    const struct coord *state = agent->zero ? coord_shell_state(agent->zero) : NULL;
-    double numbers[ESTIMATE_NUMBERS];
-    enum wire_why why;
-
-    if (!state || !agent_recovers(agent))
-        return learned;
-    struct estimate estimate = coord_estimate(state, agent_now_ns());
-    estimate_to_numbers(&estimate, numbers);
-    for (uint32_t i = 0; i < ESTIMATE_NUMBERS; i++)
-        agent->learned[i].value = numbers[i];
-    learned.estimate = (struct wire_real_list){agent->learned, ESTIMATE_NUMBERS};
-    learned.interval_ns = coord_interval(state, &why);
-    learned.why = (uint32_t)why;
-    return learned;
-}
-
-/* What bsprun must know of a snapshot. */
-static void tell(void *context, const struct coord_effect *effect)
-{
-    struct agent *agent = context;
-    const struct coord *state = coord_shell_state(agent->zero);
-    struct wire_message message = {.kind = WIRE_SAVED};
-
-    if (agent->finished)
-        return;
-    message.envelope.superstep = effect->name.superstep;
-    if (effect->kind == COORD_EFFECT_CHOOSE) {
-        message.kind = WIRE_CHOSEN;
-        message.chosen.superstep = effect->name.superstep;
-        message.chosen.from = effect->name.term;
-        message.chosen.processes = effect->processes;
-    } else if (effect->kind == COORD_EFFECT_CLOSE) {
-        message.kind = WIRE_CLOSING;
-        message.envelope.superstep = effect->superstep;
-    } else {
-        message.saved.superstep = effect->name.superstep;
-        message.saved.known = effect->kind == COORD_EFFECT_RETIRE;
-        message.saved.pause_ns = coord_costs(state).pause_ns;
-        message.saved.commit_ns = coord_costs(state).commit_ns;
-        message.saved.size = size_of_images(state, effect->name);
-        struct agent_learned learned = agent_learned(agent);
-        message.saved.estimate = learned.estimate;
-        message.saved.interval_ns = learned.interval_ns;
-        message.saved.why = learned.why;
-    }
-    agent_send(agent, &message);
+    if (!agent->zero || !agent_recovers(agent))
+        return (struct coord_learned){.interval_ns = WIRE_NEVER};
+    return coord_learned(coord_shell_state(agent->zero), agent_now_ns(), agent->learned);
 }
 
 static void term_over(struct agent *agent, const struct coord_outcome *outcome)
@@ -137,7 +85,7 @@ static void term_over(struct agent *agent, const struct coord_outcome *outcome)
     over->bad = outcome->bad.term > 0;
     over->bad_superstep = outcome->bad.superstep;
     over->bad_from = outcome->bad.term;
-    struct agent_learned learned = agent_learned(agent);
+    struct coord_learned learned = agent_learned(agent);
     over->estimate = learned.estimate;
     over->interval_ns = learned.interval_ns;
     over->why = learned.why;
@@ -191,13 +139,12 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
         .abort_at = agent->order.abort_at,
     };
     struct coord_shell_calls calls = {
-        .send = carry_out,
+        .send = deliver,
         .set_timer = set_timer,
         .cancel_timer = cancel_timer,
         .drop_host = drop_host,
         .finish = finish,
         .trace = agent->order.verbosity >= 2 ? trace : NULL,
-        .tell = tell,
         .now_ns = now_ns,
     };
 
@@ -209,8 +156,9 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
         config.loads = agent_peers_loads(agent);
     }
     agent->term = term;
+    memcpy(config.job, agent->job_id, sizeof config.job);
     agent_snapshots_configure(agent, &config);
-    agent->zero = coord_shell_new(&config, agent->job_id, &calls, agent);
+    agent->zero = coord_shell_new(&config, &calls, agent);
     if (!agent->zero)
         return -ENOMEM;
     agent->board->term = term;

@@ -2,7 +2,7 @@
 #ifndef BSPRUN_AGENT_ZERO_H
 #define BSPRUN_AGENT_ZERO_H
 
-#include "lib/wire/wire.h"
+#include "coordinator/core/coord.h"
 
 struct agent;
 
@@ -14,11 +14,6 @@ void agent_say_ready(struct agent *agent);
 /* Processor Zero of the term before is no more. */
 void agent_free_zero(struct agent *agent);
 /* What Processor Zero has learned, if it is here; until the next call. */
-struct agent_learned {
-    struct wire_real_list estimate;
-    uint64_t interval_ns;
-    uint32_t why;
-};
-struct agent_learned agent_learned(struct agent *agent);
+struct coord_learned agent_learned(struct agent *agent);
 
 #endif

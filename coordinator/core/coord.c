@@ -1,87 +1,15 @@
-/* coord.c - the states of Processor Zero, the step, and what can be asked about a machine.
+/* coord.c - the step of Processor Zero, its life, and what can be asked about a machine.
  *
- * coord_step looks the event up in `rules`: in which states it is legal, in which it comes too late
- * to matter, and which function takes it.
+ * coord_step looks the message up in `rules`: in which states it is legal, in which it comes too
+ * late to matter, and which function takes it.
  */
 #include "coordinator/core/state.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_GRACE_MS 10000u
-
-#define IN(phase)        (1u << (phase))
-#define CUT_SHORT        (IN(COORD_ABORTING) | IN(COORD_FAILED))
-
-/* ---- States ------------------------------------------------------------------------------- */
-
-static const struct phase {
-    const char *name;
-    unsigned next; /* the states that may follow */
-} phases[COORD_PHASE_COUNT] = {
-    [COORD_WAITING] = {"WAITING", IN(COORD_PLACING) | IN(COORD_CHOOSING) | CUT_SHORT},
-    [COORD_PLACING] = {"PLACING", IN(COORD_RUNNING) | CUT_SHORT},
-    [COORD_CHOOSING] = {"CHOOSING", IN(COORD_RESTORING) | CUT_SHORT},
-    [COORD_RESTORING] = {"RESTORING", IN(COORD_PASSING) | CUT_SHORT},
-    [COORD_PASSING] = {"PASSING", IN(COORD_RUNNING) | CUT_SHORT},
-    [COORD_RUNNING] = {"RUNNING", IN(COORD_HELD_BACK) | IN(COORD_CAPTURING) | IN(COORD_CLOSING) |
-                                      IN(COORD_ENDING) | CUT_SHORT},
-    [COORD_HELD_BACK] = {"HELD_BACK", IN(COORD_RUNNING) | IN(COORD_CAPTURING) | CUT_SHORT},
-    [COORD_CAPTURING] = {"CAPTURING", IN(COORD_RUNNING) | IN(COORD_SAVING) | CUT_SHORT},
-    [COORD_SAVING] = {"SAVING", CUT_SHORT},
-    [COORD_CLOSING] = {"CLOSING", IN(COORD_ENDING) | CUT_SHORT},
-    [COORD_ENDING] = {"ENDING", IN(COORD_ENDED) | IN(COORD_ABORTING)},
-    [COORD_ENDED] = {"ENDED", 0},
-    [COORD_ABORTING] = {"ABORTING", IN(COORD_ABORTED)},
-    [COORD_ABORTED] = {"ABORTED", 0},
-    [COORD_FAILED] = {"FAILED", 0},
-};
-
-/* The only way from one state to another. */
-void coord_move(struct coord *state, enum coord_phase to)
-{
-    enum coord_phase from = state->phase;
-    assert(phases[from].next & IN(to));
-    state->phase = to;
-    if (state->config.moved)
-        state->config.moved(state->config.context, from, to);
-}
-
-const char *coord_phase_name(enum coord_phase phase)
-{
-    return (unsigned)phase < COORD_PHASE_COUNT ? phases[phase].name : "unknown";
-}
-
-/* ---- Effects and complaints --------------------------------------------------------------- */
-
-struct coord_effect *coord_add_effect(struct coord *state, struct coord_effects *effects,
-                                      enum coord_effect_kind kind)
-{
-    assert(effects->count < COORD_EFFECTS_MAX);
-    /* The kinds are numbered in the order effects must have: sends, timers, the end. */
-    assert(effects->count == 0 || effects->items[effects->count - 1].kind <= kind);
-    struct coord_effect *effect = &effects->items[effects->count++];
-    *effect = (struct coord_effect){.kind = kind,
-                                    .term = state->config.term,
-                                    .processes = state->processes,
-                                    .superstep = state->superstep,
-                                    .name = state->ticket.name,
-                                    .consult = state->consult};
-    return effect;
-}
-
-int coord_broken(struct coord_effects *effects, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(effects->complaint, sizeof(effects->complaint), format, arguments);
-    va_end(arguments);
-    return -EPROTO;
-}
 
 /* ---- The step ----------------------------------------------------------------------------- */
 
@@ -97,31 +25,28 @@ int coord_broken(struct coord_effects *effects, const char *format, ...)
 static const struct rule {
     unsigned legal; /* in these states it is taken */
     unsigned late;  /* in these it comes too late and does nothing; elsewhere it is wrong */
-    bool of_host;   /* `host` must be one of the job's */
     coord_take *take;
-} rules[COORD_EVENT_KIND_COUNT] = {
-    [COORD_EVENT_HOST_READY] = {IN(COORD_WAITING), LATE, true, coord_take_host_ready},
-    [COORD_EVENT_REGISTERED] = {IN(COORD_WAITING), LATE, true, coord_take_registered},
-    [COORD_EVENT_RANKS_READY] = {IN(COORD_PLACING) | IN(COORD_PASSING), LATE, true,
-                                 coord_take_ranks_ready},
-    [COORD_EVENT_ARRIVED] = {IN(COORD_RUNNING), LATE, true, coord_take_arrived},
-    [COORD_EVENT_RANK_EXITED] = {STARTED, LATE, true, coord_take_rank_exited},
-    [COORD_EVENT_ABORT] = {STARTED, LATE, true, coord_take_abort},
-    [COORD_EVENT_STOP] = {STARTED, LATE, false, coord_take_stop},
-    [COORD_EVENT_RANKS_STOPPED] = {IN(COORD_ABORTING), 0, true, coord_take_ranks_stopped},
-    [COORD_EVENT_HOST_LOST] = {STARTED | IN(COORD_ABORTING), 0, true, coord_take_host_lost},
-    [COORD_EVENT_TIMER] = {STARTED | IN(COORD_ABORTING), 0, false, coord_take_timer},
-    [COORD_EVENT_HELD] = {IN(COORD_WAITING), LATE, true, coord_take_held},
-    [COORD_EVENT_TERM_RECORDED] = {IN(COORD_CHOOSING), LATE, false, coord_take_term_recorded},
-    [COORD_EVENT_STAGED] = {IN(COORD_RESTORING), LATE, true, coord_take_staged},
-    [COORD_EVENT_CAPTURED] = {IN(COORD_CAPTURING), LATE, true, coord_take_captured},
-    [COORD_EVENT_IMAGE_DURABLE] = {WRITING, LATE, true, coord_take_image_durable},
-    [COORD_EVENT_IMAGE_FAILED] = {WRITING | IN(COORD_RESTORING) | IN(COORD_PASSING), LATE, true,
-                                  coord_take_image_failed},
-    [COORD_EVENT_PERSISTED] = {WRITING, LATE, true, coord_take_persisted},
-    [COORD_EVENT_KNOWN] = {WRITING, LATE, true, coord_take_known},
-    [COORD_EVENT_SAVE] = {STARTED, LATE, false, coord_take_save},
-    [COORD_EVENT_CLOSED] = {IN(COORD_CLOSING), LATE, false, coord_take_closed},
+} rules[WIRE_KIND_COUNT] = {
+    [WIRE_HOST_READY] = {IN(COORD_WAITING), LATE, coord_take_host_ready},
+    [WIRE_REGISTERED] = {IN(COORD_WAITING), LATE, coord_take_registered},
+    [WIRE_RANKS_READY] = {IN(COORD_PLACING) | IN(COORD_PASSING), LATE, coord_take_ranks_ready},
+    [WIRE_ARRIVE] = {IN(COORD_RUNNING), LATE, coord_take_arrive},
+    [WIRE_RANK_EXITED] = {STARTED, LATE, coord_take_rank_exited},
+    [WIRE_ABORT] = {STARTED, LATE, coord_take_abort},
+    [WIRE_STOP] = {STARTED, LATE, coord_take_stop},
+    [WIRE_RANKS_STOPPED] = {IN(COORD_ABORTING), 0, coord_take_ranks_stopped},
+    [WIRE_LINK_LOST] = {STARTED | IN(COORD_ABORTING), 0, coord_take_link_lost},
+    [WIRE_HELD] = {IN(COORD_WAITING), LATE, coord_take_held},
+    [WIRE_TERM_RECORDED] = {IN(COORD_CHOOSING), LATE, coord_take_term_recorded},
+    [WIRE_STAGED] = {IN(COORD_RESTORING), LATE, coord_take_staged},
+    [WIRE_CAPTURED] = {IN(COORD_CAPTURING), LATE, coord_take_captured},
+    [WIRE_IMAGE_DURABLE] = {WRITING, LATE, coord_take_image_durable},
+    [WIRE_IMAGE_FAILED] = {WRITING | IN(COORD_RESTORING) | IN(COORD_PASSING), LATE,
+                           coord_take_image_failed},
+    [WIRE_PERSISTED] = {WRITING, LATE, coord_take_persisted},
+    [WIRE_KNOWN] = {WRITING, LATE, coord_take_known},
+    [WIRE_SAVE] = {STARTED, LATE, coord_take_save},
+    [WIRE_CLOSED] = {IN(COORD_CLOSING), LATE, coord_take_closed},
 };
 
 static struct coord_host *find_host(const struct coord *state, uint32_t id)
@@ -132,36 +57,78 @@ static struct coord_host *find_host(const struct coord *state, uint32_t id)
     return NULL;
 }
 
-int coord_step(struct coord *state, const struct coord_event *event, struct coord_effects *effects)
+static void begin_step(struct coord_effects *effects)
 {
     effects->count = 0;
     effects->dropped = false;
     effects->complaint[0] = '\0';
+}
 
-    if ((unsigned)event->kind >= COORD_EVENT_KIND_COUNT)
-        return coord_broken(effects, "an event of unknown kind %u", (unsigned)event->kind);
-    if (event->term > state->config.term)
-        return coord_broken(effects, "an event of term %u, this is term %u", event->term,
+static void note_time(struct coord *state, uint64_t now_ns)
+{
+    if (now_ns > state->now_ns)
+        state->now_ns = now_ns;
+    if (state->begun_ns == 0)
+        coord_learn_begin(state);
+}
+
+/* Whether it may say such a message, in its own name. */
+static int check_sender(const struct coord *state, uint32_t from,
+                        const struct wire_message *message, struct coord_effects *effects)
+{
+    bool of_agent = wire_way(message->kind) == WIRE_WAY_TO_ZERO;
+    bool known = (unsigned)message->kind < WIRE_KIND_COUNT && rules[message->kind].take;
+    if (memcmp(message->envelope.job, state->config.job, WIRE_JOB_SIZE) != 0)
+        return coord_broken(effects, "a message of another job");
+    if (!known || of_agent == (from == COORD_BSPRUN))
+        return coord_broken(effects, "a message that is not for Processor Zero");
+    if (of_agent && wire_sender_of(message) != from)
+        return coord_broken(effects, "a message in the name of another host");
+    if (message->envelope.term > state->config.term)
+        return coord_broken(effects, "an event of term %u, this is term %u", message->envelope.term,
                             state->config.term);
-    const struct rule *rule = &rules[event->kind];
-    struct coord_host *host = rule->of_host ? find_host(state, event->host) : NULL;
-    if (rule->of_host && !host)
-        return coord_broken(effects, "an event from host %u, which is none of this job",
-                            event->host);
+    return 0;
+}
+
+int coord_step(struct coord *state, uint64_t now_ns, uint32_t from,
+               const struct wire_message *message, struct coord_effects *effects)
+{
+    begin_step(effects);
+    int result = check_sender(state, from, message, effects);
+    if (result < 0)
+        return result;
+    const struct rule *rule = &rules[message->kind];
+    uint32_t of_host = message->kind == WIRE_LINK_LOST ? message->link_lost.peer : from;
+    struct coord_host *host = find_host(state, of_host);
+    if (of_host != COORD_BSPRUN && !host)
+        return coord_broken(effects, "an event from host %u, which is none of this job", of_host);
     /* A host that was given up may not know it yet. */
     bool from_lost = host && host->lost;
-    if (event->term < state->config.term || from_lost || (IN(state->phase) & (rule->late | OVER))) {
+    if (message->envelope.term < state->config.term || from_lost ||
+        (IN(state->phase) & (rule->late | OVER))) {
         effects->dropped = true;
         return 0;
     }
+    if (!host && !(rule->legal & IN(state->phase)))
+        return coord_broken(effects, "bsprun sends something that does not belong into state %s",
+                            coord_phase_name(state->phase));
     if (!(rule->legal & IN(state->phase)))
         return coord_broken(effects, "host %u sends something that does not belong into state %s",
-                            event->host, coord_phase_name(state->phase));
-    if (event->now_ns > state->now_ns)
-        state->now_ns = event->now_ns;
-    if (state->begun_ns == 0)
-        coord_learn_begin(state);
-    return rule->take(state, host, event, effects);
+                            of_host, coord_phase_name(state->phase));
+    note_time(state, now_ns);
+    return rule->take(state, host, message, effects);
+}
+
+void coord_expire(struct coord *state, uint64_t now_ns, enum coord_timer timer,
+                  struct coord_effects *effects)
+{
+    begin_step(effects);
+    if (IN(state->phase) & OVER) {
+        effects->dropped = true;
+        return;
+    }
+    note_time(state, now_ns);
+    coord_take_timer(state, timer, effects);
 }
 
 /* ---- Life and looks ----------------------------------------------------------------------- */
@@ -189,8 +156,9 @@ static bool allocate_snapshots(struct coord *state, uint32_t processes)
         return true;
     state->lineage = calloc(1, sizeof(*state->lineage));
     state->ticket.images = calloc(processes, sizeof(*state->ticket.images));
+    state->ticket.durable = calloc(processes, sizeof(*state->ticket.durable));
     state->held = calloc(COORD_HELD_MAX, sizeof(*state->held));
-    if (!state->lineage || !state->ticket.images || !state->held)
+    if (!state->lineage || !state->ticket.images || !state->ticket.durable || !state->held)
         return false;
     for (uint32_t i = 0; i < COORD_HELD_MAX && state->config.restore; i++) {
         state->held[i].has_image = calloc(processes, sizeof(*state->held[i].has_image));
@@ -208,7 +176,9 @@ static bool allocate(struct coord *state)
     state->hosts = calloc(state->host_count, sizeof(*state->hosts));
     state->exited = calloc(processes, sizeof(*state->exited));
     state->home = calloc(processes, sizeof(*state->home));
-    return state->hosts && state->exited && state->home &&
+    uint32_t most = processes > state->host_count ? processes : state->host_count;
+    state->numbers = calloc(2 * (size_t)most, sizeof(*state->numbers));
+    return state->hosts && state->exited && state->home && state->numbers &&
            allocate_snapshots(state, processes);
 }
 
@@ -277,9 +247,11 @@ void coord_free(struct coord *state)
     free(state->held);
     free(state->lineage);
     free(state->ticket.images);
+    free(state->ticket.durable);
     free(state->hosts);
     free(state->exited);
     free(state->home);
+    free(state->numbers);
     free(state);
 }
 
@@ -317,6 +289,17 @@ bool coord_host_alive(const struct coord *state, uint32_t host)
     return found && found->ready && !found->lost;
 }
 
+uint32_t coord_host_count(const struct coord *state)
+{
+    return state->host_count;
+}
+
+uint32_t coord_host_at(const struct coord *state, uint32_t index)
+{
+    assert(index < state->host_count);
+    return state->hosts[index].id;
+}
+
 struct coord_outcome coord_outcome(const struct coord *state)
 {
     struct coord_outcome outcome = state->outcome;
@@ -338,45 +321,10 @@ struct coord_name coord_committed(const struct coord *state)
     return state->committed;
 }
 
-uint32_t coord_copies(const struct coord *state)
+bool coord_is_addressed(const struct coord *state, uint32_t host, enum wire_kind kind)
 {
-    return state->config.copies < state->host_count ? state->config.copies : state->host_count;
-}
-
-const struct coord_image *coord_image(const struct coord *state, uint32_t pid)
-{
-    assert(pid < state->processes);
-    return &state->ticket.images[state->ticket.base ? 0 : pid].image;
-}
-
-uint64_t coord_position(const struct coord *state, uint32_t host, uint32_t stream)
-{
-    const struct coord_host *found = find_host(state, host);
-    return found && stream < 2 ? found->position[stream] : 0;
-}
-
-uint64_t coord_input(const struct coord *state)
-{
-    return state->ticket.input;
-}
-
-uint64_t coord_input_digest(const struct coord *state)
-{
-    return state->ticket.input_digest;
-}
-
-bool coord_host_persists(const struct coord *state, uint32_t host)
-{
-    const struct coord_host *found = find_host(state, host);
-    /* One store that all see: by the host of process 0, else everybody keeps the manifest. */
-    return found && !found->lost &&
-           (state->config.copies > 1 || found == &state->hosts[state->home[0]]);
-}
-
-bool coord_from_copy(const struct coord *state, uint32_t pid)
-{
-    assert(pid < state->processes);
-    return state->from && state->from->copy_on[pid] == state->home[pid] + 1u;
+    return coord_host_alive(state, host) &&
+           (kind != WIRE_PERSIST || coord_keeps_manifest(state, find_host(state, host)));
 }
 
 struct policy_costs coord_costs(const struct coord *state)

@@ -1,11 +1,11 @@
 /* coord.h - Processor Zero: the pure state machine that decides a term of a job.
  *
- *   coord_step(state, event, effects)
+ *   coord_step(state, now_ns, from, message, effects)
  *
- * An event is something that happened (a message, a loss, a timer), an effect something the caller
- * must do.  There is no clock, no I/O and no allocation in a step: all memory is taken by
- * coord_new, so the same events always give the same effects.  The shell around it
- * (coordinator/shell.h) turns messages into events and effects into messages.
+ * Messages of the wire table go in and come out, as they travel between agents and bsprun; an
+ * effect is such a message, a timer, or the end.  There is no clock, no I/O and no allocation in a
+ * step: all memory is taken by coord_new, so the same messages always give the same effects.  The
+ * shell around it (coordinator/shell.h) hands messages in one by one and carries the effects out.
  *
  * Life of a term, the states and what each waits for.  A job that begins:
  *
@@ -15,7 +15,7 @@
  * or one that goes on from a snapshot:
  *
  *   WAITING    waits for HOST_READY from every host, which tells first what it has HELD
- *   CHOOSING   CHOOSE is out; waits for TERM_RECORDED: bsprun has noted where the term begins
+ *   CHOOSING   CHOSEN is out; waits for TERM_RECORDED: bsprun has noted where the term begins
  *   RESTORING  RESTORE is out; waits for STAGED from every host: nothing is irrevocable before
  *   PASSING    PASS is out; waits for RANKS_READY from every host
  *
@@ -47,21 +47,21 @@
  * Faults.  A process that dies by a signal and a host that is lost are faults.  With a committed
  * snapshot the term is then FAILED, and bsprun opens the next one; without, the job is aborted.
  * bsp_abort and an exit before bsp_end are the program's own end.  Once CLOSED has come nothing is
- * rolled back; CLOSE is also said, and not waited for, when the job is cut short, so that a host
+ * rolled back; CLOSING is also said, and not waited for, when the job is cut short, so that a host
  * lost meanwhile does not bring it back to life.
  *
  * Consultation.  On one host processes pass their barriers by themselves.  RUN, RELEASE and RESUME
  * name the next superstep whose end Processor Zero wants to decide (COORD_NEVER: none), CONSULT
  * asks for the next one, whichever it is: the host then lets nobody leave that barrier, reports
- * ARRIVED for it and waits for RELEASE.  Several hosts pass barriers like one, and each of them is
+ * ARRIVE for it and waits for RELEASE.  Several hosts pass barriers like one, and each of them is
  * consulted at those of which this is wanted.  With snapshots the barrier of bsp_end is always
  * waited at.
  *
- * Terms.  Every event carries the term it was sent in.  An event of an older term does nothing; one
- * of a newer term is a broken rule, since a machine never outlives its term.
+ * Terms.  Every message carries the term it was sent in.  One of an older term does nothing; one of
+ * a newer term is a broken rule, since a machine never outlives its term.
  *
  * Broken rules.  What a peer can cause is never an assertion: coord_step returns -EPROTO, the state
- * is as before, `complaint` says why.  The caller drops that peer and reports HOST_LOST.
+ * is as before, `complaint` says why.  The caller drops that peer and reports LINK_LOST.
  */
 #ifndef COORD_H
 #define COORD_H
@@ -84,6 +84,7 @@
 #define COORD_AVOID_MAX   16u  /* snapshots that could not be restored */
 #define COORD_COPIES_MAX  4u   /* hosts on which an image must be durable, at most */
 #define COORD_NOBODY      (-1) /* instead of a pid: no process is to blame */
+#define COORD_BSPRUN      UINT32_MAX /* instead of a host */
 
 enum coord_phase {
     COORD_WAITING,
@@ -119,148 +120,14 @@ enum coord_timer {
     COORD_TIMER_COUNT
 };
 
-/* ---- Events ------------------------------------------------------------------------------- */
-
-enum coord_event_kind {
-    COORD_EVENT_HOST_READY,  /* host, slots: its agent is connected; also the own host's */
-    COORD_EVENT_REGISTERED,  /* host, wanted: process 0 is in bsp_begin(wanted); after HOST_READY */
-    COORD_EVENT_RANKS_READY, /* host, count: the processes placed there wait in bsp_begin */
-    COORD_EVENT_ARRIVED,     /* host, superstep, barrier, output */
-    COORD_EVENT_RANK_EXITED, /* host, pid, status, signal */
-    COORD_EVENT_ABORT,       /* host, pid or COORD_NOBODY, cause, status, text */
-    COORD_EVENT_STOP,        /* how, signal, text: bsprun wants the end */
-    COORD_EVENT_RANKS_STOPPED, /* host: nothing of the job runs there any more */
-    COORD_EVENT_HOST_LOST,     /* host: its agent is gone or broke a rule */
-    COORD_EVENT_TIMER,         /* timer: one set by SET_TIMER expired */
-    COORD_EVENT_HELD,          /* host, ...: what it has of a snapshot; before its HOST_READY */
-    COORD_EVENT_TERM_RECORDED, /* bsprun answers CHOOSE */
-    COORD_EVENT_STAGED,        /* host, count: the processes to restore there are complete */
-    COORD_EVENT_CAPTURED,      /* host, superstep of the barrier, ... */
-    COORD_EVENT_IMAGE_DURABLE, /* host, superstep of the snapshot, pid, ... */
-    COORD_EVENT_IMAGE_FAILED,  /* host, superstep, pid, cause, text: not written or not restored */
-    COORD_EVENT_PERSISTED,     /* host, superstep, error */
-    COORD_EVENT_KNOWN,         /* host, superstep: answers COMMITTED */
-    COORD_EVENT_SAVE,          /* stop, signal, grace_ms: bsprun wants a snapshot */
-    COORD_EVENT_CLOSED,        /* bsprun answers CLOSE */
-    COORD_EVENT_KIND_COUNT
-};
-
-/* Everything here belongs to the caller and is not referred to after the step. */
-struct coord_event {
-    enum coord_event_kind kind;
-    uint32_t term; /* of whoever sent it; the shell's own events carry the machine's term */
-    uint32_t host;
-    uint64_t now_ns; /* of a clock that does not go back */
-    union {
-        struct {
-            uint32_t slots; /* usable cores; used when the configuration gives none */
-            bool shared;    /* its snapshots are in the directory that bsprun sees */
-        } host_ready;
-        struct {
-            uint32_t wanted; /* 0: as many as there are slots */
-        } registered;
-        struct {
-            uint32_t count;
-        } ranks_ready;
-        /* A host with all its processes at the barrier that ends `superstep`.  barrier END is
-         * always reported, consulted or not: on one host, before any RANK_EXITED of a process that
-         * is past bsp_end; the RELEASE that answers is a formality there. */
-        struct {
-            uint64_t superstep;
-            enum wire_barrier barrier;
-            uint64_t output[2];       /* bytes written to stdout and stderr so far */
-        } arrived;
-        struct {
-            uint32_t pid;
-            uint32_t status; /* exit status, when signal is 0 */
-            uint32_t signal;
-            const char *text; /* for the user; NULL or "" is fine */
-        } rank_exited;
-        struct {
-            int32_t pid;
-            enum wire_cause cause;
-            int32_t status;   /* what bsprun shall return; 0 is taken as 1 */
-            const char *text; /* for the user; NULL or "" is fine */
-        } abort;
-        struct {
-            enum coord_timer timer;
-        } timer;
-        struct {
-            struct coord_name name;
-            uint32_t processes;
-            bool manifest;              /* it has that: the snapshot is committed */
-            bool all;                   /* it has every image */
-            struct wire_numbers images; /* else of these processes */
-            struct wire_numbers copies; /* and frozen copies of these */
-            /* For each process the lowest with which it shall be on one host; empty: there are none
-             * such. */
-            struct wire_numbers together;
-        } held;
-        struct {
-            uint32_t count;
-        } staged;
-        struct {
-            uint64_t superstep;
-            uint64_t pause_ns;
-            uint64_t output[2], input, input_digest;
-        } captured;
-        struct {
-            uint64_t superstep;
-            uint64_t changed;
-            struct wire_image image;
-        } image_durable;
-        struct {
-            uint64_t superstep;
-            uint32_t pid;
-            enum wire_cause cause; /* REFUSED, NOT_WRITTEN, RANK_SIGNALLED (whoever wrote
-                                      it) or NOT_RESTORED */
-            const char *text;
-        } image_failed;
-        struct {
-            uint64_t superstep;
-            uint32_t error; /* errno value, 0: it is durable */
-        } persisted;
-        struct {
-            uint64_t superstep;
-            uint64_t busy_ns, copied_ns;  /* as in policy_costs */
-            uint64_t read_bytes, read_ns; /* of an image, from the disk; 0: not tried */
-        } known;
-        struct {
-            bool stop;
-            uint32_t signal;
-            uint64_t grace_ms;
-        } save;
-        struct {
-            enum wire_stop_how how;
-            uint32_t signal;
-            const char *text;
-        } stop;
-    };
-};
-
 /* ---- Effects ------------------------------------------------------------------------------ */
 
-/* In this order within a step: what must become durable, then what is sent, then timers, then
- * FINISH.  Sends go to every host for which coord_host_alive is true, the own one included: those
- * that are ready and not lost. */
+/* In this order within a step: messages, of which what must become durable (PERSIST, CHOSEN) is the
+ * first, then timers, then FINISH. */
 enum coord_effect_kind {
-    COORD_EFFECT_PERSIST,   /* write the manifest (coord_image, coord_position), answer PERSISTED;
-                               to the hosts for which coord_host_persists is true */
-    COORD_EFFECT_CHOOSE,    /* bsprun: note that the term begins from `name`; TERM_RECORDED */
-    COORD_EFFECT_COMMITTED, /* send, and tell bsprun: name; KNOWN from every host */
-    COORD_EFFECT_RETIRE,    /* send, and tell bsprun: what is older than `name` may go */
-    COORD_EFFECT_ABANDON,   /* send: there will be no snapshot `name` */
-    COORD_EFFECT_PLACE,   /* send: processes, snapshot; coord_host_of tells the host of each pid */
-    COORD_EFFECT_RESTORE, /* send: processes, name; coord_host_of, coord_from_copy; STAGED */
-    COORD_EFFECT_PASS,    /* send: all are staged; RANKS_READY */
-    COORD_EFFECT_RUN,     /* send: processes, consult */
-    COORD_EFFECT_RELEASE, /* send: superstep, decision, consult */
-    COORD_EFFECT_RESUME,  /* send: superstep, consult: all are captured */
-    COORD_EFFECT_CONSULT, /* send: ask at the next barrier, whichever it is */
-    COORD_EFFECT_CLOSE,   /* bsprun: nothing is rolled back any more; CLOSED */
-    COORD_EFFECT_STOP_RANKS, /* send: kill what runs, answer RANKS_STOPPED; again: do not answer */
-    COORD_EFFECT_END,        /* send: the job is over, expect nothing more */
-    COORD_EFFECT_SET_TIMER,  /* timer, milliseconds; setting it again replaces it */
+    COORD_EFFECT_TELL,         /* message, to bsprun: CHOSEN, SAVED or CLOSING */
+    COORD_EFFECT_SEND,         /* message, to every host for which coord_is_addressed is true */
+    COORD_EFFECT_SET_TIMER,    /* timer, milliseconds; setting it again replaces it */
     COORD_EFFECT_CANCEL_TIMER, /* timer */
     COORD_EFFECT_FINISH,       /* tell bsprun how the term ended (coord_outcome) */
     COORD_EFFECT_KIND_COUNT
@@ -268,21 +135,17 @@ enum coord_effect_kind {
 
 struct coord_effect {
     enum coord_effect_kind kind;
-    uint32_t term;
-    uint32_t processes;          /* PLACE, RUN, RESTORE, PERSIST */
-    uint64_t superstep;          /* RELEASE, RESUME: of the barrier; else the last one known */
-    struct coord_name name;      /* of the snapshot */
-    enum wire_decision decision; /* RELEASE */
-    uint64_t consult;            /* RUN, RELEASE, RESUME */
-    bool flag;                   /* PLACE: with snapshot 0; STOP_RANKS: again */
     enum coord_timer timer;
-    uint64_t milliseconds; /* SET_TIMER */
+    uint64_t milliseconds;
+    /* Complete.  Its lists belong to the machine and last until its next step.  Of a timer and of
+     * FINISH there is only the envelope. */
+    struct wire_message message;
 };
 
 struct coord_effects {
     uint32_t count;
     struct coord_effect items[COORD_EFFECTS_MAX];
-    bool dropped;                    /* the event was of an older term or came after the end */
+    bool dropped;                    /* it was of an older term or came after the end */
     char complaint[COORD_COMPLAINT]; /* with -EPROTO: which rule was broken */
 };
 
@@ -299,21 +162,6 @@ struct coord_outcome {
     struct coord_name committed; /* the newest snapshot, term 0 when there is none */
 };
 
-/* What the manifest says of a process. */
-struct coord_digest {
-    unsigned char bytes[WIRE_DIGEST_MAX];
-    uint32_t size;
-};
-
-struct coord_image {
-    uint64_t size;
-    struct coord_digest digest;
-    uint32_t generation; /* 0: nothing below it */
-    struct coord_name base;
-    uint32_t base_pid;
-    struct coord_digest base_digest;
-};
-
 /* ---- The machine -------------------------------------------------------------------------- */
 
 /* How much of a host others have. */
@@ -325,6 +173,7 @@ struct coord_load {
 #define COORD_SPEED_MAX 1000000u
 
 struct coord_config {
+    unsigned char job[WIRE_JOB_SIZE];
     uint32_t term; /* at least 1 */
     uint32_t host_count;
     const struct wire_host *hosts; /* in placement order; slots 0: what HOST_READY says; copied */
@@ -366,44 +215,59 @@ struct coord;
 struct coord *coord_new(const struct coord_config *config);
 void coord_free(struct coord *state); /* NULL is fine */
 
-/* Takes one event and fills `effects` (whose earlier content is overwritten).  0, or -EPROTO. */
-int coord_step(struct coord *state, const struct coord_event *event, struct coord_effects *effects);
+/* Takes one message and fills `effects` (whose earlier content is overwritten).  0, or -EPROTO.
+ *
+ * from: the host whose agent says it, a message TO_ZERO; or COORD_BSPRUN: STOP, SAVE, TERM_RECORDED,
+ * CLOSED, or LINK_LOST, by which the host `peer` is lost, whoever has found that out.  now_ns: of a
+ * clock that does not go back.  The message is not referred to after the step. */
+int coord_step(struct coord *state, uint64_t now_ns, uint32_t from,
+               const struct wire_message *message, struct coord_effects *effects);
+/* The same when a timer that was set by SET_TIMER has expired. */
+void coord_expire(struct coord *state, uint64_t now_ns, enum coord_timer timer,
+                  struct coord_effects *effects);
 
 enum coord_phase coord_phase(const struct coord *state);
 uint32_t coord_term(const struct coord *state);
 uint32_t coord_processes(const struct coord *state); /* 0 before PLACE */
 /* The host of a pid < coord_processes. */
 uint32_t coord_host_of(const struct coord *state, uint32_t pid);
+/* Job and term of this machine: for what is said to it. */
+void coord_address(const struct coord *state, struct wire_envelope *envelope);
 /* How many processes the host has, and the lowest pid of them.  Consecutive, except with by_node and
  * where some were moved here in a rollback. */
 uint32_t coord_pids_of(const struct coord *state, uint32_t host, uint32_t *first);
-/* Whether sends still go to this host. */
+/* Whether the host is ready and not lost. */
 bool coord_host_alive(const struct coord *state, uint32_t host);
+/* The hosts in the order of the configuration; index < config->host_count. */
+uint32_t coord_host_count(const struct coord *state);
+uint32_t coord_host_at(const struct coord *state, uint32_t index);
+/* Whether an effect's message is for this host: which must be alive, and for PERSIST be one of those
+ * that keep the manifest. */
+bool coord_is_addressed(const struct coord *state, uint32_t host, enum wire_kind kind);
 /* The snapshot being taken, and of which the newest is committed (term 0: none yet). */
 enum coord_ticket_state coord_ticket(const struct coord *state, struct coord_name *name);
 struct coord_name coord_committed(const struct coord *state);
-/* After PLACE or RESTORE: on how many hosts each image must be. */
-uint32_t coord_copies(const struct coord *state);
-/* After PERSIST: a process's image (snapshot 0: all have that of process 0), where each host's
- * streams stood and how much stdin had been read; which hosts write the manifest. */
-const struct coord_image *coord_image(const struct coord *state, uint32_t pid);
-uint64_t coord_position(const struct coord *state, uint32_t host, uint32_t stream);
-uint64_t coord_input(const struct coord *state);
-uint64_t coord_input_digest(const struct coord *state);
-bool coord_host_persists(const struct coord *state, uint32_t host);
-/* After RESTORE: whether the process's host has a frozen copy of it. */
-bool coord_from_copy(const struct coord *state, uint32_t pid);
 /* What snapshots cost, as measured so far; for the next term. */
 struct policy_costs coord_costs(const struct coord *state);
 /* What has been learned by that time. */
 struct estimate coord_estimate(const struct coord *state, uint64_t now_ns);
+/* The same as messages to bsprun say it; the list lies in `numbers`. */
+struct coord_learned {
+    struct wire_real_list estimate;
+    uint64_t interval_ns;
+    uint32_t why;
+};
+struct coord_learned coord_learned(const struct coord *state, uint64_t now_ns,
+                                   struct wire_real numbers[ESTIMATE_NUMBERS]);
 /* How long the processes are to run between two snapshots, in nanoseconds, POLICY_NEVER: for ever, or
  * that is no question of time; and why. */
 uint64_t coord_interval(const struct coord *state, enum wire_why *why);
 struct coord_outcome coord_outcome(const struct coord *state);
 
-/* One line each for traces, always terminated; the name of a phase. */
-void coord_event_text(const struct coord_event *event, char *text, size_t size);
+/* One line each for traces, always terminated; "" for SAVED, which goes with COMMITTED or RETIRE; the
+ * name of a phase. */
+void coord_message_text(uint32_t from, const struct wire_message *message, char *text, size_t size);
+void coord_timer_text(uint32_t term, enum coord_timer timer, char *text, size_t size);
 void coord_effect_text(const struct coord_effect *effect, char *text, size_t size);
 const char *coord_phase_name(enum coord_phase phase);
 

@@ -6,7 +6,7 @@
  * decided that way.  The first of them is blamed; then STOP_RANKS, and FINISH when all have
  * stopped, are lost, or the timer has expired.
  *
- * Each function that takes an event first tests what a peer may have wrong, as in events.c.
+ * Each function that takes a message first tests what a peer may have wrong, as in events.c.
  */
 #include "coordinator/core/state.h"
 
@@ -45,11 +45,21 @@ static bool all_stopped(const struct coord *state)
 
 static void conclude(struct coord *state, struct coord_effects *effects, enum coord_phase last)
 {
-    coord_add_effect(state, effects, COORD_EFFECT_END);
+    struct wire_end *end = &coord_say(state, effects, WIRE_END)->end;
+    end->status = state->outcome.status;
+    end->cause = state->outcome.cause;
     if (last == COORD_ABORTED)
         coord_add_effect(state, effects, COORD_EFFECT_CANCEL_TIMER);
     coord_move(state, last);
     coord_add_effect(state, effects, COORD_EFFECT_FINISH);
+}
+
+static void say_stop_ranks(struct coord *state, bool again, struct coord_effects *effects)
+{
+    struct wire_stop_ranks *order = &coord_say(state, effects, WIRE_STOP_RANKS)->stop_ranks;
+    order->cause = state->outcome.cause;
+    order->pid = state->outcome.pid;
+    order->again = again;
 }
 
 /* Cuts the job short, for the reason given to coord_blame(). */
@@ -66,10 +76,9 @@ void coord_begin_abort(struct coord *state, struct coord_effects *effects)
         return;
     }
     if (state->config.snapshots)
-        coord_add_effect(state, effects, COORD_EFFECT_CLOSE);
-    coord_add_effect(state, effects, COORD_EFFECT_STOP_RANKS);
-    coord_add_effect(state, effects, COORD_EFFECT_SET_TIMER)->milliseconds =
-        state->config.stop_grace_ms;
+        coord_say(state, effects, WIRE_CLOSING);
+    say_stop_ranks(state, false, effects);
+    coord_set_timer(state, effects, COORD_TIMER_STOP, state->config.stop_grace_ms);
 }
 
 void coord_stop_saved(struct coord *state, const char *text, struct coord_effects *effects)
@@ -99,7 +108,7 @@ void coord_fail(struct coord *state, struct coord_effects *effects)
     }
     state->outcome.again = true;
     coord_move(state, COORD_FAILED);
-    coord_add_effect(state, effects, COORD_EFFECT_STOP_RANKS)->flag = true;
+    say_stop_ranks(state, true, effects);
     coord_add_effect(state, effects, COORD_EFFECT_FINISH);
 }
 
@@ -124,22 +133,22 @@ bool coord_lives_on(const struct coord *state, uint32_t pid, const struct coord_
     return pid < state->processes && &state->hosts[state->home[pid]] == host;
 }
 
-static void exited_while_running(struct coord *state, const struct coord_event *event,
+static void exited_while_running(struct coord *state, const struct wire_message *message,
                                  struct coord_effects *effects)
 {
-    uint32_t pid = event->rank_exited.pid, signal = event->rank_exited.signal;
+    uint32_t pid = message->rank_exited.pid, signal = message->rank_exited.signal;
     if (signal > 0) {
         coord_blame(state, WIRE_CAUSE_RANK_SIGNALLED, (int32_t)pid, STATUS_SIGNAL + (int32_t)signal,
-                    signal, event->rank_exited.text);
+                    signal, message->rank_exited.text);
         coord_fail(state, effects);
     } else if (state->phase == COORD_RESTORING || state->phase == COORD_PASSING) {
-        const char *text = event->rank_exited.text;
+        const char *text = message->rank_exited.text;
         coord_blame(state, WIRE_CAUSE_NOT_RESTORED, (int32_t)pid, 1, 0,
                     text && text[0] ? text : "a restored process ended before it was complete");
         coord_fail(state, effects);
     } else {
-        coord_blame(state, WIRE_CAUSE_RANK_EXITED, (int32_t)pid, (int32_t)event->rank_exited.status,
-                    0, event->rank_exited.text);
+        coord_blame(state, WIRE_CAUSE_RANK_EXITED, (int32_t)pid, (int32_t)message->rank_exited.status,
+                    0, message->rank_exited.text);
         coord_begin_abort(state, effects);
     }
 }
@@ -155,79 +164,79 @@ static void blame_after_end(struct coord *state, enum wire_cause cause, int32_t 
 }
 
 /* Past bsp_end only process 0's status counts, but a death by signal must not pass for success. */
-static void exited_after_end(struct coord *state, const struct coord_event *event)
+static void exited_after_end(struct coord *state, const struct wire_message *message)
 {
-    uint32_t pid = event->rank_exited.pid, signal = event->rank_exited.signal;
+    uint32_t pid = message->rank_exited.pid, signal = message->rank_exited.signal;
     note_exit(state, pid);
     int32_t status =
-        signal > 0 ? STATUS_SIGNAL + (int32_t)signal : (int32_t)event->rank_exited.status;
+        signal > 0 ? STATUS_SIGNAL + (int32_t)signal : (int32_t)message->rank_exited.status;
     if (signal > 0)
         blame_after_end(state, WIRE_CAUSE_KILLED_AFTER_END, (int32_t)pid, status, signal,
-                        event->rank_exited.text);
+                        message->rank_exited.text);
     if (pid == 0 && (status & 0xff) != 0)
         state->outcome.status = status & 0xff;
 }
 
 int coord_take_rank_exited(struct coord *state, struct coord_host *host,
-                           const struct coord_event *event, struct coord_effects *effects)
+                           const struct wire_message *message, struct coord_effects *effects)
 {
-    uint32_t pid = event->rank_exited.pid;
+    uint32_t pid = message->rank_exited.pid;
     if (!coord_lives_on(state, pid, host))
         return coord_broken(effects, "host %u reports the end of process %u, which is not there",
                             host->id, pid);
     if (state->exited[pid])
         return coord_broken(effects, "host %u reports the end of process %u twice", host->id, pid);
     if (state->phase == COORD_ENDING)
-        exited_after_end(state, event);
+        exited_after_end(state, message);
     else
-        exited_while_running(state, event, effects);
+        exited_while_running(state, message, effects);
     if (state->phase == COORD_ENDING)
         conclude_if_all_exited(state, effects);
     return 0;
 }
 
-int coord_take_abort(struct coord *state, struct coord_host *host, const struct coord_event *event,
+int coord_take_abort(struct coord *state, struct coord_host *host, const struct wire_message *message,
                      struct coord_effects *effects)
 {
     uint32_t processes = state->processes > 0 ? state->processes : 1;
-    if (event->abort.pid < COORD_NOBODY || event->abort.pid >= (int32_t)processes)
-        return coord_broken(effects, "host %u aborts for process %d", host->id, event->abort.pid);
-    if (event->abort.cause == WIRE_CAUSE_NONE || (unsigned)event->abort.cause >= WIRE_CAUSE_COUNT)
+    if (message->abort.pid < COORD_NOBODY || message->abort.pid >= (int32_t)processes)
+        return coord_broken(effects, "host %u aborts for process %d", host->id, message->abort.pid);
+    if (message->abort.cause == WIRE_CAUSE_NONE || (unsigned)message->abort.cause >= WIRE_CAUSE_COUNT)
         return coord_broken(effects, "host %u aborts for no known cause", host->id);
-    coord_blame(state, event->abort.cause, event->abort.pid, event->abort.status, 0,
-                event->abort.text);
+    coord_blame(state, (enum wire_cause)message->abort.cause, message->abort.pid, message->abort.status, 0,
+                message->abort.text);
     coord_begin_abort(state, effects);
     return 0;
 }
 
-int coord_take_stop(struct coord *state, struct coord_host *host, const struct coord_event *event,
+int coord_take_stop(struct coord *state, struct coord_host *host, const struct wire_message *message,
                     struct coord_effects *effects)
 {
     (void)host;
-    uint32_t signal = event->stop.signal;
-    switch (event->stop.how) {
+    uint32_t signal = message->stop.signal;
+    switch (message->stop.how) {
     case WIRE_STOP_TIMEOUT:
-        coord_blame(state, WIRE_CAUSE_TIMEOUT, COORD_NOBODY, STATUS_TIMEOUT, 0, event->stop.text);
+        coord_blame(state, WIRE_CAUSE_TIMEOUT, COORD_NOBODY, STATUS_TIMEOUT, 0, message->stop.text);
         break;
     case WIRE_STOP_SIGNAL:
     case WIRE_STOP_KILL:
         if (signal < 1 || signal > 127)
             signal = SIGNAL_KILL;
         coord_blame(state, WIRE_CAUSE_STOPPED, COORD_NOBODY, STATUS_SIGNAL + (int32_t)signal,
-                    signal, event->stop.text);
+                    signal, message->stop.text);
         break;
     default:
         return coord_broken(effects, "a request to stop of unknown kind %u",
-                            (unsigned)event->stop.how);
+                            (unsigned)message->stop.how);
     }
     coord_begin_abort(state, effects);
     return 0;
 }
 
 int coord_take_ranks_stopped(struct coord *state, struct coord_host *host,
-                             const struct coord_event *event, struct coord_effects *effects)
+                             const struct wire_message *message, struct coord_effects *effects)
 {
-    (void)event;
+    (void)message;
     if (host->stopped)
         return coord_broken(effects, "host %u has stopped twice", host->id);
     host->stopped = true;
@@ -249,10 +258,10 @@ static void lost_after_end(struct coord *state, struct coord_host *host,
     conclude_if_all_exited(state, effects);
 }
 
-int coord_take_host_lost(struct coord *state, struct coord_host *host,
-                         const struct coord_event *event, struct coord_effects *effects)
+int coord_take_link_lost(struct coord *state, struct coord_host *host,
+                         const struct wire_message *message, struct coord_effects *effects)
 {
-    (void)event;
+    (void)message;
     coord_watch(state);
     host->lost = true;
     host->stopped = true;
@@ -296,21 +305,17 @@ static void grace_is_over(struct coord *state, struct coord_effects *effects)
     }
 }
 
-/* One that was set for what is past does nothing. */
-int coord_take_timer(struct coord *state, struct coord_host *host, const struct coord_event *event,
-                     struct coord_effects *effects)
+void coord_take_timer(struct coord *state, enum coord_timer timer, struct coord_effects *effects)
 {
-    (void)host;
     bool stopping = state->phase == COORD_ABORTING;
-    if (event->timer.timer == COORD_TIMER_STOP && stopping) {
+    if (timer == COORD_TIMER_STOP && stopping) {
         give_up_waiting(state, effects);
-    } else if (event->timer.timer == COORD_TIMER_GRACE && !stopping && state->save_and_stop) {
+    } else if (timer == COORD_TIMER_GRACE && !stopping && state->save_and_stop) {
         grace_is_over(state, effects);
-    } else if (event->timer.timer == COORD_TIMER_SNAPSHOT && state->phase == COORD_RUNNING) {
+    } else if (timer == COORD_TIMER_SNAPSHOT && state->phase == COORD_RUNNING) {
         state->asked = true;
-        coord_add_effect(state, effects, COORD_EFFECT_CONSULT);
+        coord_say(state, effects, WIRE_CONSULT);
     } else {
         effects->dropped = true;
     }
-    return 0;
 }

@@ -1,6 +1,6 @@
-/* events.c - what the events of a job that goes well do to Processor Zero: its start, its barriers.
+/* events.c - what the messages of a job that goes well do to Processor Zero: its start, its barriers.
  *
- * Happy path: HOST_READY and REGISTERED -> PLACE -> RANKS_READY -> RUN -> ARRIVED, RELEASE for each
+ * Happy path: HOST_READY and REGISTERED -> PLACE -> RANKS_READY -> RUN -> ARRIVE, RELEASE for each
  * barrier that is decided -> the barrier of bsp_end.  Then ending.c takes over, as it does for all
  * that can fail.
  *
@@ -10,7 +10,6 @@
 #include "coordinator/core/state.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- Starting ----------------------------------------------------------------------------- */
 
@@ -45,26 +44,30 @@ static void place_when_complete(struct coord *state, struct coord_effects *effec
     coord_move(state, COORD_PLACING);
     if (state->config.snapshots)
         coord_open_ticket(state, 0, true);
-    coord_add_effect(state, effects, COORD_EFFECT_PLACE)->flag = state->config.snapshots;
+    struct wire_place *place = &coord_say(state, effects, WIRE_PLACE)->place;
+    place->processes = state->processes;
+    place->host_of = coord_homes(state);
+    place->snapshot = state->config.snapshots;
+    place->copies = coord_copies(state);
 }
 
 int coord_take_host_ready(struct coord *state, struct coord_host *host,
-                          const struct coord_event *event, struct coord_effects *effects)
+                          const struct wire_message *message, struct coord_effects *effects)
 {
     if (host->ready)
         return coord_broken(effects, "host %u is ready twice", host->id);
     if (host->slots == 0) {
-        uint32_t slots = event->host_ready.slots;
+        uint32_t slots = message->host_ready.slots;
         host->slots = slots < 1 ? 1 : slots > WIRE_SLOTS_MAX ? WIRE_SLOTS_MAX : slots;
     }
     host->ready = true;
-    host->shared = event->host_ready.shared;
+    host->shared = message->host_ready.shared;
     place_when_complete(state, effects);
     return 0;
 }
 
 int coord_take_registered(struct coord *state, struct coord_host *host,
-                          const struct coord_event *event, struct coord_effects *effects)
+                          const struct wire_message *message, struct coord_effects *effects)
 {
     if (state->config.restore)
         return coord_broken(effects, "host %u registers, but the job is restored", host->id);
@@ -75,17 +78,17 @@ int coord_take_registered(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u registers before it is ready", host->id);
     state->registered = true;
     state->registered_host = (uint32_t)(host - state->hosts);
-    state->wanted = event->registered.wanted;
+    state->wanted = message->registered.wanted;
     place_when_complete(state, effects);
     return 0;
 }
 
 int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
-                           const struct coord_event *event, struct coord_effects *effects)
+                           const struct wire_message *message, struct coord_effects *effects)
 {
-    if (event->ranks_ready.count != host->count)
+    if (message->ranks_ready.count != host->count)
         return coord_broken(effects, "host %u has started %u processes instead of %u", host->id,
-                            event->ranks_ready.count, host->count);
+                            message->ranks_ready.count, host->count);
     if (host->ranks_ready)
         return coord_broken(effects, "host %u has started its processes twice", host->id);
     host->ranks_ready = true;
@@ -100,7 +103,9 @@ int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
     coord_note_going_on(state);
     state->facts.begun_ns = state->now_ns;
     coord_plan(state);
-    coord_add_effect(state, effects, COORD_EFFECT_RUN);
+    struct wire_run *run = &coord_say(state, effects, WIRE_RUN)->run;
+    run->processes = state->processes;
+    run->consult = state->consult;
     coord_plan_timer(state, effects);
     return 0;
 }
@@ -108,17 +113,17 @@ int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
 /* ---- Barriers ----------------------------------------------------------------------------- */
 
 static int check_arrival(const struct coord *state, const struct coord_host *host,
-                         const struct coord_event *event, struct coord_effects *effects)
+                         const struct wire_message *message, struct coord_effects *effects)
 {
-    uint64_t superstep = event->arrived.superstep;
+    uint64_t superstep = message->envelope.superstep;
     if (host->count == 0)
         return coord_broken(effects, "host %u has no process that could arrive", host->id);
     if (host->arrived)
         return coord_broken(effects, "host %u arrives twice", host->id);
-    if ((unsigned)event->arrived.barrier >= WIRE_BARRIER_COUNT)
+    if ((unsigned)message->arrive.barrier >= WIRE_BARRIER_COUNT)
         return coord_broken(effects, "host %u arrives at an unknown barrier", host->id);
     if (superstep == COORD_NEVER || superstep < state->superstep || superstep > state->consult ||
-        (event->arrived.barrier == WIRE_BARRIER_SYNC && superstep != state->consult &&
+        (message->arrive.barrier == WIRE_BARRIER_SYNC && superstep != state->consult &&
          !state->asked))
         return coord_broken(effects, "host %u arrives at the end of superstep %llu", host->id,
                             (unsigned long long)superstep);
@@ -185,9 +190,10 @@ static void release(struct coord *state, enum wire_decision decision, struct coo
     for (uint32_t i = 0; i < state->host_count; i++)
         state->hosts[i].arrived = false;
 
-    struct coord_effect *effect = coord_add_effect(state, effects, COORD_EFFECT_RELEASE);
-    effect->superstep = superstep;
-    effect->decision = decision;
+    struct wire_message *message = coord_say(state, effects, WIRE_RELEASE);
+    message->envelope.superstep = superstep;
+    message->release.decision = decision;
+    message->release.consult = state->consult;
     if (decision == WIRE_DECISION_END)
         coord_move(state, COORD_ENDING);
     else if (decision == WIRE_DECISION_ABORT)
@@ -202,7 +208,7 @@ void coord_decide_barrier(struct coord *state, struct coord_effects *effects)
 
     if (decision == WIRE_DECISION_END && state->config.snapshots) {
         coord_move(state, COORD_CLOSING);
-        coord_add_effect(state, effects, COORD_EFFECT_CLOSE);
+        coord_say(state, effects, WIRE_CLOSING);
         return;
     }
     if (decision == WIRE_DECISION_GO && state->config.snapshots) {
@@ -218,25 +224,24 @@ void coord_decide_barrier(struct coord *state, struct coord_effects *effects)
 }
 
 /* bsprun knows that nothing is rolled back from now on: the processes may leave. */
-int coord_take_closed(struct coord *state, struct coord_host *host, const struct coord_event *event,
+int coord_take_closed(struct coord *state, struct coord_host *host, const struct wire_message *message,
                       struct coord_effects *effects)
 {
     (void)host;
-    (void)event;
+    (void)message;
     release(state, WIRE_DECISION_END, effects);
     return 0;
 }
 
-int coord_take_arrived(struct coord *state, struct coord_host *host,
-                       const struct coord_event *event, struct coord_effects *effects)
+int coord_take_arrive(struct coord *state, struct coord_host *host,
+                       const struct wire_message *message, struct coord_effects *effects)
 {
-    int result = check_arrival(state, host, event, effects);
+    int result = check_arrival(state, host, message, effects);
     if (result < 0)
         return result;
     host->arrived = true;
-    host->barrier = event->arrived.barrier;
-    memcpy(host->output, event->arrived.output, sizeof(host->output));
-    state->superstep = event->arrived.superstep;
+    host->barrier = message->arrive.barrier;
+    state->superstep = message->envelope.superstep;
 
     if (!all_arrived(state))
         return 0;

@@ -135,7 +135,7 @@ static double bytes_of(const struct coord *state, const struct coord_host *host)
     double bytes = 0;
 
     for (uint32_t pid = 0; pid < state->processes; pid++) {
-        const struct coord_image *image = &state->ticket.images[state->ticket.base ? 0 : pid].image;
+        const struct wire_image *image = &state->ticket.images[state->ticket.base ? 0 : pid];
 
         if (&state->hosts[state->home[pid]] == host)
             bytes += (double)image->size + (image->generation > 0 ? (double)state->base_size : 0);
@@ -186,4 +186,18 @@ uint64_t coord_interval(const struct coord *state, enum wire_why *why)
     else if (rule->kind == POLICY_SUPERSTEPS)
         interval = POLICY_NEVER;
     return interval;
+}
+
+struct coord_learned coord_learned(const struct coord *state, uint64_t now_ns,
+                                   struct wire_real list[ESTIMATE_NUMBERS])
+{
+    struct estimate estimate = coord_estimate(state, now_ns);
+    double numbers[ESTIMATE_NUMBERS];
+    enum wire_why why;
+    uint64_t interval_ns = coord_interval(state, &why);
+
+    estimate_to_numbers(&estimate, numbers);
+    for (uint32_t i = 0; i < ESTIMATE_NUMBERS; i++)
+        list[i].value = numbers[i];
+    return (struct coord_learned){{list, ESTIMATE_NUMBERS}, interval_ns, why};
 }

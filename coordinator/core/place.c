@@ -156,6 +156,25 @@ void coord_place_again(struct coord *state, uint32_t processes, const uint16_t *
     state->processes = processes;
 }
 
+/* ---- For messages ---- */
+
+bool coord_keeps_manifest(const struct coord *state, const struct coord_host *host)
+{
+    return !host->lost && (state->config.copies > 1 || host == &state->hosts[state->home[0]]);
+}
+
+struct wire_numbers coord_homes(struct coord *state)
+{
+    for (uint32_t pid = 0; pid < state->processes; pid++)
+        state->numbers[pid] = state->hosts[state->home[pid]].id;
+    return (struct wire_numbers){state->numbers, state->processes};
+}
+
+uint32_t coord_copies(const struct coord *state)
+{
+    return state->config.copies < state->host_count ? state->config.copies : state->host_count;
+}
+
 /* ---- Barriers ---- */
 
 uint64_t coord_next_consult(uint64_t from, uint64_t every, uint64_t abort_at)

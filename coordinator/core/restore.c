@@ -1,7 +1,7 @@
 /* restore.c - how a term begins from a snapshot.
  *
  * Happy path: HELD from every host for each snapshot it has, then HOST_READY -> the newest that is
- * complete -> CHOOSE, TERM_RECORDED -> RESTORE -> STAGED from every host -> PASS -> RANKS_READY.
+ * complete -> CHOSEN, TERM_RECORDED -> RESTORE -> STAGED from every host -> PASS -> RANKS_READY.
  *
  * What can fail: there is no snapshot (the job ends); an image is damaged, a host is lost, a
  * restored process dies (the term fails, the next one begins anew).
@@ -64,16 +64,16 @@ static void note_image(struct coord_held *held, uint64_t pid)
     held->missing--;
 }
 
-int coord_take_held(struct coord *state, struct coord_host *host, const struct coord_event *event,
+int coord_take_held(struct coord *state, struct coord_host *host, const struct wire_message *message,
                     struct coord_effects *effects)
 {
-    struct coord_name name = event->held.name;
-    uint32_t processes = event->held.processes;
+    struct coord_name name = {message->held.superstep, message->held.from};
+    uint32_t processes = message->held.processes;
     if (!state->config.restore || host->ready)
         return coord_broken(effects, "host %u speaks of snapshots unasked", host->id);
     if (name.term == 0 || name.term >= state->config.term || processes == 0 ||
-        processes > state->config.processes_max || !in_range(event->held.images, processes) ||
-        !in_range(event->held.copies, processes) || !is_grouped(event->held.together, processes))
+        processes > state->config.processes_max || !in_range(message->held.images, processes) ||
+        !in_range(message->held.copies, processes) || !is_grouped(message->held.together, processes))
         return coord_broken(effects, "host %u has a snapshot that cannot be", host->id);
     if (!may_be_used(state, name))
         return 0;
@@ -91,17 +91,17 @@ int coord_take_held(struct coord *state, struct coord_host *host, const struct c
     }
     if (held->processes != processes)
         return coord_broken(effects, "host %u has another snapshot of that name", host->id);
-    held->committed = held->committed || event->held.manifest;
-    for (uint32_t pid = 0; event->held.all && pid < processes; pid++)
+    held->committed = held->committed || message->held.manifest;
+    for (uint32_t pid = 0; message->held.all && pid < processes; pid++)
         note_image(held, pid);
-    for (uint32_t i = 0; i < event->held.images.count; i++)
-        note_image(held, event->held.images.items[i]);
-    for (uint32_t i = 0; i < event->held.together.count; i++)
-        if (event->held.together.items[i] != i)
-            held->together[i] = (uint32_t)event->held.together.items[i];
-    for (uint32_t i = 0; i < event->held.copies.count; i++)
-        if (held->copy_on[event->held.copies.items[i]] == 0)
-            held->copy_on[event->held.copies.items[i]] = (uint16_t)(host - state->hosts + 1);
+    for (uint32_t i = 0; i < message->held.images.count; i++)
+        note_image(held, message->held.images.items[i]);
+    for (uint32_t i = 0; i < message->held.together.count; i++)
+        if (message->held.together.items[i] != i)
+            held->together[i] = (uint32_t)message->held.together.items[i];
+    for (uint32_t i = 0; i < message->held.copies.count; i++)
+        if (held->copy_on[message->held.copies.items[i]] == 0)
+            held->copy_on[message->held.copies.items[i]] = (uint16_t)(host - state->hosts + 1);
     return 0;
 }
 
@@ -159,30 +159,51 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
     }
     coord_place_again(state, state->from->processes, state->from->copy_on, state->from->together);
     coord_move(state, COORD_CHOOSING);
-    coord_add_effect(state, effects, COORD_EFFECT_CHOOSE)->name = state->from->name;
+    struct wire_message *message = coord_say(state, effects, WIRE_CHOSEN);
+    message->envelope.superstep = message->chosen.superstep = state->from->name.superstep;
+    message->chosen.from = state->from->name.term;
+    message->chosen.processes = state->processes;
+}
+
+/* The pids with a frozen copy on their host are listed behind the hosts. */
+static void say_restore(struct coord *state, struct coord_effects *effects)
+{
+    struct wire_message *message = coord_say(state, effects, WIRE_RESTORE);
+    struct wire_restore *restore = &message->restore;
+    uint64_t *copies = state->numbers + state->processes;
+    uint32_t count = 0;
+    for (uint32_t pid = 0; pid < state->processes; pid++)
+        if (state->from->copy_on[pid] == state->home[pid] + 1u)
+            copies[count++] = pid;
+    message->envelope.superstep = state->from->name.superstep;
+    restore->from = state->from->name.term;
+    restore->processes = state->processes;
+    restore->host_of = coord_homes(state);
+    restore->copy = (struct wire_numbers){copies, count};
+    restore->copies = coord_copies(state);
 }
 
 int coord_take_term_recorded(struct coord *state, struct coord_host *host,
-                             const struct coord_event *event, struct coord_effects *effects)
+                             const struct wire_message *message, struct coord_effects *effects)
 {
     (void)host;
-    (void)event;
+    (void)message;
     coord_move(state, COORD_RESTORING);
-    coord_add_effect(state, effects, COORD_EFFECT_RESTORE)->name = state->from->name;
+    say_restore(state, effects);
     return 0;
 }
 
-int coord_take_staged(struct coord *state, struct coord_host *host, const struct coord_event *event,
+int coord_take_staged(struct coord *state, struct coord_host *host, const struct wire_message *message,
                       struct coord_effects *effects)
 {
-    if (host->staged || event->staged.count != host->count)
+    if (host->staged || message->staged.count != host->count)
         return coord_broken(effects, "host %u has staged %u processes instead of %u", host->id,
-                            event->staged.count, host->count);
+                            message->staged.count, host->count);
     host->staged = true;
     for (uint32_t i = 0; i < state->host_count; i++)
         if (!state->hosts[i].staged)
             return 0;
     coord_move(state, COORD_PASSING);
-    coord_add_effect(state, effects, COORD_EFFECT_PASS);
+    coord_say(state, effects, WIRE_PASS);
     return 0;
 }

@@ -15,6 +15,51 @@
 
 #define NO_NEW "stopped without a new snapshot"
 
+/* ---- What is said of it ------------------------------------------------------------------- */
+
+static struct wire_message *say_of_ticket(struct coord *state, struct coord_effects *effects,
+                                          enum wire_kind kind)
+{
+    struct wire_message *message = coord_say(state, effects, kind);
+    message->envelope.superstep = state->ticket.name.superstep;
+    return message;
+}
+
+static void say_persist(struct coord *state, struct coord_effects *effects)
+{
+    const struct coord_ticket *ticket = &state->ticket;
+    struct wire_persist *persist = &say_of_ticket(state, effects, WIRE_PERSIST)->persist;
+    for (uint32_t pid = 1; ticket->base && pid < state->processes; pid++) {
+        ticket->images[pid] = ticket->images[0];
+        ticket->images[pid].pid = pid;
+    }
+    for (uint32_t i = 0; i < 2 * state->host_count; i++)
+        state->numbers[i] = state->hosts[i / 2].position[i % 2];
+    persist->processes = state->processes;
+    persist->images = (struct wire_image_list){ticket->images, state->processes};
+    persist->output = (struct wire_numbers){state->numbers, 2 * state->host_count};
+    persist->input = ticket->input;
+    persist->input_digest = ticket->input_digest;
+}
+
+/* bsprun is told of the commit, and (known) that all hosts are. */
+static void say_saved(struct coord *state, bool known, struct coord_effects *effects)
+{
+    struct wire_saved *saved = &say_of_ticket(state, effects, WIRE_SAVED)->saved;
+    struct coord_learned learned = {.interval_ns = WIRE_NEVER};
+    if (state->config.recover)
+        learned = coord_learned(state, state->now_ns, state->learned);
+    saved->superstep = state->ticket.name.superstep;
+    saved->known = known;
+    saved->pause_ns = state->facts.costs.pause_ns;
+    saved->commit_ns = state->facts.costs.commit_ns;
+    for (uint32_t pid = 0; pid < (state->ticket.base ? 1 : state->processes); pid++)
+        saved->size += state->ticket.images[pid].size;
+    saved->estimate = learned.estimate;
+    saved->interval_ns = learned.interval_ns;
+    saved->why = learned.why;
+}
+
 /* ---- Ending it ---------------------------------------------------------------------------- */
 
 /* There is no ticket any more: whoever waited for that goes on. */
@@ -48,7 +93,7 @@ static void fail_ticket(struct coord *state, enum wire_cause cause, int32_t pid,
                         struct coord_effects *effects)
 {
     bool killed = cause == WIRE_CAUSE_RANK_SIGNALLED;
-    coord_add_effect(state, effects, COORD_EFFECT_ABANDON);
+    say_of_ticket(state, effects, WIRE_ABANDON);
     if (is_indispensable(state) || (failure_stops(state) && !killed && !state->save_and_stop &&
                                     state->phase != COORD_ENDING)) {
         coord_blame(state, cause, pid, 1, 0, text);
@@ -70,7 +115,7 @@ void coord_advance_ticket(struct coord *state, struct coord_effects *effects)
         state->phase == COORD_CAPTURING)
         return;
     coord_move_ticket(state, COORD_TICKET_PERSISTING);
-    coord_add_effect(state, effects, COORD_EFFECT_PERSIST);
+    say_persist(state, effects);
 }
 
 static void commit(struct coord *state, struct coord_effects *effects)
@@ -82,10 +127,11 @@ static void commit(struct coord *state, struct coord_effects *effects)
     costs->changed_bytes = state->ticket.changed;
     coord_learn_commit(state);
     if (state->ticket.base)
-        state->base_size = state->ticket.images[0].image.size;
+        state->base_size = state->ticket.images[0].size;
     state->failures = 0;
     state->facts.retry_ns = 0;
-    coord_add_effect(state, effects, COORD_EFFECT_COMMITTED);
+    say_saved(state, false, effects);
+    say_of_ticket(state, effects, WIRE_COMMITTED)->committed.from = state->ticket.name.term;
     if (state->phase == COORD_SAVING)
         coord_stop_saved(state, NULL, effects);
 }
@@ -96,7 +142,7 @@ static void spend(struct coord *state, uint64_t ns)
     *spent = ns < UINT64_MAX - *spent ? *spent + ns : UINT64_MAX;
 }
 
-/* Whether an event is about the ticket; of an earlier one it comes too late.  -EPROTO: of none. */
+/* Whether a message is about the ticket; of an earlier one it comes too late.  -EPROTO: of none. */
 static int about_ticket(const struct coord *state, const struct coord_host *host,
                         uint64_t superstep, struct coord_effects *effects)
 {
@@ -111,19 +157,20 @@ static int about_ticket(const struct coord *state, const struct coord_host *host
 }
 
 int coord_take_captured(struct coord *state, struct coord_host *host,
-                        const struct coord_event *event, struct coord_effects *effects)
+                        const struct wire_message *message, struct coord_effects *effects)
 {
-    if (host->captured || event->captured.superstep != state->superstep)
+    if (host->captured || message->envelope.superstep != state->superstep)
         return coord_broken(effects, "host %u has captured superstep %llu", host->id,
-                            (unsigned long long)event->captured.superstep);
+                            (unsigned long long)message->envelope.superstep);
     host->captured = true;
-    memcpy(host->position, event->captured.output, sizeof(host->position));
+    for (uint32_t i = 0; i < message->captured.output.count && i < 2; i++)
+        host->position[i] = message->captured.output.items[i];
     if (host == &state->hosts[state->home[0]]) {
-        state->ticket.input = event->captured.input;
-        state->ticket.input_digest = event->captured.input_digest;
+        state->ticket.input = message->captured.input;
+        state->ticket.input_digest = message->captured.input_digest;
     }
-    if (event->captured.pause_ns > state->facts.costs.pause_ns)
-        state->facts.costs.pause_ns = event->captured.pause_ns;
+    if (message->captured.pause_ns > state->facts.costs.pause_ns)
+        state->facts.costs.pause_ns = message->captured.pause_ns;
     for (uint32_t i = 0; i < state->host_count; i++)
         if (!state->hosts[i].captured)
             return 0;
@@ -144,64 +191,68 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
         return 0;
     }
     coord_plan(state);
-    coord_add_effect(state, effects, COORD_EFFECT_RESUME)->superstep = superstep;
+    struct wire_message *resume = coord_say(state, effects, WIRE_RESUME);
+    resume->envelope.superstep = superstep;
+    resume->resume.consult = state->consult;
     coord_plan_timer(state, effects);
     return 0;
 }
 
-static void keep_digest(struct coord_digest *digest, struct wire_bytes bytes)
+static struct wire_bytes keep_digest(unsigned char *digest, struct wire_bytes bytes)
 {
-    digest->size = bytes.size;
     if (bytes.size > 0)
-        memcpy(digest->bytes, bytes.data, bytes.size);
+        memcpy(digest, bytes.data, bytes.size);
+    return (struct wire_bytes){digest, bytes.size};
 }
 
-static void keep_image(struct coord_image *image, const struct wire_image *from)
+static void keep_image(struct coord_ticket *ticket, const struct wire_image_durable *from)
 {
-    image->size = from->size;
-    image->generation = from->generation;
-    image->base = (struct coord_name){from->base_superstep, from->base_term};
-    image->base_pid = from->base_pid;
-    keep_digest(&image->digest, from->digest);
-    keep_digest(&image->base_digest, from->base_digest);
+    struct coord_durable *durable = &ticket->durable[from->pid];
+    ticket->images[from->pid] =
+        (struct wire_image){.pid = from->pid,
+                            .size = from->size,
+                            .digest = keep_digest(durable->digest, from->digest),
+                            .generation = from->generation,
+                            .base_superstep = from->base_superstep,
+                            .base_term = from->base_term,
+                            .base_pid = from->base_pid,
+                            .base_digest = keep_digest(durable->base_digest, from->base_digest)};
+    ticket->changed += from->changed;
 }
 
-static bool same_image(const struct coord_image *image, const struct wire_image *other)
+static bool same_image(const struct wire_image *image, const struct wire_image_durable *other)
 {
     return image->size == other->size && image->digest.size == other->digest.size &&
-           memcmp(image->digest.bytes, other->digest.data, image->digest.size) == 0;
+           memcmp(image->digest.data, other->digest.data, image->digest.size) == 0;
 }
 
 int coord_take_image_durable(struct coord *state, struct coord_host *host,
-                             const struct coord_event *event, struct coord_effects *effects)
+                             const struct wire_message *message, struct coord_effects *effects)
 {
     struct coord_ticket *ticket = &state->ticket;
-    uint32_t pid = event->image_durable.image.pid, index = (uint32_t)(host - state->hosts) + 1;
-    int result = about_ticket(state, host, event->image_durable.superstep, effects);
+    const struct wire_image_durable *image = &message->image_durable;
+    uint32_t pid = image->pid, index = (uint32_t)(host - state->hosts) + 1;
+    int result = about_ticket(state, host, message->envelope.superstep, effects);
     if (result <= 0)
         return result;
     if (pid >= (ticket->base ? 1 : state->processes) ||
         (state->config.copies == 1 && !coord_lives_on(state, pid, host)) ||
-        event->image_durable.image.digest.size > WIRE_DIGEST_MAX ||
-        event->image_durable.image.base_digest.size > WIRE_DIGEST_MAX)
+        image->digest.size > WIRE_DIGEST_MAX || image->base_digest.size > WIRE_DIGEST_MAX)
         return coord_broken(effects, "host %u has an image of process %u", host->id, pid);
-    struct coord_writing *writing = &ticket->images[pid];
+    uint16_t *holders = ticket->durable[pid].holders;
     uint32_t have = 0;
-    while (have < state->config.copies && writing->holders[have] > 0)
-        if (writing->holders[have++] == index)
+    while (have < state->config.copies && holders[have] > 0)
+        if (holders[have++] == index)
             return coord_broken(effects, "host %u has the image of process %u twice", host->id,
                                 pid);
-    if (have > 0 && !same_image(&writing->image, &event->image_durable.image))
+    if (have > 0 && !same_image(&ticket->images[pid], image))
         return coord_broken(effects, "host %u has another image of process %u", host->id, pid);
     if (have == state->config.copies || ticket->state != COORD_TICKET_OPEN)
         return 0; /* more than are needed */
-    if (have == 0) {
-        keep_image(&writing->image, &event->image_durable.image);
-        ticket->changed += event->image_durable.changed;
-    }
-    writing->holders[have] = (uint16_t)index;
-    uint32_t needed =
-        state->config.copies < state->host_count ? state->config.copies : state->host_count;
+    if (have == 0)
+        keep_image(ticket, image);
+    holders[have] = (uint16_t)index;
+    uint32_t needed = coord_copies(state);
     if (have + 1 == needed)
         ticket->missing--;
     coord_advance_ticket(state, effects);
@@ -210,15 +261,15 @@ int coord_take_image_durable(struct coord *state, struct coord_host *host,
 
 /* The image of a process was not written, or could not be restored. */
 int coord_take_image_failed(struct coord *state, struct coord_host *host,
-                            const struct coord_event *event, struct coord_effects *effects)
+                            const struct wire_message *message, struct coord_effects *effects)
 {
-    uint32_t pid = event->image_failed.pid;
-    enum wire_cause cause = event->image_failed.cause;
+    uint32_t pid = message->image_failed.pid;
+    enum wire_cause cause = (enum wire_cause)message->image_failed.cause;
     if (pid >= state->processes ||
         (state->config.copies == 1 && !coord_lives_on(state, pid, host)))
         return coord_broken(effects, "host %u has no image of process %u", host->id, pid);
     if (state->phase == COORD_RESTORING || state->phase == COORD_PASSING) {
-        coord_blame(state, WIRE_CAUSE_NOT_RESTORED, (int32_t)pid, 1, 0, event->image_failed.text);
+        coord_blame(state, WIRE_CAUSE_NOT_RESTORED, (int32_t)pid, 1, 0, message->image_failed.text);
         state->outcome.bad = state->committed;
         coord_fail(state, effects);
         return 0;
@@ -226,37 +277,37 @@ int coord_take_image_failed(struct coord *state, struct coord_host *host,
     if (cause != WIRE_CAUSE_REFUSED && cause != WIRE_CAUSE_NOT_WRITTEN &&
         cause != WIRE_CAUSE_RANK_SIGNALLED)
         return coord_broken(effects, "host %u has failed for no known cause", host->id);
-    int result = about_ticket(state, host, event->image_failed.superstep, effects);
+    int result = about_ticket(state, host, message->envelope.superstep, effects);
     if (result <= 0)
         return result;
     if (state->ticket.state != COORD_TICKET_OPEN)
         return coord_broken(effects, "host %u takes back an image", host->id);
-    fail_ticket(state, cause, (int32_t)pid, event->image_failed.text, effects);
+    fail_ticket(state, cause, (int32_t)pid, message->image_failed.text, effects);
     return 0;
 }
 
 int coord_take_persisted(struct coord *state, struct coord_host *host,
-                         const struct coord_event *event, struct coord_effects *effects)
+                         const struct wire_message *message, struct coord_effects *effects)
 {
-    int result = about_ticket(state, host, event->persisted.superstep, effects);
+    int result = about_ticket(state, host, message->envelope.superstep, effects);
     if (result <= 0)
         return result;
     if (state->ticket.state == COORD_TICKET_OPEN || host->durable ||
-        !coord_host_persists(state, host->id))
+        !coord_keeps_manifest(state, host))
         return coord_broken(effects, "host %u has a manifest it was not given", host->id);
-    if (event->persisted.error > 0) {
+    if (message->persisted.error > 0) {
         if (state->ticket.state != COORD_TICKET_PERSISTING)
             return 0; /* others had been enough */
         char text[80];
         snprintf(text, sizeof(text), "the manifest could not be written: error %u",
-                 event->persisted.error);
+                 message->persisted.error);
         fail_ticket(state, WIRE_CAUSE_NOT_WRITTEN, COORD_NOBODY, text, effects);
         return 0;
     }
     host->durable = true;
     uint32_t durable = 0, persisting = 0;
     for (uint32_t i = 0; i < state->host_count; i++) {
-        if (!coord_host_persists(state, state->hosts[i].id))
+        if (!coord_keeps_manifest(state, &state->hosts[i]))
             continue; /* behind bsp_end one may be lost and the term go on */
         durable += state->hosts[i].durable;
         persisting++;
@@ -280,40 +331,41 @@ static void note_costs(struct coord *state)
         spend(state, costs->copied_ns);
 }
 
-int coord_take_known(struct coord *state, struct coord_host *host, const struct coord_event *event,
+int coord_take_known(struct coord *state, struct coord_host *host, const struct wire_message *message,
                      struct coord_effects *effects)
 {
-    int result = about_ticket(state, host, event->known.superstep, effects);
+    int result = about_ticket(state, host, message->envelope.superstep, effects);
     if (result <= 0)
         return result;
     if (state->ticket.state != COORD_TICKET_ANNOUNCED || host->known)
         return coord_broken(effects, "host %u knows of no commit", host->id);
     host->known = true;
-    if (event->known.busy_ns > state->ticket.busy_ns)
-        state->ticket.busy_ns = event->known.busy_ns;
-    if (event->known.copied_ns > state->ticket.copied_ns)
-        state->ticket.copied_ns = event->known.copied_ns;
-    coord_learn_known(state, host, event->known.busy_ns, event->known.copied_ns);
-    coord_learn_read(state, host, event->known.read_bytes, event->known.read_ns);
+    if (message->known.busy_ns > state->ticket.busy_ns)
+        state->ticket.busy_ns = message->known.busy_ns;
+    if (message->known.copied_ns > state->ticket.copied_ns)
+        state->ticket.copied_ns = message->known.copied_ns;
+    coord_learn_known(state, host, message->known.busy_ns, message->known.copied_ns);
+    coord_learn_read(state, host, message->known.read_bytes, message->known.read_ns);
     for (uint32_t i = 0; i < state->host_count; i++)
         if (!state->hosts[i].known && !state->hosts[i].lost)
             return 0;
     note_costs(state);
-    coord_add_effect(state, effects, COORD_EFFECT_RETIRE);
+    say_saved(state, true, effects);
+    say_of_ticket(state, effects, WIRE_RETIRE)->retire.from = state->ticket.name.term;
     ticket_is_over(state, effects);
     return 0;
 }
 
 /* ---- Requests ----------------------------------------------------------------------------- */
 
-static void save_and_stop(struct coord *state, const struct coord_event *event,
+static void save_and_stop(struct coord *state, const struct wire_message *message,
                           struct coord_effects *effects)
 {
     if (state->save_and_stop) {
         effects->dropped = true;
         return;
     }
-    state->save_signal = event->save.signal;
+    state->save_signal = message->save.signal;
     bool running = state->phase == COORD_RUNNING, at_end = state->phase == COORD_ENDING;
     bool at_barrier = state->phase == COORD_HELD_BACK || state->phase == COORD_CAPTURING ||
                       state->phase == COORD_CLOSING;
@@ -325,21 +377,19 @@ static void save_and_stop(struct coord *state, const struct coord_event *event,
     state->save_and_stop = true;
     if (running) {
         state->asked = true;
-        coord_add_effect(state, effects, COORD_EFFECT_CONSULT);
+        coord_say(state, effects, WIRE_CONSULT);
     }
-    struct coord_effect *effect = coord_add_effect(state, effects, COORD_EFFECT_SET_TIMER);
-    effect->timer = COORD_TIMER_GRACE;
-    effect->milliseconds = event->save.grace_ms;
+    coord_set_timer(state, effects, COORD_TIMER_GRACE, message->save.grace_ms);
 }
 
-int coord_take_save(struct coord *state, struct coord_host *host, const struct coord_event *event,
+int coord_take_save(struct coord *state, struct coord_host *host, const struct wire_message *message,
                     struct coord_effects *effects)
 {
     (void)host;
-    if (event->save.signal > 127)
-        return coord_broken(effects, "a request to save by signal %u", event->save.signal);
-    if (event->save.stop) {
-        save_and_stop(state, event, effects);
+    if (message->save.signal > 127)
+        return coord_broken(effects, "a request to save by signal %u", message->save.signal);
+    if (message->save.stop) {
+        save_and_stop(state, message, effects);
     } else if (!state->config.snapshots || state->phase == COORD_CLOSING ||
                state->phase == COORD_ENDING || state->phase == COORD_CAPTURING) {
         effects->dropped = true; /* impossible, or being done */
@@ -347,7 +397,7 @@ int coord_take_save(struct coord *state, struct coord_host *host, const struct c
         state->save = true;
         if (state->phase == COORD_RUNNING) {
             state->asked = true;
-            coord_add_effect(state, effects, COORD_EFFECT_CONSULT);
+            coord_say(state, effects, WIRE_CONSULT);
         }
     }
     return 0;

@@ -4,6 +4,8 @@
 
 #include "coordinator/core/coord.h"
 
+#define IN(phase) (1u << (phase)) /* in sets of states */
+
 struct coord_host {
     uint32_t id;
     uint32_t slots; /* 0 until known */
@@ -15,7 +17,6 @@ struct coord_host {
     bool stopped; /* nothing of the job runs there (any more) */
     bool arrived; /* at the barrier that is being decided */
     enum wire_barrier barrier;
-    uint64_t output[2];
     uint32_t first, count; /* its lowest pid and how many, from PLACE or RESTORE on */
     uint32_t quota;        /* while processes are dealt out: how many it still gets */
     bool staged;
@@ -36,9 +37,10 @@ struct coord_held {
     uint32_t *together; /* per pid: the lowest with which it shall be on one host */
 };
 
-struct coord_writing {
-    struct coord_image image;
-    uint16_t holders[COORD_COPIES_MAX]; /* indexes of hosts where it is durable, plus 1 */
+/* Of an image: its digests, and the indexes of hosts where it is durable, plus 1. */
+struct coord_durable {
+    unsigned char digest[WIRE_DIGEST_MAX], base_digest[WIRE_DIGEST_MAX];
+    uint16_t holders[COORD_COPIES_MAX];
 };
 
 /* The snapshot that is being taken. */
@@ -46,7 +48,8 @@ struct coord_ticket {
     enum coord_ticket_state state;
     struct coord_name name;
     bool base;                    /* snapshot 0: one image for all */
-    struct coord_writing *images; /* per pid */
+    struct wire_image *images;    /* per pid, complete when it is durable somewhere */
+    struct coord_durable *durable; /* per pid */
     uint32_t missing;             /* images not yet durable in enough places */
     uint64_t begun_ns;            /* when its barrier was released */
     uint64_t changed;
@@ -69,6 +72,7 @@ struct coord {
 
     uint32_t processes; /* 0 before PLACE */
     uint16_t *home;     /* per pid: index of its host */
+    uint64_t *numbers;  /* the lists of messages: two for each process, or host */
     bool *exited;       /* per pid */
     uint32_t exited_count;
 
@@ -92,10 +96,11 @@ struct coord {
     uint64_t begun_ns, watched_ns;
     bool running;          /* RUN was emitted */
     uint64_t base_size;    /* of the image of snapshot 0, if it is of this term */
+    struct wire_real learned[ESTIMATE_NUMBERS]; /* the list of SAVED */
     double guess;          /* how long it takes to read the images, in seconds */
     uint64_t paced_ns, paced_superstep; /* from where the duration of supersteps is counted */
 
-    uint64_t now_ns; /* of the event */
+    uint64_t now_ns; /* of the step */
 
     struct coord_outcome outcome;
     char text[COORD_TEXT_MAX];
@@ -115,6 +120,11 @@ void coord_place(struct coord *state, uint32_t processes);
 void coord_place_again(struct coord *state, uint32_t processes, const uint16_t *copy_on,
                        const uint32_t *together);
 
+/* For messages: the host of each process. */
+struct wire_numbers coord_homes(struct coord *state);
+/* On how many hosts each image must be. */
+uint32_t coord_copies(const struct coord *state);
+
 /* How many processes the job gets: bsp_begin's argument and the limit, or the limit, or the slots.
  * May exceed what is possible; the caller checks. */
 uint64_t coord_decide_processes(uint32_t wanted, uint32_t limit, uint64_t slots);
@@ -128,15 +138,23 @@ bool coord_lives_on(const struct coord *state, uint32_t pid, const struct coord_
 /* The only way from one state to another. */
 void coord_move(struct coord *state, enum coord_phase to);
 
-/* Adds an effect with the fields all have in common. */
+/* Whether the host keeps the manifest: with one store that all see, that of process 0 for all. */
+bool coord_keeps_manifest(const struct coord *state, const struct coord_host *host);
+
+/* Adds an effect with the envelope that all have in common. */
 struct coord_effect *coord_add_effect(struct coord *state, struct coord_effects *effects,
                                       enum coord_effect_kind kind);
+/* Adds a message to bsprun or to the hosts, by its kind; the caller fills its fields. */
+struct wire_message *coord_say(struct coord *state, struct coord_effects *effects,
+                               enum wire_kind kind);
+void coord_set_timer(struct coord *state, struct coord_effects *effects, enum coord_timer timer,
+                     uint64_t milliseconds);
 
 /* Writes the complaint and returns -EPROTO. */
 int coord_broken(struct coord_effects *effects, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* ---- Shared by the files that take events ---- */
+/* ---- Shared by the files that take messages ---- */
 
 /* ending.c */
 /* What goes wrong first is what the job ended of. */
@@ -194,13 +212,17 @@ void coord_learn_read(struct coord *state, const struct coord_host *host, uint64
 void coord_pace_from(struct coord *state);
 void coord_pace(struct coord *state);
 
-/* The events, each in the file it belongs to.  host is NULL for events that concern none. */
+/* ending.c: one that was set for what is past does nothing. */
+void coord_take_timer(struct coord *state, enum coord_timer timer, struct coord_effects *effects);
+
+/* The messages, each in the file it belongs to.  host: whose agent says it, or the lost one; NULL for
+ * what bsprun wants. */
 typedef int coord_take(struct coord *state, struct coord_host *host,
-                       const struct coord_event *event, struct coord_effects *effects);
-coord_take coord_take_host_ready, coord_take_registered, coord_take_ranks_ready, coord_take_arrived,
+                       const struct wire_message *message, struct coord_effects *effects);
+coord_take coord_take_host_ready, coord_take_registered, coord_take_ranks_ready, coord_take_arrive,
     coord_take_rank_exited, coord_take_abort, coord_take_stop, coord_take_ranks_stopped,
-    coord_take_host_lost, coord_take_timer, coord_take_held, coord_take_term_recorded,
-    coord_take_staged, coord_take_captured, coord_take_image_durable, coord_take_image_failed,
-    coord_take_persisted, coord_take_known, coord_take_save, coord_take_closed;
+    coord_take_link_lost, coord_take_held, coord_take_term_recorded, coord_take_staged,
+    coord_take_captured, coord_take_image_durable, coord_take_image_failed, coord_take_persisted,
+    coord_take_known, coord_take_save, coord_take_closed;
 
 #endif

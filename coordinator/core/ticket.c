@@ -1,5 +1,5 @@
 /* ticket.c - the ticket of Processor Zero, the snapshot that is being taken: its states, its
- * opening, and when the next one is due.  Which events move it on is said in snapshot.c. */
+ * opening, and when the next one is due.  Which messages move it on is said in snapshot.c. */
 #include "coordinator/core/state.h"
 
 #include <assert.h>
@@ -26,6 +26,7 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
     ticket->base = base;
     ticket->missing = base ? 1 : state->processes;
     memset(ticket->images, 0, ticket->missing * sizeof(*ticket->images));
+    memset(ticket->durable, 0, ticket->missing * sizeof(*ticket->durable));
     ticket->begun_ns = state->now_ns;
     ticket->changed = 0;
     ticket->follows = state->facts.taken;
@@ -83,9 +84,7 @@ void coord_plan_timer(struct coord *state, struct coord_effects *effects)
     uint64_t due = state->config.snapshots ? due_ns(state) : POLICY_NEVER;
     if (due == 0 || due == POLICY_NEVER)
         return;
-    struct coord_effect *effect = coord_add_effect(state, effects, COORD_EFFECT_SET_TIMER);
-    effect->timer = COORD_TIMER_SNAPSHOT;
-    effect->milliseconds = (due - 1) / 1000000u + 1;
+    coord_set_timer(state, effects, COORD_TIMER_SNAPSHOT, (due - 1) / 1000000u + 1);
 }
 
 void coord_plan_next(struct coord *state, struct coord_effects *effects)
@@ -97,7 +96,7 @@ void coord_plan_next(struct coord *state, struct coord_effects *effects)
         return;
     }
     state->asked = true;
-    coord_add_effect(state, effects, COORD_EFFECT_CONSULT);
+    coord_say(state, effects, WIRE_CONSULT);
 }
 
 enum policy_answer coord_ask_policy(struct coord *state)

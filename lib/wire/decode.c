@@ -356,3 +356,15 @@ void wire_message_free(struct wire_message *message)
     free_blocks(message->memory);
     message->memory = NULL;
 }
+
+int wire_copy(const struct wire_message *message, struct wire_message *copy, char *error,
+              size_t error_size)
+{
+    struct bspz_buffer buffer = {0};
+    int result = wire_encode(message, &buffer, error, error_size);
+    if (result == 0)
+        result = wire_decode(buffer.data + WIRE_HEADER, buffer.size - WIRE_HEADER, copy, error,
+                             error_size);
+    bspz_buffer_free(&buffer);
+    return result;
+}

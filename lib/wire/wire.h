@@ -194,6 +194,10 @@ int wire_encode(const struct wire_message *message, struct bspz_buffer *buffer, 
 int wire_decode(const void *body, size_t size, struct wire_message *message, char *error,
                 size_t error_size);
 
+/* A copy that owns what it points to, until wire_message_free.  Fails as wire_encode does. */
+int wire_copy(const struct wire_message *message, struct wire_message *copy, char *error,
+              size_t error_size);
+
 /* Frees what wire_decode allocated; harmless for NULL, for an all-zero message and twice. */
 void wire_message_free(struct wire_message *message);
 

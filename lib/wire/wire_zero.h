@@ -3,7 +3,8 @@
 #ifndef WIRE_ZERO_H
 #define WIRE_ZERO_H
 
-/* shared: it sees the directory of snapshots that bsprun does. */
+/* slots: usable cores, used when ELECT gives the host none.  shared: it sees the directory of
+ * snapshots that bsprun does. */
 #define WIRE_FIELDS_HOST_READY(F)                                                                  \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, slots, WIRE_SLOTS_MAX)                                                                  \
@@ -20,7 +21,9 @@
     F(u32, count, WIRE_RANKS_MAX)
 
 /* Every process of the host has arrived at the barrier that ends the envelope's superstep.
- * output: bytes it has written per stream. */
+ * output: bytes it has written per stream.  The barrier of bsp_end is always reported, consulted or
+ * not: on one host before any RANK_EXITED of a process that is past bsp_end, and the RELEASE that
+ * answers is a formality there. */
 #define WIRE_FIELDS_ARRIVE(F)                                                                      \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, barrier, WIRE_BARRIER_LAST)                                                             \
@@ -35,7 +38,8 @@
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(text, text, WIRE_TEXT_MAX)
 
-/* The host asks for the end of the job on behalf of process pid (-1: of nobody). */
+/* The host asks for the end of the job on behalf of process pid (-1: of nobody).  status: what bsprun
+ * shall return; 0 is taken as 1. */
 #define WIRE_FIELDS_ABORT(F)                                                                       \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(i32, pid, WIRE_RANKS_MAX)                                                                    \

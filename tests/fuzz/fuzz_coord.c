@@ -1,4 +1,4 @@
-/* fuzz_coord.c - any sequence of events: Processor Zero keeps its promises.
+/* fuzz_coord.c - any sequence of messages and timers: Processor Zero keeps its promises.
  *
  * The input is a configuration of 8 bytes and events of 6 bytes:
  *   hosts, limit, largest number of processes, consult_every, abort_at, snapshots (bits),
@@ -18,6 +18,15 @@
 #define CONFIG_SIZE 8u
 #define EVENT_SIZE  6u
 #define TERM        2u
+
+/* By the first byte of an event.  Of WIRE_KIND_COUNT there is no message. */
+#define TIMER WIRE_JOIN /* which Processor Zero is never told */
+static const enum wire_kind kinds[] = {
+    WIRE_HOST_READY, WIRE_REGISTERED, WIRE_RANKS_READY, WIRE_ARRIVE, WIRE_RANK_EXITED,
+    WIRE_ABORT, WIRE_STOP, WIRE_RANKS_STOPPED, WIRE_LINK_LOST, TIMER, WIRE_HELD,
+    WIRE_TERM_RECORDED, WIRE_STAGED, WIRE_CAPTURED, WIRE_IMAGE_DURABLE, WIRE_IMAGE_FAILED,
+    WIRE_PERSISTED, WIRE_KNOWN, WIRE_SAVE, WIRE_CLOSED, WIRE_KIND_COUNT,
+};
 
 /* What is known of the job from outside. */
 struct watch {
@@ -51,98 +60,100 @@ static struct coord *configure(const uint8_t *bytes, uint32_t *host_count)
     return coord_new(&config);
 }
 
-/* What the events of snapshots say. */
-static void fill_snapshot_event(struct coord_event *event, const uint8_t *bytes)
+/* What a message says of snapshots; `text` and lists are constants. */
+static void fill_snapshot_message(struct wire_message *message, const uint8_t *bytes)
 {
     static const uint64_t pids[] = {0, 1, 2, 3, 11, 12};
-    switch (event->kind) {
-    case COORD_EVENT_TIMER:
-        event->timer.timer = bytes[3] % (COORD_TIMER_COUNT + 1);
+    switch (message->kind) {
+    case WIRE_HELD:
+        message->held.superstep = bytes[3] % 4;
+        message->held.from = bytes[4] % 4;
+        message->held.processes = bytes[5] % 14;
+        message->held.manifest = bytes[5] & 16;
+        message->held.all = bytes[5] & 32;
+        message->held.images = (struct wire_numbers){pids, bytes[3] / 64};
+        message->held.copies = (struct wire_numbers){pids, bytes[4] / 50};
+        return;
+    case WIRE_STAGED:
+        message->staged.count = bytes[3] % RANKS;
+        return;
+    case WIRE_SAVE:
+        message->save.stop = bytes[3] & 1;
+        message->save.signal = bytes[4];
+        return;
+    case WIRE_CAPTURED:
+        message->captured.pause_ns = bytes[4];
+        message->captured.output = (struct wire_numbers){pids, bytes[5] % 3};
         break;
-    case COORD_EVENT_HELD:
-        event->held.name = (struct coord_name){bytes[3] % 4, bytes[4] % 4};
-        event->held.processes = bytes[5] % 14;
-        event->held.manifest = bytes[5] & 16;
-        event->held.all = bytes[5] & 32;
-        event->held.images = (struct wire_numbers){pids, bytes[3] / 64};
-        event->held.copies = (struct wire_numbers){pids, bytes[4] / 50};
+    case WIRE_IMAGE_DURABLE:
+        message->image_durable.pid = bytes[4] % (RANKS + 1);
+        message->image_durable.digest = (struct wire_bytes){pids, bytes[5] % (WIRE_DIGEST_MAX + 2)};
         break;
-    case COORD_EVENT_STAGED:
-        event->staged.count = bytes[3] % RANKS;
+    case WIRE_IMAGE_FAILED:
+        message->image_failed.pid = bytes[4] % (RANKS + 1);
+        message->image_failed.cause = bytes[5] % WIRE_CAUSE_COUNT;
         break;
-    case COORD_EVENT_CAPTURED:
-        event->captured.superstep = bytes[3];
-        event->captured.pause_ns = bytes[4];
+    case WIRE_PERSISTED:
+        message->persisted.error = bytes[4] % 3;
         break;
-    case COORD_EVENT_IMAGE_DURABLE:
-        event->image_durable.superstep = bytes[3];
-        event->image_durable.image.pid = bytes[4] % (RANKS + 1);
-        event->image_durable.image.digest =
-            (struct wire_bytes){pids, bytes[5] % (WIRE_DIGEST_MAX + 2)};
-        break;
-    case COORD_EVENT_IMAGE_FAILED:
-        event->image_failed.superstep = bytes[3];
-        event->image_failed.pid = bytes[4] % (RANKS + 1);
-        event->image_failed.cause = bytes[5] % WIRE_CAUSE_COUNT;
-        break;
-    case COORD_EVENT_PERSISTED:
-        event->persisted.superstep = bytes[3];
-        event->persisted.error = bytes[4] % 3;
-        break;
-    case COORD_EVENT_KNOWN:
-        event->known.superstep = bytes[3];
-        break;
-    case COORD_EVENT_SAVE:
-        event->save.stop = bytes[3] & 1;
-        event->save.signal = bytes[4];
-        break;
-    default:
+    default: /* KNOWN */
         break;
     }
+    message->envelope.superstep = bytes[3];
 }
 
-static struct coord_event make_event(const uint8_t *bytes)
+static struct wire_message make_message(enum wire_kind kind, const uint8_t *bytes)
 {
-    struct coord_event event = {.kind = bytes[0] % (COORD_EVENT_KIND_COUNT + 1),
-                                .term = bytes[1] < 250 ? TERM : bytes[1] % 4,
-                                .host = bytes[2] % (HOSTS + 1)};
-    switch (event.kind) {
-    case COORD_EVENT_HOST_READY:
-        event.host_ready.slots = bytes[3];
+    struct wire_message message = {.kind = kind,
+                                   .envelope.term = bytes[1] < 250 ? TERM : bytes[1] % 4};
+    uint32_t host = bytes[2] % (HOSTS + 1);
+    if (wire_way(kind) == WIRE_WAY_TO_ZERO)
+        *wire_sender(&message) = host;
+    switch (kind) {
+    case WIRE_HOST_READY:
+        message.host_ready.slots = bytes[3];
         break;
-    case COORD_EVENT_REGISTERED:
-        event.registered.wanted = bytes[3] % (RANKS + 2);
+    case WIRE_REGISTERED:
+        message.registered.wanted = bytes[3] % (RANKS + 2);
         break;
-    case COORD_EVENT_RANKS_READY:
-        event.ranks_ready.count = bytes[3] % RANKS;
+    case WIRE_RANKS_READY:
+        message.ranks_ready.count = bytes[3] % RANKS;
         break;
-    case COORD_EVENT_ARRIVED:
-        event.arrived.superstep = bytes[3] < 255 ? bytes[3] : COORD_NEVER;
-        event.arrived.barrier = bytes[4] % 3;
+    case WIRE_ARRIVE:
+        message.envelope.superstep = bytes[3] < 255 ? bytes[3] : COORD_NEVER;
+        message.arrive.barrier = bytes[4] % 3;
         break;
-    case COORD_EVENT_RANK_EXITED:
-        event.rank_exited.pid = bytes[3] % (RANKS + 1);
-        event.rank_exited.status = bytes[4];
-        event.rank_exited.signal = bytes[5] % 3 ? 0 : bytes[5];
+    case WIRE_RANK_EXITED:
+        message.rank_exited.pid = bytes[3] % (RANKS + 1);
+        message.rank_exited.status = bytes[4];
+        message.rank_exited.signal = bytes[5] % 3 ? 0 : bytes[5];
         break;
-    case COORD_EVENT_ABORT:
-        event.abort.pid = (int8_t)bytes[3];
-        event.abort.cause = bytes[4] % (WIRE_CAUSE_COUNT + 1);
-        event.abort.status = bytes[5];
-        event.abort.text = bytes[5] % 2 ? "text" : NULL;
+    case WIRE_ABORT:
+        message.abort.pid = (int8_t)bytes[3];
+        message.abort.cause = bytes[4] % (WIRE_CAUSE_COUNT + 1);
+        message.abort.status = bytes[5];
+        message.abort.text = bytes[5] % 2 ? "text" : NULL;
         break;
-    case COORD_EVENT_STOP:
-        event.stop.how = bytes[3] % (WIRE_STOP_COUNT + 1);
-        event.stop.signal = bytes[4];
+    case WIRE_STOP:
+        message.stop.how = bytes[3] % (WIRE_STOP_COUNT + 1);
+        message.stop.signal = bytes[4];
+        break;
+    case WIRE_LINK_LOST:
+        message.link_lost.peer = host;
+        break;
+    case WIRE_RANKS_STOPPED:
+    case WIRE_TERM_RECORDED:
+    case WIRE_CLOSED:
+    case WIRE_KIND_COUNT:
         break;
     default:
-        fill_snapshot_event(&event, bytes);
+        fill_snapshot_message(&message, bytes);
         break;
     }
-    return event;
+    return message;
 }
 
-static void check_release(struct watch *watch, const struct coord_effect *effect)
+static void check_release(struct watch *watch, const struct wire_message *message)
 {
     for (uint32_t i = 0; i < watch->host_count; i++) {
         uint32_t first;
@@ -150,7 +161,22 @@ static void check_release(struct watch *watch, const struct coord_effect *effect
             FUZZ_CHECK(watch->arrived[i]);
         watch->arrived[i] = false;
     }
-    FUZZ_CHECK(effect->consult > effect->superstep);
+    FUZZ_CHECK(message->release.consult > message->envelope.superstep);
+}
+
+static void check_message(struct watch *watch, const struct wire_message *message)
+{
+    struct bspz_buffer buffer = {0};
+    FUZZ_CHECK(wire_encode(message, &buffer, NULL, 0) == 0);
+    bspz_buffer_free(&buffer);
+    if (watch->stopping)
+        FUZZ_CHECK(message->kind == WIRE_END);
+    if (message->kind == WIRE_PLACE)
+        for (uint32_t pid = 0; pid < message->place.processes; pid++)
+            FUZZ_CHECK(message->place.host_of.items[pid] < watch->host_count);
+    if (message->kind == WIRE_RELEASE)
+        check_release(watch, message);
+    watch->stopping = watch->stopping || message->kind == WIRE_STOP_RANKS;
 }
 
 static void check_effects(struct watch *watch, const struct coord_effects *effects)
@@ -160,32 +186,44 @@ static void check_effects(struct watch *watch, const struct coord_effects *effec
         const struct coord_effect *effect = &effects->items[i];
         char text[256];
         coord_effect_text(effect, text, sizeof(text));
-        FUZZ_CHECK(effect->term == TERM);
+        FUZZ_CHECK(effect->message.envelope.term == TERM);
         FUZZ_CHECK(watch->finished == 0);
-        if (i > 0)
+        if (effect->kind <= COORD_EFFECT_SEND)
+            check_message(watch, &effect->message);
+        if (i > 0 && effect->kind <= COORD_EFFECT_SEND)
+            FUZZ_CHECK(effect[-1].kind <= COORD_EFFECT_SEND &&
+                       effect->message.kind != WIRE_PERSIST && effect->message.kind != WIRE_CHOSEN);
+        if (i > 0 && effect->kind > COORD_EFFECT_SEND)
             FUZZ_CHECK(effect[-1].kind <= effect->kind);
-        if (watch->stopping)
-            FUZZ_CHECK(effect->kind >= COORD_EFFECT_END);
-        if (effect->kind == COORD_EFFECT_PLACE)
-            for (uint32_t pid = 0; pid < effect->processes; pid++)
-                FUZZ_CHECK(coord_host_of(watch->coord, pid) < watch->host_count);
-        if (effect->kind == COORD_EFFECT_RELEASE)
-            check_release(watch, effect);
-        watch->stopping = watch->stopping || effect->kind == COORD_EFFECT_STOP_RANKS;
         watch->finished += effect->kind == COORD_EFFECT_FINISH;
     }
 }
 
-static void step(struct watch *watch, const struct coord_event *event)
+static int take(struct watch *watch, enum wire_kind kind, const uint8_t *bytes,
+                struct coord_effects *effects)
+{
+    struct wire_message message = make_message(kind, bytes);
+    uint32_t from = COORD_BSPRUN;
+    char text[256];
+    if (kind == TIMER) {
+        coord_timer_text(TERM, bytes[3] % (COORD_TIMER_COUNT + 1), text, sizeof(text));
+        coord_expire(watch->coord, 0, bytes[3] % (COORD_TIMER_COUNT + 1), effects);
+        return 0;
+    }
+    if (wire_way(kind) == WIRE_WAY_TO_ZERO)
+        from = wire_sender_of(&message);
+    coord_message_text(from, &message, text, sizeof(text));
+    if (kind == WIRE_ARRIVE && from < watch->host_count)
+        watch->arrived[from] = true;
+    return coord_step(watch->coord, 0, from, &message, effects);
+}
+
+static void step(struct watch *watch, enum wire_kind kind, const uint8_t *bytes)
 {
     struct coord_effects effects;
-    char text[256];
     enum coord_phase before = coord_phase(watch->coord);
     uint32_t processes = coord_processes(watch->coord);
-    coord_event_text(event, text, sizeof(text));
-    if (event->kind == COORD_EVENT_ARRIVED && event->host < watch->host_count)
-        watch->arrived[event->host] = true;
-    int result = coord_step(watch->coord, event, &effects);
+    int result = take(watch, kind, bytes, &effects);
     if (result < 0) {
         FUZZ_CHECK(result == -EPROTO && effects.count == 0 && effects.complaint[0]);
         FUZZ_CHECK(coord_phase(watch->coord) == before);
@@ -213,19 +251,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct watch watch = {0};
     watch.coord = configure(bytes, &watch.host_count);
     FUZZ_CHECK(watch.coord);
-    for (size_t at = CONFIG_SIZE; at + EVENT_SIZE <= size; at += EVENT_SIZE) {
-        struct coord_event event = make_event(bytes + at);
-        step(&watch, &event);
-    }
+    for (size_t at = CONFIG_SIZE; at + EVENT_SIZE <= size; at += EVENT_SIZE)
+        step(&watch, kinds[bytes[at] % (sizeof(kinds) / sizeof(*kinds))], bytes + at);
     /* Whatever came before: asked to stop, and the timer run out, it ends. */
-    struct coord_event stop = {.kind = COORD_EVENT_STOP, .term = TERM};
-    struct coord_event timer = {.kind = COORD_EVENT_TIMER, .term = TERM};
-    step(&watch, &stop);
-    step(&watch, &timer);
+    step(&watch, WIRE_STOP, (const uint8_t[EVENT_SIZE]){0});
+    step(&watch, TIMER, (const uint8_t[EVENT_SIZE]){0});
     FUZZ_CHECK(watch.finished == 1);
     coord_free(watch.coord);
     return 0;
 }
+
+/* Places in `kinds`. */
+enum {
+    SEED_HOST_READY = 0,
+    SEED_REGISTERED = 1,
+    SEED_RANKS_READY = 2,
+    SEED_ARRIVED = 3,
+    SEED_RANK_EXITED = 4,
+    SEED_ABORT = 5,
+    SEED_RANKS_STOPPED = 7,
+    SEED_HOST_LOST = 8,
+    SEED_TIMER = 9,
+};
 
 /* Jobs that go well, on one host and on two, and jobs that do not: a line for the configuration,
  * and one for each event. */
@@ -233,53 +280,53 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 static const uint8_t seeds[][CONFIG_SIZE + 12 * EVENT_SIZE] = {
     /* one host, two processes, bsp_end, exits */
     {0, 0, 11, 0, 9, 0, 0, 0,
-     COORD_EVENT_HOST_READY, 2, 0, 2, 0, 0,
-     COORD_EVENT_REGISTERED, 2, 0, 2, 0, 0,
-     COORD_EVENT_RANKS_READY, 2, 0, 2, 0, 0,
-     COORD_EVENT_ARRIVED, 2, 0, 5, WIRE_BARRIER_END, 0,
-     COORD_EVENT_RANK_EXITED, 2, 0, 1, 0, 1,
-     COORD_EVENT_RANK_EXITED, 2, 0, 0, 7, 1},
+     SEED_HOST_READY, 2, 0, 2, 0, 0,
+     SEED_REGISTERED, 2, 0, 2, 0, 0,
+     SEED_RANKS_READY, 2, 0, 2, 0, 0,
+     SEED_ARRIVED, 2, 0, 5, WIRE_BARRIER_END, 0,
+     SEED_RANK_EXITED, 2, 0, 1, 0, 1,
+     SEED_RANK_EXITED, 2, 0, 0, 7, 1},
     /* two hosts, a barrier each, bsp_end */
     {1, 0, 11, 0, 9, 0, 0, 0,
-     COORD_EVENT_HOST_READY, 2, 0, 2, 0, 0,
-     COORD_EVENT_HOST_READY, 2, 1, 2, 0, 0,
-     COORD_EVENT_REGISTERED, 2, 0, 2, 0, 0,
-     COORD_EVENT_RANKS_READY, 2, 0, 1, 0, 0,
-     COORD_EVENT_RANKS_READY, 2, 1, 1, 0, 0,
-     COORD_EVENT_ARRIVED, 2, 0, 0, WIRE_BARRIER_SYNC, 0,
-     COORD_EVENT_ARRIVED, 2, 1, 0, WIRE_BARRIER_SYNC, 0,
-     COORD_EVENT_ARRIVED, 2, 0, 1, WIRE_BARRIER_END, 0,
-     COORD_EVENT_ARRIVED, 2, 1, 1, WIRE_BARRIER_END, 0,
-     COORD_EVENT_RANK_EXITED, 2, 1, 1, 0, 1,
-     COORD_EVENT_RANK_EXITED, 2, 0, 0, 0, 1},
+     SEED_HOST_READY, 2, 0, 2, 0, 0,
+     SEED_HOST_READY, 2, 1, 2, 0, 0,
+     SEED_REGISTERED, 2, 0, 2, 0, 0,
+     SEED_RANKS_READY, 2, 0, 1, 0, 0,
+     SEED_RANKS_READY, 2, 1, 1, 0, 0,
+     SEED_ARRIVED, 2, 0, 0, WIRE_BARRIER_SYNC, 0,
+     SEED_ARRIVED, 2, 1, 0, WIRE_BARRIER_SYNC, 0,
+     SEED_ARRIVED, 2, 0, 1, WIRE_BARRIER_END, 0,
+     SEED_ARRIVED, 2, 1, 1, WIRE_BARRIER_END, 0,
+     SEED_RANK_EXITED, 2, 1, 1, 0, 1,
+     SEED_RANK_EXITED, 2, 0, 0, 0, 1},
     /* told to abort at superstep 3 */
     {0, 0, 11, 0, 3, 0, 0, 0,
-     COORD_EVENT_HOST_READY, 2, 0, 2, 0, 0,
-     COORD_EVENT_REGISTERED, 2, 0, 2, 0, 0,
-     COORD_EVENT_RANKS_READY, 2, 0, 2, 0, 0,
-     COORD_EVENT_ARRIVED, 2, 0, 3, WIRE_BARRIER_SYNC, 0,
-     COORD_EVENT_RANKS_STOPPED, 2, 0, 0, 0, 0},
+     SEED_HOST_READY, 2, 0, 2, 0, 0,
+     SEED_REGISTERED, 2, 0, 2, 0, 0,
+     SEED_RANKS_READY, 2, 0, 2, 0, 0,
+     SEED_ARRIVED, 2, 0, 3, WIRE_BARRIER_SYNC, 0,
+     SEED_RANKS_STOPPED, 2, 0, 0, 0, 0},
     /* one exits where that is allowed, another waits */
     {1, 0, 11, 0, 9, 1, 0, 0,
-     COORD_EVENT_HOST_READY, 2, 0, 2, 0, 0,
-     COORD_EVENT_HOST_READY, 2, 1, 2, 0, 0,
-     COORD_EVENT_REGISTERED, 2, 0, 2, 0, 0,
-     COORD_EVENT_RANKS_READY, 2, 0, 1, 0, 0,
-     COORD_EVENT_RANKS_READY, 2, 1, 1, 0, 0,
-     COORD_EVENT_RANK_EXITED, 2, 1, 1, 0, 1,
-     COORD_EVENT_ARRIVED, 2, 0, 0, WIRE_BARRIER_SYNC, 0,
-     COORD_EVENT_RANKS_STOPPED, 2, 0, 0, 0, 0,
-     COORD_EVENT_HOST_LOST, 2, 1, 0, 0, 0},
+     SEED_HOST_READY, 2, 0, 2, 0, 0,
+     SEED_HOST_READY, 2, 1, 2, 0, 0,
+     SEED_REGISTERED, 2, 0, 2, 0, 0,
+     SEED_RANKS_READY, 2, 0, 1, 0, 0,
+     SEED_RANKS_READY, 2, 1, 1, 0, 0,
+     SEED_RANK_EXITED, 2, 1, 1, 0, 1,
+     SEED_ARRIVED, 2, 0, 0, WIRE_BARRIER_SYNC, 0,
+     SEED_RANKS_STOPPED, 2, 0, 0, 0, 0,
+     SEED_HOST_LOST, 2, 1, 0, 0, 0},
     /* a host is lost, a process calls bsp_abort */
     {2, 3, 11, 2, 9, 0, 0, 0,
-     COORD_EVENT_HOST_READY, 2, 0, 2, 0, 0,
-     COORD_EVENT_HOST_READY, 2, 2, 2, 0, 0,
-     COORD_EVENT_HOST_READY, 2, 1, 2, 0, 0,
-     COORD_EVENT_REGISTERED, 2, 2, 0, 0, 0,
-     COORD_EVENT_ABORT, 2, 1, 0, WIRE_CAUSE_ABORT_CALLED, 1,
-     COORD_EVENT_HOST_LOST, 2, 1, 0, 0, 0,
-     COORD_EVENT_RANKS_STOPPED, 2, 0, 0, 0, 0,
-     COORD_EVENT_TIMER, 2, 0, 0, 0, 0},
+     SEED_HOST_READY, 2, 0, 2, 0, 0,
+     SEED_HOST_READY, 2, 2, 2, 0, 0,
+     SEED_HOST_READY, 2, 1, 2, 0, 0,
+     SEED_REGISTERED, 2, 2, 0, 0, 0,
+     SEED_ABORT, 2, 1, 0, WIRE_CAUSE_ABORT_CALLED, 1,
+     SEED_HOST_LOST, 2, 1, 0, 0, 0,
+     SEED_RANKS_STOPPED, 2, 0, 0, 0, 0,
+     SEED_TIMER, 2, 0, 0, 0, 0},
 };
 /* clang-format on */
 

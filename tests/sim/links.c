@@ -168,6 +168,7 @@ void sim_open_zero(struct world *world, uint32_t host, const bool *members)
                                   .consult_every = count > 1 ? 1 : world->consult_every,
                                   .abort_at = world->abort_at,
                                   .stop_grace_ms = 1 + sim_random(world, 400)};
+    memcpy(config.job, job, sizeof(job));
     struct coord_shell_calls calls = {.send = on_send,
                                       .set_timer = on_set_timer,
                                       .cancel_timer = on_cancel_timer,
@@ -179,7 +180,7 @@ void sim_open_zero(struct world *world, uint32_t host, const bool *members)
     if (zero->shell)
         sim_fail(world, "term %u has two Processor Zeros", world->term);
     *zero = (struct zero){.world = world, .host = host, .term = world->term};
-    zero->shell = coord_shell_new(&config, job, &calls, zero);
+    zero->shell = coord_shell_new(&config, &calls, zero);
     if (!zero->shell)
         sim_fail(world, "no Processor Zero");
     sim_log(world, "Processor Zero of term %u is host %u", world->term, world->agents[host].id);

@@ -1,4 +1,4 @@
-/* coord_play.c - hands events to a machine and writes down what comes of it. */
+/* coord_play.c - hands messages to a machine and writes down what comes of it. */
 #include "tests/unit/coord_play.h"
 
 #include <check.h>
@@ -29,73 +29,94 @@ static void moved(void *context, enum coord_phase from, enum coord_phase to)
     add("  %s -> %s\n", coord_phase_name(from), coord_phase_name(to));
 }
 
-int take(struct coord_event event)
+static void add_effects(void)
 {
     char text[256];
-    event.now_ns = play_now_ns;
-    coord_event_text(&event, text, sizeof(text));
-    add("%s\n", text);
-    int result = coord_step(coord, &event, &effects);
-    if (result < 0)
-        add("  broken: %s\n", effects.complaint);
     if (effects.dropped)
         add("  dropped\n");
     for (uint32_t i = 0; i < effects.count; i++) {
         coord_effect_text(&effects.items[i], text, sizeof(text));
-        add("  %s\n", text);
+        if (text[0])
+            add("  %s\n", text);
     }
+}
+
+int take(struct wire_message message)
+{
+    bool of_agent = wire_way(message.kind) == WIRE_WAY_TO_ZERO;
+    uint32_t from = of_agent ? wire_sender_of(&message) : COORD_BSPRUN;
+    char text[256];
+    coord_message_text(from, &message, text, sizeof(text));
+    add("%s\n", text);
+    int result = coord_step(coord, play_now_ns, from, &message, &effects);
+    if (result < 0)
+        add("  broken: %s\n", effects.complaint);
+    add_effects();
     return result;
+}
+
+void timer(enum coord_timer which)
+{
+    char text[80];
+    coord_timer_text(3, which, text, sizeof(text));
+    add("%s\n", text);
+    coord_expire(coord, play_now_ns, which, &effects);
+    add_effects();
 }
 
 void host_ready(uint32_t host, uint32_t slots)
 {
-    EVENT(HOST_READY, .host = host, .host_ready.slots = slots);
+    SAY(HOST_READY, .host_ready = {.host = host, .slots = slots});
 }
 
 void registered(uint32_t host, uint32_t wanted)
 {
-    EVENT(REGISTERED, .host = host, .registered.wanted = wanted);
+    SAY(REGISTERED, .registered = {.host = host, .wanted = wanted});
 }
 
 int ranks_ready(uint32_t host, uint32_t count)
 {
-    return EVENT(RANKS_READY, .host = host, .ranks_ready.count = count);
+    return SAY(RANKS_READY, .ranks_ready = {.host = host, .count = count});
 }
 
 int arrived(uint32_t host, uint64_t superstep, enum wire_barrier barrier)
 {
-    return EVENT(ARRIVED, .host = host, .arrived = {.superstep = superstep, .barrier = barrier});
+    return SAY(ARRIVE, .envelope.superstep = superstep,
+               .arrive = {.host = host, .barrier = barrier});
 }
 
 int exited(uint32_t host, uint32_t pid, uint32_t status)
 {
-    return EVENT(RANK_EXITED, .host = host, .rank_exited = {.pid = pid, .status = status});
+    return SAY(RANK_EXITED, .rank_exited = {.host = host, .pid = pid, .status = status});
 }
 
 int killed(uint32_t host, uint32_t pid, uint32_t signal)
 {
-    return EVENT(RANK_EXITED, .host = host, .rank_exited = {.pid = pid, .signal = signal});
+    return SAY(RANK_EXITED, .rank_exited = {.host = host, .pid = pid, .signal = signal});
 }
 
 int stopped(uint32_t host)
 {
-    return EVENT(RANKS_STOPPED, .host = host);
+    return SAY(RANKS_STOPPED, .ranks_stopped.host = host);
 }
 
 int lost(uint32_t host)
 {
-    return EVENT(HOST_LOST, .host = host);
+    return SAY(LINK_LOST, .link_lost.peer = host);
 }
 
 int stop(enum wire_stop_how how, uint32_t signal)
 {
-    return EVENT(STOP, .stop = {.how = how, .signal = signal, .text = "why"});
+    return SAY(STOP, .stop = {.how = how, .signal = signal, .text = "why"});
 }
 
 int abort_job(uint32_t host, int32_t pid, enum wire_cause cause, int32_t status)
 {
-    return EVENT(ABORT, .host = host,
-                 .abort = {.pid = pid, .cause = cause, .status = status, .text = "a text"});
+    return SAY(ABORT, .abort = {.host = host,
+                                .pid = pid,
+                                .cause = cause,
+                                .status = status,
+                                .text = "a text"});
 }
 
 static const struct wire_host hosts[] = {{0, 2, "a"}, {7, 2, "b"}, {3, 4, "c"}};
@@ -134,20 +155,21 @@ void start_running(uint32_t processes, struct coord_config config)
 
 int durable(uint32_t host, uint64_t superstep, uint32_t pid)
 {
-    return EVENT(
-        IMAGE_DURABLE, .host = host,
-        .image_durable = {.superstep = superstep,
-                          .image = {.pid = pid, .size = 100 + pid, .digest = {"digest", 6}}});
+    return SAY(
+        IMAGE_DURABLE, .envelope.superstep = superstep,
+        .image_durable = {.host = host, .pid = pid, .size = 100 + pid, .digest = {"digest", 6}});
 }
 
 int captured(uint32_t host, uint64_t superstep)
 {
-    return EVENT(CAPTURED, .host = host, .captured = {.superstep = superstep, .pause_ns = 5});
+    return SAY(CAPTURED, .envelope.superstep = superstep,
+               .captured = {.host = host, .pause_ns = 5});
 }
 
 int persisted(uint32_t host, uint64_t superstep, uint32_t error)
 {
-    return EVENT(PERSISTED, .host = host, .persisted = {.superstep = superstep, .error = error});
+    return SAY(PERSISTED, .envelope.superstep = superstep,
+               .persisted = {.host = host, .error = error});
 }
 
 int known(uint32_t host, uint64_t superstep)
@@ -157,35 +179,30 @@ int known(uint32_t host, uint64_t superstep)
 
 int known_with_costs(uint32_t host, uint64_t superstep, uint64_t busy_ns, uint64_t copied_ns)
 {
-    return EVENT(KNOWN, .host = host,
-                 .known = {.superstep = superstep, .busy_ns = busy_ns, .copied_ns = copied_ns});
+    return SAY(KNOWN, .envelope.superstep = superstep,
+               .known = {.host = host, .busy_ns = busy_ns, .copied_ns = copied_ns});
 }
 
 int image_failed(uint32_t host, uint64_t superstep, uint32_t pid, enum wire_cause cause)
 {
-    return EVENT(
-        IMAGE_FAILED, .host = host,
-        .image_failed = {.superstep = superstep, .pid = pid, .cause = cause, .text = "no room"});
+    return SAY(IMAGE_FAILED, .envelope.superstep = superstep,
+               .image_failed = {.host = host, .pid = pid, .cause = cause, .text = "no room"});
 }
 
 int held(uint32_t host, uint64_t superstep, uint32_t term, struct wire_numbers copies)
 {
-    return EVENT(HELD, .host = host,
-                 .held = {.name = {superstep, term},
-                          .processes = 4,
-                          .manifest = true,
-                          .all = true,
-                          .copies = copies});
+    return SAY(HELD, .held = {.host = host,
+                              .superstep = superstep,
+                              .from = term,
+                              .processes = 4,
+                              .manifest = true,
+                              .all = true,
+                              .copies = copies});
 }
 
 int save_now(bool stop)
 {
-    return EVENT(SAVE, .save = {.stop = stop, .signal = 15, .grace_ms = 30000});
-}
-
-int timer(enum coord_timer which)
-{
-    return EVENT(TIMER, .timer.timer = which);
+    return SAY(SAVE, .save = {.stop = stop, .signal = 15, .grace_ms = 30000});
 }
 
 void expect_trace(const char *golden)
@@ -215,6 +232,20 @@ bool has_effect(enum coord_effect_kind kind)
         if (effects.items[i].kind == kind)
             return true;
     return false;
+}
+
+bool has_message(enum wire_kind kind)
+{
+    for (uint32_t i = 0; i < effects.count; i++)
+        if (effects.items[i].kind <= COORD_EFFECT_SEND && effects.items[i].message.kind == kind)
+            return true;
+    return false;
+}
+
+const struct wire_message *said(void)
+{
+    ck_assert_uint_gt(effects.count, 0);
+    return &effects.items[0].message;
 }
 
 void start_with_snapshot_0(struct coord_config config)

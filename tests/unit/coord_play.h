@@ -1,4 +1,4 @@
-/* coord_play.h - what the tests of Processor Zero have in common: a machine, events for it in one
+/* coord_play.h - what the tests of Processor Zero have in common: a machine, messages for it in one
  * call each, and the trace of what it did. */
 #ifndef COORD_PLAY_H
 #define COORD_PLAY_H
@@ -6,13 +6,13 @@
 #include "coordinator/core/state.h"
 
 extern struct coord *coord;
-extern struct coord_effects effects; /* of the last event */
+extern struct coord_effects effects; /* of the last step */
 extern size_t trace_used;            /* 0 begins a new trace */
-extern uint64_t play_now_ns;         /* of the next events; 0 in a new machine */
+extern uint64_t play_now_ns;         /* of the next steps; 0 in a new machine */
 
-/* The term is always 3. */
-#define EVENT(name, ...)                                                                           \
-    take((struct coord_event){.kind = COORD_EVENT_##name, .term = 3, __VA_ARGS__})
+/* The term is always 3.  The agent of the host that the message names says it, else bsprun. */
+#define SAY(name, ...)                                                                             \
+    take((struct wire_message){.kind = WIRE_##name, .envelope.term = 3, __VA_ARGS__})
 #define CONFIG(...) ((struct coord_config){.abort_at = COORD_NEVER, __VA_ARGS__})
 #define SAVING(...) CONFIG(.snapshots = true, __VA_ARGS__)
 #define EVERY(n)    .rule = {POLICY_SUPERSTEPS, (n), 0} /* in SAVING */
@@ -25,8 +25,8 @@ void start_running(uint32_t processes, struct coord_config config);
 void start_with_snapshot_0(struct coord_config config);
 void tear_down(void);
 
-/* Events; they return what coord_step does. */
-int take(struct coord_event event);
+/* They return what coord_step does. */
+int take(struct wire_message message);
 void host_ready(uint32_t host, uint32_t slots);
 void registered(uint32_t host, uint32_t wanted);
 int ranks_ready(uint32_t host, uint32_t count);
@@ -37,9 +37,9 @@ int stopped(uint32_t host);
 int lost(uint32_t host);
 int stop(enum wire_stop_how how, uint32_t signal);
 int abort_job(uint32_t host, int32_t pid, enum wire_cause cause, int32_t status);
-int timer(enum coord_timer which);
+void timer(enum coord_timer which);
 
-/* Events of snapshots; process I's image has 100 + I bytes.  held: of 4 processes, complete. */
+/* Of snapshots; process I's image has 100 + I bytes.  held: of 4 processes, complete. */
 int durable(uint32_t host, uint64_t superstep, uint32_t pid);
 int captured(uint32_t host, uint64_t superstep);
 int persisted(uint32_t host, uint64_t superstep, uint32_t error);
@@ -53,8 +53,11 @@ void take_snapshot(uint64_t superstep);
 
 void expect_trace(const char *golden);
 void expect_outcome(int32_t status, enum wire_cause cause, int32_t pid);
-/* The event was refused and had no effect. */
+/* It was refused and had no effect. */
 void expect_broken(int result);
 bool has_effect(enum coord_effect_kind kind);
+bool has_message(enum wire_kind kind);
+/* The first effect's message. */
+const struct wire_message *said(void);
 
 #endif

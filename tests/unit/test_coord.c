@@ -73,8 +73,8 @@ START_TEST(barriers_of_two_hosts)
     host_ready(0, 1);
     ranks_ready(7, 2);
     ranks_ready(0, 2);
-    EVENT(ARRIVED, .host = 0, .arrived = {.superstep = 0});
-    EVENT(ARRIVED, .host = 7, .arrived = {.superstep = 0});
+    SAY(ARRIVE, .arrive.host = 0);
+    SAY(ARRIVE, .arrive.host = 7);
     arrived(7, 1, WIRE_BARRIER_END);
     arrived(0, 1, WIRE_BARRIER_END);
     expect_trace("event HOST_READY term 3 host 7 slots 1\n"
@@ -102,8 +102,8 @@ END_TEST
 START_TEST(two_hosts_pass_barriers_by_themselves)
 {
     start(2, CONFIG(.snapshots = true, .rule = {.kind = POLICY_OFF}));
-    EVENT(HOST_READY, .host = 7, .host_ready = {.slots = 2, .shared = true});
-    EVENT(HOST_READY, .host = 0, .host_ready = {.slots = 2, .shared = true});
+    SAY(HOST_READY, .host_ready = {.host = 7, .slots = 2, .shared = true});
+    SAY(HOST_READY, .host_ready = {.host = 0, .slots = 2, .shared = true});
     registered(7, 0);
     durable(7, 0, 0);
     persisted(7, 0, 0);
@@ -111,13 +111,13 @@ START_TEST(two_hosts_pass_barriers_by_themselves)
     known(0, 0);
     ranks_ready(7, 2);
     ranks_ready(0, 2);
-    ck_assert_uint_eq(effects.items[0].consult, COORD_NEVER);
+    ck_assert_uint_eq(said()->run.consult, COORD_NEVER);
     ck_assert_int_lt(arrived(0, 0, WIRE_BARRIER_SYNC), 0);
-    EVENT(SAVE, .save.stop = false); /* whichever comes next: the same everywhere */
+    SAY(SAVE, .save.stop = false); /* whichever comes next: the same everywhere */
     ck_assert_int_eq(arrived(0, 41, WIRE_BARRIER_SYNC), 0);
     ck_assert_int_lt(arrived(7, 40, WIRE_BARRIER_SYNC), 0);
     ck_assert_int_eq(arrived(7, 41, WIRE_BARRIER_SYNC), 0);
-    ck_assert(has_effect(COORD_EFFECT_RELEASE));
+    ck_assert(has_message(WIRE_RELEASE));
 }
 END_TEST
 
@@ -181,7 +181,7 @@ START_TEST(early_ends_of_processes)
 {
     start_running(4, CONFIG());
     killed(0, 2, 11);
-    ck_assert(has_effect(COORD_EFFECT_STOP_RANKS));
+    ck_assert(has_message(WIRE_STOP_RANKS));
     expect_outcome(139, WIRE_CAUSE_RANK_SIGNALLED, 2);
     ck_assert_uint_eq(coord_outcome(coord).signal, 11);
     exited(0, 1, 1); /* the first one is blamed */
@@ -264,12 +264,12 @@ START_TEST(timer_gives_up)
     start(2, CONFIG());
     host_ready(0, 0);
     host_ready(7, 0);
-    EVENT(TIMER);
+    timer(COORD_TIMER_STOP);
     ck_assert(effects.dropped);
     stop(WIRE_STOP_SIGNAL, 15);
     stopped(0);
     ck_assert_uint_eq(effects.count, 0);
-    EVENT(TIMER);
+    timer(COORD_TIMER_STOP);
     ck_assert(has_effect(COORD_EFFECT_FINISH));
     ck_assert(!coord_host_alive(coord, 7));
     ck_assert(coord_host_alive(coord, 0));

@@ -122,9 +122,9 @@ static void restore(struct coord_recovery recovery)
     play_now_ns = SECOND;
     held(0, 5, 2, (struct wire_numbers){none, 0});
     host_ready(0, 4);
-    EVENT(TERM_RECORDED);
+    SAY(TERM_RECORDED);
     play_now_ns += 4ull * SECOND;
-    EVENT(STAGED, .host = 0, .staged.count = 4);
+    SAY(STAGED, .staged = {.host = 0, .count = 4});
     play_now_ns += 2ull * SECOND;
     ranks_ready(0, 4);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
@@ -208,10 +208,11 @@ START_TEST(a_restore_is_guessed_from_a_reading)
     persisted(0, 1, 0);
     persisted(7, 1, 0);
     /* Images of 100 to 103 bytes: host 0 has 201, host 7 205, at 10 bytes in a second and at 41. */
-    EVENT(KNOWN, .host = 0,
-          .known = {.superstep = 1, .read_bytes = 20, .read_ns = 2ull * SECOND});
+    SAY(KNOWN, .envelope.superstep = 1,
+        .known = {.host = 0, .read_bytes = 20, .read_ns = 2ull * SECOND});
     ck_assert(fabs(learned().restores[ESTIMATE_PROCESS].mean - 20.1) < 1e-9);
-    EVENT(KNOWN, .host = 7, .known = {.superstep = 1, .read_bytes = 41, .read_ns = SECOND});
+    SAY(KNOWN, .envelope.superstep = 1,
+        .known = {.host = 7, .read_bytes = 41, .read_ns = SECOND});
     ck_assert(fabs(learned().restores[ESTIMATE_PROCESS].mean - 20.1) < 1e-9);
     ck_assert(fabs(learned().restores[ESTIMATE_HOST].mean - 30.1) < 1e-9);
     ck_assert(learned().restores[ESTIMATE_HOST].count == 0);

@@ -47,7 +47,7 @@ START_TEST(what_is_never_rolled_back)
     /* After bsp_end. */
     start_with_snapshot_0(SAVING(EVERY(1)));
     arrived(0, 0, WIRE_BARRIER_END);
-    EVENT(CLOSED);
+    SAY(CLOSED);
     killed(0, 1, 9);
     exited(0, 0, 0);
     ck_assert_int_eq(coord_phase(coord), COORD_ENDED);
@@ -76,14 +76,19 @@ START_TEST(restored_on_two_hosts)
     held(0, 4, 1, (struct wire_numbers){0});
     host_ready(7, 0);
     host_ready(0, 0);
-    EVENT(TERM_RECORDED);
+    SAY(TERM_RECORDED);
     ck_assert_uint_eq(coord_host_of(coord, 0), 0);
     ck_assert_uint_eq(coord_host_of(coord, 2), 7);
-    ck_assert(coord_from_copy(coord, 3) && !coord_from_copy(coord, 0));
-    EVENT(STAGED, .host = 0, .staged.count = 2);
-    expect_broken(EVENT(STAGED, .host = 7, .staged.count = 1));
-    ck_assert(!has_effect(COORD_EFFECT_PASS));
-    EVENT(STAGED, .host = 7, .staged.count = 2);
+    ck_assert_int_eq(said()->kind, WIRE_RESTORE);
+    ck_assert_uint_eq(said()->restore.host_of.count, 4);
+    ck_assert_uint_eq(said()->restore.host_of.items[2], 7);
+    ck_assert_uint_eq(said()->restore.copy.count, 2);
+    ck_assert_uint_eq(said()->restore.copy.items[0], 2);
+    ck_assert_uint_eq(said()->restore.copy.items[1], 3);
+    SAY(STAGED, .staged = {.host = 0, .count = 2});
+    expect_broken(SAY(STAGED, .staged = {.host = 7, .count = 1}));
+    ck_assert(!has_message(WIRE_PASS));
+    SAY(STAGED, .staged = {.host = 7, .count = 2});
     ranks_ready(0, 2);
     ranks_ready(7, 2);
     arrived(0, 6, WIRE_BARRIER_SYNC);
@@ -116,31 +121,31 @@ START_TEST(groups_that_hosts_hold)
 {
     uint64_t copies[] = {0}, first[] = {0, 0, 2, 3}, second[] = {0, 1, 2, 2};
     uint64_t bad[][4] = {{0, 2, 2, 3}, {0, 0, 1, 3}, {0, 0, 2, UINT64_MAX}};
-    const struct coord_event held_of_4 = {
-        .kind = COORD_EVENT_HELD,
-        .term = 3,
-        .held = {.name = {6, 2}, .processes = 4, .manifest = true, .all = true}};
+    const struct wire_message held_of_4 = {
+        .kind = WIRE_HELD,
+        .envelope.term = 3,
+        .held = {.superstep = 6, .from = 2, .processes = 4, .manifest = true, .all = true}};
 
     start(3, SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER));
-    struct coord_event event = held_of_4;
+    struct wire_message message = held_of_4;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        event.held.together = (struct wire_numbers){bad[i], 4};
-        expect_broken(take(event));
+        message.held.together = (struct wire_numbers){bad[i], 4};
+        expect_broken(take(message));
     }
-    event.held.together = (struct wire_numbers){first, 3};
-    expect_broken(take(event));
-    event.held.together = (struct wire_numbers){first, 4};
-    event.held.copies = (struct wire_numbers){copies, 1};
-    ck_assert_int_eq(take(event), 0);
+    message.held.together = (struct wire_numbers){first, 3};
+    expect_broken(take(message));
+    message.held.together = (struct wire_numbers){first, 4};
+    message.held.copies = (struct wire_numbers){copies, 1};
+    ck_assert_int_eq(take(message), 0);
     held(7, 4, 1, (struct wire_numbers){0});
-    event = held_of_4;
-    event.host = 7;
-    event.held.together = (struct wire_numbers){second, 4};
-    ck_assert_int_eq(take(event), 0);
+    message = held_of_4;
+    message.held.host = 7;
+    message.held.together = (struct wire_numbers){second, 4};
+    ck_assert_int_eq(take(message), 0);
     host_ready(0, 0);
     host_ready(7, 0);
     host_ready(3, 0);
-    EVENT(TERM_RECORDED);
+    SAY(TERM_RECORDED);
     ck_assert_uint_eq(coord_host_of(coord, 1), 0);
     ck_assert_uint_eq(coord_host_of(coord, 2), 3);
     ck_assert_uint_eq(coord_host_of(coord, 3), 3);
@@ -159,12 +164,11 @@ START_TEST(what_is_not_restored)
     held(0, 5, 1, none); /* could not be restored */
     held(0, 4, 1, none);
     uint64_t some[] = {0, 1, 3}; /* of four images */
-    EVENT(HELD, .host = 0,
-          .held = {.name = {5, 2}, .processes = 4, .manifest = true, .images = {some, 3}});
-    EVENT(HELD, .host = 0, .held = {.name = {5, 2}, .processes = 4, .all = false});
+    SAY(HELD, .held = {.host = 0, .superstep = 5, .from = 2, .processes = 4, .manifest = true, .images = {some, 3}});
+    SAY(HELD, .held = {.host = 0, .superstep = 5, .from = 2, .processes = 4, .all = false});
     host_ready(0, 2);
-    ck_assert_uint_eq(effects.items[0].name.superstep, 4);
-    EVENT(TERM_RECORDED);
+    ck_assert_uint_eq(said()->chosen.superstep, 4);
+    SAY(TERM_RECORDED);
     image_failed(0, 4, 2, WIRE_CAUSE_NOT_RESTORED);
     ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
     ck_assert_uint_eq(coord_outcome(coord).bad.superstep, 4);
@@ -181,7 +185,7 @@ START_TEST(what_is_not_restored)
     held(0, 4, 1, none);
     held(0, 3, 1, none);
     host_ready(0, 2);
-    ck_assert_uint_eq(effects.items[0].name.superstep, 3);
+    ck_assert_uint_eq(said()->chosen.superstep, 3);
 }
 END_TEST
 
@@ -197,7 +201,7 @@ START_TEST(faults_in_a_restore)
     start(1, SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER));
     held(0, 4, 1, (struct wire_numbers){0});
     host_ready(0, 2);
-    EVENT(TERM_RECORDED);
+    SAY(TERM_RECORDED);
     exited(0, 2, 1);
     ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
     expect_outcome(1, WIRE_CAUSE_NOT_RESTORED, 2);

@@ -1,4 +1,4 @@
-/* test_coord_rules.c - Processor Zero: the rules a peer may break, every event in every state, and
+/* test_coord_rules.c - Processor Zero: the rules a peer may break, every message in every state, and
  * the arithmetic of placing and consulting. */
 #include <check.h>
 #include <stdio.h>
@@ -8,21 +8,38 @@
 #include "tests/unit/coord_play.h"
 #include "tests/unit/suite.h"
 
+/* All that Processor Zero is told, and the timer. */
+static const enum wire_kind kinds[] = {
+    WIRE_HOST_READY, WIRE_REGISTERED,    WIRE_RANKS_READY,   WIRE_ARRIVE,   WIRE_RANK_EXITED,
+    WIRE_ABORT,      WIRE_STOP,          WIRE_RANKS_STOPPED, WIRE_LINK_LOST, WIRE_KIND_COUNT,
+    WIRE_HELD,       WIRE_TERM_RECORDED, WIRE_STAGED,        WIRE_CAPTURED, WIRE_IMAGE_DURABLE,
+    WIRE_IMAGE_FAILED, WIRE_PERSISTED,   WIRE_KNOWN,         WIRE_SAVE,     WIRE_CLOSED,
+};
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
+
+static int take_kind(enum wire_kind kind, uint32_t term)
+{
+    if (kind != WIRE_KIND_COUNT)
+        return take((struct wire_message){.kind = kind, .envelope.term = term});
+    timer(COORD_TIMER_STOP);
+    return 0;
+}
+
 /* ---- Rules that peers break --------------------------------------------------------------- */
 
 START_TEST(broken_rules_change_nothing)
 {
     start(2, CONFIG());
-    expect_broken(EVENT(REGISTERED, .host = 0)); /* before it is ready */
+    expect_broken(SAY(REGISTERED, .registered.host = 0)); /* before it is ready */
     host_ready(0, 0);
-    expect_broken(EVENT(HOST_READY, .host = 0));
-    expect_broken(EVENT(HOST_READY, .host = 1)); /* not of this job */
+    expect_broken(SAY(HOST_READY, .host_ready.host = 0));
+    expect_broken(SAY(HOST_READY, .host_ready.host = 1)); /* not of this job */
     expect_broken(ranks_ready(0, 0));
     expect_broken(arrived(0, 0, WIRE_BARRIER_SYNC));
     expect_broken(stopped(0));
     expect_broken(exited(0, 0, 0)); /* nobody is registered */
     registered(0, 3);
-    expect_broken(EVENT(REGISTERED, .host = 0));
+    expect_broken(SAY(REGISTERED, .registered.host = 0));
     host_ready(7, 0);
     ck_assert_uint_eq(coord_processes(coord), 3);
 
@@ -44,7 +61,7 @@ START_TEST(broken_rules_change_nothing)
     expect_broken(abort_job(0, 0, WIRE_CAUSE_NONE, 1));
     expect_broken(abort_job(0, 0, WIRE_CAUSE_COUNT, 1));
     expect_broken(stop((enum wire_stop_how)9, 1));
-    expect_broken(take((struct coord_event){.kind = COORD_EVENT_KIND_COUNT, .term = 3}));
+    expect_broken(take((struct wire_message){.kind = WIRE_KIND_COUNT, .envelope.term = 3}));
 
     arrived(0, 1, WIRE_BARRIER_END);
     arrived(7, 1, WIRE_BARRIER_END);
@@ -63,14 +80,15 @@ END_TEST
 START_TEST(old_terms_are_dropped_newer_ones_refused)
 {
     start_running(2, CONFIG());
-    for (int kind = 0; kind < COORD_EVENT_KIND_COUNT; kind++) {
+    for (size_t i = 0; i < KINDS; i++) {
+        if (kinds[i] == WIRE_KIND_COUNT)
+            continue; /* timers have no term */
         for (uint32_t term = 0; term < 3; term++) {
-            struct coord_event event = {.kind = (enum coord_event_kind)kind, .term = term};
-            ck_assert_int_eq(take(event), 0);
+            ck_assert_int_eq(take_kind(kinds[i], term), 0);
             ck_assert(effects.dropped);
             ck_assert_uint_eq(effects.count, 0);
         }
-        expect_broken(take((struct coord_event){.kind = (enum coord_event_kind)kind, .term = 4}));
+        expect_broken(take_kind(kinds[i], 4));
         ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
     }
 }
@@ -81,9 +99,8 @@ START_TEST(everything_is_dropped_after_the_end)
     start(1, CONFIG());
     stop(WIRE_STOP_SIGNAL, 2);
     ck_assert_int_eq(coord_phase(coord), COORD_ABORTED);
-    for (int kind = 0; kind < COORD_EVENT_KIND_COUNT; kind++) {
-        ck_assert_int_eq(take((struct coord_event){.kind = (enum coord_event_kind)kind, .term = 3}),
-                         0);
+    for (size_t i = 0; i < KINDS; i++) {
+        ck_assert_int_eq(take_kind(kinds[i], 3), 0);
         ck_assert(effects.dropped);
         ck_assert_uint_eq(effects.count, 0);
     }
@@ -118,38 +135,35 @@ static void start_in(enum coord_phase phase)
 
 /* 'x' it is taken, '-' it comes too late and is dropped, '!' it is a broken rule. */
 static const char *const table[COORD_PHASE_COUNT] = {
-    /* In the order of the events: HOST_READY, REGISTERED, RANKS_READY, ARRIVED, RANK_EXITED,
-       ABORT, STOP, RANKS_STOPPED, HOST_LOST, TIMER; HELD, TERM_RECORDED, STAGED, CAPTURED,
-       IMAGE_DURABLE, IMAGE_FAILED, PERSISTED, KNOWN, SAVE, CLOSED.  Without snapshots. */
+    /* In the order of `kinds`.  Without snapshots. */
     [COORD_WAITING] = "x!!!!xx!x-!!!!!!!!-!", /* REGISTERED needs HOST_READY first */
     [COORD_PLACING] = "!!x!xxx!x-!!!!!!!!-!",  [COORD_RUNNING] = "!!!xxxx!x-!!!!!!!!-!",
     [COORD_ENDING] = "!!!!xxx!x-!!!!!!!!-!",   [COORD_ENDED] = "--------------------",
     [COORD_ABORTING] = "-------xxx----------", [COORD_ABORTED] = "--------------------",
 };
 
-START_TEST(every_event_in_every_state)
+START_TEST(every_message_in_every_state)
 {
-    for (int kind = 0; kind < COORD_EVENT_KIND_COUNT; kind++) {
+    for (size_t i = 0; i < KINDS; i++) {
         start_in((enum coord_phase)_i);
         ck_assert_int_eq(coord_phase(coord), _i);
-        struct coord_event event = {.kind = (enum coord_event_kind)kind, .term = 3};
-        switch (event.kind) {
-        case COORD_EVENT_RANKS_READY:
-            event.ranks_ready.count = 2;
+        int result;
+        switch (kinds[i]) {
+        case WIRE_RANKS_READY:
+            result = ranks_ready(0, 2);
             break;
-        case COORD_EVENT_ARRIVED:
-            event.arrived.barrier = WIRE_BARRIER_END;
+        case WIRE_ARRIVE:
+            result = arrived(0, 0, WIRE_BARRIER_END);
             break;
-        case COORD_EVENT_ABORT:
-            event.abort.pid = COORD_NOBODY;
-            event.abort.cause = WIRE_CAUSE_RANK_ERROR;
+        case WIRE_ABORT:
+            result = abort_job(0, COORD_NOBODY, WIRE_CAUSE_RANK_ERROR, 0);
             break;
         default:
+            result = take_kind(kinds[i], 3);
             break;
         }
-        int result = take(event);
         char what = result < 0 ? '!' : effects.dropped ? '-' : 'x';
-        ck_assert_msg(what == table[_i][kind], "event %d in state %s: %c", kind,
+        ck_assert_msg(what == table[_i][i], "%s in state %s: %c", wire_kind_name(kinds[i]),
                       coord_phase_name((enum coord_phase)_i), what);
         tear_down();
     }
@@ -177,12 +191,12 @@ START_TEST(too_many_processes)
     registered(0, 9);
     expect_outcome(1, WIRE_CAUSE_PLACEMENT, COORD_NOBODY);
     ck_assert_str_eq(coord_outcome(coord).text, "9 processes are wanted, at most 8 are possible");
-    ck_assert(has_effect(COORD_EFFECT_STOP_RANKS));
+    ck_assert(has_message(WIRE_STOP_RANKS));
     tear_down();
     start(1, CONFIG(.processes_max = 8));
     host_ready(0, 2);
     registered(0, 8);
-    ck_assert(has_effect(COORD_EFFECT_PLACE));
+    ck_assert(has_message(WIRE_PLACE));
 }
 END_TEST
 
@@ -233,7 +247,7 @@ START_TEST(idle_hosts)
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
     expect_broken(arrived(7, 0, WIRE_BARRIER_SYNC));
     arrived(0, 0, WIRE_BARRIER_SYNC);
-    ck_assert(has_effect(COORD_EFFECT_RELEASE));
+    ck_assert(has_message(WIRE_RELEASE));
     stop(WIRE_STOP_SIGNAL, 2);
     stopped(0);
     stopped(7);
@@ -266,12 +280,12 @@ START_TEST(consulted_every_third_barrier)
     start_running(2, CONFIG(.consult_every = 3));
     expect_broken(arrived(0, 1, WIRE_BARRIER_SYNC));
     arrived(0, 2, WIRE_BARRIER_SYNC);
-    ck_assert_uint_eq(effects.items[0].consult, 5);
-    ck_assert_int_eq(effects.items[0].decision, WIRE_DECISION_GO);
+    ck_assert_uint_eq(said()->release.consult, 5);
+    ck_assert_int_eq(said()->release.decision, WIRE_DECISION_GO);
     expect_broken(arrived(0, 2, WIRE_BARRIER_END)); /* gone by */
     expect_broken(arrived(0, 6, WIRE_BARRIER_END)); /* 5 was to be asked first */
     arrived(0, 4, WIRE_BARRIER_END);
-    ck_assert_int_eq(effects.items[0].decision, WIRE_DECISION_END);
+    ck_assert_int_eq(said()->release.decision, WIRE_DECISION_END);
 }
 END_TEST
 
@@ -307,12 +321,12 @@ END_TEST
 
 START_TEST(texts_are_bounded)
 {
-    struct coord_event event = {.kind = COORD_EVENT_KIND_COUNT};
-    struct coord_effect effect = {.kind = COORD_EFFECT_KIND_COUNT};
+    const struct wire_message message = {.kind = WIRE_KIND_COUNT};
+    const struct coord_effect effect = {.kind = COORD_EFFECT_KIND_COUNT};
     for (size_t size = 0; size < 40; size++) {
         char text[40];
         memset(text, 'x', sizeof(text));
-        coord_event_text(&event, text, size);
+        coord_message_text(0, &message, text, size);
         ck_assert(size == 0 ? text[0] == 'x' : memchr(text, '\0', size) != NULL);
         memset(text, 'x', sizeof(text));
         coord_effect_text(&effect, text, size);
@@ -324,7 +338,7 @@ START_TEST(texts_are_bounded)
     char *text = malloc(3 * COORD_TEXT_MAX);
     memset(text, 't', 3 * COORD_TEXT_MAX - 1);
     text[3 * COORD_TEXT_MAX - 1] = '\0';
-    EVENT(ABORT, .abort = {.pid = 0, .cause = WIRE_CAUSE_RANK_ERROR, .text = text});
+    SAY(ABORT, .abort = {.pid = 0, .cause = WIRE_CAUSE_RANK_ERROR, .text = text});
     free(text);
     ck_assert_uint_eq(strlen(coord_outcome(coord).text), COORD_TEXT_MAX - 1);
 }
@@ -338,7 +352,7 @@ int main(void)
     tcase_add_test(jobs, broken_rules_change_nothing);
     tcase_add_test(jobs, old_terms_are_dropped_newer_ones_refused);
     tcase_add_test(jobs, everything_is_dropped_after_the_end);
-    tcase_add_loop_test(jobs, every_event_in_every_state, 0, COORD_CHOOSING);
+    tcase_add_loop_test(jobs, every_message_in_every_state, 0, COORD_CHOOSING);
     tcase_add_test(jobs, number_of_processes);
     tcase_add_test(jobs, too_many_processes);
     tcase_add_loop_test(jobs, placement, 0, sizeof(placements) / sizeof(placements[0]));

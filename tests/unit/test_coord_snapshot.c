@@ -24,7 +24,7 @@ START_TEST(from_begin_to_end)
     persisted(0, 2, 0);
     known(0, 2);
     arrived(0, 2, WIRE_BARRIER_END);
-    EVENT(CLOSED);
+    SAY(CLOSED);
     expect_trace("event HOST_READY term 3 host 0 slots 2\n"
                  "event REGISTERED term 3 host 0 wanted 2\n"
                  "  WAITING -> PLACING\n"
@@ -57,7 +57,7 @@ START_TEST(from_begin_to_end)
                  "event CLOSED term 3\n"
                  "  CLOSING -> ENDING\n"
                  "  effect RELEASE term 3 superstep 2 decision end consult never\n");
-    ck_assert_uint_eq(coord_image(coord, 1)->size, 101);
+    ck_assert_uint_eq(coord->ticket.images[1].size, 101);
 }
 END_TEST
 
@@ -93,18 +93,18 @@ START_TEST(auto_skips_while_one_is_written)
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
     /* Nothing is asked at barriers meanwhile; and who asks gets no second one. */
     ck_assert(!has_effect(COORD_EFFECT_SET_TIMER));
-    ck_assert_uint_eq(effects.items[0].consult, COORD_NEVER);
+    ck_assert_uint_eq(said()->resume.consult, COORD_NEVER);
     timer(COORD_TIMER_SNAPSHOT);
-    ck_assert(has_effect(COORD_EFFECT_CONSULT));
+    ck_assert(has_message(WIRE_CONSULT));
     arrived(0, 1, WIRE_BARRIER_SYNC);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
-    ck_assert_int_eq(effects.items[0].decision, WIRE_DECISION_GO);
+    ck_assert_int_eq(said()->release.decision, WIRE_DECISION_GO);
     /* When it is over the next may be due, at once or later. */
     durable(0, 1, 0);
     durable(0, 1, 1);
     persisted(0, 1, 0);
     known(0, 1);
-    ck_assert(has_effect(COORD_EFFECT_SET_TIMER) || has_effect(COORD_EFFECT_CONSULT));
+    ck_assert(has_effect(COORD_EFFECT_SET_TIMER) || has_message(WIRE_CONSULT));
 }
 END_TEST
 
@@ -119,9 +119,9 @@ static void snapshot_of_two_hosts(uint64_t superstep, uint64_t busy_ns, uint64_t
         durable(pid < 2 ? 0 : 7, superstep, pid);
     persisted(0, superstep, 0);
     known_with_costs(0, superstep, busy_ns, copied_ns / 2);
-    ck_assert(!has_effect(COORD_EFFECT_RETIRE));
+    ck_assert(!has_message(WIRE_RETIRE));
     known_with_costs(7, superstep, busy_ns / 2, copied_ns);
-    ck_assert(has_effect(COORD_EFFECT_RETIRE));
+    ck_assert(has_message(WIRE_RETIRE));
 }
 
 /* How long after the snapshot the next is due. */
@@ -152,7 +152,7 @@ START_TEST(costs_are_those_of_the_slowest_host)
     ck_assert_uint_eq(due_ms(), 261); /* the pauses are 5 ns */
     play_now_ns += 261000000;
     timer(COORD_TIMER_SNAPSHOT);
-    ck_assert(has_effect(COORD_EFFECT_CONSULT));
+    ck_assert(has_message(WIRE_CONSULT));
     /* 3 and 12 ms, and 12: more than had been expected. */
     snapshot_of_two_hosts(2, 9000000, 3000000);
     ck_assert_uint_eq(due_ms(), 20 * 27 + 1 - 261);
@@ -187,7 +187,7 @@ START_TEST(a_snapshot_that_fails)
     take_snapshot(3);
     ck_assert_int_eq(coord_ticket(coord, NULL), COORD_TICKET_PERSISTING);
     persisted(0, 3, ENOSPC);
-    ck_assert(has_effect(COORD_EFFECT_ABANDON));
+    ck_assert(has_message(WIRE_ABANDON));
     ck_assert_uint_eq(coord_committed(coord).superstep, 0);
     play_now_ns += 499999999;
     arrived(0, 3, WIRE_BARRIER_SYNC);
@@ -307,7 +307,7 @@ START_TEST(saved_on_request)
     arrived(0, 7, WIRE_BARRIER_SYNC);
     ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
     captured(0, 7);
-    ck_assert_uint_eq(effects.items[0].consult, COORD_NEVER); /* only once */
+    ck_assert_uint_eq(said()->resume.consult, COORD_NEVER); /* only once */
 }
 END_TEST
 
@@ -317,9 +317,8 @@ START_TEST(no_snapshot_0_no_other_hosts)
     host_ready(0, 0);
     host_ready(7, 0);
     registered(0, 3);
-    EVENT(IMAGE_FAILED, .host = 0,
-          .image_failed = {.cause = WIRE_CAUSE_NOT_WRITTEN, .text = "full"});
-    ck_assert(has_effect(COORD_EFFECT_ABANDON) && has_effect(COORD_EFFECT_STOP_RANKS));
+    SAY(IMAGE_FAILED, .image_failed = {.host = 0, .cause = WIRE_CAUSE_NOT_WRITTEN, .text = "full"});
+    ck_assert(has_message(WIRE_ABANDON) && has_message(WIRE_STOP_RANKS));
     ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_NOT_WRITTEN);
 }
 END_TEST
@@ -327,12 +326,13 @@ END_TEST
 START_TEST(one_place_when_all_see_it)
 {
     start(2, SAVING(EVERY(1), .copies = 2));
-    EVENT(HOST_READY, .host = 0, .host_ready = {.shared = true});
-    EVENT(HOST_READY, .host = 7, .host_ready = {.shared = true});
+    SAY(HOST_READY, .host_ready = {.host = 0, .shared = true});
+    SAY(HOST_READY, .host_ready = {.host = 7, .shared = true});
     registered(0, 2);
     durable(0, 0, 0);
-    ck_assert(has_effect(COORD_EFFECT_PERSIST));
-    ck_assert(coord_host_persists(coord, 0) && !coord_host_persists(coord, 7));
+    ck_assert(has_message(WIRE_PERSIST));
+    ck_assert(coord_is_addressed(coord, 0, WIRE_PERSIST) &&
+              !coord_is_addressed(coord, 7, WIRE_PERSIST));
 }
 END_TEST
 
@@ -350,7 +350,7 @@ START_TEST(not_to_be_recovered)
     durable(0, 0, 0);
     persisted(0, 0, 0);
     ranks_ready(0, 2);
-    EVENT(RANK_EXITED, .host = 0, .rank_exited = {.pid = 1, .signal = 9, .text = "it died"});
+    SAY(RANK_EXITED, .rank_exited = {.host = 0, .pid = 1, .signal = 9, .text = "it died"});
     ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
     ck_assert_str_eq(coord_outcome(coord).text, "it died");
 }
@@ -365,18 +365,18 @@ START_TEST(images_in_two_places)
     durable(0, 0, 0);
     expect_broken(durable(0, 0, 0));
     ck_assert_int_eq(coord_ticket(coord, NULL), COORD_TICKET_OPEN);
-    expect_broken(EVENT(IMAGE_DURABLE, .host = 7,
-                        .image_durable = {.image = {.size = 100, .digest = {"DIGEST", 6}}}));
+    expect_broken(
+        SAY(IMAGE_DURABLE, .image_durable = {.host = 7, .size = 100, .digest = {"DIGEST", 6}}));
     durable(7, 0, 0);
-    ck_assert(has_effect(COORD_EFFECT_PERSIST));
+    ck_assert(has_message(WIRE_PERSIST));
     persisted(7, 0, 0);
     ck_assert_uint_eq(coord_committed(coord).term, 0);
     persisted(0, 0, 0);
     ck_assert_uint_eq(coord_committed(coord).term, 3);
     known(0, 0);
-    ck_assert(!has_effect(COORD_EFFECT_RETIRE));
+    ck_assert(!has_message(WIRE_RETIRE));
     known(7, 0);
-    ck_assert(has_effect(COORD_EFFECT_RETIRE));
+    ck_assert(has_message(WIRE_RETIRE));
 }
 END_TEST
 
@@ -393,16 +393,16 @@ START_TEST(a_host_lost_behind_bsp_end)
     ranks_ready(3, 0);
     durable(0, 0, 0);
     durable(7, 0, 0);
-    ck_assert(has_effect(COORD_EFFECT_PERSIST));
+    ck_assert(has_message(WIRE_PERSIST));
     arrived(0, 0, WIRE_BARRIER_END);
-    EVENT(CLOSED);
+    SAY(CLOSED);
     ck_assert_int_eq(coord_phase(coord), COORD_ENDING);
     persisted(3, 0, 0);
     lost(3);
     persisted(7, 0, 0);
-    ck_assert(!has_effect(COORD_EFFECT_COMMITTED)); /* host 0 does not have the manifest */
+    ck_assert(!has_message(WIRE_COMMITTED)); /* host 0 does not have the manifest */
     persisted(0, 0, 0);
-    ck_assert(has_effect(COORD_EFFECT_COMMITTED));
+    ck_assert(has_message(WIRE_COMMITTED));
 }
 END_TEST
 
@@ -421,9 +421,9 @@ START_TEST(broken_rules_of_snapshots)
     expect_broken(image_failed(0, 1, 1, WIRE_CAUSE_INTERNAL));
     durable(0, 1, 1);
     durable(0, 1, 0);
-    ck_assert(!has_effect(COORD_EFFECT_PERSIST)); /* not all are captured */
+    ck_assert(!has_message(WIRE_PERSIST)); /* not all are captured */
     captured(0, 0);
-    ck_assert(has_effect(COORD_EFFECT_PERSIST));
+    ck_assert(has_message(WIRE_PERSIST));
     expect_broken(image_failed(0, 1, 1, WIRE_CAUSE_NOT_WRITTEN));
     expect_broken(held(0, 1, 1, (struct wire_numbers){0}));
 }

@@ -58,7 +58,8 @@ static void on_send(void *context, uint32_t host, const struct wire_message *mes
 {
     struct world *world = context;
 
-    (void)host;
+    if (host == COORD_BSPRUN)
+        return;
     world->buffer.size = 0;
     if (wire_encode(message, &world->buffer, NULL, 0) != 0)
         fail("a message of Processor Zero is too long");
@@ -94,12 +95,6 @@ static void on_finish(void *context, const struct coord_outcome *outcome)
 
     (void)outcome;
     world->finished = true;
-}
-
-static void on_tell(void *context, const struct coord_effect *effect)
-{
-    (void)context;
-    (void)effect;
 }
 
 static uint64_t on_clock(void *context)
@@ -215,7 +210,6 @@ static void open_world(struct world *world, uint32_t hosts, uint32_t each, bool 
                                             .cancel_timer = on_cancel,
                                             .drop_host = on_drop,
                                             .finish = on_finish,
-                                            .tell = on_tell,
                                             .now_ns = on_clock};
 
     *world = (struct world){.hosts = hosts, .each = each};
@@ -223,7 +217,8 @@ static void open_world(struct world *world, uint32_t hosts, uint32_t each, bool 
         fail("out of memory");
     for (uint32_t host = 0; host < hosts; host++)
         table[host] = (struct wire_host){host, each, "node"};
-    world->zero = coord_shell_new(&config, job, &calls, world);
+    memcpy(config.job, job, sizeof job);
+    world->zero = coord_shell_new(&config, &calls, world);
     free(table);
     if (!world->zero)
         fail("no Processor Zero for so many hosts");

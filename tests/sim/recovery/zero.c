@@ -13,6 +13,38 @@ static bool reaches(const struct world *world, const struct zero *zero, uint32_t
             hears(world, host, zero->host) && hears(world, zero->host, host));
 }
 
+static void tell(struct zero *zero, const struct wire_message *message)
+{
+    struct world *world = zero->world;
+    struct job_event event = {.term = zero->term};
+    switch (message->kind) {
+    case WIRE_CHOSEN:
+        event.kind = JOB_EVENT_CHOSEN;
+        event.name = (struct coord_name){message->chosen.superstep, message->chosen.from};
+        check_chosen(world, zero, event.name);
+        break;
+    case WIRE_SAVED:
+        if (message->saved.known)
+            return;
+        event.kind = JOB_EVENT_COMMITTED;
+        event.name = (struct coord_name){message->saved.superstep, zero->term};
+        check_committed(world, zero, event.name);
+        step_is_done(world, STEP_COMMITTED);
+        if (world->agents[zero->host].cut_off)
+            return; /* nobody hears */
+        world->announced = event.name;
+        world->commits++;
+        break;
+    default: /* CLOSING */
+        event.kind = JOB_EVENT_CLOSING;
+        event.outcome.cause = coord_outcome(coord_shell_state(zero->shell)).cause;
+        if (event.outcome.cause == WIRE_CAUSE_NOTHING_SAVED)
+            check_nothing_saved(world, zero);
+        break;
+    }
+    learned_say(world, zero, tell_bsprun(world, zero->host, event));
+}
+
 static void on_send(void *context, uint32_t id, const struct wire_message *message)
 {
     struct zero *zero = context;
@@ -21,6 +53,10 @@ static void on_send(void *context, uint32_t id, const struct wire_message *messa
     struct coord_name name = {message->envelope.superstep, zero->term};
     if (message->envelope.term != zero->term)
         fail(world, "term %u sends in term %u", zero->term, message->envelope.term);
+    if (id == COORD_BSPRUN) {
+        tell(zero, message);
+        return;
+    }
     if (message->kind == WIRE_PERSIST)
         check_images(world, name);
     if (message->kind == WIRE_RELEASE && (message->release.decision == WIRE_DECISION_GO ||
@@ -76,37 +112,6 @@ static void on_trace(void *context, const char *text)
     note(((struct zero *)context)->world, "zero: %s", text);
 }
 
-static void on_tell(void *context, const struct coord_effect *effect)
-{
-    struct zero *zero = context;
-    struct world *world = zero->world;
-    struct job_event event = {.term = zero->term, .name = effect->name};
-    switch (effect->kind) {
-    case COORD_EFFECT_CHOOSE:
-        check_chosen(world, zero, effect->name);
-        event.kind = JOB_EVENT_CHOSEN;
-        break;
-    case COORD_EFFECT_COMMITTED:
-        check_committed(world, zero, effect->name);
-        step_is_done(world, STEP_COMMITTED);
-        if (world->agents[zero->host].cut_off)
-            return; /* nobody hears */
-        world->announced = effect->name;
-        world->commits++;
-        event.kind = JOB_EVENT_COMMITTED;
-        break;
-    case COORD_EFFECT_CLOSE:
-        event.kind = JOB_EVENT_CLOSING;
-        event.outcome.cause = coord_outcome(coord_shell_state(zero->shell)).cause;
-        if (event.outcome.cause == WIRE_CAUSE_NOTHING_SAVED)
-            check_nothing_saved(world, zero);
-        break;
-    default:
-        return;
-    }
-    learned_say(world, zero, tell_bsprun(world, zero->host, event));
-}
-
 static uint64_t on_now(void *context)
 {
     return ((struct zero *)context)->world->time.now * 1000000u;
@@ -148,6 +153,7 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
         .notice = (double)FENCE_MS / 1e3,
     };
     config.avoid_count = job_machine_avoid(world->machine, &avoid);
+    memcpy(config.job, job, sizeof(job));
     memcpy(config.avoid, avoid, config.avoid_count * sizeof(*avoid));
     struct coord_shell_calls calls = {.send = on_send,
                                       .set_timer = on_set_timer,
@@ -155,7 +161,6 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
                                       .drop_host = on_drop_host,
                                       .finish = on_finish,
                                       .trace = world->time.job.verbose ? on_trace : NULL,
-                                      .tell = on_tell,
                                       .now_ns = on_now};
     struct zero *zero = &world->zeros[term];
     if (zero->shell)
@@ -168,7 +173,7 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
                           .wanted = config.wanted,
                           .member_bits = bits,
                           .gone = !world->agents[host].up};
-    zero->shell = coord_shell_new(&config, job, &calls, zero);
+    zero->shell = coord_shell_new(&config, &calls, zero);
     if (!zero->shell)
         fail(world, "no Processor Zero");
     note(world, "term %u: Processor Zero on host %u", term, world->agents[host].id);
@@ -210,14 +215,18 @@ void zero_told(struct world *world, const struct action *action)
     const struct job_effect *effect = &action->effect;
     if (!zero->shell || zero->gone || zero->host != action->host)
         return;
-    if (effect->kind == JOB_EFFECT_TERM_RECORDED)
-        coord_shell_term_recorded(zero->shell, effect->term);
-    else if (effect->kind == JOB_EFFECT_CLOSED)
-        coord_shell_closed(zero->shell, effect->term);
-    else if (effect->kind == JOB_EFFECT_STOP)
-        coord_shell_stop(zero->shell, effect->how, effect->signal, "asked to");
-    else
-        coord_shell_save(zero->shell, effect->stop, effect->signal, effect->milliseconds);
+    struct wire_message message = {.kind = WIRE_CLOSED, .envelope.term = effect->term};
+    memcpy(message.envelope.job, job, WIRE_JOB_SIZE);
+    if (effect->kind == JOB_EFFECT_TERM_RECORDED) {
+        message.kind = WIRE_TERM_RECORDED;
+    } else if (effect->kind == JOB_EFFECT_STOP) {
+        message.kind = WIRE_STOP;
+        message.stop = (struct wire_stop){effect->how, effect->signal, "asked to"};
+    } else if (effect->kind != JOB_EFFECT_CLOSED) {
+        message.kind = WIRE_SAVE;
+        message.save = (struct wire_save){effect->stop, effect->signal, effect->milliseconds};
+    }
+    coord_shell_message(zero->shell, COORD_BSPRUN, &message);
 }
 
 void zero_timer(struct world *world, const struct action *action)
