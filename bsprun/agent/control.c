@@ -178,10 +178,11 @@ static void start(struct agent *agent, const struct wire_message *message)
     agent_scan(agent);
 }
 
-/* Before process 0 has registered there is nobody to take a snapshot of. */
+/* Before process 0 has registered there is nobody to take a snapshot of, and where Processor Zero is
+ * another host's it is not for this agent to ask for one; the wish to stop reaches it all the same. */
 static void save(struct agent *agent, const struct wire_message *message)
 {
-    if (agent_zero_decides(agent))
+    if (agent->zero && agent_zero_decides(agent))
         coord_shell_order(agent->zero, message);
     else if (message->save.stop)
         agent_stop(agent, WIRE_STOP_SIGNAL, (int)message->save.signal, "");
