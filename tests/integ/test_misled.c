@@ -60,7 +60,7 @@ static void listen_there(char *address, size_t size)
     snprintf(address, size, "127.0.0.1:%u", (unsigned)ntohs(name.sin_port));
 }
 
-static void say(struct wire_buffer *buffer, struct wire_message message)
+static void say(struct bspz_buffer *buffer, struct wire_message message)
 {
     char error[WIRE_ERROR_SIZE] = "";
 
@@ -121,7 +121,7 @@ START_TEST(to_save_without_processor_zero)
     static const struct wire_host hosts[] = {{0, 1, "here"}, {1, 1, "there"}};
     const char *addresses[2] = {"", NULL};
     char address[32];
-    struct wire_buffer buffer = {0};
+    struct bspz_buffer buffer = {0};
     struct wire_message join = {.kind = WIRE_JOIN};
 
     listen_there(address, sizeof address);
@@ -136,7 +136,7 @@ START_TEST(to_save_without_processor_zero)
     say(&buffer, save(true));
     say(&buffer, (struct wire_message){.kind = WIRE_ALIVE});
     ck_assert_int_eq(write(agent_fd, buffer.data, buffer.size), (ssize_t)buffer.size);
-    wire_buffer_free(&buffer);
+    bspz_buffer_free(&buffer);
     hear(WIRE_HELLO);
     hear(WIRE_ALIVE);
 }

@@ -107,7 +107,8 @@ def closed_each_time():
 
 def made_again():
     """A file that is made with O_EXCL is there already, as empty as when it was made."""
-    content, said = run((OPENS, OPENS, "ax"), 0, before=None, status=1)
+    # Made later than the snapshot, as in made_since.
+    content, said = run((OPENS, OPENS, "ax"), 0, before=None, held=[OPENS - 1], status=1)
     check("log cannot be opened" in said, said)
     check(content == b"", content)
 
