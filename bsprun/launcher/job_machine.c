@@ -173,6 +173,7 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         machine_count(machine, HOST_UP) + machine_count(machine, HOST_STARTING) > 0)
         machine_add(machine, effects, JOB_EFFECT_SAY_AGAIN);
     elect_when_complete(machine, event, effects);
+    machine_check(machine, effects);
 }
 
 /* ---- Life --------------------------------------------------------------------------------- */

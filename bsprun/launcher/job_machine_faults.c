@@ -8,7 +8,6 @@
  */
 #include "bsprun/launcher/job_machine_inside.h"
 
-#define STARTS_MAX 3u /* of an agent in a row without success */
 
 /* ---- Hosts -------------------------------------------------------------------------------- */
 

@@ -12,6 +12,8 @@
 
 #include "bsprun/launcher/job_machine.h"
 
+#define STARTS_MAX 3u /* of an agent in a row without success */
+
 enum host_state {
     HOST_UNUSED, /* a spare */
     HOST_STARTING,
@@ -81,6 +83,8 @@ struct job_effect *machine_add(struct job_machine *machine, struct job_effects *
                                enum job_effect_kind kind);
 void machine_move(struct job_machine *machine, enum job_machine_state to);
 struct machine_host *machine_find(const struct job_machine *machine, uint32_t id);
+/* What holds between two events, whatever they were; `effects` are those of the last one. */
+void machine_check(const struct job_machine *machine, const struct job_effects *effects);
 /* How many hosts are in that state. */
 uint32_t machine_count(const struct job_machine *machine, enum host_state state);
 
