@@ -1,14 +1,11 @@
-/* launcher_end.c - what the user is told of faults, of rollbacks, and of the end of the job.
+/* launcher_end.c - what the user is told of the end of the job.
  *
  * Happy path: nothing.
  *
- * What can fail: a fault is told together with where the job goes on from; two faults in a row are
- * told one by one; the job ends of one: why, and what there is to go on from (launcher_left.c).
+ * What can fail: the job ends of a fault: why, and what there is to go on from (launcher_left.c).
  */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bsprun/launcher/launcher_inside.h"
@@ -16,40 +13,6 @@
 #include "bsprun/verdict.h"
 
 #define SIGNAL_STATUS 128
-
-const char *launcher_last_fault(const struct launcher *launcher)
-{
-    return launcher->fault_text ? launcher->fault_text : "a fault";
-}
-
-/* One line for each rollback, once it is known where to; NULL: there was another fault first. */
-void launcher_tell_rollback(struct launcher *launcher, const struct coord_name *from)
-{
-    struct job_fault fault = job_machine_fault(launcher->machine);
-    char again[64] = "", where[64] = "another fault came before the job went on ";
-
-    if (!launcher->fault_untold)
-        return;
-    launcher->fault_untold = false;
-    if (launcher->fault_repeats > 1)
-        snprintf(again, sizeof again, ", the same fault for the %u. time", launcher->fault_repeats);
-    if (from)
-        snprintf(where, sizeof where, "the job goes on from superstep %llu ",
-                 (unsigned long long)from->superstep);
-    launcher_say(launcher, "%s; %s(restart %u of %u since the last committed snapshot%s)",
-                 launcher_last_fault(launcher), where, fault.restarts,
-                 launcher->options->snapshots.max_restarts, again);
-}
-
-void launcher_fault_text(struct launcher *launcher, const char *text)
-{
-    bool same = launcher->fault_text && strcmp(launcher->fault_text, text) == 0;
-
-    launcher_tell_rollback(launcher, NULL); /* the one before, if nobody could be told where to */
-    launcher->fault_repeats = same ? launcher->fault_repeats + 1 : 1;
-    free(launcher->fault_text);
-    launcher->fault_text = strdup(text);
-}
 
 /* Processor Zero has found nothing to go on from, and what it has found. */
 static bool nothing_was_usable(const struct launcher *launcher)
@@ -65,20 +28,19 @@ static void tell_given_up(struct launcher *launcher)
     const char *text = launcher_last_fault(launcher);
 
     if (!launcher_has_snapshots(launcher))
-        launcher_say(launcher, "%s, which ends the job", text);
+        notices_say(&launcher->notices, "%s, which ends the job", text);
     else if (launcher->committed.term == 0)
-        launcher_say(launcher, "%s, before there was a snapshot to go on from", text);
+        notices_say(&launcher->notices, "%s, before there was a snapshot to go on from", text);
     else if (nothing_was_usable(launcher))
-        launcher_say(launcher, "%s, which ends the job: %s", text, launcher->last_text);
+        notices_say(&launcher->notices, "%s, which ends the job: %s", text, launcher->last_text);
     else if (fault.restarts > most)
-        launcher_say(launcher, "%s; no restart is left (--max-restarts %u%s)", text, most,
-                     launcher->fault_repeats > most && most > 0 ? ", each time the same fault"
-                                                                : "");
+        notices_say(&launcher->notices, "%s; no restart is left (--max-restarts %u%s)", text, most,
+                    launcher->fault_repeats > most && most > 0 ? ", each time the same fault" : "");
     else if (job_machine_closed(launcher->machine))
-        launcher_say(launcher,
-                     "%s, while the job was ending, where nothing is rolled back any more", text);
+        notices_say(&launcher->notices,
+                    "%s, while the job was ending, where nothing is rolled back any more", text);
     else
-        launcher_say(launcher, "%s, which ends the job", text);
+        notices_say(&launcher->notices, "%s, which ends the job", text);
 }
 
 static void tell_stopped(struct launcher *launcher, const struct coord_outcome *outcome)
@@ -86,7 +48,7 @@ static void tell_stopped(struct launcher *launcher, const struct coord_outcome *
     char signal[64];
 
     verdict_signal_text((int)outcome->signal, signal, sizeof signal);
-    launcher_say(launcher, "the job was stopped by signal %s", signal);
+    notices_say(&launcher->notices, "the job was stopped by signal %s", signal);
 }
 
 /* What is worth going on from: the program's own end is not, and what was refused will be again. */
@@ -121,7 +83,7 @@ static void tell_behind(struct launcher *launcher, int pid)
 
     if (pid >= 0)
         snprintf(who, sizeof who, "process %d", pid);
-    launcher_say(launcher, "%s has not written all that it wrote before a rollback", who);
+    notices_say(&launcher->notices, "%s has not written all that it wrote before a rollback", who);
 }
 
 /* Which a process has done itself, on its own stderr. */
@@ -155,15 +117,15 @@ void launcher_tell_reason(struct launcher *launcher, int status)
     if (launcher->end_told || is_told_by_process(launcher) ||
         (is_own_status(launcher, status) && launcher->options->verbosity == 0))
         return;
-    if (launcher->output_closed)
-        launcher_say(launcher, "not all of the output could be written");
+    if (launcher->output.closed)
+        notices_say(&launcher->notices, "not all of the output could be written");
     else if (launcher->fault_text && launcher->forced_status)
-        launcher_say(launcher, "%s, which ends the job", launcher->fault_text);
+        notices_say(&launcher->notices, "%s, which ends the job", launcher->fault_text);
     else if (launcher->machine && job_machine_state(launcher->machine) == JOB_MACHINE_OVER &&
              job_machine_outcome(launcher->machine).status != 0)
-        launcher_say(launcher, "%s", job_machine_reason(launcher->machine, text));
+        notices_say(&launcher->notices, "%s", job_machine_reason(launcher->machine, text));
     else
-        launcher_say(launcher, "the job ended with status %d", status);
+        notices_say(&launcher->notices, "the job ended with status %d", status);
 }
 
 /* As `| head -1` ends a command: whoever reads no more wants no report of it either. */
@@ -177,32 +139,31 @@ static bool is_reader_gone(const struct launcher *launcher)
 void launcher_tell_end(struct launcher *launcher)
 {
     struct coord_outcome outcome = job_machine_outcome(launcher->machine);
-    unsigned lines = launcher->lines;
-    int pid, stream;
+    unsigned lines = launcher->notices.lines;
+    int pid;
 
-    if (outcome.cause == WIRE_CAUSE_NONE && launcher->replay &&
-        replay_behind(launcher->replay, &pid, &stream) && !launcher->differs_told)
+    if (outcome.cause == WIRE_CAUSE_NONE && output_behind(&launcher->output, &pid))
         tell_behind(launcher, pid);
     if (is_reader_gone(launcher))
         launcher->end_told = true; /* the status says it, as that of any command */
     if (launcher->end_told)
         ; /* said when it happened */
     else if (outcome.cause == WIRE_CAUSE_SAVED)
-        launcher_say(launcher, "%s",
-                     !launcher->last_text     ? "stopped without a new snapshot"
-                     : launcher->last_text[0] ? launcher->last_text
-                                              : "stopped after a snapshot, as asked");
+        notices_say(&launcher->notices, "%s",
+                    !launcher->last_text     ? "stopped without a new snapshot"
+                    : launcher->last_text[0] ? launcher->last_text
+                                             : "stopped after a snapshot, as asked");
     else if ((launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED ||
               launcher->last_cause == WIRE_CAUSE_HOST_LOST) &&
              launcher->fault_text)
         tell_given_up(launcher);
     else if (launcher->last_text && launcher->last_text[0])
-        launcher_say(launcher, "%s", launcher->last_text);
+        notices_say(&launcher->notices, "%s", launcher->last_text);
     else if (!launcher->last_text && outcome.cause == WIRE_CAUSE_STOPPED)
         tell_stopped(launcher, &outcome);
     else if (!launcher->last_text && launcher->fault_text)
         tell_given_up(launcher);
-    if (launcher->status != 0 && launcher->lines == lines)
+    if (launcher->status != 0 && launcher->notices.lines == lines)
         launcher_tell_reason(launcher, launcher->status);
     if (launcher->last_table && !launcher->end_told && !is_about_snapshots(launcher->last_cause))
         fputs(launcher->last_table, stderr);

@@ -1,60 +1,60 @@
-/* launcher_faults.c - what is wrong between hosts: the job machine decides (job_machine_links.c),
- * here the agents are called, and it is put into words.
+/* launcher_faults.c - what is said of faults, and of rollbacks.
  *
- * Happy path: nothing is.
+ * Happy path: nothing.
  *
- * What can fail: an agent, or Processor Zero, has lost another host.  All agents are called: one
- * that is gone does not answer, and its loss is noticed as any is.
+ * What can fail: a fault is told together with where the job goes on from; two faults in a row are
+ * told one by one; what is wrong between hosts the job machine has found out (job_machine_links.c),
+ * and it is put into words here.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "bsprun/launcher/launcher_inside.h"
 
-/* ---- The roll ---- */
-
-static bool all_have_answered(const struct launcher *launcher)
+const char *launcher_last_fault(const struct launcher *launcher)
 {
-    for (uint32_t i = 0; i < launcher->agent_count; i++) {
-        const struct launcher_agent *agent = &launcher->agents[i];
-
-        if (agent->line && !agent->local && !agent->dismissed && agent->answers < agent->called_at)
-            return false;
-    }
-    return true;
+    return launcher->fault_text ? launcher->fault_text : "a fault";
 }
 
-void launcher_check_roll(struct launcher *launcher)
+/* One line for each rollback, once it is known where to; NULL: there was another fault first. */
+void launcher_tell_rollback(struct launcher *launcher, const struct coord_name *from)
 {
-    if (!launcher->calling || !all_have_answered(launcher))
+    struct job_fault fault = job_machine_fault(launcher->machine);
+    char again[64] = "", where[64] = "another fault came before the job went on ";
+
+    if (!launcher->fault_untold)
         return;
-    launcher->calling = false;
-    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_ROLL});
+    launcher->fault_untold = false;
+    if (launcher->fault_repeats > 1)
+        snprintf(again, sizeof again, ", the same fault for the %u. time", launcher->fault_repeats);
+    if (from)
+        snprintf(where, sizeof where, "the job goes on from superstep %llu ",
+                 (unsigned long long)from->superstep);
+    notices_say(&launcher->notices, "%s; %s(restart %u of %u since the last committed snapshot%s)",
+                launcher_last_fault(launcher), where, fault.restarts,
+                launcher->options->snapshots.max_restarts, again);
 }
 
-void launcher_call_roll(struct launcher *launcher)
+void launcher_fault_text(struct launcher *launcher, const char *text)
 {
-    struct wire_message alive = {.kind = WIRE_ALIVE};
+    bool same = launcher->fault_text && strcmp(launcher->fault_text, text) == 0;
 
-    launcher->calling = true;
-    for (uint32_t i = 0; i < launcher->agent_count; i++) {
-        launcher_send_to(&launcher->agents[i], &alive);
-        launcher->agents[i].called_at = ++launcher->agents[i].calls;
-    }
-    launcher_check_roll(launcher);
+    launcher_tell_rollback(launcher, NULL); /* the one before, if nobody could be told where to */
+    launcher->fault_repeats = same ? launcher->fault_repeats + 1 : 1;
+    free(launcher->fault_text);
+    launcher->fault_text = strdup(text);
 }
 
-/* ---- What comes of it ---- */
+/* ---- Between hosts ---- */
 
 void launcher_blame(struct launcher *launcher, const struct job_effect *effect)
 {
-    const struct launcher_agent *host = launcher_agent_of(launcher, effect->host);
-    const struct launcher_agent *peer = launcher_agent_of(launcher, effect->peer);
+    const struct launcher_agent *host = agents_of(&launcher->agents, effect->host);
+    const struct launcher_agent *peer = agents_of(&launcher->agents, effect->peer);
     char text[3 * WIRE_NAME_MAX + sizeof launcher->link_text + 128];
 
-    launcher_saw(launcher, NULL, EVIDENCE_LINK);
+    learning_saw(&launcher->learning, NULL, EVIDENCE_LINK);
 
     if (!host || !peer)
         snprintf(text, sizeof text, "%s", launcher->loss_text);
@@ -68,19 +68,6 @@ void launcher_blame(struct launcher *launcher, const struct job_effect *effect)
     launcher_fault_text(launcher, text);
 }
 
-/* Its line ends when nothing of it runs any more. */
-void launcher_dismiss(struct launcher_agent *agent)
-{
-    struct wire_message farewell = {.kind = WIRE_EXIT};
-
-    agent->dismissed = true;
-    if (agent->line)
-        launcher_send_to(agent, &farewell);
-    else
-        launcher_event(agent->launcher,
-                       (struct job_event){.kind = JOB_EVENT_AGENT_LOST, .host = agent->host});
-}
-
 void launcher_lost_to_zero(struct launcher *launcher, uint32_t host, const char *text)
 {
     uint32_t zero = job_machine_zero(launcher->machine);
@@ -89,60 +76,22 @@ void launcher_lost_to_zero(struct launcher *launcher, uint32_t host, const char 
     message.link_lost.host = zero;
     message.link_lost.peer = host;
     message.link_lost.text = text;
-    launcher_send_to(&launcher->agents[zero], &message);
+    agents_send(&launcher->agents.items[zero], &message);
 }
 
-void launcher_tell_zero_lost(struct launcher_agent *agent, const char *text)
+/* ---- For the report ---- */
+
+void launcher_count_process_fault(struct launcher *launcher, uint32_t pid)
 {
-    struct launcher *launcher = agent->launcher;
+    if (pid >= launcher->process_count) {
+        uint32_t *more = realloc(launcher->process_faults, (pid + 1) * sizeof *more);
 
-    if (launcher_has_snapshots(launcher) || agent->host == job_machine_zero(launcher->machine) ||
-        job_machine_state(launcher->machine) != JOB_MACHINE_RUNNING)
-        return;
-    launcher_lost_to_zero(launcher, agent->host, text);
-}
-
-/* ---- What agents say ---- */
-
-void launcher_take_alive(struct launcher_agent *agent)
-{
-    agent->answers++;
-    launcher_check_roll(agent->launcher);
-}
-
-void launcher_take_link_lost(struct launcher_agent *agent, const struct wire_message *message)
-{
-    struct launcher *launcher = agent->launcher;
-    uint32_t peer = message->link_lost.peer;
-
-    if (message->envelope.term == job_machine_term(launcher->machine) &&
-        launcher_agent_of(launcher, peer) && launcher->options->verbosity > 0 && !launcher->over)
-        launcher_say(launcher, "host %s has lost host %s: %s", agent->name,
-                     launcher->agents[peer].name, message->link_lost.text);
-    if (message->envelope.term == job_machine_term(launcher->machine) && peer != agent->host)
-        snprintf(launcher->link_text, sizeof launcher->link_text, "%s", message->link_lost.text);
-    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_LINK_LOST,
-                                                .term = message->envelope.term,
-                                                .host = agent->host,
-                                                .peer = peer});
-}
-
-bool launcher_accepts(struct launcher_agent *agent, const struct wire_hello *hello)
-{
-    char text[2 * WIRE_NAME_MAX + 128] = "";
-    struct utsname own;
-
-    if (agent->local || uname(&own) != 0)
-        return true;
-    if (strcmp(hello->version, BSPZ_VERSION) != 0)
-        snprintf(text, sizeof text, "host %s: its node agent is of version %.40s, not %s",
-                 agent->name, hello->version, BSPZ_VERSION);
-    else if (strcmp(hello->machine, own.machine) != 0)
-        snprintf(text, sizeof text,
-                 "host %s: a machine of type %.40s cannot go on with what one "
-                 "of type %s has begun",
-                 agent->name, hello->machine, own.machine);
-    if (text[0])
-        launcher_give_up_agent(agent, false, false, text);
-    return !text[0];
+        if (!more)
+            return;
+        memset(more + launcher->process_count, 0,
+               (pid + 1 - launcher->process_count) * sizeof *more);
+        launcher->process_faults = more;
+        launcher->process_count = pid + 1;
+    }
+    launcher->process_faults[pid]++;
 }

@@ -13,8 +13,6 @@
 
 #include "bsprun/launcher/launcher_inside.h"
 
-#define REPORTS_LATE_MS 10000u /* after the end */
-
 /* ---- Effects ---- */
 
 static void elect(struct launcher *launcher, const struct job_effect *effect)
@@ -30,8 +28,8 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     const struct coord_name *names;
     uint32_t count = job_machine_avoid(launcher->machine, &names);
 
-    for (uint32_t i = 0; i < launcher->agent_count; i++) {
-        const struct launcher_agent *agent = &launcher->agents[i];
+    for (uint32_t i = 0; i < launcher->agents.count; i++) {
+        const struct launcher_agent *agent = &launcher->agents.items[i];
 
         if (!job_machine_member(launcher->machine, agent->host))
             continue;
@@ -44,7 +42,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
         avoid[i] = (struct wire_begun){0, names[i].superstep, names[i].term};
     message.elect.elected = effect->host;
     message.elect.hosts = (struct wire_host_list){hosts, members};
-    if (launcher_has_hosts(launcher))
+    if (agents_has_hosts(&launcher->agents))
         message.elect.addresses = (struct wire_texts){addresses, members};
     if (launcher->options->hosts.load) {
         message.elect.busy = (struct wire_numbers){busy, members};
@@ -56,17 +54,13 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     message.elect.avoid = (struct wire_begun_list){avoid, count};
     message.elect.by_node = launcher->options->hosts.by_node;
     message.elect.faults = launcher->faults;
-    launcher_watch(launcher);
-    evidence_elect(&launcher->evidence, job_machine_term(launcher->machine),
-                   launcher_evidence_now(), &room, &message.elect);
-    if (launcher->most_hosts < members)
-        launcher->most_hosts = members;
+    learning_elect(&launcher->learning, members, &room, &message.elect);
     if (message.elect.restore)
-        input_close(&launcher->input);
-    launcher_order_term(launcher);
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
-        if (job_machine_member(launcher->machine, launcher->agents[i].host))
-            launcher_send_to(&launcher->agents[i], &message);
+        stdin_go_back(&launcher->input);
+    output_begin_term(&launcher->output, launcher->machine);
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (job_machine_member(launcher->machine, launcher->agents.items[i].host))
+            agents_send(&launcher->agents.items[i], &message);
 }
 
 static void record_term(struct launcher *launcher, const struct job_effect *effect)
@@ -75,21 +69,21 @@ static void record_term(struct launcher *launcher, const struct job_effect *effe
     uint32_t failed = saved_term(&launcher->saved, effect->term, effect->name, error);
 
     if (failed)
-        launcher_say(launcher, "%s", error);
-    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_RECORDED,
-                                                .term = effect->term,
-                                                .name = effect->name,
-                                                .error = failed});
+        notices_say(&launcher->notices, "%s", error);
+    launcher_step(launcher, (struct job_event){.kind = JOB_EVENT_RECORDED,
+                                               .term = effect->term,
+                                               .name = effect->name,
+                                               .error = failed});
     if (failed)
         return;
     launcher->committed = effect->name;
     account_stopped(&launcher->account, launcher_now_ms());
     account_back(&launcher->account, effect->name);
-    launcher_go_back(launcher, effect->name);
+    output_go_back(&launcher->output, effect->name);
     if (launcher->options->verbosity > 0 && !launcher->fault_untold)
-        launcher_say(launcher, "job %s goes on from superstep %llu",
-                     store_job_name(launcher->saved.store),
-                     (unsigned long long)effect->name.superstep);
+        notices_say(&launcher->notices, "job %s goes on from superstep %llu",
+                    store_job_name(launcher->saved.store),
+                    (unsigned long long)effect->name.superstep);
     launcher_tell_rollback(launcher, &effect->name);
 }
 
@@ -99,90 +93,21 @@ static void record_finish(struct launcher *launcher, const struct job_effect *ef
 
     if (saved_finish(&launcher->saved, effect->status, effect->term, launcher->committed.superstep,
                      error))
-        launcher_say(launcher, "%s", error);
+        notices_say(&launcher->notices, "%s", error);
     else
         launcher->finish_noted = true;
-    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_FINISH_RECORDED});
+    launcher_step(launcher, (struct job_event){.kind = JOB_EVENT_FINISH_RECORDED});
 }
 
-/* Who is still there tells what it has to tell, when the job has come to an end by itself. */
-static bool owes_report(const struct launcher *launcher, const struct launcher_agent *agent)
+void launcher_over(struct launcher *launcher, enum life_state state, int status)
 {
-    return launcher->reports_awaited && agent->line && !agent->reported &&
-           job_machine_member(launcher->machine, agent->host);
-}
+    bool well = job_machine_outcome(launcher->machine).cause == WIRE_CAUSE_NONE;
 
-void launcher_tell_incomplete(struct launcher_agent *agent)
-{
-    struct launcher *launcher = agent->launcher;
-
-    if (!launcher->over || !owes_report(launcher, agent))
-        return;
-    launcher_say(launcher,
-                 "host %s has not said that it is done: some of its output may be missing",
-                 agent->name);
-    if (launcher->status == 0)
-        launcher->status = 1;
-}
-
-static bool has_all_reports(const struct launcher *launcher)
-{
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
-        if (owes_report(launcher, &launcher->agents[i]))
-            return false;
-    return true;
-}
-
-/* All output comes before anything that is said about the end; then the agents are told to leave.
- */
-void launcher_finish(struct launcher *launcher)
-{
-    struct wire_message farewell = {.kind = WIRE_EXIT};
-
-    if (!launcher->over || launcher->said || !has_all_reports(launcher))
-        return;
-    if (!launcher->output_finished) {
-        launcher->output_finished = true;
-        launcher_finish_output(launcher);
-    }
-    if (launcher->said || !launcher_output_is_out(launcher))
-        return;
-    launcher->said = true;
-    if (launcher->output_closed && launcher->status == 0)
-        launcher->status = 1; /* not all of it has reached the user */
-    launcher_clear_progress(launcher);
-    launcher_tell_report(launcher);
-    launcher_write_report(launcher);
-    launcher_tell_end(launcher);
-    launcher_send_all(launcher, &farewell);
-    if (!launcher_has_lines(launcher))
-        launcher_wind_up(launcher);
-}
-
-static bool somebody_speaks(const struct launcher *launcher)
-{
-    uint64_t now = launcher_now_ms();
-
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
-        if (owes_report(launcher, &launcher->agents[i]) &&
-            now - launcher->agents[i].spoke_ms < REPORTS_LATE_MS)
-            return true;
-    return launcher->paused;
-}
-
-static void on_reports_late(uv_timer_t *timer)
-{
-    struct launcher *launcher = timer->data;
-
-    if (launcher->said) {
-        launcher_cut_lines(launcher); /* somebody does not leave */
-    } else if (!somebody_speaks(launcher)) {
-        for (uint32_t i = 0; i < launcher->agent_count; i++)
-            launcher_tell_incomplete(&launcher->agents[i]);
-        launcher->reports_awaited = false;
-        launcher_finish(launcher);
-    }
-    uv_timer_start(timer, on_reports_late, REPORTS_LATE_MS, 0);
+    life_move(&launcher->life, state);
+    launcher->status = status;
+    agents_over(&launcher->agents, !launcher->saved.store ? LEFTOVERS_STAY
+                                   : well                 ? LEFTOVERS_COPIES_DIE
+                                                          : LEFTOVERS_DIE);
 }
 
 static void leave(struct launcher *launcher, const struct job_effect *effect)
@@ -190,16 +115,15 @@ static void leave(struct launcher *launcher, const struct job_effect *effect)
     struct coord_outcome outcome = job_machine_outcome(launcher->machine);
     bool asked = (outcome.cause == WIRE_CAUSE_SAVED || outcome.cause == WIRE_CAUSE_STOPPED) &&
                  (outcome.signal == SIGTERM || outcome.signal == SIGUSR2);
+    int status = effect->status;
 
-    launcher->over = true;
-    launcher_history_end(launcher, asked && !launcher->wished);
-    if (launcher_has_hosts(launcher))
-        uv_timer_start(&launcher->machine_timer, on_reports_late, REPORTS_LATE_MS, 0);
-    launcher->status = launcher->forced_status ? launcher->forced_status : effect->status;
-    if (outcome.cause == WIRE_CAUSE_HOST_LOST &&
-        launcher->agent_status > 0 && !launcher->forced_status)
-        launcher->status = launcher->agent_status;
-    launcher_finish(launcher);
+    if (launcher->forced_status)
+        status = launcher->forced_status;
+    else if (outcome.cause == WIRE_CAUSE_HOST_LOST && launcher->agent_status > 0)
+        status = launcher->agent_status;
+    if (!life_is_over(&launcher->life)) /* else a forced status has ended it before */
+        launcher_over(launcher, LIFE_OVER, status);
+    learning_end(&launcher->learning, asked && !launcher->wished);
 }
 
 static void tell_zero(struct launcher *launcher, const struct job_effect *effect)
@@ -218,12 +142,7 @@ static void tell_zero(struct launcher *launcher, const struct job_effect *effect
         message.save.signal = effect->signal;
         message.save.grace_ms = effect->milliseconds;
     }
-    launcher_send_to(&launcher->agents[effect->host], &message);
-}
-
-static void on_machine_timer(uv_timer_t *timer)
-{
-    launcher_event(timer->data, (struct job_event){.kind = JOB_EVENT_TIMER});
+    agents_send(&launcher->agents.items[effect->host], &message);
 }
 
 static void carry_out(struct launcher *launcher, const struct job_effect *effect)
@@ -236,13 +155,13 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         record_finish(launcher, effect);
         break;
     case JOB_EFFECT_START_AGENT:
-        if (!launcher_start_agent(&launcher->agents[effect->host]))
-            launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST,
-                                                        .host = effect->host,
-                                                        .usable = true});
+        if (!agents_start(&launcher->agents.items[effect->host]))
+            launcher_step(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST,
+                                                       .host = effect->host,
+                                                       .usable = true});
         break;
     case JOB_EFFECT_CALL:
-        launcher_call_roll(launcher);
+        agents_call_roll(&launcher->agents);
         break;
     case JOB_EFFECT_BLAME:
         launcher_blame(launcher, effect);
@@ -251,7 +170,9 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         launcher_lost_to_zero(launcher, effect->host, launcher_last_fault(launcher));
         break;
     case JOB_EFFECT_DISMISS:
-        launcher_dismiss(&launcher->agents[effect->host]);
+        if (!agents_dismiss(&launcher->agents.items[effect->host]))
+            launcher_step(launcher,
+                          (struct job_event){.kind = JOB_EVENT_AGENT_LOST, .host = effect->host});
         break;
     case JOB_EFFECT_SAY_AGAIN:
         launcher->fault_untold = true;
@@ -262,7 +183,7 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         elect(launcher, effect);
         break;
     case JOB_EFFECT_SET_TIMER:
-        uv_timer_start(&launcher->machine_timer, on_machine_timer, effect->milliseconds, 0);
+        uv_timer_start(&launcher->machine_timer, launcher->machine_due, effect->milliseconds, 0);
         break;
     case JOB_EFFECT_EXIT:
         leave(launcher, effect);
@@ -280,6 +201,7 @@ static void handle(struct launcher *launcher, const struct job_event *event)
     struct job_effects effects;
 
     job_machine_step(launcher->machine, event, &effects);
+    agents_set_term(&launcher->agents, job_machine_term(launcher->machine));
     if (effects.dropped && event->kind == JOB_EVENT_ENDED) {
         free(launcher->last_text);
         free(launcher->last_table);
@@ -289,7 +211,7 @@ static void handle(struct launcher *launcher, const struct job_event *event)
         carry_out(launcher, &effects.items[i]);
 }
 
-void launcher_event(struct launcher *launcher, struct job_event event)
+void launcher_step(struct launcher *launcher, struct job_event event)
 {
     if (launcher->event_count == LAUNCHER_EVENTS)
         return; /* cannot be: an effect makes one event at most */
@@ -311,8 +233,8 @@ void launcher_event(struct launcher *launcher, struct job_event event)
 
 static uint32_t own_host(const struct launcher *launcher)
 {
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
-        if (launcher->agents[i].local)
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (launcher->agents.items[i].local)
             return i;
     return JOB_NO_HOST;
 }
@@ -322,12 +244,12 @@ bool launcher_begin_job(struct launcher *launcher)
     const struct saved *saved = &launcher->saved;
     struct wire_host hosts[HOSTS_MAX];
 
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
         hosts[i].host = i;
     const struct job_machine_config config = {
-        .host_count = launcher->agent_count,
+        .host_count = launcher->agents.count,
         .hosts = hosts,
-        .spares = launcher->spares,
+        .spares = launcher->agents.spares,
         .own = own_host(launcher),
         .fence_ms = launcher->options->hosts.heartbeat_ms,
         .snapshots = launcher_has_snapshots(launcher),
@@ -340,9 +262,12 @@ bool launcher_begin_job(struct launcher *launcher)
     struct job_effects effects;
 
     launcher->machine = job_machine_new(&config, &effects);
+    if (!launcher->machine)
+        return false;
+    agents_set_term(&launcher->agents, job_machine_term(launcher->machine));
     if (saved->restart)
         account_down(&launcher->account, launcher_now_ms());
     if (saved->restart && saved->has_manifest)
         launcher->committed = (struct coord_name){saved->manifest.superstep, saved->manifest.term};
-    return launcher->machine != NULL;
+    return true;
 }

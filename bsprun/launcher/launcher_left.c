@@ -30,9 +30,9 @@ struct look {
 
 static bool is_there(const struct launcher *launcher, const char *name)
 {
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
-        if (strcmp(launcher->agents[i].name, name) == 0)
-            return launcher->agents[i].line != NULL;
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (strcmp(launcher->agents.items[i].name, name) == 0)
+            return launcher->agents.items[i].line != NULL;
     return false;
 }
 
@@ -82,18 +82,17 @@ static void tell_lacks(struct launcher *launcher, const struct look *look,
     for (uint32_t i = 0; i < look->count; i++) {
         const struct lack *lack = &look->lacks[i];
 
-        launcher_say(launcher,
-                     "the image %llu.%u/%u.img, of process %u, is neither in %s nor on a host that "
-                     "is in the job now; it was on host %s",
-                     (unsigned long long)lack->superstep, lack->term, lack->pid, lack->pid,
-                     launcher->saved.directory, lack->hosts[0] ? lack->hosts : "(unknown)");
+        notices_say(&launcher->notices,
+                    "the image %llu.%u/%u.img, of process %u, is neither in %s nor on a host that "
+                    "is in the job now; it was on host %s",
+                    (unsigned long long)lack->superstep, lack->term, lack->pid, lack->pid,
+                    launcher->saved.directory, lack->hosts[0] ? lack->hosts : "(unknown)");
     }
-    launcher_say(
-        launcher,
-        "the snapshots are kept: bsprun --restart %s%s goes on from superstep %llu when %s "
-        "of these hosts is up and among the hosts of the job (--hosts)",
-        launcher->saved.directory, at, (unsigned long long)manifest->superstep,
-        look->count > 1 ? "for each image one" : "one");
+    notices_say(&launcher->notices,
+                "the snapshots are kept: bsprun --restart %s%s goes on from superstep %llu when %s "
+                "of these hosts is up and among the hosts of the job (--hosts)",
+                launcher->saved.directory, at, (unsigned long long)manifest->superstep,
+                look->count > 1 ? "for each image one" : "one");
 }
 
 /* Hosts without a common directory, of which this is none. */
@@ -102,17 +101,17 @@ static void tell_elsewhere(struct launcher *launcher)
     char hosts[512] = "";
     size_t used = 0;
 
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
-        if (launcher->agents[i].saves && used < sizeof hosts)
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (launcher->savers[i] && used < sizeof hosts)
             used += (size_t)snprintf(hosts + used, sizeof hosts - used, "%s%s", used ? ", " : "",
-                                     launcher->agents[i].name);
+                                     launcher->agents.items[i].name);
     if (used > 0)
-        launcher_say(launcher,
-                     "the snapshot of superstep %llu is not on this host but on %s, each of which "
-                     "has some of it in %s (or bspzero-store-%u-NUMBER of its TMPDIR): on one of "
-                     "them, with the others up, bsprun --restart %s goes on from there",
-                     (unsigned long long)launcher->committed.superstep, hosts,
-                     launcher->saved.directory, (unsigned)getuid(), launcher->saved.directory);
+        notices_say(&launcher->notices,
+                    "the snapshot of superstep %llu is not on this host but on %s, each of which "
+                    "has some of it in %s (or bspzero-store-%u-NUMBER of its TMPDIR): on one of "
+                    "them, with the others up, bsprun --restart %s goes on from there",
+                    (unsigned long long)launcher->committed.superstep, hosts,
+                    launcher->saved.directory, (unsigned)getuid(), launcher->saved.directory);
 }
 
 void launcher_tell_left(struct launcher *launcher)
@@ -135,7 +134,7 @@ void launcher_tell_left(struct launcher *launcher)
     if (look.count > 0)
         tell_lacks(launcher, &look, &manifest, at);
     else
-        launcher_say(launcher, "bsprun --restart %s%s goes on from superstep %llu",
-                     launcher->saved.directory, at, (unsigned long long)manifest.superstep);
+        notices_say(&launcher->notices, "bsprun --restart %s%s goes on from superstep %llu",
+                    launcher->saved.directory, at, (unsigned long long)manifest.superstep);
     manifest_free(&manifest);
 }

@@ -38,9 +38,9 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
 }
 
 /* What the name stands for here, in this directory, it shall stand for elsewhere. */
-static void name_program(struct launcher_agent *agent, struct wire_start *start)
+static void name_program(struct launcher *launcher, const struct launcher_agent *agent,
+                         struct wire_start *start)
 {
-    struct launcher *launcher = agent->launcher;
     const struct options *options = launcher->options;
     char found[PATH_MAX];
 
@@ -55,20 +55,20 @@ static void name_program(struct launcher_agent *agent, struct wire_start *start)
 }
 
 /* The program, or what the snapshot says it was. */
-static void fill_program(struct launcher_agent *agent, struct wire_start *start)
+static void fill_program(struct launcher *launcher, const struct launcher_agent *agent,
+                         struct wire_start *start)
 {
-    struct launcher *launcher = agent->launcher;
     const struct options *options = launcher->options;
     const struct manifest *manifest = &launcher->saved.manifest;
 
-    bool restores = launcher_has_store(launcher) && job_machine_restores(launcher->machine);
+    bool restores = launcher->saved.store && job_machine_restores(launcher->machine);
 
     start->program = start->directory = "";
     start->resume = restores || agent->host != job_machine_program(launcher->machine);
     start->process_limit = (uint32_t)options->processes;
     if (!start->resume) {
-        launcher_slots(launcher, &start->slots);
-        name_program(agent, start);
+        agents_slots(&launcher->agents, &start->slots);
+        name_program(launcher, agent, start);
         start->arguments = (struct wire_texts){(const char *const *)options->command + 1,
                                                (uint32_t)options->command_length - 1};
         start->environment = (struct wire_texts){options->exports, (uint32_t)options->export_count};
@@ -100,9 +100,8 @@ static uint64_t time_left(struct launcher *launcher)
     return all == 0 || passed < all ? all - (all ? passed : 0) : 1;
 }
 
-static void send_start(struct launcher_agent *agent)
+static void send_start(struct launcher *launcher, struct launcher_agent *agent)
 {
-    struct launcher *launcher = agent->launcher;
     const struct options *options = launcher->options;
     struct wire_message message = {.kind = WIRE_START};
     struct wire_start *start = &message.start;
@@ -110,7 +109,7 @@ static void send_start(struct launcher_agent *agent)
 
     start->host = agent->host;
     start->bind = options->bind;
-    start->stdio = launcher_stdio(launcher);
+    start->stdio = launcher->output.config.mode;
     start->terminals = window.terminals;
     start->discards = window.discards;
     start->rows = window.rows;
@@ -121,21 +120,26 @@ static void send_start(struct launcher_agent *agent)
     start->timeout_ns = time_left(launcher);
     start->consult_every = options->faults.consult_every;
     start->abort_at = options->faults.abort_at;
-    fill_program(agent, start);
-    if (launcher_has_store(launcher))
+    fill_program(launcher, agent, start);
+    if (launcher->saved.store)
         fill_snapshots(launcher, start);
-    launcher_send_to(agent, &message);
+    agents_send(agent, &message);
 }
 
-void launcher_start_when_possible(struct launcher_agent *agent)
+static void start_if_possible(struct launcher *launcher, struct launcher_agent *agent)
 {
-    const struct launcher *launcher = agent->launcher;
     bool begins = agent->host == job_machine_program(launcher->machine) &&
                   !job_machine_restores(launcher->machine) && launcher->options->processes == 0;
     uint32_t slots;
 
-    if (!agent->unstarted || (begins && !launcher_slots(launcher, &slots)))
+    if (agent->state != AGENT_UP || (begins && !agents_slots(&launcher->agents, &slots)))
         return;
-    agent->unstarted = false;
-    send_start(agent);
+    agents_started(agent);
+    send_start(launcher, agent);
+}
+
+void launcher_start_when_possible(struct launcher *launcher)
+{
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        start_if_possible(launcher, &launcher->agents.items[i]);
 }

@@ -1,4 +1,4 @@
-/* launcher_status.c - what bspstat is told of the job, and what bspkill wants of it. */
+/* launcher_status.c - how the job is: for bspstat, and for --progress. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,33 +31,33 @@ static char *join_command(const struct launcher *launcher)
 static const char *host_state(const struct launcher *launcher, const struct launcher_agent *agent)
 {
     if (job_machine_term(launcher->machine) == 0)
-        return agent->up ? "up" : "starting";
+        return agents_is_up(agent) ? "up" : "starting";
     if (job_machine_member(launcher->machine, agent->host))
-        return agent->up ? "up" : "lost";
-    if (agent->starting)
+        return agents_is_up(agent) ? "up" : "lost";
+    if (agent->state == AGENT_STARTING || (agent->state == AGENT_LINKED && !agent->local))
         return "starting";
-    return agent->host >= launcher->agent_count - launcher->spares ? "spare" : "lost";
+    return agent->host >= launcher->agents.count - launcher->agents.spares ? "spare" : "lost";
 }
 
 static void describe_hosts(struct launcher *launcher, struct status_facts *facts)
 {
     if (!launcher->status_hosts)
-        launcher->status_hosts = calloc(launcher->agent_count, sizeof *launcher->status_hosts);
+        launcher->status_hosts = calloc(launcher->agents.count, sizeof *launcher->status_hosts);
     if (!launcher->status_hosts)
         return;
-    for (uint32_t i = 0; i < launcher->agent_count; i++) {
-        const struct launcher_agent *agent = &launcher->agents[i];
+    for (uint32_t i = 0; i < launcher->agents.count; i++) {
+        const struct launcher_agent *agent = &launcher->agents.items[i];
 
-        launcher->status_hosts[i] = (struct status_host){
-            .name = agent->name,
-            .slots = agent->slots > 0 ? agent->slots : agent->cores,
-            .state = host_state(launcher, agent)};
+        launcher->status_hosts[i] =
+            (struct status_host){.name = agent->name,
+                                 .slots = agent->slots > 0 ? agent->slots : agent->cores,
+                                 .state = host_state(launcher, agent)};
         if (job_machine_term(launcher->machine) > 0 &&
             agent->host == job_machine_zero(launcher->machine))
             facts->zero = agent->name;
     }
     facts->hosts = launcher->status_hosts;
-    facts->host_count = launcher->agent_count;
+    facts->host_count = launcher->agents.count;
 }
 
 static void describe(void *context, struct status_facts *facts)
@@ -76,9 +76,102 @@ static void describe(void *context, struct status_facts *facts)
     facts->snapshot_superstep = launcher->committed.superstep;
     facts->snapshot_count = launcher->snapshots;
     facts->snapshot_age = launcher->saved_ms > 0 ? (double)(now - launcher->saved_ms) / 1000 : -1;
-    launcher->learned = launcher_learned(launcher);
+    launcher->learned = learning_facts(&launcher->learning);
     facts->learned = facts->snapshots ? &launcher->learned : NULL;
     describe_hosts(launcher, facts);
+}
+
+void launcher_forget_status(struct launcher *launcher, uint32_t host)
+{
+    if (launcher->places)
+        launcher->places[host].answered = false;
+}
+
+void launcher_query_status(struct launcher *launcher)
+{
+    struct wire_message message = {.kind = WIRE_QUERY_STATUS};
+
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        launcher_forget_status(launcher, i);
+    agents_send_all(&launcher->agents, &message);
+}
+
+/* ---- What agents answer ---- */
+
+/* What all agents have answered together; the caller frees it.  NULL: no memory. */
+static struct wire_where *gather_places(const struct launcher *launcher, uint32_t *count)
+{
+    uint32_t all = 0;
+
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        all += launcher->places[i].count;
+    struct wire_where *rows = calloc(all + 1, sizeof *rows);
+
+    *count = 0;
+    for (uint32_t i = 0; rows && i < launcher->agents.count; i++) {
+        const struct host_places *places = &launcher->places[i];
+
+        for (uint32_t j = 0; j < places->count; j++)
+            rows[(*count)++] = places->items[j];
+    }
+    return rows;
+}
+
+static void show_progress(struct launcher *launcher, const struct wire_status *status)
+{
+    struct progress *progress = &launcher->progress;
+    char text[256];
+
+    progress->total = launcher->options->total_supersteps;
+    progress->has_snapshot = launcher_has_snapshots(launcher) && launcher->committed.term > 0;
+    progress->snapshot = launcher->committed.superstep;
+    progress->restarts = launcher->faults;
+    progress_text(status, progress, text, sizeof text);
+    if (!life_is_over(&launcher->life))
+        notices_progress(&launcher->notices, text);
+}
+
+/* The names in it live as long as the message and are not kept. */
+static bool keep_places(struct host_places *own, const struct wire_where_list *places)
+{
+    struct wire_where *rows = realloc(own->items, (places->count + 1) * sizeof *rows);
+
+    if (!rows)
+        return false;
+    for (uint32_t i = 0; i < places->count; i++) {
+        rows[i] = places->items[i];
+        rows[i].function = rows[i].file = "";
+    }
+    own->items = rows;
+    own->count = places->count;
+    return true;
+}
+
+void launcher_take_status(struct launcher *launcher, const struct launcher_agent *agent,
+                          const struct wire_status *status)
+{
+    struct wire_status all = *status;
+
+    all.host = agent->host;
+    status_socket_take(launcher->status_socket, &all);
+    if (!launcher->places)
+        return;
+    launcher->places[agent->host].answered =
+        keep_places(&launcher->places[agent->host], &status->ranks);
+    if (agent->host == job_machine_zero(launcher->machine)) {
+        launcher->status_seconds = status->seconds;
+        launcher->status_processes = status->processes;
+    }
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (agents_is_up(&launcher->agents.items[i]) && !launcher->places[i].answered)
+            return;
+    struct wire_where *rows = gather_places(launcher, &all.ranks.count);
+    all.ranks.items = rows;
+    all.seconds = launcher->status_seconds;
+    all.processes = launcher->status_processes;
+    if (rows && launcher->options->progress)
+        show_progress(launcher, &all);
+    free(rows);
 }
 
 /* ---- Calls ---- */
@@ -88,48 +181,26 @@ static uint32_t ask(void *context)
     struct launcher *launcher = context;
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
-        count += launcher->agents[i].up;
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        count += agents_is_up(&launcher->agents.items[i]);
     launcher_query_status(launcher);
     return count;
 }
 
-static const char *wish(void *context, enum status_wish what)
-{
-    struct launcher *launcher = context;
-    struct job_event event = {.kind = JOB_EVENT_STOP, .signal = SIGTERM};
-
-    if (launcher->over)
-        return NULL;
-    if (what == STATUS_SAVE && !launcher_has_snapshots(launcher))
-        return "it takes no snapshots: it was started without --ckpt";
-    if (what == STATUS_SAVE) {
-        event.kind = JOB_EVENT_SAVE;
-        event.stop = true;
-        event.grace_ms = launcher->options->snapshots.grace_ms;
-    } else {
-        event.how = what == STATUS_KILL ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL;
-    }
-    launcher->signals_seen++;
-    launcher->wished = true;
-    launcher_event(launcher, event);
-    if (what == STATUS_KILL)
-        launcher_drop_output(launcher);
-    return NULL;
-}
-
 /* ---- Life ---- */
 
-void launcher_open_status(struct launcher *launcher)
+void launcher_open_status(struct launcher *launcher,
+                          const char *(*wish)(void *launcher, enum status_wish what))
 {
-    static const struct status_calls calls = {ask, describe, wish};
-
+    launcher->status_calls = (struct status_calls){ask, describe, wish};
+    launcher->places = calloc(launcher->agents.count, sizeof *launcher->places);
     launcher->command_line = join_command(launcher);
     launcher->directory = getcwd(NULL, 0);
     if (!launcher->directory)
         launcher->directory = strdup("?");
     if (launcher->command_line && launcher->directory)
-        launcher->status_socket = status_socket_open(&launcher->loop, &calls, launcher);
+        launcher->status_socket =
+            status_socket_open(&launcher->loop, &launcher->status_calls, launcher);
 }
 
 void launcher_close_status(struct launcher *launcher)
@@ -139,6 +210,10 @@ void launcher_close_status(struct launcher *launcher)
     free(launcher->command_line);
     free(launcher->directory);
     free(launcher->status_hosts);
+    for (uint32_t i = 0; launcher->places && i < launcher->agents.count; i++)
+        free(launcher->places[i].items);
+    free(launcher->places);
+    launcher->places = NULL;
     launcher->command_line = launcher->directory = NULL;
     launcher->status_hosts = NULL;
 }

@@ -1,4 +1,4 @@
-/* launcher_talk.c - what agents say, and what they are told.
+/* launcher_talk.c - what agents say, and what becomes of them.
  *
  * Happy path: HELLO -> START -> REGISTER -> ELECT (launcher_job.c) -> OUTPUT, STATUS, NOTICE,
  * TRACE, MARK, SAVED -> CLOSING -> CLOSED -> REPORT, ENDED.
@@ -9,185 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
-#include "bsprun/hosts/adapter.h"
 #include "bsprun/launcher/launcher_inside.h"
-#include "bsprun/launcher/window.h"
 #include "bsprun/usage.h"
-
-void launcher_query_status(struct launcher *launcher)
-{
-    struct wire_message message = {.kind = WIRE_QUERY_STATUS};
-
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
-        launcher->agents[i].answered = false;
-    launcher_send_all(launcher, &message);
-}
-
-void launcher_resize(struct launcher *launcher)
-{
-    struct wire_message message = {.kind = WIRE_RESIZE};
-    struct window window = window_look();
-
-    message.resize.rows = window.rows;
-    message.resize.columns = window.columns;
-    launcher_send_all(launcher, &message);
-}
-
-/* ---- What is shown ---- */
-
-/* What all agents have answered together; the caller frees it.  NULL: no memory. */
-static struct wire_where *gather_places(const struct launcher *launcher, uint32_t *count)
-{
-    uint32_t all = 0;
-
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
-        all += launcher->agents[i].place_count;
-    struct wire_where *rows = calloc(all + 1, sizeof *rows);
-
-    *count = 0;
-    for (uint32_t i = 0; rows && i < launcher->agent_count; i++) {
-        const struct launcher_agent *agent = &launcher->agents[i];
-
-        for (uint32_t j = 0; j < agent->place_count; j++)
-            rows[(*count)++] = agent->places[j];
-    }
-    return rows;
-}
-
-static void show_progress(struct launcher *launcher, const struct wire_status *status)
-{
-    struct progress *progress = &launcher->progress;
-    uint32_t columns = window_look().columns;
-    char text[256];
-
-    progress->total = launcher->options->total_supersteps;
-    progress->has_snapshot = launcher_has_snapshots(launcher) && launcher->committed.term > 0;
-    progress->snapshot = launcher->committed.superstep;
-    progress->restarts = launcher->faults;
-    progress_text(status, progress, text, sizeof text);
-    if (launcher->over)
-        return;
-    if (!launcher->terminal) {
-        launcher_say(launcher, "%s", text);
-        return;
-    }
-    if (launcher->within_line)
-        return; /* a prompt, say: it would be wiped */
-    /* One that goes over several lines could not be wiped; a cursor needs the last column. */
-    if (columns <= sizeof "bsprun: ")
-        columns = 80;
-    fprintf(stderr, "\r\033[Kbsprun: %.*s", (int)(columns - sizeof "bsprun: "), text);
-    fflush(stderr);
-    launcher->line_shown = true;
-}
-
-/* The names in it live as long as the message and are not kept. */
-static bool keep_places(struct launcher_agent *agent, const struct wire_where_list *places)
-{
-    struct wire_where *rows = realloc(agent->places, (places->count + 1) * sizeof *rows);
-
-    if (!rows)
-        return false;
-    for (uint32_t i = 0; i < places->count; i++) {
-        rows[i] = places->items[i];
-        rows[i].function = rows[i].file = "";
-    }
-    agent->places = rows;
-    agent->place_count = places->count;
-    return true;
-}
-
-static void take_status(struct launcher_agent *agent, const struct wire_status *status)
-{
-    struct launcher *launcher = agent->launcher;
-    struct wire_status all = *status;
-
-    all.host = agent->host;
-    status_socket_take(launcher->status_socket, &all);
-    agent->answered = keep_places(agent, &status->ranks);
-    if (agent->host == job_machine_zero(launcher->machine)) {
-        launcher->status_seconds = status->seconds;
-        launcher->status_processes = status->processes;
-    }
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
-        if (launcher->agents[i].up && !launcher->agents[i].answered)
-            return;
-    struct wire_where *rows = gather_places(launcher, &all.ranks.count);
-    all.ranks.items = rows;
-    all.seconds = launcher->status_seconds;
-    all.processes = launcher->status_processes;
-    if (rows && launcher->options->progress)
-        show_progress(launcher, &all);
-    free(rows);
-}
-
-static int by_pid(const void *a, const void *b)
-{
-    const struct wire_usage *first = a, *second = b;
-
-    return first->pid < second->pid ? -1 : first->pid > second->pid;
-}
-
-static void take_report(struct launcher_agent *agent, const struct wire_report *report)
-{
-    struct launcher *launcher = agent->launcher;
-    uint32_t count = launcher->usage_count + report->ranks.count;
-    struct wire_usage *all = realloc(launcher->usages, (count + 1) * sizeof *all);
-
-    agent->reported = true;
-    if (!all)
-        return;
-    for (uint32_t i = 0; i < report->ranks.count; i++)
-        all[launcher->usage_count + i] = report->ranks.items[i];
-    qsort(all, count, sizeof *all, by_pid);
-    launcher->usages = all;
-    launcher->usage_count = count;
-}
-
-void launcher_tell_report(struct launcher *launcher)
-{
-    char size[16];
-    char *table =
-        launcher->usage_count > 0 ? usage_table(launcher->usages, launcher->usage_count) : NULL;
-
-    if (!table)
-        return;
-    launcher_say(launcher, "%s", table);
-    free(table);
-    if (!launcher_has_snapshots(launcher))
-        return;
-    account_stopped(&launcher->account, launcher_now_ms());
-    table = usage_faults_table(
-        launcher->usages, launcher->usage_count,
-        &(struct usage_faults){launcher->snapshots, (double)launcher->pause_ns / 1e9,
-                               (double)launcher->account.lost_ms / 1e3,
-                               (double)launcher->account.down_ms / 1e3, launcher->faults,
-                               launcher->process_faults, launcher->process_count,
-                               launcher->saved.restart});
-    if (table)
-        launcher_say(launcher, "%s", table);
-    free(table);
-    usage_bytes_text(launcher->snapshot_bytes, size, sizeof size);
-    launcher_say(launcher,
-                 "%llu snapshot%s, %s, %.3f s of pauses; %u fault%s recovered from; %.3f s "
-                 "lost, %.3f s down",
-                 (unsigned long long)launcher->snapshots, launcher->snapshots == 1 ? "" : "s", size,
-                 (double)launcher->pause_ns / 1e9, launcher->faults,
-                 launcher->faults == 1 ? "" : "s", (double)launcher->account.lost_ms / 1e3,
-                 (double)launcher->account.down_ms / 1e3);
-    table = launcher_learned_table(launcher);
-    if (table)
-        launcher_say(launcher, "%s", table);
-    free(table);
-}
 
 /* ---- What the job machine is told ---- */
 
-static void tell_ended(struct launcher_agent *agent, const struct wire_message *message)
+static void tell_ended(struct launcher *launcher, const struct launcher_agent *agent,
+                       const struct wire_message *message)
 {
-    struct launcher *launcher = agent->launcher;
     const struct wire_ended *ended = &message->ended;
     struct job_event event = {
         .kind = JOB_EVENT_ENDED,
@@ -207,28 +39,13 @@ static void tell_ended(struct launcher_agent *agent, const struct wire_message *
     launcher->last_text = strdup(ended->text);
     launcher->last_table = strdup(ended->table);
     launcher->last_cause = (enum wire_cause)ended->cause;
-    launcher->reports_awaited = launcher_has_hosts(launcher) && message->envelope.term > 0;
-    launcher_take_learned(launcher, message, ended->estimate, ended->interval_ns, ended->why);
+    launcher->reports_awaited = agents_has_hosts(&launcher->agents) && message->envelope.term > 0;
+    learning_take(&launcher->learning, message->envelope.term, ended->estimate, ended->interval_ns,
+                  ended->why);
     account_stopped(&launcher->account, launcher_now_ms());
     if (ended->cause == WIRE_CAUSE_RANK_SIGNALLED)
-        launcher_saw(launcher, NULL, EVIDENCE_RANK_DIED);
+        learning_saw(&launcher->learning, NULL, EVIDENCE_RANK_DIED);
     launcher_event(launcher, event);
-}
-
-/* For the report; without memory for it the sum is what is told. */
-static void count_process_fault(struct launcher *launcher, uint32_t pid)
-{
-    if (pid >= launcher->process_count) {
-        uint32_t *more = realloc(launcher->process_faults, (pid + 1) * sizeof *more);
-
-        if (!more)
-            return;
-        memset(more + launcher->process_count, 0,
-               (pid + 1 - launcher->process_count) * sizeof *more);
-        launcher->process_faults = more;
-        launcher->process_count = pid + 1;
-    }
-    launcher->process_faults[pid]++;
 }
 
 static void tell_term_over(struct launcher *launcher, const struct wire_message *message)
@@ -238,7 +55,8 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
 
     if (message->envelope.term != job_machine_term(launcher->machine))
         return;
-    launcher_take_learned(launcher, message, over->estimate, over->interval_ns, over->why);
+    learning_take(&launcher->learning, message->envelope.term, over->estimate, over->interval_ns,
+                  over->why);
     account_stopped(&launcher->account, launcher_now_ms());
     struct job_event event = {
         .kind = JOB_EVENT_TERM_OVER,
@@ -253,12 +71,12 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
                     .bad = over->bad ? bad : (struct coord_name){0, 0}},
     };
     if (over->pid >= 0)
-        count_process_fault(launcher, (uint32_t)over->pid);
+        launcher_count_process_fault(launcher, (uint32_t)over->pid);
     if (over->cause == WIRE_CAUSE_RANK_SIGNALLED)
-        launcher_saw(launcher, NULL, EVIDENCE_RANK_DIED);
+        learning_saw(&launcher->learning, NULL, EVIDENCE_RANK_DIED);
     const char *text = over->text[0] ? over->text : wire_cause_text(over->cause);
 
-    if (over->cause == WIRE_CAUSE_HOST_LOST && launcher_has_hosts(launcher))
+    if (over->cause == WIRE_CAUSE_HOST_LOST && agents_has_hosts(&launcher->agents))
         snprintf(launcher->loss_text, sizeof launcher->loss_text, "%s", text);
     else
         launcher_fault_text(launcher, text);
@@ -271,14 +89,14 @@ static void note_snapshot(struct launcher *launcher, const struct wire_saved *sa
 
     launcher->snapshots++;
     launcher->snapshot_bytes += saved->size;
-    launcher->newest_bytes = saved->size;
+    learning_saved(&launcher->learning, saved->size);
     launcher->pause_ns += saved->pause_ns;
     usage_bytes_text(saved->size, size, sizeof size);
     if (launcher->options->verbosity > 0 && launcher_has_snapshots(launcher))
-        launcher_say(launcher,
-                     "snapshot of superstep %llu: %s, paused %.1f ms, committed after %.1f ms",
-                     (unsigned long long)saved->superstep, size, (double)saved->pause_ns / 1e6,
-                     (double)saved->commit_ns / 1e6);
+        notices_say(&launcher->notices,
+                    "snapshot of superstep %llu: %s, paused %.1f ms, committed after %.1f ms",
+                    (unsigned long long)saved->superstep, size, (double)saved->pause_ns / 1e6,
+                    (double)saved->commit_ns / 1e6);
 }
 
 static void tell_saved(struct launcher *launcher, const struct wire_message *message)
@@ -287,17 +105,18 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
 
     if (name.term != job_machine_term(launcher->machine))
         return;
-    launcher_take_learned(launcher, message, message->saved.estimate, message->saved.interval_ns,
-                          message->saved.why);
+    learning_take(&launcher->learning, message->envelope.term, message->saved.estimate,
+                  message->saved.interval_ns, message->saved.why);
     if (message->saved.known) {
-        launcher_forget(launcher, name);
-        launcher_history_saved(launcher);
+        output_commit(&launcher->output, name);
+        stdin_commit(&launcher->input, name);
+        job_history_saved(&launcher->learning.history);
         return;
     }
     launcher->committed = name;
     launcher->saved_ms = launcher_now_ms();
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
-        launcher->agents[i].saves = job_machine_member(launcher->machine, i);
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        launcher->savers[i] = job_machine_member(launcher->machine, i);
     note_snapshot(launcher, &message->saved);
     account_saved(&launcher->account, name,
                   launcher->saved_ms - message->saved.commit_ns / 1000000u);
@@ -307,32 +126,44 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
 }
 
 /* An agent that has not been in a term yet speaks of the first. */
-bool launcher_is_present(const struct launcher *launcher, const struct wire_message *message)
+static bool is_present(const struct launcher *launcher, const struct wire_message *message)
 {
     return message->envelope.term == job_machine_term(launcher->machine) ||
            (message->envelope.term == 0 && !job_machine_restores(launcher->machine));
 }
 
-static void take_hello(struct launcher_agent *agent, const struct wire_hello *hello)
+/* Whether such an agent will do; else it is given up. */
+static bool accepts(struct launcher_agent *agent, const struct wire_hello *hello)
 {
-    struct launcher *launcher = agent->launcher;
+    char text[2 * WIRE_NAME_MAX + 128] = "";
+    struct utsname own;
 
-    free(agent->addresses);
-    agent->addresses =
-        agent->adapter ? adapter_first(hello->addresses, agent->adapter) : strdup(hello->addresses);
-    agent->cores = hello->cores;
-    launcher_watch(launcher);
-    if (agent->life_ms == 0)
-        agent->life_ms = launcher_now_ms();
-    agent->ended_here = false;
-    agent->up = agent->unstarted = true;
-    agent->starting = false;
-    if (launcher->options->verbosity >= 2 && launcher_has_hosts(launcher))
-        launcher_say(launcher, "host %s has come", agent->name);
+    if (agent->local || uname(&own) != 0)
+        return true;
+    if (strcmp(hello->version, BSPZ_VERSION) != 0)
+        snprintf(text, sizeof text, "host %s: its node agent is of version %.40s, not %s",
+                 agent->name, hello->version, BSPZ_VERSION);
+    else if (strcmp(hello->machine, own.machine) != 0)
+        snprintf(text, sizeof text,
+                 "host %s: a machine of type %.40s cannot go on with what one "
+                 "of type %s has begun",
+                 agent->name, hello->machine, own.machine);
+    if (text[0])
+        agents_give_up(agent, AGENT_REFUSED, text);
+    return !text[0];
+}
+
+static void take_hello(struct launcher *launcher, struct launcher_agent *agent,
+                       const struct wire_hello *hello)
+{
+    agents_hello(agent, hello);
+    learning_up(&launcher->learning, agent);
+    launcher_forget_status(launcher, agent->host);
+    if (launcher->options->verbosity >= 2 && agents_has_hosts(&launcher->agents))
+        notices_say(&launcher->notices, "host %s has come", agent->name);
     if (job_machine_program(launcher->machine) == agent->host)
-        launcher->reader = agent;
-    for (uint32_t i = 0; i < launcher->agent_count; i++)
-        launcher_start_when_possible(&launcher->agents[i]);
+        stdin_set_reader(&launcher->input, agent);
+    launcher_start_when_possible(launcher);
 }
 
 /* Where the user has said which hosts there are. */
@@ -342,22 +173,24 @@ static void tell_crowded(struct launcher *launcher, const struct wire_registrati
     char line[HOSTS_ERROR];
     uint64_t slots = 0;
 
-    for (uint32_t i = 0; i < launcher->agent_count - launcher->spares; i++)
-        slots += launcher->agents[i].slots ? launcher->agents[i].slots : launcher->agents[i].cores;
-    if ((launcher_has_hosts(launcher) || launcher->agents[0].slots > 0) &&
+    for (uint32_t i = 0; i < launcher->agents.count - launcher->agents.spares; i++)
+        slots += launcher->agents.items[i].slots ? launcher->agents.items[i].slots
+                                                 : launcher->agents.items[i].cores;
+    if ((agents_has_hosts(&launcher->agents) || launcher->agents.items[0].slots > 0) &&
         !options->hosts.oversubscribe &&
         hosts_crowded(registration->wanted, (uint32_t)options->processes, slots, line))
-        launcher_say(launcher, "%s", line);
+        notices_say(&launcher->notices, "%s", line);
 }
 
-static void tell_machine(struct launcher_agent *agent, const struct wire_message *message)
+static void tell_machine(struct launcher *launcher, struct launcher_agent *agent,
+                         const struct wire_message *message)
 {
     struct job_event event = {.term = message->envelope.term, .host = agent->host};
 
     switch (message->kind) {
     case WIRE_REGISTER:
         event.kind = JOB_EVENT_REGISTERED;
-        tell_crowded(agent->launcher, &message->registration);
+        tell_crowded(launcher, &message->registration);
         break;
     case WIRE_CHOSEN:
         event.kind = JOB_EVENT_CHOSEN;
@@ -367,88 +200,120 @@ static void tell_machine(struct launcher_agent *agent, const struct wire_message
         event.kind = JOB_EVENT_CLOSING;
         break;
     default: /* HELLO */
-        if (!launcher_accepts(agent, &message->hello))
+        if (!accepts(agent, &message->hello))
             return;
-        take_hello(agent, &message->hello);
+        take_hello(launcher, agent, &message->hello);
         event.kind = JOB_EVENT_AGENT_UP;
         break;
     }
-    launcher_event(agent->launcher, event);
+    launcher_event(launcher, event);
 }
 
 static void tell_running(struct launcher *launcher, const struct wire_message *message)
 {
-    launcher_watch(launcher);
-    evidence_running(&launcher->evidence);
-    launcher->processes = message->running.processes;
-    launcher_take_learned(launcher, message, message->running.estimate,
-                          message->running.interval_ns, message->running.why);
+    learning_running(&launcher->learning, message->running.processes);
+    learning_take(&launcher->learning, message->envelope.term, message->running.estimate,
+                  message->running.interval_ns, message->running.why);
     account_running(&launcher->account, launcher_now_ms());
-    launcher_history_running(launcher);
+}
+
+static void take_link_lost(struct launcher *launcher, const struct launcher_agent *agent,
+                           const struct wire_message *message)
+{
+    uint32_t peer = message->link_lost.peer;
+
+    if (message->envelope.term == job_machine_term(launcher->machine) &&
+        agents_of(&launcher->agents, peer) && launcher->options->verbosity > 0 &&
+        !life_is_over(&launcher->life))
+        notices_say(&launcher->notices, "host %s has lost host %s: %s", agent->name,
+                    launcher->agents.items[peer].name, message->link_lost.text);
+    if (message->envelope.term == job_machine_term(launcher->machine) && peer != agent->host)
+        snprintf(launcher->link_text, sizeof launcher->link_text, "%s", message->link_lost.text);
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_LINK_LOST,
+                                                .term = message->envelope.term,
+                                                .host = agent->host,
+                                                .peer = peer});
+}
+
+static void take_mark(struct launcher *launcher, struct launcher_agent *agent,
+                      const struct wire_message *message)
+{
+    struct coord_name name = {message->envelope.superstep, message->envelope.term};
+    struct wire_message echo = {.kind = WIRE_MARK, .envelope.superstep = name.superstep};
+
+    if (name.term != job_machine_term(launcher->machine))
+        return;
+    if (agents_has_hosts(&launcher->agents))
+        agents_send(agent, &echo);
+    stdin_mark(&launcher->input, agent, name, message->mark.input);
+    output_mark(&launcher->output, agent->host, name);
 }
 
 /* What only Processor Zero says. */
-static bool is_presumptuous(const struct launcher_agent *agent, uint32_t kind)
+static bool is_presumptuous(const struct launcher *launcher, const struct launcher_agent *agent,
+                            uint32_t kind)
 {
     return (kind == WIRE_CHOSEN || kind == WIRE_CLOSING || kind == WIRE_SAVED ||
             kind == WIRE_TERM_OVER) &&
-           agent->host != job_machine_zero(agent->launcher->machine);
+           agent->host != job_machine_zero(launcher->machine);
 }
 
-void launcher_take(struct launcher_agent *agent, const struct wire_message *message)
+static void on_message(void *context, struct launcher_agent *agent,
+                       const struct wire_message *message)
 {
-    struct launcher *launcher = agent->launcher;
+    struct launcher *launcher = context;
+    bool present = is_present(launcher, message);
 
-    if (is_presumptuous(agent, message->kind))
+    if (is_presumptuous(launcher, agent, message->kind))
         return;
     switch (message->kind) {
     case WIRE_HELLO:
     case WIRE_REGISTER:
     case WIRE_CHOSEN:
     case WIRE_CLOSING:
-        tell_machine(agent, message);
+        tell_machine(launcher, agent, message);
         break;
     case WIRE_STOP:
         launcher_asked_by_agent(launcher, (int)message->stop.signal);
         break;
     case WIRE_NOTICE:
-        launcher_say(launcher, "%s", message->notice.text);
+        notices_say(&launcher->notices, "%s", message->notice.text);
         break;
     case WIRE_TRACE:
-        launcher_say(launcher, "%s", message->trace.text);
+        notices_say(&launcher->notices, "%s", message->trace.text);
         break;
     case WIRE_STATUS:
-        if (agent->host == job_machine_zero(launcher->machine) && message->status.estimate.count > 0)
-            launcher_take_learned(launcher, message, message->status.estimate,
-                                  message->status.interval_ns, message->status.why);
-        take_status(agent, &message->status);
+        if (agent->host == job_machine_zero(launcher->machine) &&
+            message->status.estimate.count > 0)
+            learning_take(&launcher->learning, message->envelope.term, message->status.estimate,
+                          message->status.interval_ns, message->status.why);
+        launcher_take_status(launcher, agent, &message->status);
         break;
     case WIRE_OUTPUT:
-        launcher_show_output(agent, message);
+        output_take(&launcher->output, agent, message, present);
         break;
     case WIRE_REPORT:
-        take_report(agent, &message->report);
+        launcher_take_report(launcher, &message->report);
         launcher_finish(launcher);
         break;
     case WIRE_MARK:
-        launcher_mark(agent, message);
-        break;
-    case WIRE_ALIVE:
-        launcher_take_alive(agent);
+        take_mark(launcher, agent, message);
         break;
     case WIRE_LINK_LOST:
-        launcher_take_link_lost(agent, message);
+        take_link_lost(launcher, agent, message);
         break;
     case WIRE_RUNNING:
-        if (launcher_is_present(launcher, message))
+        if (present)
             tell_running(launcher, message);
         break;
     case WIRE_PASSED:
-        launcher_passed(agent, message);
+        if (present)
+            output_passed(&launcher->output, agent->host, message->envelope.superstep);
         break;
     case WIRE_INPUT_TAKEN:
-        if (launcher_is_present(launcher, message))
-            launcher_input_taken(agent, message->input_taken.position, message->input_taken.digest);
+        if (present)
+            stdin_taken(&launcher->input, agent, message->input_taken.position,
+                        message->input_taken.digest);
         break;
     case WIRE_SAVED:
         tell_saved(launcher, message);
@@ -457,9 +322,103 @@ void launcher_take(struct launcher_agent *agent, const struct wire_message *mess
         tell_term_over(launcher, message);
         break;
     case WIRE_ENDED:
-        tell_ended(agent, message);
+        tell_ended(launcher, agent, message);
         break;
     default:
         break;
     }
 }
+
+/* ---- What becomes of agents ---- */
+
+static void on_watched(void *context)
+{
+    struct launcher *launcher = context;
+
+    learning_watch(&launcher->learning);
+}
+
+/* After a fault that is recovered from, what of its output waits is written again. */
+static void on_forgot(void *context, struct launcher_agent *agent, bool ended)
+{
+    struct launcher *launcher = context;
+
+    if (ended)
+        launcher_tell_incomplete(launcher, agent);
+    if (life_is_over(&launcher->life) || !launcher_has_snapshots(launcher))
+        output_leave(&launcher->output, agent->host);
+}
+
+static void on_settled(void *context)
+{
+    launcher_finish(context); /* which may have waited for what the agent had to say */
+}
+
+/* Where nothing is rolled back, it is Processor Zero that decides what comes of the loss. */
+static void tell_zero_lost(struct launcher *launcher, const struct launcher_agent *agent,
+                           const char *text)
+{
+    if (launcher_has_snapshots(launcher) || agent->host == job_machine_zero(launcher->machine) ||
+        job_machine_state(launcher->machine) != JOB_MACHINE_RUNNING)
+        return;
+    launcher_lost_to_zero(launcher, agent->host, text);
+}
+
+static void learn_of_loss(struct learning *learning, const struct launcher_agent *agent,
+                          enum agent_loss loss)
+{
+    if (loss == AGENT_NOT_STARTED)
+        learning_saw_no_agent(learning, agent);
+    else if (loss != AGENT_REFUSED)
+        learning_saw(learning, agent,
+                     loss == AGENT_ENDED ? EVIDENCE_AGENT_ENDED
+                     : loss == AGENT_CUT ? EVIDENCE_CUT
+                                         : EVIDENCE_SILENT);
+}
+
+static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss loss, int status,
+                    const char *text)
+{
+    struct launcher *launcher = context;
+
+    learn_of_loss(&launcher->learning, agent, loss);
+    if (!agent->dismissed) {
+        launcher_fault_text(launcher, text);
+        if (!agent->local)
+            tell_zero_lost(launcher, agent, text);
+    }
+    if (agent->local) {
+        launcher->agent_status = status;
+        if (!launcher_has_snapshots(launcher) &&
+            launcher->life.signals <= 2) /* else we killed it */
+            launcher->forced_status = status;
+    }
+    launcher_event(launcher,
+                   (struct job_event){.kind = JOB_EVENT_AGENT_LOST,
+                                      .host = agent->host,
+                                      .unheard = loss == AGENT_CUT || loss == AGENT_SILENT,
+                                      .usable = loss == AGENT_ENDED});
+}
+
+static void on_answered(void *context)
+{
+    launcher_event(context, (struct job_event){.kind = JOB_EVENT_ROLL});
+}
+
+static void on_unsendable(void *context)
+{
+    struct launcher *launcher = context;
+
+    launcher->forced_status = LAUNCHER_NOT_RUNNABLE;
+}
+
+const struct agents_calls launcher_agents_calls = {
+    .message = on_message,
+    .watched = on_watched,
+    .forgot = on_forgot,
+    .ended = launcher_line_ended,
+    .settled = on_settled,
+    .lost = on_lost,
+    .answered = on_answered,
+    .unsendable = on_unsendable,
+};

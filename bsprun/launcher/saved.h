@@ -22,7 +22,7 @@ struct saved {
     const char *directory;      /* as the user wrote it */
     char *private_directory;    /* it goes with the job; NULL: none; owned */
     char folder[PATH_MAX + 72]; /* DIR/JOB, absolute */
-    char home[SAVED_HOME]; /* the name of a file in it that is there for this bsprun alone */
+    char home[SAVED_HOME];      /* the name of a file in it that is there for this bsprun alone */
     unsigned char job[WIRE_JOB_SIZE];
     bool restart;
     struct manifest manifest; /* of the snapshot to go on from */
@@ -40,6 +40,12 @@ int saved_open(struct saved *saved, struct options *options, char error[SAVED_TE
 
 /* A job that has no directory, but needs one while it runs. */
 int saved_open_private(struct saved *saved, char error[SAVED_TEXT]);
+
+/* Whether the user wants snapshots, so that there may be a rollback. */
+static inline bool saved_recovers(const struct saved *saved)
+{
+    return saved->store && !saved->private_directory;
+}
 
 /* Reads the manifest of the newest snapshot anew, if there is one. */
 void saved_look(struct saved *saved);
@@ -61,8 +67,9 @@ void saved_close(struct saved *saved, bool worth_keeping);
 char *saved_make_private(char error[SAVED_TEXT]);
 void saved_remove_private(const char *path);
 
-/* saved_home.c: an empty file of a name that nobody has had before, in the job's folder: an agent that
- * sees it shares the directory with this bsprun, wherever the job was begun.  0 or an errno value. */
+/* saved_home.c: an empty file of a name that nobody has had before, in the job's folder: an agent
+ * that sees it shares the directory with this bsprun, wherever the job was begun.  0 or an errno
+ * value. */
 int saved_make_home(struct saved *saved);
 void saved_remove_home(struct saved *saved);
 

@@ -95,7 +95,7 @@ void fence_tell_machine(struct world *world, struct job_event event)
         fence_carry_out(world, &effects.items[i]);
 }
 
-/* As launcher_remote.c has it. */
+/* As agents_remote.c has it. */
 void fence_watch(struct world *world)
 {
     uint64_t now = fence_bsprun_ms(world), watch_ms = world->bound_ms / WATCHES;

@@ -1,0 +1,363 @@
+/* agents.c - the table of agents, their lines, and what is sent; see agents.h.
+ *
+ * Happy path: an agent is started -> its line opens -> HELLO -> messages -> EXIT -> its line
+ * closes.
+ *
+ * What can fail: its line ends, which is dealt with where it was opened (agents_own.c,
+ * agents_remote.c).
+ */
+#include "bsprun/launcher/agents_inside.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/hosts/adapter.h"
+
+#define IN(state) (1u << (state))
+
+/* A start that fails at once may be tried again, and an agent may say HELLO again. */
+static const unsigned next[AGENT_STATE_COUNT] = {
+    [AGENT_ABSENT] = IN(AGENT_STARTING) | IN(AGENT_LINKED) | IN(AGENT_ABSENT),
+    [AGENT_STARTING] = IN(AGENT_STARTING) | IN(AGENT_LINKED) | IN(AGENT_ABSENT),
+    [AGENT_LINKED] = IN(AGENT_UP) | IN(AGENT_ABSENT),
+    [AGENT_UP] = IN(AGENT_UP) | IN(AGENT_STARTED) | IN(AGENT_ABSENT),
+    [AGENT_STARTED] = IN(AGENT_UP) | IN(AGENT_ABSENT),
+};
+
+void agents_move(struct launcher_agent *agent, enum agent_state to)
+{
+    assert(next[agent->state] & IN(to));
+    agent->state = to;
+}
+
+/* ---- The table ---- */
+
+/* Of another name of the host, by which its data is to go; NULL: as if there were none. */
+static char *find_adapter(struct agents *agents, const struct host *host)
+{
+    const char *why = "";
+    char *addresses = adapter_resolve(host->adapter, &why);
+
+    if (!addresses)
+        notices_say(agents->config.notices, "host %s: its adapter %s is not used: %s", host->name,
+                    host->adapter, why);
+    return addresses;
+}
+
+bool agents_make(struct agents *agents, const struct agents_config *config)
+{
+    const struct options_hosts *options = &config->options->hosts;
+
+    *agents = (struct agents){.config = *config,
+                              .items = calloc(options->all.count, sizeof *agents->items),
+                              .spares = options->spares};
+    if (!agents->items)
+        return false;
+    agents->count = options->all.count;
+    for (uint32_t i = 0; i < agents->count; i++) {
+        const struct host *host = &options->all.items[i];
+        bool local = hosts_is_own(host->name, options->own);
+
+        agents->items[i] = (struct launcher_agent){.all = agents,
+                                                   .host = i,
+                                                   .slots = host->slots,
+                                                   .load = host->load,
+                                                   .name = local ? options->own : host->name,
+                                                   .local = local};
+        if (host->adapter && options->all.count > 1)
+            agents->items[i].adapter = find_adapter(agents, host);
+    }
+    return true;
+}
+
+void agents_free(struct agents *agents)
+{
+    for (uint32_t i = 0; i < agents->count; i++) {
+        free(agents->items[i].addresses);
+        free(agents->items[i].adapter);
+    }
+    free(agents->items);
+    *agents = (struct agents){0};
+}
+
+struct launcher_agent *agents_of(struct agents *agents, uint32_t host)
+{
+    return host < agents->count ? &agents->items[host] : NULL;
+}
+
+bool agents_has_hosts(const struct agents *agents)
+{
+    return agents->count > 1 || !agents->items[0].local;
+}
+
+bool agents_slots(const struct agents *agents, uint32_t *slots)
+{
+    *slots = 0;
+    for (uint32_t i = 0; i < agents->count; i++) {
+        const struct launcher_agent *agent = &agents->items[i];
+
+        if (agent->state == AGENT_ABSENT)
+            continue; /* a spare, or one that was lost */
+        if (agent->slots == 0 && !agents_is_up(agent))
+            return false;
+        *slots += agent->slots > 0 ? agent->slots : agent->cores;
+    }
+    return true;
+}
+
+/* ---- The roll ---- */
+
+static bool all_have_answered(const struct agents *agents)
+{
+    for (uint32_t i = 0; i < agents->count; i++) {
+        const struct launcher_agent *agent = &agents->items[i];
+
+        if (agent->line && !agent->local && !agent->dismissed && agent->answers < agent->called_at)
+            return false;
+    }
+    return true;
+}
+
+static void check_roll(struct agents *agents)
+{
+    if (!agents->calling || !all_have_answered(agents))
+        return;
+    agents->calling = false;
+    agents->config.calls->answered(agents->config.context);
+}
+
+void agents_call_roll(struct agents *agents)
+{
+    struct wire_message alive = {.kind = WIRE_ALIVE};
+
+    agents->calling = true;
+    for (uint32_t i = 0; i < agents->count; i++) {
+        agents_send(&agents->items[i], &alive);
+        agents->items[i].called_at = ++agents->items[i].calls;
+    }
+    check_roll(agents);
+}
+
+/* ---- Lines ---- */
+
+struct launcher_line {
+    struct launcher_agent *agent; /* NULL: it was given up, and what still comes does not count */
+    struct agents *agents;
+    agents_line_ended *ended;
+    struct net_connection *connection;
+};
+
+static void on_message(void *context, struct net_connection *connection,
+                       const struct wire_message *message)
+{
+    struct launcher_line *line = context;
+    struct launcher_agent *agent = line->agent;
+
+    (void)connection;
+    if (!agent)
+        return;
+    agent->heard_ms = launcher_now_ms();
+    if (message->kind == WIRE_ALIVE) {
+        agent->answers++;
+        check_roll(line->agents);
+        return;
+    }
+    agent->spoke_ms = agent->heard_ms;
+    if (message->kind == WIRE_REPORT)
+        agent->reported = true;
+    line->agents->config.calls->message(line->agents->config.context, agent, message);
+}
+
+static void forget_line(struct launcher_agent *agent, bool ended)
+{
+    const struct agents_config *config = &agent->all->config;
+
+    config->calls->watched(config->context);
+    agent->line->agent = NULL;
+    agent->line = NULL;
+    agents_move(agent, AGENT_ABSENT);
+    config->calls->forgot(config->context, agent, ended);
+}
+
+static void on_closed(void *context, enum net_end end, const char *text)
+{
+    struct launcher_line *line = context;
+    const struct agents_config *config = &line->agents->config;
+    struct launcher_agent *agent = line->agent;
+    agents_line_ended *ended = line->ended;
+
+    if (agent)
+        forget_line(agent, true);
+    free(line);
+    if (!agent)
+        return;
+    config->calls->ended(config->context);
+    ended(agent, end, text);
+    config->calls->settled(config->context);
+}
+
+int agents_open_line(struct launcher_agent *agent, int fd, const struct net_options *options,
+                     agents_line_ended *ended)
+{
+    static const struct net_handlers handlers = {.message = on_message, .closed = on_closed};
+    struct agents *agents = agent->all;
+    struct launcher_line *line = calloc(1, sizeof *line);
+    int error = line
+                    ? net_open(agents->config.loop, fd, options, &handlers, line, &line->connection)
+                    : -ENOMEM;
+
+    if (error) {
+        free(line);
+        return error;
+    }
+    line->agent = agent;
+    line->agents = agents;
+    line->ended = ended;
+    agent->line = line;
+    agents_move(agent, AGENT_LINKED);
+    agent->heard_ms = launcher_now_ms();
+    agent->reported = agent->dismissed = false;
+    agent->calls = agent->answers = agent->called_at = 0;
+    if (agents->paused)
+        net_pause(line->connection);
+    return 0;
+}
+
+/* ---- What becomes of an agent ---- */
+
+void agents_hello(struct launcher_agent *agent, const struct wire_hello *hello)
+{
+    const struct agents_config *config = &agent->all->config;
+
+    free(agent->addresses);
+    agent->addresses =
+        agent->adapter ? adapter_first(hello->addresses, agent->adapter) : strdup(hello->addresses);
+    agent->cores = hello->cores;
+    config->calls->watched(config->context);
+    agents_move(agent, AGENT_UP);
+}
+
+void agents_started(struct launcher_agent *agent)
+{
+    agents_move(agent, AGENT_STARTED);
+}
+
+void agents_lost(struct launcher_agent *agent, enum agent_loss loss, int status, const char *text)
+{
+    const struct agents_config *config = &agent->all->config;
+
+    if (life_is_over(config->life)) {
+        config->calls->settled(config->context);
+        return;
+    }
+    config->calls->lost(config->context, agent, loss, status, text);
+    check_roll(agent->all);
+}
+
+void agents_give_up(struct launcher_agent *agent, enum agent_loss loss, const char *text)
+{
+    if (agent->line) {
+        struct net_connection *connection = agent->line->connection;
+
+        forget_line(agent, false);
+        /* A sign of life that came when the way is open again would give the agent time that the
+         * fence does not leave it. */
+        if (loss == AGENT_CUT || loss == AGENT_SILENT)
+            net_cut(connection);
+        else
+            net_close(connection);
+    }
+    agents_move(agent, AGENT_ABSENT);
+    agents_lost(agent, loss, 0, text);
+}
+
+bool agents_dismiss(struct launcher_agent *agent)
+{
+    struct wire_message farewell = {.kind = WIRE_EXIT};
+
+    agent->dismissed = true;
+    agents_send(agent, &farewell);
+    return agent->line != NULL;
+}
+
+/* ---- What is sent ---- */
+
+void agents_set_term(struct agents *agents, uint32_t term)
+{
+    agents->term = term;
+}
+
+void agents_send(struct launcher_agent *agent, struct wire_message *message)
+{
+    const struct agents_config *config = &agent->all->config;
+    int error;
+
+    if (!agent->line)
+        return;
+    memcpy(message->envelope.job, config->job, sizeof message->envelope.job);
+    message->envelope.term = agent->all->term;
+    error = net_send(agent->line->connection, message);
+    if (error == -EINVAL || error == -EMSGSIZE || error == -ENOMEM) {
+        notices_say(config->notices, "the arguments or the environment are too long: %s",
+                    strerror(-error));
+        config->calls->unsendable(config->context);
+        net_close(agent->line->connection);
+    }
+}
+
+void agents_send_all(struct agents *agents, struct wire_message *message)
+{
+    for (uint32_t i = 0; i < agents->count; i++)
+        agents_send(&agents->items[i], message);
+}
+
+void agents_pause(struct agents *agents, bool pause)
+{
+    agents->paused = pause;
+    for (uint32_t i = 0; i < agents->count; i++) {
+        struct launcher_agent *agent = &agents->items[i];
+
+        agent->heard_ms = launcher_now_ms(); /* it may have spoken, which we have not looked at */
+        if (agent->line && pause)
+            net_pause(agent->line->connection);
+        else if (agent->line)
+            net_resume(agent->line->connection);
+    }
+}
+
+/* ---- The end ---- */
+
+void agents_over(struct agents *agents, enum agents_leftovers leftovers)
+{
+    agents->leftovers = leftovers;
+}
+
+bool agents_has_lines(const struct agents *agents)
+{
+    for (uint32_t i = 0; i < agents->count; i++)
+        if (agents->items[i].line)
+            return true;
+    return false;
+}
+
+void agents_cut_lines(struct agents *agents)
+{
+    for (uint32_t i = 0; i < agents->count; i++)
+        if (agents->items[i].line)
+            net_close(agents->items[i].line->connection);
+}
+
+void agents_kill(struct agents *agents)
+{
+    for (uint32_t i = 0; i < agents->count; i++) {
+        struct launcher_agent *agent = &agents->items[i];
+
+        if (agent->local && agent->line)
+            kill(agent->pid, SIGKILL);
+        else if (agent->line)
+            net_close(agent->line->connection);
+    }
+}

@@ -1,0 +1,342 @@
+/* agents_remote.c - agents of other hosts.
+ *
+ * Happy path: bsprun listens -> an agent is started by ssh, srun or a command, which brings JOIN on
+ * its standard input: the job's key, its number, where bsprun listens -> it calls, both prove
+ * themselves -> it has a line.  ALIVE goes to and fro.
+ *
+ * What can fail: it cannot be started, or does not call in time (what the command said is shown);
+ * its line breaks, or it is silent for too long: it is lost.  What broke by itself may go on
+ * computing until it notices, so others wait that long before they take its place.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/hosts/remote_start.h"
+#include "bsprun/launcher/agents_inside.h"
+#include "bsprun/launcher/start.h"
+#include "bsprun/verdict.h"
+#include "lib/net/addresses.h"
+#include "lib/net/meet.h"
+#include "lib/net/secret.h"
+
+#define WATCHES     12u /* in the time that a host may be silent */
+#define WATCH_LEAST 20u
+#define LATE(bound) ((bound) / 3 * 2) /* so long without a look: not all may be read */
+
+struct remote {
+    struct net_secret *key;
+    struct net_listener *listener;
+    uv_timer_t watch;
+    uint64_t watch_ms, watched_ms; /* how often, and when last */
+    char addresses[WIRE_ADDRESSES_MAX][NET_ADDRESS_SIZE];
+    const char *texts[WIRE_ADDRESSES_MAX];
+    uint32_t address_count;
+    char agent[PATH_MAX + 16];
+    bool by_slurm;
+};
+
+/* ---- They call, and end ---- */
+
+static void on_line_ended(struct launcher_agent *agent, enum net_end end, const char *text)
+{
+    struct agents *agents = agent->all;
+    char why[WIRE_NAME_MAX + 256];
+    bool cut = end == NET_END_CUT || end == NET_END_PROTOCOL;
+
+    if (life_is_over(agents->config.life))
+        return;
+    snprintf(why, sizeof why, "host %s was lost: the connection to its node agent %s%s%.160s",
+             agent->name, cut ? "broke" : "ended", cut ? ", " : "", cut ? text : "");
+    remote_start_stop(agents->start, agent->host);
+    agents_lost(agent, cut ? AGENT_CUT : AGENT_ENDED, 0, why);
+}
+
+/* One that was given up may still be on its way; and once the others have been told to leave,
+ * nobody would tell it. */
+static void on_met(void *context, const struct net_meeting *meeting)
+{
+    struct agents *agents = context;
+    struct launcher_agent *agent = agents_of(agents, meeting->peer.host);
+    const struct net_options options = {.encrypt = true, .session = &meeting->session};
+
+    if (!agent || agent->state != AGENT_STARTING || life_is_said(agents->config.life) ||
+        meeting->peer.incarnation != agent->incarnation) {
+        close(meeting->fd);
+        return;
+    }
+    remote_start_ready(agents->start, agent->host);
+    int error = agents_open_line(agent, meeting->fd, &options, on_line_ended);
+    if (error) {
+        notices_say(agents->config.notices, "cannot talk to the node agent of host %s: %s",
+                    agent->name, strerror(-error));
+        close(meeting->fd);
+    }
+}
+
+static void on_refused(void *context, bool proved, const char *text)
+{
+    if (proved)
+        notices_say(((struct agents *)context)->config.notices, "a node agent was turned away: %s",
+                    text);
+}
+
+struct net_ports agents_ports(const struct agents *agents)
+{
+    return (struct net_ports){agents->config.options->hosts.first_port,
+                              agents->config.options->hosts.last_port};
+}
+
+static int listen_for_agents(struct agents *agents)
+{
+    static const struct net_meeter meeter = {.met = on_met, .refused = on_refused};
+    struct remote *remote = agents->remote;
+    struct net_meet_options options = {
+        .setup = {.key = net_secret_key(remote->key),
+                  .version = WIRE_VERSION,
+                  .own = {.role = NET_BSPRUN, .purpose = NET_CONTROL},
+                  .accepts = NET_ACCEPTS(NET_AGENT, NET_CONTROL)},
+        .unproved_max = 4 * HOSTS_MAX,
+        .ports = agents_ports(agents),
+    };
+
+    memcpy(options.setup.job, agents->config.job, sizeof options.setup.job);
+    int error =
+        net_listen(agents->config.loop, NULL, 0, &options, &meeter, agents, &remote->listener);
+    if (error)
+        return error;
+    /* Loopback is for agents that are on this machine after all, whatever it is called. */
+    int count = net_own_addresses(net_listener_port(remote->listener), true, remote->addresses,
+                                  WIRE_ADDRESSES_MAX);
+    if (count < 0)
+        return count;
+    remote->address_count = (uint32_t)count;
+    for (int i = 0; i < count; i++)
+        remote->texts[i] = remote->addresses[i];
+    return 0;
+}
+
+/* ---- They are started ---- */
+
+static void fill_join(struct agents *agents, struct wire_message *message, uint32_t host,
+                      uint32_t incarnation)
+{
+    const struct remote *remote = agents->remote;
+
+    memcpy(message->envelope.job, agents->config.job, WIRE_JOB_SIZE);
+    message->join.host = host;
+    message->join.incarnation = incarnation;
+    message->join.addresses = (struct wire_texts){remote->texts, remote->address_count};
+    message->join.first_port = agents->config.options->hosts.first_port;
+    message->join.last_port = agents->config.options->hosts.last_port;
+    message->join.heartbeat_ms = (uint32_t)agents->config.options->hosts.heartbeat_ms;
+    message->join.encrypt = agents->config.options->hosts.encrypt;
+}
+
+static uint32_t list_hosts(const struct agents *agents, struct wire_host *hosts)
+{
+    for (uint32_t i = 0; i < agents->count; i++)
+        hosts[i] = (struct wire_host){i, agents->items[i].slots, agents->items[i].name};
+    return agents->count;
+}
+
+bool agents_send_join(struct launcher_agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_JOIN};
+    struct wire_host hosts[HOSTS_MAX];
+
+    message.join.hosts = (struct wire_host_list){hosts, list_hosts(agent->all, hosts)};
+    fill_join(agent->all, &message, agent->host, agent->incarnation);
+    message.join.key = (struct wire_bytes){net_secret_key(agent->all->remote->key), NET_KEY_SIZE};
+    agents_send(agent, &message);
+    return agent->line != NULL;
+}
+
+/* The host finds itself by its name where one call starts all of them.  0 or -errno. */
+static int add_to_start(struct agents *agents, const uint32_t *numbers, uint32_t count)
+{
+    struct remote *remote = agents->remote;
+    struct remote_start_host starts[HOSTS_MAX] = {{0}};
+    struct wire_host hosts[HOSTS_MAX];
+    struct wire_message message = {.kind = WIRE_JOIN};
+    struct bspz_buffer buffers[HOSTS_MAX];
+    char why[160];
+    int error = 0;
+
+    memset(buffers, 0, count * sizeof *buffers);
+    message.join.hosts = (struct wire_host_list){hosts, list_hosts(agents, hosts)};
+    for (uint32_t i = 0; i < count && !error; i++) {
+        const struct launcher_agent *agent = &agents->items[numbers[i]];
+
+        fill_join(agents, &message, remote->by_slurm ? WIRE_HOSTS_MAX : agent->host,
+                  agent->incarnation);
+        error = net_join_encode(&message, remote->key, &buffers[i], why, sizeof why);
+        starts[i] = (struct remote_start_host){
+            agent->host, &agents->config.options->hosts.all.items[agent->host], buffers[i].data,
+            buffers[i].size};
+    }
+    if (!error)
+        error = remote_start_add(agents->start, starts, count);
+    for (uint32_t i = 0; i < count; i++)
+        net_secret_wipe_buffer(&buffers[i]);
+    return error;
+}
+
+bool agents_start_remotes(struct agents *agents, const uint32_t *hosts, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        agents->items[hosts[i]].incarnation++;
+        agents_move(&agents->items[hosts[i]], AGENT_STARTING);
+    }
+    int error = count > 0 ? add_to_start(agents, hosts, count) : 0;
+    if (error)
+        notices_say(agents->config.notices, "cannot start agents on other hosts: %s%s",
+                    strerror(-error), verdict_limit_hint(-error));
+    return error == 0;
+}
+
+/* `text` names the host, and may have several lines. */
+static void on_failed(void *context, uint32_t host, const char *text)
+{
+    struct agents *agents = context;
+    struct launcher_agent *agent = agents_of(agents, host);
+    char short_text[WIRE_NAME_MAX + 64];
+
+    if (!agent || agent->state != AGENT_STARTING || life_is_over(agents->config.life))
+        return;
+    notices_say(agents->config.notices, "%s", text);
+    snprintf(short_text, sizeof short_text, "host %s: its node agent could not be started",
+             agent->name);
+    agents_give_up(agent, AGENT_NOT_STARTED, short_text);
+}
+
+/* Its line says what became of the agent itself.  `text` may have several lines. */
+static void on_ended(void *context, uint32_t host, int wait_status, const char *text)
+{
+    struct agents *agents = context;
+    struct launcher_agent *agent = agents_of(agents, host);
+
+    (void)wait_status;
+    if (!agent || life_is_over(agents->config.life))
+        return;
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\r\n");
+
+        if (length > 0)
+            notices_say(agents->config.notices, "host %s: %.*s", agent->name, (int)length, line);
+        line += length + strspn(line + length, "\r\n");
+    }
+}
+
+static int open_start(struct agents *agents)
+{
+    const struct options_hosts *options = &agents->config.options->hosts;
+    struct remote *remote = agents->remote;
+    enum launch_kind kind = launch_kind(options->launcher, options->slurm);
+    const char *words[4] = {remote->agent, "--join", NULL, NULL};
+    const struct remote_start_config config = {
+        .kind = kind,
+        .launcher = options->launcher,
+        .words = words,
+        .timeout_ms = options->connect_ms,
+        .signals = agents->config.signals,
+        .failed = on_failed,
+        .ended = on_ended,
+    };
+
+    remote->by_slurm = kind == LAUNCH_SLURM;
+    if (remote->by_slurm)
+        words[2] = "--slurm";
+    return remote_start_open(agents->config.loop, &config, agents, &agents->start);
+}
+
+/* ---- They are watched ---- */
+
+static void give_up_silent(struct launcher_agent *agent)
+{
+    char text[WIRE_NAME_MAX + 96];
+
+    snprintf(text, sizeof text, "host %s was lost: it has not been heard of for %g s", agent->name,
+             (double)agent->all->config.options->hosts.heartbeat_ms / 1e3);
+    remote_start_stop(agent->all->start, agent->host);
+    agents_give_up(agent, AGENT_SILENT, text);
+}
+
+/* When we did not come to look ourselves, nothing is to be concluded from it. */
+static void on_watch(uv_timer_t *timer)
+{
+    struct agents *agents = timer->data;
+    struct remote *remote = agents->remote;
+    struct wire_message alive = {.kind = WIRE_ALIVE};
+    uint64_t now = launcher_now_ms(), silence = agents->config.options->hosts.heartbeat_ms;
+    bool late = agents->paused || now - remote->watched_ms > LATE(silence);
+
+    remote->watched_ms = now;
+    agents->config.calls->watched(agents->config.context); /* notices when this machine has slept */
+    for (uint32_t i = 0; i < agents->count; i++) {
+        struct launcher_agent *agent = &agents->items[i];
+
+        if (agent->local || !agent->line)
+            continue;
+        if (late)
+            agent->heard_ms = now;
+        else if (now - agent->heard_ms > silence)
+            give_up_silent(agent);
+        agents_send(agent, &alive);
+        agent->calls++;
+    }
+}
+
+/* ---- Life ---- */
+
+/* 0 or -errno. */
+int agents_open_remote(struct agents *agents)
+{
+    struct remote *remote;
+    bool all_here = true;
+
+    if (!agents_has_hosts(agents))
+        return 0;
+    for (uint32_t i = 0; i < agents->count; i++)
+        all_here = all_here && agents->items[i].local;
+    remote = agents->remote = calloc(1, sizeof *remote);
+    if (!remote)
+        return -ENOMEM;
+    uv_timer_init(agents->config.loop, &remote->watch);
+    remote->watch.data = agents;
+    remote->key = net_secret_make();
+    if (!remote->key)
+        return -ENOMEM;
+    if (all_here)
+        return 0;
+    if (!start_agent_path(remote->agent, sizeof remote->agent))
+        return -ENAMETOOLONG;
+    int error = listen_for_agents(agents);
+    if (!error)
+        error = open_start(agents);
+    if (error)
+        return error;
+    remote->watch_ms = agents->config.options->hosts.heartbeat_ms / WATCHES;
+    if (remote->watch_ms < WATCH_LEAST)
+        remote->watch_ms = WATCH_LEAST;
+    remote->watched_ms = launcher_now_ms();
+    return uv_timer_start(&remote->watch, on_watch, remote->watch_ms, remote->watch_ms);
+}
+
+void agents_close_remote(struct agents *agents)
+{
+    struct remote *remote = agents->remote;
+
+    if (!remote)
+        return;
+    uv_close((uv_handle_t *)&remote->watch, NULL);
+    net_listener_close(remote->listener);
+    if (agents->start)
+        remote_start_close(agents->start, NULL);
+    remote->listener = NULL;
+    agents->start = NULL;
+    net_secret_free(remote->key);
+    remote->key = NULL;
+}

@@ -1,0 +1,22 @@
+/* agents_start.c - starting agents, here and elsewhere; see agents.h. */
+#include "bsprun/launcher/agents_inside.h"
+
+bool agents_start_all(struct agents *agents)
+{
+    uint32_t remotes[HOSTS_MAX], count = 0;
+
+    for (uint32_t i = 0; i < agents->count - agents->spares; i++)
+        if (!agents->items[i].local)
+            remotes[count++] = i;
+        else if (!agents_start(&agents->items[i]))
+            return false;
+    return agents_start_remotes(agents, remotes, count);
+}
+
+bool agents_start(struct launcher_agent *agent)
+{
+    if (!agent->local)
+        return agents_start_remotes(agent->all, &agent->host, 1);
+    agent->incarnation++;
+    return agents_start_own(agent) && (!agents_has_hosts(agent->all) || agents_send_join(agent));
+}

@@ -1,0 +1,322 @@
+/* job_history.c - what earlier jobs saw, for this one, and what this one sees, for later ones.
+ *
+ * Happy path: the history is read before the job begins -> it is the prior of the estimates.  What
+ * is new is appended when a host is lost, every now and then with a snapshot, and at the end; by a
+ * thread, as the home directory may be slow, or gone.
+ *
+ * What can fail: whatever can be wrong with a file (history_file.c): one line, and the job goes on
+ * without.
+ */
+#include "bsprun/launcher/job_history.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bsprun/status/learned_text.h"
+
+#define NAMED_MOST 16u     /* hosts whose lives are told one by one */
+#define EVERY_MS   600000u /* what was seen since then is told with a snapshot */
+#define LITTLE     86400.0 /* seconds without a failure say nothing unless there are more */
+
+_Static_assert((int)HISTORY_HOST == (int)ESTIMATE_HOST &&
+                   (int)HISTORY_PROCESS == (int)ESTIMATE_PROCESS &&
+                   (int)HISTORY_PREEMPTION == (int)ESTIMATE_PREEMPTION &&
+                   (int)HISTORY_SPLIT == (int)ESTIMATE_SPLIT,
+               "kinds of failures have one order");
+
+/* ---- Before the job ---- */
+
+static bool is_wanted(const struct job_history_config *config)
+{
+    return !config->options->no_history &&
+           (saved_recovers(config->saved) || agents_has_hosts(config->agents));
+}
+
+static void name_site(struct job_history *history)
+{
+    const struct agents *agents = history->config.agents;
+    const char *names[HOSTS_MAX];
+    char own[WIRE_NAME_MAX + 1] = "here";
+
+    for (uint32_t i = 0; i < agents->count; i++)
+        names[i] = agents->items[i].name;
+    gethostname(own, sizeof own - 1);
+    history_site_name(history->config.options->lookup("SLURM_CLUSTER_NAME"), own, names,
+                      agents->count, history->site);
+}
+
+static void guess(struct estimate_cost *cost, const struct history_cost *before)
+{
+    if (before->weight > 0)
+        estimate_guess(cost, before->seconds);
+}
+
+/* A preemption that a snapshot was taken before has cost no work; it is told, and does not count.
+ */
+static void take_prior(const struct history_site *site, struct estimate *prior)
+{
+    for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++) {
+        const struct history_rate *rate = &site->rates[kind];
+
+        if (kind != ESTIMATE_PREEMPTION && (rate->events > 0 || rate->seconds >= LITTLE))
+            estimate_prior_of_history(prior, (enum estimate_kind)kind, rate->events, rate->seconds);
+        guess(&prior->restores[kind], &site->restore[kind]);
+    }
+    guess(&prior->snapshot, &site->snapshot);
+    guess(&prior->delay, &site->commit);
+}
+
+static void tell_prior(const struct job_history_config *config, const struct history_site *site,
+                       const struct estimate *prior)
+{
+    struct estimate_life life = estimate_life(prior, ESTIMATE_HOST);
+    char mean[LEARNED_TIME_MAX];
+
+    if (config->options->verbosity == 0 || site->jobs == 0)
+        return;
+    notices_say(config->notices, "history of %s: %llu job%s, %.0f failure%s of hosts%s%s",
+                site->name, (unsigned long long)site->jobs, site->jobs == 1 ? "" : "s",
+                site->rates[HISTORY_HOST].all_events,
+                site->rates[HISTORY_HOST].all_events == 1 ? "" : "s",
+                life.known ? ", one lives " : "", life.known ? learned_time(life.mean, mean) : "");
+}
+
+static void read_prior(struct job_history *own, struct estimate *prior)
+{
+    const struct job_history_config *config = &own->config;
+    bool verbose = config->options->verbosity > 0;
+    struct history history;
+    struct history_site site;
+    char why[512];
+
+    if (!history_path(config->options->lookup, own->path, why, sizeof why)) {
+        if (why[0] && verbose)
+            notices_say(config->notices, "%s", why);
+        return;
+    }
+    if (history_load(own->path, &history, why, sizeof why) != 0) {
+        notices_say(config->notices, "%s", why);
+        return;
+    }
+    own->state = JOB_HISTORY_ON;
+    if (history.bad > 0 && verbose)
+        notices_say(config->notices,
+                    "the history of earlier jobs, %s: %zu line%s left out that cannot be read",
+                    own->path, history.bad, history.bad == 1 ? "" : "s");
+    history_look(&history, own->site, &site);
+    if (saved_recovers(config->saved))
+        take_prior(&site, prior);
+    tell_prior(config, &site, prior);
+    history_free(&history);
+}
+
+int job_history_open(struct job_history *history, const struct job_history_config *config,
+                     struct estimate *prior)
+{
+    history->config = *config;
+    history->lives_since_ms = calloc(config->agents->count, sizeof *history->lives_since_ms);
+    if (!history->lives_since_ms)
+        return -ENOMEM;
+    name_site(history);
+    if (is_wanted(config))
+        read_prior(history, prior);
+    return 0;
+}
+
+void job_history_free(struct job_history *history)
+{
+    free(history->lives_since_ms);
+}
+
+/* ---- Lines ---- */
+
+static void add(struct job_history *own, struct history_record record)
+{
+    char line[HISTORY_LINE_MAX];
+    size_t length;
+
+    if (own->state == JOB_HISTORY_OFF)
+        return;
+    record.time = (int64_t)time(NULL);
+    snprintf(record.site, sizeof record.site, "%s", own->site);
+    length = history_print(&record, line);
+    if (own->size + length > sizeof own->lines)
+        return; /* nobody takes them: the file system hangs */
+    memcpy(own->lines + own->size, line, length);
+    own->size += length;
+}
+
+static void tell_life(struct job_history *history, const struct launcher_agent *agent, bool ended,
+                      enum estimate_kind kind)
+{
+    uint64_t *since = &history->lives_since_ms[agent->host], now = launcher_now_ms();
+    struct history_record record = {.kind = HISTORY_LIFE,
+                                    .seconds = (double)(now - *since) / 1e3,
+                                    .ended = ended,
+                                    .fault = (enum history_fault)kind};
+
+    if (*since == 0)
+        return;
+    snprintf(record.name, sizeof record.name, "%.*s", (int)HISTORY_NAME_MAX, agent->name);
+    add(history, record);
+    *since = ended ? 0 : now;
+}
+
+/* Of those that live on. */
+static void tell_lives(struct job_history *history)
+{
+    const struct agents *agents = history->config.agents;
+    struct history_record all = {.kind = HISTORY_SEEN, .fault = HISTORY_HOST};
+    uint64_t now = launcher_now_ms();
+
+    for (uint32_t i = 0; i < agents->count; i++) {
+        uint64_t *since = &history->lives_since_ms[i];
+
+        if (*since == 0 || *since == now)
+            continue;
+        if (agents->count <= NAMED_MOST) {
+            tell_life(history, &agents->items[i], false, ESTIMATE_HOST);
+            continue;
+        }
+        all.seconds += (double)(now - *since) / 1e3;
+        *since = now;
+    }
+    if (all.seconds > 0)
+        add(history, all);
+}
+
+/* Of the other kinds: what has been watched since the last time. */
+static void tell_rates(struct job_history *history, const struct estimate *now)
+{
+    const struct estimate *before = &history->told;
+
+    for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++) {
+        struct history_record record = {.kind = HISTORY_SEEN,
+                                        .fault = (enum history_fault)kind,
+                                        .events = now->rates[kind].seen - before->rates[kind].seen,
+                                        .seconds =
+                                            now->rates[kind].watched - before->rates[kind].watched};
+
+        if (kind != ESTIMATE_HOST && (record.events > 0 || record.seconds > 0))
+            add(history, record);
+    }
+}
+
+static void tell_cost(struct job_history *history, enum history_what what, unsigned kind,
+                      const struct estimate_cost *now, const struct estimate_cost *before)
+{
+    if (now->count > before->count)
+        add(history, (struct history_record){.kind = HISTORY_COST,
+                                             .what = what,
+                                             .fault = (enum history_fault)kind,
+                                             .seconds = now->mean,
+                                             .count = (uint64_t)(now->count - before->count),
+                                             .bytes = history->image_bytes});
+}
+
+/* ---- Writing ---- */
+
+static void on_write(uv_work_t *work)
+{
+    struct job_history *own = work->data;
+
+    own->failed =
+        history_append(own->path, own->written, own->written_size, own->why, sizeof own->why) != 0;
+}
+
+static void write_more(struct job_history *own);
+
+static void on_written(uv_work_t *work, int status)
+{
+    struct job_history *own = work->data;
+
+    own->writing = false;
+    if (status == 0 && own->failed && !life_is_said(own->config.life))
+        notices_say(own->config.notices, "%s", own->why);
+    if (own->failed)
+        own->state = JOB_HISTORY_OFF; /* what comes later would lack what came before */
+    write_more(own);
+}
+
+static void write_more(struct job_history *own)
+{
+    if (own->writing || own->size == 0 || own->state == JOB_HISTORY_OFF)
+        return;
+    memcpy(own->written, own->lines, own->size);
+    own->written_size = own->size;
+    own->size = 0;
+    own->work.data = own;
+    own->writing = uv_queue_work(own->config.loop, &own->work, on_write, on_written) == 0;
+}
+
+static void flush(struct job_history *own)
+{
+    struct estimate now = evidence_estimate(own->config.evidence);
+    const struct estimate *before = &own->told;
+
+    if (own->state == JOB_HISTORY_OFF)
+        return;
+    tell_lives(own);
+    tell_rates(own, &now);
+    tell_cost(own, HISTORY_SNAPSHOT, 0, &now.snapshot, &before->snapshot);
+    tell_cost(own, HISTORY_COMMIT, 0, &now.delay, &before->delay);
+    for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++)
+        tell_cost(own, HISTORY_RESTORE, kind, &now.restores[kind], &before->restores[kind]);
+    own->told = now;
+    own->flushed_ms = launcher_now_ms();
+    write_more(own);
+}
+
+/* ---- Events ---- */
+
+void job_history_up(struct job_history *history, const struct launcher_agent *agent)
+{
+    if (history->lives_since_ms[agent->host] == 0)
+        history->lives_since_ms[agent->host] = launcher_now_ms();
+}
+
+void job_history_running(struct job_history *history)
+{
+    const struct agents *agents = history->config.agents;
+    double hosts = 0;
+
+    for (uint32_t i = 0; i < agents->count; i++)
+        hosts += agents_is_up(&agents->items[i]);
+    if (history->flushed_ms == 0)
+        history->flushed_ms = launcher_now_ms();
+    if (history->state != JOB_HISTORY_ON)
+        return;
+    history->state = JOB_HISTORY_BEGUN;
+    add(history, (struct history_record){.kind = HISTORY_JOB, .events = hosts, .count = 1});
+    write_more(history);
+}
+
+void job_history_lost(struct job_history *history, const struct launcher_agent *agent,
+                      enum estimate_kind kind)
+{
+    /* What was a failure of the agent is none of its host. */
+    if (agent && kind != ESTIMATE_PROCESS)
+        tell_life(history, agent, true, kind);
+    flush(history);
+}
+
+void job_history_saved(struct job_history *history)
+{
+    if (history->state == JOB_HISTORY_BEGUN && launcher_now_ms() - history->flushed_ms >= EVERY_MS)
+        flush(history);
+}
+
+void job_history_end(struct job_history *history, bool preempted)
+{
+    if (history->state != JOB_HISTORY_BEGUN)
+        return;
+    history->state = JOB_HISTORY_ENDED;
+    if (preempted)
+        add(history, (struct history_record){
+                         .kind = HISTORY_SEEN, .fault = HISTORY_PREEMPTION, .events = 1});
+    flush(history);
+}

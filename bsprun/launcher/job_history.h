@@ -1,0 +1,67 @@
+/* job_history.h - what earlier jobs saw of failures and costs, for this one, and what this one
+ * sees, for later ones (bsprun/history). */
+#ifndef BSPRUN_JOB_HISTORY_H
+#define BSPRUN_JOB_HISTORY_H
+
+#include <uv.h>
+
+#include "bsprun/history/history.h"
+#include "bsprun/launcher/agents.h"
+#include "bsprun/launcher/evidence.h"
+#include "bsprun/launcher/saved.h"
+
+/* All must stay. */
+struct job_history_config {
+    uv_loop_t *loop;
+    const struct options *options;
+    const struct saved *saved;
+    const struct agents *agents;
+    const struct evidence *evidence;
+    const struct life *life;
+    struct notices *notices;
+};
+
+enum job_history_state {
+    JOB_HISTORY_OFF, /* not wanted, or it cannot be read or written */
+    JOB_HISTORY_ON,
+    JOB_HISTORY_BEGUN, /* the processes have run */
+    JOB_HISTORY_ENDED,
+};
+
+struct job_history {
+    struct job_history_config config;
+    enum job_history_state state;
+    char path[HISTORY_PATH_MAX], site[HISTORY_NAME_MAX + 1];
+    uint64_t *lives_since_ms; /* of each host, as far as it has not been told; 0: it is not up */
+    uint64_t image_bytes;     /* of the newest snapshot */
+    char lines[HISTORY_APPEND_MAX]; /* to be written */
+    size_t size;
+    struct estimate told; /* up to here */
+    uint64_t flushed_ms;  /* when; 0: not yet */
+
+    /* A thread's, while it writes. */
+    bool writing, failed;
+    uv_work_t work;
+    char written[HISTORY_APPEND_MAX], why[512];
+    size_t written_size;
+};
+
+/* Adds what earlier jobs saw to the prior.  0 or -ENOMEM. */
+int job_history_open(struct job_history *history, const struct job_history_config *config,
+                     struct estimate *prior);
+void job_history_free(struct job_history *history); /* after the loop; also when all is zero */
+
+/* The host's agent has come. */
+void job_history_up(struct job_history *history, const struct launcher_agent *agent);
+/* The processes run (again). */
+void job_history_running(struct job_history *history);
+/* Something of that kind was lost: on that host, or (NULL) on none in particular. */
+void job_history_lost(struct job_history *history, const struct launcher_agent *agent,
+                      enum estimate_kind kind);
+/* A snapshot is committed that all know of: a good time to tell what was seen, if it is long ago.
+ */
+void job_history_saved(struct job_history *history);
+/* The job is over; preempted: somebody else wanted its hosts.  The second time nothing happens. */
+void job_history_end(struct job_history *history, bool preempted);
+
+#endif

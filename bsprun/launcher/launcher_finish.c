@@ -1,0 +1,180 @@
+/* launcher_finish.c - events of the job; and the end of bsprun, when the job is over: the rest of
+ * the output, why the job ended, the farewell.
+ *
+ * Happy path: EXIT -> every agent has sent its REPORT -> the output is out -> what there is to say
+ * is said -> the agents leave -> nothing is left to do.
+ *
+ * What can fail: a host does not send its REPORT, nobody takes the output, an agent does not leave.
+ */
+#include <signal.h>
+
+#include "bsprun/launcher/launcher_inside.h"
+
+#define REPORTS_LATE_MS 10000u /* after the end */
+
+/* ---- Reports ---- */
+
+/* Who is still there tells what it has to tell, when the job has come to an end by itself. */
+static bool owes_report(const struct launcher *launcher, const struct launcher_agent *agent)
+{
+    return launcher->reports_awaited && !agent->reported &&
+           job_machine_member(launcher->machine, agent->host);
+}
+
+void launcher_tell_incomplete(struct launcher *launcher, const struct launcher_agent *agent)
+{
+    if (!life_is_over(&launcher->life) || !owes_report(launcher, agent))
+        return;
+    notices_say(&launcher->notices,
+                "host %s has not said that it is done: some of its output may be missing",
+                agent->name);
+    if (launcher->status == 0)
+        launcher->status = 1;
+}
+
+static bool has_all_reports(const struct launcher *launcher)
+{
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (launcher->agents.items[i].line && owes_report(launcher, &launcher->agents.items[i]))
+            return false;
+    return true;
+}
+
+/* ---- The end ---- */
+
+/* Signals are still caught, though no longer a reason to stay: one that comes now is too late to
+ * matter. */
+static void wind_up(struct launcher *launcher)
+{
+    if (launcher->life.state == LIFE_CLOSED)
+        return;
+    life_move(&launcher->life, LIFE_CLOSED);
+    learning_end(&launcher->learning, false);
+    for (int i = 0; i < LAUNCHER_STOPS; i++)
+        uv_unref((uv_handle_t *)&launcher->stops[i]);
+    uv_unref((uv_handle_t *)&launcher->save_signal);
+    uv_close((uv_handle_t *)&launcher->progress_timer, NULL);
+    uv_close((uv_handle_t *)&launcher->machine_timer, NULL);
+    uv_close((uv_handle_t *)&launcher->window_signal, NULL);
+    output_close(&launcher->output);
+    stdin_close(&launcher->input);
+    agents_close_remote(&launcher->agents);
+    launcher_close_status(launcher);
+}
+
+/* All output comes before anything that is said about the end; then the agents are told to leave.
+ */
+void launcher_finish(struct launcher *launcher)
+{
+    struct wire_message farewell = {.kind = WIRE_EXIT};
+
+    if (!life_is_over(&launcher->life) || life_is_said(&launcher->life) ||
+        !has_all_reports(launcher))
+        return;
+    if (launcher->life.state == LIFE_OVER) {
+        life_move(&launcher->life, LIFE_FLUSHED);
+        output_flush(&launcher->output);
+    }
+    if (life_is_said(&launcher->life) || !output_is_out(&launcher->output))
+        return;
+    life_move(&launcher->life, LIFE_SAID);
+    if (launcher->output.closed && launcher->status == 0)
+        launcher->status = 1; /* not all of it has reached the user */
+    notices_clear(&launcher->notices);
+    launcher_tell_report(launcher);
+    launcher_write_report(launcher);
+    launcher_tell_end(launcher);
+    agents_send_all(&launcher->agents, &farewell);
+    if (!agents_has_lines(&launcher->agents))
+        wind_up(launcher);
+}
+
+/* What cannot go on and of which there is no more to say. */
+void launcher_line_ended(void *context)
+{
+    struct launcher *launcher = context;
+
+    if (launcher->forced_status && !life_is_over(&launcher->life)) {
+        launcher_over(launcher, LIFE_SAID, launcher->forced_status);
+        agents_cut_lines(&launcher->agents);
+    }
+    if (life_is_said(&launcher->life) && !agents_has_lines(&launcher->agents))
+        wind_up(launcher);
+}
+
+static bool somebody_speaks(const struct launcher *launcher)
+{
+    const struct agents *agents = &launcher->agents;
+    uint64_t now = launcher_now_ms();
+
+    for (uint32_t i = 0; i < agents->count; i++)
+        if (agents->items[i].line && owes_report(launcher, &agents->items[i]) &&
+            now - agents->items[i].spoke_ms < REPORTS_LATE_MS)
+            return true;
+    return agents->paused;
+}
+
+static void on_reports_late(uv_timer_t *timer)
+{
+    struct launcher *launcher = timer->data;
+
+    if (life_is_said(&launcher->life)) {
+        agents_cut_lines(&launcher->agents); /* somebody does not leave */
+    } else if (!somebody_speaks(launcher)) {
+        for (uint32_t i = 0; i < launcher->agents.count; i++)
+            if (launcher->agents.items[i].line)
+                launcher_tell_incomplete(launcher, &launcher->agents.items[i]);
+        launcher->reports_awaited = false;
+        launcher_finish(launcher);
+    }
+    uv_timer_start(timer, on_reports_late, REPORTS_LATE_MS, 0);
+}
+
+/* ---- Events ---- */
+
+void launcher_event(struct launcher *launcher, struct job_event event)
+{
+    bool was_over = life_is_over(&launcher->life);
+
+    launcher_step(launcher, event);
+    if (was_over || !life_is_over(&launcher->life))
+        return;
+    if (agents_has_hosts(&launcher->agents))
+        uv_timer_start(&launcher->machine_timer, on_reports_late, REPORTS_LATE_MS, 0);
+    launcher_finish(launcher);
+}
+
+void launcher_machine_due(uv_timer_t *timer)
+{
+    launcher_event(timer->data, (struct job_event){.kind = JOB_EVENT_TIMER});
+}
+
+/* ---- What the streams say ---- */
+
+static void on_output_closed(void *context)
+{
+    launcher_event(
+        context,
+        (struct job_event){.kind = JOB_EVENT_STOP, .how = WIRE_STOP_SIGNAL, .signal = SIGPIPE});
+}
+
+static void on_output_moved(void *context)
+{
+    launcher_finish(context);
+}
+
+const struct output_calls launcher_output_calls = {on_output_closed, on_output_moved};
+
+void launcher_wrong_input(void *context, const char *text)
+{
+    struct launcher *launcher = context;
+
+    if (life_is_over(&launcher->life) || launcher->end_told)
+        return;
+    notices_say(&launcher->notices, "%s", text);
+    launcher->forced_status = 1;
+    launcher->end_told = true;
+    launcher_event(
+        launcher,
+        (struct job_event){.kind = JOB_EVENT_STOP, .how = WIRE_STOP_SIGNAL, .signal = SIGTERM});
+}

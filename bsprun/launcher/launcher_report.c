@@ -1,0 +1,103 @@
+/* launcher_report.c - what --report and --report=FILE tell at the end. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bsprun/launcher/launcher_inside.h"
+#include "bsprun/usage.h"
+#include "lib/base/json.h"
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct wire_usage *first = a, *second = b;
+
+    return first->pid < second->pid ? -1 : first->pid > second->pid;
+}
+
+void launcher_take_report(struct launcher *launcher, const struct wire_report *report)
+{
+    uint32_t count = launcher->usage_count + report->ranks.count;
+    struct wire_usage *all = realloc(launcher->usages, (count + 1) * sizeof *all);
+
+    if (!all)
+        return;
+    for (uint32_t i = 0; i < report->ranks.count; i++)
+        all[launcher->usage_count + i] = report->ranks.items[i];
+    qsort(all, count, sizeof *all, by_pid);
+    launcher->usages = all;
+    launcher->usage_count = count;
+}
+
+void launcher_tell_report(struct launcher *launcher)
+{
+    char size[16];
+    char *table =
+        launcher->usage_count > 0 ? usage_table(launcher->usages, launcher->usage_count) : NULL;
+
+    if (!table)
+        return;
+    notices_say(&launcher->notices, "%s", table);
+    free(table);
+    if (!launcher_has_snapshots(launcher))
+        return;
+    account_stopped(&launcher->account, launcher_now_ms());
+    table = usage_faults_table(
+        launcher->usages, launcher->usage_count,
+        &(struct usage_faults){launcher->snapshots, (double)launcher->pause_ns / 1e9,
+                               (double)launcher->account.lost_ms / 1e3,
+                               (double)launcher->account.down_ms / 1e3, launcher->faults,
+                               launcher->process_faults, launcher->process_count,
+                               launcher->saved.restart});
+    if (table)
+        notices_say(&launcher->notices, "%s", table);
+    free(table);
+    usage_bytes_text(launcher->snapshot_bytes, size, sizeof size);
+    notices_say(&launcher->notices,
+                "%llu snapshot%s, %s, %.3f s of pauses; %u fault%s recovered from; %.3f s "
+                "lost, %.3f s down",
+                (unsigned long long)launcher->snapshots, launcher->snapshots == 1 ? "" : "s", size,
+                (double)launcher->pause_ns / 1e9, launcher->faults,
+                launcher->faults == 1 ? "" : "s", (double)launcher->account.lost_ms / 1e3,
+                (double)launcher->account.down_ms / 1e3);
+    table = learning_table(&launcher->learning);
+    if (table)
+        notices_say(&launcher->notices, "%s", table);
+    free(table);
+}
+
+/* ---- As a file ---- */
+
+void launcher_write_report(struct launcher *launcher)
+{
+    const char *path = launcher->options->report_file;
+    struct learned_facts facts = learning_facts(&launcher->learning);
+    uint64_t now = launcher_now_ms(), supersteps = 0;
+    FILE *file = path ? fopen(path, "we") : NULL;
+    struct bspz_json json = {.file = file};
+
+    if (path && !file)
+        notices_say(&launcher->notices, "--report=%s: %m", path);
+    if (!file)
+        return;
+    for (uint32_t i = 0; i < launcher->usage_count; i++)
+        if (launcher->usages[i].supersteps > supersteps)
+            supersteps = launcher->usages[i].supersteps;
+    bspz_json_object(&json, NULL);
+    bspz_json_number(&json, "report", 1);
+    bspz_json_signed(&json, "status", launcher->status);
+    bspz_json_format(&json, "hosts", "%.0f", facts.units.hosts);
+    bspz_json_format(&json, "processes", "%.0f", facts.units.processes);
+    bspz_json_number(&json, "supersteps", supersteps);
+    bspz_json_format(&json, "seconds", "%.3f",
+                     launcher->begun_ms > 0 ? (double)(now - launcher->begun_ms) / 1e3 : 0);
+    bspz_json_format(&json, "useful", "%.3f", (double)launcher->account.useful_ms / 1e3);
+    bspz_json_format(&json, "lost", "%.3f", (double)launcher->account.lost_ms / 1e3);
+    bspz_json_format(&json, "down", "%.3f", (double)launcher->account.down_ms / 1e3);
+    bspz_json_number(&json, "faults", launcher->faults);
+    bspz_json_number(&json, "snapshots", launcher->snapshots);
+    bspz_json_number(&json, "snapshot_bytes", launcher->snapshot_bytes);
+    bspz_json_format(&json, "pauses", "%.6f", (double)launcher->pause_ns / 1e9);
+    learned_json(&json, "failures", &facts);
+    bspz_json_end(&json);
+    if (fclose(file) != 0)
+        notices_say(&launcher->notices, "--report=%s: %m", path);
+}

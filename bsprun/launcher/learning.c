@@ -1,0 +1,240 @@
+/* learning.c - failures as bsprun sees them, and what is learned of them; see learning.h. */
+#include "bsprun/launcher/learning.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "coordinator/core/interval.h"
+
+#define TOGETHER_LEAST_MS 1000u
+#define CHANGED           1.2 /* an interval that is worth a line of -v */
+
+static struct evidence_time evidence_now(void)
+{
+    return (struct evidence_time){launcher_now_ms(),
+                                  bspz_clock_ns(CLOCK_BOOTTIME) / BSPZ_NS_PER_MS};
+}
+
+/* ---- Time ---- */
+
+static double hosts_that_live(const struct learning *learning)
+{
+    const struct agents *agents = learning->config.agents;
+    double hosts = 0;
+
+    for (uint32_t i = 0; i < agents->count; i++)
+        hosts += agents_is_up(&agents->items[i]) && job_machine_member(learning->config.machine, i);
+    return hosts;
+}
+
+void learning_watch(struct learning *learning)
+{
+    evidence_watch(&learning->evidence,
+                   job_machine_term(learning->config.machine) > 0 ? hosts_that_live(learning) : 0,
+                   learning->config.account->running ? learning->processes : 0, evidence_now());
+}
+
+/* ---- Failures ---- */
+
+static bool counts(const struct learning_config *config)
+{
+    return job_machine_term(config->machine) > 0 && !life_is_over(config->life) &&
+           !job_machine_closed(config->machine) && config->life->signals == 0;
+}
+
+void learning_saw(struct learning *learning, const struct launcher_agent *agent,
+                  enum evidence_loss how)
+{
+    const struct learning_config *config = &learning->config;
+    struct evidence_time now = evidence_now();
+    uint64_t heartbeat = config->options->hosts.heartbeat_ms, silence = 0;
+    uint64_t bound = agent && agent->local ? 0 : heartbeat;
+    enum estimate_kind kind;
+
+    if (agent && (how == EVIDENCE_AGENT_ENDED || how == EVIDENCE_CUT))
+        learning->agent_ended[agent->host] = how == EVIDENCE_AGENT_ENDED;
+    learning_watch(learning);
+    if (!counts(config) ||
+        (agent && (agent->dismissed || !job_machine_member(config->machine, agent->host))))
+        return;
+    if (agent && !agent->local && how != EVIDENCE_LINK)
+        silence = now.monotonic_ms - agent->heard_ms;
+    kind = evidence_kind(&learning->evidence, how, silence, bound, now);
+    evidence_fault(&learning->evidence, kind, silence,
+                   heartbeat > TOGETHER_LEAST_MS ? heartbeat : TOGETHER_LEAST_MS, now);
+    job_history_lost(&learning->history, agent, kind);
+}
+
+void learning_saw_no_agent(struct learning *learning, const struct launcher_agent *agent)
+{
+    if (job_machine_term(learning->config.machine) == 0 || !learning->agent_ended[agent->host])
+        return;
+    learning->agent_ended[agent->host] = false;
+    if (evidence_change(&learning->evidence, ESTIMATE_PROCESS, ESTIMATE_HOST))
+        job_history_lost(&learning->history, agent, ESTIMATE_HOST);
+}
+
+/* ---- What happens ---- */
+
+void learning_up(struct learning *learning, const struct launcher_agent *agent)
+{
+    learning->agent_ended[agent->host] = false;
+    job_history_up(&learning->history, agent);
+}
+
+void learning_elect(struct learning *learning, uint32_t members, struct evidence_room *room,
+                    struct wire_elect *elect)
+{
+    learning_watch(learning);
+    evidence_elect(&learning->evidence, job_machine_term(learning->config.machine), evidence_now(),
+                   room, elect);
+    if (learning->most_hosts < members)
+        learning->most_hosts = members;
+}
+
+void learning_running(struct learning *learning, uint32_t processes)
+{
+    learning_watch(learning);
+    evidence_running(&learning->evidence);
+    learning->processes = processes;
+    job_history_running(&learning->history);
+}
+
+void learning_saved(struct learning *learning, uint64_t bytes)
+{
+    learning->history.image_bytes = bytes;
+}
+
+void learning_end(struct learning *learning, bool preempted)
+{
+    learning_watch(learning);
+    job_history_end(&learning->history, preempted);
+}
+
+/* ---- Life ---- */
+
+int learning_open(struct learning *learning, const struct learning_config *config)
+{
+    const struct job_history_config history = {
+        .loop = config->loop,
+        .options = config->options,
+        .saved = config->saved,
+        .agents = config->agents,
+        .evidence = &learning->evidence,
+        .life = config->life,
+        .notices = config->notices,
+    };
+    struct estimate prior = {0};
+    uint64_t mtbf_ns = config->options->snapshots.mtbf_ns;
+
+    learning->config = *config;
+    learning->agent_ended = calloc(config->agents->count, sizeof *learning->agent_ended);
+    if (!learning->agent_ended || job_history_open(&learning->history, &history, &prior) != 0)
+        return -ENOMEM;
+    if (mtbf_ns > 0)
+        estimate_prior(&prior, ESTIMATE_HOST, (double)mtbf_ns / 1e9, ESTIMATE_GIVEN_LIVES);
+    evidence_begin(&learning->evidence, &prior, evidence_now());
+    return 0;
+}
+
+void learning_free(struct learning *learning)
+{
+    free(learning->agent_ended);
+    job_history_free(&learning->history);
+}
+
+/* ---- What is told ---- */
+
+struct learned_facts learning_facts(const struct learning *learning)
+{
+    struct estimate_units units = {hosts_that_live(learning), learning->processes};
+
+    /* At the end the agents have gone. */
+    if (units.hosts < learning->most_hosts && life_is_over(learning->config.life))
+        units.hosts = learning->most_hosts;
+    return (struct learned_facts){.estimate = evidence_estimate(&learning->evidence),
+                                  .units = units,
+                                  .told = learning->evidence.told,
+                                  .interval_ns = learning->evidence.interval_ns,
+                                  .why = wire_why_text(learning->evidence.why),
+                                  .image_bytes = learning->history.image_bytes,
+                                  .site = learning->history.site};
+}
+
+static void tell_interval(struct learning *learning, const struct learned_facts *facts)
+{
+    double interval = (double)facts->interval_ns, before = (double)learning->told_interval_ns;
+    char text[256];
+
+    if (learning->config.options->verbosity == 0 ||
+        learning->config.options->snapshots.rule != WIRE_RULE_AUTO ||
+        learning->evidence.why == WIRE_WHY_FIRST ||
+        (learning->told_why == learning->evidence.why + 1 &&
+         (learning->evidence.why == WIRE_WHY_OVERHEAD ||
+          (interval < CHANGED * before && CHANGED * interval > before))))
+        return;
+    learning->told_interval_ns = facts->interval_ns;
+    learning->told_why = learning->evidence.why + 1;
+    learned_interval_text(facts, text, sizeof text);
+    notices_say(learning->config.notices, "%s", text);
+}
+
+/* Once: whether it is worth its while is for the user to say. */
+static void tell_hardly(struct learning *learning, const struct learned_facts *facts)
+{
+    struct interval_model model;
+    char otherwise[160];
+
+    if (learning->hardly_told || facts->estimate.snapshot.count == 0 ||
+        !estimate_model(&facts->estimate, facts->units, &model))
+        return;
+    uint32_t hosts = facts->units.hosts > 1 ? (uint32_t)facts->units.hosts : 1;
+    struct interval_advice advice = interval_advise(&model, hosts);
+    if (!advice.hardly)
+        return;
+    learning->hardly_told = true;
+    if (advice.none)
+        snprintf(otherwise, sizeof otherwise, "on fewer hosts it would not be 10 %% either");
+    else
+        snprintf(otherwise, sizeof otherwise, "on %u host%s it would be %.0f %%", advice.hosts,
+                 advice.hosts == 1 ? "" : "s", 100 * advice.utilisation_there);
+    notices_say(learning->config.notices,
+                "the job hardly makes progress on %u host%s that fail%s so often: %.1f %% of the "
+                "time is useful; %s",
+                hosts, hosts == 1 ? "" : "s", hosts == 1 ? "s" : "", 100 * advice.utilisation,
+                otherwise);
+}
+
+void learning_take(struct learning *learning, uint32_t term, struct wire_real_list estimate,
+                   uint64_t interval_ns, uint32_t why)
+{
+    struct learned_facts facts;
+
+    if (!saved_recovers(learning->config.saved))
+        return;
+    learning_watch(learning);
+    if (!evidence_take(&learning->evidence, term, estimate, interval_ns, why))
+        return;
+    facts = learning_facts(learning);
+    tell_interval(learning, &facts);
+    if (!life_is_over(learning->config.life))
+        tell_hardly(learning, &facts);
+}
+
+char *learning_table(const struct learning *learning)
+{
+    struct learned_facts facts = learning_facts(learning);
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    if (!file)
+        return NULL;
+    fprintf(file, "failures and costs:\n");
+    learned_print(file, &facts, "");
+    if (fclose(file) != 0)
+        return NULL;
+    text[size - 1] = '\0'; /* the last line feed */
+    return text;
+}

@@ -1,0 +1,364 @@
+/* output.c - the output of the job's processes; see output.h.
+ *
+ * What can fail: our stdout is closed (like a program that gets SIGPIPE); a program that is
+ * executed again writes something else (shown, and said once).
+ */
+#include "bsprun/launcher/output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROMPT_MS     100u
+/* Output that waits for its reader: beyond HIGH no more is taken from the agent, until LOW. */
+#define WAITING_HIGH  (1u << 20)
+#define WAITING_LOW   (1u << 18)
+#define REPLAY_MEMORY (1u << 20)
+#define ORDER_MEMORY  (1u << 20)
+
+static void check_output(struct output *output, int error)
+{
+    if (!error || output->closed)
+        return;
+    output->closed = true;
+    if (error != -EPIPE)
+        notices_say(output->config.notices, "cannot write the output: %s", strerror(-error));
+    output->config.calls->closed(output->config.context);
+}
+
+/* Takes no more from the agent than the user's reader takes from us. */
+static void on_sink_changed(void *context)
+{
+    struct output *output = context;
+    size_t waiting = sink_waiting(&output->sinks[0]) + sink_waiting(&output->sinks[1]);
+
+    for (int i = 0; i < 2; i++)
+        check_output(output, output->sinks[i].error);
+    output->config.calls->moved(output->config.context);
+    if (!output->config.agents->paused && waiting > WAITING_HIGH)
+        agents_pause(output->config.agents, true);
+    else if (output->config.agents->paused && waiting < WAITING_LOW) {
+        whole_excuse(&output->whole, launcher_now_ms());
+        agents_pause(output->config.agents, false);
+    }
+}
+
+static int write_stream(void *context, int stream, const char *data, size_t size)
+{
+    struct output *output = context;
+
+    notices_clear(
+        output->config.notices); /* also before what has waited for the rest of its line */
+    if (size > 0)
+        output->config.notices->within_line = data[size - 1] != '\n';
+    return sink_write(&output->sinks[stream == 2], data, size);
+}
+
+void output_drop(struct output *output)
+{
+    for (int i = 0; output->show && i < 2; i++)
+        sink_drop(&output->sinks[i]);
+    if (output->show)
+        on_sink_changed(output);
+}
+
+/* ---- Shown once ---- */
+
+static int show_fresh(void *context, int pid, int stream, const char *data, size_t size)
+{
+    struct output *output = context;
+
+    return show_piece(output->show, pid, stream, data, size);
+}
+
+static int new_file(void *context)
+{
+    const struct output *output = context;
+
+    return saved_spill(output->config.saved);
+}
+
+static void tell_differs(struct output *output, int pid)
+{
+    if (!output->differs_told)
+        notices_say(output->config.notices,
+                    "process %d has not written the same as before the rollback: some of its "
+                    "output is there in both versions",
+                    pid);
+    output->differs_told = true;
+}
+
+static int show_once(struct output *output, int pid, int stream, const char *data, size_t size)
+{
+    int error = replay_piece(output->replay, pid, stream, data, size);
+
+    output->any = true;
+    if (replay_differed(output->replay, &pid, &stream))
+        tell_differs(output, pid);
+    for (int i = 0; i < 2; i++)
+        if (output->sinks[i].error)
+            return output->sinks[i].error;
+    if (error && !output->unkept_told) {
+        output->unkept_told = true;
+        notices_say(output->config.notices,
+                    "output cannot be remembered: %s; after a rollback some may be missing "
+                    "or shown twice",
+                    strerror(-error));
+    }
+    return 0;
+}
+
+static void show_now(void *context, int pid, int stream, const char *data, size_t size)
+{
+    struct output *output = context;
+
+    if (output->closed)
+        return;
+    check_output(output, output->replay ? show_once(output, pid, stream, data, size)
+                                        : show_piece(output->show, pid, stream, data, size));
+}
+
+/* ---- In order ---- */
+
+static void ask_passed(struct output *output)
+{
+    struct wire_message message = {.kind = WIRE_ASK_PASSED};
+
+    while (order_asks(output->order, &message.envelope.superstep))
+        agents_send_all(output->config.agents, &message);
+}
+
+static void put_in_order(struct output *output, uint32_t host, const struct wire_message *message)
+{
+    const struct wire_output *piece = &message->output;
+
+    whole_piece(&output->whole, launcher_now_ms(), host, message->envelope.superstep, piece->pid,
+                (int)piece->stream, piece->data.data, piece->data.size);
+    ask_passed(output);
+}
+
+/* A line, or what there is of it. */
+static void pass_line(void *context, uint32_t host, uint64_t superstep, int pid, int stream,
+                      const char *data, size_t size)
+{
+    struct output *output = context;
+
+    order_piece(output->order, host, superstep, pid, stream, data, size);
+}
+
+void output_passed(struct output *output, uint32_t host, uint64_t superstep)
+{
+    if (!output->order)
+        return;
+    if (superstep == WIRE_NEVER) {
+        output_leave(output, host);
+    } else {
+        whole_come(&output->whole, host, superstep + 1);
+        order_passed(output->order, host, superstep);
+    }
+    ask_passed(output);
+    on_sink_changed(output);
+}
+
+void output_begin_term(struct output *output, const struct job_machine *machine)
+{
+    if (!output->order)
+        return;
+    if (job_machine_restores(machine)) { /* else it has begun already */
+        whole_forget(&output->whole);    /* it is behind the last mark, and comes again */
+        order_begin(output->order);
+    }
+    for (uint32_t i = 0; i < output->config.agents->count; i++)
+        if (job_machine_member(machine, i))
+            order_join(output->order, i);
+}
+
+void output_leave(struct output *output, uint32_t host)
+{
+    if (!output->order)
+        return;
+    whole_come(&output->whole, host, UINT64_MAX);
+    order_leave(output->order, host);
+}
+
+/* ---- Beginnings of lines ---- */
+
+/* Nothing more has come for a while: what looks like a prompt is one. */
+static void on_prompt_timer(uv_timer_t *timer)
+{
+    struct output *output = timer->data;
+
+    if (!output->closed)
+        check_output(output, show_release(output->show));
+}
+
+static void await_prompt(struct output *output)
+{
+    if (output->prompts)
+        uv_timer_start(&output->prompt_timer, on_prompt_timer, PROMPT_MS, 0);
+}
+
+static void await_rest_of_lines(struct output *output);
+
+static void on_line_timer(uv_timer_t *timer)
+{
+    struct output *output = timer->data;
+
+    if (output->config.agents->paused)
+        whole_excuse(&output->whole, launcher_now_ms());
+    else
+        whole_release(&output->whole, launcher_now_ms());
+    ask_passed(output);
+    await_prompt(output);
+    on_sink_changed(output);
+    await_rest_of_lines(output);
+}
+
+/* Whatever else comes meanwhile. */
+static void await_rest_of_lines(struct output *output)
+{
+    if (output->whole.first && !uv_is_active((uv_handle_t *)&output->line_timer))
+        uv_timer_start(&output->line_timer, on_line_timer, WHOLE_PROMPT_MS, 0);
+}
+
+static void tell_unordered(void *context, int error)
+{
+    notices_say(((struct output *)context)->config.notices,
+                "output that waited for that of other hosts is lost: %s", strerror(-error));
+}
+
+void output_take(struct output *output, const struct launcher_agent *agent,
+                 const struct wire_message *message, bool present)
+{
+    const struct wire_output *piece = &message->output;
+
+    notices_clear(output->config.notices);
+    if (!output->show || output->closed || piece->data.size == 0)
+        return;
+    if (!output->order)
+        show_now(output, piece->pid, (int)piece->stream, piece->data.data, piece->data.size);
+    else if (present) /* what an older term wrote comes again */
+        put_in_order(output, agent->host, message);
+    await_prompt(output);
+    await_rest_of_lines(output);
+    on_sink_changed(output);
+}
+
+void output_flush(struct output *output)
+{
+    whole_flush(&output->whole);
+    if (output->order)
+        order_flush(output->order);
+    if (output->show && !output->closed)
+        check_output(output, show_flush(output->show));
+}
+
+bool output_is_out(const struct output *output)
+{
+    return sink_waiting(&output->sinks[0]) + sink_waiting(&output->sinks[1]) == 0;
+}
+
+bool output_behind(const struct output *output, int *pid)
+{
+    int stream;
+
+    return output->replay && !output->differs_told && replay_behind(output->replay, pid, &stream);
+}
+
+/* ---- Snapshots ---- */
+
+/* The agent of another host may be later with its mark than Processor Zero with the commit. */
+static void marked(void *context, struct coord_name name)
+{
+    struct output *output = context;
+
+    if (!output->replay)
+        return;
+    replay_mark(output->replay, name);
+    if (coord_name_same(output->known, name))
+        replay_commit(output->replay, name);
+}
+
+void output_mark(struct output *output, uint32_t host, struct coord_name name)
+{
+    if (!output->order) {
+        marked(output, name);
+        return;
+    }
+    whole_come(&output->whole, host, UINT64_MAX);
+    order_mark(output->order, host, name);
+    ask_passed(output);
+    on_sink_changed(output);
+}
+
+void output_commit(struct output *output, struct coord_name name)
+{
+    output->known = name;
+    if (output->replay)
+        replay_commit(output->replay, name);
+}
+
+/* When a job is restarted this bsprun has shown nothing yet. */
+void output_go_back(struct output *output, struct coord_name name)
+{
+    if (output->order)
+        order_from(output->order, name);
+    if (!output->replay || replay_back(output->replay, name))
+        return;
+    if (output->any)
+        notices_say(output->config.notices,
+                    "it is not known how far the output was at that snapshot: some will be "
+                    "shown twice");
+    replay_begin(output->replay, name);
+}
+
+/* ---- Life ---- */
+
+static bool open_order(struct output *output)
+{
+    static const struct order_calls calls = {show_now, marked, tell_unordered, new_file};
+
+    if (!agents_has_hosts(output->config.agents))
+        return true;
+    output->whole = (struct whole){.pass = pass_line, .context = output};
+    output->order = order_new(output->config.agents->count, ORDER_MEMORY, &calls, output);
+    return output->order != NULL;
+}
+
+int output_open(struct output *output, const struct output_config *config)
+{
+    output->config = *config;
+    sink_init(&output->sinks[0], config->loop, STDOUT_FILENO, on_sink_changed, output);
+    sink_init(&output->sinks[1], config->loop, STDERR_FILENO, on_sink_changed, output);
+    uv_timer_init(config->loop, &output->prompt_timer);
+    uv_timer_init(config->loop, &output->line_timer);
+    output->prompt_timer.data = output->line_timer.data = output;
+    output->prompts = isatty(STDOUT_FILENO);
+    if (config->mode == WIRE_STDIO_INHERIT)
+        return 0;
+    output->show = show_new(config->mode, write_stream, output);
+    if (!output->show)
+        return -ENOMEM;
+    if (config->recovers) {
+        output->replay = replay_new(REPLAY_MEMORY, show_fresh, new_file, output);
+        if (!output->replay)
+            return -ENOMEM;
+    }
+    return !config->saved->store || open_order(output) ? 0 : -ENOMEM;
+}
+
+void output_close(struct output *output)
+{
+    whole_forget(&output->whole);
+    uv_close((uv_handle_t *)&output->prompt_timer, NULL);
+    uv_close((uv_handle_t *)&output->line_timer, NULL);
+    for (int i = 0; i < 2; i++)
+        sink_close(&output->sinks[i]);
+}
+
+void output_free(struct output *output)
+{
+    show_free(output->show);
+    replay_free(output->replay);
+    order_free(output->order);
+}

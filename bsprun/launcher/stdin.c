@@ -1,0 +1,155 @@
+/* stdin.c - bsprun's stdin, for process 0; see stdin.h.
+ *
+ * Happy path: INPUT_TAKEN says from where on, and how far -> what is read is kept and sent.
+ *
+ * What can fail: a restarted job is given another input than it had, or a shorter one.
+ */
+#include "bsprun/launcher/stdin.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/launcher/input_same.h"
+
+#define INPUT_MEMORY (1u << 18)
+
+static bool is_open(const struct stdin_relay *relay)
+{
+    return relay->input.spool != NULL;
+}
+
+static void send_input(struct stdin_relay *relay)
+{
+    struct wire_message message = {.kind = WIRE_INPUT};
+
+    while (relay->reader && relay->reader->line && input_next(&relay->input, &message.input))
+        agents_send(relay->reader, &message);
+}
+
+static size_t input_wanted(void *context)
+{
+    const struct stdin_relay *relay = context;
+
+    return relay->reader && relay->reader->line ? input_room(&relay->input) : 0;
+}
+
+static void tell_wrong(struct stdin_relay *relay, const char *text)
+{
+    input_close(&relay->input);
+    relay->config.wrong(relay->config.context, text);
+}
+
+/* The input is shorter than what process 0 had read before, or another one. */
+static void wrong_input(struct stdin_relay *relay, bool ends)
+{
+    struct input_claim claim = {relay->config.committed->superstep, relay->input.kept_from,
+                                relay->input.expected};
+    char text[INPUT_TEXT];
+
+    if (relay->config.options->input_differs)
+        return;
+    input_complaint(&claim, ends ? INPUT_ENDS : INPUT_DIFFERS, text);
+    tell_wrong(relay, text);
+}
+
+static void on_input(void *context, const char *data, size_t size, int error)
+{
+    struct stdin_relay *relay = context;
+
+    if (error)
+        notices_say(relay->config.notices, "cannot read the input: %s", strerror(-error));
+    if (size == 0 && !input_end(&relay->input))
+        wrong_input(relay, true);
+    if (size > 0)
+        error = input_add(&relay->input, data, size);
+    if (size > 0 && error == -EILSEQ)
+        wrong_input(relay, false);
+    else if (size > 0 && error != 0)
+        notices_say(relay->config.notices, "no room for the input, some of which is lost");
+    send_input(relay);
+}
+
+/* ---- What agents say ---- */
+
+void stdin_set_reader(struct stdin_relay *relay, struct launcher_agent *agent)
+{
+    relay->reader = agent;
+}
+
+void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64_t position,
+                 uint64_t digest)
+{
+    const struct options *options = relay->config.options;
+    bool first = is_open(relay) && !relay->input.open;
+    char text[96];
+
+    if (!is_open(relay))
+        return;
+    relay->reader = agent;
+    if (first && !options->input_differs)
+        input_expect(&relay->input, digest);
+    if (!input_taken(&relay->input, position)) {
+        snprintf(text, sizeof text,
+                 "what process 0 had read from position %llu on is not kept any more",
+                 (unsigned long long)position);
+        tell_wrong(relay, text);
+        return;
+    }
+    if (first && isatty(STDIN_FILENO))
+        input_continue(&relay->input);
+    if (!saved_recovers(relay->config.saved))
+        input_forget_taken(&relay->input);
+    send_input(relay);
+    feed_wake(&relay->feed);
+}
+
+void stdin_mark(struct stdin_relay *relay, const struct launcher_agent *agent,
+                struct coord_name name, uint64_t position)
+{
+    if (!is_open(relay) || agent != relay->reader)
+        return;
+    input_mark(&relay->input, name, position);
+    if (coord_name_same(relay->known, name))
+        input_commit(&relay->input, name);
+}
+
+void stdin_commit(struct stdin_relay *relay, struct coord_name name)
+{
+    relay->known = name;
+    if (is_open(relay))
+        input_commit(&relay->input, name);
+}
+
+void stdin_go_back(struct stdin_relay *relay)
+{
+    input_close(&relay->input);
+}
+
+/* ---- Life ---- */
+
+static int new_file(void *context)
+{
+    const struct stdin_relay *relay = context;
+
+    return saved_spill(relay->config.saved);
+}
+
+int stdin_open(struct stdin_relay *relay, const struct stdin_config *config)
+{
+    relay->config = *config;
+    if (!input_init(&relay->input, config->options->snapshots.keep, INPUT_MEMORY, new_file, relay))
+        return -ENOMEM;
+    return feed_open(&relay->feed, config->loop, input_wanted, on_input, relay);
+}
+
+void stdin_close(struct stdin_relay *relay)
+{
+    feed_close(&relay->feed);
+}
+
+void stdin_free(struct stdin_relay *relay)
+{
+    input_free(&relay->input);
+}

@@ -1,0 +1,50 @@
+/* stdin.h - bsprun's stdin, for process 0: feed.h reads, input.h keeps, this sends. */
+#ifndef BSPRUN_STDIN_H
+#define BSPRUN_STDIN_H
+
+#include <uv.h>
+
+#include "bsprun/launcher/agents.h"
+#include "bsprun/launcher/feed.h"
+#include "bsprun/launcher/input.h"
+#include "bsprun/launcher/saved.h"
+
+/* All must stay. */
+struct stdin_config {
+    uv_loop_t *loop;
+    const struct options *options;
+    const struct saved *saved;          /* where what does not fit into memory goes */
+    const struct coord_name *committed; /* the newest snapshot */
+    struct notices *notices;
+    /* Process 0 cannot be given what it would have read: why. */
+    void (*wrong)(void *context, const char *text);
+    void *context;
+};
+
+struct stdin_relay {
+    struct stdin_config config;
+    struct feed feed;
+    struct input input;
+    struct coord_name known;       /* the newest snapshot that all agents know to be committed */
+    struct launcher_agent *reader; /* of the host of process 0; NULL: unknown */
+};
+
+/* 0 or -errno.  Of one that was not opened everything below is fine, and nothing happens. */
+int stdin_open(struct stdin_relay *relay, const struct stdin_config *config);
+/* Closes the handles in the loop. */
+void stdin_close(struct stdin_relay *relay);
+void stdin_free(struct stdin_relay *relay);
+
+/* Process 0 is on that host. */
+void stdin_set_reader(struct stdin_relay *relay, struct launcher_agent *agent);
+/* INPUT_TAKEN. */
+void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64_t position,
+                 uint64_t digest);
+/* MARK, and the news that the snapshot is committed. */
+void stdin_mark(struct stdin_relay *relay, const struct launcher_agent *agent,
+                struct coord_name name, uint64_t position);
+void stdin_commit(struct stdin_relay *relay, struct coord_name name);
+/* The term that begins goes on from a snapshot. */
+void stdin_go_back(struct stdin_relay *relay);
+
+#endif
