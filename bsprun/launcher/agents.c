@@ -42,16 +42,19 @@ static char *find_adapter(struct agents *agents, const struct host *host)
     char *addresses = adapter_resolve(host->adapter, &why);
 
     if (!addresses)
-        notices_say(agents->config.notices, "host %s: its adapter %s is not used: %s", host->name,
+        notices_say(&agents->common->notices, "host %s: its adapter %s is not used: %s", host->name,
                     host->adapter, why);
     return addresses;
 }
 
-bool agents_make(struct agents *agents, const struct agents_config *config)
+bool agents_make(struct agents *agents, struct common *common, const struct agents_calls *calls,
+                 void *context)
 {
-    const struct options_hosts *options = &config->options->hosts;
+    const struct options_hosts *options = &common->options->hosts;
 
-    *agents = (struct agents){.config = *config,
+    *agents = (struct agents){.common = common,
+                              .calls = calls,
+                              .context = context,
                               .items = calloc(options->all.count, sizeof *agents->items),
                               .spares = options->spares};
     if (!agents->items)
@@ -126,7 +129,7 @@ static void check_roll(struct agents *agents)
     if (!agents->calling || !all_have_answered(agents))
         return;
     agents->calling = false;
-    agents->config.calls->answered(agents->config.context);
+    agents->calls->answered(agents->context);
 }
 
 void agents_call_roll(struct agents *agents)
@@ -168,24 +171,24 @@ static void on_message(void *context, struct net_connection *connection,
     agent->spoke_ms = agent->heard_ms;
     if (message->kind == WIRE_REPORT)
         agent->reported = true;
-    line->agents->config.calls->message(line->agents->config.context, agent, message);
+    line->agents->calls->message(line->agents->context, agent, message);
 }
 
 static void forget_line(struct launcher_agent *agent, bool ended)
 {
-    const struct agents_config *config = &agent->all->config;
+    struct agents *agents = agent->all;
 
-    config->calls->watched(config->context);
+    agents->calls->watched(agents->context);
     agent->line->agent = NULL;
     agent->line = NULL;
     agents_move(agent, AGENT_ABSENT);
-    config->calls->forgot(config->context, agent, ended);
+    agents->calls->forgot(agents->context, agent, ended);
 }
 
 static void on_closed(void *context, enum net_end end, const char *text)
 {
     struct launcher_line *line = context;
-    const struct agents_config *config = &line->agents->config;
+    struct agents *agents = line->agents;
     struct launcher_agent *agent = line->agent;
     agents_line_ended *ended = line->ended;
 
@@ -194,9 +197,9 @@ static void on_closed(void *context, enum net_end end, const char *text)
     free(line);
     if (!agent)
         return;
-    config->calls->ended(config->context);
+    agents->calls->ended(agents->context);
     ended(agent, end, text);
-    config->calls->settled(config->context);
+    agents->calls->settled(agents->context);
 }
 
 int agents_open_line(struct launcher_agent *agent, int fd, const struct net_options *options,
@@ -205,9 +208,9 @@ int agents_open_line(struct launcher_agent *agent, int fd, const struct net_opti
     static const struct net_handlers handlers = {.message = on_message, .closed = on_closed};
     struct agents *agents = agent->all;
     struct launcher_line *line = calloc(1, sizeof *line);
-    int error = line
-                    ? net_open(agents->config.loop, fd, options, &handlers, line, &line->connection)
-                    : -ENOMEM;
+    int error =
+        line ? net_open(&agents->common->loop, fd, options, &handlers, line, &line->connection)
+             : -ENOMEM;
 
     if (error) {
         free(line);
@@ -230,13 +233,13 @@ int agents_open_line(struct launcher_agent *agent, int fd, const struct net_opti
 
 void agents_hello(struct launcher_agent *agent, const struct wire_hello *hello)
 {
-    const struct agents_config *config = &agent->all->config;
+    struct agents *agents = agent->all;
 
     free(agent->addresses);
     agent->addresses =
         agent->adapter ? adapter_first(hello->addresses, agent->adapter) : strdup(hello->addresses);
     agent->cores = hello->cores;
-    config->calls->watched(config->context);
+    agents->calls->watched(agents->context);
     agents_move(agent, AGENT_UP);
 }
 
@@ -247,14 +250,14 @@ void agents_started(struct launcher_agent *agent)
 
 void agents_lost(struct launcher_agent *agent, enum agent_loss loss, int status, const char *text)
 {
-    const struct agents_config *config = &agent->all->config;
+    struct agents *agents = agent->all;
 
-    if (life_is_over(config->life)) {
-        config->calls->settled(config->context);
+    if (life_is_over(&agents->common->life)) {
+        agents->calls->settled(agents->context);
         return;
     }
-    config->calls->lost(config->context, agent, loss, status, text);
-    check_roll(agent->all);
+    agents->calls->lost(agents->context, agent, loss, status, text);
+    check_roll(agents);
 }
 
 void agents_give_up(struct launcher_agent *agent, enum agent_loss loss, const char *text)
@@ -292,18 +295,18 @@ void agents_set_term(struct agents *agents, uint32_t term)
 
 void agents_send(struct launcher_agent *agent, struct wire_message *message)
 {
-    const struct agents_config *config = &agent->all->config;
+    struct agents *agents = agent->all;
     int error;
 
     if (!agent->line)
         return;
-    memcpy(message->envelope.job, config->job, sizeof message->envelope.job);
-    message->envelope.term = agent->all->term;
+    memcpy(message->envelope.job, agents->common->saved.job, sizeof message->envelope.job);
+    message->envelope.term = agents->term;
     error = net_send(agent->line->connection, message);
     if (error == -EINVAL || error == -EMSGSIZE || error == -ENOMEM) {
-        notices_say(config->notices, "the arguments or the environment are too long: %s",
+        notices_say(&agents->common->notices, "the arguments or the environment are too long: %s",
                     strerror(-error));
-        config->calls->unsendable(config->context);
+        agents->calls->unsendable(agents->context);
         net_close(agent->line->connection);
     }
 }

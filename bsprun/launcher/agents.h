@@ -16,11 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "bsprun/launcher/life.h"
-#include "bsprun/launcher/notices.h"
-#include "bsprun/options/options.h"
-#include "bsprun/process.h"
-#include "ckpt/store.h"
+#include "bsprun/launcher/common.h"
 #include "coordinator/core/coord.h"
 #include "lib/net/meet.h"
 #include "lib/net/net.h"
@@ -88,24 +84,13 @@ struct agents_calls {
     void (*unsendable)(void *context);
 };
 
-/* All must stay. */
-struct agents_config {
-    uv_loop_t *loop;
-    const struct options *options;
-    const struct process_signals *signals;
-    struct store *store; /* NULL: none; an agent here keeps its lock */
-    const unsigned char *job;
-    const struct life *life;
-    struct notices *notices;
-    const struct agents_calls *calls;
-    void *context;
-};
-
 /* What becomes of the processes here that an agent has left behind. */
 enum agents_leftovers { LEFTOVERS_DIE, LEFTOVERS_STAY, LEFTOVERS_COPIES_DIE };
 
 struct agents {
-    struct agents_config config;
+    struct common *common;
+    const struct agents_calls *calls;
+    void *context;
     struct launcher_agent *items; /* by host; the last `spares` are for later */
     uint32_t count, spares;
     struct remote *remote;      /* what agents of other hosts need; NULL: there are none */
@@ -116,7 +101,8 @@ struct agents {
 };
 
 /* The table, when the hosts are known.  False: no memory. */
-bool agents_make(struct agents *agents, const struct agents_config *config);
+bool agents_make(struct agents *agents, struct common *common, const struct agents_calls *calls,
+                 void *context);
 void agents_free(struct agents *agents); /* also when all is zero */
 /* NULL: there is no host of that number. */
 struct launcher_agent *agents_of(struct agents *agents, uint32_t host);

@@ -36,7 +36,7 @@ static int wait_for_agent(struct launcher_agent *agent)
     while ((got = waitpid(agent->pid, &status, WNOHANG)) <= 0) {
         if (got < 0 && errno != EINTR)
             break;
-        if (launcher_now_ms() >= end && !life_is_over(agent->all->config.life))
+        if (launcher_now_ms() >= end && !life_is_over(&agent->all->common->life))
             kill(agent->pid, SIGKILL);
         nanosleep(&pause, NULL);
     }
@@ -118,7 +118,7 @@ static void on_line_ended(struct launcher_agent *agent, enum net_end end, const 
         kill_copies(agents);
     else if (agents->leftovers == LEFTOVERS_DIE)
         kill_what_is_left(agents);
-    if (life_is_over(agents->config.life))
+    if (life_is_over(&agents->common->life))
         agent->pid = 0;
     else
         tell_lost(agent, wait_status);
@@ -129,21 +129,21 @@ static void on_line_ended(struct launcher_agent *agent, enum net_end end, const 
 bool agents_start_own(struct launcher_agent *agent)
 {
     struct agents *agents = agent->all;
-    const struct agents_config *config = &agents->config;
+    struct common *common = agents->common;
     char failure[PATH_MAX + 128];
     /* So that the directory stays locked until nothing of the job is left, whatever becomes of us.
      */
-    int hold = config->store ? store_lock(config->store) : -1;
-    int fd = start_agent(config->signals, hold, agents_has_hosts(agents), &agent->pid, failure,
+    int hold = common->saved.store ? store_lock(common->saved.store) : -1;
+    int fd = start_agent(common->signals, hold, agents_has_hosts(agents), &agent->pid, failure,
                          sizeof failure);
 
     if (fd < 0) {
-        notices_say(config->notices, "%s", failure);
+        notices_say(&common->notices, "%s", failure);
         return false;
     }
     int error = agents_open_line(agent, fd, NULL, on_line_ended);
     if (error) {
-        notices_say(config->notices, "cannot talk to the node agent: %s", strerror(-error));
+        notices_say(&common->notices, "cannot talk to the node agent: %s", strerror(-error));
         close(fd);
         wait_for_agent(agent);
         kill_what_is_left(agents);

@@ -46,7 +46,7 @@ static void on_line_ended(struct launcher_agent *agent, enum net_end end, const 
     char why[WIRE_NAME_MAX + 256];
     bool cut = end == NET_END_CUT || end == NET_END_PROTOCOL;
 
-    if (life_is_over(agents->config.life))
+    if (life_is_over(&agents->common->life))
         return;
     snprintf(why, sizeof why, "host %s was lost: the connection to its node agent %s%s%.160s",
              agent->name, cut ? "broke" : "ended", cut ? ", " : "", cut ? text : "");
@@ -62,7 +62,7 @@ static void on_met(void *context, const struct net_meeting *meeting)
     struct launcher_agent *agent = agents_of(agents, meeting->peer.host);
     const struct net_options options = {.encrypt = true, .session = &meeting->session};
 
-    if (!agent || agent->state != AGENT_STARTING || life_is_said(agents->config.life) ||
+    if (!agent || agent->state != AGENT_STARTING || life_is_said(&agents->common->life) ||
         meeting->peer.incarnation != agent->incarnation) {
         close(meeting->fd);
         return;
@@ -70,7 +70,7 @@ static void on_met(void *context, const struct net_meeting *meeting)
     remote_start_ready(agents->start, agent->host);
     int error = agents_open_line(agent, meeting->fd, &options, on_line_ended);
     if (error) {
-        notices_say(agents->config.notices, "cannot talk to the node agent of host %s: %s",
+        notices_say(&agents->common->notices, "cannot talk to the node agent of host %s: %s",
                     agent->name, strerror(-error));
         close(meeting->fd);
     }
@@ -79,14 +79,14 @@ static void on_met(void *context, const struct net_meeting *meeting)
 static void on_refused(void *context, bool proved, const char *text)
 {
     if (proved)
-        notices_say(((struct agents *)context)->config.notices, "a node agent was turned away: %s",
-                    text);
+        notices_say(&((struct agents *)context)->common->notices,
+                    "a node agent was turned away: %s", text);
 }
 
 struct net_ports agents_ports(const struct agents *agents)
 {
-    return (struct net_ports){agents->config.options->hosts.first_port,
-                              agents->config.options->hosts.last_port};
+    return (struct net_ports){agents->common->options->hosts.first_port,
+                              agents->common->options->hosts.last_port};
 }
 
 static int listen_for_agents(struct agents *agents)
@@ -102,9 +102,9 @@ static int listen_for_agents(struct agents *agents)
         .ports = agents_ports(agents),
     };
 
-    memcpy(options.setup.job, agents->config.job, sizeof options.setup.job);
+    memcpy(options.setup.job, agents->common->saved.job, sizeof options.setup.job);
     int error =
-        net_listen(agents->config.loop, NULL, 0, &options, &meeter, agents, &remote->listener);
+        net_listen(&agents->common->loop, NULL, 0, &options, &meeter, agents, &remote->listener);
     if (error)
         return error;
     /* Loopback is for agents that are on this machine after all, whatever it is called. */
@@ -125,14 +125,14 @@ static void fill_join(struct agents *agents, struct wire_message *message, uint3
 {
     const struct remote *remote = agents->remote;
 
-    memcpy(message->envelope.job, agents->config.job, WIRE_JOB_SIZE);
+    memcpy(message->envelope.job, agents->common->saved.job, WIRE_JOB_SIZE);
     message->join.host = host;
     message->join.incarnation = incarnation;
     message->join.addresses = (struct wire_texts){remote->texts, remote->address_count};
-    message->join.first_port = agents->config.options->hosts.first_port;
-    message->join.last_port = agents->config.options->hosts.last_port;
-    message->join.heartbeat_ms = (uint32_t)agents->config.options->hosts.heartbeat_ms;
-    message->join.encrypt = agents->config.options->hosts.encrypt;
+    message->join.first_port = agents->common->options->hosts.first_port;
+    message->join.last_port = agents->common->options->hosts.last_port;
+    message->join.heartbeat_ms = (uint32_t)agents->common->options->hosts.heartbeat_ms;
+    message->join.encrypt = agents->common->options->hosts.encrypt;
 }
 
 static uint32_t list_hosts(const struct agents *agents, struct wire_host *hosts)
@@ -174,7 +174,7 @@ static int add_to_start(struct agents *agents, const uint32_t *numbers, uint32_t
                   agent->incarnation);
         error = net_join_encode(&message, remote->key, &buffers[i], why, sizeof why);
         starts[i] = (struct remote_start_host){
-            agent->host, &agents->config.options->hosts.all.items[agent->host], buffers[i].data,
+            agent->host, &agents->common->options->hosts.all.items[agent->host], buffers[i].data,
             buffers[i].size};
     }
     if (!error)
@@ -192,7 +192,7 @@ bool agents_start_remotes(struct agents *agents, const uint32_t *hosts, uint32_t
     }
     int error = count > 0 ? add_to_start(agents, hosts, count) : 0;
     if (error)
-        notices_say(agents->config.notices, "cannot start agents on other hosts: %s%s",
+        notices_say(&agents->common->notices, "cannot start agents on other hosts: %s%s",
                     strerror(-error), verdict_limit_hint(-error));
     return error == 0;
 }
@@ -204,9 +204,9 @@ static void on_failed(void *context, uint32_t host, const char *text)
     struct launcher_agent *agent = agents_of(agents, host);
     char short_text[WIRE_NAME_MAX + 64];
 
-    if (!agent || agent->state != AGENT_STARTING || life_is_over(agents->config.life))
+    if (!agent || agent->state != AGENT_STARTING || life_is_over(&agents->common->life))
         return;
-    notices_say(agents->config.notices, "%s", text);
+    notices_say(&agents->common->notices, "%s", text);
     snprintf(short_text, sizeof short_text, "host %s: its node agent could not be started",
              agent->name);
     agents_give_up(agent, AGENT_NOT_STARTED, short_text);
@@ -219,20 +219,20 @@ static void on_ended(void *context, uint32_t host, int wait_status, const char *
     struct launcher_agent *agent = agents_of(agents, host);
 
     (void)wait_status;
-    if (!agent || life_is_over(agents->config.life))
+    if (!agent || life_is_over(&agents->common->life))
         return;
     for (const char *line = text; *line;) {
         size_t length = strcspn(line, "\r\n");
 
         if (length > 0)
-            notices_say(agents->config.notices, "host %s: %.*s", agent->name, (int)length, line);
+            notices_say(&agents->common->notices, "host %s: %.*s", agent->name, (int)length, line);
         line += length + strspn(line + length, "\r\n");
     }
 }
 
 static int open_start(struct agents *agents)
 {
-    const struct options_hosts *options = &agents->config.options->hosts;
+    const struct options_hosts *options = &agents->common->options->hosts;
     struct remote *remote = agents->remote;
     enum launch_kind kind = launch_kind(options->launcher, options->slurm);
     const char *words[4] = {remote->agent, "--join", NULL, NULL};
@@ -241,7 +241,7 @@ static int open_start(struct agents *agents)
         .launcher = options->launcher,
         .words = words,
         .timeout_ms = options->connect_ms,
-        .signals = agents->config.signals,
+        .signals = agents->common->signals,
         .failed = on_failed,
         .ended = on_ended,
     };
@@ -249,7 +249,7 @@ static int open_start(struct agents *agents)
     remote->by_slurm = kind == LAUNCH_SLURM;
     if (remote->by_slurm)
         words[2] = "--slurm";
-    return remote_start_open(agents->config.loop, &config, agents, &agents->start);
+    return remote_start_open(&agents->common->loop, &config, agents, &agents->start);
 }
 
 /* ---- They are watched ---- */
@@ -259,7 +259,7 @@ static void give_up_silent(struct launcher_agent *agent)
     char text[WIRE_NAME_MAX + 96];
 
     snprintf(text, sizeof text, "host %s was lost: it has not been heard of for %g s", agent->name,
-             (double)agent->all->config.options->hosts.heartbeat_ms / 1e3);
+             (double)agent->all->common->options->hosts.heartbeat_ms / 1e3);
     remote_start_stop(agent->all->start, agent->host);
     agents_give_up(agent, AGENT_SILENT, text);
 }
@@ -270,11 +270,11 @@ static void on_watch(uv_timer_t *timer)
     struct agents *agents = timer->data;
     struct remote *remote = agents->remote;
     struct wire_message alive = {.kind = WIRE_ALIVE};
-    uint64_t now = launcher_now_ms(), silence = agents->config.options->hosts.heartbeat_ms;
+    uint64_t now = launcher_now_ms(), silence = agents->common->options->hosts.heartbeat_ms;
     bool late = agents->paused || now - remote->watched_ms > LATE(silence);
 
     remote->watched_ms = now;
-    agents->config.calls->watched(agents->config.context); /* notices when this machine has slept */
+    agents->calls->watched(agents->context); /* notices when this machine has slept */
     for (uint32_t i = 0; i < agents->count; i++) {
         struct launcher_agent *agent = &agents->items[i];
 
@@ -304,7 +304,7 @@ int agents_open_remote(struct agents *agents)
     remote = agents->remote = calloc(1, sizeof *remote);
     if (!remote)
         return -ENOMEM;
-    uv_timer_init(agents->config.loop, &remote->watch);
+    uv_timer_init(&agents->common->loop, &remote->watch);
     remote->watch.data = agents;
     remote->key = net_secret_make();
     if (!remote->key)
@@ -318,7 +318,7 @@ int agents_open_remote(struct agents *agents)
         error = open_start(agents);
     if (error)
         return error;
-    remote->watch_ms = agents->config.options->hosts.heartbeat_ms / WATCHES;
+    remote->watch_ms = agents->common->options->hosts.heartbeat_ms / WATCHES;
     if (remote->watch_ms < WATCH_LEAST)
         remote->watch_ms = WATCH_LEAST;
     remote->watched_ms = launcher_now_ms();

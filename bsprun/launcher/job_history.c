@@ -30,22 +30,22 @@ _Static_assert((int)HISTORY_HOST == (int)ESTIMATE_HOST &&
 
 /* ---- Before the job ---- */
 
-static bool is_wanted(const struct job_history_config *config)
+static bool is_wanted(const struct job_history *history)
 {
-    return !config->options->no_history &&
-           (saved_recovers(config->saved) || agents_has_hosts(config->agents));
+    return !history->common->options->no_history &&
+           (saved_recovers(&history->common->saved) || agents_has_hosts(history->agents));
 }
 
 static void name_site(struct job_history *history)
 {
-    const struct agents *agents = history->config.agents;
+    const struct agents *agents = history->agents;
     const char *names[HOSTS_MAX];
     char own[WIRE_NAME_MAX + 1] = "here";
 
     for (uint32_t i = 0; i < agents->count; i++)
         names[i] = agents->items[i].name;
     gethostname(own, sizeof own - 1);
-    history_site_name(history->config.options->lookup("SLURM_CLUSTER_NAME"), own, names,
+    history_site_name(history->common->options->lookup("SLURM_CLUSTER_NAME"), own, names,
                       agents->count, history->site);
 }
 
@@ -70,15 +70,15 @@ static void take_prior(const struct history_site *site, struct estimate *prior)
     guess(&prior->delay, &site->commit);
 }
 
-static void tell_prior(const struct job_history_config *config, const struct history_site *site,
+static void tell_prior(struct common *common, const struct history_site *site,
                        const struct estimate *prior)
 {
     struct estimate_life life = estimate_life(prior, ESTIMATE_HOST);
     char mean[LEARNED_TIME_MAX];
 
-    if (config->options->verbosity == 0 || site->jobs == 0)
+    if (common->options->verbosity == 0 || site->jobs == 0)
         return;
-    notices_say(config->notices, "history of %s: %llu job%s, %.0f failure%s of hosts%s%s",
+    notices_say(&common->notices, "history of %s: %llu job%s, %.0f failure%s of hosts%s%s",
                 site->name, (unsigned long long)site->jobs, site->jobs == 1 ? "" : "s",
                 site->rates[HISTORY_HOST].all_events,
                 site->rates[HISTORY_HOST].all_events == 1 ? "" : "s",
@@ -87,42 +87,45 @@ static void tell_prior(const struct job_history_config *config, const struct his
 
 static void read_prior(struct job_history *own, struct estimate *prior)
 {
-    const struct job_history_config *config = &own->config;
-    bool verbose = config->options->verbosity > 0;
+    struct common *common = own->common;
+    bool verbose = common->options->verbosity > 0;
     struct history history;
     struct history_site site;
     char why[512];
 
-    if (!history_path(config->options->lookup, own->path, why, sizeof why)) {
+    if (!history_path(common->options->lookup, own->path, why, sizeof why)) {
         if (why[0] && verbose)
-            notices_say(config->notices, "%s", why);
+            notices_say(&common->notices, "%s", why);
         return;
     }
     if (history_load(own->path, &history, why, sizeof why) != 0) {
-        notices_say(config->notices, "%s", why);
+        notices_say(&common->notices, "%s", why);
         return;
     }
     own->state = JOB_HISTORY_ON;
     if (history.bad > 0 && verbose)
-        notices_say(config->notices,
+        notices_say(&common->notices,
                     "the history of earlier jobs, %s: %zu line%s left out that cannot be read",
                     own->path, history.bad, history.bad == 1 ? "" : "s");
     history_look(&history, own->site, &site);
-    if (saved_recovers(config->saved))
+    if (saved_recovers(&common->saved))
         take_prior(&site, prior);
-    tell_prior(config, &site, prior);
+    tell_prior(common, &site, prior);
     history_free(&history);
 }
 
-int job_history_open(struct job_history *history, const struct job_history_config *config,
+int job_history_open(struct job_history *history, struct common *common,
+                     const struct agents *agents, const struct evidence *evidence,
                      struct estimate *prior)
 {
-    history->config = *config;
-    history->lives_since_ms = calloc(config->agents->count, sizeof *history->lives_since_ms);
+    history->common = common;
+    history->agents = agents;
+    history->evidence = evidence;
+    history->lives_since_ms = calloc(agents->count, sizeof *history->lives_since_ms);
     if (!history->lives_since_ms)
         return -ENOMEM;
     name_site(history);
-    if (is_wanted(config))
+    if (is_wanted(history))
         read_prior(history, prior);
     return 0;
 }
@@ -169,7 +172,7 @@ static void tell_life(struct job_history *history, const struct launcher_agent *
 /* Of those that live on. */
 static void tell_lives(struct job_history *history)
 {
-    const struct agents *agents = history->config.agents;
+    const struct agents *agents = history->agents;
     struct history_record all = {.kind = HISTORY_SEEN, .fault = HISTORY_HOST};
     uint64_t now = launcher_now_ms();
 
@@ -235,8 +238,8 @@ static void on_written(uv_work_t *work, int status)
     struct job_history *own = work->data;
 
     own->writing = false;
-    if (status == 0 && own->failed && !life_is_said(own->config.life))
-        notices_say(own->config.notices, "%s", own->why);
+    if (status == 0 && own->failed && !life_is_said(&own->common->life))
+        notices_say(&own->common->notices, "%s", own->why);
     if (own->failed)
         own->state = JOB_HISTORY_OFF; /* what comes later would lack what came before */
     write_more(own);
@@ -250,12 +253,12 @@ static void write_more(struct job_history *own)
     own->written_size = own->size;
     own->size = 0;
     own->work.data = own;
-    own->writing = uv_queue_work(own->config.loop, &own->work, on_write, on_written) == 0;
+    own->writing = uv_queue_work(&own->common->loop, &own->work, on_write, on_written) == 0;
 }
 
 static void flush(struct job_history *own)
 {
-    struct estimate now = evidence_estimate(own->config.evidence);
+    struct estimate now = evidence_estimate(own->evidence);
     const struct estimate *before = &own->told;
 
     if (own->state == JOB_HISTORY_OFF)
@@ -281,7 +284,7 @@ void job_history_up(struct job_history *history, const struct launcher_agent *ag
 
 void job_history_running(struct job_history *history)
 {
-    const struct agents *agents = history->config.agents;
+    const struct agents *agents = history->agents;
     double hosts = 0;
 
     for (uint32_t i = 0; i < agents->count; i++)

@@ -3,23 +3,9 @@
 #ifndef BSPRUN_JOB_HISTORY_H
 #define BSPRUN_JOB_HISTORY_H
 
-#include <uv.h>
-
 #include "bsprun/history/history.h"
 #include "bsprun/launcher/agents.h"
 #include "bsprun/launcher/evidence.h"
-#include "bsprun/launcher/saved.h"
-
-/* All must stay. */
-struct job_history_config {
-    uv_loop_t *loop;
-    const struct options *options;
-    const struct saved *saved;
-    const struct agents *agents;
-    const struct evidence *evidence;
-    const struct life *life;
-    struct notices *notices;
-};
 
 enum job_history_state {
     JOB_HISTORY_OFF, /* not wanted, or it cannot be read or written */
@@ -29,7 +15,9 @@ enum job_history_state {
 };
 
 struct job_history {
-    struct job_history_config config;
+    struct common *common;
+    const struct agents *agents;
+    const struct evidence *evidence;
     enum job_history_state state;
     char path[HISTORY_PATH_MAX], site[HISTORY_NAME_MAX + 1];
     uint64_t *lives_since_ms; /* of each host, as far as it has not been told; 0: it is not up */
@@ -47,7 +35,8 @@ struct job_history {
 };
 
 /* Adds what earlier jobs saw to the prior.  0 or -ENOMEM. */
-int job_history_open(struct job_history *history, const struct job_history_config *config,
+int job_history_open(struct job_history *history, struct common *common,
+                     const struct agents *agents, const struct evidence *evidence,
                      struct estimate *prior);
 void job_history_free(struct job_history *history); /* after the loop; also when all is zero */
 

@@ -24,23 +24,26 @@ static bool nothing_was_usable(const struct launcher *launcher)
 static void tell_given_up(struct launcher *launcher)
 {
     struct job_fault fault = job_machine_fault(launcher->machine);
-    uint32_t most = launcher->options->snapshots.max_restarts;
+    uint32_t most = launcher->common.options->snapshots.max_restarts;
     const char *text = launcher_last_fault(launcher);
 
     if (!launcher_has_snapshots(launcher))
-        notices_say(&launcher->notices, "%s, which ends the job", text);
+        notices_say(&launcher->common.notices, "%s, which ends the job", text);
     else if (launcher->committed.term == 0)
-        notices_say(&launcher->notices, "%s, before there was a snapshot to go on from", text);
+        notices_say(&launcher->common.notices, "%s, before there was a snapshot to go on from",
+                    text);
     else if (nothing_was_usable(launcher))
-        notices_say(&launcher->notices, "%s, which ends the job: %s", text, launcher->last_text);
+        notices_say(&launcher->common.notices, "%s, which ends the job: %s", text,
+                    launcher->last_text);
     else if (fault.restarts > most)
-        notices_say(&launcher->notices, "%s; no restart is left (--max-restarts %u%s)", text, most,
+        notices_say(&launcher->common.notices, "%s; no restart is left (--max-restarts %u%s)", text,
+                    most,
                     launcher->fault_repeats > most && most > 0 ? ", each time the same fault" : "");
     else if (job_machine_closed(launcher->machine))
-        notices_say(&launcher->notices,
+        notices_say(&launcher->common.notices,
                     "%s, while the job was ending, where nothing is rolled back any more", text);
     else
-        notices_say(&launcher->notices, "%s, which ends the job", text);
+        notices_say(&launcher->common.notices, "%s, which ends the job", text);
 }
 
 static void tell_stopped(struct launcher *launcher, const struct coord_outcome *outcome)
@@ -48,7 +51,7 @@ static void tell_stopped(struct launcher *launcher, const struct coord_outcome *
     char signal[64];
 
     verdict_signal_text((int)outcome->signal, signal, sizeof signal);
-    notices_say(&launcher->notices, "the job was stopped by signal %s", signal);
+    notices_say(&launcher->common.notices, "the job was stopped by signal %s", signal);
 }
 
 /* What is worth going on from: the program's own end is not, and what was refused will be again. */
@@ -83,7 +86,8 @@ static void tell_behind(struct launcher *launcher, int pid)
 
     if (pid >= 0)
         snprintf(who, sizeof who, "process %d", pid);
-    notices_say(&launcher->notices, "%s has not written all that it wrote before a rollback", who);
+    notices_say(&launcher->common.notices, "%s has not written all that it wrote before a rollback",
+                who);
 }
 
 /* Which a process has done itself, on its own stderr. */
@@ -115,31 +119,31 @@ void launcher_tell_reason(struct launcher *launcher, int status)
     char text[JOB_REASON_MAX];
 
     if (launcher->end_told || is_told_by_process(launcher) ||
-        (is_own_status(launcher, status) && launcher->options->verbosity == 0))
+        (is_own_status(launcher, status) && launcher->common.options->verbosity == 0))
         return;
     if (launcher->output.closed)
-        notices_say(&launcher->notices, "not all of the output could be written");
+        notices_say(&launcher->common.notices, "not all of the output could be written");
     else if (launcher->fault_text && launcher->forced_status)
-        notices_say(&launcher->notices, "%s, which ends the job", launcher->fault_text);
+        notices_say(&launcher->common.notices, "%s, which ends the job", launcher->fault_text);
     else if (launcher->machine && job_machine_state(launcher->machine) == JOB_MACHINE_OVER &&
              job_machine_outcome(launcher->machine).status != 0)
-        notices_say(&launcher->notices, "%s", job_machine_reason(launcher->machine, text));
+        notices_say(&launcher->common.notices, "%s", job_machine_reason(launcher->machine, text));
     else
-        notices_say(&launcher->notices, "the job ended with status %d", status);
+        notices_say(&launcher->common.notices, "the job ended with status %d", status);
 }
 
 /* As `| head -1` ends a command: whoever reads no more wants no report of it either. */
 static bool is_reader_gone(const struct launcher *launcher)
 {
-    return launcher->options->verbosity == 0 && launcher->status == SIGNAL_STATUS + SIGPIPE &&
-           process_reader_gone(STDOUT_FILENO);
+    return launcher->common.options->verbosity == 0 &&
+           launcher->status == SIGNAL_STATUS + SIGPIPE && process_reader_gone(STDOUT_FILENO);
 }
 
 /* What Processor Zero said, or what bsprun itself decided. */
 void launcher_tell_end(struct launcher *launcher)
 {
     struct coord_outcome outcome = job_machine_outcome(launcher->machine);
-    unsigned lines = launcher->notices.lines;
+    unsigned lines = launcher->common.notices.lines;
     int pid;
 
     if (outcome.cause == WIRE_CAUSE_NONE && output_behind(&launcher->output, &pid))
@@ -149,7 +153,7 @@ void launcher_tell_end(struct launcher *launcher)
     if (launcher->end_told)
         ; /* said when it happened */
     else if (outcome.cause == WIRE_CAUSE_SAVED)
-        notices_say(&launcher->notices, "%s",
+        notices_say(&launcher->common.notices, "%s",
                     !launcher->last_text     ? "stopped without a new snapshot"
                     : launcher->last_text[0] ? launcher->last_text
                                              : "stopped after a snapshot, as asked");
@@ -158,12 +162,12 @@ void launcher_tell_end(struct launcher *launcher)
              launcher->fault_text)
         tell_given_up(launcher);
     else if (launcher->last_text && launcher->last_text[0])
-        notices_say(&launcher->notices, "%s", launcher->last_text);
+        notices_say(&launcher->common.notices, "%s", launcher->last_text);
     else if (!launcher->last_text && outcome.cause == WIRE_CAUSE_STOPPED)
         tell_stopped(launcher, &outcome);
     else if (!launcher->last_text && launcher->fault_text)
         tell_given_up(launcher);
-    if (launcher->status != 0 && launcher->notices.lines == lines)
+    if (launcher->status != 0 && launcher->common.notices.lines == lines)
         launcher_tell_reason(launcher, launcher->status);
     if (launcher->last_table && !launcher->end_told && !is_about_snapshots(launcher->last_cause))
         fputs(launcher->last_table, stderr);

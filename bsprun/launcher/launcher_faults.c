@@ -31,9 +31,10 @@ void launcher_tell_rollback(struct launcher *launcher, const struct coord_name *
     if (from)
         snprintf(where, sizeof where, "the job goes on from superstep %llu ",
                  (unsigned long long)from->superstep);
-    notices_say(&launcher->notices, "%s; %s(restart %u of %u since the last committed snapshot%s)",
+    notices_say(&launcher->common.notices,
+                "%s; %s(restart %u of %u since the last committed snapshot%s)",
                 launcher_last_fault(launcher), where, fault.restarts,
-                launcher->options->snapshots.max_restarts, again);
+                launcher->common.options->snapshots.max_restarts, again);
 }
 
 void launcher_fault_text(struct launcher *launcher, const char *text)

@@ -23,9 +23,9 @@ static bool owes_report(const struct launcher *launcher, const struct launcher_a
 
 void launcher_tell_incomplete(struct launcher *launcher, const struct launcher_agent *agent)
 {
-    if (!life_is_over(&launcher->life) || !owes_report(launcher, agent))
+    if (!life_is_over(&launcher->common.life) || !owes_report(launcher, agent))
         return;
-    notices_say(&launcher->notices,
+    notices_say(&launcher->common.notices,
                 "host %s has not said that it is done: some of its output may be missing",
                 agent->name);
     if (launcher->status == 0)
@@ -46,9 +46,9 @@ static bool has_all_reports(const struct launcher *launcher)
  * matter. */
 static void wind_up(struct launcher *launcher)
 {
-    if (launcher->life.state == LIFE_CLOSED)
+    if (launcher->common.life.state == LIFE_CLOSED)
         return;
-    life_move(&launcher->life, LIFE_CLOSED);
+    life_move(&launcher->common.life, LIFE_CLOSED);
     learning_end(&launcher->learning, false);
     for (int i = 0; i < LAUNCHER_STOPS; i++)
         uv_unref((uv_handle_t *)&launcher->stops[i]);
@@ -68,19 +68,19 @@ void launcher_finish(struct launcher *launcher)
 {
     struct wire_message farewell = {.kind = WIRE_EXIT};
 
-    if (!life_is_over(&launcher->life) || life_is_said(&launcher->life) ||
+    if (!life_is_over(&launcher->common.life) || life_is_said(&launcher->common.life) ||
         !has_all_reports(launcher))
         return;
-    if (launcher->life.state == LIFE_OVER) {
-        life_move(&launcher->life, LIFE_FLUSHED);
+    if (launcher->common.life.state == LIFE_OVER) {
+        life_move(&launcher->common.life, LIFE_FLUSHED);
         output_flush(&launcher->output);
     }
-    if (life_is_said(&launcher->life) || !output_is_out(&launcher->output))
+    if (life_is_said(&launcher->common.life) || !output_is_out(&launcher->output))
         return;
-    life_move(&launcher->life, LIFE_SAID);
+    life_move(&launcher->common.life, LIFE_SAID);
     if (launcher->output.closed && launcher->status == 0)
         launcher->status = 1; /* not all of it has reached the user */
-    notices_clear(&launcher->notices);
+    notices_clear(&launcher->common.notices);
     launcher_tell_report(launcher);
     launcher_write_report(launcher);
     launcher_tell_end(launcher);
@@ -94,11 +94,11 @@ void launcher_line_ended(void *context)
 {
     struct launcher *launcher = context;
 
-    if (launcher->forced_status && !life_is_over(&launcher->life)) {
+    if (launcher->forced_status && !life_is_over(&launcher->common.life)) {
         launcher_over(launcher, LIFE_SAID, launcher->forced_status);
         agents_cut_lines(&launcher->agents);
     }
-    if (life_is_said(&launcher->life) && !agents_has_lines(&launcher->agents))
+    if (life_is_said(&launcher->common.life) && !agents_has_lines(&launcher->agents))
         wind_up(launcher);
 }
 
@@ -118,7 +118,7 @@ static void on_reports_late(uv_timer_t *timer)
 {
     struct launcher *launcher = timer->data;
 
-    if (life_is_said(&launcher->life)) {
+    if (life_is_said(&launcher->common.life)) {
         agents_cut_lines(&launcher->agents); /* somebody does not leave */
     } else if (!somebody_speaks(launcher)) {
         for (uint32_t i = 0; i < launcher->agents.count; i++)
@@ -134,10 +134,10 @@ static void on_reports_late(uv_timer_t *timer)
 
 void launcher_event(struct launcher *launcher, struct job_event event)
 {
-    bool was_over = life_is_over(&launcher->life);
+    bool was_over = life_is_over(&launcher->common.life);
 
     launcher_step(launcher, event);
-    if (was_over || !life_is_over(&launcher->life))
+    if (was_over || !life_is_over(&launcher->common.life))
         return;
     if (agents_has_hosts(&launcher->agents))
         uv_timer_start(&launcher->machine_timer, on_reports_late, REPORTS_LATE_MS, 0);
@@ -169,9 +169,9 @@ void launcher_wrong_input(void *context, const char *text)
 {
     struct launcher *launcher = context;
 
-    if (life_is_over(&launcher->life) || launcher->end_told)
+    if (life_is_over(&launcher->common.life) || launcher->end_told)
         return;
-    notices_say(&launcher->notices, "%s", text);
+    notices_say(&launcher->common.notices, "%s", text);
     launcher->forced_status = 1;
     launcher->end_told = true;
     launcher_event(

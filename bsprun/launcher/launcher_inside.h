@@ -15,22 +15,18 @@
  *
  * They stand on modules that know nothing of each other's insides: agents.h (sessions with agents),
  * output.h, stdin.h, learning.h (failures and costs; job_history.h), saved.h (the directory of
- * snapshots), job_machine.h (what is to be done), account.h, notices.h, life.h.
+ * snapshots), job_machine.h (what is to be done), account.h; and all share what is in common.h.
  */
 #ifndef BSPRUN_LAUNCHER_INSIDE_H
 #define BSPRUN_LAUNCHER_INSIDE_H
 
-#include <uv.h>
-
 #include "bsprun/launcher/account.h"
 #include "bsprun/launcher/agents.h"
+#include "bsprun/launcher/common.h"
 #include "bsprun/launcher/job_machine.h"
 #include "bsprun/launcher/launcher.h"
 #include "bsprun/launcher/learning.h"
-#include "bsprun/launcher/life.h"
-#include "bsprun/launcher/notices.h"
 #include "bsprun/launcher/output.h"
-#include "bsprun/launcher/saved.h"
 #include "bsprun/launcher/show.h"
 #include "bsprun/launcher/stdin.h"
 #include "bsprun/status/status_socket.h"
@@ -47,17 +43,11 @@ struct host_places {
 };
 
 struct launcher {
-    const struct options *options;
-    const struct process_signals *process_signals;
-    uv_loop_t loop;
-    struct life life;
-    struct notices notices;
+    struct common common;
     struct agents agents;
-    struct saved saved;
     struct output output;
     struct stdin_relay input;
     struct learning learning;
-    unsigned char job[WIRE_JOB_SIZE];
 
     /* What the user wants. */
     uv_signal_t stops[LAUNCHER_STOPS], save_signal, window_signal;
@@ -118,7 +108,7 @@ struct launcher {
 
 static inline bool launcher_has_snapshots(const struct launcher *launcher)
 {
-    return saved_recovers(&launcher->saved);
+    return saved_recovers(&launcher->common.saved);
 }
 
 /* ---- launcher_talk.c ---- */

@@ -44,7 +44,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     message.elect.hosts = (struct wire_host_list){hosts, members};
     if (agents_has_hosts(&launcher->agents))
         message.elect.addresses = (struct wire_texts){addresses, members};
-    if (launcher->options->hosts.load) {
+    if (launcher->common.options->hosts.load) {
         message.elect.busy = (struct wire_numbers){busy, members};
         message.elect.speeds = (struct wire_numbers){speeds, members};
     }
@@ -52,7 +52,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     message.elect.wanted = job_machine_wanted(launcher->machine);
     message.elect.begun = (struct wire_begun_list){lineage->items, lineage->count};
     message.elect.avoid = (struct wire_begun_list){avoid, count};
-    message.elect.by_node = launcher->options->hosts.by_node;
+    message.elect.by_node = launcher->common.options->hosts.by_node;
     message.elect.faults = launcher->faults;
     learning_elect(&launcher->learning, members, &room, &message.elect);
     if (message.elect.restore)
@@ -66,10 +66,10 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
 static void record_term(struct launcher *launcher, const struct job_effect *effect)
 {
     char error[SAVED_TEXT];
-    uint32_t failed = saved_term(&launcher->saved, effect->term, effect->name, error);
+    uint32_t failed = saved_term(&launcher->common.saved, effect->term, effect->name, error);
 
     if (failed)
-        notices_say(&launcher->notices, "%s", error);
+        notices_say(&launcher->common.notices, "%s", error);
     launcher_step(launcher, (struct job_event){.kind = JOB_EVENT_RECORDED,
                                                .term = effect->term,
                                                .name = effect->name,
@@ -80,9 +80,9 @@ static void record_term(struct launcher *launcher, const struct job_effect *effe
     account_stopped(&launcher->account, launcher_now_ms());
     account_back(&launcher->account, effect->name);
     output_go_back(&launcher->output, effect->name);
-    if (launcher->options->verbosity > 0 && !launcher->fault_untold)
-        notices_say(&launcher->notices, "job %s goes on from superstep %llu",
-                    store_job_name(launcher->saved.store),
+    if (launcher->common.options->verbosity > 0 && !launcher->fault_untold)
+        notices_say(&launcher->common.notices, "job %s goes on from superstep %llu",
+                    store_job_name(launcher->common.saved.store),
                     (unsigned long long)effect->name.superstep);
     launcher_tell_rollback(launcher, &effect->name);
 }
@@ -91,9 +91,9 @@ static void record_finish(struct launcher *launcher, const struct job_effect *ef
 {
     char error[SAVED_TEXT];
 
-    if (saved_finish(&launcher->saved, effect->status, effect->term, launcher->committed.superstep,
-                     error))
-        notices_say(&launcher->notices, "%s", error);
+    if (saved_finish(&launcher->common.saved, effect->status, effect->term,
+                     launcher->committed.superstep, error))
+        notices_say(&launcher->common.notices, "%s", error);
     else
         launcher->finish_noted = true;
     launcher_step(launcher, (struct job_event){.kind = JOB_EVENT_FINISH_RECORDED});
@@ -103,11 +103,11 @@ void launcher_over(struct launcher *launcher, enum life_state state, int status)
 {
     bool well = job_machine_outcome(launcher->machine).cause == WIRE_CAUSE_NONE;
 
-    life_move(&launcher->life, state);
+    life_move(&launcher->common.life, state);
     launcher->status = status;
-    agents_over(&launcher->agents, !launcher->saved.store ? LEFTOVERS_STAY
-                                   : well                 ? LEFTOVERS_COPIES_DIE
-                                                          : LEFTOVERS_DIE);
+    agents_over(&launcher->agents, !launcher->common.saved.store ? LEFTOVERS_STAY
+                                   : well                        ? LEFTOVERS_COPIES_DIE
+                                                                 : LEFTOVERS_DIE);
 }
 
 static void leave(struct launcher *launcher, const struct job_effect *effect)
@@ -121,7 +121,7 @@ static void leave(struct launcher *launcher, const struct job_effect *effect)
         status = launcher->forced_status;
     else if (outcome.cause == WIRE_CAUSE_HOST_LOST && launcher->agent_status > 0)
         status = launcher->agent_status;
-    if (!life_is_over(&launcher->life)) /* else a forced status has ended it before */
+    if (!life_is_over(&launcher->common.life)) /* else a forced status has ended it before */
         launcher_over(launcher, LIFE_OVER, status);
     learning_end(&launcher->learning, asked && !launcher->wished);
 }
@@ -241,7 +241,7 @@ static uint32_t own_host(const struct launcher *launcher)
 
 bool launcher_begin_job(struct launcher *launcher)
 {
-    const struct saved *saved = &launcher->saved;
+    const struct saved *saved = &launcher->common.saved;
     struct wire_host hosts[HOSTS_MAX];
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
@@ -251,13 +251,13 @@ bool launcher_begin_job(struct launcher *launcher)
         .hosts = hosts,
         .spares = launcher->agents.spares,
         .own = own_host(launcher),
-        .fence_ms = launcher->options->hosts.heartbeat_ms,
+        .fence_ms = launcher->common.options->hosts.heartbeat_ms,
         .snapshots = launcher_has_snapshots(launcher),
         .restore = saved->restart,
-        .wanted = launcher->options->snapshots.restart_at,
+        .wanted = launcher->common.options->snapshots.restart_at,
         .last_term = saved->last_term,
         .lineage = saved->lineage,
-        .max_restarts = launcher->options->snapshots.max_restarts,
+        .max_restarts = launcher->common.options->snapshots.max_restarts,
     };
     struct job_effects effects;
 

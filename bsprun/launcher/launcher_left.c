@@ -41,7 +41,7 @@ static bool is_there(const struct launcher *launcher, const char *name)
 static bool find_holders(const struct launcher *launcher, const struct manifest *manifest,
                          uint32_t pid, char *text, size_t size)
 {
-    uint32_t copies = launcher->options->hosts.copies, count = manifest->hosts.count;
+    uint32_t copies = launcher->common.options->hosts.copies, count = manifest->hosts.count;
     size_t used = 0;
 
     text[0] = '\0';
@@ -66,7 +66,7 @@ static void note_lack(void *context, const struct store_fault *fault)
     if (look->count == LACKS_MOST || fault->pid < 0)
         return;
     *lack = (struct lack){(uint32_t)fault->pid, fault->superstep, fault->term, ""};
-    if (store_manifest(look->launcher->saved.store, fault->superstep, fault->term, &manifest,
+    if (store_manifest(look->launcher->common.saved.store, fault->superstep, fault->term, &manifest,
                        NULL) != 0)
         return;
     if (lack->pid >= manifest.nprocs ||
@@ -82,16 +82,16 @@ static void tell_lacks(struct launcher *launcher, const struct look *look,
     for (uint32_t i = 0; i < look->count; i++) {
         const struct lack *lack = &look->lacks[i];
 
-        notices_say(&launcher->notices,
+        notices_say(&launcher->common.notices,
                     "the image %llu.%u/%u.img, of process %u, is neither in %s nor on a host that "
                     "is in the job now; it was on host %s",
                     (unsigned long long)lack->superstep, lack->term, lack->pid, lack->pid,
-                    launcher->saved.directory, lack->hosts[0] ? lack->hosts : "(unknown)");
+                    launcher->common.saved.directory, lack->hosts[0] ? lack->hosts : "(unknown)");
     }
-    notices_say(&launcher->notices,
+    notices_say(&launcher->common.notices,
                 "the snapshots are kept: bsprun --restart %s%s goes on from superstep %llu when %s "
                 "of these hosts is up and among the hosts of the job (--hosts)",
-                launcher->saved.directory, at, (unsigned long long)manifest->superstep,
+                launcher->common.saved.directory, at, (unsigned long long)manifest->superstep,
                 look->count > 1 ? "for each image one" : "one");
 }
 
@@ -106,35 +106,38 @@ static void tell_elsewhere(struct launcher *launcher)
             used += (size_t)snprintf(hosts + used, sizeof hosts - used, "%s%s", used ? ", " : "",
                                      launcher->agents.items[i].name);
     if (used > 0)
-        notices_say(&launcher->notices,
+        notices_say(&launcher->common.notices,
                     "the snapshot of superstep %llu is not on this host but on %s, each of which "
                     "has some of it in %s (or bspzero-store-%u-NUMBER of its TMPDIR): on one of "
                     "them, with the others up, bsprun --restart %s goes on from there",
                     (unsigned long long)launcher->committed.superstep, hosts,
-                    launcher->saved.directory, (unsigned)getuid(), launcher->saved.directory);
+                    launcher->common.saved.directory, (unsigned)getuid(),
+                    launcher->common.saved.directory);
 }
 
 void launcher_tell_left(struct launcher *launcher)
 {
-    bool refused = launcher->saved.restart && launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED;
-    uint64_t wanted = refused ? launcher->options->snapshots.restart_at : WIRE_NEVER;
+    bool refused =
+        launcher->common.saved.restart && launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED;
+    uint64_t wanted = refused ? launcher->common.options->snapshots.restart_at : WIRE_NEVER;
     char at[32] = "", note[SAVED_TEXT], error[SAVED_TEXT];
     struct look look = {.launcher = launcher};
     struct manifest manifest;
 
-    if (launcher->committed.term == 0 || access(launcher->saved.folder, F_OK) != 0)
+    if (launcher->committed.term == 0 || access(launcher->common.saved.folder, F_OK) != 0)
         return;
     if (wanted != WIRE_NEVER)
         snprintf(at, sizeof at, "@%llu", (unsigned long long)wanted);
-    if (store_newest(launcher->saved.store, wanted, WIRE_NEVER, &manifest, note, error) != 0) {
+    if (store_newest(launcher->common.saved.store, wanted, WIRE_NEVER, &manifest, note, error) !=
+        0) {
         tell_elsewhere(launcher);
         return;
     }
-    store_check(launcher->saved.store, &manifest, false, note_lack, &look);
+    store_check(launcher->common.saved.store, &manifest, false, note_lack, &look);
     if (look.count > 0)
         tell_lacks(launcher, &look, &manifest, at);
     else
-        notices_say(&launcher->notices, "bsprun --restart %s%s goes on from superstep %llu",
-                    launcher->saved.directory, at, (unsigned long long)manifest.superstep);
+        notices_say(&launcher->common.notices, "bsprun --restart %s%s goes on from superstep %llu",
+                    launcher->common.saved.directory, at, (unsigned long long)manifest.superstep);
     manifest_free(&manifest);
 }

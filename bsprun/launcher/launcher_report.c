@@ -35,7 +35,7 @@ void launcher_tell_report(struct launcher *launcher)
 
     if (!table)
         return;
-    notices_say(&launcher->notices, "%s", table);
+    notices_say(&launcher->common.notices, "%s", table);
     free(table);
     if (!launcher_has_snapshots(launcher))
         return;
@@ -46,12 +46,12 @@ void launcher_tell_report(struct launcher *launcher)
                                (double)launcher->account.lost_ms / 1e3,
                                (double)launcher->account.down_ms / 1e3, launcher->faults,
                                launcher->process_faults, launcher->process_count,
-                               launcher->saved.restart});
+                               launcher->common.saved.restart});
     if (table)
-        notices_say(&launcher->notices, "%s", table);
+        notices_say(&launcher->common.notices, "%s", table);
     free(table);
     usage_bytes_text(launcher->snapshot_bytes, size, sizeof size);
-    notices_say(&launcher->notices,
+    notices_say(&launcher->common.notices,
                 "%llu snapshot%s, %s, %.3f s of pauses; %u fault%s recovered from; %.3f s "
                 "lost, %.3f s down",
                 (unsigned long long)launcher->snapshots, launcher->snapshots == 1 ? "" : "s", size,
@@ -60,7 +60,7 @@ void launcher_tell_report(struct launcher *launcher)
                 (double)launcher->account.down_ms / 1e3);
     table = learning_table(&launcher->learning);
     if (table)
-        notices_say(&launcher->notices, "%s", table);
+        notices_say(&launcher->common.notices, "%s", table);
     free(table);
 }
 
@@ -68,14 +68,14 @@ void launcher_tell_report(struct launcher *launcher)
 
 void launcher_write_report(struct launcher *launcher)
 {
-    const char *path = launcher->options->report_file;
+    const char *path = launcher->common.options->report_file;
     struct learned_facts facts = learning_facts(&launcher->learning);
     uint64_t now = launcher_now_ms(), supersteps = 0;
     FILE *file = path ? fopen(path, "we") : NULL;
     struct bspz_json json = {.file = file};
 
     if (path && !file)
-        notices_say(&launcher->notices, "--report=%s: %m", path);
+        notices_say(&launcher->common.notices, "--report=%s: %m", path);
     if (!file)
         return;
     for (uint32_t i = 0; i < launcher->usage_count; i++)
@@ -99,5 +99,5 @@ void launcher_write_report(struct launcher *launcher)
     learned_json(&json, "failures", &facts);
     bspz_json_end(&json);
     if (fclose(file) != 0)
-        notices_say(&launcher->notices, "--report=%s: %m", path);
+        notices_say(&launcher->common.notices, "--report=%s: %m", path);
 }

@@ -16,10 +16,10 @@
 
 static void fill_snapshots(const struct launcher *launcher, struct wire_start *start)
 {
-    const struct options_snapshots *snapshots = &launcher->options->snapshots;
+    const struct options_snapshots *snapshots = &launcher->common.options->snapshots;
 
-    start->store = launcher->saved.folder;
-    start->home = launcher->saved.home;
+    start->store = launcher->common.saved.folder;
+    start->home = launcher->common.saved.home;
     start->recover = launcher_has_snapshots(launcher);
     start->rule = start->recover ? snapshots->rule : WIRE_RULE_OFF;
     start->every = snapshots->every;
@@ -27,12 +27,12 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
     start->bounded = snapshots->bounded;
     start->async = snapshots->async;
     start->keep = snapshots->keep;
-    start->copies = launcher->options->hosts.copies;
+    start->copies = launcher->common.options->hosts.copies;
     start->stop_on_failure = snapshots->on_refusal != ON_REFUSAL_CONTINUE;
     start->stop_on_late_failure = snapshots->on_refusal == ON_REFUSAL_STOP;
     start->excluded = (struct wire_texts){snapshots->excluded, (uint32_t)snapshots->excluded_count};
-    start->options = (struct wire_texts){(const char *const *)launcher->options->kept,
-                                         (uint32_t)launcher->options->kept_count};
+    start->options = (struct wire_texts){(const char *const *)launcher->common.options->kept,
+                                         (uint32_t)launcher->common.options->kept_count};
     if (start->stdio == WIRE_STDIO_INHERIT)
         start->stdio = WIRE_STDIO_PLAIN;
 }
@@ -41,7 +41,7 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
 static void name_program(struct launcher *launcher, const struct launcher_agent *agent,
                          struct wire_start *start)
 {
-    const struct options *options = launcher->options;
+    const struct options *options = launcher->common.options;
     char found[PATH_MAX];
 
     start->program = options->command[0];
@@ -58,10 +58,10 @@ static void name_program(struct launcher *launcher, const struct launcher_agent 
 static void fill_program(struct launcher *launcher, const struct launcher_agent *agent,
                          struct wire_start *start)
 {
-    const struct options *options = launcher->options;
-    const struct manifest *manifest = &launcher->saved.manifest;
+    const struct options *options = launcher->common.options;
+    const struct manifest *manifest = &launcher->common.saved.manifest;
 
-    bool restores = launcher->saved.store && job_machine_restores(launcher->machine);
+    bool restores = launcher->common.saved.store && job_machine_restores(launcher->machine);
 
     start->program = start->directory = "";
     start->resume = restores || agent->host != job_machine_program(launcher->machine);
@@ -76,8 +76,8 @@ static void fill_program(struct launcher *launcher, const struct launcher_agent 
     }
     if (!restores)
         return; /* processes are made there of the image of process 0 */
-    saved_look(&launcher->saved);
-    if (!launcher->saved.has_manifest)
+    saved_look(&launcher->common.saved);
+    if (!launcher->common.saved.has_manifest)
         return;
     start->program = manifest->program;
     start->arguments = manifest->arguments;
@@ -89,7 +89,7 @@ static void fill_program(struct launcher *launcher, const struct launcher_agent 
 /* What is left of it for an agent that replaces another one. */
 static uint64_t time_left(struct launcher *launcher)
 {
-    uint64_t all = (uint64_t)(launcher->options->timeout * 1e9);
+    uint64_t all = (uint64_t)(launcher->common.options->timeout * 1e9);
 
     if (launcher->begun_ms == 0)
         launcher->begun_ms = launcher_now_ms();
@@ -102,14 +102,14 @@ static uint64_t time_left(struct launcher *launcher)
 
 static void send_start(struct launcher *launcher, struct launcher_agent *agent)
 {
-    const struct options *options = launcher->options;
+    const struct options *options = launcher->common.options;
     struct wire_message message = {.kind = WIRE_START};
     struct wire_start *start = &message.start;
     struct window window = window_look();
 
     start->host = agent->host;
     start->bind = options->bind;
-    start->stdio = launcher->output.config.mode;
+    start->stdio = launcher->output.mode;
     start->terminals = window.terminals;
     start->discards = window.discards;
     start->rows = window.rows;
@@ -121,7 +121,7 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
     start->consult_every = options->faults.consult_every;
     start->abort_at = options->faults.abort_at;
     fill_program(launcher, agent, start);
-    if (launcher->saved.store)
+    if (launcher->common.saved.store)
         fill_snapshots(launcher, start);
     agents_send(agent, &message);
 }
@@ -129,7 +129,8 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
 static void start_if_possible(struct launcher *launcher, struct launcher_agent *agent)
 {
     bool begins = agent->host == job_machine_program(launcher->machine) &&
-                  !job_machine_restores(launcher->machine) && launcher->options->processes == 0;
+                  !job_machine_restores(launcher->machine) &&
+                  launcher->common.options->processes == 0;
     uint32_t slots;
 
     if (agent->state != AGENT_UP || (begins && !agents_slots(&launcher->agents, &slots)))

@@ -11,11 +11,11 @@
 /* As it was given to bsprun, this time or when the job began. */
 static char *join_command(const struct launcher *launcher)
 {
-    const struct options *options = launcher->options;
-    const struct wire_texts *before = &launcher->saved.manifest.arguments;
-    uint32_t count = options->command_length > 0    ? (uint32_t)options->command_length
-                     : launcher->saved.has_manifest ? before->count
-                                                    : 0;
+    const struct options *options = launcher->common.options;
+    const struct wire_texts *before = &launcher->common.saved.manifest.arguments;
+    uint32_t count = options->command_length > 0           ? (uint32_t)options->command_length
+                     : launcher->common.saved.has_manifest ? before->count
+                                                           : 0;
     char *line = NULL;
     size_t size;
     FILE *file = open_memstream(&line, &size);
@@ -68,7 +68,8 @@ static void describe(void *context, struct status_facts *facts)
     facts->os_pid = (int)getpid();
     facts->program = launcher->command_line;
     facts->directory = launcher->directory;
-    facts->job = launcher_has_snapshots(launcher) ? store_job_name(launcher->saved.store) : "";
+    facts->job =
+        launcher_has_snapshots(launcher) ? store_job_name(launcher->common.saved.store) : "";
     facts->term = job_machine_term(launcher->machine);
     facts->restarts = launcher->faults;
     facts->snapshots = launcher_has_snapshots(launcher);
@@ -122,13 +123,13 @@ static void show_progress(struct launcher *launcher, const struct wire_status *s
     struct progress *progress = &launcher->progress;
     char text[256];
 
-    progress->total = launcher->options->total_supersteps;
+    progress->total = launcher->common.options->total_supersteps;
     progress->has_snapshot = launcher_has_snapshots(launcher) && launcher->committed.term > 0;
     progress->snapshot = launcher->committed.superstep;
     progress->restarts = launcher->faults;
     progress_text(status, progress, text, sizeof text);
-    if (!life_is_over(&launcher->life))
-        notices_progress(&launcher->notices, text);
+    if (!life_is_over(&launcher->common.life))
+        notices_progress(&launcher->common.notices, text);
 }
 
 /* The names in it live as long as the message and are not kept. */
@@ -169,7 +170,7 @@ void launcher_take_status(struct launcher *launcher, const struct launcher_agent
     all.ranks.items = rows;
     all.seconds = launcher->status_seconds;
     all.processes = launcher->status_processes;
-    if (rows && launcher->options->progress)
+    if (rows && launcher->common.options->progress)
         show_progress(launcher, &all);
     free(rows);
 }
@@ -200,7 +201,7 @@ void launcher_open_status(struct launcher *launcher,
         launcher->directory = strdup("?");
     if (launcher->command_line && launcher->directory)
         launcher->status_socket =
-            status_socket_open(&launcher->loop, &launcher->status_calls, launcher);
+            status_socket_open(&launcher->common.loop, &launcher->status_calls, launcher);
 }
 
 void launcher_close_status(struct launcher *launcher)

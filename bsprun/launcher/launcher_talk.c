@@ -92,8 +92,8 @@ static void note_snapshot(struct launcher *launcher, const struct wire_saved *sa
     learning_saved(&launcher->learning, saved->size);
     launcher->pause_ns += saved->pause_ns;
     usage_bytes_text(saved->size, size, sizeof size);
-    if (launcher->options->verbosity > 0 && launcher_has_snapshots(launcher))
-        notices_say(&launcher->notices,
+    if (launcher->common.options->verbosity > 0 && launcher_has_snapshots(launcher))
+        notices_say(&launcher->common.notices,
                     "snapshot of superstep %llu: %s, paused %.1f ms, committed after %.1f ms",
                     (unsigned long long)saved->superstep, size, (double)saved->pause_ns / 1e6,
                     (double)saved->commit_ns / 1e6);
@@ -159,8 +159,8 @@ static void take_hello(struct launcher *launcher, struct launcher_agent *agent,
     agents_hello(agent, hello);
     learning_up(&launcher->learning, agent);
     launcher_forget_status(launcher, agent->host);
-    if (launcher->options->verbosity >= 2 && agents_has_hosts(&launcher->agents))
-        notices_say(&launcher->notices, "host %s has come", agent->name);
+    if (launcher->common.options->verbosity >= 2 && agents_has_hosts(&launcher->agents))
+        notices_say(&launcher->common.notices, "host %s has come", agent->name);
     if (job_machine_program(launcher->machine) == agent->host)
         stdin_set_reader(&launcher->input, agent);
     launcher_start_when_possible(launcher);
@@ -169,7 +169,7 @@ static void take_hello(struct launcher *launcher, struct launcher_agent *agent,
 /* Where the user has said which hosts there are. */
 static void tell_crowded(struct launcher *launcher, const struct wire_registration *registration)
 {
-    const struct options *options = launcher->options;
+    const struct options *options = launcher->common.options;
     char line[HOSTS_ERROR];
     uint64_t slots = 0;
 
@@ -179,7 +179,7 @@ static void tell_crowded(struct launcher *launcher, const struct wire_registrati
     if ((agents_has_hosts(&launcher->agents) || launcher->agents.items[0].slots > 0) &&
         !options->hosts.oversubscribe &&
         hosts_crowded(registration->wanted, (uint32_t)options->processes, slots, line))
-        notices_say(&launcher->notices, "%s", line);
+        notices_say(&launcher->common.notices, "%s", line);
 }
 
 static void tell_machine(struct launcher *launcher, struct launcher_agent *agent,
@@ -223,9 +223,9 @@ static void take_link_lost(struct launcher *launcher, const struct launcher_agen
     uint32_t peer = message->link_lost.peer;
 
     if (message->envelope.term == job_machine_term(launcher->machine) &&
-        agents_of(&launcher->agents, peer) && launcher->options->verbosity > 0 &&
-        !life_is_over(&launcher->life))
-        notices_say(&launcher->notices, "host %s has lost host %s: %s", agent->name,
+        agents_of(&launcher->agents, peer) && launcher->common.options->verbosity > 0 &&
+        !life_is_over(&launcher->common.life))
+        notices_say(&launcher->common.notices, "host %s has lost host %s: %s", agent->name,
                     launcher->agents.items[peer].name, message->link_lost.text);
     if (message->envelope.term == job_machine_term(launcher->machine) && peer != agent->host)
         snprintf(launcher->link_text, sizeof launcher->link_text, "%s", message->link_lost.text);
@@ -277,10 +277,10 @@ static void on_message(void *context, struct launcher_agent *agent,
         launcher_asked_by_agent(launcher, (int)message->stop.signal);
         break;
     case WIRE_NOTICE:
-        notices_say(&launcher->notices, "%s", message->notice.text);
+        notices_say(&launcher->common.notices, "%s", message->notice.text);
         break;
     case WIRE_TRACE:
-        notices_say(&launcher->notices, "%s", message->trace.text);
+        notices_say(&launcher->common.notices, "%s", message->trace.text);
         break;
     case WIRE_STATUS:
         if (agent->host == job_machine_zero(launcher->machine) &&
@@ -345,7 +345,7 @@ static void on_forgot(void *context, struct launcher_agent *agent, bool ended)
 
     if (ended)
         launcher_tell_incomplete(launcher, agent);
-    if (life_is_over(&launcher->life) || !launcher_has_snapshots(launcher))
+    if (life_is_over(&launcher->common.life) || !launcher_has_snapshots(launcher))
         output_leave(&launcher->output, agent->host);
 }
 
@@ -390,7 +390,7 @@ static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss
     if (agent->local) {
         launcher->agent_status = status;
         if (!launcher_has_snapshots(launcher) &&
-            launcher->life.signals <= 2) /* else we killed it */
+            launcher->common.life.signals <= 2) /* else we killed it */
             launcher->forced_status = status;
     }
     launcher_event(launcher,

@@ -22,8 +22,8 @@ static void ask_to_stop(struct launcher *launcher, int signal)
     if (launcher_has_snapshots(launcher) && (signal == SIGTERM || signal == SIGUSR2)) {
         event.kind = JOB_EVENT_SAVE;
         event.stop = true;
-        event.grace_ms = launcher->options->snapshots.grace_ms;
-        launcher->saving_ms = uv_now(&launcher->loop);
+        event.grace_ms = launcher->common.options->snapshots.grace_ms;
+        launcher->saving_ms = uv_now(&launcher->common.loop);
     }
     launcher_event(launcher, event);
 }
@@ -33,19 +33,19 @@ static void ask_to_stop(struct launcher *launcher, int signal)
 static bool is_the_same(const struct launcher *launcher, int signal)
 {
     return (signal == SIGTERM || signal == SIGUSR2) && launcher->saving_ms > 0 &&
-           uv_now(&launcher->loop) - launcher->saving_ms < SAME_MS;
+           uv_now(&launcher->common.loop) - launcher->saving_ms < SAME_MS;
 }
 
 void launcher_asked_by_agent(struct launcher *launcher, int signal)
 {
-    if (launcher->life.signals > 0 || life_is_over(&launcher->life) ||
+    if (launcher->common.life.signals > 0 || life_is_over(&launcher->common.life) ||
         !launcher_has_snapshots(launcher))
         return;
     if (signal == SIGUSR1)
         launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_SAVE, .signal = SIGUSR1});
     if (signal != SIGTERM && signal != SIGUSR2)
         return;
-    launcher->life.signals++;
+    launcher->common.life.signals++;
     ask_to_stop(launcher, signal);
 }
 
@@ -55,7 +55,7 @@ static void on_stop_signal(uv_signal_t *handle, int signal)
 
     if (is_the_same(launcher, signal))
         return;
-    if (launcher->life.signals++ == 0 && !life_is_over(&launcher->life)) {
+    if (launcher->common.life.signals++ == 0 && !life_is_over(&launcher->common.life)) {
         ask_to_stop(launcher, signal);
         return;
     }
@@ -63,7 +63,7 @@ static void on_stop_signal(uv_signal_t *handle, int signal)
                                                 .how = WIRE_STOP_KILL,
                                                 .signal = (uint32_t)signal});
     output_drop(&launcher->output);
-    if (launcher->life.signals > 2)
+    if (launcher->common.life.signals > 2)
         agents_kill(&launcher->agents);
 }
 
@@ -75,7 +75,7 @@ static void on_save_signal(uv_signal_t *handle, int signal)
     if (launcher_has_snapshots(launcher))
         launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_SAVE, .signal = SIGUSR1});
     else
-        notices_say(&launcher->notices,
+        notices_say(&launcher->common.notices,
                     "SIGUSR1 asks for a snapshot, for which --ckpt DIR is missing");
 }
 
@@ -94,9 +94,9 @@ static void on_window_signal(uv_signal_t *handle, int signal)
 
 static void catch (struct launcher *launcher, uv_signal_t *handle, uv_signal_cb handler, int signal)
 {
-    uv_signal_init(&launcher->loop, handle);
+    uv_signal_init(&launcher->common.loop, handle);
     handle->data = launcher;
-    if (!process_signal_ignored(launcher->process_signals, signal))
+    if (!process_signal_ignored(launcher->common.signals, signal))
         uv_signal_start(handle, handler, signal);
 }
 
@@ -117,18 +117,18 @@ const char *launcher_take_wish(void *context, enum status_wish what)
     struct launcher *launcher = context;
     struct job_event event = {.kind = JOB_EVENT_STOP, .signal = SIGTERM};
 
-    if (life_is_over(&launcher->life))
+    if (life_is_over(&launcher->common.life))
         return NULL;
     if (what == STATUS_SAVE && !launcher_has_snapshots(launcher))
         return "it takes no snapshots: it was started without --ckpt";
     if (what == STATUS_SAVE) {
         event.kind = JOB_EVENT_SAVE;
         event.stop = true;
-        event.grace_ms = launcher->options->snapshots.grace_ms;
+        event.grace_ms = launcher->common.options->snapshots.grace_ms;
     } else {
         event.how = what == STATUS_KILL ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL;
     }
-    launcher->life.signals++;
+    launcher->common.life.signals++;
     launcher->wished = true;
     launcher_event(launcher, event);
     if (what == STATUS_KILL)

@@ -20,43 +20,44 @@ static struct evidence_time evidence_now(void)
 
 static double hosts_that_live(const struct learning *learning)
 {
-    const struct agents *agents = learning->config.agents;
+    const struct agents *agents = learning->agents;
     double hosts = 0;
 
     for (uint32_t i = 0; i < agents->count; i++)
-        hosts += agents_is_up(&agents->items[i]) && job_machine_member(learning->config.machine, i);
+        hosts += agents_is_up(&agents->items[i]) && job_machine_member(learning->machine, i);
     return hosts;
 }
 
 void learning_watch(struct learning *learning)
 {
     evidence_watch(&learning->evidence,
-                   job_machine_term(learning->config.machine) > 0 ? hosts_that_live(learning) : 0,
-                   learning->config.account->running ? learning->processes : 0, evidence_now());
+                   job_machine_term(learning->machine) > 0 ? hosts_that_live(learning) : 0,
+                   learning->account->running ? learning->processes : 0, evidence_now());
 }
 
 /* ---- Failures ---- */
 
-static bool counts(const struct learning_config *config)
+static bool counts(const struct learning *learning)
 {
-    return job_machine_term(config->machine) > 0 && !life_is_over(config->life) &&
-           !job_machine_closed(config->machine) && config->life->signals == 0;
+    const struct life *life = &learning->common->life;
+
+    return job_machine_term(learning->machine) > 0 && !life_is_over(life) &&
+           !job_machine_closed(learning->machine) && life->signals == 0;
 }
 
 void learning_saw(struct learning *learning, const struct launcher_agent *agent,
                   enum evidence_loss how)
 {
-    const struct learning_config *config = &learning->config;
     struct evidence_time now = evidence_now();
-    uint64_t heartbeat = config->options->hosts.heartbeat_ms, silence = 0;
+    uint64_t heartbeat = learning->common->options->hosts.heartbeat_ms, silence = 0;
     uint64_t bound = agent && agent->local ? 0 : heartbeat;
     enum estimate_kind kind;
 
     if (agent && (how == EVIDENCE_AGENT_ENDED || how == EVIDENCE_CUT))
         learning->agent_ended[agent->host] = how == EVIDENCE_AGENT_ENDED;
     learning_watch(learning);
-    if (!counts(config) ||
-        (agent && (agent->dismissed || !job_machine_member(config->machine, agent->host))))
+    if (!counts(learning) ||
+        (agent && (agent->dismissed || !job_machine_member(learning->machine, agent->host))))
         return;
     if (agent && !agent->local && how != EVIDENCE_LINK)
         silence = now.monotonic_ms - agent->heard_ms;
@@ -68,7 +69,7 @@ void learning_saw(struct learning *learning, const struct launcher_agent *agent,
 
 void learning_saw_no_agent(struct learning *learning, const struct launcher_agent *agent)
 {
-    if (job_machine_term(learning->config.machine) == 0 || !learning->agent_ended[agent->host])
+    if (job_machine_term(learning->machine) == 0 || !learning->agent_ended[agent->host])
         return;
     learning->agent_ended[agent->host] = false;
     if (evidence_change(&learning->evidence, ESTIMATE_PROCESS, ESTIMATE_HOST))
@@ -87,8 +88,8 @@ void learning_elect(struct learning *learning, uint32_t members, struct evidence
                     struct wire_elect *elect)
 {
     learning_watch(learning);
-    evidence_elect(&learning->evidence, job_machine_term(learning->config.machine), evidence_now(),
-                   room, elect);
+    evidence_elect(&learning->evidence, job_machine_term(learning->machine), evidence_now(), room,
+                   elect);
     if (learning->most_hosts < members)
         learning->most_hosts = members;
 }
@@ -114,23 +115,19 @@ void learning_end(struct learning *learning, bool preempted)
 
 /* ---- Life ---- */
 
-int learning_open(struct learning *learning, const struct learning_config *config)
+int learning_open(struct learning *learning, struct common *common, const struct agents *agents,
+                  const struct job_machine *machine, const struct account *account)
 {
-    const struct job_history_config history = {
-        .loop = config->loop,
-        .options = config->options,
-        .saved = config->saved,
-        .agents = config->agents,
-        .evidence = &learning->evidence,
-        .life = config->life,
-        .notices = config->notices,
-    };
+    uint64_t mtbf_ns = common->options->snapshots.mtbf_ns;
     struct estimate prior = {0};
-    uint64_t mtbf_ns = config->options->snapshots.mtbf_ns;
 
-    learning->config = *config;
-    learning->agent_ended = calloc(config->agents->count, sizeof *learning->agent_ended);
-    if (!learning->agent_ended || job_history_open(&learning->history, &history, &prior) != 0)
+    learning->common = common;
+    learning->agents = agents;
+    learning->machine = machine;
+    learning->account = account;
+    learning->agent_ended = calloc(agents->count, sizeof *learning->agent_ended);
+    if (!learning->agent_ended ||
+        job_history_open(&learning->history, common, agents, &learning->evidence, &prior) != 0)
         return -ENOMEM;
     if (mtbf_ns > 0)
         estimate_prior(&prior, ESTIMATE_HOST, (double)mtbf_ns / 1e9, ESTIMATE_GIVEN_LIVES);
@@ -151,7 +148,7 @@ struct learned_facts learning_facts(const struct learning *learning)
     struct estimate_units units = {hosts_that_live(learning), learning->processes};
 
     /* At the end the agents have gone. */
-    if (units.hosts < learning->most_hosts && life_is_over(learning->config.life))
+    if (units.hosts < learning->most_hosts && life_is_over(&learning->common->life))
         units.hosts = learning->most_hosts;
     return (struct learned_facts){.estimate = evidence_estimate(&learning->evidence),
                                   .units = units,
@@ -167,8 +164,8 @@ static void tell_interval(struct learning *learning, const struct learned_facts 
     double interval = (double)facts->interval_ns, before = (double)learning->told_interval_ns;
     char text[256];
 
-    if (learning->config.options->verbosity == 0 ||
-        learning->config.options->snapshots.rule != WIRE_RULE_AUTO ||
+    if (learning->common->options->verbosity == 0 ||
+        learning->common->options->snapshots.rule != WIRE_RULE_AUTO ||
         learning->evidence.why == WIRE_WHY_FIRST ||
         (learning->told_why == learning->evidence.why + 1 &&
          (learning->evidence.why == WIRE_WHY_OVERHEAD ||
@@ -177,7 +174,7 @@ static void tell_interval(struct learning *learning, const struct learned_facts 
     learning->told_interval_ns = facts->interval_ns;
     learning->told_why = learning->evidence.why + 1;
     learned_interval_text(facts, text, sizeof text);
-    notices_say(learning->config.notices, "%s", text);
+    notices_say(&learning->common->notices, "%s", text);
 }
 
 /* Once: whether it is worth its while is for the user to say. */
@@ -199,7 +196,7 @@ static void tell_hardly(struct learning *learning, const struct learned_facts *f
     else
         snprintf(otherwise, sizeof otherwise, "on %u host%s it would be %.0f %%", advice.hosts,
                  advice.hosts == 1 ? "" : "s", 100 * advice.utilisation_there);
-    notices_say(learning->config.notices,
+    notices_say(&learning->common->notices,
                 "the job hardly makes progress on %u host%s that fail%s so often: %.1f %% of the "
                 "time is useful; %s",
                 hosts, hosts == 1 ? "" : "s", hosts == 1 ? "s" : "", 100 * advice.utilisation,
@@ -211,14 +208,14 @@ void learning_take(struct learning *learning, uint32_t term, struct wire_real_li
 {
     struct learned_facts facts;
 
-    if (!saved_recovers(learning->config.saved))
+    if (!saved_recovers(&learning->common->saved))
         return;
     learning_watch(learning);
     if (!evidence_take(&learning->evidence, term, estimate, interval_ns, why))
         return;
     facts = learning_facts(learning);
     tell_interval(learning, &facts);
-    if (!life_is_over(learning->config.life))
+    if (!life_is_over(&learning->common->life))
         tell_hardly(learning, &facts);
 }
 

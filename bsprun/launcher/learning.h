@@ -15,20 +15,11 @@
 #include "bsprun/launcher/job_machine.h"
 #include "bsprun/status/learned_text.h"
 
-/* All must stay. */
-struct learning_config {
-    uv_loop_t *loop;
-    const struct options *options;
-    const struct saved *saved;
+struct learning {
+    struct common *common;
     const struct agents *agents;
     const struct job_machine *machine;
     const struct account *account;
-    const struct life *life;
-    struct notices *notices;
-};
-
-struct learning {
-    struct learning_config config;
     struct evidence evidence;
     struct job_history history;
     bool *agent_ended;  /* of each host: its agent has, which may have been the host's end */
@@ -40,7 +31,8 @@ struct learning {
 };
 
 /* Reads what earlier jobs saw.  0 or -ENOMEM. */
-int learning_open(struct learning *learning, const struct learning_config *config);
+int learning_open(struct learning *learning, struct common *common, const struct agents *agents,
+                  const struct job_machine *machine, const struct account *account);
 void learning_free(struct learning *learning); /* after the loop; also when all is zero */
 
 /* Before anything changes in who lives: the time up to now counts. */

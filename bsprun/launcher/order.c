@@ -33,9 +33,12 @@ struct order_mark {
     bool *sent; /* by each host */
 };
 
-struct order_marks { /* the oldest first */
-    struct order_mark *items;
-    uint32_t count;
+/* What waits of one term, the oldest first. */
+struct order_waiting {
+    struct order_stage *stages;
+    uint32_t count, room;
+    struct order_mark *marks;
+    uint32_t mark_count;
 };
 
 struct order {
@@ -44,106 +47,82 @@ struct order {
     struct spool *spool;
     struct order_host *hosts;
     uint32_t host_count;
-    struct order_marks marks;
-    struct order_stage *stages;
-    uint32_t stage_count, stage_room;
-    struct order_stage
-        *held; /* of the term before, until it is known from where this one goes on */
-    uint32_t held_count;
-    struct order_marks held_marks;
+    struct order_waiting present;
+    struct order_waiting
+        held;       /* of the term before, until it is known from where this one goes on */
     uint64_t asked; /* superstep + 1 */
 };
 
-struct order *order_new(uint32_t hosts, size_t memory, const struct order_calls *calls,
+struct order *order_new(uint32_t hosts, struct spool *spool, const struct order_calls *calls,
                         void *context)
 {
     struct order *order = calloc(1, sizeof *order);
 
     if (!order)
         return NULL;
-    order->calls = *calls;
-    order->context = context;
-    order->host_count = hosts;
-    order->hosts = calloc(hosts, sizeof *order->hosts);
-    order->spool = spool_new(memory, calls->file, context);
-    if (order->hosts && order->spool)
+    *order = (struct order){.calls = *calls,
+                            .context = context,
+                            .spool = spool,
+                            .hosts = calloc(hosts, sizeof *order->hosts),
+                            .host_count = hosts};
+    if (order->hosts)
         return order;
-    order_free(order);
+    free(order);
     return NULL;
 }
 
-static void forget(struct order *order, uint32_t count)
+static void forget_mark(struct order_waiting *waiting)
 {
-    for (uint32_t i = 0; i < count; i++)
-        spool_clear(order->spool, &order->stages[i].log, 0);
-    order->stage_count -= count;
-    if (order->stage_count > 0)
-        memmove(order->stages, order->stages + count, order->stage_count * sizeof *order->stages);
+    free(waiting->marks[0].sent);
+    waiting->mark_count--;
+    memmove(waiting->marks, waiting->marks + 1, waiting->mark_count * sizeof *waiting->marks);
 }
 
-static void forget_mark(struct order_marks *marks, uint32_t index)
+static void forget(struct order *order, struct order_waiting *waiting)
 {
-    free(marks->items[index].sent);
-    marks->count--;
-    memmove(&marks->items[index], &marks->items[index + 1],
-            (marks->count - index) * sizeof *marks->items);
-}
-
-static void forget_marks(struct order_marks *marks)
-{
-    while (marks->count > 0)
-        forget_mark(marks, marks->count - 1);
-    free(marks->items);
-    marks->items = NULL;
-}
-
-static void forget_held(struct order *order)
-{
-    for (uint32_t i = 0; i < order->held_count; i++)
-        spool_clear(order->spool, &order->held[i].log, 0);
-    free(order->held);
-    order->held = NULL;
-    order->held_count = 0;
-    forget_marks(&order->held_marks);
+    for (uint32_t i = 0; i < waiting->count; i++)
+        spool_clear(order->spool, &waiting->stages[i].log, 0);
+    while (waiting->mark_count > 0)
+        forget_mark(waiting);
+    free(waiting->stages);
+    free(waiting->marks);
+    *waiting = (struct order_waiting){0};
 }
 
 void order_free(struct order *order)
 {
     if (!order)
         return;
-    forget(order, order->stage_count);
-    forget_held(order);
-    forget_marks(&order->marks);
-    free(order->stages);
+    forget(order, &order->present);
+    forget(order, &order->held);
     free(order->hosts);
-    spool_free(order->spool);
     free(order);
 }
 
 /* ---- What waits ---- */
 
-static struct order_stage *find_stage(struct order *order, uint64_t stage)
+static struct order_stage *find_stage(struct order_waiting *waiting, uint64_t stage)
 {
-    uint32_t at = order->stage_count;
+    uint32_t at = waiting->count;
 
-    while (at > 0 && order->stages[at - 1].stage > stage)
+    while (at > 0 && waiting->stages[at - 1].stage > stage)
         at--;
-    if (at > 0 && order->stages[at - 1].stage == stage)
-        return &order->stages[at - 1];
-    if (order->stage_count == order->stage_room) {
-        uint32_t room = order->stage_room ? 2 * order->stage_room : 4;
-        struct order_stage *more = realloc(order->stages, room * sizeof *more);
+    if (at > 0 && waiting->stages[at - 1].stage == stage)
+        return &waiting->stages[at - 1];
+    if (waiting->count == waiting->room) {
+        uint32_t room = waiting->room ? 2 * waiting->room : 4;
+        struct order_stage *more = realloc(waiting->stages, room * sizeof *more);
 
         if (!more)
             return NULL;
-        order->stages = more;
-        order->stage_room = room;
+        waiting->stages = more;
+        waiting->room = room;
     }
-    memmove(order->stages + at + 1, order->stages + at,
-            (order->stage_count - at) * sizeof *order->stages);
-    order->stage_count++;
-    order->stages[at] = (struct order_stage){.stage = stage};
-    return &order->stages[at];
+    memmove(waiting->stages + at + 1, waiting->stages + at,
+            (waiting->count - at) * sizeof *waiting->stages);
+    waiting->count++;
+    waiting->stages[at] = (struct order_stage){.stage = stage};
+    return &waiting->stages[at];
 }
 
 static int read_all(const struct order *order, const struct order_stage *stage, uint64_t *position,
@@ -192,10 +171,18 @@ static void show(struct order *order, const struct order_stage *stage)
         order->calls.lost(order->context, error);
 }
 
-static void show_first(struct order *order)
+/* Shows the stages up to that one.  Each is taken out before it is shown, for what is shown may be
+ * the end of everything: then the rest is flushed from within. */
+static void show_until(struct order *order, struct order_waiting *waiting, uint64_t stage)
 {
-    show(order, &order->stages[0]);
-    forget(order, 1);
+    while (waiting->count > 0 && waiting->stages[0].stage <= stage) {
+        struct order_stage first = waiting->stages[0];
+
+        waiting->count--;
+        memmove(waiting->stages, waiting->stages + 1, waiting->count * sizeof *waiting->stages);
+        show(order, &first);
+        spool_clear(order->spool, &first.log, 0);
+    }
 }
 
 /* ---- What may be shown ---- */
@@ -214,15 +201,16 @@ static uint64_t lowest(const struct order *order)
 static uint64_t limit(const struct order *order)
 {
     uint64_t stage = lowest(order);
-    const struct order_mark *mark = order->marks.items;
+    const struct order_mark *mark = order->present.marks;
 
-    return order->marks.count > 0 && mark->name.superstep < stage ? mark->name.superstep : stage;
+    return order->present.mark_count > 0 && mark->name.superstep < stage ? mark->name.superstep
+                                                                         : stage;
 }
 
 /* Whether all have sent the oldest mark, or (never) one has gone on without. */
 static bool first_mark_is_over(const struct order *order, bool *never)
 {
-    const struct order_mark *mark = order->marks.items;
+    const struct order_mark *mark = order->present.marks;
     bool complete = true;
 
     *never = false;
@@ -243,13 +231,12 @@ static void advance(struct order *order)
     bool never;
 
     for (;;) {
-        while (order->stage_count > 0 && order->stages[0].stage <= limit(order))
-            show_first(order);
-        if (order->marks.count == 0 || !first_mark_is_over(order, &never))
+        show_until(order, &order->present, limit(order));
+        if (order->present.mark_count == 0 || !first_mark_is_over(order, &never))
             return;
-        struct coord_name name = order->marks.items[0].name;
+        struct coord_name name = order->present.marks[0].name;
 
-        forget_mark(&order->marks, 0);
+        forget_mark(&order->present);
         if (!never)
             order->calls.marked(order->context, name);
     }
@@ -266,19 +253,13 @@ static void reach(struct order_host *host, uint64_t stage)
 /* What a term has brought that has not begun is not held beside what the one before has. */
 static void hold(struct order *order)
 {
-    if (order->held_count > 0 || order->held_marks.count > 0) {
-        forget(order, order->stage_count);
-        forget_marks(&order->marks);
+    if (order->held.count > 0 || order->held.mark_count > 0) {
+        forget(order, &order->present);
         return;
     }
-    free(order->held);
-    free(order->held_marks.items);
-    order->held = order->stages;
-    order->held_count = order->stage_count;
-    order->held_marks = order->marks;
-    order->marks = (struct order_marks){0};
-    order->stages = NULL;
-    order->stage_count = order->stage_room = 0;
+    forget(order, &order->held);
+    order->held = order->present;
+    order->present = (struct order_waiting){0};
 }
 
 void order_begin(struct order *order)
@@ -299,25 +280,17 @@ void order_leave(struct order *order, uint32_t host)
     advance(order);
 }
 
-/* What is held up to the end of a superstep, from *next on. */
-static void show_held(struct order *order, uint64_t superstep, uint32_t *next)
-{
-    while (*next < order->held_count && order->held[*next].stage <= superstep)
-        show(order, &order->held[(*next)++]);
-}
-
 void order_from(struct order *order, struct coord_name name)
 {
-    const struct order_marks *marks = &order->held_marks;
-    uint32_t next = 0;
+    struct order_waiting *held = &order->held;
 
-    for (uint32_t i = 0; i < marks->count && marks->items[i].name.superstep <= name.superstep;
+    for (uint32_t i = 0; i < held->mark_count && held->marks[i].name.superstep <= name.superstep;
          i++) {
-        show_held(order, marks->items[i].name.superstep, &next);
-        order->calls.marked(order->context, marks->items[i].name);
+        show_until(order, held, held->marks[i].name.superstep);
+        order->calls.marked(order->context, held->marks[i].name);
     }
-    show_held(order, name.superstep, &next);
-    forget_held(order);
+    show_until(order, held, name.superstep);
+    forget(order, held);
     for (uint32_t i = 0; i < order->host_count; i++)
         reach(&order->hosts[i], name.superstep + 1);
     advance(order);
@@ -326,7 +299,7 @@ void order_from(struct order *order, struct coord_name name)
 static void keep(struct order *order, uint64_t stage, const struct piece_head *head,
                  const char *data)
 {
-    struct order_stage *place = find_stage(order, stage);
+    struct order_stage *place = find_stage(&order->present, stage);
     int error = -1;
 
     if (place)
@@ -360,25 +333,25 @@ void order_piece(struct order *order, uint32_t host, uint64_t superstep, int pid
 /* The mark's place, made if need be; NULL: no memory. */
 static struct order_mark *find_mark(struct order *order, struct coord_name name)
 {
-    struct order_marks *marks = &order->marks;
-    uint32_t at = marks->count;
+    struct order_waiting *waiting = &order->present;
+    uint32_t at = waiting->mark_count;
 
-    while (at > 0 && marks->items[at - 1].name.superstep > name.superstep)
+    while (at > 0 && waiting->marks[at - 1].name.superstep > name.superstep)
         at--;
-    if (at > 0 && coord_name_same(marks->items[at - 1].name, name))
-        return &marks->items[at - 1];
+    if (at > 0 && coord_name_same(waiting->marks[at - 1].name, name))
+        return &waiting->marks[at - 1];
     bool *sent = calloc(order->host_count, sizeof *sent);
     struct order_mark *more =
-        sent ? realloc(marks->items, (marks->count + 1) * sizeof *more) : NULL;
+        sent ? realloc(waiting->marks, (waiting->mark_count + 1) * sizeof *more) : NULL;
 
     if (!more) {
         free(sent);
         return NULL;
     }
-    memmove(more + at + 1, more + at, (marks->count - at) * sizeof *more);
+    memmove(more + at + 1, more + at, (waiting->mark_count - at) * sizeof *more);
     more[at] = (struct order_mark){name, sent};
-    marks->items = more;
-    marks->count++;
+    waiting->marks = more;
+    waiting->mark_count++;
     return &more[at];
 }
 
@@ -400,13 +373,14 @@ void order_passed(struct order *order, uint32_t host, uint64_t superstep)
 
 bool order_asks(struct order *order, uint64_t *superstep)
 {
-    uint64_t stage = order->stage_count > 0 ? order->stages[0].stage : 0, asked;
+    const struct order_waiting *waiting = &order->present;
+    uint64_t stage = waiting->count > 0 ? waiting->stages[0].stage : 0, asked;
 
     if (stage == 0)
         return false;
     asked = stage > 1 ? stage - 1 : 1; /* stage 1 begins with the marks of snapshot 0, else then */
-    if (stage <= lowest(order) && order->marks.count > 0)
-        asked = order->marks.items[0].name.superstep + 1;
+    if (stage <= lowest(order) && waiting->mark_count > 0)
+        asked = waiting->marks[0].name.superstep + 1;
     if (asked <= order->asked)
         return false;
     order->asked = asked;
@@ -416,9 +390,7 @@ bool order_asks(struct order *order, uint64_t *superstep)
 
 void order_flush(struct order *order)
 {
-    for (uint32_t i = 0; i < order->held_count; i++)
-        show(order, &order->held[i]);
-    forget_held(order);
-    while (order->stage_count > 0)
-        show_first(order);
+    show_until(order, &order->held, NEVER);
+    forget(order, &order->held);
+    show_until(order, &order->present, NEVER);
 }

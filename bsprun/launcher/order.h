@@ -11,7 +11,8 @@
  * of snapshot 0 also divides what was written before and after bsp_begin.  Hosts that are ahead may
  * send the next mark before others have sent this one: marks are reached one after the other.
  *
- * What waits is kept in memory, and what is too much for that in a file.  Pure but for that.
+ * What waits lies in a spool: in memory, and what is too much for that in a file.  Pure but for
+ * that.
  */
 #ifndef BSPRUN_ORDER_H
 #define BSPRUN_ORDER_H
@@ -27,13 +28,13 @@ struct order_calls {
     void (*show)(void *context, int pid, int stream, const char *data, size_t size);
     void (*marked)(void *context, struct coord_name name);
     void (*lost)(void *context, int error); /* what waited could not be kept: -errno */
-    spool_file *file;
 };
 
 struct order;
 
-/* For hosts with numbers below `hosts`, none of which takes part yet.  NULL: no memory. */
-struct order *order_new(uint32_t hosts, size_t memory, const struct order_calls *calls,
+/* For hosts with numbers below `hosts`, none of which takes part yet.  The spool must stay.  NULL:
+ * no memory. */
+struct order *order_new(uint32_t hosts, struct spool *spool, const struct order_calls *calls,
                         void *context);
 void order_free(struct order *order); /* NULL is fine */
 

@@ -9,12 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PROMPT_MS     100u
+#define PROMPT_MS    100u
 /* Output that waits for its reader: beyond HIGH no more is taken from the agent, until LOW. */
-#define WAITING_HIGH  (1u << 20)
-#define WAITING_LOW   (1u << 18)
-#define REPLAY_MEMORY (1u << 20)
-#define ORDER_MEMORY  (1u << 20)
+#define WAITING_HIGH (1u << 20)
+#define WAITING_LOW  (1u << 18)
+#define SPOOL_MEMORY (2u << 20)
 
 static void check_output(struct output *output, int error)
 {
@@ -22,8 +21,8 @@ static void check_output(struct output *output, int error)
         return;
     output->closed = true;
     if (error != -EPIPE)
-        notices_say(output->config.notices, "cannot write the output: %s", strerror(-error));
-    output->config.calls->closed(output->config.context);
+        notices_say(&output->common->notices, "cannot write the output: %s", strerror(-error));
+    output->calls->closed(output->context);
 }
 
 /* Takes no more from the agent than the user's reader takes from us. */
@@ -34,12 +33,12 @@ static void on_sink_changed(void *context)
 
     for (int i = 0; i < 2; i++)
         check_output(output, output->sinks[i].error);
-    output->config.calls->moved(output->config.context);
-    if (!output->config.agents->paused && waiting > WAITING_HIGH)
-        agents_pause(output->config.agents, true);
-    else if (output->config.agents->paused && waiting < WAITING_LOW) {
+    output->calls->moved(output->context);
+    if (!output->agents->paused && waiting > WAITING_HIGH)
+        agents_pause(output->agents, true);
+    else if (output->agents->paused && waiting < WAITING_LOW) {
         whole_excuse(&output->whole, launcher_now_ms());
-        agents_pause(output->config.agents, false);
+        agents_pause(output->agents, false);
     }
 }
 
@@ -48,9 +47,9 @@ static int write_stream(void *context, int stream, const char *data, size_t size
     struct output *output = context;
 
     notices_clear(
-        output->config.notices); /* also before what has waited for the rest of its line */
+        &output->common->notices); /* also before what has waited for the rest of its line */
     if (size > 0)
-        output->config.notices->within_line = data[size - 1] != '\n';
+        output->common->notices.within_line = data[size - 1] != '\n';
     return sink_write(&output->sinks[stream == 2], data, size);
 }
 
@@ -75,13 +74,13 @@ static int new_file(void *context)
 {
     const struct output *output = context;
 
-    return saved_spill(output->config.saved);
+    return saved_spill(&output->common->saved);
 }
 
 static void tell_differs(struct output *output, int pid)
 {
     if (!output->differs_told)
-        notices_say(output->config.notices,
+        notices_say(&output->common->notices,
                     "process %d has not written the same as before the rollback: some of its "
                     "output is there in both versions",
                     pid);
@@ -100,7 +99,7 @@ static int show_once(struct output *output, int pid, int stream, const char *dat
             return output->sinks[i].error;
     if (error && !output->unkept_told) {
         output->unkept_told = true;
-        notices_say(output->config.notices,
+        notices_say(&output->common->notices,
                     "output cannot be remembered: %s; after a rollback some may be missing "
                     "or shown twice",
                     strerror(-error));
@@ -125,7 +124,7 @@ static void ask_passed(struct output *output)
     struct wire_message message = {.kind = WIRE_ASK_PASSED};
 
     while (order_asks(output->order, &message.envelope.superstep))
-        agents_send_all(output->config.agents, &message);
+        agents_send_all(output->agents, &message);
 }
 
 static void put_in_order(struct output *output, uint32_t host, const struct wire_message *message)
@@ -168,7 +167,7 @@ void output_begin_term(struct output *output, const struct job_machine *machine)
         whole_forget(&output->whole);    /* it is behind the last mark, and comes again */
         order_begin(output->order);
     }
-    for (uint32_t i = 0; i < output->config.agents->count; i++)
+    for (uint32_t i = 0; i < output->agents->count; i++)
         if (job_machine_member(machine, i))
             order_join(output->order, i);
 }
@@ -204,7 +203,7 @@ static void on_line_timer(uv_timer_t *timer)
 {
     struct output *output = timer->data;
 
-    if (output->config.agents->paused)
+    if (output->agents->paused)
         whole_excuse(&output->whole, launcher_now_ms());
     else
         whole_release(&output->whole, launcher_now_ms());
@@ -223,7 +222,7 @@ static void await_rest_of_lines(struct output *output)
 
 static void tell_unordered(void *context, int error)
 {
-    notices_say(((struct output *)context)->config.notices,
+    notices_say(&((struct output *)context)->common->notices,
                 "output that waited for that of other hosts is lost: %s", strerror(-error));
 }
 
@@ -232,7 +231,7 @@ void output_take(struct output *output, const struct launcher_agent *agent,
 {
     const struct wire_output *piece = &message->output;
 
-    notices_clear(output->config.notices);
+    notices_clear(&output->common->notices);
     if (!output->show || output->closed || piece->data.size == 0)
         return;
     if (!output->order)
@@ -306,7 +305,7 @@ void output_go_back(struct output *output, struct coord_name name)
     if (!output->replay || replay_back(output->replay, name))
         return;
     if (output->any)
-        notices_say(output->config.notices,
+        notices_say(&output->common->notices,
                     "it is not known how far the output was at that snapshot: some will be "
                     "shown twice");
     replay_begin(output->replay, name);
@@ -316,35 +315,52 @@ void output_go_back(struct output *output, struct coord_name name)
 
 static bool open_order(struct output *output)
 {
-    static const struct order_calls calls = {show_now, marked, tell_unordered, new_file};
+    static const struct order_calls calls = {show_now, marked, tell_unordered};
 
-    if (!agents_has_hosts(output->config.agents))
+    if (!agents_has_hosts(output->agents))
         return true;
     output->whole = (struct whole){.pass = pass_line, .context = output};
-    output->order = order_new(output->config.agents->count, ORDER_MEMORY, &calls, output);
+    output->order = order_new(output->agents->count, output->spool, &calls, output);
     return output->order != NULL;
 }
 
-int output_open(struct output *output, const struct output_config *config)
+/* With snapshots output comes through bsprun, which can leave out what is written again, and with a
+ * live line of progress, which must be wiped before it. */
+static enum wire_stdio mode_of(const struct common *common)
 {
-    output->config = *config;
-    sink_init(&output->sinks[0], config->loop, STDOUT_FILENO, on_sink_changed, output);
-    sink_init(&output->sinks[1], config->loop, STDERR_FILENO, on_sink_changed, output);
-    uv_timer_init(config->loop, &output->prompt_timer);
-    uv_timer_init(config->loop, &output->line_timer);
+    const struct options *options = common->options;
+    bool live = options->progress && common->notices.terminal;
+
+    return options->stdio == WIRE_STDIO_INHERIT && (common->saved.store || live) ? WIRE_STDIO_PLAIN
+                                                                                 : options->stdio;
+}
+
+int output_open(struct output *output, struct common *common, struct agents *agents,
+                const struct output_calls *calls, void *context)
+{
+    output->common = common;
+    output->agents = agents;
+    output->calls = calls;
+    output->context = context;
+    output->mode = mode_of(common);
+    sink_init(&output->sinks[0], &common->loop, STDOUT_FILENO, on_sink_changed, output);
+    sink_init(&output->sinks[1], &common->loop, STDERR_FILENO, on_sink_changed, output);
+    uv_timer_init(&common->loop, &output->prompt_timer);
+    uv_timer_init(&common->loop, &output->line_timer);
     output->prompt_timer.data = output->line_timer.data = output;
     output->prompts = isatty(STDOUT_FILENO);
-    if (config->mode == WIRE_STDIO_INHERIT)
+    if (output->mode == WIRE_STDIO_INHERIT)
         return 0;
-    output->show = show_new(config->mode, write_stream, output);
-    if (!output->show)
+    output->show = show_new(output->mode, write_stream, output);
+    output->spool = spool_new(SPOOL_MEMORY, new_file, output);
+    if (!output->show || !output->spool)
         return -ENOMEM;
-    if (config->recovers) {
-        output->replay = replay_new(REPLAY_MEMORY, show_fresh, new_file, output);
+    if (saved_recovers(&common->saved)) {
+        output->replay = replay_new(output->spool, show_fresh, output);
         if (!output->replay)
             return -ENOMEM;
     }
-    return !config->saved->store || open_order(output) ? 0 : -ENOMEM;
+    return !common->saved.store || open_order(output) ? 0 : -ENOMEM;
 }
 
 void output_close(struct output *output)
@@ -361,4 +377,5 @@ void output_free(struct output *output)
     show_free(output->show);
     replay_free(output->replay);
     order_free(output->order);
+    spool_free(output->spool);
 }

@@ -14,10 +14,8 @@
 
 #include "bsprun/launcher/agents.h"
 #include "bsprun/launcher/job_machine.h"
-#include "bsprun/launcher/notices.h"
 #include "bsprun/launcher/order.h"
 #include "bsprun/launcher/replay.h"
-#include "bsprun/launcher/saved.h"
 #include "bsprun/launcher/show.h"
 #include "bsprun/launcher/sink.h"
 #include "bsprun/launcher/whole.h"
@@ -29,23 +27,15 @@ struct output_calls {
     void (*moved)(void *context);
 };
 
-/* All must stay. */
-struct output_config {
-    uv_loop_t *loop;
-    enum wire_stdio mode; /* INHERIT: processes write to bsprun's streams themselves */
-    bool recovers;        /* there may be a rollback */
-    const struct saved
-        *saved; /* where what does not fit into memory goes; without store: nowhere */
+struct output {
+    struct common *common;
     struct agents *agents;
-    struct notices *notices;
     const struct output_calls *calls;
     void *context;
-};
-
-struct output {
-    struct output_config config;
+    enum wire_stdio mode;  /* INHERIT: processes write to our streams themselves */
     struct show *show;     /* NULL: nothing is relayed */
     struct sink sinks[2];  /* our stdout and stderr */
+    struct spool *spool;   /* what waits in order, and what replay remembers */
     struct replay *replay; /* NULL: nothing is rolled back */
     struct whole whole;    /* lines of several hosts */
     struct order *order;   /* NULL: there is but one host, or nothing is rolled back */
@@ -58,7 +48,8 @@ struct output {
 };
 
 /* 0 or -errno. */
-int output_open(struct output *output, const struct output_config *config);
+int output_open(struct output *output, struct common *common, struct agents *agents,
+                const struct output_calls *calls, void *context);
 /* Closes the handles in the loop; nothing is taken any more. */
 void output_close(struct output *output);
 /* After the loop; also when all is zero. */

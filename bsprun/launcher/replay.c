@@ -1,8 +1,8 @@
 /* replay.c - output is shown once; see replay.h.
  *
  * Of each stream, what was shown since the newest committed snapshot is in a log (spool.h), the end
- * of which is what has been shown so far.  What nobody is known to have written has no order
- * (loose.h); and it may have been known before, or be known now, who wrote it.
+ * of which is what has been shown so far.  Unattributed output has no order (unattributed.h); and
+ * it may have been known before, or be known now, who wrote it.
  */
 #include "bsprun/launcher/replay.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/launcher/loose.h"
+#include "bsprun/launcher/unattributed.h"
 
 #define PIECE 4096u
 
@@ -26,7 +26,7 @@ struct mark {
     bool committed;
     uint32_t count; /* streams that existed then */
     uint64_t *positions;
-    uint64_t loose;
+    uint64_t unattributed;
 };
 
 struct replay {
@@ -35,26 +35,19 @@ struct replay {
     void *context;
     struct stream *streams;
     uint32_t stream_count;
-    struct loose loose;
+    struct unattributed unattributed;
     struct mark marks[REPLAY_MARKS_MAX];
     uint32_t mark_count;
     bool differed;
     int differed_pid, differed_stream;
 };
 
-struct replay *replay_new(size_t memory, replay_show *show, spool_file *file, void *context)
+struct replay *replay_new(struct spool *spool, replay_show *show, void *context)
 {
     struct replay *replay = calloc(1, sizeof *replay);
 
-    if (!replay)
-        return NULL;
-    replay->spool = spool_new(memory, file, context);
-    if (!replay->spool) {
-        free(replay);
-        return NULL;
-    }
-    replay->show = show;
-    replay->context = context;
+    if (replay)
+        *replay = (struct replay){.spool = spool, .show = show, .context = context};
     return replay;
 }
 
@@ -74,8 +67,7 @@ void replay_free(struct replay *replay)
         forget_all(replay, &replay->streams[i]);
     for (uint32_t i = 0; i < replay->mark_count; i++)
         free(replay->marks[i].positions);
-    loose_free(&replay->loose);
-    spool_free(replay->spool);
+    unattributed_free(&replay->unattributed);
     free(replay->streams);
     free(replay);
 }
@@ -248,12 +240,12 @@ static bool is_next_of_any(struct replay *replay, int number, const char *line, 
     return false;
 }
 
-static int loose_line(struct replay *replay, int number, const char *line, size_t size)
+static int unattributed_line(struct replay *replay, int number, const char *line, size_t size)
 {
-    if (loose_take(&replay->loose, number, line, size) ||
+    if (unattributed_take(&replay->unattributed, number, line, size) ||
         is_next_of_any(replay, number, line, size))
         return 0;
-    int unkept = loose_add(&replay->loose, number, line, size);
+    int unkept = unattributed_add(&replay->unattributed, number, line, size);
     int error = replay->show(replay->context, -1, number, line, size);
     return error ? error : unkept;
 }
@@ -264,7 +256,7 @@ static int mixed_line(struct replay *replay, int pid, int number, const char *li
     const struct stream *stream = stream_of(replay, pid, number);
 
     if (stream && !is_next(replay, stream, line, size) &&
-        loose_take(&replay->loose, number, line, size))
+        unattributed_take(&replay->unattributed, number, line, size))
         return 0;
     return ordered_piece(replay, pid, number, line, size);
 }
@@ -273,12 +265,12 @@ int replay_piece(struct replay *replay, int pid, int stream_number, const char *
 {
     int first = 0;
 
-    if (pid >= 0 && !loose_expects(&replay->loose))
+    if (pid >= 0 && !unattributed_expects(&replay->unattributed))
         return ordered_piece(replay, pid, stream_number, data, size);
     while (size > 0) {
         const char *end = memchr(data, '\n', size);
         size_t line = end ? (size_t)(end - data) + 1 : size;
-        int error = pid < 0 ? loose_line(replay, stream_number, data, line)
+        int error = pid < 0 ? unattributed_line(replay, stream_number, data, line)
                             : mixed_line(replay, pid, stream_number, data, line);
 
         first = first ? first : error;
@@ -335,7 +327,7 @@ int replay_mark(struct replay *replay, struct coord_name name)
         (struct mark){.name = name,
                       .count = replay->stream_count,
                       .positions = positions,
-                      .loose = replay->loose.at - replay->loose.skip};
+                      .unattributed = replay->unattributed.at - replay->unattributed.skip};
     return 0;
 }
 
@@ -355,7 +347,7 @@ void replay_commit(struct replay *replay, struct coord_name name)
     if (!mark)
         return;
     mark->committed = true;
-    loose_forget(&replay->loose, mark->loose);
+    unattributed_forget(&replay->unattributed, mark->unattributed);
     for (uint32_t i = 0; i < mark->count; i++) {
         struct stream *stream = &replay->streams[i];
 
@@ -371,9 +363,9 @@ bool replay_back(struct replay *replay, struct coord_name name)
 
     if (mark) {
         mark->committed = true; /* even if nobody has lived to say so */
-        loose_back(&replay->loose, mark->loose);
+        unattributed_back(&replay->unattributed, mark->unattributed);
     } else {
-        loose_clear(&replay->loose);
+        unattributed_clear(&replay->unattributed);
     }
     for (uint32_t i = 0; i < replay->stream_count; i++) {
         struct stream *stream = &replay->streams[i];
@@ -410,5 +402,5 @@ bool replay_behind(const struct replay *replay, int *pid, int *stream)
         }
     *pid = -1;
     *stream = 0; /* any */
-    return loose_expects(&replay->loose);
+    return unattributed_expects(&replay->unattributed);
 }

@@ -6,7 +6,7 @@
  * got to, or where the two differ.  What was shown before the newest committed snapshot is not
  * remembered any more, only how much it was.
  *
- * Pure but for the file that it keeps what does not fit into its memory in.
+ * Pure but for the file of the spool.
  */
 #ifndef BSPRUN_REPLAY_H
 #define BSPRUN_REPLAY_H
@@ -25,8 +25,8 @@ typedef int replay_show(void *context, int pid, int stream, const char *data, si
 
 struct replay;
 
-/* Keeps up to `memory` bytes by itself, and whatever is more in the file.  NULL: no memory. */
-struct replay *replay_new(size_t memory, replay_show *show, spool_file *file, void *context);
+/* What is remembered lies in the spool, which must stay.  NULL: no memory. */
+struct replay *replay_new(struct spool *spool, replay_show *show, void *context);
 void replay_free(struct replay *replay); /* NULL is fine */
 
 /* A piece of output of process pid (-1: unknown), stream 1 or 2.  0; or what show said, or why it

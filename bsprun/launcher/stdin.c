@@ -38,17 +38,17 @@ static size_t input_wanted(void *context)
 static void tell_wrong(struct stdin_relay *relay, const char *text)
 {
     input_close(&relay->input);
-    relay->config.wrong(relay->config.context, text);
+    relay->wrong(relay->context, text);
 }
 
 /* The input is shorter than what process 0 had read before, or another one. */
 static void wrong_input(struct stdin_relay *relay, bool ends)
 {
-    struct input_claim claim = {relay->config.committed->superstep, relay->input.kept_from,
+    struct input_claim claim = {relay->committed->superstep, relay->input.kept_from,
                                 relay->input.expected};
     char text[INPUT_TEXT];
 
-    if (relay->config.options->input_differs)
+    if (relay->common->options->input_differs)
         return;
     input_complaint(&claim, ends ? INPUT_ENDS : INPUT_DIFFERS, text);
     tell_wrong(relay, text);
@@ -59,7 +59,7 @@ static void on_input(void *context, const char *data, size_t size, int error)
     struct stdin_relay *relay = context;
 
     if (error)
-        notices_say(relay->config.notices, "cannot read the input: %s", strerror(-error));
+        notices_say(&relay->common->notices, "cannot read the input: %s", strerror(-error));
     if (size == 0 && !input_end(&relay->input))
         wrong_input(relay, true);
     if (size > 0)
@@ -67,7 +67,7 @@ static void on_input(void *context, const char *data, size_t size, int error)
     if (size > 0 && error == -EILSEQ)
         wrong_input(relay, false);
     else if (size > 0 && error != 0)
-        notices_say(relay->config.notices, "no room for the input, some of which is lost");
+        notices_say(&relay->common->notices, "no room for the input, some of which is lost");
     send_input(relay);
 }
 
@@ -81,7 +81,7 @@ void stdin_set_reader(struct stdin_relay *relay, struct launcher_agent *agent)
 void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64_t position,
                  uint64_t digest)
 {
-    const struct options *options = relay->config.options;
+    const struct options *options = relay->common->options;
     bool first = is_open(relay) && !relay->input.open;
     char text[96];
 
@@ -99,7 +99,7 @@ void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64
     }
     if (first && isatty(STDIN_FILENO))
         input_continue(&relay->input);
-    if (!saved_recovers(relay->config.saved))
+    if (!saved_recovers(&relay->common->saved))
         input_forget_taken(&relay->input);
     send_input(relay);
     feed_wake(&relay->feed);
@@ -133,15 +133,19 @@ static int new_file(void *context)
 {
     const struct stdin_relay *relay = context;
 
-    return saved_spill(relay->config.saved);
+    return saved_spill(&relay->common->saved);
 }
 
-int stdin_open(struct stdin_relay *relay, const struct stdin_config *config)
+int stdin_open(struct stdin_relay *relay, struct common *common, const struct coord_name *committed,
+               void (*wrong)(void *context, const char *text), void *context)
 {
-    relay->config = *config;
-    if (!input_init(&relay->input, config->options->snapshots.keep, INPUT_MEMORY, new_file, relay))
+    relay->common = common;
+    relay->committed = committed;
+    relay->wrong = wrong;
+    relay->context = context;
+    if (!input_init(&relay->input, common->options->snapshots.keep, INPUT_MEMORY, new_file, relay))
         return -ENOMEM;
-    return feed_open(&relay->feed, config->loop, input_wanted, on_input, relay);
+    return feed_open(&relay->feed, &common->loop, input_wanted, on_input, relay);
 }
 
 void stdin_close(struct stdin_relay *relay)

@@ -2,27 +2,16 @@
 #ifndef BSPRUN_STDIN_H
 #define BSPRUN_STDIN_H
 
-#include <uv.h>
-
 #include "bsprun/launcher/agents.h"
 #include "bsprun/launcher/feed.h"
 #include "bsprun/launcher/input.h"
-#include "bsprun/launcher/saved.h"
 
-/* All must stay. */
-struct stdin_config {
-    uv_loop_t *loop;
-    const struct options *options;
-    const struct saved *saved;          /* where what does not fit into memory goes */
+struct stdin_relay {
+    struct common *common;
     const struct coord_name *committed; /* the newest snapshot */
-    struct notices *notices;
     /* Process 0 cannot be given what it would have read: why. */
     void (*wrong)(void *context, const char *text);
     void *context;
-};
-
-struct stdin_relay {
-    struct stdin_config config;
     struct feed feed;
     struct input input;
     struct coord_name known;       /* the newest snapshot that all agents know to be committed */
@@ -30,7 +19,8 @@ struct stdin_relay {
 };
 
 /* 0 or -errno.  Of one that was not opened everything below is fine, and nothing happens. */
-int stdin_open(struct stdin_relay *relay, const struct stdin_config *config);
+int stdin_open(struct stdin_relay *relay, struct common *common, const struct coord_name *committed,
+               void (*wrong)(void *context, const char *text), void *context);
 /* Closes the handles in the loop. */
 void stdin_close(struct stdin_relay *relay);
 void stdin_free(struct stdin_relay *relay);

@@ -9,10 +9,12 @@
 
 #define HOSTS 3u
 
+static struct spool *spool;
 static struct order *order;
 static char shown[65536];
 static size_t size;
 static int lost, files;
+static bool flushes; /* whatever is shown */
 
 static void note(const char *text, size_t length)
 {
@@ -27,6 +29,8 @@ static void show(void *context, int pid, int stream, const char *data, size_t le
     (void)context;
     ck_assert_int_eq(stream, pid < 0 ? 2 : 1);
     note(data, length);
+    if (flushes)
+        order_flush(order);
 }
 
 static void marked(void *context, struct coord_name name)
@@ -62,13 +66,16 @@ static int no_file(void *context)
 
 static void make(size_t memory, spool_file *file)
 {
-    const struct order_calls calls = {show, marked, is_lost, file};
+    const struct order_calls calls = {show, marked, is_lost};
 
-    order = order_new(HOSTS, memory, &calls, NULL);
+    spool = spool_new(memory, file, NULL);
+    ck_assert_ptr_nonnull(spool);
+    order = order_new(HOSTS, spool, &calls, NULL);
     ck_assert_ptr_nonnull(order);
     size = 0;
     shown[0] = '\0';
     lost = files = 0;
+    flushes = false;
 }
 
 static void begin(void)
@@ -87,7 +94,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     order_free(order);
-    order = NULL;
+    spool_free(spool);
 }
 
 static void piece(uint32_t host, uint64_t superstep, const char *text)
@@ -350,6 +357,22 @@ START_TEST(the_end)
 }
 END_TEST
 
+/* Nobody reads any more, and the job ends while a superstep is being shown. */
+START_TEST(the_end_from_within)
+{
+    mark_all(0);
+    piece(0, 5, "5");
+    piece(0, 6, "6");
+    piece(0, 7, "7");
+    flushes = true;
+    order_passed(order, 1, 4);
+    order_passed(order, 2, 4);
+    expect("<0.1>567");
+    order_flush(order);
+    expect("<0.1>567");
+}
+END_TEST
+
 START_TEST(much_waits)
 {
     static char text[20000];
@@ -404,6 +427,7 @@ int main(void)
     tcase_add_test(tests, terms);
     tcase_add_test(tests, what_is_held);
     tcase_add_test(tests, the_end);
+    tcase_add_test(tests, the_end_from_within);
     tcase_add_test(tests, much_waits);
     tcase_add_test(tests, no_room);
     suite_add_tcase(suite, tests);

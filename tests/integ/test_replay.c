@@ -13,6 +13,7 @@
 #define NAME(superstep, term) ((struct coord_name){superstep, term})
 #define MEMORY                65536u
 
+static struct spool *spool;
 static struct replay *replay;
 static char *shown[3]; /* by stream */
 static size_t sizes[3];
@@ -46,16 +47,24 @@ static int no_file(void *context)
     return -28;
 }
 
+static void make(spool_file *file)
+{
+    spool = spool_new(MEMORY, file, NULL);
+    ck_assert_ptr_nonnull(spool);
+    replay = replay_new(spool, show, NULL);
+    ck_assert_ptr_nonnull(replay);
+    files = 0;
+}
+
 static void set_up(void)
 {
-    replay = replay_new(MEMORY, show, new_file, NULL);
-    ck_assert_ptr_nonnull(replay);
+    make(new_file);
 }
 
 static void tear_down(void)
 {
     replay_free(replay);
-    replay = NULL;
+    spool_free(spool);
     for (int i = 0; i < 3; i++) {
         free(shown[i]);
         shown[i] = NULL;
@@ -273,9 +282,8 @@ static int full_file(void *context)
 
 START_TEST(a_full_disk)
 {
-    replay_free(replay);
-    replay = replay_new(MEMORY, show, full_file, NULL);
-    files = 0;
+    tear_down();
+    make(full_file);
     replay_begin(replay, NAME(1, 1));
     write_lines(0, 20000);
     ck_assert_int_eq(files, 1);
@@ -289,9 +297,8 @@ END_TEST
 
 START_TEST(no_file_either)
 {
-    replay_free(replay);
-    replay = replay_new(MEMORY, show, no_file, NULL);
-    files = 0;
+    tear_down();
+    make(no_file);
     replay_begin(replay, NAME(1, 1));
     write_lines(0, 10000);
     ck_assert_int_gt(files, 0);
