@@ -151,6 +151,6 @@ bool agents_slots(const struct agents *agents, uint32_t *slots);
 /* What several hosts need, if there are several.  0 or -errno. */
 int agents_open_remote(struct agents *agents);
 void agents_close_remote(struct agents *agents);
-struct net_ports agents_ports(const struct agents *agents);
+struct net_ports agents_ports(const struct options *options);
 
 #endif

@@ -83,10 +83,9 @@ static void on_refused(void *context, bool proved, const char *text)
                     "a node agent was turned away: %s", text);
 }
 
-struct net_ports agents_ports(const struct agents *agents)
+struct net_ports agents_ports(const struct options *options)
 {
-    return (struct net_ports){agents->common->options->hosts.first_port,
-                              agents->common->options->hosts.last_port};
+    return (struct net_ports){options->hosts.first_port, options->hosts.last_port};
 }
 
 static int listen_for_agents(struct agents *agents)
@@ -99,7 +98,7 @@ static int listen_for_agents(struct agents *agents)
                   .own = {.role = NET_BSPRUN, .purpose = NET_CONTROL},
                   .accepts = NET_ACCEPTS(NET_AGENT, NET_CONTROL)},
         .unproved_max = 4 * HOSTS_MAX,
-        .ports = agents_ports(agents),
+        .ports = agents_ports(agents->common->options),
     };
 
     memcpy(options.setup.job, agents->common->saved.job, sizeof options.setup.job);

@@ -12,12 +12,8 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bsprun/launcher/program.h"
@@ -125,7 +121,7 @@ static int set_up(struct launcher *launcher)
     if (error) {
         char text[160];
 
-        net_listen_problem(error, agents_ports(&launcher->agents), text, sizeof text);
+        net_listen_problem(error, agents_ports(launcher->common.options), text, sizeof text);
         notices_say(&launcher->common.notices, "cannot start a job: %s%s", text,
                     verdict_limit_hint(-error));
         return 1;

@@ -124,7 +124,7 @@ void launcher_tell_left(struct launcher *launcher)
     struct look look = {.launcher = launcher};
     struct manifest manifest;
 
-    if (launcher->committed.term == 0 || access(launcher->common.saved.folder, F_OK) != 0)
+    if (launcher->committed.term == 0 || access(launcher->common.saved.job_directory, F_OK) != 0)
         return;
     if (wanted != WIRE_NEVER)
         snprintf(at, sizeof at, "@%llu", (unsigned long long)wanted);

@@ -18,7 +18,7 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
 {
     const struct options_snapshots *snapshots = &launcher->common.options->snapshots;
 
-    start->store = launcher->common.saved.folder;
+    start->store = launcher->common.saved.job_directory;
     start->home = launcher->common.saved.home;
     start->recover = launcher_has_snapshots(launcher);
     start->rule = start->recover ? snapshots->rule : WIRE_RULE_OFF;

@@ -37,7 +37,7 @@ static int open_locked(struct saved *saved, enum store_mode mode, char error[SAV
 }
 
 /* Absolute, since agents may be elsewhere. */
-static int find_folder(struct saved *saved, char error[SAVED_TEXT])
+static int find_job_directory(struct saved *saved, char error[SAVED_TEXT])
 {
     char base[PATH_MAX];
     int failed;
@@ -45,12 +45,13 @@ static int find_folder(struct saved *saved, char error[SAVED_TEXT])
     if (!realpath(store_path(saved->store), base))
         return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED, "%.300s: %s",
                                store_path(saved->store), strerror(errno));
-    snprintf(saved->folder, sizeof saved->folder, "%s/%s", base, store_job_name(saved->store));
-    if (strlen(saved->folder) > WIRE_PATH_MAX)
+    snprintf(saved->job_directory, sizeof saved->job_directory, "%s/%s", base,
+             store_job_name(saved->store));
+    if (strlen(saved->job_directory) > WIRE_PATH_MAX)
         return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED, "%.300s: the path is too long",
                                base);
     if ((failed = saved_make_home(saved)) != 0)
-        return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED, "%.300s: %s", saved->folder,
+        return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED, "%.300s: %s", saved->job_directory,
                                strerror(failed));
     return 0;
 }
@@ -60,7 +61,7 @@ static int open_new(struct saved *saved, char error[SAVED_TEXT])
     if (open_locked(saved, STORE_CREATE, error) < 0 ||
         store_job_create(saved->store, saved->job, bspz_wall_ns(), error) < 0)
         return STATUS_FAILED;
-    return find_folder(saved, error);
+    return find_job_directory(saved, error);
 }
 
 /* ---- Going on with an old job ---- */
@@ -182,7 +183,7 @@ static int open_old(struct saved *saved, struct options *options, char error[SAV
         return bspz_error_text(error, SAVED_TEXT, STATUS_USAGE, "%s", options->error);
     if (store_sweep(saved->store, NULL, error) < 0)
         return STATUS_FAILED;
-    return find_folder(saved, error);
+    return find_job_directory(saved, error);
 }
 
 int saved_open(struct saved *saved, struct options *options, char error[SAVED_TEXT])
@@ -244,18 +245,19 @@ uint32_t saved_finish(struct saved *saved, int32_t status, uint32_t term, uint64
 
 int saved_spill(const struct saved *saved)
 {
-    const char *folder = getenv("TMPDIR");
-    int file = open(saved->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    const char *directory = getenv("TMPDIR");
+    int file = open(saved->job_directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
     if (file < 0)
-        file = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        file = open(directory && *directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC,
+                    0600);
     return file < 0 ? -errno : file;
 }
 
 void saved_close(struct saved *saved, bool worth_keeping)
 {
     saved_remove_home(saved);
-    if (saved->store && saved->folder[0]) {
+    if (saved->store && saved->job_directory[0]) {
         if (saved->restart || worth_keeping)
             store_sweep(saved->store, NULL, NULL);
         else

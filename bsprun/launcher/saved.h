@@ -18,11 +18,11 @@
 #define SAVED_HOME 32
 
 struct saved {
-    struct store *store;        /* NULL: a job without snapshots */
-    const char *directory;      /* as the user wrote it */
-    char *private_directory;    /* it goes with the job; NULL: none; owned */
-    char folder[PATH_MAX + 72]; /* DIR/JOB, absolute */
-    char home[SAVED_HOME];      /* the name of a file in it that is there for this bsprun alone */
+    struct store *store;               /* NULL: a job without snapshots */
+    const char *directory;             /* as the user wrote it */
+    char *private_directory;           /* it goes with the job; NULL: none; owned */
+    char job_directory[PATH_MAX + 72]; /* DIR/JOB, absolute */
+    char home[SAVED_HOME]; /* the name of a file in it that is there for this bsprun alone */
     unsigned char job[WIRE_JOB_SIZE];
     bool restart;
     struct manifest manifest; /* of the snapshot to go on from */
@@ -67,9 +67,9 @@ void saved_close(struct saved *saved, bool worth_keeping);
 char *saved_make_private(char error[SAVED_TEXT]);
 void saved_remove_private(const char *path);
 
-/* saved_home.c: an empty file of a name that nobody has had before, in the job's folder: an agent
- * that sees it shares the directory with this bsprun, wherever the job was begun.  0 or an errno
- * value. */
+/* saved_home.c: an empty file of a name that nobody has had before, in the job's directory: an
+ * agent that sees it shares the directory with this bsprun, wherever the job was begun.  0 or an
+ * errno value. */
 int saved_make_home(struct saved *saved);
 void saved_remove_home(struct saved *saved);
 

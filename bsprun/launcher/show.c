@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/buffer.h"
+
 /* The beginning of a line whose end has not come. */
 struct part {
     int pid, stream;
     bool begun; /* the line's beginning is out already: a prompt */
-    char *data;
-    size_t size, capacity;
+    struct bspz_buffer text;
     struct part *next;
 };
 
@@ -43,7 +44,7 @@ void show_free(struct show *show)
     while (show->parts) {
         struct part *next = show->parts->next;
 
-        free(show->parts->data);
+        bspz_buffer_free(&show->parts->text);
         free(show->parts);
         show->parts = next;
     }
@@ -66,22 +67,6 @@ static struct part *part_of(struct show *show, int pid, int stream)
     part->next = show->parts;
     show->parts = part;
     return part;
-}
-
-static int append(struct part *part, const char *data, size_t size)
-{
-    if (part->size + size > part->capacity) {
-        size_t capacity = 2 * (part->size + size) + 128;
-        char *more = realloc(part->data, capacity);
-
-        if (!more)
-            return -ENOMEM;
-        part->data = more;
-        part->capacity = capacity;
-    }
-    memcpy(part->data + part->size, data, size);
-    part->size += size;
-    return 0;
 }
 
 static void prefix_text(struct show *show, const struct part *part, char *text, size_t size)
@@ -114,7 +99,7 @@ static void prefix_text(struct show *show, const struct part *part, char *text, 
 static int put_line(struct show *show, struct part *part, bool whole_line)
 {
     char prefix[80];
-    size_t length, size = part->size;
+    size_t length, size = part->text.size;
     char *whole;
     int error;
 
@@ -124,10 +109,10 @@ static int put_line(struct show *show, struct part *part, bool whole_line)
     if (!whole)
         return -ENOMEM;
     memcpy(whole, prefix, length);
-    memcpy(whole + length, part->data, size);
-    if (whole_line && (size == 0 || part->data[size - 1] != '\n'))
+    memcpy(whole + length, part->text.data, size);
+    if (whole_line && (size == 0 || part->text.data[size - 1] != '\n'))
         whole[length + size++] = '\n';
-    part->size = 0;
+    part->text.size = 0;
     part->begun = !whole_line;
     show->open = whole_line ? NULL : part;
     error = show->write(show->context, part->stream, whole, length + size);
@@ -147,9 +132,9 @@ int show_piece(struct show *show, int pid, int stream, const char *data, size_t 
     while (size > 0) {
         const char *newline = memchr(data, '\n', size);
         size_t length = newline ? (size_t)(newline - data) + 1 : size;
-        int error = append(part, data, length);
+        int error = bspz_buffer_add(&part->text, data, length) ? 0 : -ENOMEM;
 
-        if (!error && (newline || part->size >= SHOW_LINE))
+        if (!error && (newline || part->text.size >= SHOW_LINE))
             error = put_line(show, part, true);
         if (error)
             return error;
@@ -162,7 +147,7 @@ int show_piece(struct show *show, int pid, int stream, const char *data, size_t 
 int show_release(struct show *show)
 {
     for (struct part *part = show->parts; part; part = part->next) {
-        int error = part->size > 0 ? put_line(show, part, false) : 0;
+        int error = part->text.size > 0 ? put_line(show, part, false) : 0;
 
         if (error)
             return error;
@@ -173,7 +158,7 @@ int show_release(struct show *show)
 int show_flush(struct show *show)
 {
     for (struct part *part = show->parts; part; part = part->next) {
-        int error = part->size > 0 ? put_line(show, part, true) : 0;
+        int error = part->text.size > 0 ? put_line(show, part, true) : 0;
 
         if (error)
             return error;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,14 +46,12 @@ static size_t write_some(struct sink *sink, const char *data, size_t size)
 
 static void take_waiting(struct sink *sink)
 {
-    size_t written = write_some(sink, sink->data + sink->start, sink->size);
-
-    sink->start += written;
-    sink->size -= written;
+    sink->start +=
+        write_some(sink, (const char *)sink->waiting.data + sink->start, sink_waiting(sink));
     if (sink->error)
         sink_drop(sink);
-    if (sink->size == 0) {
-        sink->start = 0;
+    if (sink_waiting(sink) == 0) {
+        sink->waiting.size = sink->start = 0;
         uv_timer_stop(&sink->timer);
     }
 }
@@ -70,21 +67,11 @@ static void on_timer(uv_timer_t *timer)
 static int keep(struct sink *sink, const char *data, size_t size)
 {
     if (sink->start > 0) {
-        memmove(sink->data, sink->data + sink->start, sink->size);
+        sink->waiting.size -= sink->start;
+        memmove(sink->waiting.data, sink->waiting.data + sink->start, sink->waiting.size);
         sink->start = 0;
     }
-    if (sink->size + size > sink->capacity) {
-        size_t capacity = 2 * (sink->size + size);
-        char *more = realloc(sink->data, capacity);
-
-        if (!more)
-            return -ENOMEM;
-        sink->data = more;
-        sink->capacity = capacity;
-    }
-    memcpy(sink->data + sink->size, data, size);
-    sink->size += size;
-    return 0;
+    return bspz_buffer_add(&sink->waiting, data, size) ? 0 : -ENOMEM;
 }
 
 int sink_write(struct sink *sink, const char *data, size_t size)
@@ -94,7 +81,7 @@ int sink_write(struct sink *sink, const char *data, size_t size)
 
     if (sink->error || sink->dropping)
         return sink->error;
-    if (sink->size == 0)
+    if (sink_waiting(sink) == 0)
         written = write_some(sink, data, size);
     if (sink->error || written == size)
         return sink->error;
@@ -106,21 +93,19 @@ int sink_write(struct sink *sink, const char *data, size_t size)
 
 size_t sink_waiting(const struct sink *sink)
 {
-    return sink->size;
+    return sink->waiting.size - sink->start;
 }
 
 void sink_drop(struct sink *sink)
 {
     sink->dropping = true;
-    sink->start = sink->size = 0;
+    sink->waiting.size = sink->start = 0;
     uv_timer_stop(&sink->timer);
 }
 
 void sink_close(struct sink *sink)
 {
     sink_drop(sink);
-    free(sink->data);
-    sink->data = NULL;
-    sink->capacity = 0;
+    bspz_buffer_free(&sink->waiting);
     uv_close((uv_handle_t *)&sink->timer, NULL);
 }

@@ -11,10 +11,12 @@
 #include <stddef.h>
 #include <uv.h>
 
+#include "lib/base/buffer.h"
+
 struct sink {
     int fd;
-    char *data; /* what waits: `size` bytes from data[start] on */
-    size_t start, size, capacity;
+    struct bspz_buffer waiting; /* from `start` on */
+    size_t start;
     bool dropping; /* everything is thrown away from now on */
     uv_timer_t timer;
     void (*changed)(void *context); /* some of what waited was written, or an error came */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/buffer.h"
 #include "lib/wire/wire.h"
 
 /* The beginning of a line. */
@@ -14,8 +15,7 @@ struct whole_part {
     uint64_t superstep, since_ms; /* of the newest piece */
     uint64_t begun_ms;
     bool cut; /* by the agent: the rest is on its way */
-    char *data;
-    size_t size, room;
+    struct bspz_buffer text;
 };
 
 /* ---- Parts ---- */
@@ -34,8 +34,8 @@ static void forget(struct whole *whole, struct whole_part **at)
     struct whole_part *part = *at;
 
     *at = part->next;
-    whole->waiting -= part->size;
-    free(part->data);
+    whole->waiting -= part->text.size;
+    bspz_buffer_free(&part->text);
     free(part);
 }
 
@@ -43,24 +43,15 @@ static void pass_on(struct whole *whole, struct whole_part **at)
 {
     const struct whole_part *part = *at;
 
-    whole->pass(whole->context, part->host, part->superstep, part->pid, part->stream, part->data,
-                part->size);
+    whole->pass(whole->context, part->host, part->superstep, part->pid, part->stream,
+                (const char *)part->text.data, part->text.size);
     forget(whole, at);
 }
 
 static bool append(struct whole *whole, struct whole_part *part, const char *data, size_t size)
 {
-    if (part->size + size > part->room) {
-        size_t room = 2 * (part->size + size);
-        char *more = realloc(part->data, room);
-
-        if (!more)
-            return false;
-        part->data = more;
-        part->room = room;
-    }
-    memcpy(part->data + part->size, data, size);
-    part->size += size;
+    if (!bspz_buffer_add(&part->text, data, size))
+        return false;
     whole->waiting += size;
     return true;
 }
@@ -101,9 +92,9 @@ static void begin_line(struct whole *whole, struct whole_part **at, const struct
 {
     bool kept = keep(whole, at, like, data, size);
 
-    if (kept && (*at)->size < WHOLE_LINE && whole->waiting <= WHOLE_MEMORY)
+    if (kept && (*at)->text.size < WHOLE_LINE && whole->waiting <= WHOLE_MEMORY)
         return;
-    if (*at && (*at)->size > 0)
+    if (*at && (*at)->text.size > 0)
         pass_on(whole, at);
     else if (*at)
         forget(whole, at);
@@ -148,7 +139,7 @@ void whole_come(struct whole *whole, uint32_t host, uint64_t superstep)
 void whole_release(struct whole *whole, uint64_t now_ms)
 {
     for (struct whole_part **at = &whole->first; *at;) {
-        bool prompt = (*at)->size < WHOLE_PROMPT && !(*at)->cut;
+        bool prompt = (*at)->text.size < WHOLE_PROMPT && !(*at)->cut;
 
         if (prompt ? now_ms - (*at)->begun_ms >= WHOLE_PROMPT_MS
                    : now_ms - (*at)->since_ms >= WHOLE_LATE_MS)
