@@ -195,7 +195,7 @@ void coord_advance_ticket(struct coord *state, struct coord_effects *effects);
 void coord_choose(struct coord *state, struct coord_effects *effects);
 
 /* learn.c */
-/* The term begins: its first event. */
+/* The term begins: its first message. */
 void coord_learn_begin(struct coord *state);
 /* The time up to now counts. */
 void coord_watch(struct coord *state);
