@@ -116,7 +116,8 @@ static bool adopt(struct agent *agent, struct bspz_snap_process *place, struct w
  * must be looked for before either changes. */
 static struct coord_name name_of_new_copy(const struct agent_snapshots *snapshots)
 {
-    return snapshots->ticket.capturing ? snapshots->ticket.name : snapshots->committed;
+    return snapshots->ticket.state == TICKET_CAPTURING ? snapshots->ticket.name
+                                                       : snapshots->committed;
 }
 
 void agent_adopt_copies(struct agent *agent)

@@ -30,7 +30,7 @@ bool agent_output_is_out(const struct agent *agent)
 {
     const struct ticket *ticket = &agent->snapshots->ticket;
 
-    return (ticket->first || !ticket->capturing) &&
+    return ticket->state != TICKET_CAPTURING &&
            (!agent->control || net_written(agent->control) >= ticket->marked) &&
            (!agent->peers || ticket->echoed);
 }

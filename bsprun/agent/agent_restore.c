@@ -129,7 +129,7 @@ static pid_t launch(struct agent *agent, int pid, const struct chain *chain, cha
         for (int i = 0; i < 2; i++)
             if (agent_gathered_variable(agent, i))
                 environment[count++] = (char *)agent_gathered_variable(agent, i);
-        if (snapshots->elsewhere)
+        if (making_is_remote(snapshots->making))
             environment[count++] = elsewhere;
         ospid = agent_launch(&launch);
     }
@@ -311,16 +311,17 @@ static void restore_gathered(struct agent *agent, int error, const char *text)
 
     if (agent->job != JOB_RESTORING)
         return;
-    snapshots->elsewhere = false;
+    making_move(&snapshots->making, MAKING_NONE);
     snprintf(why, sizeof why, "%s", text);
     if (!error)
         error = prepare(agent, &sources, why);
     if (!error && agent_keeps_order(agent))
         store_sweep(snapshots->store, NULL, NULL); /* halves of snapshots, whose writers are dead */
-    snapshots->staging = !error;
-    snapshots->unstaged = agent->here;
-    if (!error)
+    if (!error) {
+        making_move(&snapshots->making, MAKING_STAGING);
+        snapshots->unstaged = agent->here;
         error = start_all(agent, &sources, &pid, why);
+    }
     agent_free_sources(&sources);
     if (!error)
         agent_scan_staged(agent);
@@ -378,7 +379,7 @@ static void warn(struct agent *agent, int pid)
     if (agent->snapshots->kept[pid].copied || !snap->why[0] ||
         agent->snapshots->election.faults > 0)
         return;
-    if (!agent->snapshots->elsewhere)
+    if (!making_is_remote(agent->snapshots->making))
         agent_notice(agent, "process %d: %.*s", pid, (int)sizeof snap->why - 1, snap->why);
     else
         agent_notice(agent, "host %s: %.*s", agent->host_name, (int)sizeof snap->why - 1,
@@ -402,7 +403,7 @@ void agent_scan_staged(struct agent *agent)
     }
     if (snapshots->unstaged > 0)
         return;
-    snapshots->staging = false;
+    making_move(&snapshots->making, MAKING_STAGED);
     message.staged.count = (uint32_t)agent->here;
     agent_tell_zero(agent, &message);
 }
@@ -410,13 +411,14 @@ void agent_scan_staged(struct agent *agent)
 /* ---- Processes of other hosts than that of process 0 ---- */
 
 /* What the first of them has found is the same for all. */
-void agent_scan_elsewhere(struct agent *agent)
+void agent_scan_remote(struct agent *agent)
 {
     int first = agent->board->first_here;
 
-    if (!agent->snapshots->unheard || atomic_load(&agent_snap_of(agent, first)->staged) != 1)
+    if (agent->snapshots->making != MAKING_REMOTE ||
+        atomic_load(&agent_snap_of(agent, first)->staged) != 1)
         return;
-    agent->snapshots->unheard = false;
+    making_move(&agent->snapshots->making, MAKING_REMOTE_SEEN);
     warn(agent, first);
 }
 
@@ -438,7 +440,7 @@ static void make_gathered(struct agent *agent, int error, const char *text)
         error = -ENOMEM;
         snprintf(why, sizeof why, "out of memory");
     }
-    snapshots->elsewhere = snapshots->unheard = true;
+    making_move(&snapshots->making, MAKING_REMOTE);
     agent->board->common_fd = 0;
     bspz_word_set(&agent->board->snap_passed, 1);
     if (!error)

@@ -87,9 +87,9 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
     agent_costs_begin(agent);
     snapshots->ticket = (struct ticket){.name = {superstep, agent->term},
                                         .first = first,
-                                        .capturing = true,
-                                        .missing = first ? 1 : agent->here,
+                                        .missing = agent->here,
                                         .created = bspz_wall_ns()};
+    ticket_move(&snapshots->ticket.state, first ? TICKET_CAPTURED : TICKET_CAPTURING);
     for (int pid = 0; pid < agent->nprocs; pid++) {
         struct kept *kept = &snapshots->kept[pid];
 
@@ -109,7 +109,7 @@ void agent_snapshots_order_first(struct agent *agent)
     open_ticket(agent, 0, true);
     agent_mark(agent);
     if (make_folder(agent, why) != 0) {
-        snapshots->ticket.capturing = false;
+        ticket_move(&snapshots->ticket.state, TICKET_FAILED);
         agent->board->snap_order.term = 0; /* process 0 goes on without */
         agent_image_failed(agent, 0, WIRE_CAUSE_NOT_WRITTEN, why);
         return;
@@ -124,7 +124,6 @@ void agent_snapshots_mark_first(struct agent *agent)
     if (!agent->snapshots)
         return;
     open_ticket(agent, 0, true);
-    agent->snapshots->ticket.capturing = false;
     agent_mark(agent);
 }
 
@@ -140,8 +139,7 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep)
     if (make_folder(agent, why) != 0) {
         static const uint64_t nothing[2];
 
-        snapshots->ticket.capturing = false;
-        snapshots->ticket.withheld = true;
+        ticket_move(&snapshots->ticket.state, TICKET_WITHHELD);
         agent_image_failed(agent, 0, WIRE_CAUSE_NOT_WRITTEN, why);
         captured.envelope.superstep = superstep;
         captured.captured.output = (struct wire_numbers){nothing, 2};
@@ -158,8 +156,8 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep)
 
 void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t consult)
 {
-    if (agent->snapshots->ticket.withheld) {
-        agent->snapshots->ticket.withheld = false;
+    if (agent->snapshots->ticket.state == TICKET_WITHHELD) {
+        ticket_move(&agent->snapshots->ticket.state, TICKET_FAILED);
         agent_answer(agent, superstep, BSPZ_DECIDE_GO, consult);
         return;
     }
@@ -186,10 +184,8 @@ static void all_recorded(struct agent *agent)
     struct wire_message message = {.kind = WIRE_CAPTURED};
     uint64_t output[2];
 
-    ticket->capturing = false;
+    ticket_move(&ticket->state, TICKET_CAPTURED);
     agent_opened_snapshot(agent, ticket->name);
-    if (ticket->first)
-        return;
     agent_mark(agent);
     agent_relay_counts(agent, output);
     message.envelope.superstep = ticket->name.superstep - 1;
@@ -305,15 +301,15 @@ void agent_snapshots_scan(struct agent *agent)
         return;
     ticket = &snapshots->ticket;
     agent_adopt_copies(agent);
-    if (snapshots->staging)
+    if (snapshots->making == MAKING_STAGING)
         agent_scan_staged(agent);
-    agent_scan_elsewhere(agent);
+    agent_scan_remote(agent);
     if (ticket->first && ticket->folder && agent->members[0].adopted)
         agent_identify(agent, agent->members[0].process.ospid);
     for (int pid = 0; pid < (ticket->first ? 1 : agent->nprocs); pid++) {
         if (!agent_is_here(agent, pid))
             continue;
-        if (ticket->capturing)
+        if (ticket->state == TICKET_CAPTURING)
             note_recorded(agent, pid);
         note_written(agent, pid);
     }
@@ -358,7 +354,8 @@ static void persist(struct agent *agent, const struct wire_message *order)
         return;
     }
     error = snapshots->ticket.folder ? agent_write_manifest(agent, order, why) : -EINVAL;
-    snapshots->ticket.persisted = error == 0;
+    if (!error)
+        ticket_move(&snapshots->ticket.state, TICKET_PERSISTED);
     tell_persisted(agent, superstep, error, why);
 }
 
@@ -370,7 +367,9 @@ static void committed(struct agent *agent, struct coord_name name)
     if (coord_name_same(ticket->name, name)) { /* else it has another host's images only */
         store_snapshot_leave(ticket->folder);
         ticket->folder = NULL;
-        ticket->persisted = true; /* wherever the manifest was written: copies of it are of use */
+        /* Wherever the manifest was written: copies of it are of use. */
+        if (ticket_may_move(ticket->state, TICKET_PERSISTED))
+            ticket_move(&ticket->state, TICKET_PERSISTED);
     }
     agent->snapshots->committed = name;
     say_success(agent);
@@ -407,7 +406,8 @@ static void abandon(struct agent *agent)
     for (int pid = 0; pid < agent->nprocs; pid++)
         agent_end_writer(agent, pid);
     agent_abandon(agent);
-    snapshots->ticket.persisted = false;
+    if (snapshots->ticket.state == TICKET_CAPTURED || snapshots->ticket.state == TICKET_PERSISTED)
+        ticket_move(&snapshots->ticket.state, TICKET_FAILED);
     agent_end_copies_of(agent, snapshots->ticket.name);
     agent_costs_count(agent);
 }

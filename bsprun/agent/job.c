@@ -1,16 +1,12 @@
 /* job.c - the table of a job's states; see job.h. */
 #include "bsprun/agent/job.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include "bsprun/agent/states.h"
 
-#define TO(state) (1u << (state))
+#define TO        STATES_TO
 #define CUT_SHORT (TO(JOB_STOPPING) | TO(JOB_KILLING) | TO(JOB_OVER))
 
-static const struct {
-    const char *name;
-    unsigned next; /* bit set of states */
-} states[JOB_STATE_COUNT] = {
+static const struct states_row rows[JOB_STATE_COUNT] = {
     [JOB_NEW] = {"new", TO(JOB_SEQUENTIAL) | TO(JOB_REGISTERED) | TO(JOB_FORMING) |
                             TO(JOB_REWINDING) | CUT_SHORT},
     [JOB_SEQUENTIAL] = {"sequential", TO(JOB_REGISTERED) | CUT_SHORT},
@@ -25,26 +21,16 @@ static const struct {
     [JOB_OVER] = {"over", 0},
 };
 
-const char *job_state_name(enum job_state state)
-{
-    return (unsigned)state < JOB_STATE_COUNT ? states[state].name : "unknown";
-}
+static const struct states states = {"a job", JOB_STATE_COUNT, rows};
 
 bool job_may_move(enum job_state from, enum job_state to)
 {
-    if ((unsigned)from >= JOB_STATE_COUNT || (unsigned)to >= JOB_STATE_COUNT)
-        return false;
-    return states[from].next & TO(to);
+    return states_allow(&states, from, to);
 }
 
 void job_move(enum job_state *state, enum job_state to)
 {
-    if (!job_may_move(*state, to)) {
-        fprintf(stderr, "bspnode: internal error: a job moved from %s to %s\n",
-                job_state_name(*state), job_state_name(to));
-        abort();
-    }
-    *state = to;
+    *state = (enum job_state)states_move(&states, *state, to);
 }
 
 bool job_is_stopping(enum job_state state)

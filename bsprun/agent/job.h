@@ -20,8 +20,6 @@ enum job_state {
     JOB_STATE_COUNT
 };
 
-const char *job_state_name(enum job_state state);
-
 /* Whether the table allows the move. */
 bool job_may_move(enum job_state from, enum job_state to);
 

@@ -14,6 +14,7 @@
 
 #include "bsprun/agent/agent.h"
 #include "bsprun/agent/snapshot_plan.h"
+#include "bsprun/agent/snapshot_states.h"
 #include "bsprun/agent/snapshots.h"
 #include "bsprun/agent/sources.h"
 #include "ckpt/shares.h"
@@ -39,12 +40,10 @@ struct kept {
 
 /* The snapshot on its way. */
 struct ticket {
+    enum ticket_state state;
     struct coord_name name;
     struct store_snapshot *folder; /* NULL: there is none, or it is committed or abandoned */
     bool first;                    /* snapshot 0: process 0 alone */
-    bool capturing;                /* not all have recorded yet */
-    bool withheld;                 /* the store refused: the ranks have no order */
-    bool persisted;                /* the manifest is durable */
     uint64_t marked;               /* where in what bsprun is sent MARK ends */
     bool echoed;                   /* bsprun has it */
     int missing;                   /* ranks that have not recorded */
@@ -118,10 +117,8 @@ struct agent_snapshots {
     uint32_t bad_count;
     bool ended;    /* nothing of it is left */
     bool restores; /* this term began from a snapshot */
-    bool elsewhere; /* processes are made of another host's process 0, in bsp_begin */
-    bool unheard;   /* and what they have to say of their files has not been told yet */
-    bool staging;  /* RESTORE has come, STAGED has not been said */
-    int unstaged;
+    enum making_state making;
+    int unstaged; /* processes, while they are being staged */
 
     /* Processor time that snapshots have had: of what has ended and of the agent itself, whose time
      * is counted up to counted_ns; and what Processor Zero has been told. */
@@ -277,6 +274,6 @@ void agent_pass(struct agent *agent);
 /* The processes of this host begin as process 0 was in bsp_begin on another one. */
 void agent_make_of_first(struct agent *agent, struct coord_name name);
 void agent_scan_staged(struct agent *agent);
-void agent_scan_elsewhere(struct agent *agent);
+void agent_scan_remote(struct agent *agent);
 
 #endif

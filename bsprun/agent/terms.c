@@ -37,7 +37,7 @@ static void kill_term(struct agent *agent)
     agent_kill_members(agent);
     for (int pid = 0; snapshots && snapshots->kept && pid < agent->nprocs; pid++)
         agent_end_writer(agent, pid);
-    if (snapshots && snapshots->ticket.name.term > 0 && !snapshots->ticket.persisted)
+    if (snapshots && snapshots->ticket.name.term > 0 && snapshots->ticket.state != TICKET_PERSISTED)
         agent_end_copies_of(agent, snapshots->ticket.name);
 }
 
@@ -95,7 +95,7 @@ static void begin_term(struct agent *agent)
     forget_members(agent);
     agent_abandon(agent);
     snapshots->ticket = (struct ticket){0};
-    snapshots->staging = false;
+    making_move(&snapshots->making, MAKING_NONE);
     if (agent->zero)
         snapshots->costs = coord_costs(coord_shell_state(agent->zero));
     agent_free_zero(agent);

@@ -128,11 +128,9 @@ END_TEST
 
 START_TEST(images_wait_until_all_have_recorded)
 {
-    snapshots.ticket.capturing = true;
+    snapshots.ticket.state = TICKET_CAPTURING;
     ck_assert(!agent_output_is_out(&agent));
-    snapshots.ticket.first = true; /* of which there is one */
-    ck_assert(agent_output_is_out(&agent));
-    snapshots.ticket.capturing = snapshots.ticket.first = false;
+    snapshots.ticket.state = TICKET_CAPTURED;
     ck_assert(agent_output_is_out(&agent));
 }
 END_TEST
