@@ -1,4 +1,5 @@
 /* events.c - see events.h. */
+#include "bsprun/agent/loop.h"
 #include "bsprun/agent/events.h"
 
 #include "bsprun/agent/finish.h"

@@ -2,7 +2,7 @@
 #ifndef BSPRUN_AGENT_EVENTS_H
 #define BSPRUN_AGENT_EVENTS_H
 
-#include "bsprun/agent/agent.h"
+#include "bsprun/agent/core/agent.h"
 
 extern const struct agent_calls agent_events;
 

@@ -13,14 +13,23 @@
  */
 #include "bsprun/agent/fence.h"
 
-#include "bsprun/agent/agent.h"
-#include "bsprun/agent/clock.h"
-#include "bsprun/agent/peers.h"
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/route.h"
 #include "bsprun/agent/silence.h"
-#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/core/to_bsprun.h"
 
 #define PROBE_SECOND 1u
+
+struct agent_fence {
+    uv_timer_t timer;
+    struct silence silence;
+};
 
 static void on_watch(uv_timer_t *timer);
 
@@ -42,7 +51,7 @@ static void be_cut_off(struct agent *agent)
 static void on_watch(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
-    struct agent_fence *fence = &agent->fence;
+    struct agent_fence *fence = agent->fence;
     int64_t unheard_ms = agent->control ? net_unheard_ms(agent->control) : -1;
 
     switch (silence_look(&fence->silence, agent_now_ns(), unheard_ms)) {
@@ -61,28 +70,38 @@ static void on_watch(uv_timer_t *timer)
     }
 }
 
-void agent_fence_begin(struct agent *agent)
+int agent_fence_begin(struct agent *agent)
 {
-    struct agent_fence *fence = &agent->fence;
+    uint32_t heartbeat_ms = agent_peers_heartbeat_ms(agent);
+    struct agent_fence *fence;
 
-    if (agent_peers_heartbeat_ms(agent) == 0)
-        return;
-    silence_begin(&fence->silence, agent_peers_heartbeat_ms(agent), agent_now_ns());
+    if (heartbeat_ms == 0)
+        return 0;
+    fence = calloc(1, sizeof *fence);
+    if (!fence)
+        return -ENOMEM;
+    agent->fence = fence;
+    silence_begin(&fence->silence, heartbeat_ms, agent_now_ns());
     uv_timer_init(&agent->loop, &fence->timer);
     fence->timer.data = agent;
-    fence->watching = true;
     look_after(fence, silence_period_ms(&fence->silence));
+    return 0;
 }
 
 void agent_fence_heard(struct agent *agent)
 {
-    if (agent->fence.watching)
-        silence_heard(&agent->fence.silence, agent_now_ns());
+    if (agent->fence)
+        silence_heard(&agent->fence->silence, agent_now_ns());
+}
+
+static void free_fence(uv_handle_t *handle)
+{
+    free((char *)handle - offsetof(struct agent_fence, timer));
 }
 
 void agent_fence_close(struct agent *agent)
 {
-    if (agent->fence.watching)
-        uv_close((uv_handle_t *)&agent->fence.timer, NULL);
-    agent->fence.watching = false;
+    if (agent->fence)
+        uv_close((uv_handle_t *)&agent->fence->timer, free_fence);
+    agent->fence = NULL;
 }

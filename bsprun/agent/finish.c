@@ -1,14 +1,15 @@
 /* finish.c - see finish.h. */
+#include "bsprun/agent/loop.h"
 #include "bsprun/agent/finish.h"
 
 #include <stdlib.h>
 
-#include "bsprun/agent/agent.h"
-#include "bsprun/agent/clock.h"
-#include "bsprun/agent/output.h"
-#include "bsprun/agent/snapshots.h"
-#include "bsprun/agent/stop.h"
-#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/output.h"
+#include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/zero.h"
 #include "bsprun/usage.h"
 

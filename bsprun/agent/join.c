@@ -12,11 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent.h"
+#include "bsprun/agent/fence.h"
+#include "bsprun/agent/loop.h"
+#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/control.h"
 #include "bsprun/agent/join.h"
-#include "bsprun/agent/peers.h"
-#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 
@@ -41,7 +43,9 @@ static void on_met(void *context, const struct net_meeting *meeting)
         return;
     }
     agent_say_hello(agent);
-    agent_fence_begin(agent);
+    error = agent_fence_begin(agent);
+    if (error)
+        give_up(agent, "bsprun cannot be watched", strerror(-error));
 }
 
 static void on_failed(void *context, const char *text)

@@ -14,12 +14,13 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent.h"
+#include "bsprun/agent/loop.h"
+#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/control.h"
 #include "bsprun/agent/events.h"
 #include "bsprun/agent/join.h"
-#include "bsprun/agent/snapshots.h"
-#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/zero.h"
 #include "bsprun/fault.h"
 

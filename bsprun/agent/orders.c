@@ -10,16 +10,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bsprun/agent/agent.h"
-#include "bsprun/agent/barrier.h"
-#include "bsprun/agent/clock.h"
-#include "bsprun/agent/passed.h"
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/route.h"
-#include "bsprun/agent/snapshots.h"
-#include "bsprun/agent/stop.h"
+#include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/terms.h"
-#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/zero.h"
 
 static bool is_sensible(const struct agent *agent, const struct wire_place *order)

@@ -3,12 +3,12 @@
 
 #include <stdio.h>
 
-#include "bsprun/agent/agent.h"
+#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/ranks.h"
-#include "bsprun/agent/stop.h"
+#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/terms.h"
-#include "bsprun/agent/to_bsprun.h"
-#include "bsprun/agent/to_zero.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/to_zero.h"
 
 /* The first rank that is gone although it had more to do. */
 static int lost_rank(const struct agent *agent)

@@ -15,13 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent.h"
-#include "bsprun/agent/input.h"
-#include "bsprun/agent/launch.h"
-#include "bsprun/agent/output.h"
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/launch.h"
+#include "bsprun/agent/core/output.h"
 #include "bsprun/agent/program.h"
-#include "bsprun/agent/snapshots.h"
-#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "ckpt/capture/attributes.h"
 #include "ckpt/shares.h"
 

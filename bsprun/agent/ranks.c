@@ -15,16 +15,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "bsprun/agent/agent.h"
-#include "bsprun/agent/barrier.h"
-#include "bsprun/agent/clock.h"
-#include "bsprun/agent/output.h"
-#include "bsprun/agent/passed.h"
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/ranks.h"
-#include "bsprun/agent/snapshots.h"
-#include "bsprun/agent/stop.h"
-#include "bsprun/agent/to_bsprun.h"
-#include "bsprun/agent/to_zero.h"
+#include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/to_zero.h"
 
 /* As `| head -1` ends any command: whoever reads no more wants no report of it either. */
 static bool died_unread(const struct agent *agent, int pid)

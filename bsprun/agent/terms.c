@@ -13,11 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bsprun/agent/fetch.h"
-#include "bsprun/agent/output.h"
-#include "bsprun/agent/peers.h"
-#include "bsprun/agent/snapshots_inside.h"
-#include "bsprun/agent/stop.h"
+#include "bsprun/agent/snapshot/replicas.h"
+#include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 
@@ -30,15 +31,10 @@
  * restored stay. */
 static void kill_term(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
-
     if (agent->root.watching && !agent->root.gone)
         process_signal(agent->root.pidfd, SIGKILL);
     agent_kill_members(agent);
-    for (int pid = 0; snapshots && snapshots->kept && pid < agent->nprocs; pid++)
-        agent_end_writer(agent, pid);
-    if (snapshots && snapshots->ticket.name.term > 0 && snapshots->ticket.state != TICKET_PERSISTED)
-        agent_end_copies_of(agent, snapshots->ticket.name);
+    agent_snapshots_rewind(agent);
 }
 
 void agent_rewind(struct agent *agent)
@@ -89,15 +85,9 @@ static void no_memory(struct agent *agent)
 
 static void begin_term(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
-
     agent_relay_pass_on(agent);
     forget_members(agent);
-    agent_abandon(agent);
-    snapshots->ticket = (struct ticket){0};
-    making_move(&snapshots->making, MAKING_NONE);
-    if (agent->zero)
-        snapshots->costs = coord_costs(coord_shell_state(agent->zero));
+    agent_snapshots_forget(agent);
     agent_free_zero(agent);
     agent_forget_blame(agent);
     if (agent->nprocs > 0) {
@@ -105,10 +95,9 @@ static void begin_term(struct agent *agent)
         agent_write_homes(agent);
         agent_forget_announced(agent);
     }
-    snapshots->election.pending = false;
-    snapshots->restores = true;
+    agent->election.pending = false;
     job_move(&agent->job, JOB_RESTORING);
-    if (agent_enter_elected(agent, snapshots->election.term) != 0) {
+    if (agent_enter_elected(agent, agent->election.term) != 0) {
         no_memory(agent);
         return;
     }
@@ -158,7 +147,7 @@ void agent_check_rewound(struct agent *agent)
         return;
     }
     uv_timer_stop(&agent->sweep_timer);
-    if (agent->snapshots->election.pending)
+    if (agent->election.pending)
         begin_term(agent);
 }
 
@@ -220,7 +209,7 @@ static void elect_first(struct agent *agent, const struct wire_message *message)
     if (agent->job != JOB_REGISTERED && !(agent->peers && agent->job == JOB_NEW && agent->board))
         return;
     if (agent->snapshots)
-        take_learned(&agent->snapshots->election, &message->elect);
+        take_learned(&agent->election, &message->elect);
     if (change_hosts(agent, message) != 0 ||
         agent_elect(agent, message->envelope.term) != 0)
         no_memory(agent);
@@ -234,7 +223,7 @@ void agent_take_election(struct agent *agent, const struct wire_message *message
         elect_first(agent, message);
         return;
     }
-    election = &agent->snapshots->election;
+    election = &agent->election;
     if (agent->finished || job_is_stopping(agent->job) || message->envelope.term <= agent->term ||
         (agent->job != JOB_REWINDING && !job_may_move(agent->job, JOB_REWINDING)))
         return;

@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bsprun/agent/agent.h"
-#include "bsprun/agent/clock.h"
-#include "bsprun/agent/peers.h"
-#include "bsprun/agent/snapshots.h"
-#include "bsprun/agent/stop.h"
-#include "bsprun/agent/to_bsprun.h"
-#include "bsprun/agent/to_zero.h"
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/zero.h"
 
 static void deliver(void *context, uint32_t host, const struct wire_message *message)

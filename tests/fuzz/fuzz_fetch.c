@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         fetch_set_up();
         ready = true;
     }
-    agent.snapshots->ticket.name = fetch_name;
+    agent.coming = fetch_name;
     for (size_t at = 0; at + STEP <= size && at < 200 * STEP; at += STEP) {
         unsigned before = done_count;
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/memory.h"
-#include "bsprun/agent/snapshot_plan.h"
+#include "bsprun/agent/snapshot/memory.h"
+#include "bsprun/agent/snapshot/plan.h"
 #include "tests/unit/suite.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/agent/job.h"
+#include "bsprun/agent/core/job.h"
 #include "bsprun/fault.h"
 #include "bsprun/launcher/account.h"
 #include "bsprun/launcher/show.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/clock.h"
-#include "bsprun/agent/to_bsprun.h"
-#include "bsprun/agent/to_zero.h"
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/to_zero.h"
 #include "tests/ckpt/store_sample.h"
 
 struct agent agent;
@@ -252,7 +252,7 @@ bool fetch_play_has_image(uint32_t pid)
     uint64_t size;
 
     return is_the_same(
-        store_image_open(snapshots.store, fetch_name.superstep, fetch_name.term, pid, &size, why),
+        store_image_open(agent.store, fetch_name.superstep, fetch_name.term, pid, &size, why),
         &fetch_image[pid]);
 }
 
@@ -262,7 +262,7 @@ bool fetch_play_has_manifest(void)
     uint64_t size;
 
     return is_the_same(
-        store_manifest_open(snapshots.store, fetch_name.superstep, fetch_name.term, &size, why),
+        store_manifest_open(agent.store, fetch_name.superstep, fetch_name.term, &size, why),
         &fetch_manifest);
 }
 
@@ -273,10 +273,11 @@ void fetch_set_up(void)
     make_files();
     agent = (struct agent){.nprocs = FETCH_PROCS,
                            .peers = (struct agent_peers *)&agent /* never looked into */,
-                           .snapshots = &snapshots};
+                           .snapshots = &snapshots,
+                           .store = open_store(folder)};
     must(uv_loop_init(&agent.loop) == 0);
     fetch_play_hosts = sizeof hosts / sizeof *hosts;
-    snapshots = (struct agent_snapshots){.store = open_store(folder)};
+    snapshots = (struct agent_snapshots){.ticket = {.state = TICKET_NONE}};
     agent.term = fetch_name.term;
     said_count = dropped = failed_images = noticed = done_count = 0;
     done_error = 1;
@@ -302,7 +303,7 @@ void fetch_tear_down(void)
         free(fetch_image[pid].bytes);
     free(fetch_manifest.bytes);
     agent_replicas_free(&agent);
-    store_close(snapshots.store);
+    store_close(agent.store);
     store_sample_remove(folder);
     store_sample_remove(other_folder);
 }

@@ -3,7 +3,9 @@
 #ifndef TESTS_UNIT_FETCH_PLAY_H
 #define TESTS_UNIT_FETCH_PLAY_H
 
-#include "bsprun/agent/fetch_inside.h"
+#include "bsprun/agent/core/fetch_inside.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/snapshot/replicas.h"
 
 #define FETCH_PROCS     2u
 #define FETCH_SAID_MAX  256u

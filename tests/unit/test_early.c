@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "bsprun/agent/early.h"
+#include "bsprun/agent/core/early.h"
 #include "tests/unit/suite.h"
 
 static struct early_links links;

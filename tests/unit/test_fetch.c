@@ -333,13 +333,13 @@ END_TEST
 /* What may yet be written is waited for: not for any number of questions. */
 START_TEST(too_many_questions)
 {
-    agent.snapshots->ticket.name = fetch_name;
+    agent.coming = fetch_name;
     for (uint32_t i = 0; i < 10000 && dropped == 0; i++)
         ask(2, WIRE_THING_IMAGE, 1, i);
     ck_assert_uint_eq(dropped, 1);
     ck_assert_uint_eq(dropped_host, 2);
     ck_assert_uint_eq(said_count, 0);
-    agent.snapshots->ticket = (struct ticket){0};
+    agent.coming = (struct coord_name){0};
 }
 END_TEST
 

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/input.h"
-#include "bsprun/agent/output.h"
-#include "bsprun/agent/peers.h"
-#include "bsprun/agent/snapshots_inside.h"
-#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "tests/unit/suite.h"
 
 #define SUPERSTEP 7

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bsprun/agent/opened.h"
+#include "bsprun/agent/snapshot/opened.h"
 #include "tests/unit/suite.h"
 
 #define BEFORE "before\n"

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 
-#include "bsprun/agent/rank_loss.h"
+#include "bsprun/agent/snapshot/rank_loss.h"
 #include "tests/unit/suite.h"
 
 #define KILLED  .death = {.known = true, .signal = SIGKILL}

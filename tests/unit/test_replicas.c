@@ -118,7 +118,7 @@ END_TEST
 START_TEST(kept_again)
 {
     agent.term = fetch_name.term + 1;
-    agent.snapshots->committed = fetch_name;
+    agent.committed = fetch_name;
     keep(1, MANIFEST_DIGEST);
     ck_assert_uint_eq(said[0].message.fetch.thing, WIRE_THING_MANIFEST);
     fetch_play_send(1, &fetch_manifest, 1000);
@@ -135,10 +135,10 @@ END_TEST
 START_TEST(kept_again_too_late)
 {
     agent.term = fetch_name.term + 1;
-    agent.snapshots->committed = fetch_name;
+    agent.committed = fetch_name;
     keep(1, MANIFEST_DIGEST);
     fetch_play_send(1, &fetch_manifest, 1000);
-    agent.snapshots->committed.superstep++;
+    agent.committed.superstep++;
     fetch_play_piece(1, 0, fetch_image[1].bytes, 100, fetch_image[1].size);
     ck_assert(!agent.fetches->first);
     ck_assert_uint_eq(noticed, 0);

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <signal.h>
 
-#include "bsprun/agent/snapshot_states.h"
+#include "bsprun/agent/snapshot/snapshot_states.h"
 #include "tests/unit/suite.h"
 
 static void go_ticket(const enum ticket_state *path, unsigned count)

@@ -4,19 +4,19 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "bsprun/agent/clock.h"
-#include "bsprun/agent/fetch.h"
-#include "bsprun/agent/output.h"
-#include "bsprun/agent/peers.h"
-#include "bsprun/agent/snapshots_inside.h"
-#include "bsprun/agent/stop.h"
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/snapshot/replicas.h"
+#include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/terms.h"
-#include "bsprun/agent/to_bsprun.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/zero.h"
 #include "tests/unit/suite.h"
 
 static struct agent agent;
-static struct agent_snapshots snapshots;
 static struct bspz_board board;
 static unsigned terms_over, orders_to_stop;
 static int send_error;
@@ -43,7 +43,7 @@ void agent_snapshots_configure(struct agent *at, struct coord_config *config)
 {
     config->snapshots = config->recover = config->restore = true;
     config->wanted = COORD_NEVER;
-    config->lineage = &at->snapshots->election.lineage;
+    config->lineage = &at->election.lineage;
 }
 
 static void ordered(struct agent *at, const struct wire_message *message)
@@ -115,9 +115,6 @@ void agent_notice(struct agent *at, const char *format, ...)
     {                                                                                              \
     }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-NOTHING(agent_abandon, struct agent *at)
-NOTHING(agent_end_copies_of, struct agent *at, struct coord_name name)
-NOTHING(agent_end_writer, struct agent *at, int pid)
 NOTHING(agent_fetch_forget, struct agent *at)
 NOTHING(agent_forget_announced, struct agent *at)
 NOTHING(agent_forget_blame, struct agent *at)
@@ -129,6 +126,8 @@ NOTHING(agent_peers_drop, struct agent *at, uint32_t host, const char *complaint
 NOTHING(agent_peers_send, struct agent *at, uint32_t host, const struct wire_message *message)
 NOTHING(agent_peers_send_to_zero, struct agent *at, const struct wire_message *message)
 NOTHING(agent_relay_pass_on, struct agent *at)
+NOTHING(agent_snapshots_forget, struct agent *at)
+NOTHING(agent_snapshots_rewind, struct agent *at)
 NOTHING(agent_replicas_forget, struct agent *at)
 NOTHING(agent_tell_held, struct agent *at)
 NOTHING(agent_unwatch, struct watched *process)
@@ -150,12 +149,11 @@ static void set_up(void)
 
     agent = (struct agent){.calls = &calls,
                            .peers = (struct agent_peers *)&agent /* never looked into */,
-                           .snapshots = &snapshots,
+                           .snapshots = (struct agent_snapshots *)&agent,
                            .board = &board,
                            .job = JOB_RESTORING,
                            .order = {.process_limit = 1, .slots = 1, .cores = 1},
                            .host_name = "here"};
-    snapshots = (struct agent_snapshots){.restores = true};
     terms_over = orders_to_stop = 0;
     send_error = 0;
     ck_assert_int_eq(uv_loop_init(&agent.loop), 0);

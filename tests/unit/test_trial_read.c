@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/trial_read.h"
+#include "bsprun/agent/snapshot/trial_read.h"
 #include "tests/unit/suite.h"
 
 #define TRIES 3000 /* of 10 ms */

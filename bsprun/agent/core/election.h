@@ -1,0 +1,23 @@
+/* election.h - what bsprun said with ELECT; terms.c writes it, others read. */
+#ifndef BSPRUN_AGENT_ELECTION_H
+#define BSPRUN_AGENT_ELECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "coordinator/core/coord.h"
+
+struct election {
+    bool pending; /* as long as something of the older term runs */
+    uint32_t term;
+    uint64_t wanted;
+    struct coord_lineage lineage;
+    struct coord_name avoid[COORD_AVOID_MAX];
+    uint32_t avoid_count;
+    uint32_t faults; /* since bsprun was started */
+    struct estimate estimate;
+    struct coord_seen seen;
+    struct coord_recovery recovery;
+};
+
+#endif

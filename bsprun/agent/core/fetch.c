@@ -1,0 +1,325 @@
+/* fetch.c - gets files from other agents; see fetch.h. */
+#include "bsprun/agent/core/fetch_inside.h"
+#include "bsprun/agent/core/to_bsprun.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/io.h"
+
+static void ask_next(struct agent *agent);
+
+/* ---- What is wanted ---- */
+
+static void free_wanted(struct wanted *wanted)
+{
+    free(wanted->file.path);
+    free(wanted);
+}
+
+/* Takes back what there is of the file that was coming. */
+static void give_up_incoming(struct fetches *fetches)
+{
+    struct incoming *now = &fetches->now;
+
+    agent_fetch_finish_wait(now);
+    agent_fetch_passed_on(fetches);
+    if (now->fd >= 0)
+        close(now->fd);
+    store_snapshot_leave(now->folder);
+    binaries_give_up(now->copy);
+    free(now->bytes);
+    *now = (struct incoming){.fd = -1};
+}
+
+static void finish_first(struct agent *agent, int error, const char *why)
+{
+    struct fetches *fetches = agent->fetches;
+    struct wanted *wanted = fetches->first;
+
+    give_up_incoming(fetches);
+    fetches->first = wanted->next;
+    if (!fetches->first)
+        fetches->last = &fetches->first;
+    wanted->want.done(agent, &wanted->want, error, why);
+    free_wanted(wanted);
+    if (agent->fetches == fetches && fetches->first && fetches->now.request == 0)
+        ask_next(agent);
+}
+
+/* The host as ELECT named it; NULL: it takes no part in the term. */
+static const struct wire_host *find_host(const struct agent *agent, uint32_t host)
+{
+    uint32_t count;
+    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (hosts[i].host == host)
+            return &hosts[i];
+    return NULL;
+}
+
+/* The next host to be asked: first the two that should have it, then all others. */
+static bool host_to_ask(const struct agent *agent, const struct wanted *wanted, uint32_t *host)
+{
+    const struct fetch_want *want = &wanted->want;
+    uint32_t left = wanted->asked, count;
+    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
+
+    for (uint32_t i = 0; i < count + 2; i++) {
+        *host = i == 0 ? want->from : i == 1 ? want->otherwise : hosts[i - 2].host;
+        if (*host == agent->host || (i > 0 && *host == want->from) ||
+            (i > 1 && *host == want->otherwise) || (i < 2 && !find_host(agent, *host)))
+            continue;
+        if (left-- == 0)
+            return true;
+    }
+    return false;
+}
+
+static void ask(struct agent *agent, struct wanted *wanted, uint32_t host)
+{
+    struct fetches *fetches = agent->fetches;
+    const struct fetch_want *want = &wanted->want;
+    struct wire_message message = {.kind = WIRE_FETCH};
+
+    fetches->now.request = ++fetches->requests;
+    fetches->now.host = host;
+    message.envelope.superstep = want->name.superstep;
+    message.fetch.request = fetches->now.request;
+    message.fetch.thing = want->thing;
+    message.fetch.from = want->name.term;
+    message.fetch.pid = want->pid;
+    message.fetch.path = want->file ? want->file->path : "";
+    if (want->file)
+        message.fetch.build_id =
+            (struct wire_bytes){want->file->name, (uint32_t)strlen(want->file->name)};
+    agent_peers_send(agent, host, &message);
+}
+
+static void ask_next(struct agent *agent)
+{
+    struct wanted *wanted = agent->fetches->first;
+    uint32_t host;
+    bool found = host_to_ask(agent, wanted, &host);
+
+    give_up_incoming(agent->fetches);
+    wanted->asked++;
+    if (found)
+        ask(agent, wanted, host);
+    else
+        finish_first(agent, -ENOENT, "no host of the job has it");
+}
+
+/* Whoever asked for something that nobody can have is not called back before agent_fetch returns. */
+static void on_nobody(uv_timer_t *timer)
+{
+    ask_next(timer->data);
+}
+
+int agent_fetch(struct agent *agent, const struct fetch_want *want)
+{
+    struct fetches *fetches = agent_fetches(agent);
+    struct wanted *wanted = fetches ? calloc(1, sizeof *wanted) : NULL;
+    uint32_t host;
+
+    if (!wanted)
+        return -ENOMEM;
+    wanted->want = *want;
+    if (want->file) {
+        wanted->file = *want->file;
+        wanted->file.path = strdup(want->file->path);
+        wanted->want.file = &wanted->file;
+        if (!wanted->file.path) {
+            free(wanted);
+            return -ENOMEM;
+        }
+    }
+    *fetches->last = wanted;
+    fetches->last = &wanted->next;
+    if (fetches->first != wanted)
+        return 0;
+    if (host_to_ask(agent, wanted, &host))
+        ask_next(agent);
+    else
+        uv_timer_start(&fetches->nobody, on_nobody, 0, 0);
+    return 0;
+}
+
+/* ---- What comes ---- */
+
+static int open_sink(struct agent *agent, const struct fetch_want *want, uint64_t size, char *why)
+{
+    struct incoming *now = &agent->fetches->now;
+    const char *path;
+    int folder;
+
+    if (want->in_time && !coord_name_same(want->name, agent->committed)) {
+        snprintf(why, AGENT_WHY, "there is a newer snapshot");
+        return -ESTALE;
+    }
+    if (want->thing == WIRE_THING_BINARY) {
+        folder = agent_fetch_folder(agent, &path, why);
+        return folder < 0 ? folder : binaries_begin(folder, want->file, &now->copy, why);
+    }
+    if (want->thing == WIRE_THING_MANIFEST) {
+        now->bytes = size <= WIRE_FRAME_MAX ? malloc(size + 1) : NULL;
+        return now->bytes ? 0 : -ENOMEM;
+    }
+    folder = store_snapshot_join(agent->store, want->name.superstep, want->name.term,
+                                 &now->folder, why);
+    if (folder < 0)
+        return folder;
+    now->fd = store_image_create(now->folder, want->pid, why);
+    return now->fd < 0 ? now->fd : 0;
+}
+
+static int store_bytes(struct incoming *now, const struct wire_piece *piece, char *why)
+{
+    const char *at = piece->data.data;
+    size_t left = piece->data.size;
+
+    if (left == 0) /* of an empty file: data may be NULL then */
+        return 0;
+    if (now->copy)
+        return binaries_add(now->copy, at, left, why);
+    if (now->bytes) {
+        memcpy(now->bytes + now->received, at, left);
+        return 0;
+    }
+    int error = bspz_write_all(now->fd, at, left);
+    if (error)
+        snprintf(why, AGENT_WHY, "it cannot be written here: %s", strerror(-error));
+    return error;
+}
+
+static int close_sink(struct agent *agent, const struct fetch_want *want, char *why)
+{
+    struct incoming *now = &agent->fetches->now;
+    int error;
+
+    if (want->thing == WIRE_THING_BINARY) {
+        error = binaries_finish(now->copy, why);
+        now->copy = NULL;
+        return error;
+    }
+    error = store_snapshot_join(agent->store, want->name.superstep, want->name.term,
+                                &now->folder, why);
+    if (!error)
+        error = store_snapshot_take_manifest(now->folder, now->bytes, now->received, why);
+    return error;
+}
+
+/* What was wanted first is here, or (error, why) has come to nothing. */
+static void complete(struct agent *agent, int error, const char *why)
+{
+    struct fetches *fetches = agent->fetches;
+    const struct wire_host *host = find_host(agent, fetches->now.host);
+
+    agent_fetch_passed_on(fetches);
+    if (error == -EBADMSG || error == -EPROTO || error == -ESTALE) {
+        agent_notice(agent, "what host %s has is of no use: %s", host ? host->name : "",
+                     why);
+        ask_next(agent);
+        return;
+    }
+    finish_first(agent, error, error ? why : "");
+}
+
+static void take_piece(struct agent *agent, uint32_t host, const struct wire_piece *piece)
+{
+    struct fetches *fetches = agent->fetches;
+    struct wanted *wanted = fetches ? fetches->first : NULL;
+    struct incoming *now = wanted ? &fetches->now : NULL;
+    char why[AGENT_WHY] = "out of memory";
+    int error = 0;
+
+    if (!wanted || piece->request != now->request || host != now->host || now->finishing)
+        return; /* of something that is not wanted any more */
+    if (piece->error) {
+        ask_next(agent);
+        return;
+    }
+    if (now->received == 0)
+        now->size = piece->size;
+    if (piece->size != now->size || piece->offset != now->received ||
+        piece->data.size > now->size - now->received || (piece->data.size == 0 && now->size > 0)) {
+        agent_peers_drop(agent, host, "pieces of a file that do not follow each other");
+        return;
+    }
+    if (now->received == 0)
+        error = open_sink(agent, &wanted->want, piece->size, why);
+    if (!error)
+        error = store_bytes(now, piece, why);
+    if (error) {
+        finish_first(agent, error, why);
+        return;
+    }
+    now->received += piece->data.size;
+    if (now->received < now->size)
+        return;
+    if (wanted->want.thing != WIRE_THING_IMAGE) {
+        complete(agent, close_sink(agent, &wanted->want, why), why);
+        return;
+    }
+    error = agent_fetch_finish(agent, &wanted->want, complete);
+    if (error)
+        finish_first(agent, error, why);
+}
+
+/* ---- Messages and ends ---- */
+
+void agent_fetch_message(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    if (message->kind == WIRE_FETCH)
+        agent_fetch_serve(agent, host, message);
+    else
+        take_piece(agent, host, &message->piece);
+}
+
+void agent_fetch_lost(struct agent *agent, uint32_t host)
+{
+    struct fetches *fetches = agent->fetches;
+
+    if (fetches)
+        agent_fetch_stop_serving(fetches, host);
+    /* What was asked of it does not come: the term is over. */
+}
+
+static void on_pump_closed(uv_handle_t *handle)
+{
+    struct fetches *fetches = (struct fetches *)((char *)handle - offsetof(struct fetches, pump));
+
+    free(fetches);
+}
+
+static void on_nobody_closed(uv_handle_t *handle)
+{
+    struct fetches *fetches = (struct fetches *)((char *)handle - offsetof(struct fetches, nobody));
+
+    uv_close((uv_handle_t *)&fetches->pump, on_pump_closed);
+}
+
+void agent_fetch_forget(struct agent *agent)
+{
+    struct fetches *fetches = agent->fetches;
+
+    if (!fetches)
+        return;
+    agent->fetches = NULL;
+    agent_fetch_stop_serving(fetches, UINT32_MAX);
+    give_up_incoming(fetches);
+    while (fetches->first) {
+        struct wanted *wanted = fetches->first;
+
+        fetches->first = wanted->next;
+        free_wanted(wanted);
+    }
+    if (fetches->folder >= 0)
+        close(fetches->folder);
+    uv_timer_stop(&fetches->pump);
+    uv_close((uv_handle_t *)&fetches->nobody, on_nobody_closed);
+}

@@ -1,0 +1,108 @@
+/* fetch_finish.c - an image that has come is checked and made durable beside the agent's work.
+ *
+ * Every byte is hashed and the disk is waited for: a second or more for a gigabyte, in which the
+ * agent would answer nobody.  So a thread does it, of which the loop hears when it is done.  It has
+ * the file and its folder for itself until then; of the store it uses what nobody changes.
+ *
+ * What can fail: no thread (then the agent does it); the term ends meanwhile: the thread is waited
+ * for, since what it works on goes with the term.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/agent/core/fetch_inside.h"
+#include "bsprun/agent/core/quiet_thread.h"
+
+struct finishing {
+    uv_async_t over;
+    pthread_t thread;
+    bool has_thread;
+    struct agent *agent;
+    struct store *store;
+    struct store_snapshot *folder;
+    int fd; /* -1: closed */
+    struct bspz_image_name name;
+    int error;
+    char why[AGENT_WHY];
+    fetch_finished *finished;
+};
+
+/* Whoever counts on this copy must not find out when it is the last one. */
+static void *work(void *argument)
+{
+    struct finishing *finishing = argument;
+
+    finishing->error =
+        store_image_check(finishing->store, finishing->fd, &finishing->name, finishing->why);
+    if (!finishing->error) {
+        finishing->error = store_image_finish(finishing->folder, finishing->name.pid, finishing->fd,
+                                              finishing->why);
+        finishing->fd = -1;
+    }
+    uv_async_send(&finishing->over);
+    return NULL;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+/* The file is the incoming one's again. */
+static void end(struct finishing *finishing, struct incoming *now)
+{
+    if (finishing->has_thread)
+        pthread_join(finishing->thread, NULL);
+    now->fd = finishing->fd;
+    now->finishing = NULL;
+    uv_close((uv_handle_t *)&finishing->over, on_closed);
+}
+
+static void on_over(uv_async_t *over)
+{
+    struct finishing *finishing = over->data;
+    struct agent *agent = finishing->agent;
+    fetch_finished *finished = finishing->finished;
+    char why[AGENT_WHY];
+    int error;
+
+    end(finishing, &agent->fetches->now);
+    error = finishing->error;
+    memcpy(why, finishing->why, sizeof why);
+    finished(agent, error, why);
+}
+
+int agent_fetch_finish(struct agent *agent, const struct fetch_want *want,
+                       fetch_finished *finished)
+{
+    struct incoming *now = &agent->fetches->now;
+    struct finishing *finishing = calloc(1, sizeof *finishing);
+    int error = finishing ? uv_async_init(&agent->loop, &finishing->over, on_over) : -ENOMEM;
+
+    if (error) {
+        free(finishing);
+        return error;
+    }
+    finishing->over.data = finishing;
+    finishing->agent = agent;
+    finishing->finished = finished;
+    finishing->store = agent->store;
+    finishing->folder = now->folder;
+    finishing->fd = now->fd;
+    now->fd = -1; /* the number may soon be another file's */
+    finishing->name = (struct bspz_image_name){
+        .superstep = want->name.superstep, .term = want->name.term, .pid = want->pid};
+    memcpy(finishing->name.digest, want->digest, sizeof finishing->name.digest);
+    now->finishing = finishing;
+    finishing->has_thread = quiet_thread_begin(&finishing->thread, work, finishing) == 0;
+    if (!finishing->has_thread)
+        work(finishing);
+    return 0;
+}
+
+void agent_fetch_finish_wait(struct incoming *now)
+{
+    if (now->finishing)
+        end(now->finishing, now);
+}

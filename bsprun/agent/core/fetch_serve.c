@@ -1,0 +1,245 @@
+/* fetch_serve.c - sends files to other agents, a piece at a time; see fetch.h.
+ *
+ * An image that is coming here itself is passed on as it comes: so a tree of hosts takes little
+ * longer than one.
+ *
+ * What can fail: there is no such file (PIECE with the error), or it is still being written: it is
+ * looked for again until it is there or too much time has passed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/fetch_inside.h"
+
+#define PIECE_BYTES   262144u
+#define WAITING_BYTES (UINT64_C(4) << 20) /* in the link's queue, at most */
+#define PUMP_MS       2
+#define PATIENCE_NS   UINT64_C(60000000000) /* for what is being written */
+#define UPLOADS_MAX   256u                  /* for one host, which asks for one thing at a time */
+
+static void send_piece(struct agent *agent, const struct upload *upload, const void *data,
+                       uint32_t size, int error)
+{
+    struct wire_message message = {.kind = WIRE_PIECE};
+
+    message.piece.request = upload->request;
+    message.piece.offset = upload->offset;
+    message.piece.size = upload->size;
+    message.piece.mode = upload->mode;
+    message.piece.error = (uint32_t)error;
+    message.piece.data = (struct wire_bytes){data, size};
+    agent_peers_send(agent, upload->host, &message);
+}
+
+static void free_upload(struct upload *upload)
+{
+    if (upload->fd >= 0)
+        close(upload->fd);
+    free(upload->path);
+    free(upload);
+}
+
+void agent_fetch_stop_serving(struct fetches *fetches, uint32_t host)
+{
+    for (struct upload **at = &fetches->uploads; *at;) {
+        struct upload *upload = *at;
+
+        if (host != UINT32_MAX && upload->host != host) {
+            at = &upload->next;
+            continue;
+        }
+        *at = upload->next;
+        free_upload(upload);
+    }
+}
+
+static int open_binary(struct agent *agent, struct upload *upload)
+{
+    char why[BINARIES_WHY];
+    const char *path;
+    struct stat about;
+    int file = binaries_open(agent_fetch_folder(agent, &path, why), upload->binary, upload->path,
+                             &upload->size, why);
+
+    if (file >= 0 && fstat(file, &about) == 0)
+        upload->mode = about.st_mode & 0777;
+    return file;
+}
+
+static int open_thing(struct agent *agent, struct upload *upload)
+{
+    struct store *store = agent->store;
+    char why[AGENT_WHY];
+
+    if (upload->thing == WIRE_THING_BINARY)
+        return open_binary(agent, upload);
+    if (!store)
+        return -ENOENT;
+    upload->mode = 0600;
+    return upload->thing == WIRE_THING_IMAGE
+               ? store_image_open(store, upload->name.superstep, upload->name.term, upload->pid,
+                                  &upload->size, why)
+               : store_manifest_open(store, upload->name.superstep, upload->name.term,
+                                     &upload->size, why);
+}
+
+static bool is_same(const struct upload *upload, const struct fetch_want *want)
+{
+    if (upload->thing != want->thing)
+        return false;
+    if (upload->thing == WIRE_THING_BINARY)
+        return strcmp(upload->binary, want->file->name) == 0;
+    return coord_name_same(upload->name, want->name) &&
+           (upload->thing != WIRE_THING_IMAGE || upload->pid == want->pid);
+}
+
+/* What is coming here, for as far as it has come. */
+static bool follow(struct fetches *fetches, struct upload *upload)
+{
+    const struct wanted *wanted = fetches->first;
+    char path[64];
+
+    if (!wanted || fetches->now.fd < 0 || !is_same(upload, &wanted->want))
+        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fetches->now.fd);
+    upload->fd = open(path, O_RDONLY | O_CLOEXEC);
+    upload->size = fetches->now.size;
+    upload->mode = 0600;
+    upload->follows = upload->fd >= 0;
+    return upload->follows;
+}
+
+/* Of what is not complete there is less than was announced, which is found when it is read. */
+void agent_fetch_passed_on(struct fetches *fetches)
+{
+    for (struct upload *upload = fetches->uploads; upload; upload = upload->next)
+        upload->follows = false;
+}
+
+/* Whether it may yet come: it has been asked for here, too; it is of the snapshot that is being
+ * taken, or was just committed; or all that processes are made of is about to be asked for. */
+static bool is_on_its_way(const struct agent *agent, const struct upload *upload)
+{
+    if (agent_now_ns() - upload->asked_ns >= PATIENCE_NS)
+        return false;
+    for (const struct wanted *one = agent->fetches->first; one; one = one->next)
+        if (is_same(upload, &one->want))
+            return true;
+    return upload->thing != WIRE_THING_BINARY && agent->store &&
+           (coord_name_same(upload->name, agent->coming) ||
+            (agent->job == JOB_FORMING && agent->here > 0));
+}
+
+/* False: it is over, well or not.  A link that breaks meanwhile is told of later, from the loop: the
+ * list of uploads stays as it is. */
+static bool send_some(struct agent *agent, struct upload *upload, void *buffer)
+{
+    struct fetches *fetches = agent->fetches;
+
+    if (upload->fd < 0 && !follow(fetches, upload))
+        upload->fd = open_thing(agent, upload);
+    if (upload->fd < 0) {
+        if (is_on_its_way(agent, upload))
+            return true;
+        send_piece(agent, upload, NULL, 0, -upload->fd);
+        return false;
+    }
+    while (agent_peers_waiting(agent, upload->host) < WAITING_BYTES) {
+        uint64_t there = upload->follows ? fetches->now.received : upload->size;
+        uint64_t some = there - upload->offset < PIECE_BYTES ? there - upload->offset : PIECE_BYTES;
+        ssize_t got;
+
+        if (some == 0 && upload->follows)
+            return true;
+        got = pread(upload->fd, buffer, (size_t)some, (off_t)upload->offset);
+
+        if (got < 0 || (got == 0 && upload->offset < upload->size)) {
+            send_piece(agent, upload, NULL, 0, got < 0 ? errno : EIO);
+            return false;
+        }
+        if ((uint64_t)got > upload->size - upload->offset)
+            got = (ssize_t)(upload->size - upload->offset);
+        send_piece(agent, upload, buffer, (uint32_t)got, 0);
+        upload->offset += (uint64_t)got;
+        if (upload->offset >= upload->size)
+            return false;
+    }
+    return true;
+}
+
+static void on_pump(uv_timer_t *timer)
+{
+    agent_fetch_pump(timer->data);
+}
+
+void agent_fetch_pump(struct agent *agent)
+{
+    struct fetches *fetches = agent->fetches;
+    void *buffer = fetches->uploads ? malloc(PIECE_BYTES) : NULL;
+
+    for (struct upload **at = &fetches->uploads; buffer && *at;) {
+        struct upload *upload = *at;
+
+        if (send_some(agent, upload, buffer)) {
+            at = &upload->next;
+            continue;
+        }
+        *at = upload->next;
+        free_upload(upload);
+    }
+    free(buffer);
+    if (fetches->uploads)
+        uv_timer_start(&fetches->pump, on_pump, PUMP_MS, 0);
+}
+
+static void serve(struct agent *agent, struct fetches *fetches, uint32_t host,
+                  const struct wire_message *message)
+{
+    struct upload *upload = calloc(1, sizeof *upload);
+    const struct wire_fetch *fetch = &message->fetch;
+
+    if (!upload)
+        return;
+    *upload = (struct upload){.host = host,
+                              .request = fetch->request,
+                              .fd = -1,
+                              .asked_ns = agent_now_ns(),
+                              .thing = (enum wire_thing)fetch->thing,
+                              .name = {message->envelope.superstep, fetch->from},
+                              .pid = fetch->pid};
+    if (fetch->build_id.size > 0 && fetch->build_id.size < sizeof upload->binary)
+        memcpy(upload->binary, fetch->build_id.data, fetch->build_id.size);
+    upload->path = strdup(fetch->path);
+    if (!upload->path) {
+        free_upload(upload);
+        return;
+    }
+    upload->next = fetches->uploads;
+    fetches->uploads = upload;
+    agent_fetch_pump(agent);
+}
+
+static bool asks_for_too_much(const struct fetches *fetches, uint32_t host)
+{
+    uint32_t count = 0;
+
+    for (const struct upload *upload = fetches->uploads; upload; upload = upload->next)
+        count += upload->host == host;
+    return count >= UPLOADS_MAX;
+}
+
+void agent_fetch_serve(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    struct fetches *fetches = agent_fetches(agent);
+
+    if (fetches && asks_for_too_much(fetches, host))
+        agent_peers_drop(agent, host, "it asks for too many files at a time");
+    else if (fetches)
+        serve(agent, fetches, host, message);
+}

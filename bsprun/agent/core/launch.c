@@ -1,0 +1,120 @@
+/* launch.c - see launch.h.
+ *
+ * The child reports a failed exec through a pipe that a successful one closes, so that neither the
+ * error nor the process can be lost.  Between fork and exec only async-signal-safe calls are made.
+ */
+#include "bsprun/agent/core/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "ckpt/capture/attributes.h"
+#include "ckpt/shares.h"
+
+char *agent_board_variable(const struct agent *agent)
+{
+    char *text;
+
+    return asprintf(&text, "%s=%d:%d:%d:%s", BSPZ_ENV_BOARD, agent->board_fd, (int)getpid(),
+                    agent->board_fd, agent->board->token) < 0
+               ? NULL
+               : text;
+}
+
+static void limit_core_dumps(bool wanted)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_CORE, &limit) != 0)
+        return;
+    limit.rlim_cur = wanted ? limit.rlim_max : 0;
+    setrlimit(RLIMIT_CORE, &limit);
+}
+
+static bool set_standard(const struct agent_launch *launch)
+{
+    for (int i = 0; i < 3; i++)
+        if (launch->standard[i] >= 0 && dup2(launch->standard[i], i) < 0)
+            return false;
+    return true;
+}
+
+/* What the program changes of it, and only that, is put back when it is restored. */
+static void note_given(struct bspz_board *board)
+{
+#ifdef BSPZ_CAPTURE
+    _Static_assert(sizeof(struct bspz_attributes) <= sizeof board->given, "it has a place");
+    bspz_attributes_given((struct bspz_attributes *)board->given);
+#else
+    (void)board;
+#endif
+}
+
+static void child(const struct agent_launch *launch)
+{
+    int error;
+
+    /* The terminal belongs to bsprun's group: outside of it, reading would stop the program. */
+    setpgid(0, launch->own_group ? 0 : launch->agent->caller_group);
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != launch->parent)
+        _exit(1);
+    limit_core_dumps(launch->agent->order.core_dumps);
+    setrlimit(RLIMIT_NOFILE, &launch->agent->descriptors);
+    if (!set_standard(launch))
+        goto failed;
+    for (int i = 0; i < launch->handed_on_count; i++)
+        fcntl(launch->handed_on[i], F_SETFD, 0);
+    if (launch->agent->board->common_fd > 0)
+        fcntl(launch->agent->board->common_fd, F_SETFD, 0);
+    if (launch->shares)
+        shares_pass(launch->shares, launch->group);
+    if (launch->directory[0] && chdir(launch->directory) != 0)
+        goto failed;
+    /* Kept over this exec and, through a shell or the like, over the next ones. */
+    fcntl(launch->agent->board_fd, F_SETFD, 0);
+    process_signals_restore(&launch->agent->signals);
+    note_given(launch->agent->board);
+    execve(launch->path, launch->arguments, launch->environment);
+failed:
+    error = errno;
+    if (write(launch->errors, &error, sizeof error) < 0)
+        _exit(2);
+    _exit(1);
+}
+
+pid_t agent_launch(struct agent_launch *launch)
+{
+    int errors[2];
+    int error = 0;
+    ssize_t got;
+    pid_t pid;
+
+    if (pipe2(errors, O_CLOEXEC) != 0)
+        return -errno;
+    launch->errors = errors[1];
+    launch->parent = getpid();
+    pid = fork();
+    if (pid == 0)
+        child(launch);
+    if (pid < 0)
+        error = errno;
+    close(errors[1]);
+    if (pid > 0) {
+        do
+            got = read(errors[0], &error, sizeof error);
+        while (got < 0 && errno == EINTR);
+        if (error)
+            waitpid(pid, NULL, 0);
+    }
+    close(errors[0]);
+    return error ? -error : pid;
+}

@@ -1,0 +1,159 @@
+/* members.c - see members.h. */
+#include "bsprun/agent/core/members.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/to_bsprun.h"
+
+#define DESCRIPTORS_SPARE 128u /* for everything but the ranks */
+
+bool agent_is_here(const struct agent *agent, int pid)
+{
+    return agent->home[pid] == agent->host;
+}
+
+int agent_core_of(const struct agent *agent, int pid)
+{
+    int index = 0;
+
+    if (agent->cores.count == 0 || agent->order.bind == WIRE_BIND_NONE)
+        return -1;
+    for (int other = agent->first_here; other < pid; other++)
+        index += agent_is_here(agent, other);
+    return agent->cores.cpus[index];
+}
+
+/* Binding and spinning are for jobs that have their cores to themselves.  With other hosts there is
+ * work for the agent, too, while ranks wait. */
+static void plan_cores(struct agent *agent)
+{
+    int wanted = agent->here, agents = agent->peers ? 1 : 0;
+    bool waits = agent->nprocs > 1 && wanted > 0;
+
+    cores_release(&agent->cores);
+    atomic_store(&agent->board->spin_ns, 0);
+    if (waits && wanted + agents <= agent->order.cores &&
+        cores_claim(wanted, &agent->cores) == wanted)
+        atomic_store(&agent->board->spin_ns, AGENT_SPIN_NS);
+    else if (waits && agent->order.bind == WIRE_BIND_CORE)
+        agent_notice(agent,
+                     "--bind core: %d processes, but fewer than that many free cores of %d; "
+                     "nothing is bound",
+                     wanted, agent->order.cores);
+}
+
+/* A pidfd for every rank, its copies and its writer, whatever the shell's limit is. */
+static void allow_descriptors(const struct agent *agent)
+{
+    rlim_t each = agent->snapshots ? 4 : 1;
+    rlim_t needed = each * (rlim_t)agent->here + DESCRIPTORS_SPARE;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* On the board, for ranks and for who mirrors those of other hosts. */
+void agent_write_homes(struct agent *agent)
+{
+    struct bspz_board *board = agent->board;
+
+    board->host = (int32_t)agent->host;
+    board->first_here = agent->first_here;
+    board->here = agent->here;
+    if (agent->here < agent->nprocs)
+        board->flags |= BSPZ_BOARD_HOSTS;
+    else
+        board->flags &= ~BSPZ_BOARD_HOSTS;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        atomic_store(&bspz_rank_of(board, pid)->host, agent->home[pid]);
+}
+
+void agent_settle(struct agent *agent, const struct wire_numbers *host_of)
+{
+    bool moved = agent->here == 0;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        uint32_t home = host_of ? (uint32_t)host_of->items[pid] : agent->host;
+
+        moved = moved || agent->home[pid] != home;
+        agent->home[pid] = home;
+    }
+    agent->here = 0;
+    for (int pid = agent->nprocs - 1; pid >= 0; pid--)
+        if (agent_is_here(agent, pid)) {
+            agent->first_here = pid;
+            agent->here++;
+        }
+    agent_write_homes(agent);
+    if (!moved)
+        return;
+    allow_descriptors(agent);
+    plan_cores(agent);
+}
+
+int agent_members_place(struct agent *agent, int nprocs, const struct wire_numbers *host_of)
+{
+    struct member *members = calloc((size_t)nprocs, sizeof *members);
+    uint32_t *home = calloc((size_t)nprocs, sizeof *home);
+    struct bspz_board *board = members && home ? bspz_board_map_agent(agent->board_fd, nprocs)
+                                               : NULL;
+    int error;
+
+    if (!board) {
+        error = members && home ? -errno : -ENOMEM;
+        free(members);
+        free(home);
+        return error;
+    }
+    for (int pid = 0; pid < nprocs; pid++)
+        members[pid].process.pidfd = -1;
+    agent->members = members;
+    agent->home = home;
+    agent->board = board;
+    agent->nprocs = nprocs;
+    agent_settle(agent, host_of);
+    atomic_store(&board->nprocs, nprocs);
+    return 0;
+}
+
+bool agent_everything_gone(const struct agent *agent)
+{
+    if (agent->root.watching && !agent->root.gone)
+        return false;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].adopted && !agent->members[pid].process.gone)
+            return false;
+    return true;
+}
+
+void agent_member_is(struct agent *agent, int pid)
+{
+    struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    struct member *member = &agent->members[pid];
+
+    member->adopted = true;
+    atomic_store(&rank->core, agent_core_of(agent, pid));
+    atomic_store(&rank->ospid, member->process.ospid);
+    bspz_word_set(&rank->state, BSPZ_RANK_HELD);
+}
+
+void agent_kill_members(struct agent *agent)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct member *member = &agent->members[pid];
+
+        if (!member->adopted || member->process.gone)
+            continue;
+        if (pid > 0 && getpgid(member->process.ospid) == member->process.ospid)
+            kill(-member->process.ospid, SIGKILL);
+        process_signal(member->process.pidfd, SIGKILL);
+    }
+}

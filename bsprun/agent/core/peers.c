@@ -1,0 +1,354 @@
+/* peers.c - the other hosts of a job: the listener, the links of the term. */
+#include "bsprun/agent/core/peers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/early.h"
+#include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/link/link.h"
+#include "lib/net/meet.h"
+#include "lib/net/secret.h"
+
+#define CALLS_OF_EACH 2u    /* by different addresses, at the same time */
+#define CALL_LEAST_MS 2000u /* for a link to be made */
+
+#define PEERS_ADDRESSES 16
+
+struct agent_peers {
+    struct net_secret *secret;
+    struct net_meet_options meet;
+    struct net_listener *listener;
+    char addresses[WIRE_PATH_MAX];
+    bool encrypt; /* the links */
+    uint32_t heartbeat_ms;
+
+    /* The newest ELECT. */
+    uint32_t elected_term, zero_host, host_count;
+    bool by_node;
+    struct wire_host *hosts;
+    struct coord_load *loads; /* of each; NULL: not told */
+    char **names, **host_addresses;
+
+    struct links *links; /* NULL: the term has not begun here */
+    uint32_t links_term;
+    bool zero_given_up; /* Processor Zero elsewhere is not to be asked any more */
+    struct early_links early;
+};
+
+/* ---- Links ---- */
+
+static void on_met(void *context, const struct net_meeting *meeting)
+{
+    struct agent *agent = context;
+    struct agent_peers *peers = agent->peers;
+    uint32_t term = meeting->peer.incarnation;
+
+    if (peers->links && term == peers->links_term)
+        links_take(peers->links, meeting->peer.host, meeting->fd, &meeting->session);
+    else if (term > agent->term || (!peers->links && term == peers->elected_term))
+        early_keep(&peers->early, meeting);
+    else
+        close(meeting->fd); /* of an older term */
+}
+
+/* Every host has a loopback: who tries that of another one may well come to its own, or to that of
+ * an agent beside it. */
+static bool is_astray(const char *text)
+{
+    bool loopback = strncmp(text, "127.", strlen("127.")) == 0 ||
+                    strncmp(text, "[::1]", strlen("[::1]")) == 0;
+
+    return loopback && strstr(text, " wants the agent of host ");
+}
+
+static void on_refused(void *context, bool proved, const char *text)
+{
+    if (proved && !is_astray(text))
+        agent_notice(context, "%s", text);
+}
+
+void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint)
+{
+    if (agent->peers && agent->peers->links)
+        links_break(agent->peers->links, host, complaint);
+}
+
+/* ---- Listening ---- */
+
+static void list_own_addresses(struct agent_peers *peers)
+{
+    char texts[PEERS_ADDRESSES][NET_ADDRESS_SIZE];
+    int count = net_own_addresses(net_listener_port(peers->listener), true, texts,
+                                  PEERS_ADDRESSES);
+    size_t used = 0;
+
+    for (int i = 0; i < count && used + NET_ADDRESS_SIZE + 1 < sizeof peers->addresses; i++)
+        used += (size_t)snprintf(peers->addresses + used, sizeof peers->addresses - used, "%s%s",
+                                 i > 0 ? " " : "", texts[i]);
+}
+
+static void set_up_meeting(struct agent_peers *peers, uint32_t host, const unsigned char *job)
+{
+    peers->meet.setup = (struct handshake_setup){
+        .key = net_secret_key(peers->secret),
+        .version = WIRE_VERSION,
+        .own = {.role = NET_AGENT, .host = host, .purpose = NET_DATA},
+        .wanted = {.role = NET_AGENT, .host = NET_ANY, .incarnation = NET_ANY},
+        .accepts = NET_ACCEPTS(NET_AGENT, NET_DATA)};
+    memcpy(peers->meet.setup.job, job, sizeof peers->meet.setup.job);
+}
+
+int agent_peers_open(struct agent *agent, const struct wire_message *join,
+                     struct net_secret *secret)
+{
+    static const struct net_meeter meeter = {.met = on_met, .refused = on_refused};
+    struct agent_peers *peers = secret ? calloc(1, sizeof *peers) : NULL;
+    int64_t host = net_join_host(&join->join, agent->host_name);
+    int error;
+
+    if (!peers) {
+        net_secret_free(secret);
+        return -ENOMEM;
+    }
+    agent->peers = peers;
+    peers->secret = secret;
+    early_begin(&peers->early);
+    if (host < 0)
+        return (int)host;
+    agent->host = (uint32_t)host;
+    memcpy(agent->job_id, join->envelope.job, sizeof agent->job_id);
+    peers->encrypt = join->join.encrypt;
+    peers->meet.ports = (struct net_ports){join->join.first_port, join->join.last_port};
+    peers->heartbeat_ms = join->join.heartbeat_ms;
+    set_up_meeting(peers, agent->host, agent->job_id);
+    peers->meet.unproved_max = NET_UNPROVED_MAX + CALLS_OF_EACH * join->join.hosts.count;
+    error = net_listen(&agent->loop, NULL, 0, &peers->meet, &meeter, agent, &peers->listener);
+    if (!error)
+        list_own_addresses(peers);
+    return error;
+}
+
+const char *agent_peers_addresses(const struct agent *agent)
+{
+    return agent->peers ? agent->peers->addresses : "";
+}
+
+/* ---- Terms ---- */
+
+static void forget_hosts(struct agent_peers *peers)
+{
+    for (uint32_t i = 0; i < peers->host_count; i++) {
+        free(peers->names[i]);
+        free(peers->host_addresses[i]);
+    }
+    free(peers->hosts);
+    free(peers->loads);
+    free(peers->names);
+    free(peers->host_addresses);
+    peers->hosts = NULL;
+    peers->loads = NULL;
+    peers->names = peers->host_addresses = NULL;
+    peers->host_count = 0;
+}
+
+static void close_links(struct agent *agent)
+{
+    links_close(agent->peers->links);
+    agent->peers->links = NULL;
+}
+
+/* Of as many hosts as there are.  False: no memory. */
+static bool take_loads(struct agent_peers *peers, const struct wire_elect *elect)
+{
+    uint32_t count = elect->hosts.count;
+
+    if (elect->busy.count != count || elect->speeds.count != count)
+        return true;
+    peers->loads = calloc((size_t)count + 1, sizeof *peers->loads);
+    for (uint32_t i = 0; peers->loads && i < count; i++)
+        peers->loads[i] = (struct coord_load){(uint32_t)elect->busy.items[i],
+                                              (uint32_t)elect->speeds.items[i]};
+    return peers->loads != NULL;
+}
+
+int agent_peers_elect(struct agent *agent, const struct wire_message *message)
+{
+    struct agent_peers *peers = agent->peers;
+    const struct wire_elect *elect = &message->elect;
+    uint32_t count = elect->hosts.count;
+
+    if (!peers)
+        return 0;
+    close_links(agent);
+    forget_hosts(peers);
+    peers->hosts = calloc((size_t)count + 1, sizeof *peers->hosts);
+    peers->names = calloc((size_t)count + 1, sizeof *peers->names);
+    peers->host_addresses = calloc((size_t)count + 1, sizeof *peers->host_addresses);
+    if (!peers->hosts || !peers->names || !peers->host_addresses || !take_loads(peers, elect))
+        return -ENOMEM;
+    peers->host_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        peers->hosts[i] = elect->hosts.items[i];
+        peers->hosts[i].name = peers->names[i] = strdup(elect->hosts.items[i].name);
+        peers->host_addresses[i] =
+            strdup(i < elect->addresses.count ? elect->addresses.items[i] : "");
+        if (!peers->names[i] || !peers->host_addresses[i])
+            return -ENOMEM;
+    }
+    peers->zero_host = elect->elected;
+    peers->by_node = elect->by_node;
+    peers->elected_term = message->envelope.term;
+    peers->zero_given_up = false;
+    return 0;
+}
+
+int agent_peers_enter(struct agent *agent)
+{
+    struct agent_peers *peers = agent->peers;
+    struct links_peer *others;
+    struct links_setup setup;
+    struct early early;
+
+    if (!peers)
+        return 0;
+    others = calloc((size_t)peers->host_count + 1, sizeof *others);
+    if (!others)
+        return -ENOMEM;
+    peers->meet.setup.own.incarnation = agent->term;
+    peers->meet.call_ms = peers->heartbeat_ms;
+    if (peers->heartbeat_ms > 0 && peers->heartbeat_ms < CALL_LEAST_MS)
+        peers->meet.call_ms = CALL_LEAST_MS;
+    setup = (struct links_setup){.loop = &agent->loop,
+                                 .host = agent->host,
+                                 .term = agent->term,
+                                 .peers = others,
+                                 .meet = &peers->meet,
+                                 .encrypt = peers->encrypt,
+                                 .heartbeat_ms = peers->heartbeat_ms,
+                                 .bell = &agent->link_bell,
+                                 .spin_ns = AGENT_LINK_SPIN_NS,
+                                 .outputs = {agent_relay_reader(agent->relay, 1),
+                                             agent_relay_reader(agent->relay, 2)}};
+    for (uint32_t i = 0; i < peers->host_count; i++)
+        if (peers->hosts[i].host != agent->host)
+            others[setup.peer_count++] =
+                (struct links_peer){peers->hosts[i].host, peers->host_addresses[i]};
+    peers->links = links_open(&setup, &agent->calls->links, agent);
+    free(others);
+    if (!peers->links)
+        return -ENOMEM;
+    peers->links_term = agent->term;
+    while (early_take(&peers->early, peers->links_term, &early)) {
+        links_take(peers->links, early.host, early.fd, &early.session);
+        explicit_bzero(&early, sizeof early);
+    }
+    return 0;
+}
+
+const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count)
+{
+    *count = agent->peers ? agent->peers->host_count : 0;
+    return agent->peers ? agent->peers->hosts : NULL;
+}
+
+bool agent_peers_by_node(const struct agent *agent)
+{
+    return agent->peers->by_node;
+}
+
+const struct net_meet_options *agent_peers_meeting(const struct agent *agent)
+{
+    return &agent->peers->meet;
+}
+
+uint32_t agent_peers_heartbeat_ms(const struct agent *agent)
+{
+    return agent->peers->heartbeat_ms;
+}
+
+const struct coord_load *agent_peers_loads(const struct agent *agent)
+{
+    return agent->peers->loads;
+}
+
+bool agent_peers_is_zero(const struct agent *agent, uint32_t host)
+{
+    return agent->peers->zero_host == host;
+}
+
+bool agent_zero_is_here(const struct agent *agent)
+{
+    return !agent->peers || agent->peers->zero_host == agent->host;
+}
+
+bool agent_zero_is_elsewhere(const struct agent *agent)
+{
+    return agent->peers && agent->control && agent->peers->links &&
+           agent->peers->zero_host != agent->host && !agent->peers->zero_given_up;
+}
+
+void agent_peers_give_up_zero(struct agent *agent)
+{
+    if (agent->peers)
+        agent->peers->zero_given_up = true;
+}
+
+void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    struct wire_message copy = *message;
+
+    if (!agent->peers || !agent->peers->links)
+        return;
+    memcpy(copy.envelope.job, agent->job_id, sizeof copy.envelope.job);
+    copy.envelope.term = agent->term;
+    if (links_send(agent->peers->links, host, &copy) != 0)
+        agent_peers_drop(agent, host, "no memory for what is to be sent to it");
+}
+
+void agent_peers_send_to_zero(struct agent *agent, const struct wire_message *message)
+{
+    if (agent_zero_is_elsewhere(agent))
+        agent_peers_send(agent, agent->peers->zero_host, message);
+}
+
+uint64_t agent_peers_waiting(const struct agent *agent, uint32_t host)
+{
+    return agent->peers->links ? links_waiting(agent->peers->links, host) : 0;
+}
+
+int agent_peers_mirror(struct agent *agent)
+{
+    return agent->peers && agent->peers->links && agent->here > 0
+               ? links_mirror(agent->peers->links, agent->board_fd, agent->nprocs)
+               : 0;
+}
+
+/* ---- The end ---- */
+
+void agent_peers_close(struct agent *agent)
+{
+    struct agent_peers *peers = agent->peers;
+
+    if (!peers)
+        return;
+    close_links(agent);
+    net_listener_close(peers->listener);
+    peers->listener = NULL;
+    early_end(&peers->early);
+}
+
+void agent_peers_free(struct agent *agent)
+{
+    if (!agent->peers)
+        return;
+    forget_hosts(agent->peers);
+    net_secret_free(agent->peers->secret);
+    free(agent->peers);
+    agent->peers = NULL;
+}

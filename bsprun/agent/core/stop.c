@@ -1,0 +1,383 @@
+/* stop.c - every way a job is cut short, and the one way it is over.
+ *
+ * Happy path: someone asks for the end (agent_abort, agent_stop) -> Processor Zero answers
+ * STOP_RANKS -> ranks leave by themselves within a grace -> nothing watched runs -> the rest of the
+ * tree is swept -> RANKS_STOPPED -> Processor Zero finishes -> agent_finish.
+ *
+ * What can fail: there is no Processor Zero yet (then the agent decides alone); ranks do not leave
+ * (they are asked by a signal; then SIGKILL); something forks while it is swept (swept again);
+ * bsprun is gone (nobody is told).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_zero.h"
+
+#define SWEEP_AGAIN_MS   5u
+#define FORWARD_DELAY_MS 150u
+#define TIMEOUT_STATUS   124
+#define SIGNAL_STATUS    128
+
+/* Bare runs have no bsprun to speak for them; ranks wrote their own messages to the same place. */
+static void say_blame_bare(struct agent *agent)
+{
+    if (!agent->bare || !agent->blame || !agent->blame[0])
+        return;
+    dprintf(STDERR_FILENO, "bspzero: %s\n%s", agent->blame,
+            agent->blame_table ? agent->blame_table : "");
+    free(agent->blame);
+    agent->blame = strdup("");
+}
+
+static void take_table(struct agent *agent)
+{
+    bool *killed;
+
+    if (agent->nprocs == 0)
+        return;
+    killed = calloc((size_t)agent->nprocs, sizeof *killed);
+    for (int pid = 0; killed && pid < agent->nprocs; pid++)
+        killed[pid] = agent->members[pid].process.gone;
+    free(agent->blame_table);
+    agent->blame_table = whereabouts_table(agent->board, agent->nprocs, killed);
+    free(killed);
+}
+
+void agent_add_to_table(struct agent *agent, const char *rows)
+{
+    char *merged = agent->blame_table && rows[0] ? whereabouts_merge(agent->blame_table, rows) : NULL;
+
+    if (!merged)
+        return;
+    free(agent->blame_table);
+    agent->blame_table = merged;
+}
+
+void agent_blame(struct agent *agent, const char *text, bool with_table)
+{
+    if (agent->blame)
+        return;
+    agent->blame = strdup(text);
+    if (with_table)
+        take_table(agent);
+    say_blame_bare(agent);
+}
+
+void agent_forget_blame(struct agent *agent)
+{
+    free(agent->blame);
+    free(agent->blame_table);
+    agent->blame = agent->blame_table = NULL;
+}
+
+static void set_outcome(struct agent *agent, enum wire_cause cause, int pid, int status, int signal)
+{
+    agent->outcome = (struct coord_outcome){
+        .status = status, .cause = cause, .pid = pid, .signal = (uint32_t)signal, .text = ""};
+}
+
+void agent_abort(struct agent *agent, int pid, const struct verdict *verdict)
+{
+    struct wire_message message = {.kind = WIRE_ABORT};
+
+    if (agent->finished || job_is_stopping(agent->job) || agent->job == JOB_REWINDING)
+        return;
+    agent_blame(agent, verdict->text, verdict->with_table);
+    if (agent->zero || agent_zero_is_elsewhere(agent)) {
+        message.abort.pid = pid;
+        message.abort.cause = verdict->cause;
+        message.abort.status = verdict->status;
+        message.abort.text = verdict->text;
+        agent_tell_zero(agent, &message);
+        return;
+    }
+    set_outcome(agent, verdict->cause, pid, verdict->status, verdict->signal);
+    if (verdict->cause == WIRE_CAUSE_NONE)
+        agent_job_over(agent, &agent->outcome);
+    else
+        agent_stop_ranks(agent, verdict->cause, verdict->status);
+}
+
+void agent_cannot_go_on(struct agent *agent, int pid, const char *why)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_NOT_RESTORED, .status = 1};
+
+    snprintf(verdict.text, sizeof verdict.text, "%.500s", why);
+    agent_abort(agent, pid, &verdict);
+}
+
+static uint64_t newest_superstep(const struct agent *agent)
+{
+    uint64_t newest = 0;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        uint64_t superstep = atomic_load(&bspz_rank_of(agent->board, pid)->superstep);
+
+        if (superstep > newest)
+            newest = superstep;
+    }
+    return newest;
+}
+
+static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
+{
+    char name[64], line[512], when[64] = "before bsp_begin";
+
+    if (agent->job == JOB_ENDING)
+        snprintf(when, sizeof when, "after bsp_end");
+    else if (agent->job == JOB_REWINDING || agent->job == JOB_RESTORING)
+        snprintf(when, sizeof when, "while it went back to a snapshot");
+    else if (agent->nprocs > 0)
+        snprintf(when, sizeof when, "in superstep %llu",
+                 (unsigned long long)newest_superstep(agent));
+    verdict_signal_text(signal, name, sizeof name);
+    if (text[0])
+        snprintf(line, sizeof line, "%s", text);
+    else
+        snprintf(line, sizeof line, "the job was ended by signal %s %s", name, when);
+    agent_blame(agent, line, how == WIRE_STOP_TIMEOUT || agent->order.verbosity > 0);
+}
+
+bool agent_is_alone(const struct agent *agent)
+{
+    return agent->dismissed || (agent->peers && !agent->control);
+}
+
+void agent_end_alone(struct agent *agent)
+{
+    agent_stop(agent, WIRE_STOP_KILL, SIGKILL, "bsprun is gone");
+    if (agent->job == JOB_OVER)
+        agent_job_over(agent, &agent->outcome); /* Processor Zero was to say what comes next */
+}
+
+/* Of a job that is being stopped. */
+static void sweep_if_gone(struct agent *agent)
+{
+    if (agent_everything_gone(agent))
+        agent_sweep(agent);
+}
+
+/* Processor Zero, where there is one that can still say what its end is to somebody. */
+static void ask_for_end(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
+{
+    bool timeout = how == WIRE_STOP_TIMEOUT;
+    int status = timeout ? TIMEOUT_STATUS : SIGNAL_STATUS + signal;
+    enum wire_cause cause = timeout ? WIRE_CAUSE_TIMEOUT : WIRE_CAUSE_STOPPED;
+    struct wire_message message = {.kind = WIRE_ABORT};
+
+    if (agent->zero && agent_zero_decides(agent) && !agent_is_alone(agent)) {
+        struct wire_message stop = {.kind = WIRE_STOP, .stop = {how, (uint32_t)signal, text}};
+
+        coord_shell_order(agent->zero, &stop);
+    } else if (agent_zero_is_elsewhere(agent) && !agent_is_alone(agent)) {
+        message.abort.pid = COORD_NOBODY;
+        message.abort.cause = cause;
+        message.abort.status = status;
+        message.abort.text = text;
+        agent_tell_zero(agent, &message);
+    } else {
+        set_outcome(agent, cause, COORD_NOBODY, status, signal);
+        agent_stop_ranks(agent, cause, status);
+    }
+}
+
+/* Between two terms: the end of the job belongs to the one that bsprun waits for. */
+static void enter_term(struct agent *agent)
+{
+    if (agent->election.pending)
+        agent->term = agent->election.term;
+}
+
+void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
+{
+    if (agent->finished)
+        return;
+    if (!job_is_stopping(agent->job)) {
+        enter_term(agent);
+        agent->stop_signal = signal;
+        agent->stop_ns = agent_now_ns();
+        blame_stop(agent, how, signal, text);
+        ask_for_end(agent, how, signal, text);
+    }
+    if (how == WIRE_STOP_KILL)
+        agent_kill(agent);
+}
+
+/* Ranks that compute notice a stop by the signal; those that wait, by the board. */
+static void pass_signal_to_ranks(const struct agent *agent, int signal)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].adopted && !agent->members[pid].process.gone)
+            process_signal(agent->members[pid].process.pidfd, signal);
+}
+
+/* Process 0 of a bare run, whose status is the job's, is on its way out: under valgrind, say, which has
+ * leaks to look for, that takes its time. */
+static bool status_is_coming(const struct agent *agent)
+{
+    return agent->board && agent->board->flags & BSPZ_BOARD_BARE && agent->nprocs > 0 &&
+           agent->members[0].adopted && !agent->members[0].process.gone &&
+           atomic_load(&bspz_rank_of(agent->board, 0)->where) >> 32 == BSPZ_CALL_EXIT;
+}
+
+static void on_last_grace_over(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+
+    if (status_is_coming(agent) && agent->more_graces < AGENT_GRACES_MOST) {
+        agent->more_graces++;
+        uv_timer_start(timer, on_last_grace_over, AGENT_GRACE_MS, 0);
+        return;
+    }
+    agent_kill(agent);
+}
+
+/* Ranks in the middle of a computation are asked before they are killed: process 0 may have a
+ * profile to complete, and without bsprun its status is what the user sees of the job. */
+static void on_grace_over(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+
+    pass_signal_to_ranks(agent, BSPZ_LEAVE_SIGNAL);
+    uv_timer_start(timer, on_last_grace_over, AGENT_GRACE_MS, 0);
+}
+
+/* A program outside its SPMD part obeys signals itself.  A terminal has sent its own already. */
+static void on_forward(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    int signal = agent->stop_signal ? agent->stop_signal : SIGTERM;
+
+    if (agent->root.watching && !agent->root.gone)
+        process_signal(agent->root.pidfd, signal);
+    uv_timer_start(&agent->grace_timer, on_grace_over, AGENT_GRACE_SEQUENTIAL_MS, 0);
+}
+
+/* Where its processes are says nothing of a snapshot that failed. */
+static bool is_of_the_program(enum wire_cause cause)
+{
+    return cause != WIRE_CAUSE_SAVED && cause != WIRE_CAUSE_REFUSED &&
+           cause != WIRE_CAUSE_NOT_WRITTEN && cause != WIRE_CAUSE_NOT_RESTORED &&
+           cause != WIRE_CAUSE_NOTHING_SAVED;
+}
+
+void agent_blame_end(struct agent *agent)
+{
+    const struct coord_outcome *outcome = &agent->outcome;
+
+    if (!agent->blame && outcome->cause != WIRE_CAUSE_NONE)
+        agent_blame(agent,
+                    outcome->text && outcome->text[0] ? outcome->text
+                                                      : wire_cause_text(outcome->cause),
+                    agent->nprocs > 0 && is_of_the_program(outcome->cause));
+    say_blame_bare(agent);
+}
+
+void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
+{
+    enum job_state before = agent->job;
+    bool by_signal = cause == WIRE_CAUSE_STOPPED && agent->stop_signal != 0;
+
+    if (job_is_stopping(before))
+        return;
+    job_move(&agent->job, JOB_STOPPING);
+    if (!agent->blame && agent->zero)
+        agent_blame(agent, coord_outcome(coord_shell_state(agent->zero)).text,
+                    is_of_the_program(cause));
+    if (agent_zero_is_elsewhere(agent) && !agent->blame_table)
+        take_table(agent); /* for Processor Zero's */
+    if (cause == WIRE_CAUSE_SAVED) {
+        agent_kill(agent); /* what they would still do comes after the snapshot */
+        return;
+    }
+    if (agent->board)
+        bspz_board_stop(agent->board, agent->nprocs, by_signal ? BSPZ_STOP_SIGNAL : BSPZ_STOP_ABORT,
+                        by_signal ? agent->stop_signal : status);
+    if (by_signal && before == JOB_RUNNING)
+        pass_signal_to_ranks(agent, agent->stop_signal);
+    if (before == JOB_SEQUENTIAL || before == JOB_ENDING)
+        uv_timer_start(&agent->grace_timer, on_forward, FORWARD_DELAY_MS, 0);
+    else
+        uv_timer_start(&agent->grace_timer, on_grace_over, AGENT_GRACE_MS, 0);
+    sweep_if_gone(agent);
+}
+
+/* Ranks that could not be watched for want of descriptors must be found all the same. */
+static void use_spare_descriptors(struct agent *agent)
+{
+    for (int i = 0; i < AGENT_SPARE_DESCRIPTORS; i++) {
+        if (agent->spare[i] >= 0)
+            close(agent->spare[i]);
+        agent->spare[i] = -1;
+    }
+}
+
+void agent_kill(struct agent *agent)
+{
+    if (agent->job == JOB_OVER)
+        return;
+    if (agent->job != JOB_KILLING)
+        job_move(&agent->job, JOB_KILLING);
+    agent_kill_members(agent);
+    if (agent->root.watching && !agent->root.gone)
+        process_signal(agent->root.pidfd, SIGKILL);
+    use_spare_descriptors(agent);
+    process_kill_descendants(0);
+    sweep_if_gone(agent);
+}
+
+static void on_sweep_again(uv_timer_t *timer)
+{
+    agent_sweep(timer->data);
+}
+
+void agent_sweep(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_RANKS_STOPPED, .ranks_stopped.table = ""};
+
+    if (agent->finished || agent->job == JOB_OVER)
+        return;
+    uv_timer_stop(&agent->grace_timer);
+    use_spare_descriptors(agent);
+    if (process_kill_descendants(0) > 0) {
+        uv_timer_start(&agent->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
+        return;
+    }
+    uv_timer_stop(&agent->sweep_timer);
+    if (!agent->zero && agent->blame_table)
+        message.ranks_stopped.table = agent->blame_table;
+    job_move(&agent->job, JOB_OVER);
+    if (agent_zero_decides(agent) && !agent->ended_elsewhere && !agent_is_alone(agent))
+        agent_tell_zero(agent, &message);
+    else
+        agent_job_over(agent, &agent->outcome);
+}
+
+void agent_end_here(struct agent *agent, const struct wire_end *end)
+{
+    if (agent->finished || agent->ended_elsewhere)
+        return;
+    agent->ended_elsewhere = true;
+    set_outcome(agent, end->cause, COORD_NOBODY, end->status, 0);
+    if (agent->job == JOB_OVER || (agent_everything_gone(agent) && !job_is_stopping(agent->job)))
+        agent_job_over(agent, &agent->outcome);
+    else
+        agent_kill(agent); /* given up by Processor Zero: it was too slow */
+}
+
+void agent_job_over(struct agent *agent, const struct coord_outcome *outcome)
+{
+    if (agent->finished)
+        return;
+    if (outcome != &agent->outcome)
+        agent->outcome = *outcome;
+    if (agent->job != JOB_OVER)
+        job_move(&agent->job, JOB_OVER);
+    agent_post(agent, AGENT_JOB_OVER);
+}

@@ -1,0 +1,43 @@
+/* to_bsprun.c - see to_bsprun.h. */
+#include "bsprun/agent/core/to_bsprun.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/agent.h"
+
+int agent_send(struct agent *agent, struct wire_message *message)
+{
+    if (!agent->control)
+        return 0;
+    memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
+    message->envelope.term = agent->term;
+    return net_send(agent->control, message);
+}
+
+void agent_notice(struct agent *agent, const char *format, ...)
+{
+    struct wire_message message = {.kind = WIRE_NOTICE};
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    message.notice.text = text;
+    if (agent->bare)
+        dprintf(STDERR_FILENO, "bspzero: %s\n", text);
+    agent_send(agent, &message);
+}
+
+void agent_tell_link_lost(struct agent *agent, uint32_t host, const char *text)
+{
+    struct wire_message message = {.kind = WIRE_LINK_LOST};
+
+    message.link_lost.host = agent->host;
+    message.link_lost.peer = host;
+    message.link_lost.text = text;
+    agent_send(agent, &message);
+}

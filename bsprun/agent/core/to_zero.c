@@ -1,0 +1,46 @@
+/* to_zero.c - see to_zero.h. */
+#include "bsprun/agent/core/to_zero.h"
+
+#include <string.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/peers.h"
+
+void agent_tell_zero(struct agent *agent, struct wire_message *message)
+{
+    *wire_sender(message) = agent->host;
+    memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
+    message->envelope.term = agent->term;
+    if (agent->zero)
+        coord_shell_message(agent->zero, agent->host, message);
+    else
+        agent_peers_send_to_zero(agent, message);
+}
+
+void agent_arrived(struct agent *agent, uint64_t superstep, enum wire_barrier barrier)
+{
+    struct wire_message message = {.kind = WIRE_ARRIVE};
+    static const uint64_t nothing[2];
+
+    message.envelope.superstep = superstep;
+    message.arrive.barrier = barrier;
+    message.arrive.output = (struct wire_numbers){nothing, 2};
+    agent_tell_zero(agent, &message);
+}
+
+void agent_rank_exited(struct agent *agent, int pid, const struct death *death, const char *text)
+{
+    struct wire_message message = {.kind = WIRE_RANK_EXITED};
+
+    message.rank_exited.pid = (uint32_t)pid;
+    message.rank_exited.status = (uint32_t)death->status & 0xff;
+    message.rank_exited.signal = (uint32_t)death->signal;
+    message.rank_exited.text = text;
+    agent_tell_zero(agent, &message);
+}
+
+bool agent_zero_decides(const struct agent *agent)
+{
+    return agent->zero ? coord_phase(coord_shell_state(agent->zero)) != COORD_FAILED
+                       : agent_zero_is_elsewhere(agent);
+}

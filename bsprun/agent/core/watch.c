@@ -1,0 +1,74 @@
+/* watch.c - see watch.h. */
+#include "bsprun/agent/core/watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/agent.h"
+
+static void on_pidfd(uv_poll_t *handle, int status, int events)
+{
+    struct watched *process = handle->data;
+
+    (void)status;
+    (void)events;
+    uv_poll_stop(handle);
+    process->gone = true;
+    process->death = process_death(process->pidfd);
+    process->agent->calls->ended(process);
+}
+
+int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t ospid)
+{
+    int error;
+    int pidfd = process_pidfd(ospid);
+
+    if (pidfd < 0)
+        return pidfd;
+    process->agent = agent;
+    process->pid = pid;
+    process->ospid = ospid;
+    process->pidfd = pidfd;
+    process->gone = false;
+    process->death = (struct death){0};
+    process->poll = malloc(sizeof *process->poll);
+    error = process->poll ? uv_poll_init(&agent->loop, process->poll, pidfd) : -ENOMEM;
+    if (error) {
+        free(process->poll);
+        close(pidfd);
+        process->pidfd = -1;
+        return error;
+    }
+    process->watching = true;
+    process->poll->data = process;
+    return uv_poll_start(process->poll, UV_READABLE, on_pidfd);
+}
+
+static void free_poll(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+void agent_unwatch(struct watched *process)
+{
+    if (!process->watching)
+        return;
+    uv_close((uv_handle_t *)process->poll, free_poll);
+    close(process->pidfd);
+    process->pidfd = -1;
+    process->poll = NULL;
+    process->watching = false;
+}
+
+void agent_move_watched(struct watched *from, struct watched *to)
+{
+    *to = *from;
+    to->poll->data = to;
+    *from = (struct watched){.pidfd = -1};
+}
+
+bool agent_runs(const struct watched *process)
+{
+    return process->watching && !process->gone;
+}

@@ -1,0 +1,269 @@
+/* loop.c - set-up, bell, signals and end of a node agent; see loop.h. */
+#include "bsprun/agent/snapshot/replicas.h"
+#include "bsprun/agent/fence.h"
+#include "bsprun/agent/loop.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/quiet_thread.h"
+#include "bsprun/agent/ranks.h"
+#include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/link/link_tune.h"
+
+#define AGAIN_NS         200000000u
+#define LOOP_DESCRIPTORS 10
+
+static const int watched_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+#define WATCHED_SIGNALS (int)(sizeof watched_signals / sizeof *watched_signals)
+
+/* Waits on the doorbell and wakes the loop, but for rings that only the links need.  Touches only
+ * the first page, the bell and the links. */
+static void *bell_main(void *argument)
+{
+    struct agent *agent = argument;
+    struct bspz_board *board = agent->first_page;
+    uint32_t seen = atomic_load(&board->doorbell), others = 0;
+
+    link_tune_thread();
+    uv_async_send(&agent->bell); /* whatever was rung before the first look */
+    link_bell_rung(&agent->link_bell);
+    while (!atomic_load(&agent->bell_stop)) {
+        uint32_t before = others;
+
+        link_bell_wait(&agent->link_bell, board, seen);
+        seen = atomic_load(&board->doorbell);
+        link_bell_rung(&agent->link_bell);
+        others = seen - atomic_load(&board->rung_for_hosts);
+        if (others != before)
+            uv_async_send(&agent->bell);
+    }
+    return NULL;
+}
+
+static void on_bell(uv_async_t *handle)
+{
+    struct agent *agent = handle->data;
+
+    agent->calls->rung(agent);
+}
+
+static void take_news(uv_prepare_t *handle)
+{
+    struct agent *agent = handle->data;
+    unsigned news = agent->news;
+
+    agent->news = 0;
+    if (news)
+        agent->calls->news(agent, news);
+}
+
+int agent_start_bell(struct agent *agent)
+{
+    int error = quiet_thread_begin(&agent->bell_thread, bell_main, agent);
+
+    agent->bell_running = error == 0;
+    return error;
+}
+
+static void stop_bell(struct agent *agent)
+{
+    if (!agent->bell_running)
+        return;
+    atomic_store(&agent->bell_stop, true);
+    bspz_board_ring(agent->first_page);
+    pthread_join(agent->bell_thread, NULL);
+    agent->bell_running = false;
+}
+
+/* Past bsp_end process 0 obeys signals by itself again; and when it was the leader of a session,
+ * its end is what sends us a hangup. */
+static bool process_0_is_free(const struct agent *agent, int signal)
+{
+    const struct member *first = agent->members;
+
+    return agent->nprocs > 0 && first->seen == BSPZ_RANK_ENDED &&
+           (!first->process.gone || signal == SIGHUP);
+}
+
+/* With snapshots the job is saved first, which bsprun sees to: it may have got no signal, or gets its
+ * own. */
+static bool is_for_bsprun(struct agent *agent, int signal)
+{
+    struct wire_message message = {.kind = WIRE_STOP};
+
+    if ((signal != SIGTERM && signal != SIGUSR1 && signal != SIGUSR2) || agent->bare ||
+        !agent_recovers(agent))
+        return signal == SIGUSR1; /* which ends nothing */
+    message.stop.how = WIRE_STOP_SIGNAL;
+    message.stop.signal = (uint32_t)signal;
+    message.stop.text = "";
+    return agent_send(agent, &message) == 0;
+}
+
+/* Terminals and batch systems signal whole trees: here it is a request to end the job. */
+static void on_signal(uv_signal_t *handle, int signal)
+{
+    struct agent *agent = handle->data;
+    /* One that comes right behind the first is the same, by another way. */
+    bool again = agent->bare && agent->stop_ns != 0 && agent_now_ns() - agent->stop_ns > AGAIN_NS;
+
+    if (is_for_bsprun(agent, signal) || agent->peers)
+        return; /* bsprun gets its own, and decides for all hosts */
+    agent_scan(agent);
+    if (agent->bare && process_0_is_free(agent, signal))
+        return;
+    agent_stop(agent, again ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL, signal, "");
+}
+
+/* Ranks and the program stay zombies until the job is over; a clone that is not adopted yet is one
+ * that has just been made. */
+static bool is_of_the_job(const void *context, pid_t ospid)
+{
+    const struct agent *agent = context;
+
+    if (ospid == agent->root.ospid || agent->job == JOB_FORMING || agent->job == JOB_REGISTERED ||
+        agent_snapshots_expect(agent, ospid))
+        return true;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].process.ospid == ospid)
+            return true;
+    return false;
+}
+
+/* Orphans that the program left behind become our children; nobody else buries them. */
+static void on_child(uv_signal_t *handle, int signal)
+{
+    (void)signal;
+    agent_snapshots_buried(handle->data, process_reap_strangers(is_of_the_job, handle->data));
+}
+
+static int catch_signals(struct agent *agent)
+{
+    int error = uv_signal_init(&agent->loop, &agent->on_child); /* brings what the others need */
+
+    if (error)
+        return error;
+    agent->on_child.data = agent;
+    uv_signal_start(&agent->on_child, on_child, SIGCHLD);
+    for (int i = 0; i < WATCHED_SIGNALS; i++) {
+        uv_signal_init(&agent->loop, &agent->on_signal[i]);
+        agent->on_signal[i].data = agent;
+        if (!process_signal_ignored(&agent->signals, watched_signals[i]))
+            uv_signal_start(&agent->on_signal[i], on_signal, watched_signals[i]);
+    }
+    return 0;
+}
+
+int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls)
+{
+    int error;
+
+    memset(agent, 0, sizeof *agent);
+    pthread_mutex_init(&agent->link_bell.lock, NULL);
+    agent->calls = calls;
+    agent->bare = bare;
+    agent->board_fd = -1;
+    agent->root.pidfd = -1;
+    agent->caller_group = getpgrp();
+    getrlimit(RLIMIT_NOFILE, &agent->descriptors);
+    agent->order.consult_every = 0;
+    agent->order.abort_at = COORD_NEVER;
+    gethostname(agent->host_name, sizeof agent->host_name - 1);
+    if (getenv(AGENT_NAME_VARIABLE))
+        snprintf(agent->host_name, sizeof agent->host_name, "%s", getenv(AGENT_NAME_VARIABLE));
+    process_signals_save(&agent->signals);
+    signal(SIGPIPE, SIG_IGN);
+    /* Meant for bsprun or the program, when a batch system sends them to everybody. */
+    signal(SIGUSR1, SIG_IGN);
+    signal(SIGUSR2, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    error = process_enough_descriptors(LOOP_DESCRIPTORS);
+    if (!error)
+        error = uv_loop_init(&agent->loop);
+    if (error)
+        return error;
+    uv_async_init(&agent->loop, &agent->bell, on_bell);
+    uv_prepare_init(&agent->loop, &agent->before_waiting);
+    agent->before_waiting.data = agent;
+    uv_prepare_start(&agent->before_waiting, take_news);
+    uv_timer_init(&agent->loop, &agent->grace_timer);
+    uv_timer_init(&agent->loop, &agent->limit_timer);
+    uv_timer_init(&agent->loop, &agent->sweep_timer);
+    uv_timer_init(&agent->loop, &agent->look_timer);
+    agent->bell.data = agent->grace_timer.data = agent->limit_timer.data = agent;
+    agent->sweep_timer.data = agent->look_timer.data = agent;
+    for (int i = 0; i < COORD_TIMER_COUNT; i++) {
+        uv_timer_init(&agent->loop, &agent->zero_timers[i]);
+        agent->zero_timers[i].data = agent;
+    }
+    for (int i = 0; i < AGENT_SPARE_DESCRIPTORS; i++)
+        agent->spare[i] = open("/", O_PATH | O_CLOEXEC);
+    return catch_signals(agent);
+}
+
+static void close_handle(uv_handle_t *handle)
+{
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+void agent_close(struct agent *agent)
+{
+    stop_bell(agent);
+    close_handle((uv_handle_t *)&agent->bell);
+    close_handle((uv_handle_t *)&agent->before_waiting);
+    close_handle((uv_handle_t *)&agent->grace_timer);
+    close_handle((uv_handle_t *)&agent->limit_timer);
+    close_handle((uv_handle_t *)&agent->sweep_timer);
+    close_handle((uv_handle_t *)&agent->look_timer);
+    for (int i = 0; i < COORD_TIMER_COUNT; i++)
+        close_handle((uv_handle_t *)&agent->zero_timers[i]);
+    close_handle((uv_handle_t *)&agent->on_child);
+    for (int i = 0; i < WATCHED_SIGNALS; i++)
+        close_handle((uv_handle_t *)&agent->on_signal[i]);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        agent_unwatch(&agent->members[pid].process);
+    agent_unwatch(&agent->root);
+    agent_snapshots_close(agent);
+    agent_input_close(agent);
+    agent_relay_close(agent);
+    agent_peers_close(agent);
+    agent_fetch_forget(agent);
+    agent_replicas_forget(agent);
+    agent_fence_close(agent);
+    if (agent->control)
+        net_finish(agent->control);
+}
+
+int agent_run(struct agent *agent)
+{
+    uv_run(&agent->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&agent->loop);
+    coord_shell_free(agent->zero);
+    cores_release(&agent->cores);
+    agent_snapshots_free(agent);
+    agent_replicas_free(agent);
+    agent_peers_free(agent);
+    free(agent->members);
+    free(agent->home);
+    free(agent->blame);
+    free(agent->blame_table);
+    free(agent->order.program);
+    free(agent->relay);
+    /* Zombies kept until now, so that no process id could come back while ranks copied. */
+    process_reap_all();
+    return agent->outcome.status;
+}

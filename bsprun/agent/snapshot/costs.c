@@ -1,0 +1,100 @@
+/* costs.c - what snapshots cost the processes of this host besides the pause.
+ *
+ * Counted is the processor time of copies and writers, and the agent's own while a snapshot is on
+ * its way, which includes what it does meanwhile for the job's output.
+ */
+#include <unistd.h>
+
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/snapshot/trial_read.h"
+
+#define SMALL_ONES 8u /* snapshots with images that are too small to tell how fast a disk is */
+
+void agent_costs_begin(struct agent *agent)
+{
+    agent->snapshots->counted_ns = process_cpu_ns(getpid());
+}
+
+void agent_costs_count(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    uint64_t now = process_cpu_ns(getpid());
+
+    snapshots->cpu_ns += now - snapshots->counted_ns;
+    snapshots->counted_ns = now;
+}
+
+void agent_snapshots_buried(struct agent *agent, uint64_t cpu_ns)
+{
+    if (agent->snapshots)
+        agent->snapshots->cpu_ns += cpu_ns;
+}
+
+static uint64_t cpu_of(const struct watched *process)
+{
+    return process->watching ? process_cpu_ns(process->ospid) : 0;
+}
+
+/* What those have had that are not buried yet.  One that was ended and is forgotten counts when it
+ * is buried. */
+static uint64_t cpu_of_living(const struct agent *agent)
+{
+    uint64_t sum = 0;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct kept *kept = &agent->snapshots->kept[pid];
+
+        sum += cpu_of(&kept->writer);
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+            sum += cpu_of(&kept->copies[slot].process);
+    }
+    return sum;
+}
+
+/* Once: what a restore will take is measured from the first one on. */
+static void tell_trial(struct agent_snapshots *snapshots, struct wire_known *known)
+{
+    if (!snapshots->tried_told)
+        snapshots->tried_told =
+            trial_read_result(snapshots->trial, &known->read_bytes, &known->read_ns);
+}
+
+void agent_costs_try(struct agent *agent, struct coord_name name, int pid)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    uint64_t size = 0;
+
+    if (snapshots->tried || name.superstep == 0)
+        return;
+    int fd =
+        store_image_open(agent->store, name.superstep, name.term, (uint32_t)pid, &size, NULL);
+    bool large = fd >= 0 && (size >= TRIAL_READ_LEAST || ++snapshots->small_ones == SMALL_ONES);
+
+    snapshots->tried = fd < 0 || large;
+    if (large)
+        snapshots->trial = trial_read_begin(fd);
+    else if (fd >= 0)
+        close(fd);
+}
+
+void agent_costs_tell(struct agent *agent, struct wire_known *known)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    const struct ticket *ticket = &snapshots->ticket;
+    int here = agent->here > 0 ? agent->here : 1; /* as many as there are images */
+    struct snapshot_load load = {.changed = ticket->changed,
+                                 .page_copy_ns = ticket->page_copy_ns / (uint64_t)here,
+                                 .processes = (uint32_t)here,
+                                 .cores = (uint32_t)agent->order.cores};
+    uint64_t cpu_ns;
+
+    agent_costs_count(agent);
+    cpu_ns = snapshots->cpu_ns + cpu_of_living(agent);
+    if (cpu_ns > snapshots->told_ns) {
+        load.cpu_ns = cpu_ns - snapshots->told_ns;
+        snapshots->told_ns = cpu_ns;
+    }
+    tell_trial(snapshots, known);
+    known->busy_ns = snapshot_busy_ns(&load);
+    known->copied_ns = snapshot_copied_ns(&load);
+}

@@ -1,0 +1,294 @@
+/* frozen_copies.c - frozen copies of ranks and the processes that write images.
+ *
+ * Happy path: MADE on the board -> pidfd -> HELD -> a writer leaves its result and ends; a copy
+ * waits until it is thawed, or ended because a newer snapshot is known to all.
+ *
+ * What can fail: no descriptor to watch it with (REFUSED: the rank does without, from the next
+ * snapshot on); it is killed (the image failed; the copy is just not there); there is not enough
+ * memory for copies.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/snapshot/memory.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "ckpt/capture/capture.h"
+
+#define WAY_LASTS_NS 200000000u /* memory is not looked at for every small superstep */
+
+/* ---- Adopting ---- */
+
+/* Who made it does without it, and has its image written otherwise. */
+static bool was_withdrawn(const struct bspz_snap_process *place)
+{
+    return atomic_load(&place->state) == BSPZ_SNAP_WITHDRAWN;
+}
+
+static void writer_ended(struct watched *process)
+{
+    struct agent *agent = process->agent;
+    int pid = process->pid;
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    agent_unwatch(process);
+    if (agent->job == JOB_REWINDING || job_is_stopping(agent->job) || was_withdrawn(&agent_snap_of(agent, pid)->writer))
+        return;
+    /* A result that is there may still wait to be taken. */
+    if (snapshots->ticket.folder && !snapshots->kept[pid].written &&
+        atomic_load(&agent_snap_of(agent, pid)->written) != snapshots->ticket.name.superstep + 1)
+        agent_image_failed(agent, pid, WIRE_CAUSE_RANK_SIGNALLED,
+                           "a process that wrote an image was killed");
+}
+
+/* A copy has the image written by a copy of its own: was there one, or will nobody write it? */
+static bool took_image_along(const struct agent *agent, int pid, struct coord_name name)
+{
+    const struct agent_snapshots *snapshots = agent->snapshots;
+    const struct kept *kept = &snapshots->kept[pid];
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+
+    return agent->job != JOB_REWINDING && snapshots->ticket.folder &&
+           coord_name_same(name, snapshots->ticket.name) && agent->board->snap_order.forked &&
+           !kept->written && !kept->writer.watching &&
+           atomic_load(&snap->writer.state) == BSPZ_SNAP_NOBODY &&
+           atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1;
+}
+
+static void copy_ended(struct watched *process)
+{
+    struct agent *agent = process->agent;
+    int pid = process->pid;
+    struct kept *kept = &agent->snapshots->kept[pid];
+    struct coord_name name = {0};
+
+    for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+        if (process == &kept->copies[slot].process) {
+            if (!was_withdrawn(&agent_snap_of(agent, pid)->copies[slot]))
+                name = kept->copies[slot].name;
+            kept->copies[slot].name.term = 0;
+        }
+    agent_unwatch(process);
+    if (took_image_along(agent, pid, name))
+        agent_image_failed(agent, pid, WIRE_CAUSE_RANK_SIGNALLED,
+                           "a process that was to write an image was killed");
+}
+
+/* It ends by itself, and leaves no image. */
+static void refuse(struct agent *agent, struct bspz_snap_process *place, int pid, bool writes)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    snapshots->without_copies = true;
+    if (!bspz_word_move(&place->state, BSPZ_SNAP_MADE, BSPZ_SNAP_REFUSED))
+        return;
+    if (writes && snapshots->ticket.folder && agent->job != JOB_REWINDING)
+        agent_image_failed(agent, pid, WIRE_CAUSE_RANK_SIGNALLED,
+                           "a process that was to write an image cannot be watched");
+}
+
+/* True when there was somebody new, who is held now. */
+static bool adopt(struct agent *agent, struct bspz_snap_process *place, struct watched *process,
+                  int pid, void (*ended)(struct watched *))
+{
+    pid_t ospid;
+
+    if (atomic_load(&place->state) != BSPZ_SNAP_MADE)
+        return false;
+    agent_unwatch(process);
+    ospid = atomic_load(&place->ospid);
+    if (ospid <= 1 || ospid == agent->board->agent_pid ||
+        agent_watch(agent, process, pid, ospid) != 0) {
+        refuse(agent, place, pid, ended == writer_ended || agent->board->snap_order.forked);
+        return false;
+    }
+    process->ended = ended;
+    if (bspz_word_move(&place->state, BSPZ_SNAP_MADE, BSPZ_SNAP_HELD))
+        return true;
+    process_signal(process->pidfd, SIGKILL);
+    agent_unwatch(process);
+    return false;
+}
+
+/* Of which snapshot a copy that appears now is: a thawed one makes the next of the same.  So copies
+ * must be looked for before either changes. */
+static struct coord_name name_of_new_copy(const struct agent *agent)
+{
+    const struct ticket *ticket = &agent->snapshots->ticket;
+
+    return ticket->state == TICKET_CAPTURING ? ticket->name : agent->committed;
+}
+
+void agent_adopt_copies(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        struct bspz_snap *snap = agent_snap_of(agent, pid);
+        struct kept *kept = &snapshots->kept[pid];
+
+        if (adopt(agent, &snap->writer, &kept->writer, pid, writer_ended) &&
+            !snapshots->ticket.folder)
+            process_signal(kept->writer.pidfd, SIGKILL); /* of what was abandoned */
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++) {
+            struct frozen *copy = &kept->copies[slot];
+
+            if (!adopt(agent, &snap->copies[slot], &copy->process, pid, copy_ended))
+                continue;
+            copy->name = name_of_new_copy(agent);
+            if (slot != kept->slot)
+                agent_end_copy(agent, pid, slot);
+        }
+    }
+}
+
+bool agent_snapshots_expect(const struct agent *agent, pid_t ospid)
+{
+    if (!agent->snapshots || !agent->snapshots->kept || ospid <= 0)
+        return false;
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct bspz_snap *snap = agent_snap_of(agent, pid);
+
+        if (atomic_load(&snap->writer.state) == BSPZ_SNAP_MADE &&
+            atomic_load(&snap->writer.ospid) == ospid)
+            return true;
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+            if (atomic_load(&snap->copies[slot].state) == BSPZ_SNAP_MADE &&
+                atomic_load(&snap->copies[slot].ospid) == ospid)
+                return true;
+    }
+    return false;
+}
+
+/* ---- Ending ---- */
+
+/* By force: so nobody can be left who would wait on the word when the slot is used again. */
+void agent_end_copy(struct agent *agent, int pid, int slot)
+{
+    struct frozen *copy = &agent->snapshots->kept[pid].copies[slot];
+
+    if (copy->process.watching)
+        process_signal(copy->process.pidfd, SIGKILL);
+    agent_unwatch(&copy->process);
+    copy->name = (struct coord_name){0};
+}
+
+void agent_end_writer(struct agent *agent, int pid)
+{
+    struct watched *writer = &agent->snapshots->kept[pid].writer;
+
+    if (writer->watching && !writer->gone)
+        process_signal(writer->pidfd, SIGKILL);
+}
+
+void agent_end_copies_but(struct agent *agent, struct coord_name name)
+{
+    for (int pid = 0; agent->snapshots->kept && pid < agent->nprocs; pid++)
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+            if (!coord_name_same(agent->snapshots->kept[pid].copies[slot].name, name))
+                agent_end_copy(agent, pid, slot);
+}
+
+void agent_end_copies_of(struct agent *agent, struct coord_name name)
+{
+    for (int pid = 0; agent->snapshots->kept && pid < agent->nprocs; pid++)
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+            if (coord_name_same(agent->snapshots->kept[pid].copies[slot].name, name))
+                agent_end_copy(agent, pid, slot);
+}
+
+int agent_copy_of(const struct agent *agent, int pid, struct coord_name name)
+{
+    const struct kept *kept = &agent->snapshots->kept[pid];
+
+    for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+        if (kept->copies[slot].process.watching && name.term > 0 &&
+            coord_name_same(kept->copies[slot].name, name))
+            return slot;
+    return -1;
+}
+
+bool agent_is_copy(const void *context, pid_t ospid)
+{
+    const struct agent *agent = context;
+
+    for (int pid = 0; agent->snapshots->kept && pid < agent->nprocs; pid++)
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++) {
+            const struct frozen *copy = &agent->snapshots->kept[pid].copies[slot];
+
+            if (copy->process.watching && copy->process.ospid == ospid)
+                return true;
+        }
+    return false;
+}
+
+/* ---- Making room ---- */
+
+void agent_use_slot(struct agent *agent, int pid, int slot)
+{
+    struct bspz_snap *snap = agent_snap_of(agent, pid);
+
+    if (slot >= 0) {
+        agent_end_copy(agent, pid, slot);
+        atomic_store(&snap->copies[slot].ospid, 0);
+        atomic_store(&snap->copies[slot].state, BSPZ_SNAP_NOBODY);
+        atomic_store(&snap->words[slot], BSPZ_COPY_FROZEN);
+    }
+    agent->snapshots->kept[pid].slot = slot;
+    atomic_store(&snap->copy_slot, slot);
+}
+
+void agent_next_slot(struct agent *agent, int pid, bool wanted)
+{
+    const struct frozen *copies = agent->snapshots->kept[pid].copies;
+    const struct coord_name held[SNAPSHOT_SLOTS] = {copies[0].name, copies[1].name};
+
+    agent_use_slot(agent, pid, wanted ? snapshot_free_slot(held, agent->committed) : -1);
+}
+
+void agent_forget_announced(struct agent *agent)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        struct bspz_snap *snap = agent_snap_of(agent, pid);
+
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+            if (!agent->snapshots->kept[pid].copies[slot].process.watching)
+                atomic_store(&snap->copies[slot].state, BSPZ_SNAP_NOBODY);
+    }
+}
+
+/* Both the ranks' memory and what is free. */
+struct snapshot_way agent_snapshot_way(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    uint64_t now = agent_now_ns(), resident = 0;
+
+    if (snapshots->without_copies)
+        return (struct snapshot_way){0};
+    if (snapshots->way_ns > 0 && now - snapshots->way_ns < WAY_LASTS_NS)
+        return snapshots->way;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].adopted)
+            resident += memory_of_process(agent->members[pid].process.ospid);
+    snapshots->way = snapshot_choose_way(snapshots->async, resident, memory_available());
+    snapshots->way_ns = now;
+    if (snapshots->way.short_of_memory && !snapshots->said_memory) {
+        snapshots->said_memory = true;
+        agent_notice(agent, "there is too little free memory for copies of the processes: "
+                            "snapshots take longer, and so does going back to one");
+    }
+    return snapshots->way;
+}
+
+void agent_snapshots_rewind(struct agent *agent)
+{
+    const struct agent_snapshots *snapshots = agent->snapshots;
+
+    for (int pid = 0; snapshots && snapshots->kept && pid < agent->nprocs; pid++)
+        agent_end_writer(agent, pid);
+    if (snapshots && snapshots->ticket.name.term > 0 &&
+        snapshots->ticket.state != TICKET_PERSISTED)
+        agent_end_copies_of(agent, snapshots->ticket.name);
+}

@@ -1,0 +1,304 @@
+/* gather.c - brings to this host what processes are made of: manifests, images, programs,
+ * libraries.
+ *
+ * Looks at what there is, asks other hosts for what is missing, and looks again when that has come,
+ * as a manifest says which image it is, an image what it builds on and which files it maps.
+ *
+ * What can fail: nobody has it, or it cannot be written here: whoever waits is told.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "ckpt/capture/capture.h"
+
+#define VARIABLES 2
+
+struct gathering {
+    struct coord_name name;
+    uint32_t term;
+    void (*done)(struct agent *agent, int error, const char *why);
+    int outstanding;
+    int error;
+    char why[AGENT_WHY];
+
+    /* How the processes are started. */
+    char *program;
+    char *variables[VARIABLES];
+};
+
+static void look(struct agent *agent);
+
+static void forget_start(struct gathering *gathering)
+{
+    free(gathering->program);
+    gathering->program = NULL;
+    for (int i = 0; i < VARIABLES; i++) {
+        free(gathering->variables[i]);
+        gathering->variables[i] = NULL;
+    }
+}
+
+static void came(struct agent *agent, const struct fetch_want *want, int error, const char *why)
+{
+    struct gathering *gathering = agent->snapshots->gathering;
+
+    (void)want;
+    if (!gathering || gathering->term != agent->term)
+        return;
+    if (error && !gathering->error) {
+        gathering->error = error;
+        snprintf(gathering->why, sizeof gathering->why, "%s", why);
+    }
+    if (--gathering->outstanding == 0)
+        look(agent);
+}
+
+static void fail(struct gathering *gathering, int error, const char *why)
+{
+    if (gathering->error)
+        return;
+    gathering->error = error;
+    snprintf(gathering->why, sizeof gathering->why, "%s", why);
+}
+
+static void want(struct agent *agent, struct fetch_want wanted)
+{
+    struct gathering *gathering = agent->snapshots->gathering;
+
+    wanted.otherwise = agent->home[0];
+    wanted.from = agent->job == JOB_FORMING
+                      ? snapshot_source(agent->home, (uint32_t)agent->nprocs, agent->host)
+                      : agent->home[0];
+    wanted.done = came;
+    if (agent_fetch(agent, &wanted) == 0)
+        gathering->outstanding++;
+    else
+        fail(gathering, -ENOMEM, "out of memory");
+}
+
+/* Images that were asked for in this look: many processes begin from one. */
+struct asked {
+    struct fetch_want items[64];
+    int count;
+};
+
+static void want_once(struct agent *agent, struct asked *asked, struct fetch_want wanted)
+{
+    for (int i = 0; i < asked->count; i++)
+        if (asked->items[i].thing == wanted.thing && asked->items[i].pid == wanted.pid &&
+            coord_name_same(asked->items[i].name, wanted.name))
+            return;
+    if (asked->count == (int)(sizeof asked->items / sizeof *asked->items))
+        return; /* the next look will */
+    asked->items[asked->count++] = wanted;
+    want(agent, wanted);
+}
+
+/* ---- Programs and libraries ---- */
+
+static char *variable(const char *name, const char *value)
+{
+    char *text;
+
+    return asprintf(&text, "%s=%s", name, value) < 0 ? NULL : text;
+}
+
+/* The program is known by its build id: its path is that of a copy when the process was made on a host
+ * that had none. */
+static void use_program(struct gathering *gathering, const struct binaries *needed,
+                        const char *folder_path, const char *program)
+{
+    const struct binaries_file *file = needed->program;
+    char *path;
+
+    for (size_t i = 0; i < needed->count && !file; i++)
+        if (strcmp(needed->files[i].path, program) == 0)
+            file = &needed->files[i];
+    if (!file || binaries_is_at(file, program))
+        return;
+    if (file->here)
+        gathering->program = strdup(file->path);
+    else if (asprintf(&path, "%s/%s", folder_path, file->name) > 0)
+        gathering->program = path;
+}
+
+/* All are here or kept: says so to whoever starts the processes. */
+static void use_copies(struct agent *agent, const struct binaries *needed, const char *program)
+{
+    struct gathering *gathering = agent->snapshots->gathering;
+    char links[PATH_MAX], why[AGENT_WHY];
+    const char *folder_path;
+    int folder = agent_fetch_folder(agent, &folder_path, why);
+
+    forget_start(gathering);
+    if (folder < 0 || binaries_link(folder, folder_path, needed, links, why) != 0) {
+        fail(gathering, -EIO, why);
+        return;
+    }
+    use_program(gathering, needed, folder_path, program);
+    gathering->variables[0] = variable(BSPZ_ENV_BINARIES, folder_path);
+    if (links[0])
+        gathering->variables[1] = variable("LD_LIBRARY_PATH", links);
+}
+
+/* Of one image; all images of a job are of the same program. */
+static void look_at_binaries(struct agent *agent, const struct manifest *manifest, uint32_t pid)
+{
+    struct gathering *gathering = agent->snapshots->gathering;
+    struct binaries needed = {0};
+    char why[AGENT_WHY];
+    const char *path;
+    bool missing = false, elsewhere = false;
+    uint64_t size;
+    int folder, image = store_image_open(agent->store, gathering->name.superstep,
+                                         gathering->name.term, pid, &size, why);
+
+    if (image < 0 || binaries_of_image(image, &needed, why) != 0) {
+        if (image >= 0)
+            close(image); /* it is damaged, which will be noticed by who restores it */
+        binaries_free(&needed);
+        return;
+    }
+    close(image);
+    elsewhere = needed.program && !binaries_is_at(needed.program, manifest->program);
+    for (size_t i = 0; i < needed.count; i++)
+        elsewhere = elsewhere || !needed.files[i].here;
+    folder = elsewhere ? agent_fetch_folder(agent, &path, why) : -1;
+    if (elsewhere && folder < 0)
+        fail(gathering, folder, why);
+    for (size_t i = 0; i < needed.count && folder >= 0; i++) {
+        if (needed.files[i].here || binaries_kept(folder, &needed.files[i]))
+            continue;
+        missing = true;
+        want(agent, (struct fetch_want){.thing = WIRE_THING_BINARY, .file = &needed.files[i]});
+    }
+    if (elsewhere && !missing && !gathering->error)
+        use_copies(agent, &needed, manifest->program);
+    binaries_free(&needed);
+}
+
+/* ---- Images ---- */
+
+static void want_image(struct agent *agent, struct asked *asked, struct coord_name name,
+                       const struct manifest_image *image)
+{
+    struct fetch_want wanted = {
+        .thing = WIRE_THING_IMAGE, .name = name, .pid = image->image_pid};
+
+    memcpy(wanted.digest, image->digest.data, sizeof wanted.digest);
+    want_once(agent, asked, wanted);
+}
+
+/* Follows a process's image down to what it all builds on.  True: it is all here. */
+static bool look_at_chain(struct agent *agent, struct sources *sources, struct asked *asked,
+                          uint32_t pid)
+{
+    struct gathering *gathering = agent->snapshots->gathering;
+    struct coord_name name = gathering->name;
+    const struct manifest_image *image;
+    char why[AGENT_WHY];
+    uint64_t size;
+    int error, file;
+
+    do {
+        const struct manifest *manifest = agent_manifest_of(sources, name, &error, why);
+
+        if (error == -ENOENT)
+            want_once(agent, asked,
+                      (struct fetch_want){.thing = WIRE_THING_MANIFEST, .name = name});
+        if (!manifest || pid >= manifest->nprocs)
+            return false; /* damaged ones are noticed when they are used */
+        image = &manifest->images.items[pid];
+        file = store_image_open(sources->store, name.superstep, name.term, image->image_pid, &size,
+                                why);
+        if (file == -ENOENT)
+            want_image(agent, asked, name, image);
+        if (file < 0)
+            return false;
+        close(file);
+        name = (struct coord_name){image->base_superstep, image->base_term};
+        pid = image->base_pid;
+    } while (image->generation > 0);
+    return true;
+}
+
+static void finish(struct agent *agent)
+{
+    struct gathering *gathering = agent->snapshots->gathering;
+    int error = gathering->error;
+    char why[AGENT_WHY];
+
+    snprintf(why, sizeof why, "%s", gathering->why);
+    gathering->error = 0;
+    gathering->done(agent, error, why);
+}
+
+static void look(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct gathering *gathering = snapshots->gathering;
+    struct sources sources = {.store = agent->store};
+    struct asked *asked = calloc(1, sizeof *asked);
+    int first = -1;
+
+    gathering->outstanding = 1; /* so that what fails at once does not end it here */
+    if (!asked)
+        fail(gathering, -ENOMEM, "out of memory");
+    for (int pid = 0; asked && !gathering->error && pid < agent->nprocs; pid++) {
+        if (!agent_is_here(agent, pid) || snapshots->kept[pid].copied)
+            continue;
+        if (look_at_chain(agent, &sources, asked, (uint32_t)pid) && first < 0)
+            first = pid;
+    }
+    if (first >= 0 && gathering->outstanding == 1 && !gathering->error)
+        look_at_binaries(agent, &sources.manifests[0],
+                         sources.manifests[0].images.items[first].image_pid);
+    agent_free_sources(&sources);
+    free(asked);
+    if (--gathering->outstanding == 0)
+        finish(agent);
+}
+
+void agent_gather(struct agent *agent, struct coord_name name,
+                  void (*done)(struct agent *agent, int error, const char *why))
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (!agent->peers) {
+        done(agent, 0, "");
+        return;
+    }
+    if (!snapshots->gathering)
+        snapshots->gathering = calloc(1, sizeof *snapshots->gathering);
+    if (!snapshots->gathering) {
+        done(agent, -ENOMEM, "out of memory");
+        return;
+    }
+    forget_start(snapshots->gathering);
+    *snapshots->gathering = (struct gathering){.name = name, .term = agent->term, .done = done};
+    look(agent);
+}
+
+const char *agent_gathered_program(const struct agent *agent)
+{
+    return agent->snapshots->gathering ? agent->snapshots->gathering->program : NULL;
+}
+
+const char *agent_gathered_variable(const struct agent *agent, int index)
+{
+    return agent->snapshots->gathering ? agent->snapshots->gathering->variables[index] : NULL;
+}
+
+void agent_gather_free(struct agent *agent)
+{
+    if (agent->snapshots->gathering)
+        forget_start(agent->snapshots->gathering);
+    free(agent->snapshots->gathering);
+    agent->snapshots->gathering = NULL;
+}

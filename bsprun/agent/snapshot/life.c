@@ -1,0 +1,210 @@
+/* life.c - the node agent's part in snapshots begins and ends: START, the store, the end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/snapshot/replicas.h"
+#include "bsprun/agent/snapshot/opened.h"
+#include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/snapshot/trial_read.h"
+
+#define FEWEST_COPIES 2 /* where hosts share no directory */
+#define END_MS 1000 /* for processes that have been killed to be gone */
+
+static int take_settings(struct agent_snapshots *snapshots, const struct wire_start *start)
+{
+    snapshots->rule = (struct policy_rule){
+        .kind = (enum policy_kind)start->rule,
+        .every = start->every,
+        .overhead = start->overhead,
+        .bounded = start->bounded};
+    snapshots->async = (enum wire_async)start->async;
+    snapshots->keep = start->keep;
+    snapshots->recover = start->recover;
+    snapshots->wanted_copies =
+        start->copies < COORD_COPIES_MAX ? start->copies : COORD_COPIES_MAX;
+    snapshots->stop_on_failure = start->stop_on_failure;
+    snapshots->stop_on_late_failure = start->stop_on_late_failure;
+    snapshots->options = snapshot_copy_texts(start->options.items, start->options.count);
+    snapshots->option_count = start->options.count;
+    if (!snapshots->options)
+        return -ENOMEM;
+    return snapshot_pack_texts(&start->excluded, snapshots->rules, sizeof snapshots->rules,
+                               &snapshots->rules_bytes)
+               ? 0
+               : -E2BIG;
+}
+
+int agent_snapshots_open(struct agent *agent, const struct wire_start *start, char why[AGENT_WHY])
+{
+    struct agent_snapshots *snapshots;
+    int error;
+
+    if (!start->store[0])
+        return 0;
+    snapshots = calloc(1, sizeof *snapshots);
+    if (!snapshots) {
+        snprintf(why, AGENT_WHY, "out of memory");
+        return -ENOMEM;
+    }
+    agent->snapshots = snapshots;
+    error = take_settings(snapshots, start);
+    if (error) {
+        snprintf(why, AGENT_WHY, "the options: %s", strerror(-error));
+        return error;
+    }
+    snapshots->shares = shares_new();
+    agent_common_open(agent);
+    snapshots->opened = snapshots->recover ? opened_new(&agent->outside) : NULL;
+    memcpy(agent->board->snap_order.job, agent->job_id, sizeof agent->job_id);
+    error = agent_store_open(agent, start->store, start->home, why);
+    agent->board->flags |= BSPZ_BOARD_SNAPSHOTS;
+    return error;
+}
+
+void agent_snapshots_copies(struct agent *agent, uint32_t copies)
+{
+    if (agent->snapshots)
+        agent->snapshots->copies = copies;
+}
+
+int agent_snapshots_offer(struct agent *agent)
+{
+    int end;
+
+    if (!agent->snapshots || !agent->snapshots->shares ||
+        shares_offer(agent->snapshots->shares, &end) != 0)
+        return -1;
+    end = bspz_move_to_top(end);
+    agent->board->share_fd = end;
+    return end;
+}
+
+static int make_room(struct agent *agent, int nprocs)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    snapshots->kept = calloc((size_t)nprocs, sizeof *snapshots->kept);
+    snapshots->together = calloc((size_t)nprocs, sizeof *snapshots->together);
+    if (!snapshots->kept || !snapshots->together)
+        return -ENOMEM;
+    agent_group_by_host(agent);
+    for (int pid = 0; pid < nprocs; pid++)
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+            snapshots->kept[pid].copies[slot].process.pidfd = -1;
+    return 0;
+}
+
+int agent_place(struct agent *agent, int nprocs, const struct wire_numbers *host_of)
+{
+    int error = agent_members_place(agent, nprocs, host_of);
+
+    if (!error && agent->snapshots)
+        error = make_room(agent, nprocs);
+    if (!error)
+        agent_replicas_placed(agent);
+    return error;
+}
+
+void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
+{
+    const struct agent_snapshots *snapshots = agent->snapshots;
+
+    config->wanted = COORD_NEVER;
+    if (!snapshots)
+        return;
+    config->snapshots = true;
+    config->recover = snapshots->recover;
+    config->copies = snapshots->wanted_copies;
+    if (agent->peers && config->copies < FEWEST_COPIES)
+        config->copies = FEWEST_COPIES; /* Processor Zero knows whether one is enough */
+    config->rule = snapshots->rule;
+    config->costs = snapshots->costs;
+    config->stop_on_failure = snapshots->stop_on_failure;
+    config->stop_on_late_failure = snapshots->stop_on_late_failure;
+    config->restore = snapshots->restores;
+    config->estimate = agent->election.estimate;
+    config->seen = agent->election.seen;
+    config->recovery = agent->election.recovery;
+    config->notice = agent->peers ? (double)agent_peers_heartbeat_ms(agent) / 1e3 : 0;
+    if (!snapshots->restores)
+        return;
+    config->wanted = agent->election.wanted;
+    config->lineage = &agent->election.lineage;
+    config->avoid_count = agent->election.avoid_count;
+    memcpy(config->avoid, agent->election.avoid, sizeof config->avoid);
+}
+
+static bool is_no_copy(const void *context, pid_t ospid)
+{
+    (void)context;
+    return !process_is_copy(ospid);
+}
+
+/* Nothing of the job is there any more when bsprun ends.  Copies and writers that nobody has
+ * adopted yet are known by their name only. */
+static void end_all_copies(struct agent *agent)
+{
+    const struct timespec moment = {0, 1000000};
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        agent_end_writer(agent, pid);
+        agent_unwatch(&agent->snapshots->kept[pid].writer);
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
+            agent_end_copy(agent, pid, slot);
+    }
+    for (int left = END_MS; left > 0; left--) {
+        if (process_kill_descendants_but(is_no_copy, NULL) == 0)
+            break;
+        nanosleep(&moment, NULL);
+    }
+}
+
+void agent_snapshots_close(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (!snapshots)
+        return;
+    if (snapshots->kept && !snapshots->ended)
+        end_all_copies(agent);
+    snapshots->ended = true;
+    agent_abandon(agent);
+    if (agent->peers && agent->store) {
+        /* What was coming for a snapshot that there will not be. */
+        agent_fetch_forget(agent);
+        agent_prune_finish(agent);
+        if (!snapshots->shared)
+            store_sweep(agent->store, NULL, NULL);
+    }
+    agent_prune(agent, true);
+}
+
+void agent_snapshots_free(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (!snapshots)
+        return;
+    agent_prune_finish(agent);
+    store_close(agent->store);
+    agent_store_remove(agent);
+    agent_gather_free(agent);
+    trial_read_free(snapshots->trial);
+    shares_free(snapshots->shares);
+    agent_common_close(agent);
+    opened_free(snapshots->opened);
+    agent_forget_identity(&snapshots->identity);
+    snapshot_free_texts(snapshots->options);
+    free(snapshots->kept);
+    free(snapshots->together);
+    free(snapshots->path);
+    free(snapshots);
+    agent->snapshots = NULL;
+}

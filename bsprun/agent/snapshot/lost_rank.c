@@ -1,0 +1,86 @@
+/* lost_rank.c - does what the death of a rank calls for in a job with snapshots; see rank_loss.h. */
+#include <stdio.h>
+
+#include "bsprun/agent/snapshot/rank_loss.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_zero.h"
+
+static struct rank_loss look_at(const struct agent *agent, int pid)
+{
+    const struct member *member = &agent->members[pid];
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+
+    return (struct rank_loss){
+        .job = agent->job,
+        .first_is_here = agent_is_here(agent, 0),
+        .told = member->exit_reported,
+        .mark = (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent->board, pid)->state),
+        .death = member->process.death,
+        .said = atomic_load(&snap->staged) == 2,
+        .refused = snap->refused,
+        .error = snap->error,
+        .copied = agent->snapshots->kept[pid].copied,
+    };
+}
+
+static void say_why_not_restored(const struct agent *agent, int pid, const struct rank_loss *loss,
+                                 char why[AGENT_WHY])
+{
+    char what[80];
+
+    snprintf(what, sizeof what, "cannot be restored from snapshot %llu.%u",
+             (unsigned long long)agent->committed.superstep,
+             agent->committed.term);
+    if (loss->said)
+        agent_snap_text(agent, pid, what, why);
+    else
+        snprintf(why, AGENT_WHY, "process %d ended with status %d while it was restored", pid,
+                 loss->death.status);
+}
+
+static void tell_of_loss(struct agent *agent, int pid, struct death death,
+                         const struct verdict *verdict)
+{
+    agent_opened_look(agent);
+    if (!death.known)
+        death = (struct death){.known = true, .signal = SIGKILL}; /* below a wrapper nobody knows */
+    agent_blame(agent, verdict->text, verdict->with_table);
+    agent->members[pid].exit_reported = true;
+    agent_rank_exited(agent, pid, &death, verdict->text);
+}
+
+bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *verdict)
+{
+    struct rank_loss loss;
+    char why[AGENT_WHY];
+    enum loss_step step;
+
+    if (!agent->snapshots || !agent_zero_decides(agent))
+        return false;
+    loss = look_at(agent, pid);
+    step = loss_judge(&loss);
+    if (loss_in_restore(&loss))
+        say_why_not_restored(agent, pid, &loss, why);
+    switch (step) {
+    case LOSS_IS_AN_END:
+    case LOSS_IS_KNOWN:
+        break;
+    case LOSS_OF_RANK:
+        tell_of_loss(agent, pid, loss.death, verdict);
+        break;
+    case LOSS_OF_IMAGE:
+        agent_blame(agent, why, false);
+        agent_note_bad_image(agent, pid, agent_snap_of(agent, pid)->bad_image);
+        agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
+        break;
+    case LOSS_BY_CHANCE:
+        agent_blame(agent, why, false);
+        agent_rank_exited(agent, pid, &loss.death, why);
+        break;
+    case LOSS_OF_MACHINE:
+        agent_cannot_go_on(agent, pid, why);
+        break;
+    }
+    return step != LOSS_IS_AN_END;
+}

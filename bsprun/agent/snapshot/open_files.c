@@ -1,0 +1,72 @@
+/* open_files.c - when the agent looks at what its ranks have open; see opened.h.
+ *
+ * Happy path: the job runs -> a look now and then -> a snapshot: lengths are noted -> ...
+ *
+ * What can fail: a process is lost -> a last look at the others -> the job goes back: lengths are
+ * put back, or a warning says of which file they are not known.
+ */
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/snapshot/opened.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/core/to_bsprun.h"
+
+#define LOOK_MS 100u
+#define SHARE   500u /* looks take at most one part in so many of the time of one processor */
+
+static uint64_t look(struct agent *agent)
+{
+    uint64_t begun = agent_now_ns();
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct watched *process = &agent->members[pid].process;
+
+        if (agent_is_here(agent, pid) && agent->members[pid].adopted && process->watching &&
+            !process->gone)
+            opened_look(agent->snapshots->opened, pid, process->ospid);
+    }
+    return agent_now_ns() - begun;
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    uint64_t pause_ms = LOOK_MS, spent_ns;
+
+    if (agent->job != JOB_RUNNING || !agent->snapshots->opened)
+        return;
+    spent_ns = look(agent);
+    if (spent_ns * SHARE / 1000000u > pause_ms)
+        pause_ms = spent_ns * SHARE / 1000000u;
+    uv_timer_start(timer, on_look, pause_ms, 0);
+}
+
+void agent_opened_begin(struct agent *agent)
+{
+    if (agent->snapshots && agent->snapshots->opened)
+        uv_timer_start(&agent->look_timer, on_look, LOOK_MS, 0);
+}
+
+void agent_opened_look(struct agent *agent)
+{
+    if (agent->snapshots && agent->snapshots->opened && agent->nprocs > 0)
+        look(agent);
+}
+
+void agent_opened_snapshot(struct agent *agent, struct coord_name name)
+{
+    if (!agent->snapshots->opened)
+        return;
+    look(agent);
+    opened_snapshot(agent->snapshots->opened, name);
+}
+
+static void tell(void *context, const char *text)
+{
+    agent_notice(context, "%s", text);
+}
+
+void agent_opened_back(struct agent *agent, struct coord_name name)
+{
+    if (agent->snapshots->opened)
+        opened_back(agent->snapshots->opened, name, tell, agent);
+}

@@ -1,0 +1,448 @@
+/* phases.c - a snapshot on its way, in the node agent; see inside.h. */
+#include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/output.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/snapshot/replicas.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/to_zero.h"
+#include "lib/base/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PRUNE_EVERY_NS UINT64_C(1000000000)
+#define UNPRUNED_MOST  8 /* snapshots more than are to be kept */
+
+/* ---- Ordering ---- */
+
+/* The folder, and where process i writes its image.  0, or -errno and `why`. */
+static int make_folder(struct agent *agent, char why[AGENT_WHY])
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct ticket *ticket = &snapshots->ticket;
+    struct bspz_snap_order *order = &agent->board->snap_order;
+    char path[sizeof order->path_start + sizeof order->path_end];
+    int error = (agent->peers ? store_snapshot_join : store_snapshot_begin)(
+        agent->store, ticket->name.superstep, ticket->name.term, &ticket->folder, why);
+
+    if (!error)
+        error = store_image_path(ticket->folder, 0, path, sizeof path, why);
+    if (!error && !snapshot_split_path(path, order->path_start, sizeof order->path_start,
+                                       order->path_end, sizeof order->path_end)) {
+        snprintf(why, AGENT_WHY, "%.400s: too long a path", path);
+        error = -ENAMETOOLONG;
+    }
+    return error;
+}
+
+/* Two chains that share no image: as soon as there are two snapshots at barriers, and from then on
+ * one begins after so many.  Who wants one snapshot only has no use for a second chain. */
+static bool is_full_due(const struct agent *agent)
+{
+    const struct agent_snapshots *snapshots = agent->snapshots;
+    uint32_t longest = 0;
+    bool on_first = false;
+
+    for (int pid = 0; pid < agent->nprocs && !snapshots->ticket.first; pid++) {
+        const struct manifest_image *image = &snapshots->kept[pid].image;
+
+        if (!agent_is_here(agent, pid))
+            continue;
+        longest = image->generation > longest ? image->generation : longest;
+        on_first = on_first || (image->generation == 1 && image->base_superstep == 0);
+    }
+    return snapshots->keep != 1 && (on_first || longest + 1 >= STORE_CHAIN_MOST);
+}
+
+static void write_order(struct agent *agent, bool forked)
+{
+    const struct agent_snapshots *snapshots = agent->snapshots;
+    struct bspz_snap_order *order = &agent->board->snap_order;
+
+    memcpy(order->job, agent->job_id, sizeof order->job);
+    order->superstep = snapshots->ticket.name.superstep;
+    order->term = snapshots->ticket.name.term;
+    order->forked = forked;
+    order->compress = snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
+                                        (uint32_t)agent->here, (uint32_t)agent->order.cores);
+    order->created = snapshots->ticket.created;
+    /* What other hosts keep must stand alone: they have nothing that it could build on. */
+    bool full = snapshots->copies > 1 || is_full_due(agent);
+    order->base_superstep = full ? 0 : agent->committed.superstep;
+    order->base_term = full ? 0 : agent->committed.term;
+    memcpy(order->rules, snapshots->rules, snapshots->rules_bytes);
+    order->rules_bytes = snapshots->rules_bytes;
+}
+
+static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    agent_abandon(agent); /* what nobody spoke of again */
+    agent_costs_begin(agent);
+    snapshots->ticket = (struct ticket){.name = {superstep, agent->term},
+                                        .first = first,
+                                        .missing = agent->here,
+                                        .created = bspz_wall_ns()};
+    agent->coming = snapshots->ticket.name;
+    ticket_move(&snapshots->ticket.state, first ? TICKET_CAPTURED : TICKET_CAPTURING);
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        struct kept *kept = &snapshots->kept[pid];
+
+        kept->recorded = kept->written = false;
+        agent_unwatch(&kept->writer); /* it has left its result, if it has not yet ended */
+        atomic_store(&agent_snap_of(agent, pid)->writer.state, BSPZ_SNAP_NOBODY);
+    }
+}
+
+void agent_snapshots_order_first(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    char why[AGENT_WHY];
+
+    if (!snapshots)
+        return;
+    open_ticket(agent, 0, true);
+    agent_mark(agent);
+    if (make_folder(agent, why) != 0) {
+        ticket_move(&snapshots->ticket.state, TICKET_FAILED);
+        agent->board->snap_order.term = 0; /* process 0 goes on without */
+        agent_image_failed(agent, 0, WIRE_CAUSE_NOT_WRITTEN, why);
+        return;
+    }
+    atomic_store(&agent_snap_of(agent, 0)->copy_slot, -1);
+    agent->board->snap_order.lose = !snapshots->recover;
+    write_order(agent, snapshots->async != WIRE_ASYNC_OFF);
+}
+
+void agent_snapshots_mark_first(struct agent *agent)
+{
+    if (!agent->snapshots)
+        return;
+    open_ticket(agent, 0, true);
+    agent_mark(agent);
+}
+
+bool agent_snapshots_order(struct agent *agent, uint64_t superstep)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct wire_message captured = {.kind = WIRE_CAPTURED};
+    char why[AGENT_WHY];
+    struct snapshot_way way;
+
+    agent_adopt_copies(agent); /* of the snapshot before, at the latest now */
+    open_ticket(agent, superstep + 1, false);
+    if (make_folder(agent, why) != 0) {
+        static const uint64_t nothing[2];
+
+        ticket_move(&snapshots->ticket.state, TICKET_WITHHELD);
+        agent_image_failed(agent, 0, WIRE_CAUSE_NOT_WRITTEN, why);
+        captured.envelope.superstep = superstep;
+        captured.captured.output = (struct wire_numbers){nothing, 2};
+        agent_tell_zero(agent, &captured);
+        return false;
+    }
+    way = agent_snapshot_way(agent);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            agent_next_slot(agent, pid, way.copies);
+    write_order(agent, way.forked);
+    return true;
+}
+
+void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t consult)
+{
+    if (agent->snapshots->ticket.state == TICKET_WITHHELD) {
+        ticket_move(&agent->snapshots->ticket.state, TICKET_FAILED);
+        agent_answer(agent, superstep, BSPZ_DECIDE_GO, consult);
+        return;
+    }
+    atomic_store(&agent->board->consult_from, consult);
+    atomic_store(&agent->board->snap_resumed, superstep + 2); /* + 1: the name, + 1: not never */
+    bspz_barrier_wake(agent->board);
+}
+
+/* ---- What becomes of it ---- */
+
+static void say_success(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (snapshots->said_failures)
+        agent_notice(agent, "snapshots are taken again, after superstep %llu",
+                     (unsigned long long)agent->committed.superstep);
+    snapshots->said_failures = 0;
+}
+
+static void all_recorded(struct agent *agent)
+{
+    struct ticket *ticket = &agent->snapshots->ticket;
+    struct wire_message message = {.kind = WIRE_CAPTURED};
+    uint64_t output[2];
+
+    ticket_move(&ticket->state, TICKET_CAPTURED);
+    agent_opened_snapshot(agent, ticket->name);
+    agent_mark(agent);
+    agent_relay_counts(agent, output);
+    message.envelope.superstep = ticket->name.superstep - 1;
+    message.captured.pause_ns = ticket->pause_ns;
+    message.captured.output = (struct wire_numbers){output, 2};
+    message.captured.input = agent_input_position(agent);
+    message.captured.input_digest = agent_input_digest(agent);
+    agent_tell_zero(agent, &message);
+}
+
+static void note_recorded(struct agent *agent, int pid)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct ticket *ticket = &snapshots->ticket;
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+
+    if (snapshots->kept[pid].recorded || atomic_load(&snap->recorded) != ticket->name.superstep + 1)
+        return;
+    snapshots->kept[pid].recorded = true;
+    agent_adopt_copies(agent); /* its copy was made before, and belongs to this snapshot */
+    if (snap->pause_ns > ticket->pause_ns)
+        ticket->pause_ns = snap->pause_ns;
+    ticket->page_copy_ns += snap->page_copy_ns;
+    if (snap->fell_back && !snapshots->said_fell_back) {
+        snapshots->said_fell_back = true;
+        agent_notice(agent, "no memory or no process could be had for copies of the processes: "
+                            "snapshots take longer, and so does going back to one");
+    }
+    if (--ticket->missing == 0)
+        all_recorded(agent);
+}
+
+/* Takes over what the board says of the image; it may be written to by anybody. */
+static void read_image(struct agent *agent, int pid)
+{
+    struct kept *kept = &agent->snapshots->kept[pid];
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+    struct manifest_image *image = &kept->image;
+
+    memcpy(kept->digest, snap->digest, sizeof kept->digest);
+    memcpy(kept->base_digest, snap->base_digest, sizeof kept->base_digest);
+    *image = (struct manifest_image){.pid = (uint32_t)pid,
+                                     .image_pid = (uint32_t)pid,
+                                     .size = snap->size,
+                                     .digest = {kept->digest, MANIFEST_DIGEST},
+                                     .generation = snap->generation};
+    if (image->generation == 0)
+        return;
+    image->base_superstep = snap->base_superstep;
+    image->base_term = snap->base_term;
+    image->base_pid = snap->base_pid;
+    image->base_digest = (struct wire_bytes){kept->base_digest, MANIFEST_DIGEST};
+}
+
+static void image_written(struct agent *agent, int pid)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct wire_message message = {.kind = WIRE_IMAGE_DURABLE};
+    struct kept *kept = &snapshots->kept[pid];
+    char why[AGENT_WHY];
+
+    read_image(agent, pid);
+    if (store_image_take(snapshots->ticket.folder, (uint32_t)pid, kept->image.size, why) != 0) {
+        agent_image_failed(agent, pid, WIRE_CAUSE_NOT_WRITTEN, why);
+        return;
+    }
+    message.envelope.superstep = snapshots->ticket.name.superstep;
+    message.image_durable.host = agent->host;
+    message.image_durable.pid = (uint32_t)pid;
+    message.image_durable.size = kept->image.size;
+    message.image_durable.digest = kept->image.digest;
+    message.image_durable.generation = kept->image.generation;
+    message.image_durable.base_superstep = kept->image.base_superstep;
+    message.image_durable.base_term = kept->image.base_term;
+    message.image_durable.base_pid = kept->image.base_pid;
+    message.image_durable.base_digest = kept->image.base_digest;
+    message.image_durable.changed = agent_snap_of(agent, pid)->changed;
+    snapshots->ticket.changed += message.image_durable.changed;
+    agent_tell_zero(agent, &message);
+    if (agent->peers && snapshots->copies > 1)
+        agent_replicas_spread(agent, pid, snapshots->copies);
+}
+
+static void note_written(struct agent *agent, int pid)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+    char why[AGENT_WHY];
+
+    if (!snapshots->ticket.folder || snapshots->kept[pid].written ||
+        atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1 ||
+        (snapshots->ticket.first && !agent_identified(agent)) || !agent_output_is_out(agent))
+        return;
+    snapshots->kept[pid].written = true;
+    if (snap->error == 0) {
+        image_written(agent, pid);
+        return;
+    }
+    agent_snap_text(agent, pid, "cannot be saved", why);
+    agent_image_failed(agent, pid,
+                       snap->refused           ? WIRE_CAUSE_REFUSED
+                       : snap->error == EAGAIN ? WIRE_CAUSE_RANK_SIGNALLED /* the next one can be */
+                                               : WIRE_CAUSE_NOT_WRITTEN,
+                       why);
+}
+
+void agent_snapshots_scan(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct ticket *ticket;
+
+    if (!snapshots || !snapshots->kept || job_is_stopping(agent->job))
+        return;
+    ticket = &snapshots->ticket;
+    agent_adopt_copies(agent);
+    if (snapshots->making == MAKING_STAGING)
+        agent_scan_staged(agent);
+    agent_scan_remote(agent);
+    if (ticket->first && ticket->folder && agent->members[0].adopted)
+        agent_identify(agent, agent->members[0].process.ospid);
+    for (int pid = 0; pid < (ticket->first ? 1 : agent->nprocs); pid++) {
+        if (!agent_is_here(agent, pid))
+            continue;
+        if (ticket->state == TICKET_CAPTURING)
+            note_recorded(agent, pid);
+        note_written(agent, pid);
+    }
+}
+
+/* ---- What Processor Zero says ---- */
+
+static void tell_persisted(struct agent *agent, uint64_t superstep, int error, const char *why)
+{
+    struct wire_message message = {.kind = WIRE_PERSISTED};
+
+    if (error)
+        agent_notice(agent, "no snapshot after superstep %llu: %s", (unsigned long long)superstep,
+                     why);
+    message.envelope.superstep = superstep;
+    message.persisted.error = (uint32_t)-error;
+    agent_tell_zero(agent, &message);
+}
+
+static void manifest_came(struct agent *agent, const struct fetch_want *want, int error,
+                          const char *why)
+{
+    tell_persisted(agent, want->name.superstep, error, why);
+}
+
+/* Only process 0's host knows how the program was started: others have the manifest from there. */
+static void persist(struct agent *agent, const struct wire_message *order)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    uint64_t superstep = order->envelope.superstep;
+    struct fetch_want want = {
+        .thing = WIRE_THING_MANIFEST, .name = {superstep, agent->term}, .done = manifest_came};
+    char why[AGENT_WHY] = "there is no such snapshot";
+    int error;
+
+    if (agent->nprocs == 0)
+        return;
+    want.from = agent->home[0];
+    if (!agent_is_here(agent, 0)) {
+        if (agent_fetch(agent, &want) != 0)
+            tell_persisted(agent, superstep, -ENOMEM, "out of memory");
+        return;
+    }
+    error = snapshots->ticket.folder ? agent_write_manifest(agent, order, why) : -EINVAL;
+    if (!error)
+        ticket_move(&snapshots->ticket.state, TICKET_PERSISTED);
+    tell_persisted(agent, superstep, error, why);
+}
+
+static void committed(struct agent *agent, struct coord_name name)
+{
+    struct wire_message message = {.kind = WIRE_KNOWN};
+    struct ticket *ticket = &agent->snapshots->ticket;
+
+    if (coord_name_same(ticket->name, name)) { /* else it has another host's images only */
+        store_snapshot_leave(ticket->folder);
+        ticket->folder = NULL;
+        /* Wherever the manifest was written: copies of it are of use. */
+        if (ticket_may_move(ticket->state, TICKET_PERSISTED))
+            ticket_move(&ticket->state, TICKET_PERSISTED);
+    }
+    agent->committed = name;
+    say_success(agent);
+    message.envelope.superstep = name.superstep;
+    agent_costs_tell(agent, &message.known);
+    agent_tell_zero(agent, &message);
+    if (agent->job == JOB_FORMING && !agent_is_here(agent, 0))
+        agent_make_of_first(agent, name);
+}
+
+/* Removing costs as much as a small snapshot: now and then, and at the end. */
+static void retire(struct agent *agent, struct coord_name name)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    uint64_t now = agent_now_ns();
+
+    agent_end_copies_but(agent, name);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid)) {
+            agent_costs_try(agent, name, pid);
+            break;
+        }
+    snapshots->unpruned++;
+    if (snapshots->unpruned >= UNPRUNED_MOST || now - snapshots->pruned_ns > PRUNE_EVERY_NS)
+        agent_prune(agent, false);
+    agent_costs_count(agent);
+}
+
+/* Its writers go first, so that nothing is written to a folder that is being removed. */
+static void abandon(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        agent_end_writer(agent, pid);
+    agent_abandon(agent);
+    if (snapshots->ticket.state == TICKET_CAPTURED || snapshots->ticket.state == TICKET_PERSISTED)
+        ticket_move(&snapshots->ticket.state, TICKET_FAILED);
+    agent_end_copies_of(agent, snapshots->ticket.name);
+    agent_costs_count(agent);
+}
+
+void agent_snapshots_message(struct agent *agent, const struct wire_message *message)
+{
+    uint64_t superstep = message->envelope.superstep;
+
+    if (!agent->snapshots || job_is_stopping(agent->job))
+        return;
+    switch (message->kind) {
+    case WIRE_RESUME:
+        agent_snapshots_resume(agent, superstep, message->resume.consult);
+        break;
+    case WIRE_PERSIST:
+        persist(agent, message);
+        break;
+    case WIRE_COMMITTED:
+        committed(agent, (struct coord_name){superstep, message->committed.from});
+        break;
+    case WIRE_RETIRE:
+        retire(agent, (struct coord_name){superstep, message->retire.from});
+        break;
+    case WIRE_ABANDON:
+        abandon(agent);
+        break;
+    case WIRE_RESTORE:
+        agent_restore(agent, message);
+        break;
+    case WIRE_PASS:
+        agent_pass(agent);
+        break;
+    default:
+        break;
+    }
+}

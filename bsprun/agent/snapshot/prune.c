@@ -1,0 +1,87 @@
+/* prune.c - older snapshots are removed beside the agent's work.
+ *
+ * The kernel needs 0.4 ms for each MiB of a file that is removed while it is in memory: seconds for
+ * large processes, in which the agent would answer nobody.  So a thread does it, at the lowest
+ * priority.  It and the agent use the store at the same time: what is being written, and what is
+ * newer than what is kept, it leaves alone, so they do not meet.
+ *
+ * What can fail: no thread (then the agent does it), a file that cannot be removed (the user is
+ * told).
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/quiet_thread.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "lib/base/clock.h"
+
+#define LAST 19 /* of all priorities */
+
+struct pruning {
+    pthread_t thread;
+    _Atomic bool over;
+    struct store *store;
+    uint32_t keep;
+    int error;
+    uint64_t cpu_ns;
+    char why[AGENT_WHY];
+};
+
+static void *prune(void *argument)
+{
+    struct pruning *pruning = argument;
+
+    setpriority(PRIO_PROCESS, 0, LAST); /* of this thread */
+    pruning->error = store_prune(pruning->store, pruning->keep, NULL, pruning->why);
+    pruning->cpu_ns = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    atomic_store(&pruning->over, true);
+    return NULL;
+}
+
+static void report(struct agent *agent, const struct pruning *pruning)
+{
+    if (pruning->error)
+        agent_notice(agent, "older snapshots could not be removed: %s", pruning->why);
+}
+
+void agent_prune_finish(struct agent *agent)
+{
+    struct pruning *pruning = agent->snapshots->pruning;
+
+    if (!pruning)
+        return;
+    agent->snapshots->pruning = NULL;
+    pthread_join(pruning->thread, NULL);
+    /* What of it fell into a snapshot's time is counted twice. */
+    agent->snapshots->cpu_ns += pruning->cpu_ns;
+    report(agent, pruning);
+    free(pruning);
+}
+
+void agent_prune(struct agent *agent, bool wait)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct pruning *pruning = snapshots->pruning;
+
+    if (pruning && !wait && !atomic_load(&pruning->over))
+        return; /* the next time */
+    agent_prune_finish(agent);
+    if (snapshots->keep > 0 && snapshots->unpruned > 0 && agent_keeps_order(agent) &&
+        (pruning = calloc(1, sizeof *pruning))) {
+        pruning->store = agent->store;
+        pruning->keep = snapshots->keep;
+        if (!wait && quiet_thread_begin(&pruning->thread, prune, pruning) == 0) {
+            snapshots->pruning = pruning;
+        } else {
+            pruning->error = store_prune(pruning->store, pruning->keep, NULL, pruning->why);
+            report(agent, pruning);
+            free(pruning);
+        }
+    }
+    snapshots->unpruned = 0;
+    snapshots->pruned_ns = agent_now_ns();
+}

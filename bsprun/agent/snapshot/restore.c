@@ -1,0 +1,498 @@
+/* restore.c - the processes of a host as they were in a snapshot.
+ *
+ * Happy path: RESTORE: a process with a frozen copy is as good as there, the others are started
+ * with their images -> each is staged -> STAGED -> PASS: images become processes, copies are thawed
+ * -> READY, all of them.
+ *
+ * What can fail: the manifest, an image or a base cannot be opened, the program cannot be started,
+ * a process gives up before it is staged: IMAGE_FAILED.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/launch.h"
+#include "bsprun/agent/core/output.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/snapshot/replicas.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/to_zero.h"
+#include "ckpt/binaries.h"
+#include "ckpt/capture/capture.h"
+#include "lib/base/hex.h"
+
+/* ---- Images ---- */
+
+static const struct manifest *manifest_of(struct sources *sources, struct coord_name name,
+                                          char *why)
+{
+    int error;
+
+    return agent_manifest_of(sources, name, &error, why);
+}
+
+struct chain {
+    int fds[BSPZ_IMAGE_CHAIN_MAX];
+    int count;
+};
+
+static void close_chain(struct chain *chain)
+{
+    while (chain->count > 0)
+        close(chain->fds[--chain->count]);
+}
+
+/* The image of process pid and all beneath it.  NULL and `why`, or what the manifest says of it. */
+static const struct manifest_image *open_chain(struct sources *sources, struct coord_name name,
+                                               uint32_t pid, struct chain *chain, char *why)
+{
+    const struct manifest_image *first = NULL, *image;
+    uint64_t size;
+
+    do {
+        const struct manifest *manifest = manifest_of(sources, name, why);
+
+        if (!manifest)
+            return NULL;
+        if (pid >= manifest->nprocs || chain->count == (int)BSPZ_IMAGE_CHAIN_MAX) {
+            snprintf(why, AGENT_WHY, "the chain of images does not end");
+            return NULL;
+        }
+        image = &manifest->images.items[pid];
+        chain->fds[chain->count] = store_image_open(sources->store, name.superstep, name.term,
+                                                    image->image_pid, &size, why);
+        if (chain->fds[chain->count] < 0)
+            return NULL;
+        chain->count++;
+        first = first ? first : image;
+        name = (struct coord_name){image->base_superstep, image->base_term};
+        pid = image->base_pid;
+    } while (image->generation > 0);
+    return first;
+}
+
+/* ---- Starting ---- */
+
+/* BSPZ_ENV_RESTORE and its value; for free(). */
+static char *restore_variable(int pid, struct coord_name name, const struct manifest_image *image,
+                              const struct chain *chain)
+{
+    char digest[2 * MANIFEST_DIGEST + 1], fds[BSPZ_IMAGE_CHAIN_MAX * 12 + 1] = "";
+    size_t used = 0;
+    char *text;
+
+    bspz_hex(digest, image->digest.data, MANIFEST_DIGEST);
+    for (int i = 0; i < chain->count; i++)
+        used += (size_t)snprintf(fds + used, sizeof fds - used, "%s%d", i > 0 ? "," : "",
+                                 chain->fds[i]);
+    return asprintf(&text, "%s=%d:%u:%llu:%u:%s:%s", BSPZ_ENV_RESTORE, pid, image->image_pid,
+                    (unsigned long long)name.superstep, name.term, digest, fds) < 0
+               ? NULL
+               : text;
+}
+
+static pid_t launch(struct agent *agent, int pid, const struct chain *chain, char *restore)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    const struct identity *identity = &snapshots->identity;
+    char **environment = calloc((size_t)identity->environment_count + 6, sizeof *environment);
+    const char *program = agent_gathered_program(agent);
+    uint32_t count = identity->environment_count;
+    char *board = agent_board_variable(agent);
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    struct agent_launch launch = {
+        .agent = agent,
+        .path = program ? program : identity->program,
+        .arguments = identity->arguments,
+        .environment = environment,
+        .directory = "",
+        .own_group = pid > 0,
+        .standard = {pid > 0 ? null : agent_input_reader(agent),
+                     agent_relay_socket(agent->relay, 1), agent_relay_socket(agent->relay, 2)},
+        .handed_on = chain->fds,
+        .handed_on_count = chain->count,
+        .shares = snapshots->shares,
+        .group = snapshots->together[pid],
+    };
+    static char elsewhere[] = BSPZ_ENV_ELSEWHERE "=1";
+    pid_t ospid = -ENOMEM;
+
+    if (environment && board && restore) {
+        memcpy(environment, identity->environment, count * sizeof *environment);
+        environment[count++] = board;
+        environment[count++] = restore;
+        for (int i = 0; i < 2; i++)
+            if (agent_gathered_variable(agent, i))
+                environment[count++] = (char *)agent_gathered_variable(agent, i);
+        if (making_is_remote(snapshots->making))
+            environment[count++] = elsewhere;
+        ospid = agent_launch(&launch);
+    }
+    if (null >= 0)
+        close(null);
+    free(board);
+    free(environment);
+    return ospid;
+}
+
+/* Once for all processes, before anything is executed: what is at its path now may be anything.  0,
+ * or -ENOEXEC and `why`: another snapshot would need the same program. */
+static int check_program(struct agent *agent, struct sources *sources, const struct chain *chain,
+                         char *why)
+{
+    const char *gathered = agent_gathered_program(agent);
+    char reason[BINARIES_WHY];
+    int error;
+
+    if (sources->program_checked)
+        return 0;
+    sources->program_checked = true;
+    error = binaries_check_program(chain->fds[0],
+                                   gathered ? gathered : agent->snapshots->identity.program,
+                                   agent_gathered_variable(agent, 0) != NULL, reason);
+    if (!error)
+        return 0;
+    snprintf(why, AGENT_WHY, "%.500s", reason);
+    return -ENOEXEC;
+}
+
+/* The library that wrote an image is in the program, and would not understand this agent.  One
+ * message, before anything is started. */
+static bool is_of_this_library(struct sources *sources, struct coord_name name, int image,
+                               char *why)
+{
+    struct bspz_image_header header;
+    const struct manifest *manifest = manifest_of(sources, name, why);
+
+    if (!manifest || pread(image, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+        memcmp(header.magic, BSPZ_IMAGE_MAGIC, sizeof header.magic) != 0 ||
+        header.libbsp_version == BSPZ_LIBRARY_VERSION)
+        return true; /* or damaged: the process will say so */
+    snprintf(why, AGENT_WHY,
+             "snapshot %llu.%u was taken by bspzero %.40s (libbsp %u), and this is bspzero %s "
+             "(libbsp %u): it goes on with the bsprun that took it, or from the start with the "
+             "program linked again",
+             (unsigned long long)name.superstep, name.term, manifest->version,
+             header.libbsp_version, BSPZ_VERSION, BSPZ_LIBRARY_VERSION);
+    return false;
+}
+
+/* 0, or -errno and `why`; -ENOEXEC: that is not the image's fault. */
+static int start_process(struct agent *agent, int pid, struct coord_name name,
+                         struct sources *sources, char *why)
+{
+    struct watched *process = &agent->members[pid].process;
+    struct chain chain = {.count = 0};
+    const struct manifest_image *image = open_chain(sources, name, (uint32_t)pid, &chain, why);
+    char *restore = NULL;
+    pid_t ospid = -EIO;
+    int error;
+
+    if (image && (!is_of_this_library(sources, name, chain.fds[0], why) ||
+                  check_program(agent, sources, &chain, why) != 0)) {
+        ospid = -ENOEXEC;
+    } else if (image) {
+        if (agent->snapshots->shares)
+            shares_open(agent->snapshots->shares, agent->snapshots->together[pid], chain.fds[0]);
+        restore = restore_variable(pid, name, image, &chain);
+        ospid = launch(agent, pid, &chain, restore);
+        if (ospid < 0) {
+            snprintf(why, AGENT_WHY, "%.300s cannot be started: %s%s",
+                     agent->snapshots->identity.program, strerror(-ospid),
+                     verdict_limit_hint(-ospid));
+            ospid = -ENOEXEC;
+        }
+    }
+    free(restore);
+    close_chain(&chain);
+    if (ospid < 0)
+        return ospid;
+    error = agent_watch(agent, process, pid, ospid);
+    if (error) {
+        kill(ospid, SIGKILL);
+        snprintf(why, AGENT_WHY, "process %d cannot be watched: %s%s", pid, strerror(-error),
+                 verdict_limit_hint(-error));
+        return -ENOEXEC;
+    }
+    agent_member_is(agent, pid);
+    return 0;
+}
+
+/* ---- RESTORE ---- */
+
+/* Where the input and the output stood; counts are sums over all hosts. */
+static void wind_back(struct agent *agent, const struct manifest *manifest)
+{
+    static const uint64_t nothing[2];
+    uint64_t input = 0, output[2] = {0, 0};
+
+    for (uint32_t i = 0; i < manifest->streams.count; i++) {
+        const struct manifest_stream *stream = &manifest->streams.items[i];
+
+        if (stream->number == 0)
+            input = stream->position;
+        else
+            output[stream->number - 1] += stream->position;
+    }
+    agent_relay_set_counts(agent, agent_is_here(agent, 0) ? output : nothing);
+    agent_relay_set_superstep(agent, manifest->superstep);
+    if (agent_is_here(agent, 0))
+        agent_input_rewind(agent, input, manifest->input_digest);
+}
+
+/* The way to start the program, the streams.  0, or -errno and `why`. */
+static int prepare(struct agent *agent, struct sources *sources, char *why)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    int error = 0;
+    const struct manifest *manifest = agent_manifest_of(sources, agent->committed, &error, why);
+
+    if (!manifest)
+        return -EIO;
+    if (agent->nprocs != (int)manifest->nprocs) {
+        snprintf(why, AGENT_WHY, "a snapshot of another number of processes");
+        return -EINVAL;
+    }
+    if (snapshots->shares)
+        shares_take(snapshots->shares);
+    if (!agent_identify_from(agent, manifest) || !agent_group_from(agent, manifest)) {
+        snprintf(why, AGENT_WHY, "out of memory");
+        return -ENOMEM;
+    }
+    agent_common_begin(agent);
+    wind_back(agent, manifest);
+    agent_opened_back(agent, agent->committed);
+    return 0;
+}
+
+static void mark_copies(struct agent *agent, const struct wire_restore *order)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        snapshots->kept[pid].staged = snapshots->kept[pid].copied = false;
+        snapshots->kept[pid].slot = -1;
+    }
+    for (uint32_t i = 0; i < order->copy.count; i++)
+        if (order->copy.items[i] < (uint64_t)agent->nprocs &&
+            agent_is_here(agent, (int)order->copy.items[i]) &&
+            agent_copy_of(agent, (int)order->copy.items[i], agent->committed) >= 0)
+            snapshots->kept[order->copy.items[i]].copied = true;
+}
+
+/* Those that have no copy: 0, or -errno, then *pid is the one that could not be started. */
+static int start_all(struct agent *agent, struct sources *sources, int *pid, char *why)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    int error = 0;
+
+    for (*pid = 0; *pid < agent->nprocs; ++*pid) {
+        if (!agent_is_here(agent, *pid) || snapshots->kept[*pid].copied)
+            continue;
+        error = start_process(agent, *pid, agent->committed, sources, why);
+        if (error)
+            break;
+    }
+    return error;
+}
+
+/* All that the processes are made of is here. */
+static void restore_gathered(struct agent *agent, int error, const char *text)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct sources sources = {.store = agent->store};
+    char why[AGENT_WHY];
+    int pid = 0;
+
+    if (agent->job != JOB_RESTORING)
+        return;
+    making_move(&snapshots->making, MAKING_NONE);
+    snprintf(why, sizeof why, "%s", text);
+    if (!error)
+        error = prepare(agent, &sources, why);
+    if (!error && agent_keeps_order(agent))
+        store_sweep(agent->store, NULL, NULL); /* halves of snapshots, whose writers are dead */
+    if (!error) {
+        making_move(&snapshots->making, MAKING_STAGING);
+        snapshots->unstaged = agent->here;
+        error = start_all(agent, &sources, &pid, why);
+    }
+    agent_free_sources(&sources);
+    if (!error)
+        agent_scan_staged(agent);
+    else if (error == -ENOEXEC)
+        agent_cannot_go_on(agent, pid, why);
+    else
+        agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
+}
+
+/* Where each process lives from now on.  0, or -errno and `why`. */
+static int settle(struct agent *agent, const struct wire_restore *order, char *why)
+{
+    int processes = (int)order->processes, error = 0;
+
+    if (processes < 1 || processes > BSPZ_MAX_PROCS || order->host_of.count != order->processes ||
+        (agent->nprocs > 0 && agent->nprocs != processes)) {
+        snprintf(why, AGENT_WHY, "a snapshot of another number of processes");
+        return -EINVAL;
+    }
+    if (agent->nprocs == 0) {
+        error = agent_place(agent, processes, &order->host_of);
+        if (!error)
+            bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+    }
+    if (!error)
+        agent_settle(agent, &order->host_of);
+    else
+        snprintf(why, AGENT_WHY, "no memory for %d processes: %s", processes, strerror(-error));
+    return error;
+}
+
+void agent_restore(struct agent *agent, const struct wire_message *order)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    char why[AGENT_WHY];
+
+    agent->committed = (struct coord_name){order->envelope.superstep, order->restore.from};
+    snapshots->copies = order->restore.copies;
+    agent_end_copies_but(agent, agent->committed);
+    if (settle(agent, &order->restore, why) != 0) {
+        agent_image_failed(agent, 0, WIRE_CAUSE_NOT_RESTORED, why);
+        return;
+    }
+    mark_copies(agent, &order->restore);
+    agent_note_term(agent, agent->committed);
+    agent_gather(agent, agent->committed, restore_gathered);
+}
+
+/* What is done again in a job that lives, because a process was lost, needs no warning.  bsprun has
+ * seen no fault yet: it is a --restart. */
+static void warn(struct agent *agent, int pid)
+{
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+
+    if (agent->snapshots->kept[pid].copied || !snap->why[0] ||
+        agent->election.faults > 0)
+        return;
+    if (!making_is_remote(agent->snapshots->making))
+        agent_notice(agent, "process %d: %.*s", pid, (int)sizeof snap->why - 1, snap->why);
+    else
+        agent_notice(agent, "host %s: %.*s", agent->host_name, (int)sizeof snap->why - 1,
+                     snap->why);
+}
+
+void agent_scan_staged(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct wire_message message = {.kind = WIRE_STAGED};
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        struct kept *kept = &snapshots->kept[pid];
+
+        if (!agent_is_here(agent, pid) || kept->staged ||
+            (!kept->copied && atomic_load(&agent_snap_of(agent, pid)->staged) != 1))
+            continue;
+        kept->staged = true;
+        snapshots->unstaged--;
+        warn(agent, pid);
+    }
+    if (snapshots->unstaged > 0)
+        return;
+    making_move(&snapshots->making, MAKING_STAGED);
+    message.staged.count = (uint32_t)agent->here;
+    agent_tell_zero(agent, &message);
+}
+
+/* ---- Processes of other hosts than that of process 0 ---- */
+
+/* What the first of them has found is the same for all. */
+void agent_scan_remote(struct agent *agent)
+{
+    int first = agent->board->first_here;
+
+    if (agent->snapshots->making != MAKING_REMOTE ||
+        atomic_load(&agent_snap_of(agent, first)->staged) != 1)
+        return;
+    making_move(&agent->snapshots->making, MAKING_REMOTE_SEEN);
+    warn(agent, first);
+}
+
+/* Nothing has been done that would have to be put back: each goes on as soon as it is complete. */
+static void make_gathered(struct agent *agent, int error, const char *text)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct sources sources = {.store = agent->store};
+    const struct manifest *manifest = NULL;
+    char why[AGENT_WHY];
+    int pid = 0;
+
+    if (agent->job != JOB_FORMING)
+        return;
+    snprintf(why, sizeof why, "%s", text);
+    if (!error)
+        manifest = agent_manifest_of(&sources, agent->committed, &error, why);
+    if (manifest && !agent_identify_from(agent, manifest)) {
+        error = -ENOMEM;
+        snprintf(why, sizeof why, "out of memory");
+    }
+    making_move(&snapshots->making, MAKING_REMOTE);
+    agent->board->common_fd = 0;
+    bspz_word_set(&agent->board->snap_passed, 1);
+    if (!error)
+        error = start_all(agent, &sources, &pid, why);
+    agent_free_sources(&sources);
+    if (error)
+        agent_cannot_go_on(agent, pid, why);
+}
+
+void agent_make_of_first(struct agent *agent, struct coord_name name)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        agent->snapshots->kept[pid].slot = -1;
+    if (agent->here > 0)
+        agent_gather(agent, name, make_gathered);
+}
+
+/* ---- PASS ---- */
+
+/* The copy is the rank from now on. */
+static void thaw(struct agent *agent, int pid, bool with_copy)
+{
+    struct kept *kept = &agent->snapshots->kept[pid];
+    struct bspz_snap *snap = agent_snap_of(agent, pid);
+    int slot = agent_copy_of(agent, pid, agent->committed);
+
+    if (slot < 0) { /* it has just been killed: a process that is lost like any other */
+        static const struct death killed = {.known = true, .signal = SIGKILL};
+
+        agent_rank_exited(agent, pid, &killed, "");
+        return;
+    }
+    agent_move_watched(&kept->copies[slot].process, &agent->members[pid].process);
+    agent->members[pid].process.ended = NULL;
+    kept->copies[slot].name = (struct coord_name){0};
+    agent_use_slot(agent, pid, with_copy ? 1 - slot : -1);
+    agent_member_is(agent, pid);
+    bspz_word_set(&snap->words[slot], BSPZ_COPY_THAW);
+}
+
+void agent_pass(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    bool with_copies = agent_snapshot_way(agent).copies;
+
+    bspz_word_set(&agent->board->snap_passed, 1);
+    for (int pid = 0; pid < agent->nprocs && agent->job == JOB_RESTORING; pid++)
+        if (snapshots->kept[pid].copied)
+            thaw(agent, pid, with_copies);
+    if (agent->job == JOB_RESTORING && agent->here == 0)
+        agent_all_ready(agent);
+    if (agent->job == JOB_RESTORING)
+        agent_replicas_spread_again(agent);
+}

@@ -1,0 +1,175 @@
+/* store_directory.c - the directory of snapshots on a host that does not see bsprun's.
+ *
+ * bsprun's own has the file of this run that START names.  Where that is not to be seen the agent makes
+ * one, at the same path if it can, so that a user finds the images on all hosts in one place; below
+ * $TMPDIR if not.  A folder of the job that is there is one that an agent has made, or bsprun when the
+ * job was begun on this host: it is used as long as nobody else has the directory.
+ *
+ * What can fail: neither can be had, or somebody else writes there: no job on this host.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/leftovers.h"
+#include "lib/base/clock.h"
+
+/* For the next job of the user, should this agent not be able to remove it. */
+static int mark_temporary(const char *path)
+{
+    char name[PATH_MAX + sizeof LEFTOVERS_MARK + 1];
+    int file;
+
+    snprintf(name, sizeof name, "%s/" LEFTOVERS_MARK, path);
+    file = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0)
+        return -errno;
+    close(file);
+    return 0;
+}
+
+static void make_folders(const char *path)
+{
+    char name[PATH_MAX];
+
+    snprintf(name, sizeof name, "%s", path);
+    for (char *at = strchr(name + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(name, 0700);
+        *at = '/';
+    }
+    mkdir(name, 0700); /* whether it is there is seen by who opens it */
+}
+
+static bool is_of_this_job(struct agent *agent)
+{
+    struct manifest_terms terms;
+    bool same;
+
+    if (store_terms(agent->store, &terms, NULL) != 0)
+        return false;
+    same = memcmp(terms.job.data, agent->job_id, sizeof agent->job_id) == 0;
+    manifest_terms_free(&terms);
+    return same;
+}
+
+/* DIR and JOB below it.  0, or -errno and `why`. */
+static int open_own(struct agent *agent, const char *folder, const char *job, char *why)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    char path[PATH_MAX];
+    int error;
+
+    make_folders(folder);
+    error = store_open(&agent->store, folder, STORE_CREATE, NULL, why);
+    if (error) {
+        agent->store = NULL;
+        return error;
+    }
+    snprintf(path, sizeof path, "%s/%s", folder, job);
+    if (access(path, F_OK) == 0)
+        error = store_job_open(agent->store, job, why);
+    else
+        error = store_job_create(agent->store, agent->job_id, bspz_wall_ns(), why);
+    if (!error && !is_of_this_job(agent))
+        error = -EEXIST;
+    if (!error && snapshots->temporary)
+        error = mark_temporary(path);
+    if (!error && strcmp(store_job_name(agent->store), job) != 0)
+        error = -EINVAL;
+    if (!error && !(snapshots->path = strdup(path)))
+        error = -ENOMEM;
+    if (error) {
+        store_close(agent->store);
+        agent->store = NULL;
+    }
+    return error;
+}
+
+static int open_private(struct agent *agent, const char *path, char *why)
+{
+    const char *job = strrchr(path, '/');
+    char folder[PATH_MAX];
+    int error;
+
+    if (!job || job == path || strlen(path) >= sizeof folder)
+        return -EINVAL;
+    snprintf(folder, sizeof folder, "%.*s", (int)(job - path), path);
+    error = open_own(agent, folder, job + 1, why);
+    if (!error)
+        return 0;
+    snprintf(folder, sizeof folder, "%s/" LEFTOVERS_STORE "%u-%u", leftovers_root(),
+             (unsigned)getuid(), agent->host);
+    agent->snapshots->hidden = true;
+    return open_own(agent, folder, job + 1, why);
+}
+
+/* Without other hosts there is no doubt. */
+static bool is_bspruns(const struct agent *agent, const char *path, const char *home)
+{
+    char name[PATH_MAX + WIRE_NAME_MAX + 2];
+
+    snprintf(name, sizeof name, "%s/%s", path, home);
+    return !agent->peers || (home[0] && access(name, F_OK) == 0);
+}
+
+int agent_store_open(struct agent *agent, const char *path, const char *home, char why[AGENT_WHY])
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    int error = -ENOENT;
+
+    if (agent->peers)
+        leftovers_sweep();
+    if (is_bspruns(agent, path, home)) {
+        error = store_open(&agent->store, path, STORE_JOIN, NULL, why);
+        if (!error)
+            error = store_job_open(agent->store, NULL, why);
+        if (error && agent->peers)
+            store_close(agent->store);
+        if (error && agent->peers)
+            agent->store = NULL;
+    }
+    snapshots->shared = !error;
+    if (!error || !agent->peers)
+        return error;
+    snapshots->temporary = !snapshots->recover;
+    return open_private(agent, path, why);
+}
+
+void agent_note_term(struct agent *agent, struct coord_name from)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    char why[AGENT_WHY];
+
+    if (agent->peers && !snapshots->shared &&
+        store_term_begin(agent->store, agent->term, from.superstep, from.term, bspz_wall_ns(), why) !=
+            0)
+        agent_notice(agent, "%s", why);
+}
+
+void agent_store_remove(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    /* Of a job that has come to its end nobody wants what no user would find. */
+    bool useless = snapshots->hidden && agent->finished && agent->outcome.cause == WIRE_CAUSE_NONE;
+    char folder[PATH_MAX], lock[PATH_MAX + 8];
+    char *slash;
+
+    if (!snapshots->path || !(snapshots->temporary || useless))
+        return;
+    snprintf(folder, sizeof folder, "%s", snapshots->path);
+    slash = strrchr(folder, '/');
+    *slash = '\0';
+    leftovers_remove(snapshots->path);
+    snprintf(lock, sizeof lock, "%s/lock", folder);
+    unlink(lock);
+    rmdir(folder); /* unless there is another job */
+}

@@ -1,0 +1,113 @@
+/* ticket.c - what all parts of a snapshot need: where ranks leave their marks, whose directory
+ * it is, and how it comes to nothing. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/to_zero.h"
+
+struct bspz_snap *agent_snap_of(const struct agent *agent, int pid)
+{
+    return bspz_snap_of(agent->board, agent->nprocs, pid);
+}
+
+void agent_snap_text(const struct agent *agent, int pid, const char *what, char text[AGENT_WHY])
+{
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+    int error = snap->error > 0 ? snap->error : EIO;
+    char why[sizeof snap->why], number[32];
+    size_t length, tail;
+
+    memcpy(why, snap->why, sizeof why);
+    why[sizeof why - 1] = '\0';
+    /* Those who wrote it had no names for errors. */
+    snprintf(number, sizeof number, "error %d", error);
+    length = strlen(why);
+    tail = strlen(number);
+    if (length >= tail && strcmp(why + length - tail, number) == 0)
+        why[length - tail] = '\0';
+    snprintf(text, AGENT_WHY, "process %d %s: %s%s", pid, what, why,
+             strlen(why) < length || length == 0 ? strerror(error) : "");
+}
+
+bool agent_recovers(const struct agent *agent)
+{
+    return agent->snapshots && agent->snapshots->recover;
+}
+
+bool agent_store_is_shared(const struct agent *agent)
+{
+    return agent->snapshots && agent->snapshots->shared;
+}
+
+bool agent_keeps_order(const struct agent *agent)
+{
+    return !agent->peers || !agent->snapshots->shared ||
+           (agent->nprocs > 0 && agent_is_here(agent, 0));
+}
+
+void agent_abandon(struct agent *agent)
+{
+    struct ticket *ticket = &agent->snapshots->ticket;
+
+    if (agent_keeps_order(agent))
+        store_snapshot_abandon(ticket->folder);
+    else
+        store_snapshot_leave(ticket->folder); /* it may be committed, for all that is known here */
+    ticket->folder = NULL;
+}
+
+/* As Processor Zero decides. */
+static bool failure_stops(const struct agent *agent, enum wire_cause cause)
+{
+    const struct agent_snapshots *snapshots = agent->snapshots;
+    bool late = agent->committed.term > 0 && agent->committed.superstep > 0;
+
+    return cause != WIRE_CAUSE_RANK_SIGNALLED &&
+           (late ? snapshots->stop_on_late_failure : snapshots->stop_on_failure);
+}
+
+/* What does not end the job is told to the user, of each kind once until snapshots are taken again.
+ */
+static void say_failure(struct agent *agent, enum wire_cause cause, const char *why)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    unsigned long long superstep = snapshots->ticket.name.superstep;
+    char instead[80] = "there is none to go back to";
+
+    if (snapshots->said_failures & 1u << cause)
+        return;
+    snapshots->said_failures |= 1u << cause;
+    if (agent->committed.term > 0)
+        snprintf(instead, sizeof instead, "a restart would go on from superstep %llu",
+                 (unsigned long long)agent->committed.superstep);
+    agent_notice(agent, "no snapshot after superstep %llu: %s; %s", superstep, why, instead);
+}
+
+void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, const char *why)
+{
+    struct wire_message message = {.kind = WIRE_IMAGE_FAILED};
+
+    if (cause != WIRE_CAUSE_NOT_RESTORED && !failure_stops(agent, cause))
+        say_failure(agent, cause, why);
+    message.envelope.superstep = agent->snapshots->ticket.name.superstep;
+    message.image_failed.pid = (uint32_t)pid;
+    message.image_failed.cause = cause;
+    message.image_failed.text = why;
+    agent_tell_zero(agent, &message);
+}
+
+void agent_snapshots_forget(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    agent_abandon(agent);
+    snapshots->ticket = (struct ticket){0};
+    agent->coming = snapshots->ticket.name;
+    making_move(&snapshots->making, MAKING_NONE);
+    snapshots->restores = true;
+    if (agent->zero)
+        snapshots->costs = coord_costs(coord_shell_state(agent->zero));
+}
