@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/buffer.h"
 #include "lib/base/clock.h"
 #include "lib/base/process_stat.h"
 
@@ -116,15 +117,11 @@ static struct relation *read_relations(size_t *count)
     while ((entry = readdir(proc))) {
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
-        if (used == capacity) {
-            struct relation *more;
+        struct relation *more = bspz_grow(list, &capacity, used + 1, sizeof *list);
 
-            capacity = capacity ? 2 * capacity : 256;
-            more = realloc(list, capacity * sizeof *list);
-            if (!more)
-                break;
-            list = more;
-        }
+        if (!more)
+            break;
+        list = more;
         if (read_relation(atoi(entry->d_name), &list[used]))
             used++;
     }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ckpt/inside.h"
+#include "lib/base/buffer.h"
 
 void store_snapshot_name(char name[SNAPSHOT_NAME], uint64_t superstep, uint32_t term)
 {
@@ -79,14 +80,11 @@ static int by_name(const void *a, const void *b)
 
 static int add_name(char ***names, size_t *count, size_t *room, const char *name)
 {
-    if (*count == *room) {
-        size_t more = *room ? 2 * *room : 16;
-        char **list = realloc(*names, more * sizeof(*list));
-        if (!list)
-            return -ENOMEM;
-        *names = list;
-        *room = more;
-    }
+    char **list = bspz_grow(*names, room, *count + 1, sizeof(*list));
+
+    if (!list)
+        return -ENOMEM;
+    *names = list;
     (*names)[*count] = strdup(name);
     return (*names)[(*count)++] ? 0 : -ENOMEM;
 }

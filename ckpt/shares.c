@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ckpt/format/image.h"
+#include "lib/base/buffer.h"
 
 #define AT_ONCE     253 /* descriptors that one message may bring */
 #define OPENED_NOW  (O_CLOEXEC | O_NOCTTY)
@@ -75,17 +76,13 @@ static int keep(struct shares *shares, int fd, uint32_t group, int mark, bool gi
         close(fd);
         return 0;
     }
-    if (shares->count == shares->room) {
-        size_t room = shares->room ? 2 * shares->room : 16;
-        struct share *list = realloc(shares->list, room * sizeof *list);
+    struct share *list = bspz_grow(shares->list, &shares->room, shares->count + 1, sizeof *list);
 
-        if (!list) {
-            close(fd);
-            return -ENOMEM;
-        }
-        shares->list = list;
-        shares->room = room;
+    if (!list) {
+        close(fd);
+        return -ENOMEM;
     }
+    shares->list = list;
     shares->list[shares->count++] =
         (struct share){fd, status.st_dev, status.st_ino, group, mark, given};
     return 0;

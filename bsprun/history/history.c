@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/buffer.h"
+
 #define HEAD        "bspzero-history"
 #define CHECK_SIZE  9u /* " xxxxxxxx" */
 #define SECONDS_MAX 1e12
@@ -255,15 +257,12 @@ static int head_state(const char *text, size_t length)
 static bool add_record(struct history *history, size_t *capacity,
                        const struct history_record *record)
 {
-    if (history->count == *capacity) {
-        size_t more = 2 * *capacity + 64;
-        struct history_record *records = realloc(history->records, more * sizeof *history->records);
+    struct history_record *records =
+        bspz_grow(history->records, capacity, history->count + 1, sizeof *records);
 
-        if (!records)
-            return false;
-        history->records = records;
-        *capacity = more;
-    }
+    if (!records)
+        return false;
+    history->records = records;
     history->records[history->count++] = *record;
     return true;
 }

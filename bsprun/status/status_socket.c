@@ -16,14 +16,14 @@
 #include <unistd.h>
 
 #include "bsprun/status/status_folder.h"
+#include "lib/base/buffer.h"
 
-#define CLIENTS_MAX   16u
-#define REQUEST_MAX   32u
-#define DEADLINE_MS   10000u
-#define ANSWER_MS     1000u /* to wait for agents */
-#define RATE_MS       250u  /* between the two looks of a rate, at least */
-#define RATE_OLD_MS   5000u /* a look that long ago says nothing */
-#define RANKS_AT_ONCE 64u
+#define CLIENTS_MAX 16u
+#define REQUEST_MAX 32u
+#define DEADLINE_MS 10000u
+#define ANSWER_MS   1000u /* to wait for agents */
+#define RATE_MS     250u  /* between the two looks of a rate, at least */
+#define RATE_OLD_MS 5000u /* a look that long ago says nothing */
 
 enum client_state { CLIENT_READING, CLIENT_WAITING, CLIENT_WRITING, CLIENT_STAYING };
 
@@ -67,7 +67,8 @@ struct status_socket {
     uint32_t processes;
     double seconds;
     struct status_rank *ranks;
-    uint32_t rank_count, rank_room;
+    uint32_t rank_count;
+    size_t rank_room;
 };
 
 /* ---- Memory ---- */
@@ -219,15 +220,12 @@ static void look(struct status_socket *status)
 
 static bool add_rank(struct status_socket *status, uint32_t host, const struct wire_where *where)
 {
-    if (status->rank_count == status->rank_room) {
-        uint32_t room = 2 * status->rank_room + RANKS_AT_ONCE;
-        struct status_rank *more = realloc(status->ranks, room * sizeof *more);
+    struct status_rank *ranks =
+        bspz_grow(status->ranks, &status->rank_room, status->rank_count + 1u, sizeof *ranks);
 
-        if (!more)
-            return false;
-        status->ranks = more;
-        status->rank_room = room;
-    }
+    if (!ranks)
+        return false;
+    status->ranks = ranks;
     struct status_rank *rank = &status->ranks[status->rank_count];
 
     *rank = (struct status_rank){.pid = where->pid,

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 /* ---- Text --------------------------------------------------------------------------------- */
 
 int net_address_of_host(const char *text, uint16_t port, struct sockaddr_storage *address)

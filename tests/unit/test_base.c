@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,6 +96,8 @@ START_TEST(a_list_grows_by_doubling)
     for (size_t i = 0; i < 10000; i++)
         ck_assert_uint_eq(list[i], i);
     size_t before = room;
+    ck_assert_ptr_eq(bspz_grow(list, &room, room, sizeof *list), list);
+    ck_assert_uint_eq(room, before);
     ck_assert_ptr_null(bspz_grow(list, &room, SIZE_MAX / 4, sizeof *list));
     ck_assert_uint_eq(room, before);
     free(list);
@@ -135,6 +138,8 @@ START_TEST(only_characters_of_utf8_have_a_length)
         {"\x7f", 1},
         {"\xc3\xa4", 2},
         {"\xc2\x80", 2},
+        {"\xdf\xbf", 2},
+        {"\xef\xbf\xbf", 3},
         {"\xe0\xa4\xb9", 3},
         {"\xed\x9f\xbf", 3},
         {"\xee\x80\x80", 3},
@@ -221,34 +226,54 @@ END_TEST
 
 /* ---- System calls -------------------------------------------------------------------------- */
 
-/* A pipe takes only a part at a time, as its reader is slow. */
+static void on_signal(int signal)
+{
+    (void)signal;
+}
+
+/* A signal that comes while the pipe is full ends the write in the midst of it. */
 START_TEST(all_of_it_is_written)
 {
     static unsigned char bytes[1 << 20], got[1 << 20];
+    struct sigaction interrupting = {.sa_handler = on_signal};
     size_t there = 0;
-    int ends[2];
+    int ends[2], waiting;
 
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * 7 >> 3);
+    sigaction(SIGUSR1, &interrupting, NULL);
     ck_assert_int_eq(pipe(ends), 0);
+    int room = fcntl(ends[0], F_GETPIPE_SZ);
     pid_t writer = fork();
     if (writer == 0) {
         close(ends[0]);
         _exit(bspz_write_all(ends[1], bytes, sizeof bytes) == 0 ? 0 : 1);
     }
     close(ends[1]);
-    for (ssize_t size; (size = read(ends[0], got + there, 4099)) > 0;)
-        there += (size_t)size;
+    for (ssize_t size = 1; size > 0; there += (size_t)size) {
+        if (ioctl(ends[0], FIONREAD, &waiting) == 0 && waiting > room / 2)
+            kill(writer, SIGUSR1);
+        size = read(ends[0], got + there, sizeof got - there < 4099 ? sizeof got - there : 4099);
+    }
     close(ends[0]);
     int status;
     ck_assert_int_eq(waitpid(writer, &status, 0), writer);
     ck_assert_int_eq(status, 0);
     ck_assert_uint_eq(there, sizeof bytes);
     ck_assert_mem_eq(bytes, got, sizeof got);
-    ck_assert_int_eq(bspz_write_all(-1, bytes, 1), -EBADF);
-    ck_assert_int_eq(bspz_write_all(-1, bytes, 0), 0);
+}
+END_TEST
+
+START_TEST(what_cannot_be_written_is_an_error)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
-    ck_assert_int_eq(bspz_write_all(full, bytes, 10), -ENOSPC);
+
+    ck_assert_int_eq(bspz_write_all(null, "x", 1), 0);
+    ck_assert_int_eq(bspz_write_all(full, "xxxxxxxxxx", 10), -ENOSPC);
+    ck_assert_int_eq(bspz_write_all(-1, "x", 1), -EBADF);
+    ck_assert_int_eq(bspz_write_all(-1, NULL, 0), 0);
+    close(null);
     close(full);
 }
 END_TEST
@@ -304,6 +329,7 @@ int main(void)
                                   json_is_one_line,
                                   json_is_a_line_for_each_value,
                                   all_of_it_is_written,
+                                  what_cannot_be_written_is_an_error,
                                   fields_stand_behind_the_last_parenthesis,
                                   the_line_of_a_process_is_read};
 
