@@ -9,66 +9,66 @@
 
 #include "ckpt/inside.h"
 
-#define NO_BASE UINT32_MAX
-
-/* An image of a snapshot: the process whose file it is, and the image that it adds to. */
-struct link {
-    uint32_t file;
-    uint32_t base; /* index of the snapshot, or NO_BASE */
-    uint32_t base_pid;
-};
-
-/* The images of the snapshots of a list.  The processes of a job begin their chains each at a
- * snapshot of its own, those of another host at another one: so what a snapshot builds on is found
- * image by image. */
-struct links {
-    struct link **of; /* by snapshot and process; NULL: it cannot be read */
-    uint32_t *nprocs;
+/* On what each snapshot of a list is based directly. */
+struct bases {
+    size_t **of; /* indices into the list, ended by `count`; NULL: on nothing */
     size_t count;
-    uint32_t widest; /* the most processes that any of them has */
 };
 
-static uint32_t find(const struct store_entry *entries, size_t count, uint64_t superstep,
-                     uint32_t term)
+static size_t find(const struct store_entry *entries, size_t count, uint64_t superstep,
+                   uint32_t term)
 {
-    for (size_t i = 0; i < count; i++)
-        if (entries[i].superstep == superstep && entries[i].term == term)
-            return (uint32_t)i;
-    return NO_BASE;
+    size_t i = 0;
+
+    while (i < count && (entries[i].superstep != superstep || entries[i].term != term))
+        i++;
+    return i;
 }
 
-static int read_links(struct store *store, const struct store_entry *entries, size_t index,
-                      struct links *links, char *error)
+/* Adds a base of the snapshot to the list of them, once. */
+static void add_base(size_t *list, size_t base, size_t count)
+{
+    size_t i = 0;
+
+    while (list[i] != count && list[i] != base)
+        i++;
+    if (list[i] == count) {
+        list[i] = base;
+        list[i + 1] = count;
+    }
+}
+
+static int read_bases(struct store *store, const struct store_entry *entries, size_t index,
+                      struct bases *bases, char *error)
 {
     struct manifest manifest;
+    size_t count = bases->count;
+
     int status =
         store_manifest(store, entries[index].superstep, entries[index].term, &manifest, error);
-
     if (status < 0)
         return status;
-    uint32_t nprocs = manifest.images.count;
-    struct link *list = calloc((size_t)nprocs + 1, sizeof(*list));
-    for (uint32_t pid = 0; list && pid < nprocs; pid++) {
-        const struct manifest_image *image = &manifest.images.items[pid];
-
-        list[pid] = (struct link){image->image_pid, NO_BASE, image->base_pid};
-        /* Bases are older: no damaged manifest leads in a circle. */
-        if (image->generation > 0)
-            list[pid].base = find(entries, index, image->base_superstep, image->base_term);
+    size_t *list = calloc((size_t)manifest.images.count + 1, sizeof(*list));
+    if (list)
+        list[0] = count;
+    for (uint32_t i = 0; list && i < manifest.images.count; i++) {
+        const struct manifest_image *image = &manifest.images.items[i];
+        size_t base = image->generation == 0
+                          ? count
+                          : find(entries, count, image->base_superstep, image->base_term);
+        if (base < index)
+            add_base(list, base, count);
     }
     manifest_free(&manifest);
-    links->of[index] = list;
-    links->nprocs[index] = nprocs;
-    links->widest = nprocs > links->widest ? nprocs : links->widest;
+    bases->of[index] = list;
     return list ? 0 : store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
 }
 
-static void free_links(struct links *links)
+static void free_bases(struct bases *bases)
 {
-    for (size_t i = 0; links->of && i < links->count; i++)
-        free(links->of[i]);
-    free(links->of);
-    free(links->nprocs);
+    for (size_t i = 0; bases->of && i < bases->count; i++)
+        free(bases->of[i]);
+    free(bases->of);
 }
 
 static bool can_be_read(const struct store_entry *entry)
@@ -76,107 +76,61 @@ static bool can_be_read(const struct store_entry *entry)
     return entry->state == STORE_COMMITTED || entry->state == STORE_RETIRED;
 }
 
-static int read_all_links(struct store *store, const struct store_entry *entries, size_t count,
-                          struct links *links, char *error)
+static int read_all_bases(struct store *store, const struct store_entry *entries, size_t count,
+                          struct bases *bases, char *error)
 {
     int status = 0;
 
-    *links = (struct links){.of = calloc(count + 1, sizeof(*links->of)),
-                            .nprocs = calloc(count + 1, sizeof(*links->nprocs)),
-                            .count = count};
-    if (!links->of || !links->nprocs)
+    *bases = (struct bases){.of = calloc(count + 1, sizeof(*bases->of)), .count = count};
+    if (!bases->of)
         return store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
     for (size_t i = 0; i < count && status == 0; i++)
         if (can_be_read(&entries[i]))
-            status = read_links(store, entries, i, links, error);
+            status = read_bases(store, entries, i, bases, error);
     return status;
 }
 
-/* ---- Chains ------------------------------------------------------------------------------- */
-
-typedef bool visit_fn(void *context, uint32_t snapshot, uint32_t file);
-
-/* Every image that a snapshot consists of, its own and those beneath, until the visitor returns
- * false: then false.  What cannot be read has no base that is known. */
-static bool for_each_image(const struct links *links, size_t snapshot, visit_fn *visit,
-                           void *context)
+/* Marks the snapshot and all beneath it.  Bases are older, so one pass from the newest to the
+ * oldest finds the bases of bases, too. */
+static void mark_chain(const struct bases *bases, size_t index, bool *marks)
 {
-    for (uint32_t first = 0; first < links->nprocs[snapshot]; first++) {
-        uint32_t index = (uint32_t)snapshot, pid = first;
+    memset(marks, 0, bases->count * sizeof(*marks));
+    marks[index] = true;
+    for (size_t i = index + 1; i-- > 0;)
+        for (const size_t *base = marks[i] ? bases->of[i] : NULL; base && *base != bases->count;
+             base++)
+            marks[*base] = true;
+}
 
-        while (index != NO_BASE && pid < links->widest) {
-            bool known = links->of[index] && pid < links->nprocs[index];
-            struct link link =
-                known ? links->of[index][pid] : (struct link){.file = pid, .base = NO_BASE};
+static void keep_chain(const struct bases *bases, size_t index, bool *marks, enum store_role *roles)
+{
+    mark_chain(bases, index, marks);
+    for (size_t i = 0; i < bases->count; i++)
+        if (marks[i] && roles[i] == STORE_UNNEEDED)
+            roles[i] = STORE_BASE;
+}
 
-            if (link.file < links->widest && !visit(context, index, link.file))
-                return false;
-            index = link.base;
-            pid = link.base_pid;
-        }
+/* The newest snapshot that shares nothing with the newest of all; bases->count: there is none. */
+static size_t find_second(const struct store_entry *entries, const struct bases *bases,
+                          size_t newest, bool *first, bool *second)
+{
+    mark_chain(bases, newest, first);
+    for (size_t i = newest; i-- > 0;) {
+        bool apart = entries[i].state == STORE_COMMITTED;
+        if (apart)
+            mark_chain(bases, i, second);
+        for (size_t k = 0; k <= i && apart; k++)
+            apart = !(first[k] && second[k]);
+        if (apart)
+            return i;
     }
-    return true;
+    return bases->count;
 }
 
-static bool keep_image(void *context, uint32_t snapshot, uint32_t file)
+static void choose(const struct store_entry *entries, const struct bases *bases, uint32_t keep,
+                   enum store_role *roles, bool *marks)
 {
-    enum store_role *roles = context;
-
-    (void)file;
-    if (roles[snapshot] == STORE_UNNEEDED)
-        roles[snapshot] = STORE_BASE;
-    return true;
-}
-
-static void keep_chains(const struct links *links, size_t snapshot, enum store_role *roles)
-{
-    for_each_image(links, snapshot, keep_image, roles);
-}
-
-struct marks {
-    bool *of; /* by snapshot and file */
-    uint32_t widest;
-};
-
-static bool mark_image(void *context, uint32_t snapshot, uint32_t file)
-{
-    const struct marks *marks = context;
-
-    marks->of[(size_t)snapshot * marks->widest + file] = true;
-    return true;
-}
-
-static bool is_unmarked(void *context, uint32_t snapshot, uint32_t file)
-{
-    const struct marks *marks = context;
-
-    return !marks->of[(size_t)snapshot * marks->widest + file];
-}
-
-/* The newest snapshot that shares nothing with the newest of all; links->count: there is none.  -1:
- * no memory. */
-static ssize_t find_second(const struct store_entry *entries, const struct links *links,
-                           size_t newest)
-{
-    struct marks marks = {calloc((newest + 1) * links->widest + 1, sizeof(*marks.of)),
-                          links->widest};
-    size_t second = links->count;
-
-    if (!marks.of)
-        return -1;
-    for_each_image(links, newest, mark_image, &marks);
-    for (size_t i = newest; i-- > 0 && second == links->count;)
-        if (entries[i].state == STORE_COMMITTED && for_each_image(links, i, is_unmarked, &marks))
-            second = i;
-    free(marks.of);
-    return (ssize_t)second;
-}
-
-/* 0 or -ENOMEM. */
-static int choose(const struct store_entry *entries, const struct links *links, uint32_t keep,
-                  enum store_role *roles)
-{
-    size_t count = links->count, newest = count;
+    size_t count = bases->count, newest = count;
     uint32_t left = keep;
 
     for (size_t i = count; i-- > 0;) {
@@ -189,31 +143,31 @@ static int choose(const struct store_entry *entries, const struct links *links, 
         newest = newest == count ? i : newest;
         roles[i] = STORE_NEWEST;
         left--;
-        keep_chains(links, i, roles);
+        keep_chain(bases, i, marks, roles);
     }
     if (keep < 2 || newest == count)
-        return 0;
-    ssize_t second = find_second(entries, links, newest);
-    if (second < 0)
-        return -ENOMEM;
-    if ((size_t)second == count)
-        return 0;
+        return;
+    size_t second = find_second(entries, bases, newest, marks, marks + count);
+    if (second == count)
+        return;
     if (roles[second] != STORE_NEWEST)
         roles[second] = STORE_SECOND;
-    keep_chains(links, (size_t)second, roles);
-    return 0;
+    keep_chain(bases, second, marks, roles);
 }
 
 int store_roles(struct store *store, const struct store_entry *entries, size_t count, uint32_t keep,
                 enum store_role *roles, char *error)
 {
-    struct links links = {0};
+    bool *marks = calloc(2 * count + 1, sizeof(*marks));
+    struct bases bases = {0};
 
     for (size_t i = 0; i < count; i++)
         roles[i] = STORE_UNNEEDED;
-    int status = read_all_links(store, entries, count, &links, error);
-    if (status == 0 && choose(entries, &links, keep, roles) < 0)
-        status = store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
-    free_links(&links);
+    int status = marks ? read_all_bases(store, entries, count, &bases, error)
+                       : store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
+    if (status == 0)
+        choose(entries, &bases, keep, roles, marks);
+    free_bases(&bases);
+    free(marks);
     return status;
 }

@@ -139,23 +139,24 @@ START_TEST(pruning_keeps_a_second_chain)
 }
 END_TEST
 
-/* Each host begins the chains of its processes at another snapshot: no snapshot is without a base.
- */
-START_TEST(pruning_follows_each_process)
+/* Where one process begins its chain anew by itself, what the others build on is kept, and a base is
+ * itself a snapshot to go on from. */
+START_TEST(pruning_leaves_every_snapshot_whole)
 {
     size_t removed;
 
-    for (uint64_t superstep = 1; superstep <= 20; superstep++)
-        snapshot_of(superstep, 1,
-                    superstep == 1 ? 3 : (superstep % 4 == 1) | (superstep % 4 == 3) << 1);
-    ck_assert_int_eq(store_prune(store, 3, &removed, complaint), 0);
-    /* 20 to 18 need 17 of the first process and 15 of the second; 16 shares no image with 20, and
-     * needs 13 of the first. */
-    expect_list("13.1 14.1 15.1 16.1 17.1 18.1 19.1 20.1");
-    snapshot_of(21, 1, 1);
-    snapshot_of(22, 1, 0);
+    snapshot(1, 1, true);
+    snapshot(2, 1, false);
+    snapshot_of(3, 1, 1);
+    snapshot(4, 1, false);
+    snapshot(5, 1, true);
+    snapshot(6, 1, false);
+    snapshot(7, 1, false);
+    /* 7 and 6 need 5; 4 needs 3 of the first process and 1 of the second. */
+    ck_assert_int_eq(store_prune(store, 2, &removed, complaint), 0);
+    expect_list("1.1 2.1 3.1 4.1 5.1 6.1 7.1");
     ck_assert_int_eq(store_prune(store, 1, &removed, complaint), 0);
-    expect_list("19.1 20.1 21.1 22.1"); /* of the first process 21 would do */
+    expect_list("5.1 6.1 7.1");
 }
 END_TEST
 
@@ -271,7 +272,7 @@ int main(void)
     tcase_add_test(tests, the_end_of_a_job_is_kept);
     tcase_add_test(tests, pruning_keeps_the_newest_and_their_bases);
     tcase_add_test(tests, pruning_keeps_a_second_chain);
-    tcase_add_test(tests, pruning_follows_each_process);
+    tcase_add_test(tests, pruning_leaves_every_snapshot_whole);
     tcase_add_test(tests, pruning_removes_what_is_retired_and_leaves_the_rest);
     tcase_add_test(tests, a_base_of_another_term_is_kept_too);
     tcase_add_test(tests, leftovers_are_swept);

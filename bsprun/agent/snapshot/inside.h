@@ -13,6 +13,7 @@
 #define BSPRUN_SNAPSHOTS_INSIDE_H
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/snapshot/chain_end.h"
 #include "bsprun/agent/snapshot/plan.h"
 #include "bsprun/agent/snapshot/snapshot_states.h"
 #include "bsprun/agent/snapshot/snapshots.h"
@@ -44,6 +45,7 @@ struct ticket {
     struct coord_name name;
     struct store_snapshot *folder; /* NULL: there is none, or it is committed or abandoned */
     bool first;                    /* snapshot 0: process 0 alone */
+    bool full;                     /* its images build on none */
     uint64_t marked;               /* where in what bsprun is sent MARK ends */
     bool echoed;                   /* bsprun has it */
     int missing;                   /* ranks that have not recorded */
@@ -95,6 +97,7 @@ struct agent_snapshots {
     struct identity identity;
     struct kept *kept; /* nprocs of them */
     struct ticket ticket;
+    struct chain_end chain;        /* of what was committed last */
     /* Images that a restore found damaged: nothing that builds on one is offered again. */
     struct bad_image bad[BAD_IMAGES_MOST];
     uint32_t bad_count;

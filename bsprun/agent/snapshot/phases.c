@@ -41,28 +41,9 @@ static int make_folder(struct agent *agent, char why[AGENT_WHY])
     return error;
 }
 
-/* Two chains that share no image: as soon as there are two snapshots at barriers, and from then on
- * one begins after so many.  Who wants one snapshot only has no use for a second chain. */
-static bool is_full_due(const struct agent *agent)
-{
-    const struct agent_snapshots *snapshots = agent->snapshots;
-    uint32_t longest = 0;
-    bool on_first = false;
-
-    for (int pid = 0; pid < agent->nprocs && !snapshots->ticket.first; pid++) {
-        const struct manifest_image *image = &snapshots->kept[pid].image;
-
-        if (!agent_is_here(agent, pid))
-            continue;
-        longest = image->generation > longest ? image->generation : longest;
-        on_first = on_first || (image->generation == 1 && image->base_superstep == 0);
-    }
-    return snapshots->keep != 1 && (on_first || longest + 1 >= STORE_CHAIN_MOST);
-}
-
 static void write_order(struct agent *agent, bool forked)
 {
-    const struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = agent->snapshots;
     struct bspz_snap_order *order = &agent->board->snap_order;
 
     memcpy(order->job, agent->job_id, sizeof order->job);
@@ -73,9 +54,11 @@ static void write_order(struct agent *agent, bool forked)
                                         (uint32_t)agent->here, (uint32_t)agent->order.cores);
     order->created = snapshots->ticket.created;
     /* What other hosts keep must stand alone: they have nothing that it could build on. */
-    bool full = snapshots->copies > 1 || is_full_due(agent);
-    order->base_superstep = full ? 0 : agent->committed.superstep;
-    order->base_term = full ? 0 : agent->committed.term;
+    snapshots->ticket.full =
+        snapshots->copies > 1 || (!snapshots->ticket.first &&
+                                  chain_end_is_due(snapshots->chain, snapshots->keep));
+    order->base_superstep = snapshots->ticket.full ? 0 : agent->committed.superstep;
+    order->base_term = snapshots->ticket.full ? 0 : agent->committed.term;
     memcpy(order->rules, snapshots->rules, snapshots->rules_bytes);
     order->rules_bytes = snapshots->rules_bytes;
 }
@@ -373,6 +356,9 @@ static void committed(struct agent *agent, struct coord_name name)
         if (ticket_may_move(ticket->state, TICKET_PERSISTED))
             ticket_move(&ticket->state, TICKET_PERSISTED);
     }
+    agent->snapshots->chain =
+        chain_end_next(agent->snapshots->chain, agent->committed.superstep,
+                       name.superstep == 0 || (coord_name_same(ticket->name, name) && ticket->full));
     agent->committed = name;
     say_success(agent);
     message.envelope.superstep = name.superstep;

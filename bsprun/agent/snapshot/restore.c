@@ -266,6 +266,7 @@ static int prepare(struct agent *agent, struct sources *sources, char *why)
         return -ENOMEM;
     }
     agent_common_begin(agent);
+    snapshots->chain = chain_end_of(manifest);
     wind_back(agent, manifest);
     agent_opened_back(agent, agent->committed);
     return 0;

@@ -1,0 +1,53 @@
+/* test_chain_end.c - when the images of a job's next snapshot are full. */
+#include <check.h>
+
+#include "bsprun/agent/snapshot/chain_end.h"
+#include "ckpt/manifest.h"
+#include "ckpt/store.h"
+#include "tests/unit/suite.h"
+
+/* The second snapshot at a barrier, and from then on one of STORE_CHAIN_MOST. */
+START_TEST(one_job)
+{
+    struct chain_end chain = chain_end_next((struct chain_end){.length = 9}, 7, true);
+    unsigned since = 0;
+
+    ck_assert(!chain_end_is_due(chain, 3));
+    chain = chain_end_next(chain, 0, false); /* on snapshot 0 */
+    ck_assert(chain_end_is_due(chain, 3));
+    ck_assert(!chain_end_is_due(chain, 1));
+    ck_assert(chain_end_is_due(chain, 0));
+    for (uint64_t superstep = 1; superstep < 100; superstep++) {
+        bool full = chain_end_is_due(chain, 3);
+
+        since = full ? 0 : since + 1;
+        ck_assert(since < STORE_CHAIN_MOST);
+        ck_assert(superstep == 1 || full == (superstep % STORE_CHAIN_MOST == 1));
+        chain = chain_end_next(chain, superstep, full);
+    }
+}
+END_TEST
+
+/* Every host goes on from the longest chain of all. */
+START_TEST(after_a_restore)
+{
+    struct manifest_image images[] = {{.pid = 0, .generation = 2, .base_superstep = 4},
+                                      {.pid = 1, .generation = STORE_CHAIN_MOST - 1,
+                                       .base_superstep = 4},
+                                      {.pid = 2}};
+    struct manifest manifest = {.images = {images, 3}};
+
+    ck_assert(chain_end_is_due(chain_end_of(&manifest), 2));
+    images[1].generation--;
+    ck_assert(!chain_end_is_due(chain_end_of(&manifest), 2));
+    images[0] = (struct manifest_image){.generation = 1, .base_superstep = 0};
+    ck_assert(chain_end_is_due(chain_end_of(&manifest), 2));
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {one_job, after_a_restore};
+
+    return suite_run_tests("chain end", tests, sizeof tests / sizeof *tests, NULL, NULL);
+}
