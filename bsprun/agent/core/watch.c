@@ -67,8 +67,3 @@ void agent_move_watched(struct watched *from, struct watched *to)
     to->poll->data = to;
     *from = (struct watched){.pidfd = -1};
 }
-
-bool agent_runs(const struct watched *process)
-{
-    return process->watching && !process->gone;
-}

@@ -32,7 +32,5 @@ int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t osp
 void agent_unwatch(struct watched *process);
 /* Goes on watching it at another place. */
 void agent_move_watched(struct watched *from, struct watched *to);
-/* Whether it is watched and has not ended. */
-bool agent_runs(const struct watched *process);
 
 #endif
