@@ -277,6 +277,8 @@ static void on_message(void *context, struct net_connection *connection,
 
     (void)connection;
     agent_fence_heard(agent);
+    if (agent->dismissed)
+        return; /* what was on its way when bsprun sent EXIT */
     switch (message->kind) {
     case WIRE_JOIN:
         join(agent, message);

@@ -1,5 +1,6 @@
 /* test_misled.c - an agent that bsprun tells what is for Processor Zero, which another host has.  This
- * test is bsprun, and the other host: a listener that never says a word. */
+ * test is bsprun, and the other host: a listener that never says a word.  Or that it tells more than it
+ * can do. */
 #include <arpa/inet.h>
 #include <check.h>
 #include <signal.h>
@@ -142,9 +143,37 @@ START_TEST(to_save_without_processor_zero)
 }
 END_TEST
 
+/* It is told to leave, and then to start a program, which was on its way: it leaves. */
+START_TEST(to_start_after_its_leave)
+{
+    static const struct wire_host hosts[] = {{0, 1, "here"}, {1, 1, "there"}};
+    struct bspz_buffer buffer = {0};
+    struct wire_message join = {.kind = WIRE_JOIN}, start = {.kind = WIRE_START};
+    char byte;
+    int status;
+
+    join.join.key = (struct wire_bytes){key, sizeof key};
+    join.join.hosts = (struct wire_host_list){hosts, 2};
+    start.start.cores = 1;
+    start.start.program = "/bin/sleep";
+    start.start.arguments = (struct wire_texts){(const char *const[]){"1000"}, 1};
+    start.start.abort_at = WIRE_NEVER;
+    say(&buffer, join);
+    say(&buffer, (struct wire_message){.kind = WIRE_EXIT});
+    say(&buffer, start);
+    ck_assert_int_eq(write(agent_fd, buffer.data, buffer.size), (ssize_t)buffer.size);
+    bspz_buffer_free(&buffer);
+    while (read(agent_fd, &byte, 1) > 0)
+        ;
+    ck_assert_int_eq(waitpid(agent, &status, 0), agent); /* or this waits in vain */
+    agent = 0;
+    ck_assert(WIFEXITED(status));
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {to_save_without_processor_zero};
+    const TTest *const tests[] = {to_save_without_processor_zero, to_start_after_its_leave};
 
     return suite_run_tests("misled", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }
