@@ -63,11 +63,13 @@ static void on_bell(uv_async_t *handle)
 static void take_news(uv_prepare_t *handle)
 {
     struct agent *agent = handle->data;
-    unsigned news = agent->news;
 
-    agent->news = 0;
-    if (news)
+    while (agent->news != 0) { /* one may bring the next, and the loop waits behind this */
+        unsigned news = agent->news;
+
+        agent->news = 0;
         agent->calls->news(agent, news);
+    }
 }
 
 int agent_start_bell(struct agent *agent)
