@@ -43,12 +43,14 @@ move_all(struct bspz_restorer *plan, const struct bspz_move *move, uint32_t coun
 static inline __attribute__((always_inline)) void put_signals(struct bspz_restorer *plan)
 {
     struct bspz_thread *thread = &plan->thread;
+    /* With -ftrivial-auto-var-init a compiler would fill it from a constant, and this code may refer
+     * to nothing. */
     struct {
         uint64_t address;
         int32_t flags;
         int32_t unused;
         uint64_t size;
-    } stack;
+    } stack __attribute__((uninitialized));
 
     for (int i = 0; i < BSPZ_SIGNALS; i++) {
         long error = bspz_sys4(SYS_rt_sigaction, i + 1, &thread->action[i], 0, sizeof(uint64_t));
