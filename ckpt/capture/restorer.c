@@ -43,8 +43,8 @@ move_all(struct bspz_restorer *plan, const struct bspz_move *move, uint32_t coun
 static inline __attribute__((always_inline)) void put_signals(struct bspz_restorer *plan)
 {
     struct bspz_thread *thread = &plan->thread;
-    /* With -ftrivial-auto-var-init a compiler would fill it from a constant, and this code may refer
-     * to nothing. */
+    /* With -ftrivial-auto-var-init a compiler would fill it from a constant, and this code may
+     * refer to nothing. */
     struct {
         uint64_t address;
         int32_t flags;
