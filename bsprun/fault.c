@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "name:number" at *at; moves *at behind it. */
+/* Parses "name:number" at *at and advances *at. */
 static bool take(const char **at, const char *name, uint64_t *value)
 {
     size_t length = strlen(name);

@@ -1,4 +1,4 @@
-/* process.h - small services around processes: pidfds, how one ended, ending a whole tree. */
+/* process.h - utilities for processes: pidfds, how a process ended, killing a process tree. */
 #ifndef BSPRUN_PROCESS_H
 #define BSPRUN_PROCESS_H
 
@@ -11,19 +11,19 @@
 /* Opens /dev/null on each of the descriptors 0, 1, 2 that is closed.  0 or -errno. */
 int process_open_standard(void);
 
-/* 0 when `count` more descriptors can be opened, else -errno.  To be asked before there is an event
- * loop: libuv aborts when it finds too few. */
+/* 0 when `count` more descriptors can be opened, else -errno.  To be called before the event loop
+ * is made: libuv aborts if there are too few. */
 #define DESCRIPTORS_MOST 32
 int process_enough_descriptors(int count);
 
 /* A close-on-exec pidfd, or -errno (-ESRCH: no such process). */
 int process_pidfd(pid_t pid);
 
-/* Sends a signal through a pidfd; errors are of no consequence (it is gone). */
+/* Sends a signal through a pidfd; errors are ignored (the process has ended). */
 void process_signal(int pidfd, int signal);
 
-/* How the process behind the pidfd ended, without reaping it.  Not known when it is nobody's zombie
- * any more or not our child. */
+/* How the process of the pidfd ended, without reaping it.  Unknown if it was reaped or is not a
+ * child. */
 struct death process_death(int pidfd);
 
 /* SIGKILL to every living descendant of this process, except `spared` (0: none).  Returns how many
@@ -36,28 +36,27 @@ int process_kill_descendants_but(bool (*spare)(const void *context, pid_t pid),
 int process_kill_descendants_beside(bool (*beside)(const void *context, pid_t pid),
                                     const void *context);
 
-/* Whether it will execute nothing any more: it is dead, or the kernel is taking its only thread
- * apart, which takes a while where there is much memory. */
+/* Whether it executes no more code: it is dead, or the kernel is freeing its memory, which may take
+ * a while. */
 bool process_is_dying(pid_t pid);
 
-/* The processor time that it has had; 0: there is no such process. */
+/* Its CPU time; 0: there is no such process. */
 uint64_t process_cpu_ns(pid_t pid);
 
 /* Whether it is a copy of a rank, frozen or writing an image. */
 bool process_is_copy(pid_t pid);
 
-/* Reaps the children that have ended and are not kept: keep(context, pid).  The processor time of
- * those that were copies of ranks. */
+/* Reaps children that have ended, except those for which keep(context, pid) is true.  Returns the
+ * CPU time of those that were copies of ranks. */
 uint64_t process_reap_strangers(bool (*keep)(const void *context, pid_t pid), const void *context);
 
 /* Reaps children that have ended. */
 void process_reap_all(void);
 
-/* Whether the descriptor is a pipe or socket from which nobody reads any more. */
+/* Whether the descriptor is a pipe or socket without a reader. */
 bool process_reader_gone(int fd);
 
-/* Dispositions of the signals that launcher and agent take over, as they were when the process
- * started, so that a started program gets them unchanged. */
+/* Original dispositions of the signals that launcher and agent handle, for programs they start. */
 struct process_signals {
     struct sigaction actions[NSIG];
     sigset_t mask;

@@ -1,4 +1,4 @@
-/* usage.c - what each process used; see usage.h. */
+/* usage.c - the resource usage of processes; see usage.h. */
 #include "bsprun/usage.h"
 
 #include <stdio.h>

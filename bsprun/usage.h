@@ -1,4 +1,5 @@
-/* usage.h - what each process used: read from the board, and shown as the table of --report. */
+/* usage.h - the resource usage of processes: read from the board, and printed as the table of
+ * --report. */
 #ifndef BSPRUN_USAGE_H
 #define BSPRUN_USAGE_H
 
@@ -12,19 +13,18 @@
 /* The row of process pid; wall_ns as measured by the agent. */
 void usage_read(const struct bspz_board *board, int pid, uint64_t wall_ns, struct wire_usage *row);
 
-/* The table, with a line of totals, without a line break at its end; free() it.  NULL when memory
- * is short. */
+/* The table, with a line of totals, without a final line break; for free().  NULL: no memory. */
 char *usage_table(const struct wire_usage *rows, size_t count);
 
-/* What snapshots and faults did to a job since bsprun began; times in seconds.  All processes go
- * back to a barrier together, so that each has lost and waited as long as the job. */
+/* The effects of snapshots and faults since the start of bsprun; times in seconds.  All processes
+ * roll back together, so the times of each are those of the job. */
 struct usage_faults {
     uint64_t snapshots;
     double pauses, lost, down;
     uint32_t faults;              /* of processes and hosts */
-    const uint32_t *of_processes; /* process_count items: how often each was the first to be lost */
+    const uint32_t *of_processes; /* process_count items: faults of each process */
     uint32_t process_count;
-    bool restarted; /* by --restart: useful time is that of the whole job all the same */
+    bool restarted; /* by --restart; useful time is still that of the whole job */
 };
 
 /* The second table of a job with snapshots; as usage_table. */

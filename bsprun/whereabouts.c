@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_SINGLE   64 /* with more processes, neighbours at the same place share a line */
+#define LINES_SINGLE   64 /* with more processes, consecutive ones at the same place share a line */
 #define LINE_MAX_BYTES (BSPZ_NAME_BYTES + 160)
 
 /* Past the barrier that ends its superstep, but not yet in the next one. */
@@ -122,7 +122,7 @@ char *whereabouts_table(const struct bspz_board *board, int nprocs, const bool *
             continue;
         whereabouts_read(board, nprocs, pid, &where);
         whereabouts_line(&where, dead, line, sizeof line);
-        /* Thousands of lines that say the same would hide the one that does not. */
+        /* Thousands of equal lines would hide the one that differs. */
         for (next = pid + 1; nprocs > LINES_SINGLE && next < nprocs; next++) {
             whereabouts_read(board, nprocs, next, &other);
             if ((killed && killed[next] != dead) || is_elsewhere(board, next) ||

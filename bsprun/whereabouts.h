@@ -11,7 +11,7 @@
 struct whereabouts {
     int pid;
     enum wire_rank_state state;
-    enum bspz_rank_state mark; /* as the process wrote it */
+    enum bspz_rank_state mark; /* the state that the process has written */
     int exit_status;           /* with mark EXITED */
     uint64_t superstep;
     unsigned call; /* enum bspz_call */
@@ -20,20 +20,20 @@ struct whereabouts {
     unsigned line;
 };
 
-/* Reads the slot of process pid < nprocs; whatever is written there, the result is well formed. */
+/* Reads the slot of process pid < nprocs; whatever its contents, the result is well formed. */
 void whereabouts_read(const struct bspz_board *board, int nprocs, int pid,
                       struct whereabouts *where);
 
-/* One line without a newline: "  pid 1: last call bsp_sync at a.c:12, superstep 3, waiting".
- * `killed`: this process is known to be dead without having said so. */
+/* One line without a newline: " pid 1: last call bsp_sync at a.c:12, superstep 3, waiting".
+ * `killed`: the process has died without a mark. */
 void whereabouts_line(const struct whereabouts *where, bool killed, char *text, size_t size);
 
-/* The lines of all processes, each with its newline (with many processes, neighbours at the same
- * place share one: "  pids 3 to 70: ..."); free() it.  NULL when memory is short.
- * killed[pid] as above.  Of processes of other hosts nothing is known here. */
+/* The lines of all processes, each with its newline (with many processes, consecutive ones at the
+ * same place share one: " pids 3 to 70: ..."); for free().  NULL: no memory.  killed[pid] as above.
+ * Processes of other hosts are omitted. */
 char *whereabouts_table(const struct bspz_board *board, int nprocs, const bool *killed);
 
-/* Two tables in one, by pid; for free(), NULL: no memory. */
+/* Merges two tables by pid; for free(), NULL: no memory. */
 char *whereabouts_merge(const char *table, const char *more);
 
 #endif

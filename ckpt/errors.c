@@ -19,7 +19,7 @@ static void compose(const struct store *store, char *error, const char *ending, 
     if (!error)
         return;
     vsnprintf(text, sizeof(text), format, arguments);
-    /* Long paths lose their beginning rather than the message its end. */
+    /* Of a long path the beginning is cut, so that the end of the message is kept. */
     int room = (int)(MANIFEST_ERROR_SIZE - 8 - strlen(ending) - strnlen(text, 400));
     int path = (int)strlen(store->path), shown = room < 0 ? 0 : room < path ? room : path;
     snprintf(error, MANIFEST_ERROR_SIZE, "%s%.*s: %.400s%s%s", shown < path ? "..." : "", shown,

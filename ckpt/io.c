@@ -20,7 +20,7 @@ static int system_open(void *context, int directory, const char *name, int flags
     (void)context;
     int file = openat(directory, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
     if (file >= 0 && flags & O_CREAT)
-        fchmod(file, mode); /* the umask may take away what the owner needs; another's stays */
+        fchmod(file, mode); /* the umask may have denied the owner access; fails for others */
     return result(file);
 }
 
@@ -168,7 +168,7 @@ int store_io_open(const struct store_io *io, int directory, const char *name, ui
 {
     struct stat about;
 
-    /* Not blocking, should somebody have put a fifo there. */
+    /* O_NONBLOCK: the file could be a fifo. */
     int file = io->open(io->context, directory, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
     if (file < 0)
         return file == -ELOOP ? -EPERM : file;

@@ -24,7 +24,7 @@ struct sealed_kind {
 int sealed_encode(const struct sealed_kind *kind, const struct wire_schema *schema,
                   const void *fields, struct bspz_buffer *buffer, char *error);
 
-/* As it says itself, whatever it is; 0: it is too short to have one. */
+/* The version in the header, unchecked; 0: the file is too short. */
 uint32_t sealed_version(const void *bytes, size_t size);
 
 /* -EBADMSG: no such file, or damaged; -EPROTO: of another version. */

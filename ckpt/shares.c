@@ -1,4 +1,5 @@
-/* shares.c - descriptors that were given, or opened from what an image says. */
+/* shares.c - descriptors that process 0 has passed, or opened as an image describes; see
+ * shares.h. */
 #include "ckpt/shares.h"
 
 #include <errno.h>
@@ -13,9 +14,9 @@
 #include "ckpt/format/image.h"
 #include "lib/base/buffer.h"
 
-#define AT_ONCE     253 /* descriptors that one message may bring */
+#define AT_ONCE     253 /* most descriptors in one message */
 #define OPENED_NOW  (O_CLOEXEC | O_NOCTTY)
-/* Of the flags at first: files exist now, and keep what is in them. */
+/* Flags that apply to the first open only: files exist now, and must keep their contents. */
 #define OPENED_ONCE (O_CREAT | O_EXCL | O_TRUNC | O_ASYNC)
 
 struct share {
@@ -24,7 +25,7 @@ struct share {
     ino_t inode;
     uint32_t group;
     int mark;
-    bool given; /* the very description; else opened, by the name in an image */
+    bool given; /* the original description; else opened by the path in an image */
 };
 
 struct shares {
@@ -173,8 +174,8 @@ static bool has(const struct shares *shares, uint32_t group, dev_t device, ino_t
     return false;
 }
 
-/* The file may have another number than it had, after a copy or on another day; and any other may
- * have its number, unless it has been open all the time. */
+/* The file may have another inode number after it was copied; and unless it was open all the time,
+ * any other file may have its number. */
 static bool is_there(const struct shares *shares, uint32_t group,
                      const struct bspz_image_descriptor *saved)
 {
@@ -221,7 +222,7 @@ static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
     return 0;
 }
 
-/* What is done with an image whose tables are there. */
+/* A function for a loaded image. */
 typedef int use_image(void *context, const struct bspz_image *image);
 
 static int with_image(int image_fd, use_image *use, void *context)
@@ -270,7 +271,7 @@ int shares_open(struct shares *shares, uint32_t group, int image_fd)
     return with_image(image_fd, open_saved, &opening);
 }
 
-/* What is open for reading each process has for itself. */
+/* Descriptions open for reading are private to each process. */
 static int has_shared(void *context, const struct bspz_image *image)
 {
     (void)context;

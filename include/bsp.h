@@ -64,7 +64,7 @@ void bsp_begin(int maxprocs);
  * exit(0).  Communication issued since the last bsp_sync is dropped.  Collective. */
 void bsp_end(void);
 
-/* Prints the text to stderr behind "ABORT(pid  n):" and ends every process of the job with status
+/* Prints the text to stderr after "ABORT(pid  n):" and ends every process of the job with status
  * 1.  Needs no partner and no barrier. [any] */
 void bsp_abort(const char *format, ...) BSP_PRINTF_(1, 2) BSP_NORETURN_;
 
@@ -99,7 +99,8 @@ void bsp_sync_cpp(int line, const char *file);
 
 /* bsp_push_reg(ident, size): registers size bytes at ident for remote access from the next
  * superstep on.  The k-th push of every process belongs together; addresses and sizes may differ.
- * NULL needs size 0 and says "no area here".  Errors: negative size, NULL with a size. Collective.*/
+ * NULL needs size 0 and means "no area here".  Errors: negative size, NULL with a size.
+ * Collective. */
 void bsp_push_reg_cpp(const void *ident, ptrdiff_t size, int line, const char *file);
 
 /* bsp_pop_reg(ident): takes back the newest registration of ident, from the next superstep on.
@@ -107,16 +108,16 @@ void bsp_push_reg_cpp(const void *ident, ptrdiff_t size, int line, const char *f
  * Collective. */
 void bsp_pop_reg_cpp(const void *ident, int line, const char *file);
 
-/* bsp_put(pid, src, dst, offset, nbytes): copies nbytes at src, at the time of the call, to offset
- * bytes behind process pid's area registered under the caller's address dst, where they arrive at
- * the end of the superstep.  nbytes 0 does nothing.  Errors: bad pid, NULL, dst not registered,
- * offset or nbytes negative or beyond the area registered by pid. Cost: nbytes to h. */
+/* bsp_put(pid, src, dst, offset, nbytes): copies nbytes at src, at the time of the call, to byte
+ * offset of process pid's area registered under the caller's address dst, where they arrive at the
+ * end of the superstep.  nbytes 0 does nothing.  Errors: bad pid, NULL, dst not registered, offset
+ * or nbytes negative or beyond the area registered by pid.  Cost: nbytes to h. */
 void bsp_put_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdiff_t nbytes, int line,
                  const char *file);
 
 /* bsp_get(pid, src, offset, dst, nbytes): at the end of the superstep, before any put is written,
- * copies nbytes from offset bytes behind process pid's area registered under the caller's address
- * src to dst.  Errors as bsp_put. */
+ * copies nbytes from byte offset of process pid's area registered under the caller's address src to
+ * dst.  Errors as bsp_put. */
 void bsp_get_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdiff_t nbytes, int line,
                  const char *file);
 
@@ -191,9 +192,9 @@ extern const int _bsp_pid, _bsp_nprocs;
 
 #define bspsstep(id)
 
-/* In 1998 these two were functions only: a program that declares them itself behind this header,
- * or has macros of these names, asks for that with BSP_PLAIN_BEGIN_END.  (bspcc does so by itself
- * where it sees such a declaration.)  Their addresses can be taken in any case. */
+/* In 1998 these two were functions only: a program that declares them itself after this header, or
+ * has macros of these names, asks for that with BSP_PLAIN_BEGIN_END. (bspcc does so by itself where
+ * it sees such a declaration.)  Their addresses can be taken in any case. */
 #ifndef BSP_PLAIN_BEGIN_END
 #define bsp_begin(...) bsp_begin_cpp(__VA_ARGS__, __LINE__, __FILE__)
 #define bsp_end() bsp_end_cpp(__LINE__, __FILE__)
@@ -271,8 +272,8 @@ inline void bsp_hpsend(int pid, const void *tag, const void *payload, ptrdiff_t 
 {
     bsp_hpsend_cpp(pid, tag, payload, nbytes, line, file);
 }
-/* Two results of types that belong together; or NULL for one that is not wanted, which has no type: no
- * pointer to an object becomes a pointer to a member, but NULL does. */
+/* Two results of matching types; or NULL for one that is not wanted, which matches a pointer to
+ * member, as no pointer to an object does. */
 inline void bsp_qsize_pair_(int *packets, int *nbytes, int line, const char *file)
 {
     bsp_qsize_cpp(packets, nbytes, line, file);

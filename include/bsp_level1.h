@@ -33,14 +33,14 @@ typedef int (*bsp_order_t)(void *left, void *right, int *nbytes);
 void bsp_bcast_cpp(int root, const void *src, void *dst, ptrdiff_t nbytes, int line,
                    const char *file);
 
-/* bsp_gather(root, src, dst, n): collects n bytes at everybody's src behind each other, in the
- * order of the process numbers, at root's dst.  dst is registered, by root with p*n bytes.
+/* bsp_gather(root, src, dst, n): collects n bytes at every process's src one after the other, in
+ * the order of the process numbers, at root's dst.  dst is registered, by root with p*n bytes.
  * Cost: (p-1)*n*g + l. */
 void bsp_gather_cpp(int root, const void *src, void *dst, ptrdiff_t nbytes, int line,
                     const char *file);
 
-/* bsp_scatter(root, src, dst, n): the opposite: copies the i-th n bytes behind root's src to the
- * dst of process i.  src is registered, by root with p*n bytes.  Cost: (p-1)*n*g + l. */
+/* bsp_scatter(root, src, dst, n): the opposite: copies the i-th n bytes at root's src to the dst of
+ * process i.  src is registered, by root with p*n bytes.  Cost: (p-1)*n*g + l. */
 void bsp_scatter_cpp(int root, const void *src, void *dst, ptrdiff_t nbytes, int line,
                      const char *file);
 

@@ -39,7 +39,7 @@ static void print_default(const struct option_row *row)
     case OPTION_FLAG:
         break;
     case OPTION_INTEGER:
-        /* An impossible default says "not given" and is nobody's business. */
+        /* An impossible default means "not given" and is not shown. */
         if ((double)*(int64_t *)row->target >= row->least)
             printf(" [%lld]", (long long)*(int64_t *)row->target);
         break;

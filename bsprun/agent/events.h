@@ -1,4 +1,4 @@
-/* events.h - what comes up to an agent from its parts; see struct agent_calls. */
+/* events.h - upward calls from the parts of an agent; see struct agent_calls. */
 #ifndef BSPRUN_AGENT_EVENTS_H
 #define BSPRUN_AGENT_EVENTS_H
 

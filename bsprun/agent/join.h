@@ -1,4 +1,4 @@
-/* join.h - how a node agent comes to a job of several hosts; see join.c. */
+/* join.h - how a node agent joins a job of several hosts; see join.c. */
 #ifndef BSPRUN_AGENT_JOIN_H
 #define BSPRUN_AGENT_JOIN_H
 
@@ -6,7 +6,7 @@
 
 struct agent;
 
-/* Waits for JOIN on standard input, then calls bsprun.  False: that cannot be, which was said; then
+/* Waits for JOIN on standard input, then connects to bsprun.  False: failed, after a message; then
  * the loop ends. */
 bool agent_join(struct agent *agent);
 

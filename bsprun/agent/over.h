@@ -1,10 +1,10 @@
-/* over.h - whether a job, or a term of it, is over here. */
+/* over.h - checks whether a job or term is over on this host. */
 #ifndef BSPRUN_AGENT_OVER_H
 #define BSPRUN_AGENT_OVER_H
 
 struct agent;
 
-/* A process has ended, or a flag changed: is the job over? */
+/* A process has ended, or a flag changed: checks whether the job is over. */
 void agent_check_over(struct agent *agent);
 
 #endif

@@ -1,4 +1,4 @@
-/* program.h - starting the user's program: the one process that becomes process 0. */
+/* program.h - starts the user's program, which becomes process 0. */
 #ifndef BSPRUN_AGENT_PROGRAM_H
 #define BSPRUN_AGENT_PROGRAM_H
 

@@ -1,4 +1,4 @@
-/* route.h - what comes from the agents of other hosts, and from which part of this one it is. */
+/* route.h - dispatches messages from the agents of other hosts. */
 #ifndef BSPRUN_AGENT_ROUTE_H
 #define BSPRUN_AGENT_ROUTE_H
 
@@ -12,7 +12,8 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
 void agent_route_lost(void *context, uint32_t host, const char *text);
 void agent_route_arrived(void *context, uint64_t superstep);
 
-/* Processor Zero elsewhere has ended the term, or cannot be reached: what runs here is ended. */
+/* Processor Zero of another host has ended the term, or cannot be reached: ends the processes
+ * here. */
 void agent_zero_is_lost(struct agent *agent);
 
 #endif

@@ -1,7 +1,7 @@
 /* silence.c - see silence.h. */
 #include "bsprun/agent/silence.h"
 
-#define LOOKS       12u   /* in the time after which a host is lost */
+#define LOOKS       12u   /* per heartbeat */
 #define LEAVE_LEAST 3000u /* ms */
 
 void silence_begin(struct silence *silence, uint32_t bound_ms, uint64_t now_ns)

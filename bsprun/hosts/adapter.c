@@ -75,7 +75,7 @@ char **adapter_own(void)
     return addresses;
 }
 
-/* Whether "address:port" or "[address]:port" is one of them. */
+/* Whether "address:port" or "[address]:port" has one of these addresses. */
 static bool is_preferred(const char *item, size_t length, const char *preferred)
 {
     const char *colon = memrchr(item, ':', length);

@@ -1,17 +1,17 @@
-/* adapter.h - a host with several networks: its addresses, and which of them others are to use. */
+/* adapter.h - hosts with several networks: their addresses, and which of them others should use. */
 #ifndef BSPRUN_ADAPTER_H
 #define BSPRUN_ADAPTER_H
 
-/* The numeric addresses of a name, separated by blanks; to be freed.  NULL: there are none, and why
- * is in *error (a text that stays).  Blocks. */
+/* The numeric addresses of a name, separated by blanks; to be freed.  NULL: none, and *error is a
+ * static text.  Blocks. */
 char *adapter_resolve(const char *name, const char **error);
 
 /* The list ("1.2.3.4:5 [::1]:5") with those of the `preferred` addresses ("::1 1.2.3.4") first; to
- * be freed, NULL: no memory.  What is not in the list is not added: nothing listens there. */
+ * be freed, NULL: no memory.  Other preferred addresses are not added, as nothing listens there. */
 char *adapter_first(const char *list, const char *preferred);
 
-/* The numeric addresses of this host, NULL-terminated; to be freed with adapter_free.  NULL: unknown.
- */
+/* The numeric addresses of this host, NULL-terminated; to be freed with adapter_free.  NULL:
+ * unknown. */
 char **adapter_own(void);
 void adapter_free(char **addresses);
 

@@ -2,8 +2,8 @@
  *
  * Happy path: a child for each host (remote_start.h) -> its output -> the last one closes all.
  *
- * What can fail: a child cannot be started, ends with another status, or is too late: that host has
- * a failure instead of an answer.
+ * What can fail: a child cannot be started, ends with another status, or times out: that host has a
+ * failure instead of an answer.
  */
 #include "bsprun/hosts/ask_hosts.h"
 
@@ -37,7 +37,7 @@ static void on_failed(void *context, uint32_t host, const char *text)
 
 static void on_ended(void *context, uint32_t host, int wait_status, const char *text)
 {
-    (void)wait_status; /* never: nothing is ever ready */
+    (void)wait_status; /* never called: no child becomes ready */
     on_failed(context, host, text);
 }
 
@@ -69,7 +69,7 @@ static int run(struct asking *asking, const struct ask *ask)
     if (!error && count > 0)
         error = remote_start_open(&asking->loop, &config, asking, &asking->start);
     if (!error && count > 0) {
-        /* With Slurm, those that are added together have one call and one answer. */
+        /* With Slurm, hosts that are added together have one call and one answer. */
         uint32_t step = ask->one_call ? count : 1;
 
         for (; asking->awaited < count && !error; asking->awaited += error ? 0 : step)

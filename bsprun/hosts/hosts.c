@@ -94,8 +94,8 @@ void hosts_settle(struct hosts *hosts, enum hosts_alone alone)
 
 /* ---- Names ---- */
 
-/* What ssh, srun and a launcher may be given: nothing that a shell or they themselves would take
- * for something else. */
+/* Whether the name is safe for ssh, srun and a launcher: neither they nor a shell can misinterpret
+ * it. */
 static bool good_letters(const char *text, size_t length, const char *others)
 {
     if (length == 0 || text[0] == '-')
@@ -171,7 +171,7 @@ bool hosts_is_own(const char *name, const char *own)
 
 /* ---- Addresses ---- */
 
-/* The one way to write an address; false: it is none. */
+/* The canonical form of an address; false: it is not an address. */
 static bool canonical(const char *name, char text[INET6_ADDRSTRLEN])
 {
     unsigned char address[sizeof(struct in6_addr)];
@@ -214,7 +214,7 @@ static bool is_among(const char *text, const char *list)
     return false;
 }
 
-/* The host that has one of these addresses as its name; NULL: none. */
+/* The host whose name is one of these addresses; NULL: none. */
 static const struct host *named_by(const struct hosts *hosts, const char *addresses)
 {
     char text[INET6_ADDRSTRLEN];
@@ -288,7 +288,7 @@ bool hosts_crowded(uint32_t wanted, uint32_t limit, uint64_t slots, char line[HO
 
 /* ---- The list of --hosts ---- */
 
-/* "user@name:slots" of that length. */
+/* Parses "user@name:slots" of that length. */
 static bool take_item(struct hosts *hosts, const char *item, size_t length, char *error)
 {
     const char *bracket = memrchr(item, ']', length);

@@ -1,8 +1,8 @@
-/* hosts.h - the hosts of a job: by whom they are named, and how many slots each has.  Pure.
+/* hosts.h - the hosts of a job: where they are named, and their slots.  Pure.
  *
  * A slot is room for one process.  A host that is named more than once is one host with the slots
- * of all its mentions; a mention without a number is one slot, but in a list such as that of
- * --hosts a single one says nothing: the host then has as many slots as usable cores.
+ * of all its mentions; a mention without a number is one slot, but a single one in a list such as
+ * that of --hosts leaves the slots open: the host then has as many slots as usable cores.
  */
 #ifndef BSPRUN_HOSTS_H
 #define BSPRUN_HOSTS_H
@@ -19,14 +19,14 @@
 /* Looks an environment variable up; NULL when it is not set. */
 typedef const char *hosts_lookup(const char *name);
 
-/* All of it is owned by the list. */
+/* All members are owned by the list. */
 struct host {
-    char *name;     /* without brackets */
-    char *user;     /* to log in as; NULL: as ssh decides */
-    char *adapter;  /* where its data is to go to, another name of the host; NULL: not given */
-    uint32_t slots; /* 0: as many as it has usable cores */
-    uint32_t plain; /* mentions without a number, while the list is being made */
-    struct coord_load load; /* as it was when somebody asked; see bsprun/load/load.h */
+    char *name;             /* without brackets */
+    char *user;             /* to log in as; NULL: as ssh decides */
+    char *adapter;          /* another name of the host, for its data connections; NULL: none */
+    uint32_t slots;         /* 0: as many as it has usable cores */
+    uint32_t plain;         /* mentions without a number, while the list is being made */
+    struct coord_load load; /* when last measured; see bsprun/load/load.h */
 };
 
 struct hosts {
@@ -39,10 +39,10 @@ void hosts_free(struct hosts *hosts); /* leaves an empty list */
 /* The functions below fill an empty list, or return false with a message (of at most HOSTS_ERROR
  * bytes), and the list is empty. */
 
-/* "a:4,user@b,[fe80::1]:2".  `source` is what stands before the text in a message. */
+/* "a:4,user@b,[fe80::1]:2".  `source` precedes the text in messages. */
 bool hosts_from_list(struct hosts *hosts, const char *text, const char *source, char *error);
 
-/* The contents of a host file, whose name is for messages.  Its form is recognized:
+/* The contents of a host file, whose name is for messages.  The format is detected:
  *
  *   host(a) ncpus(4) adapter(a-fast);        the Oxford toolset's; $NAME is looked up
  *   a slots=4 max_slots=8                    Open MPI's
@@ -50,43 +50,42 @@ bool hosts_from_list(struct hosts *hosts, const char *text, const char *source, 
 bool hosts_from_file(struct hosts *hosts, const char *file, const char *text, size_t size,
                      hosts_lookup *lookup, char *error);
 
-/* Whether this is inside a Slurm allocation, and its hosts: slots are the tasks that were asked
- * for, else cores. */
+/* Whether this is in a Slurm allocation, and its hosts: slots are the requested tasks, else
+ * cores. */
 bool hosts_in_slurm(hosts_lookup *lookup);
 bool hosts_from_slurm(struct hosts *hosts, hosts_lookup *lookup, char *error);
 
-/* Whether that is a name of the host that calls itself `own`. */
+/* Whether it is a name of the host with host name `own`. */
 bool hosts_is_own(const char *name, const char *own);
 
-/* Those that are named by an address of this host are called localhost from then on.  addresses:
- * numbers, NULL-terminated; NULL: none. */
+/* Renames hosts named by an address of this host to localhost.  addresses: numeric,
+ * NULL-terminated; NULL: none. */
 void hosts_find_own(struct hosts *hosts, const char *const *addresses);
 
-/* Whether a host is named by its name and, as if it were another one, by an address: then a message.
- * `resolve` gives the addresses of a name, separated by blanks, to be freed, or NULL; it is asked
- * only where some hosts are named by addresses. */
+/* Whether one host is listed twice, by its name and by an address; then with a message.  `resolve`
+ * returns the addresses of a name, separated by blanks, to be freed, or NULL; it is called only if
+ * some hosts are named by addresses. */
 bool hosts_named_twice(const struct hosts *hosts, char *(*resolve)(const char *name), char *error);
 
-/* Makes one of all hosts that are this one: slots are added, or unknown if one of them is. */
+/* Merges all entries of this host: slots are added, or unknown if those of one entry are. */
 void hosts_merge_own(struct hosts *hosts, const char *own);
 
-/* Whether process 0, which is in bsp_begin(wanted), brings more processes than there are slots
- * (`limit` as of -np, 0: none); then a line about it. */
+/* Whether bsp_begin(wanted) results in more processes than slots (`limit` by -np, 0: none); then
+ * with a message. */
 bool hosts_crowded(uint32_t wanted, uint32_t limit, uint64_t slots, char line[HOSTS_ERROR]);
 
 /* ---- Shared by the files that make lists ---- */
 
 enum hosts_alone { HOSTS_ALONE_UNKNOWN, HOSTS_ALONE_ONE };
 
-/* Takes a mention: slots 0 is one without a number.  NULL with a message that has no place yet. */
+/* Adds a mention; slots 0: without a number.  NULL and a message that lacks the source. */
 struct host *hosts_mention(struct hosts *hosts, const char *user, const char *name, uint32_t slots,
                            char *error);
-/* After the last: what mentions without a number mean. */
+/* To be called after the last: resolves mentions without a number. */
 void hosts_settle(struct hosts *hosts, enum hosts_alone alone);
-/* "user@name" or "user@[address]" of that length, cut in two (both to be freed); user NULL: none.
- */
+/* Splits "user@name" or "user@[address]" of that length (both to be freed); user NULL: none. */
 bool hosts_cut_name(const char *text, size_t length, char **user, char **name, char *error);
-/* A number of slots of that length; 0: it is none. */
+/* Parses a number of slots of that length; 0: malformed. */
 uint32_t hosts_slots(const char *text, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* hosts_slurm.c - the hosts of a Slurm allocation, out of its variables; see hosts.h.
+/* hosts_slurm.c - the hosts of a Slurm allocation, from its variables; see hosts.h.
  *
  * SLURM_JOB_NODELIST=n[1-3,07],gpu[01-02]-x  and, in the same order,
  * SLURM_TASKS_PER_NODE=2(x3),1               how many tasks each node may have.
@@ -17,7 +17,7 @@ static const char *const list_names[] = {"SLURM_JOB_NODELIST", "SLURM_NODELIST"}
 
 /* ---- Node lists ---- */
 
-/* What is read once must not be left half read: text is NULL after a fault. */
+/* The state of the parser; text is NULL after an error. */
 struct nodes {
     struct hosts *hosts;
     char name[NODE_MAX];
@@ -53,8 +53,8 @@ static size_t digits(const char *text, size_t left)
     return count;
 }
 
-/* One piece between the commas of brackets, "1-3" or "07", and for each number what comes behind
- * the brackets. */
+/* Expands one range in brackets, "1-3" or "07", each number followed by the text after the
+ * brackets. */
 static bool expand_range(struct nodes *nodes, size_t length, const char *piece, size_t piece_length,
                          const char *behind, size_t left)
 {
@@ -82,7 +82,7 @@ static bool expand_range(struct nodes *nodes, size_t length, const char *piece, 
     return true;
 }
 
-/* The first `length` letters of nodes->name are there; the rest is made of `left` bytes of text. */
+/* nodes->name holds `length` letters; completes it from `left` bytes of text. */
 static bool expand(struct nodes *nodes, size_t length, const char *text, size_t left)
 {
     const char *open = memchr(text, '[', left);
@@ -111,7 +111,7 @@ static bool expand(struct nodes *nodes, size_t length, const char *text, size_t 
     return true;
 }
 
-/* The comma that ends the item, or the end: one in brackets does not count. */
+/* The comma outside brackets that ends the item, or the end. */
 static size_t item_length(const char *text)
 {
     bool inside = false;

@@ -1,5 +1,4 @@
-/* launch_command.c - what is executed here to start something on other hosts; see
- * launch_command.h. */
+/* launch_command.c - local commands that start programs on other hosts; see launch_command.h. */
 #include "bsprun/hosts/launch_command.h"
 
 #include <stdarg.h>
@@ -9,14 +8,14 @@
 
 #define BLANKS " \t\n"
 
-/* Words one after the other; NULL items once memory was short. */
+/* A list of words; items is NULL after an allocation failure. */
 struct words {
     char **items;
     size_t count;
     bool short_of_memory;
 };
 
-/* Takes over the word. */
+/* Adds the word and takes ownership of it. */
 static void add(struct words *words, char *word)
 {
     char **more = realloc(words->items, (words->count + 2) * sizeof *more);
@@ -75,7 +74,7 @@ void launch_command_free(char **command)
 
 /* ---- Kinds ---- */
 
-/* The first word, without the directory. */
+/* The base name of the first word. */
 static bool is_called(const char *launcher, const char *name)
 {
     const char *begin = launcher + strspn(launcher, BLANKS);
@@ -119,7 +118,7 @@ char *launch_quoted(const char *word)
     return quoted;
 }
 
-/* One line for the user's shell there, whichever that is. */
+/* One line for the user's login shell there, whichever that is. */
 static char *shell_line(const char *const *words)
 {
     char *line = strdup("exec");
@@ -136,7 +135,7 @@ static char *shell_line(const char *const *words)
     return line;
 }
 
-/* No questions, no terminal, nothing forwarded; all else is as the user's configuration says. */
+/* No prompts, no terminal, no forwarding; otherwise the user's configuration applies. */
 static void make_ssh(struct words *command, const char *launcher, const struct host *host,
                      const char *const *words)
 {
@@ -180,8 +179,8 @@ static char *joined_names(const struct host *const *hosts, uint32_t count)
     return names;
 }
 
-/* One step with one task on each node, beside whatever else runs in the allocation; a node that is
- * lost, or a task that ends, concerns none of the others. */
+/* One step with one task on each node, overlapping other steps of the allocation; a lost node, or a
+ * task that ends, does not affect the others. */
 static void make_srun(struct words *command, const struct host *const *hosts, uint32_t count,
                       const char *const *words)
 {

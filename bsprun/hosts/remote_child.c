@@ -1,6 +1,6 @@
-/* remote_child.c - one child that starts something elsewhere; see remote_child.h.
+/* remote_child.c - one child that starts a program on another host; see remote_child.h.
  *
- * A pipe that a successful exec closes brings the error of a failed one.
+ * A close-on-exec pipe reports the error of a failed exec.
  */
 #include "bsprun/hosts/remote_child.h"
 
@@ -14,7 +14,7 @@
 
 enum { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAM_ERROR, STREAMS };
 
-/* The environment, in which nothing asks for a password in a window.  To be freed, not its items;
+/* The environment, changed so that no window asks for a password.  To be freed, not its items;
  * NULL: no memory. */
 static char **quiet_environment(void)
 {
@@ -34,7 +34,7 @@ static char **quiet_environment(void)
     return copy;
 }
 
-/* In the child, where no signal arrives yet. */
+/* Runs in the child, with signals blocked. */
 static void become(char *const *command, char **environment, int pipes[STREAMS][2],
                    const struct process_signals *signals, const sigset_t *mask, pid_t parent)
 {
@@ -101,7 +101,7 @@ static int fork_child(struct remote_child *child, char *const *command, int pipe
     return error;
 }
 
-/* Ours do not block. */
+/* Our ends do not block. */
 static int take_end(int pipes[STREAMS][2], int stream, int end)
 {
     int fd = pipes[stream][end];

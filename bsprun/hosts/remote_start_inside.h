@@ -1,8 +1,8 @@
 /* remote_start_inside.h - what the files of remote_start share.  Internal.
  *
- *   remote_start.c   whom to start when, what the caller is told, the interface
+ *   remote_start.c   order of starts, callbacks, the interface
  *   remote_watch.c   one child: its streams, its end, its memory
- *   remote_child.c   how it is made
+ *   remote_child.c   creating it
  */
 #ifndef BSPRUN_REMOTE_START_INSIDE_H
 #define BSPRUN_REMOTE_START_INSIDE_H
@@ -19,7 +19,7 @@ struct target {
     enum host_state state;
 };
 
-/* What a stream has brought. */
+/* Output collected from a stream. */
 struct text {
     char *bytes;
     size_t size, room;
@@ -37,8 +37,8 @@ struct child {
 
     struct remote_child process;
     bool alive;
-    bool known;  /* how it ended */
-    bool ending; /* it was told to */
+    bool known;  /* whether its wait status is known */
+    bool ending; /* it was told to end */
     bool failed; /* it was never started */
     bool late;
     int wait_status;
@@ -62,15 +62,15 @@ struct remote_start {
     bool closing, tick_closed;
     void (*closed)(void *context);
     /* News of the watch over a child. */
-    void (*changed)(struct remote_start *start); /* something is to be done for a child, soon */
-    void (*gone)(struct child *child);           /* closed, and not freed */
+    void (*changed)(struct remote_start *start); /* a child needs attention soon */
+    void (*gone)(struct child *child);           /* closed, but not freed */
 };
 
 /* ---- remote_watch.c ---- */
 
-/* It is started, or has failed to: said why. */
+/* Starts it; reports a failure. */
 void remote_watch_begin(struct child *child);
-/* It is told to end, and made to. */
+/* Tells it to end, and kills it if it does not. */
 void remote_watch_end(struct child *child);
 void remote_watch_end_input(struct child *child);
 /* Closes it, then start->gone. */

@@ -1,4 +1,4 @@
-/* remote_watch.c - one child that starts something on another host: its streams, its end, its
+/* remote_watch.c - one child that starts a program on another host: its streams, its end, its
  * memory; see remote_start_inside.h. */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void close_handle(uv_handle_t *handle)
 void remote_watch_close(struct child *child)
 {
     child->state = CHILD_CLOSING;
-    if (child->handles == 0) { /* nothing was started */
+    if (child->handles == 0) { /* no process was started */
         child->start->gone(child);
         return;
     }
@@ -63,7 +63,7 @@ void remote_watch_close(struct child *child)
 
 /* ---- How it ended ---- */
 
-/* All that it started and that has not left its group. */
+/* Signals its process group. */
 static void signal_child(struct child *child, int signal)
 {
     if (child->alive && kill(-child->process.pid, signal) != 0)
@@ -89,12 +89,12 @@ void remote_watch_end(struct child *child)
     remote_watch_end_input(child);
     child->ending = true;
     if (!child->alive)
-        return; /* its streams end soon */
+        return; /* its streams will end soon */
     signal_child(child, SIGTERM);
     uv_timer_start(&child->timer, on_kill_timer, KILL_MS, 0);
 }
 
-/* As long as it is not reaped, its group cannot be somebody else's. */
+/* Until it is reaped, its process group id cannot be reused. */
 static void reap(struct child *child)
 {
     siginfo_t info;
@@ -117,7 +117,7 @@ static void on_streams_timer(uv_timer_t *timer)
     reap(child);
 }
 
-/* It is over when its output is, too. */
+/* It is done when its output has ended, too. */
 static void look_at(struct child *child)
 {
     if (child->state != CHILD_RUNNING || child->alive)
@@ -149,7 +149,7 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
         buffer->len = 0;
 }
 
-/* Of more than fits the last bytes stay. */
+/* Keeps the last bytes if not all fit. */
 static void append(struct text *text, const char *bytes, size_t size, size_t most)
 {
     if (size > most) {
@@ -196,7 +196,7 @@ static void on_input_written(uv_write_t *write, int status)
 {
     struct child *child = write->data;
 
-    (void)status; /* who does not read has ended, or is too late */
+    (void)status; /* a child that does not read has ended, or will time out */
     explicit_bzero(child->input, child->input_size);
     free(child->input);
     child->input = NULL;
@@ -230,7 +230,7 @@ static void open_handles(struct child *child)
     child->handles = CHILD_HANDLES;
 }
 
-/* It runs: watch it, and give it its input. */
+/* Watches the running child, and writes its input. */
 static void attach(struct child *child)
 {
     uv_buf_t bytes = uv_buf_init((char *)child->input, (unsigned)child->input_size);

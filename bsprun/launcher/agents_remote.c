@@ -1,12 +1,12 @@
 /* agents_remote.c - agents of other hosts.
  *
- * Happy path: bsprun listens -> an agent is started by ssh, srun or a command, which brings JOIN on
- * its standard input: the job's key, its number, where bsprun listens -> it calls, both prove
- * themselves -> it has a line.  ALIVE goes to and fro.
+ * Happy path: bsprun listens -> an agent is started by ssh, srun or a command, with JOIN on its
+ * standard input: the job's key, its number, where bsprun listens -> it connects, both authenticate
+ * -> it has a line.  ALIVE is exchanged.
  *
- * What can fail: it cannot be started, or does not call in time (what the command said is shown);
- * its line breaks, or it is silent for too long: it is lost.  What broke by itself may go on
- * computing until it notices, so others wait that long before they take its place.
+ * What can fail: it cannot be started, or does not connect in time (the output of the command is
+ * shown); its line fails, or it is silent for too long: it is lost.  A host that was cut off may go
+ * on computing until it notices, so its replacement waits that long.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,15 +22,16 @@
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 
-#define WATCHES     12u /* in the time that a host may be silent */
+#define WATCHES     12u /* per heartbeat */
 #define WATCH_LEAST 20u
-#define LATE(bound) ((bound) / 3 * 2) /* so long without a look: not all may be read */
+#define LATE(bound) ((bound) / 3 * 2) /* so long without reading: messages may be waiting unread   \
+                                       */
 
 struct remote {
     struct net_secret *key;
     struct net_listener *listener;
     uv_timer_t watch;
-    uint64_t watch_ms, watched_ms; /* how often, and when last */
+    uint64_t watch_ms, watched_ms; /* period, time of the last one */
     char addresses[WIRE_ADDRESSES_MAX][NET_ADDRESS_SIZE];
     const char *texts[WIRE_ADDRESSES_MAX];
     uint32_t address_count;
@@ -54,8 +55,8 @@ static void on_line_ended(struct launcher_agent *agent, enum net_end end, const 
     agents_lost(agent, cut ? AGENT_CUT : AGENT_ENDED, 0, why);
 }
 
-/* One that was given up may still be on its way; and once the others have been told to leave,
- * nobody would tell it. */
+/* An agent that was given up may still connect; and one that connects after the others were told to
+ * leave would not be told. */
 static void on_met(void *context, const struct net_meeting *meeting)
 {
     struct agents *agents = context;
@@ -106,7 +107,7 @@ static int listen_for_agents(struct agents *agents)
         net_listen(&agents->common->loop, NULL, 0, &options, &meeter, agents, &remote->listener);
     if (error)
         return error;
-    /* Loopback is for agents that are on this machine after all, whatever it is called. */
+    /* Loopback serves agents on this machine under another name. */
     int count = net_own_addresses(net_listener_port(remote->listener), true, remote->addresses,
                                   WIRE_ADDRESSES_MAX);
     if (count < 0)
@@ -153,7 +154,7 @@ bool agents_send_join(struct launcher_agent *agent)
     return agent->line != NULL;
 }
 
-/* The host finds itself by its name where one call starts all of them.  0 or -errno. */
+/* If one call starts several, each host finds its entry by name. 0 or -errno. */
 static int add_to_start(struct agents *agents, const uint32_t *numbers, uint32_t count)
 {
     struct remote *remote = agents->remote;
@@ -211,7 +212,7 @@ static void on_failed(void *context, uint32_t host, const char *text)
     agents_give_up(agent, AGENT_NOT_STARTED, short_text);
 }
 
-/* Its line says what became of the agent itself.  `text` may have several lines. */
+/* The end of the agent itself is seen from its line.  `text` may have several lines. */
 static void on_ended(void *context, uint32_t host, int wait_status, const char *text)
 {
     struct agents *agents = context;
@@ -263,7 +264,7 @@ static void give_up_silent(struct launcher_agent *agent)
     agents_give_up(agent, AGENT_SILENT, text);
 }
 
-/* When we did not come to look ourselves, nothing is to be concluded from it. */
+/* If bsprun itself was delayed, silence proves nothing. */
 static void on_watch(uv_timer_t *timer)
 {
     struct agents *agents = timer->data;
@@ -273,7 +274,7 @@ static void on_watch(uv_timer_t *timer)
     bool late = agents->paused || now - remote->watched_ms > LATE(silence);
 
     remote->watched_ms = now;
-    agents->calls->watched(agents->context); /* notices when this machine has slept */
+    agents->calls->watched(agents->context); /* detects that this machine was suspended */
     for (uint32_t i = 0; i < agents->count; i++) {
         struct launcher_agent *agent = &agents->items[i];
 

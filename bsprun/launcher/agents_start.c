@@ -1,4 +1,4 @@
-/* agents_start.c - starting agents, here and elsewhere; see agents.h. */
+/* agents_start.c - starting agents on this and other hosts; see agents.h. */
 #include "bsprun/launcher/agents_inside.h"
 
 bool agents_start_all(struct agents *agents)

@@ -1,4 +1,5 @@
-/* common.h - what all modules of bsprun share: one of it, made before them, which outlives them. */
+/* common.h - what all modules of bsprun share: a single instance, made before them, which outlives
+ * them. */
 #ifndef BSPRUN_COMMON_H
 #define BSPRUN_COMMON_H
 
@@ -12,7 +13,7 @@
 
 struct common {
     const struct options *options;
-    const struct process_signals *signals; /* as they were when bsprun was started */
+    const struct process_signals *signals; /* those at the start of bsprun */
     uv_loop_t loop;
     struct saved saved; /* the directory of snapshots */
     struct life life;   /* changed by launcher_finish.c and launcher_job.c */

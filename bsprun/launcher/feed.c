@@ -3,7 +3,7 @@
  * Happy path: feed_wake -> wait until stdin is readable -> read -> got -> ... -> the end.
  *
  * What can fail: stdin is a file, which is always readable (read at once); bsprun is in the
- * background of its terminal (looked at again by the timer); an error is the end.
+ * background of its terminal (checked again by the timer); an error counts as the end.
  */
 #include "bsprun/launcher/feed.h"
 
@@ -51,7 +51,7 @@ static bool in_background(void)
     return group >= 0 && group != getpgrp();
 }
 
-/* Once, as much as there is room for; false when there is no more to come now. */
+/* Reads once, as much as there is room for; false: nothing more is available now. */
 static bool read_some(struct feed *feed)
 {
     size_t room = feed->room(feed->context);
@@ -93,7 +93,7 @@ void feed_wake(struct feed *feed)
         if (feed->room(feed->context) > 0 && !uv_is_active((uv_handle_t *)&feed->timer))
             uv_poll_start(&feed->poll, UV_READABLE, on_readable);
     } else if (!feed->reading) {
-        feed->reading = true; /* what it brings wakes us again */
+        feed->reading = true; /* its result wakes us again */
         while (read_some(feed))
             continue;
         feed->reading = false;

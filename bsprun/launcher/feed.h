@@ -1,7 +1,7 @@
-/* feed.h - reads bsprun's own stdin, as much as is asked for and not before.
+/* feed.h - reads bsprun's own stdin on demand.
  *
- * The descriptor is shared with others, so it is not made non-blocking: it is read when it has
- * something.  In the background nothing is read from a terminal, which would stop bsprun.
+ * The descriptor is shared with other processes, so it is not made non-blocking: it is read when it
+ * is readable.  A terminal is not read in the background, which would stop bsprun.
  */
 #ifndef BSPRUN_FEED_H
 #define BSPRUN_FEED_H
@@ -12,11 +12,11 @@
 
 struct feed {
     uv_loop_t *loop;
-    int epoll; /* whose readiness is that of stdin; -1: stdin can always be read */
+    int epoll; /* ready when stdin is; -1: stdin is always readable */
     uv_poll_t poll;
     uv_timer_t timer;              /* until bsprun is in the foreground */
-    size_t (*room)(void *context); /* how much to read now */
-    /* What was read; size 0: the end, error then says whether it was one. */
+    size_t (*room)(void *context); /* number of bytes to read now */
+    /* Takes the bytes read; size 0: the end, or error. */
     void (*got)(void *context, const char *data, size_t size, int error);
     void *context;
     bool open, ended, reading;

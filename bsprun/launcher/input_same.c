@@ -14,7 +14,7 @@
 
 #define PIECE 65536
 
-/* From where the descriptor stands. */
+/* Compares a file from the descriptor's offset on. */
 static enum input_sameness compare_file(const struct input_claim *claim, int descriptor)
 {
     uint64_t digest = BSPZ_DIGEST_NOTHING, left = claim->position;
@@ -42,7 +42,7 @@ static bool is_null(const struct stat *status)
     return S_ISCHR(status->st_mode) && status->st_rdev == makedev(1, 3);
 }
 
-/* Nobody writes to it any more, and nothing is left in it. */
+/* Whether it is a pipe without writers and contents. */
 static bool is_over(int descriptor)
 {
     struct pollfd poller = {.fd = descriptor, .events = POLLIN};

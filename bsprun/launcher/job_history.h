@@ -1,5 +1,5 @@
-/* job_history.h - what earlier jobs saw of failures and costs, for this one, and what this one
- * sees, for later ones (bsprun/history). */
+/* job_history.h - the history of failures and costs: from earlier jobs for this one, and from this
+ * one for later ones (bsprun/history). */
 #ifndef BSPRUN_JOB_HISTORY_H
 #define BSPRUN_JOB_HISTORY_H
 
@@ -8,7 +8,7 @@
 #include "bsprun/launcher/evidence.h"
 
 enum job_history_state {
-    JOB_HISTORY_OFF, /* not wanted, or it cannot be read or written */
+    JOB_HISTORY_OFF, /* disabled, or cannot be read or written */
     JOB_HISTORY_ON,
     JOB_HISTORY_BEGUN, /* the processes have run */
     JOB_HISTORY_ENDED,
@@ -20,37 +20,36 @@ struct job_history {
     const struct evidence *evidence;
     enum job_history_state state;
     char path[HISTORY_PATH_MAX], site[HISTORY_NAME_MAX + 1];
-    uint64_t *lives_since_ms; /* of each host, as far as it has not been told; 0: it is not up */
-    uint64_t image_bytes;     /* of the newest snapshot */
+    uint64_t *lives_since_ms;       /* by host: start of the time not yet recorded; 0: not up */
+    uint64_t image_bytes;           /* of the newest snapshot */
     char lines[HISTORY_APPEND_MAX]; /* to be written */
     size_t size;
-    struct estimate told; /* up to here */
+    struct estimate told; /* recorded up to here */
     uint64_t flushed_ms;  /* when; 0: not yet */
 
-    /* A thread's, while it writes. */
+    /* Used by the thread while it writes. */
     bool writing, failed;
     uv_work_t work;
     char written[HISTORY_APPEND_MAX], why[512];
     size_t written_size;
 };
 
-/* Adds what earlier jobs saw to the prior.  0 or -ENOMEM. */
+/* Adds the history of earlier jobs to the prior. 0 or -ENOMEM. */
 int job_history_open(struct job_history *history, struct common *common,
                      const struct agents *agents, const struct evidence *evidence,
                      struct estimate *prior);
 void job_history_free(struct job_history *history); /* after the loop; also when all is zero */
 
-/* The host's agent has come. */
+/* The host's agent is up. */
 void job_history_up(struct job_history *history, const struct launcher_agent *agent);
-/* The processes run (again). */
+/* The processes run, again or for the first time. */
 void job_history_running(struct job_history *history);
-/* Something of that kind was lost: on that host, or (NULL) on none in particular. */
+/* A failure of that kind, on that host or (NULL) on no particular one. */
 void job_history_lost(struct job_history *history, const struct launcher_agent *agent,
                       enum estimate_kind kind);
-/* A snapshot is committed that all know of: a good time to tell what was seen, if it is long ago.
- */
+/* A snapshot is committed and known to all: records observations if the last record is old. */
 void job_history_saved(struct job_history *history);
-/* The job is over; preempted: somebody else wanted its hosts.  The second time nothing happens. */
+/* The job is over; preempted: its hosts were taken away.  A second call has no effect. */
 void job_history_end(struct job_history *history, bool preempted);
 
 #endif

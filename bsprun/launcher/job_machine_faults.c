@@ -1,13 +1,11 @@
-/* job_machine_faults.c - hosts that are lost, and what takes their place; the faults that end a
- * term.
+/* job_machine_faults.c - lost hosts and their replacement; faults that end a term.
  *
  * Happy path: nothing is lost.
  *
  * What can fail: an agent is lost -> START_AGENT there, or on a spare -> the next term; too many
- * faults, or the user's wish: EXIT.
+ * faults, or the user's request: EXIT.
  */
 #include "bsprun/launcher/job_machine_inside.h"
-
 
 /* ---- Hosts -------------------------------------------------------------------------------- */
 
@@ -19,7 +17,7 @@ static void start_agent(struct job_machine *machine, struct machine_host *host,
     machine_add(machine, effects, JOB_EFFECT_START_AGENT)->host = host->id;
 }
 
-/* The lost one's place is taken by a new agent there, or on a spare, or by nobody: false. */
+/* Replaces a lost agent by a new one on the same host or on a spare; false: there is none. */
 static bool replace(struct job_machine *machine, struct machine_host *host, bool usable,
                     struct job_effects *effects)
 {
@@ -46,7 +44,7 @@ static bool same_fault(const struct coord_outcome *a, const struct coord_outcome
            a->superstep == b->superstep;
 }
 
-/* What the job ends of, should it end now. */
+/* Records the fault as the cause of the end, should the job end now. */
 static void remember_fault(struct job_machine *machine, const struct coord_outcome *outcome)
 {
     struct job_fault *fault = &machine->fault;
@@ -56,7 +54,7 @@ static void remember_fault(struct job_machine *machine, const struct coord_outco
     fault->outcome.text = "";
 }
 
-/* One that ends a term. */
+/* Records a fault that ends a term. */
 static void note_fault(struct job_machine *machine, const struct coord_outcome *outcome)
 {
     remember_fault(machine, outcome);
@@ -78,7 +76,7 @@ void machine_recover(struct job_machine *machine, const struct coord_outcome *ou
                      struct job_effects *effects)
 {
     note_fault(machine, outcome);
-    machine->closed = false; /* a term that is rolled back has not let anybody leave bsp_end */
+    machine->closed = false; /* a term that is rolled back has let no process leave bsp_end */
     if (machine->stop_asked || machine->save_asked ||
         machine->fault.restarts > machine->config.max_restarts) {
         machine_give_up(machine, effects);
@@ -112,8 +110,8 @@ void machine_dismiss(struct job_machine *machine, uint32_t id, struct job_effect
     machine_add(machine, effects, JOB_EFFECT_DISMISS)->host = id;
 }
 
-/* Before there was a term: nothing has run yet on a host whose agent never came, and a spare will
- * do as well.  A new job does not begin with fewer hosts than were asked for. */
+/* Before the first term: nothing has run yet on a host whose agent never came up, so a spare can
+ * replace it.  A new job does not begin with fewer hosts than requested. */
 static void lost_early(struct job_machine *machine, struct machine_host *host,
                        const struct job_event *event, struct job_effects *effects)
 {
@@ -157,7 +155,7 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
     if (machine->state != JOB_MACHINE_GATHERING)
         return;
     replace(machine, host, event->usable, effects);
-    /* There is no term that it would end. */
+    /* There is no term for it to end. */
     if (machine->term > 0 && machine->fault.repeats == 0)
         remember_fault(machine, &lost);
 }

@@ -1,4 +1,5 @@
-/* launcher.h - bsprun at work: starts the agent, elects, shows what comes back, returns a status.
+/* launcher.h - runs a job: starts the agents, elects Processor Zero, shows the output, returns a
+ * status.
  */
 #ifndef BSPRUN_LAUNCHER_H
 #define BSPRUN_LAUNCHER_H
@@ -6,8 +7,8 @@
 #include "bsprun/options/options.h"
 #include "bsprun/process.h"
 
-/* Runs one job as the options say; the exit status of bsprun.  The options are completed by what
- * the program, the environment and the job to restart say. */
+/* Runs one job by the options; returns the exit status of bsprun.  Completes the options from the
+ * program, the environment and the job to restart. */
 int launcher_run(struct options *options, const struct process_signals *signals);
 
 #endif

@@ -1,8 +1,9 @@
-/* launcher_end.c - what the user is told of the end of the job.
+/* launcher_end.c - messages to the user about the end of the job.
  *
  * Happy path: nothing.
  *
- * What can fail: the job ends of a fault: why, and what there is to go on from (launcher_left.c).
+ * What can fail: the job ends by a fault: its cause, and the snapshot to restart from
+ * (launcher_left.c).
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,13 +15,13 @@
 
 #define SIGNAL_STATUS 128
 
-/* Processor Zero has found nothing to go on from, and what it has found. */
+/* Whether Processor Zero has found no usable snapshot. */
 static bool nothing_was_usable(const struct launcher *launcher)
 {
     return launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED && launcher->last_text;
 }
 
-/* The newest fault has ended the job. */
+/* Reports the fault that has ended the job. */
 static void tell_given_up(struct launcher *launcher)
 {
     struct job_fault fault = job_machine_fault(launcher->machine);
@@ -54,7 +55,8 @@ static void tell_stopped(struct launcher *launcher, const struct coord_outcome *
     notices_say(&launcher->common.notices, "the job was stopped by signal %s", signal);
 }
 
-/* What is worth going on from: the program's own end is not, and what was refused will be again. */
+/* Whether a restart makes sense: not after the program's own end, nor when snapshots were
+ * refused. */
 static bool may_go_on(const struct coord_outcome *outcome)
 {
     switch (outcome->cause) {
@@ -72,7 +74,7 @@ static bool may_go_on(const struct coord_outcome *outcome)
     }
 }
 
-/* Where each process was says nothing about these. */
+/* For these causes the table of processes is irrelevant. */
 static bool is_about_snapshots(enum wire_cause cause)
 {
     return cause == WIRE_CAUSE_REFUSED || cause == WIRE_CAUSE_NOT_WRITTEN ||
@@ -90,7 +92,7 @@ static void tell_behind(struct launcher *launcher, int pid)
                 who);
 }
 
-/* Which a process has done itself, on its own stderr. */
+/* Whether a process has already reported the cause on its stderr. */
 static bool is_told_by_process(const struct launcher *launcher)
 {
     enum wire_cause cause =
@@ -100,8 +102,8 @@ static bool is_told_by_process(const struct launcher *launcher)
            (cause == WIRE_CAUSE_ABORT_CALLED || cause == WIRE_CAUSE_RANK_ERROR);
 }
 
-/* That of process 0, which has passed bsp_end: it is the program's answer, as in a shell.  Like a
- * shell's for a signal it is rather that of something that died. */
+/* Whether it is the exit status of process 0 after bsp_end, to be passed on silently as by a shell.
+ * Statuses of deaths by signal are reported. */
 static bool is_own_status(const struct launcher *launcher, int status)
 {
     struct coord_outcome outcome;
@@ -132,14 +134,14 @@ void launcher_tell_reason(struct launcher *launcher, int status)
         notices_say(&launcher->common.notices, "the job ended with status %d", status);
 }
 
-/* As `| head -1` ends a command: whoever reads no more wants no report of it either. */
+/* Whether the reader of the output has gone, as with `| head -1`: no message is wanted then. */
 static bool is_reader_gone(const struct launcher *launcher)
 {
     return launcher->common.options->verbosity == 0 &&
            launcher->status == SIGNAL_STATUS + SIGPIPE && process_reader_gone(STDOUT_FILENO);
 }
 
-/* What Processor Zero said, or what bsprun itself decided. */
+/* Reports the cause from Processor Zero, or bsprun's own decision. */
 void launcher_tell_end(struct launcher *launcher)
 {
     struct coord_outcome outcome = job_machine_outcome(launcher->machine);
@@ -149,9 +151,9 @@ void launcher_tell_end(struct launcher *launcher)
     if (outcome.cause == WIRE_CAUSE_NONE && output_behind(&launcher->output, &pid))
         tell_behind(launcher, pid);
     if (is_reader_gone(launcher))
-        launcher->end_told = true; /* the status says it, as that of any command */
+        launcher->end_told = true; /* the status suffices, as for any command */
     if (launcher->end_told)
-        ; /* said when it happened */
+        ; /* reported when it happened */
     else if (outcome.cause == WIRE_CAUSE_SAVED)
         notices_say(&launcher->common.notices, "%s",
                     !launcher->last_text     ? "stopped without a new snapshot"

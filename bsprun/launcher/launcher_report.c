@@ -1,4 +1,4 @@
-/* launcher_report.c - what --report and --report=FILE tell at the end. */
+/* launcher_report.c - the final report of --report and --report=FILE. */
 #include <stdio.h>
 #include <stdlib.h>
 

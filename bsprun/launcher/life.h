@@ -1,5 +1,4 @@
-/* life.h - how far bsprun is with its job, for all its modules to see, and the clock that they
- * share.
+/* life.h - the phases of bsprun's job, visible to all modules, and their common clock.
  */
 #ifndef BSPRUN_LIFE_H
 #define BSPRUN_LIFE_H
@@ -11,16 +10,16 @@
 
 enum life_state {
     LIFE_WORKING,
-    LIFE_OVER,    /* the job has ended: the rest of the output is awaited */
-    LIFE_FLUSHED, /* no more output will come: what waits for a slow reader is awaited */
-    LIFE_SAID,    /* why it ended has been said: the agents leave */
-    LIFE_CLOSED,  /* nothing is left to do */
+    LIFE_OVER,    /* the job has ended: waits for the rest of the output */
+    LIFE_FLUSHED, /* all output has arrived: waits for slow readers */
+    LIFE_SAID,    /* the cause has been reported: the agents leave */
+    LIFE_CLOSED,  /* everything is closed */
     LIFE_STATE_COUNT
 };
 
 struct life {
     enum life_state state; /* changed by life_move alone */
-    int signals;           /* asking for the end, so far */
+    int signals;           /* requests of the end so far */
 };
 
 void life_move(struct life *life, enum life_state to);

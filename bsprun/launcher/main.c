@@ -11,7 +11,7 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
-/* What was printed has arrived. */
+/* Flushes stdout; fails if output is lost. */
 static int flushed(void)
 {
     if (fflush(stdout) == 0)
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     struct options options;
     int status;
 
-    /* Closed standard descriptors would be taken by something else and written to. */
+    /* Closed standard descriptors would be reused for other files and written to. */
     if (process_open_standard() != 0) {
         perror("bsprun: /dev/null, in place of a closed standard stream");
         return 1;

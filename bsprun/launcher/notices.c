@@ -38,8 +38,8 @@ void notices_progress(struct notices *notices, const char *text)
         return;
     }
     if (notices->within_line)
-        return; /* a prompt, say: it would be wiped */
-    /* One that goes over several lines could not be wiped; a cursor needs the last column. */
+        return; /* it would erase a prompt, say */
+    /* A line that wraps could not be erased; the cursor needs the last column. */
     if (columns <= sizeof "bsprun: ")
         columns = COLUMNS_UNKNOWN;
     fprintf(stderr, "\r\033[Kbsprun: %.*s", (int)(columns - sizeof "bsprun: "), text);

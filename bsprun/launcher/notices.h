@@ -5,18 +5,18 @@
 #include <stdbool.h>
 
 struct notices {
-    unsigned lines;   /* said so far, of whatever */
-    bool terminal;    /* stderr is one: progress is one live line */
-    bool line_shown;  /* ... and it is on the screen */
-    bool within_line; /* output that was shown last has not come to the end of its line */
+    unsigned lines;   /* printed so far, of any kind */
+    bool terminal;    /* stderr is a terminal: progress is a live line */
+    bool line_shown;  /* ... which is on the screen */
+    bool within_line; /* the last output shown is an incomplete line */
 };
 
 /* A line of bsprun's own. */
 void notices_say(struct notices *notices, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* How far the job is: a line, or on a terminal the live line, unless that would wipe a prompt. */
+/* Prints progress: a line, or on a terminal the live line, unless that would erase a prompt. */
 void notices_progress(struct notices *notices, const char *text);
-/* Wipes the live line, if there is one: something else is to be shown. */
+/* Erases the live line, if any, before other output. */
 void notices_clear(struct notices *notices);
 
 #endif

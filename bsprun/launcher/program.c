@@ -1,4 +1,4 @@
-/* program.c - what bsprun wants to know of a program before it runs; see program.h. */
+/* program.c - information about a program before it runs; see program.h. */
 #include "bsprun/launcher/program.h"
 
 #include <elf.h>
@@ -16,7 +16,7 @@
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define SEGMENTS_MAX 256u
-#define NOTES_MAX    65536u /* bytes of a segment of notes that are looked at */
+#define NOTES_MAX    65536u /* most bytes that are read of a segment of notes */
 
 static bool runnable(const char *path)
 {
@@ -86,7 +86,7 @@ static int search_segment(int file, const ElfW(Phdr) * segment)
     return seconds;
 }
 
-/* Only programs of this machine's own kind, as others could not be run. */
+/* Accepts only programs for this machine's architecture. */
 static bool read_header(int file, ElfW(Ehdr) * head)
 {
     const unsigned char class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;

@@ -1,12 +1,12 @@
-/* program.h - what bsprun wants to know of a program before it runs. */
+/* program.h - information about a program before it runs. */
 #ifndef BSPRUN_PROGRAM_H
 #define BSPRUN_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The file that the name stands for: a name without a slash is looked up in `path` (NULL: the
- * system's usual) and then in the current directory. */
+/* Finds the program's file: a name without a slash is looked up in `path` (NULL: the system
+ * default) and then in the current directory. */
 bool program_find(const char *name, const char *path, char *found, size_t size);
 
 /* Seconds between snapshots that the program was linked with (-fcheckpointing); 0: it was not, or

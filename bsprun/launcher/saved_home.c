@@ -1,7 +1,7 @@
-/* saved_home.c - how agents know that they see the same directory as bsprun; see saved.h.
+/* saved_home.c - lets agents check that they share the directory with bsprun; see saved.h.
  *
- * A directory of that path may be on a host from an earlier life of the job, which began there or was kept
- * there for another bsprun: its name alone says nothing. */
+ * A host may have a directory of that path from an earlier run of the job or for another bsprun:
+ * the path alone proves nothing. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #define HOME "home."
 
-/* Those of earlier lives. */
+/* Removes the files of earlier runs. */
 static void remove_all(int directory)
 {
     int own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -33,7 +33,8 @@ static void remove_all(int directory)
 
 int saved_make_home(struct saved *saved)
 {
-    int directory = open(saved->job_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), file = -1, error;
+    int directory = open(saved->job_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), file = -1,
+        error;
     uint64_t number;
 
     if (directory < 0)

@@ -1,7 +1,7 @@
-/* saved_private.c - a directory of snapshots that nobody asked for: on several hosts processes are
- * made of the image of process 0, which has to be somewhere; see saved.h.
+/* saved_private.c - a private directory of snapshots: on several hosts processes are made from the
+ * image of process 0, which needs a place; see saved.h.
  *
- * It lies in $TMPDIR and goes when the job ends.  What a bsprun that was killed has left goes when
+ * It is in $TMPDIR and removed when the job ends.  Directories of a killed bsprun are removed when
  * the same user starts the next job there (bsprun/leftovers.h).
  */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* show.c - relayed output line by line, and the live progress; see show.h. */
+/* show.c - prints relayed output line by line, and the progress; see show.h. */
 #include "bsprun/launcher/show.h"
 
 #include <errno.h>
@@ -8,10 +8,10 @@
 
 #include "lib/base/buffer.h"
 
-/* The beginning of a line whose end has not come. */
+/* An incomplete line. */
 struct part {
     int pid, stream;
-    bool begun; /* the line's beginning is out already: a prompt */
+    bool begun; /* its beginning has been shown: a prompt */
     struct bspz_buffer text;
     struct part *next;
 };
@@ -20,9 +20,9 @@ struct show {
     enum wire_stdio mode;
     show_writer *write;
     void *context;
-    int last_pid, last_stream; /* whose banner was last */
+    int last_pid, last_stream; /* of the last banner */
     struct part *parts;
-    struct part *open; /* whose begun line is the last thing on the screen */
+    struct part *open; /* its incomplete line is the last on the screen */
 };
 
 struct show *show_new(enum wire_stdio mode, show_writer *write, void *context)
@@ -94,8 +94,8 @@ static void prefix_text(struct show *show, const struct part *part, char *text, 
     }
 }
 
-/* One line out, with what belongs before it, in one write so that it stays whole.  `whole_line`:
- * with a line break at its end, whether it has one or not. */
+/* Writes a line, with its prefix, in one write so that it is not interleaved.  `whole_line`: adds a
+ * line break if it has none. */
 static int put_line(struct show *show, struct part *part, bool whole_line)
 {
     char prefix[80];
@@ -176,7 +176,7 @@ uint64_t progress_superstep(const struct wire_status *status)
     return least;
 }
 
-/* Since the newest rollback: what was executed before it is ahead again. */
+/* The estimate uses the time since the newest rollback, as earlier work is repeated. */
 static double seconds_left(const struct progress *progress, uint64_t superstep, double seconds)
 {
     double rate = (double)(superstep - progress->first) / (seconds - progress->first_seconds);
@@ -204,7 +204,7 @@ static void move_progress(struct progress *progress, uint64_t superstep, double 
     progress->seconds = seconds;
 }
 
-/* While a rollback puts the processes back, they have no superstep yet. */
+/* During a rollback the processes have no superstep yet. */
 static uint64_t reached(const struct wire_status *status, const struct progress *progress)
 {
     uint64_t superstep = progress_superstep(status);

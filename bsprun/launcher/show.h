@@ -1,4 +1,4 @@
-/* show.h - what bsprun prints: relayed output line by line, and the live progress. */
+/* show.h - prints relayed output line by line, and the progress. */
 #ifndef BSPRUN_SHOW_H
 #define BSPRUN_SHOW_H
 
@@ -16,27 +16,25 @@ typedef int show_writer(void *context, int stream, const char *data, size_t size
 struct show;
 
 /* mode: WIRE_STDIO_TAG ("[pid] " before every line) or WIRE_STDIO_SPLIT (a banner before output of
- * another process or stream) or WIRE_STDIO_PLAIN (everything as it comes).  NULL when memory is
- * short. */
+ * another process or stream) or WIRE_STDIO_PLAIN (unchanged).  NULL: no memory. */
 struct show *show_new(enum wire_stdio mode, show_writer *write, void *context);
 void show_free(struct show *show); /* NULL is fine */
 
-/* A piece of output of process pid (-1: unknown).  Whole lines are written at once; the rest waits
- * for its end.  0, or what the writer said. */
+/* A piece of output of process pid (-1: unknown).  Complete lines are written at once; the rest
+ * waits for its end. 0, or the writer's error. */
 int show_piece(struct show *show, int pid, int stream, const char *data, size_t size);
 
-/* Writes the beginnings of lines as they are: for a person who waits for a prompt.  0, or what the
- * writer said. */
+/* Writes incomplete lines unchanged, as they may be prompts. 0, or the writer's error. */
 int show_release(struct show *show);
 
-/* Writes what waits for the end of its line, and ends it.  0, or what the writer said. */
+/* Writes incomplete lines, and ends them. 0, or the writer's error. */
 int show_flush(struct show *show);
 
-/* What the line of progress tells besides; zeros: nothing of it is known or worth a word. */
+/* Further contents of the line of progress; zeros are omitted. */
 struct progress {
-    uint64_t superstep; /* of the line before */
+    uint64_t superstep; /* of the previous line */
     double seconds;
-    uint64_t first; /* since a rollback, if there was one: what the time left is reckoned from */
+    uint64_t first; /* since the last rollback: start of the estimate of the remaining time */
     double first_seconds;
     uint64_t total; /* supersteps of the program; 0: not known */
     bool has_snapshot;
@@ -44,8 +42,8 @@ struct progress {
     uint32_t restarts;
 };
 
-/* "superstep 1200, 400/s, 3.0 s, p = 4, 5 s left, snapshot of 1150, 2 restarts"; moves `progress`
- * on to this line. */
+/* "superstep 1200, 400/s, 3.0 s, p = 4, 5 s left, snapshot of 1150, 2 restarts"; updates `progress`
+ * to this line. */
 void progress_text(const struct wire_status *status, struct progress *progress, char *text,
                    size_t size);
 /* The superstep that all processes have reached. */

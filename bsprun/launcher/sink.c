@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define RETRY_MS 2
-#define CHUNK    4096u /* what a pipe takes without waiting once it says that there is room */
+#define CHUNK    4096u /* what a writable pipe takes without blocking */
 
 void sink_init(struct sink *sink, uv_loop_t *loop, int fd, void (*changed)(void *), void *context)
 {
@@ -23,11 +23,11 @@ static bool has_room(int fd)
 {
     struct pollfd entry = {.fd = fd, .events = POLLOUT};
 
-    /* An error or a closed reader counts as room: the write will say what it is. */
+    /* An error or a closed reader counts as room: the write will return the error. */
     return poll(&entry, 1, 0) > 0;
 }
 
-/* Writes while there is room.  Returns how much it was. */
+/* Writes while there is room.  Returns the number of bytes. */
 static size_t write_some(struct sink *sink, const char *data, size_t size)
 {
     size_t written = 0;

@@ -1,7 +1,7 @@
-/* spool.c - bytes that are kept for a while; see spool.h.
+/* spool.c - temporary storage of bytes; see spool.h.
  *
- * They lie in blocks, in memory or in the file.  All blocks have one size, so that those of the
- * file can be used again, and begin at positions that are multiples of it.
+ * Bytes are kept in blocks, in memory or in the file.  All blocks have one size, so that those of
+ * the file can be reused, and begin at multiples of it.
  */
 #include "bsprun/launcher/spool.h"
 
@@ -12,12 +12,12 @@
 
 struct spool_block {
     struct spool_block *next;
-    char *memory; /* NULL: it is in the file */
+    char *memory; /* NULL: the block is in the file */
     uint64_t place;
 };
 
 struct spool {
-    size_t memory; /* that may still be taken */
+    size_t memory; /* remaining memory */
     spool_file *open_file;
     void *context;
     int file; /* -1: none yet */
@@ -55,7 +55,7 @@ void spool_free(struct spool *spool)
 
 /* ---- Blocks ---- */
 
-/* Room in the file, or in memory after all where there is no file. */
+/* Allocates a block in the file, or in memory if there is no file. */
 static int place_outside(struct spool *spool, struct spool_block *block)
 {
     if (spool->file < 0)
@@ -145,7 +145,7 @@ static int read_block(const struct spool *spool, const struct spool_block *block
     return 0;
 }
 
-/* The disk is full: the block, `used` bytes of it, goes into memory after all. */
+/* The disk is full: moves the block, `used` bytes of it, to memory. */
 static int move_inside(const struct spool *spool, struct spool_block *block, size_t used)
 {
     char *memory = malloc(SPOOL_BLOCK);

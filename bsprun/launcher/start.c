@@ -1,6 +1,6 @@
 /* start.c - starting the node agent; see start.h.
  *
- * A pipe that a successful exec closes brings the error of a failed one.
+ * A close-on-exec pipe reports the error of a failed exec.
  */
 #include "bsprun/launcher/start.h"
 
@@ -29,8 +29,8 @@ bool start_agent_path(char *path, size_t size)
     return snprintf(path, size, "%s/" AGENT_NAME, dirname(self)) < (int)size;
 }
 
-/* Forks and waits until the exec has succeeded or failed.  No signal reaches the child while it has
- * bsprun's handlers.  0 or the error. */
+/* Forks and waits until the exec has succeeded or failed.  Signals are blocked while the child has
+ * bsprun's handlers. 0 or the error. */
 static int fork_agent(const struct process_signals *signals, const char *path, char **arguments,
                       const int kept[2], pid_t *agent)
 {

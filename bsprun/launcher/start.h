@@ -10,13 +10,12 @@
 
 #define AGENT_NAME "bspnode"
 
-/* Where it is: beside this program. */
+/* The path of the agent, beside this program. */
 bool start_agent_path(char *path, size_t size);
 
-/* Starts the agent that lies beside this program, with one end of a socket pair; returns the other,
- * or -1 with a message in `failure`.  It gets signals as `signals` had
- * found them, and keeps the descriptor `hold` open as long as it lives (-1: none).  join: it is one of
- * several, and waits for JOIN. */
+/* Starts the agent with one end of a socket pair; returns the other, or -1 with a message in
+ * `failure`.  It gets the dispositions of `signals`, and keeps the descriptor `hold` open as long
+ * as it lives (-1: none).  join: it is one of several, and waits for JOIN. */
 int start_agent(const struct process_signals *signals, int hold, bool join, pid_t *agent,
                 char *failure, size_t size);
 

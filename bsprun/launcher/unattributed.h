@@ -1,10 +1,10 @@
-/* unattributed.h - unattributed output: lines of which it is not known which process wrote them.
+/* unattributed.h - unattributed output: lines whose writer is unknown.
  *
- * A program that a process has started may be gone before its output is looked at, and whether it
- * is differs from one execution to the next.  So such lines have no order: after going back to a
- * snapshot each one that comes again is taken for any equal one that was shown after it.
+ * A program started by a process may exit before its output is read, which differs between
+ * executions.  So such lines have no order: after a rollback each line matches any equal one shown
+ * since the snapshot.
  *
- * Pure.  Lines are remembered by a hash of 64 bits.
+ * Pure.  Lines are stored as 64-bit hashes.
  */
 #ifndef BSPRUN_UNATTRIBUTED_H
 #define BSPRUN_UNATTRIBUTED_H
@@ -13,30 +13,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UNATTRIBUTED_MOST (UINT32_C(1) << 20) /* lines that are remembered */
+#define UNATTRIBUTED_MOST (UINT32_C(1) << 20) /* most lines stored */
 
-/* All zeros: none yet.  hashes[0 .. at - base) were shown and, if need be, have come again;
- * hashes[at - base .. count) were shown and are expected again. */
+/* All zeros: none yet.  hashes[0 ..  at - base) were shown and, after a rollback, repeated;
+ * hashes[at - base ..  count) were shown and are expected again. */
 struct unattributed {
     uint64_t *hashes;
     uint32_t count, capacity;
-    uint64_t base; /* so many are forgotten */
-    uint64_t at;   /* how many the present execution has brought */
-    uint64_t skip; /* of them, to come again, but not known any more */
+    uint64_t base; /* number of dropped lines */
+    uint64_t at;   /* number of lines in the present execution */
+    uint64_t skip; /* expected lines whose hashes are unknown */
 };
 
 void unattributed_free(struct unattributed *lines);
-/* A line of a stream is shown: 0 or -ENOMEM. */
+/* Adds a line that is shown: 0 or -ENOMEM. */
 int unattributed_add(struct unattributed *lines, int stream, const char *line, size_t size);
-/* Whether it is one that was shown before, and is expected. */
+/* Whether it is an expected line that was shown before; consumes it. */
 bool unattributed_take(struct unattributed *lines, int stream, const char *line, size_t size);
-/* Whether any is. */
+/* Whether any line is expected. */
 bool unattributed_expects(const struct unattributed *lines);
-/* What came before is not gone back to. */
+/* There will be no rollback before position. */
 void unattributed_forget(struct unattributed *lines, uint64_t position);
-/* As when `at` was that. */
+/* Rolls back to the position. */
 void unattributed_back(struct unattributed *lines, uint64_t position);
-/* Nothing is expected again. */
+/* Expects no lines. */
 void unattributed_clear(struct unattributed *lines);
 
 #endif

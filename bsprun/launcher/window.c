@@ -1,4 +1,4 @@
-/* window.c - where the user sees what the job prints; see window.h. */
+/* window.c - the destination of the job's output; see window.h. */
 #include "bsprun/launcher/window.h"
 
 #include <stdbool.h>

@@ -1,25 +1,25 @@
-/* link_beat.c - a link that brings nothing is lost: signs of life to and fro.
+/* link_beat.c - heartbeats: a silent link is lost.
  *
- * Happy path: on_beat, a few times in the time that a peer may be silent, sends each peer a word
- * and looks whether anything has come from it since the last time.
+ * Happy path: on_beat, a few times per heartbeat, sends a message to each peer and checks whether
+ * anything has arrived from it since the last time.
  *
- * What can fail: nothing comes, though the connection stands: the host is gone, frozen, or what
- * lies between drops everything: links_break.  Turns are counted and not time, so that who was late
- * himself concludes nothing before he has read what waits for him.
+ * What can fail: nothing arrives, though the connection stands: the host is dead or frozen, or the
+ * network drops everything: links_break.  Beats are counted and not time, so that an agent that was
+ * late itself concludes nothing before it has read pending data.
  *
  * A link is lost at the fifth beat in a row that has found nothing, with four beats in the time of
- * the heartbeat: 1 1/4 to 1 1/2 heartbeats after its last byte came.  As peers speak at every beat,
- * that is 1 to 1 1/2 heartbeats after the way was cut.  Nothing is fenced by it: bsprun is told,
- * and it ends the term on both hosts.
+ * the heartbeat: 1 1/4 to 1 1/2 heartbeats after its last byte came.  As peers send at every beat,
+ * that is 1 to 1 1/2 heartbeats after the network failed.  Fencing does not depend on it: bsprun is
+ * told, and ends the term on both hosts.
  */
 #include <stdio.h>
 
 #include "bsprun/link/link_inside.h"
 
-#define BEATS      4u /* in the time that a peer may be silent */
+#define BEATS      4u /* per heartbeat */
 #define BEAT_LEAST 5u
 
-/* What waits already will do as well. */
+/* Not needed if data are waiting to be sent. */
 static void say_something(struct link *link)
 {
     struct wire_message alive = {.kind = WIRE_ALIVE};
@@ -33,10 +33,9 @@ static void look(struct link *link)
     char why[LINK_TEXT];
 
     if (atomic_exchange(&link->heard, false) || link->in.stalled)
-        link->silent = 0; /* stalled: it is we who do not listen */
+        link->silent = 0; /* stalled: this side does not read */
     else if (++link->silent > BEATS) {
-        snprintf(why, sizeof why, "nothing has come for %g s",
-                 link->links->heartbeat_ms / 1e3);
+        snprintf(why, sizeof why, "nothing has come for %g s", link->links->heartbeat_ms / 1e3);
         links_break(link->links, link->host, why);
     }
 }

@@ -1,12 +1,11 @@
 /* link_drive.c - who reads and writes the links, and when; see link_inside.h.
  *
- * Mostly the loop: it polls `gate`, in which is `ready`, in which are the connections.  But a
- * thread that sleeps is woken ten times as slowly as a byte comes from another host.  So while all
- * ranks of this host wait for others, and the cores have nothing else to do, the thread of the bell
- * closes the gate and asks the connections itself, again and again, until the ranks can go on or
- * nothing has come for a while.  It opens the gate only when then the bell is not rung soon: what
- * comes early is needed by nobody before.  Messages it leaves to the loop, whose handlers they are
- * for.
+ * Mostly the loop: it polls `gate`, in which is `ready`, in which are the connections.  But waking
+ * a sleeping thread takes ten times as long as a byte from another host.  So while all ranks of
+ * this host wait for others, and the cores are idle, the thread of the bell closes the gate and
+ * polls the connections itself, until the ranks can go on or nothing has arrived for a while.  It
+ * reopens the gate only if the bell is not rung soon, since data that arrive earlier are not needed
+ * before.  It leaves messages to the loop, where their handlers run.
  */
 #include <errno.h>
 #include <sched.h>
@@ -21,7 +20,7 @@
 #define EVENTS      32
 #define FEW_LINKS   2      /* are read without asking which are ready */
 #define LINGER_MS   1      /* after a superstep, for the next one */
-#define TOO_LONG_NS 500000 /* between two turns: somebody else needs this core */
+#define TOO_LONG_NS 500000 /* between two turns: another process needs this core */
 #define SPIN_PAUSE  30     /* barriers to sleep through then */
 
 /* ---- The sets ------------------------------------------------------------------------------ */
@@ -35,7 +34,7 @@ static void set_gate(struct links *links, bool open)
 
 /* ---- By the loop --------------------------------------------------------------------------- */
 
-/* False: the other thread has `in`. */
+/* False: the other thread owns `in`. */
 static bool begin_reading(struct links *links)
 {
     links_lock(links);
@@ -44,8 +43,8 @@ static bool begin_reading(struct links *links)
     return links->reading;
 }
 
-/* Ranks that the loop lets go may have put it aside in the midst of its reading, and be in the next
- * barrier already: without this ring the loop would be first at that, and at all that follow. */
+/* Ranks released by the loop may have preempted it while it read, and have reached the next barrier
+ * already: without this ring the loop would handle that and all later ones. */
 static void end_reading(struct links *links)
 {
     links->reading = false;
@@ -120,7 +119,7 @@ void links_resume(struct links *links)
 
 /* ---- By the bell --------------------------------------------------------------------------- */
 
-/* With the lock held: reads and writes what goes.  Returns the bytes that came. */
+/* With the lock held: reads and writes without blocking.  Returns the number of bytes read. */
 static uint64_t drive_link(struct link *link)
 {
     uint64_t got = 0;
@@ -194,8 +193,7 @@ static bool may_take_over(struct links *links)
     return !waits_for_loop(links) && mirror_waits(links->mirror);
 }
 
-/* Between two turns the loop may have the lock.  False: somebody else had the core, and for long.
- */
+/* Between two turns the loop may take the lock.  False: another process had the core for long. */
 static bool pause_for_loop(const struct link_bell *bell, uint64_t *now)
 {
     uint64_t before = *now;
@@ -230,7 +228,7 @@ static bool drive(struct links *links, uint32_t rung, uint64_t now, uint64_t *la
     return waits && atomic_load(&mirror_board(links->mirror)->doorbell) == rung;
 }
 
-/* Sends what is due; true: the connections are for this thread now. */
+/* Sends due data; true: this thread now drives the connections. */
 static bool begin_driving(struct links *links, uint32_t *rung)
 {
     if (links && links->mirror)
@@ -294,7 +292,7 @@ void link_bell_wait(struct link_bell *bell, struct bspz_board *board, uint32_t s
     uint32_t others = atomic_load(&board->doorbell) - atomic_load(&board->rung_for_hosts);
     bool again = others == bell->others;
 
-    /* Who rang for something else may wait for a message. */
+    /* A rank that rang for another reason may wait for a message. */
     bell->others = others;
     if (bell_is_driving(bell, !again) && again) {
         bspz_word_wait(&board->doorbell, seen, LINGER_MS);

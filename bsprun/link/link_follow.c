@@ -1,9 +1,9 @@
-/* link_follow.c - on which processor the thread of the bell runs; see link_inside.h.
+/* link_follow.c - chooses the processor of the thread of the bell; see link_inside.h.
  *
  * The rank that rings is about to sleep: its processor is awake and free at once, while any other
  * one may have to be woken, which takes longer than everything else in a superstep.  So the thread
- * binds itself there.  Where ranks that ring run on different processors in turn it stays on the
- * one that it has, and it leaves it when somebody else needs it.
+ * binds itself there.  If ranks ring from different processors in turn it stays on its own, and it
+ * leaves that when another process needs it.
  */
 #include <sched.h>
 
@@ -12,7 +12,7 @@
 static bool is_allowed(struct link_bell *bell, int32_t processor)
 {
     if (!bell->allowed_known && sched_getaffinity(0, sizeof bell->allowed, &bell->allowed) != 0)
-        CPU_ZERO(&bell->allowed); /* more processors than the set has room for: it is not bound */
+        CPU_ZERO(&bell->allowed); /* more processors than the set can hold: it is not bound */
     bell->allowed_known = true;
     return CPU_ISSET((unsigned)processor - 1, &bell->allowed);
 }

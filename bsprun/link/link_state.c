@@ -1,5 +1,4 @@
-/* link_state.c - what all parts do with one link: find it, give it up, say what it waits for; see
- * link_inside.h. */
+/* link_state.c - operations on one link: find it, drop it, set its events; see link_inside.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +60,7 @@ void link_want(struct link *link)
     if (link->events == 0)
         operation = EPOLL_CTL_ADD;
     else if (events == 0)
-        operation = EPOLL_CTL_DEL; /* else it would go on telling of a hangup */
+        operation = EPOLL_CTL_DEL; /* else it would keep reporting a hangup */
     if (epoll_ctl(link->links->ready, operation, link->fd, &event) == 0)
         link->events = events;
     else

@@ -1,14 +1,13 @@
-/* link_tune.h - what makes supersteps between hosts quick and is not needed for them to be right.
+/* link_tune.h - optimisations of supersteps between hosts.
  */
 #ifndef BSPRUN_LINK_TUNE_H
 #define BSPRUN_LINK_TUNE_H
 
-/* A connection that was just made. */
+/* Tunes a new connection. */
 void link_tune(int fd);
 
-/* The calling thread, which waits for the doorbell: it is told that it runs for short times only,
- * so that it runs as soon as it is woken, where the kernel (from Linux 6.12 on) knows such things.
- */
+/* Tunes the calling thread, which waits for the doorbell: a short time slice lets it run as soon as
+ * it is woken (Linux 6.12 and later). */
 void link_tune_thread(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* mirror.c - who lives where, and what other hosts get; see mirror.h. */
+/* mirror.c - collects the data for other hosts; see mirror.h. */
 #include "bsprun/link/mirror.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ static bool sort_out(struct mirror *mirror)
 
 /* ---- The beginning ------------------------------------------------------------------------- */
 
-/* What is registered already is known to no other board, in a job that goes on from a snapshot. */
+/* After a restore no other board knows the existing registrations. */
 static bool note_areas(struct mirror *mirror)
 {
     uint64_t count = 0;
@@ -237,7 +237,7 @@ void mirror_collected(struct mirror *mirror, uint64_t superstep, enum bspz_stage
         mirror->names[own->pids[i]].sent = mirror->names[own->pids[i]].now;
 }
 
-/* All hosts get the same of them, though ranks that have gone on may add more at any time. */
+/* All hosts get the same names, though ranks may add more at any time. */
 static void note_names(struct mirror *mirror, uint64_t superstep)
 {
     if (mirror->names_noted == superstep + 1)
@@ -253,7 +253,7 @@ static void note_names(struct mirror *mirror, uint64_t superstep)
 
 /* ---- Making a block ------------------------------------------------------------------------ */
 
-/* The first failure is remembered. */
+/* The first failure is kept. */
 struct pile {
     struct bspz_buffer bytes;
     bool failed;
@@ -394,7 +394,7 @@ static bool belongs(enum bspz_stage stage, int kind)
     return (kind == BSPZ_REPLIES) == (stage == BSPZ_STAGE_REPLIED);
 }
 
-/* False: there is nothing of this stage for that rank. */
+/* False: this stage has no data for that rank. */
 static bool read_entry(const struct making *making, int from, int to, struct mirror_entry *entry)
 {
     const struct bspz_entry *at =

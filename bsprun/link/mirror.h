@@ -1,21 +1,21 @@
-/* mirror.h - what ranks of one host publish, as blocks for the board of another; pure memory.
+/* mirror.h - the data that ranks of one host publish, as blocks for the board of another; no I/O.
  *
- * A block says that all ranks of its host have reached a stage of a barrier, and carries what ranks
- * of the receiving host may read of them then: at ARRIVED their lines, new names of source files,
- * their calls of registration, and of directory and outboxes what is for ranks there; at REPLIED
- * the replies; at MATCHED nothing more.  It is a head, made here, and data, which are sent from
- * where they lie and received into the same places of the other board.
+ * A block announces that all ranks of its host have reached a stage of a barrier, and carries the
+ * data that ranks of the receiving host may read then: at ARRIVED their lines, new names of source
+ * files, their registration calls, and the parts of directory and outboxes for ranks there; at
+ * REPLIED the replies; at MATCHED nothing more.  It consists of a head, made here, and data, which
+ * are sent from their places and received into the same places of the other board.
  *
- * Sending: mirror_due says that there is something; mirror_collect makes the block for each host,
- * mirror_collected moves on.  What a block refers to stays until all ranks here have passed the
- * barrier of the next superstep, which every host has to come to first, and for that it needs the
- * block.
+ * Sending: mirror_due tells that there is a stage to send; mirror_collect makes the block for each
+ * host, mirror_collected advances.  The data of a block stay unchanged until all ranks here have
+ * passed the barrier of the next superstep, which every host must reach first, and for that it
+ * needs the block.
  *
  * Receiving: mirror_expect checks a head against layout and order and backs the places of the data
- * with memory; when they are filled, mirror_accept checks the chains in them and shows everything
- * to the ranks, stamps last.  A peer that lies gets -EPROTO: nothing outside of the places of its
- * own ranks is ever written, and every chain ends.  Records in the chains are the ranks' own
- * affair.
+ * with memory; when they are filled, mirror_accept checks the chains in them and publishes
+ * everything to the ranks, stamps last.  Invalid blocks of a peer give -EPROTO: nothing outside of
+ * the places of its own ranks is ever written, and every chain ends.  The ranks check the records
+ * in the chains.
  */
 #ifndef BSPRUN_MIRROR_H
 #define BSPRUN_MIRROR_H
@@ -33,7 +33,7 @@ struct mirror;
 
 BSPZ_EXACT_BEGIN
 
-/* All numbers in the order of this machine's bytes: hosts of a job are of one architecture. */
+/* Numbers are in native byte order: hosts of a job have one architecture. */
 struct mirror_head {
     uint32_t magic;
     uint32_t stage; /* enum bspz_stage */
@@ -61,23 +61,23 @@ struct mirror_block {
     uint64_t count;     /* of their pieces */
 };
 
-/* The processes wait in bsp_begin, or in the barrier they go on from: their tables are read.  Board
- * and slots say which live where.  NULL, and *error (-errno), when that makes no sense or there is
- * no memory. */
+/* To be called when the processes wait in bsp_begin, or in the barrier of a restore: reads their
+ * tables, and their hosts from board and slots.  NULL, and *error (-errno): invalid, or no
+ * memory. */
 struct mirror *mirror_new(int board_fd, int nprocs, int *error);
 void mirror_free(struct mirror *mirror);
 
 struct bspz_board *mirror_board(const struct mirror *mirror);
 
-/* Whether host has ranks: others get no blocks and send none. */
+/* Whether the host has ranks: without, it gets no blocks and sends none. */
 bool mirror_has(const struct mirror *mirror, uint32_t host);
 
-/* All ranks of this host have reached a stage that was not collected yet: the next one. */
+/* Whether all ranks of this host have reached the next stage, which was not collected yet. */
 bool mirror_due(const struct mirror *mirror, uint64_t *superstep, enum bspz_stage *stage);
-/* All ranks of this host have reached a stage, it was collected, and some other host's has not come:
- * nothing happens here until it does. */
+/* All ranks of this host have reached a stage, it was collected, and some other host's has not
+ * come: nothing happens here until it does. */
 bool mirror_waits(const struct mirror *mirror);
-/* What `host` gets of it.  0, or -ENOMEM. */
+/* Collects the block for `host`. 0, or -ENOMEM. */
 int mirror_collect(struct mirror *mirror, uint32_t host, uint64_t superstep, enum bspz_stage stage,
                    struct mirror_block *block);
 /* For all hosts. */

@@ -26,7 +26,7 @@ struct mirror_name {
     char text[BSPZ_NAME_BYTES];
 };
 
-/* Of a registration made before the blocks begin. */
+/* A registration made before the first block. */
 struct mirror_area {
     uint32_t pid, slot;
     uint64_t base;
@@ -66,7 +66,7 @@ struct mirror_half {
     uint64_t words;
     uint64_t held; /* bytes backed */
     uint64_t used; /* bytes of the last superstep */
-    unsigned calm; /* times in a row that little of it was used */
+    unsigned calm; /* consecutive times that little of it was used */
 };
 
 struct mirror_rank {
@@ -79,7 +79,7 @@ struct mirror_peer {
     int *pids; /* ascending */
     int count;
     uint64_t next;         /* the superstep whose ARRIVED comes next */
-    bool matched, replied; /* those stages of the one before have come */
+    bool matched, replied; /* those stages of the previous one have arrived */
     /* Its clock: the least by which ours was ahead when a block came, and what is added to its
      * times to make them ours. */
     _Atomic int64_t ahead_ns;
@@ -96,23 +96,23 @@ struct mirror {
     uint32_t peer_count;
     struct mirror_rank *ranks; /* [nprocs] */
     struct mirror_names {
-        uint32_t sent, now;    /* of a rank here: those that others know, and will know next */
-    } * names;                 /* [nprocs] */
-    uint64_t names_noted;      /* superstep + 1 for which `now` was read */
+        uint32_t sent, now; /* of a rank here: number known to others, and after the next block */
+    } * names;              /* [nprocs] */
+    uint64_t names_noted;   /* superstep + 1 for which `now` was read */
     struct mirror_area *areas; /* what goes with the first block */
     uint32_t area_count;
-    uint64_t first; /* superstep that the blocks begin with */
+    uint64_t first; /* the first superstep */
 };
 
 struct mirror_peer *mirror_peer_of(const struct mirror *mirror, uint32_t host);
 
-/* Backs bytes anywhere in the board with memory.  0 or -errno. */
+/* Backs any bytes of the board with memory. 0 or -errno. */
 int mirror_back(const struct mirror *mirror, uint64_t offset, uint64_t bytes);
-/* The same in an outbox half, where that is remembered. */
+/* The same in an outbox half, which keeps track of it. */
 int mirror_back_range(struct mirror *mirror, const struct mirror_range *range);
 /* A slot of a rank's table. */
 int mirror_back_area(struct mirror *mirror, int pid, uint32_t slot);
-/* A rank's half is about to be filled anew: gives its memory back when most of it has been unused a
+/* To be called before a rank's half is refilled: frees its memory if most of it was unused for a
  * while. */
 void mirror_calm(struct mirror *mirror, int pid, uint64_t superstep);
 /* Whether the range lies in that half of that rank, in one piece. */

@@ -1,7 +1,7 @@
-/* mirror_memory.c - memory for what comes from other hosts; see mirror_inside.h.
+/* mirror_memory.c - memory for data from other hosts; see mirror_inside.h.
  *
- * It is committed before it is written (running out is an error, never SIGBUS), as it is needed,
- * and given back when a half was large once and then stays mostly empty.
+ * It is committed on demand before it is written (running out is an error, never SIGBUS), and freed
+ * when a half that was large stays mostly empty.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #define CALM_TIMES 32
 #define TABLE_STEP (UINT64_C(64) << 10)
 
-/* 0 or -errno.  Some kernels give up at any signal: the second attempt is made without. */
+/* 0 or -errno.  Some kernels abort the call at any signal: the second attempt blocks signals. */
 static int allocate(const struct mirror *mirror, int mode, uint64_t offset, uint64_t bytes)
 {
     sigset_t all, before;
@@ -50,7 +50,7 @@ int mirror_back(const struct mirror *mirror, uint64_t offset, uint64_t bytes)
     return error;
 }
 
-/* Where in whose half a range lies; false: it lies in none, or not in one piece. */
+/* Finds the half and offset of a range; false: in none, or not contiguous. */
 struct place {
     unsigned k;
     uint64_t half;   /* parity * nprocs + pid */

@@ -1,7 +1,7 @@
-/* mirror_take.c - blocks that came from another host; see mirror.h.
+/* mirror_take.c - takes blocks from other hosts; see mirror.h.
  *
- * What can be wrong with a head is found in mirror_expect, before anything is written; the links of
- * the chains are data, and are looked at when those are there.
+ * mirror_expect validates the head before anything is written; the links of the chains are part of
+ * the data, and are validated when those have arrived.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* ---- The parts of a head ------------------------------------------------------------------- */
 
-/* False when the counts do not add up to the bytes. */
+/* False: the counts are inconsistent with the size. */
 static bool take_apart(unsigned char *bytes, uint64_t size, struct mirror_parts *parts)
 {
     struct mirror_head *head = (struct mirror_head *)bytes;
@@ -47,9 +47,9 @@ static bool is_of(const struct mirror *mirror, const struct mirror_peer *peer, u
 
 /* ---- Checks before the data ---------------------------------------------------------------- */
 
-/* What may come from this peer now.  ARRIVED of a superstep only when all ranks here have arrived
- * at the barrier before: the sender has passed that, and they read no more of what its data
- * replace. */
+/* Whether the peer may send this stage now.  ARRIVED of a superstep is valid only when all ranks
+ * here have arrived at the previous barrier: the sender has passed that, and the data to be
+ * overwritten are no longer read. */
 static bool in_order(const struct mirror *mirror, const struct mirror_peer *peer,
                      const struct mirror_head *head)
 {
@@ -103,7 +103,7 @@ static bool check_names(const struct mirror *mirror, const struct mirror_peer *p
     return true;
 }
 
-/* The ranges of a walk through a block, in their order. */
+/* Walks the ranges of a block in order. */
 struct walk {
     const struct mirror *mirror;
     const struct mirror_parts *parts;
@@ -200,8 +200,8 @@ static int make_room(struct mirror *mirror, const struct mirror_peer *peer,
     return 0;
 }
 
-/* A block's way takes some time, so the least difference of the clocks is the truest; half of what
- * both ways make of it is nearly free of that. */
+/* A block takes some time, so the least clock difference is the most accurate; the mean over both
+ * directions nearly cancels the delay. */
 static void compare_clocks(struct mirror_peer *peer, const struct mirror_head *head)
 {
     int64_t ahead = (int64_t)(bspz_now_ns() - head->clock_ns);
@@ -245,7 +245,7 @@ static const void *at_range(const struct mirror *mirror, const struct mirror_ran
     return (const char *)mirror->board + range->offset;
 }
 
-/* Each chunk leads to the next range, and the last to nothing. */
+/* Each chunk must link to the next range, and the last to none. */
 static bool check_chains(const struct mirror *mirror, const struct mirror_parts *parts,
                          uint64_t next)
 {
@@ -293,7 +293,7 @@ static int show_area(struct mirror *mirror, int pid, uint32_t slot, uint64_t bas
     return 0;
 }
 
-/* What others compare of a rank's areas, which its calls say. */
+/* Updates the areas of a rank by its registration calls, for comparison. */
 static int show_calls(struct mirror *mirror, const struct mirror_peer *peer,
                       const struct mirror_parts *parts, uint64_t *next)
 {
@@ -354,7 +354,7 @@ static void show_entries(struct mirror *mirror, const struct mirror_parts *parts
             bspz_entry_at(mirror->board, mirror->nprocs, (int)from->from, (int)from->to, superstep);
 
         if (parts->head->stage == BSPZ_STAGE_REPLIED) {
-            /* Its requests may be looked for at this moment: what is there of them stays. */
+            /* Its requests may be read now, so they are not changed. */
             if (atomic_load_explicit(&to->stamp, memory_order_relaxed) != superstep + 1)
                 memset(to->first, 0, sizeof to->first);
             to->first[BSPZ_REPLIES] = from->first[BSPZ_REPLIES];
@@ -411,7 +411,8 @@ int mirror_accept(struct mirror *mirror, uint32_t host, const struct mirror_bloc
 
     if (!peer || !take_apart(block->head, block->head_bytes, &parts))
         return -EPROTO;
-    /* Areas made before the blocks began come first: a call of this superstep may use their slots. */
+    /* Areas made before the blocks began come first: a call of this superstep may use their slots.
+     */
     error = show_names(mirror, &parts);
     if (!error)
         error = show_calls(mirror, peer, &parts, &next);

@@ -1,4 +1,4 @@
-/* bspload.c - how busy and how fast the hosts are: bspload of the old toolset, without daemons. */
+/* bspload.c - load and speed of hosts: bspload of the old toolset, without daemons. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define STATUS_USAGE 2
 #define BIT(code)    (UINT64_C(1) << (code))
-/* Of bsprun's options those that make sense here: which hosts, and how they are reached. */
+/* The applicable options of bsprun: which hosts, and how they are reached. */
 #define ALLOWED                                                                                    \
     ((BIT(OPT_MAP_BY) - BIT(OPT_HOSTS)) | BIT(OPT_LAUNCHER) | BIT(OPT_CONNECT_TIMEOUT) |           \
      BIT(OPT_HELP) | BIT(OPT_VERSION))
@@ -106,7 +106,7 @@ static int usage(const char *text)
     return STATUS_USAGE;
 }
 
-/* The hosts are found as bsprun finds them. */
+/* Finds the hosts as bsprun does. */
 static int run(struct options *options)
 {
     if (options->action == OPTIONS_HELP) {
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
     }
     if (!words)
         return usage("out of memory");
-    /* The options of bsprun want a program behind them. */
+    /* bsprun's options require a program after them. */
     for (int i = 0; i < argc; i++)
         words[i] = argv[i];
     words[argc] = "bspload";

@@ -1,4 +1,4 @@
-/* load.c - loads of hosts: read and ranked; see load.h. */
+/* load.c - reads and ranks loads of hosts; see load.h. */
 #include "bsprun/load/load.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ double load_free(const struct load *load, bool with_speed)
     return idle <= 0 ? 0 : idle * (with_speed ? load->mflops : 1);
 }
 
-/* What one more process would get of a host without idle cores. */
+/* The share of a further process on a host without idle cores. */
 static double share(const struct load *load, bool with_speed)
 {
     return load->cores / (load->load[0] + 1) * (with_speed ? load->mflops : 1);

@@ -1,4 +1,4 @@
-/* load.h - how busy and how fast hosts are, and which is to be preferred. */
+/* load.h - load and speed of hosts, and their ranking. */
 #ifndef BSPRUN_LOAD_H
 #define BSPRUN_LOAD_H
 
@@ -8,32 +8,31 @@
 
 #include "bsprun/options/options.h"
 
-/* What is known of a host. */
+/* The load of a host. */
 struct load {
     bool known;
-    double load[3]; /* processes that want to run, on average of 1, 5 and 15 minutes */
+    double load[3]; /* runnable processes, averages over 1, 5 and 15 minutes */
     uint32_t cores;
-    double mflops; /* of one core, in millions of operations per second; 0: not known */
-    char *failure; /* not known: why; owned */
+    double mflops; /* of one core, in millions of operations per second; 0: unknown */
+    char *failure; /* why the load is unknown; owned */
 };
 
 /* ---- load.c: pure ---- */
 
-/* Reads what load_print has printed, or /proc/loadavg and the number of cores behind it, with
- * other lines before and behind.  False: neither is there. */
+/* Reads the output of load_print, or /proc/loadavg followed by the number of cores, among other
+ * lines.  False: neither is present. */
 bool load_read(struct load *load, const char *text);
-/* Behind "NAME " at the beginning of a line; NULL: there is no such line. */
+/* The text after "NAME " at the beginning of a line; NULL: there is no such line. */
 const char *load_line_of(const char *text, const char *name);
-/* Power that is free: cores that nobody uses, times their speed.  If the speed of one of the hosts
- * is not known, speeds do not count (with_speed false). */
+/* Free power: idle cores times their speed.  If the speed of a host is unknown, speeds are ignored
+ * (with_speed false). */
 double load_free(const struct load *load, bool with_speed);
 bool load_has_speeds(const struct load *loads, uint32_t count);
-/* The order of the hosts, the one with most free power first, of those without any the one that a
- * process gets most of; equal ones as they were, unknown ones last. */
+/* Ranks the hosts by free power, and those without any by the share of a further process; equal
+ * ones keep their order, unknown ones are last. */
 void load_rank(const struct load *loads, uint32_t count, uint32_t *order);
 
-/* What is to be known of it when processes are placed again: what is not known is as busy as can be.
- */
+/* The load for the placement of processes: unknown ones count as fully busy. */
 struct coord_load load_of_others(const struct load *load);
 
 /* ---- load_probe.c: this host ---- */
@@ -44,12 +43,12 @@ int load_print(const struct load *load);
 
 /* ---- load_look.c: all hosts ---- */
 
-/* Asks the hosts at the same time, by the launcher of the options; an item for each, to be freed
- * with load_free_all.  NULL: out of memory. */
+/* Asks the hosts simultaneously, by the launcher of the options; returns an item for each, to be
+ * freed with load_free_all.  NULL: out of memory. */
 struct load *load_look(const struct options_hosts *hosts);
 void load_free_all(struct load *loads, uint32_t count);
-/* Puts the hosts into the order of their ranks, and notes their loads.  A host that does not answer is the last; `failure`
- * (may be NULL) is called for each of those. */
+/* Sorts the hosts by rank, and stores their loads.  Hosts that do not answer are last; `failure`
+ * (may be NULL) is called for each. */
 bool load_sort(struct options_hosts *hosts, void (*failure)(void *context, const char *text),
                void *context);
 

@@ -1,6 +1,6 @@
 /* load_history.c - bspload --history; see load_history.h.
  *
- * What can fail: there is no history (which is said), or it is none of ours (status 1).
+ * What can fail: there is no history (reported), or it is invalid (status 1).
  */
 #include "bsprun/load/load_history.h"
 
@@ -28,7 +28,7 @@ static void day_of(int64_t seconds, char text[16])
         snprintf(text, 16, "-");
 }
 
-/* As a job of that site would begin with. */
+/* The estimate with which a job at that site would begin. */
 static struct estimate_life life_of(const struct history_rate *rate)
 {
     struct estimate estimate = {0};
@@ -57,8 +57,9 @@ static void print_site(const struct history_site *site)
 
     day_of(site->first, first);
     day_of(site->last, last);
-    printf("%s: %" PRIu64 " job%s on at most %" PRIu64 " host%s, %s to %s\n", site->name, site->jobs,
-           site->jobs == 1 ? "" : "s", site->hosts, site->hosts == 1 ? "" : "s", first, last);
+    printf("%s: %" PRIu64 " job%s on at most %" PRIu64 " host%s, %s to %s\n", site->name,
+           site->jobs, site->jobs == 1 ? "" : "s", site->hosts, site->hosts == 1 ? "" : "s", first,
+           last);
     printf("  %-10s  %6s  %10s  %12s  %10s  %10s\n", "failure", "seen", "in hours", "mean life, h",
            "5 %", "95 %");
     for (unsigned kind = 0; kind < HISTORY_FAULT_COUNT; kind++) {
@@ -135,7 +136,8 @@ int load_history_show(bool json)
     struct history_site site;
 
     if (!history_path(variable, path, why, sizeof why)) {
-        fprintf(stderr, "bspload: %s\n", why[0] ? why : "the history is switched off: BSPZERO_HISTORY=off");
+        fprintf(stderr, "bspload: %s\n",
+                why[0] ? why : "the history is switched off: BSPZERO_HISTORY=off");
         return 1;
     }
     if (history_load(path, &history, why, sizeof why) != 0) {

@@ -1,11 +1,11 @@
-/* load_history.h - bspload --history: what jobs saw of hosts that fail. */
+/* load_history.h - bspload --history: the history of failures. */
 #ifndef BSPRUN_LOAD_HISTORY_H
 #define BSPRUN_LOAD_HISTORY_H
 
 #include <stdbool.h>
 
-/* Prints what the history says of each site, the one heard of last first, as tables or as a line of JSON
- * each.  The exit status. */
+/* Prints the statistics of each site, most recent first, as tables or as a line of JSON each.
+ * Returns the exit status. */
 int load_history_show(bool json);
 
 #endif

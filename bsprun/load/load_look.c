@@ -1,7 +1,7 @@
-/* load_look.c - asks hosts how busy they are; see load.h.
+/* load_look.c - asks hosts for their load; see load.h.
  *
- * On each host bspload --probe is executed, which must lie where it lies here; where it does not, a
- * shell prints what the system says.  Under Slurm one call asks all hosts. */
+ * On each host bspload --probe is executed, at the same path as here; if it is missing, a shell
+ * prints the system's load.  Under Slurm one call asks all hosts. */
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +12,8 @@
 #include "bsprun/hosts/ask_hosts.h"
 #include "bsprun/load/load.h"
 
-/* A line for the shell there; to be freed.  named: the answer is one line, with the node's name. */
+/* A command for the remote shell; to be freed.  named: the answer is one line, with the node's
+ * name. */
 static char *question(bool named)
 {
     char self[PATH_MAX], *quoted = NULL, *line = NULL, *path = NULL, *plain = NULL;

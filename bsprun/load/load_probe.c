@@ -1,4 +1,4 @@
-/* load_probe.c - how busy and how fast this host is; see load.h. */
+/* load_probe.c - load and speed of this host; see load.h. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "lib/base/clock.h"
 
 #define LENGTH   1000
-#define SECONDS  0.02 /* that the measurement takes */
+#define SECONDS  0.02 /* duration of the measurement */
 #define REPEATS  200
 #define PER_ITEM 2 /* operations */
 
-/* The fastest of many short sums of products, as others may run beside this. */
+/* The fastest of many short sums of products, as other processes may disturb some. */
 static double measure(void)
 {
     static double x[LENGTH], y[LENGTH];

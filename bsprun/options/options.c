@@ -81,7 +81,7 @@ static const struct poptOption table[] = {
     {"ckpt-exclude", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EXCLUDE, NULL, NULL},
     {"on-refuse", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ON_REFUSE, NULL, NULL},
     {"grace", '\0', POPT_ARG_STRING | OLD, NULL, OPT_GRACE, NULL, NULL},
-    /* With two dashes it has a value; with one it is the Oxford toolset's, which has none. */
+    /* With two dashes it takes a value; with one it is the Oxford toolset's, without one. */
     {"restart", '\0', POPT_ARG_STRING, NULL, OPT_RESTART, NULL, NULL},
     {"restart", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_RESTART, NULL, NULL},
     POPT_TABLEEND,
@@ -230,7 +230,7 @@ enum option_code options_code(const char *name, size_t length)
     return (enum option_code)0;
 }
 
-/* As it was written, more or less: -np 4, but --every 5. */
+/* The option approximately as written: -np 4, but --every 5. */
 static bool take_from_line(struct options *options, enum option_code code, const char *text)
 {
     char source[64];
@@ -242,7 +242,7 @@ static bool take_from_line(struct options *options, enum option_code code, const
     return options_take(options, code, source, text);
 }
 
-/* argv: as it was before words were replaced, for those of the program are its own. */
+/* argv: before words were replaced, since those of the program must not be. */
 static bool take_command(struct options *options, poptContext context, int argc, const char **argv)
 {
     const char **rest = poptGetArgs(context);
@@ -251,7 +251,7 @@ static bool take_command(struct options *options, poptContext context, int argc,
     while (rest && rest[length])
         length++;
     if (length == 0 && options->snapshots.restart)
-        return true; /* it is known from the snapshot */
+        return true; /* the snapshot says which program */
     if (length == 0)
         return options_wrong(options, "no program given: bsprun [OPTION...] PROGRAM [ARGUMENT...]");
     if (rest[0][0] == '\0')
@@ -282,7 +282,7 @@ static bool take_environment(struct options *options)
     return true;
 }
 
-/* --report has a value or none, which popt cannot tell apart: with one it is another option. */
+/* popt does not support optional values: --report with a value is another option. */
 #define REPORT "--report="
 static const char **replace_words(int argc, const char **argv)
 {

@@ -1,4 +1,4 @@
-/* options_hosts.c - bsprun's options about hosts: their values, and which hosts these name. */
+/* options_hosts.c - bsprun's options about hosts: their values, and the hosts they name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -106,7 +106,7 @@ static bool take_seconds(struct options *options, uint64_t *place, const char *s
     return true;
 }
 
-/* A number of digits only that ends at `end`. */
+/* A number of digits only, up to `end`. */
 static bool read_port(const char *text, char end, const char **behind, uint32_t *port)
 {
     *port = 0;
@@ -131,8 +131,8 @@ static bool take_ports(struct options *options, const char *source, const char *
     return true;
 }
 
-/* On the command line and in what a restart takes over they have no value; in the environment there
- * is 1 or 0. */
+/* Flags have no value on the command line and in options that a restart takes over; in the
+ * environment it is 1 or 0. */
 static bool take_switch(struct options *options, bool *place, const char *source, const char *text)
 {
     *place = !text || !*text || strcmp(text, "1") == 0;
@@ -183,7 +183,7 @@ bool options_take_host(struct options *options, enum option_code code, const cha
 
 /* ---- Host files ---- */
 
-/* All of a file that is not absurdly large; NULL with errno. */
+/* The contents of a file of reasonable size; NULL with errno. */
 static char *read_all(const char *path, size_t *size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -223,7 +223,7 @@ static bool take_file(struct options *options, const char *source, const char *p
     return good || options_wrong(options, "%s", error);
 }
 
-/* Such names are relative to the home directory, of old.  False: there is no such file. */
+/* Such names are traditionally relative to the home directory.  False: there is no such file. */
 static bool find_old_file(const struct options *options, const char *name, char *path, size_t size)
 {
     const char *home = options->lookup("HOME");
@@ -251,7 +251,7 @@ static bool take_slurm(struct options *options)
            options_wrong(options, "the Slurm allocation is not understood: %s", error);
 }
 
-/* The first source that there is.  False with a message; no host: none was named. */
+/* Uses the first source that is set.  False with a message; no host: none was named. */
 static bool take_hosts(struct options *options)
 {
     struct options_hosts *hosts = &options->hosts;
@@ -298,7 +298,7 @@ static bool check_hosts(struct options *options)
     return true;
 }
 
-/* Whether all hosts but this one are nodes of the Slurm allocation, whoever named them. */
+/* Whether all hosts but this one are nodes of the Slurm allocation, wherever they were named. */
 static bool are_allocated(const struct options *options, const char *own)
 {
     const struct hosts *all = &options->hosts.all;

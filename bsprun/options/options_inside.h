@@ -6,7 +6,7 @@
  *   options_snapshots.c  values of options about snapshots
  *   options_values.c     all other values
  *
- * Each calls only what stands below it. */
+ * Each calls only functions of the files below it. */
 #ifndef BSPRUN_OPTIONS_INSIDE_H
 #define BSPRUN_OPTIONS_INSIDE_H
 
@@ -60,13 +60,13 @@ enum option_code {
 };
 _Static_assert(OPT_COUNT <= 64, "options.given has a bit for each");
 
-/* What an option is about. */
+/* Classes of options. */
 enum option_subject {
-    OF_THIS_RUN, /* a job that is restarted does not take it over; all others are taken over */
+    OF_THIS_RUN, /* a restart does not take it over, in contrast to all others */
     OF_THE_JOB,
-    WHICH_HOSTS, /* they replace each other */
+    WHICH_HOSTS, /* these replace each other */
     OF_HOSTS,
-    OF_SNAPSHOTS, /* without snapshots they say nothing */
+    OF_SNAPSHOTS, /* without effect if there are no snapshots */
 };
 
 /* ---- options.c ---- */
@@ -75,7 +75,7 @@ enum option_subject options_subject(enum option_code code);
 
 /* The name of an option, without dashes. */
 const char *options_name(enum option_code code);
-/* Its code; 0: there is none of that name. */
+/* The code of an option; 0: no such name. */
 enum option_code options_code(const char *name, size_t length);
 
 static inline bool options_given(const struct options *options, enum option_code code)
@@ -83,18 +83,18 @@ static inline bool options_given(const struct options *options, enum option_code
     return (options->given >> code & 1) != 0;
 }
 
-/* Takes the value of an option.  `source` is what stands before the value in a message: "--every "
- * or "BSPZERO_EVERY=".  False when it is wrong. */
+/* Parses the value of an option.  `source` precedes the value in messages: "--every " or
+ * "BSPZERO_EVERY=".  False: invalid. */
 bool options_take(struct options *options, enum option_code code, const char *source,
                   const char *text);
 
 /* ---- options_values.c ---- */
 
-/* OPTIONS_ERROR with this text; false. */
+/* Sets OPTIONS_ERROR with this text; returns false. */
 bool options_wrong(struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Adds to what is worth a line. */
+/* Adds to the note. */
 void options_note(struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -105,13 +105,13 @@ bool options_take_report(struct options *options, const char *source, const char
 bool options_take_bind(struct options *options, const char *source, const char *text);
 bool options_take_export(struct options *options, const char *text);
 
-/* A variable of the environment that stands for an option that was not given. */
+/* An environment variable that replaces an option. */
 struct options_setting {
     enum option_code code;
     const char *variable;
 };
 
-/* Takes those that are set and not empty, each by `take`; false: one is wrong. */
+/* Calls `take` for those that are set and not empty; false: one is invalid. */
 bool options_take_settings(struct options *options, const struct options_setting *settings,
                            size_t count,
                            bool (*take)(struct options *options, enum option_code code,

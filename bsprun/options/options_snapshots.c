@@ -42,7 +42,7 @@ void options_free_snapshots(struct options_snapshots *snapshots)
 
 /* ---- Values ---- */
 
-/* A number without sign or anything behind it. */
+/* A number without a sign or trailing text. */
 static bool whole(const char *text, uint64_t most, uint64_t *value)
 {
     char *end;
@@ -57,7 +57,7 @@ static bool whole(const char *text, uint64_t most, uint64_t *value)
     return true;
 }
 
-/* A number, and where it ends. */
+/* A number, and its end. */
 static bool fraction(const char *text, double *value, const char **end)
 {
     char *behind;
@@ -107,7 +107,7 @@ static bool take_overhead(struct options *options, const char *source, const cha
     return true;
 }
 
-/* How long a host lives on average.  Less than a second is no host on which a job could run. */
+/* The mean time between failures of a host.  Less than a second is rejected. */
 static bool take_mtbf(struct options *options, const char *source, const char *text)
 {
     double seconds;
@@ -215,7 +215,7 @@ static bool take_text(struct options *options, char **place, const char *source,
     return *place || options_wrong(options, "out of memory");
 }
 
-/* DIR@SUPERSTEP; a directory whose own name ends like this is written with a slash behind it. */
+/* DIR@SUPERSTEP; a directory whose own name has that form is written with a trailing slash. */
 static bool take_restart(struct options *options, const char *source, const char *text)
 {
     const char *at = strrchr(text, '@');

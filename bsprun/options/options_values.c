@@ -1,5 +1,5 @@
-/* options_values.c - the values of bsprun's options, but for those about hosts and snapshots; and
- * what is said of a value that is wrong. */
+/* options_values.c - the values of bsprun's options except for those about hosts and snapshots;
+ * messages about invalid values. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* bspkill.c - ends the user's running jobs: bsprun is asked to, told to, and killed at last; and
- * the agents of programs that run without bsprun get SIGTERM.
+/* bspkill.c - ends the user's running jobs: bsprun is asked, then told, and finally killed; agents
+ * of bare runs get SIGTERM.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -38,7 +38,7 @@ enum how { HOW_ASK, HOW_FORCE, HOW_SAVE };
 
 enum answer { ANSWER_GONE, ANSWER_ENDED, ANSWER_REFUSED, ANSWER_STAYS };
 
-/* Asks, and waits for the end of the job. */
+/* Sends the request, and waits for the end of the job. */
 static enum answer ask(pid_t job, const char *request, int milliseconds)
 {
     int fd = jobs_ask(job, request);
@@ -59,7 +59,7 @@ static enum answer ask(pid_t job, const char *request, int milliseconds)
     return answer;
 }
 
-/* Also one that nobody has waited for is gone. */
+/* A zombie counts as ended, too. */
 static bool wait_until_gone(pid_t pid, int milliseconds)
 {
     int pidfd = process_pidfd(pid);
@@ -72,7 +72,7 @@ static bool wait_until_gone(pid_t pid, int milliseconds)
     return gone;
 }
 
-/* False: it still runs, or there is no such job; said so. */
+/* False: it still runs, or there is no such job; reported. */
 static bool end_job(pid_t job, enum how how, bool named)
 {
     enum answer answer = how == HOW_SAVE  ? ask(job, "save", -1)
@@ -86,7 +86,7 @@ static bool end_job(pid_t job, enum how how, bool named)
         return answer == ANSWER_GONE && !named;
     if (answer == ANSWER_STAYS && how == HOW_ASK)
         answer = ask(job, "kill", TOLD_MS);
-    if (answer == ANSWER_STAYS) { /* its agents leave when it is gone */
+    if (answer == ANSWER_STAYS) { /* its agents exit when it has ended */
         kill(job, SIGKILL);
         answer = wait_until_gone(job, KILLED_MS) ? ANSWER_ENDED : ANSWER_STAYS;
     }
@@ -113,7 +113,7 @@ static bool end_all(enum how how, size_t *count)
 
 /* ---- Programs without bsprun ---- */
 
-/* Whether that is the user's process, and the agent of such a program. */
+/* Whether it is a process of the user and the agent of a bare run. */
 static bool is_bare_agent(const char *pid)
 {
     char path[64], words[64] = "";
@@ -149,7 +149,7 @@ static bool end_bare(enum how how, size_t *count)
             kill(agent, SIGTERM); /* as a second Ctrl-C */
         bool gone = wait_until_gone(agent, ASKED_MS);
         if (!gone) {
-            kill(agent, SIGKILL); /* its processes leave when they notice */
+            kill(agent, SIGKILL); /* its processes exit when they notice */
             gone = wait_until_gone(agent, KILLED_MS);
         }
         if (gone)
@@ -171,7 +171,7 @@ static int usage(const char *word, const char *what)
     return STATUS_USAGE;
 }
 
-/* The words that stand for something else than a job.  -1: all is well; else the exit status. */
+/* Handles words that are not jobs.  -1: go on; else the exit status. */
 static int take_options(int argc, char **argv, enum how *how, bool *bare)
 {
     int status;

@@ -1,4 +1,4 @@
-/* bspstat.c - shows how the user's running jobs are. */
+/* bspstat.c - shows the status of the user's running jobs. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const char help[] =
     "The exit status is 0, also when there is no job; 1 when one that was named does\n"
     "not run, or does not answer.\n";
 
-/* False: said why. */
+/* False: failed, reported. */
 static bool show(pid_t job, bool json, bool named)
 {
     int fd = jobs_ask(job, json ? "json" : "status");

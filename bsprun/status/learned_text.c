@@ -1,10 +1,10 @@
-/* learned_text.c - what a job has learned of failures and costs, in words; see learned_text.h. */
+/* learned_text.c - the estimates of a job as text; see learned_text.h. */
 #include "bsprun/status/learned_text.h"
 
 #include <math.h>
 
-#define NS         1e9
-#define NEVER      UINT64_MAX
+#define NS    1e9
+#define NEVER UINT64_MAX
 
 static const char *const names[ESTIMATE_KINDS] = {[ESTIMATE_HOST] = "host",
                                                   [ESTIMATE_PROCESS] = "process",

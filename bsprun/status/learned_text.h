@@ -1,4 +1,4 @@
-/* learned_text.h - what a job has learned of failures and costs, as a text for people or as JSON. Pure. */
+/* learned_text.h - the estimates of failures and costs of a job, as text or JSON.  Pure. */
 #ifndef BSPRUN_LEARNED_TEXT_H
 #define BSPRUN_LEARNED_TEXT_H
 
@@ -11,11 +11,11 @@
 
 struct learned_facts {
     struct estimate estimate;
-    struct estimate_units units; /* of the job as it is now */
-    bool told;                   /* by Processor Zero: then also: */
-    uint64_t interval_ns;        /* WIRE_NEVER: for ever, or no question of time */
+    struct estimate_units units; /* of the present job */
+    bool told;                   /* reported by Processor Zero, and then: */
+    uint64_t interval_ns;        /* WIRE_NEVER: none, or not by time */
     const char *why;
-    uint64_t image_bytes; /* of the newest snapshot, all images; 0: not known */
+    uint64_t image_bytes; /* of all images of the newest snapshot; 0: unknown */
     const char *site;     /* of the history; "" */
 };
 
@@ -23,10 +23,10 @@ struct learned_facts {
 #define LEARNED_TIME_MAX 32u
 const char *learned_time(double seconds, char text[LEARNED_TIME_MAX]);
 
-/* The interval in force and why: without a line feed. */
+/* The present interval and its reason, without a line feed. */
 void learned_interval_text(const struct learned_facts *facts, char *text, size_t size);
 
-/* Lines, each with `margin` before it and a line feed behind it. */
+/* Lines, each with `margin` and a line feed. */
 void learned_print(FILE *file, const struct learned_facts *facts, const char *margin);
 
 /* An object of that name. */

@@ -1,4 +1,4 @@
-/* status_text.c - what is known of a running job, in words; see status_text.h. */
+/* status_text.c - the status of a running job as text; see status_text.h. */
 #include "bsprun/status/status_text.h"
 
 #include <stdio.h>
@@ -95,7 +95,7 @@ static bool alike(const struct status_rank *a, const struct status_rank *b)
            strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/* Neighbours that are at the same place share a line. */
+/* Consecutive processes at the same place share a line. */
 static void print_ranks(FILE *file, const struct status_facts *facts, int width)
 {
     fprintf(file, "  %-11s  %-*s  %10s  %-13s  last call\n", "pid", width, "host", "superstep",
@@ -123,7 +123,7 @@ static void print_ranks(FILE *file, const struct status_facts *facts, int width)
                 facts->processes - facts->rank_count == 1 ? "" : "es");
 }
 
-/* By which top, a debugger or kill know the processes. */
+/* The process ids, for use with top, debuggers and kill. */
 static void print_os_pids(FILE *file, const struct status_facts *facts)
 {
     for (uint32_t host = 0; host < facts->host_count; host++) {

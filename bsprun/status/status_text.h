@@ -1,4 +1,4 @@
-/* status_text.h - what is known of a running job, as a text for people or as JSON.  Pure. */
+/* status_text.h - the status of a running job as text or JSON.  Pure. */
 #ifndef BSPRUN_STATUS_TEXT_H
 #define BSPRUN_STATUS_TEXT_H
 
@@ -9,7 +9,7 @@
 
 struct status_host {
     const char *name;
-    uint32_t slots;    /* its cores where none were given; 0: not known */
+    uint32_t slots;    /* or the cores, if no slots were set; 0: unknown */
     const char *state; /* "up", "lost", "spare", ... */
 };
 
@@ -26,23 +26,23 @@ struct status_facts {
     int os_pid; /* of bsprun */
     const char *program, *directory,
         *job;           /* command line; where it was started; the job's name, "" */
-    double seconds;     /* since bsp_begin, 0: not there yet */
-    uint32_t processes; /* 0: not known yet */
-    double rate;        /* supersteps per second; negative: not known */
+    double seconds;     /* since bsp_begin; 0: before it */
+    uint32_t processes; /* 0: unknown */
+    double rate;        /* supersteps per second; negative: unknown */
     uint32_t term, restarts;
-    const char *zero;  /* the host of Processor Zero, "" */
-    bool snapshots;    /* the job takes them ... */
-    bool has_snapshot; /* ... and has one: */
+    const char *zero;                    /* the host of Processor Zero, "" */
+    bool snapshots;                      /* the job takes snapshots ... */
+    bool has_snapshot;                   /* ... and has one: */
     const struct learned_facts *learned; /* of failures; NULL: nothing */
     uint64_t snapshot_superstep, snapshot_count;
-    double snapshot_age; /* seconds; negative: not known, as it is from before a restart */
+    double snapshot_age; /* seconds; negative: unknown, as it is from before a restart */
     const struct status_host *hosts;
     uint32_t host_count;
     const struct status_rank *ranks; /* by pid; those that have answered */
     uint32_t rank_count;
 };
 
-/* The least superstep of all processes that are still in one. */
+/* The least superstep of all processes before bsp_end. */
 uint64_t status_superstep(const struct status_rank *ranks, uint32_t count);
 
 /* Several lines, the last one with its newline, resp. one line; to be freed; NULL: no memory. */

@@ -1,18 +1,19 @@
 /* elsewhere.h - parts of jobs that lie in directories of other hosts' own.
  *
- * bspckpt executes itself there, over what bsprun starts its agents with:
+ * bspckpt runs itself on those hosts, by the launcher that bsprun starts its agents with:
  *
  *   bspckpt part COMMAND DIR JOB=FINGERPRINT...
  *
  * COMMAND is have, ls, ls-json, verify (also verify@SUPERSTEP[.TERM]) or rm.  A job is looked for
- * in DIR, and where an agent keeps it that cannot have that path (bspzero-store-UID-N in $TMPDIR).
- * A folder with this fingerprint is the very one that the caller sees.  The answer is
+ * in DIR, and in the directory that an agent uses when DIR is not available (bspzero-store-UID-N in
+ * $TMPDIR).  A directory with this fingerprint is the one that the caller itself sees.  The answer
+ * is
  *
  *   bspckpt part
  *   LINE...
  *   end STATUS
  *
- * where a message on standard error is a line, too; the process ends with status 0. */
+ * where messages on standard error count as lines; the process exits with status 0. */
 #ifndef CKPT_BSPCKPT_ELSEWHERE_H
 #define CKPT_BSPCKPT_ELSEWHERE_H
 
@@ -24,7 +25,7 @@
 
 #define FINGERPRINT_SIZE 64
 
-/* Of a folder, as every host gives it that sees the folder; false: it cannot be looked at. */
+/* The fingerprint of a directory is the same on all hosts that share it; false: stat failed. */
 bool fingerprint(const char *path, char text[FINGERPRINT_SIZE]);
 
 /* The other hosts that the jobs have run on. */
@@ -40,16 +41,16 @@ struct elsewhere {
 };
 
 /* Finds the hosts and asks which have parts of their own of these jobs; without --local.  A host
- * that does not answer is told, and counts in `unreached`.  To be given to elsewhere_close also
- * after failure, which is told. */
+ * that does not answer is reported, and counts in `unreached`.  Requires elsewhere_close also after
+ * a failure, which is reported. */
 int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,
                    struct target *target, const struct store_job *jobs, size_t count);
-/* Asks those that have parts.  Afterwards each that answered has the lines in its answer; others
- * are told. */
+/* Asks the hosts that have parts.  Afterwards the answer of each holds its lines; hosts without one
+ * are reported. */
 int elsewhere_ask(struct elsewhere *elsewhere, const char *command);
 void elsewhere_close(struct elsewhere *elsewhere);
 
-/* The other end: executes the command and says all that is to be said. */
+/* The remote side: executes the command and prints the answer. */
 int part_main(int count, char *const *words);
 
 #endif

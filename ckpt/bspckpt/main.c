@@ -9,7 +9,7 @@
 #include "ckpt/bspckpt/elsewhere.h"
 #include "lib/base/clock.h"
 
-#define CONNECT_MS      30000u /* as of bsprun */
+#define CONNECT_MS      30000u /* as bsprun's */
 #define CONNECT_MS_MOST 1000000000u
 
 static const char help_text[] =
@@ -39,7 +39,7 @@ static const char help_text[] =
 
 static const struct {
     const char *name;
-    int words; /* after it */
+    int words; /* number of words after the command */
     int (*run)(const struct request *request);
 } commands[] = {
     {"ls", 1, command_ls},       {"show", 1, command_show}, {"verify", 1, command_verify},
@@ -77,7 +77,7 @@ static int wrong(const char *text, const char *word)
     return STATUS_WRONG;
 }
 
-/* A whole number from least to most; false when it is none. */
+/* A whole number from least to most; false: the text is not one. */
 static bool take_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
 {
     char *end;

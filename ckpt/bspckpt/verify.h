@@ -7,10 +7,11 @@
 /* Checks the job, or one snapshot of it (`at`: SUPERSTEP[.TERM]), and prints what it found:
  *
  *   snapshot JOB S.T
- *   whole JOB/S.T/PID.img              an image that is here, in all its bytes
+ *   whole JOB/S.T/PID.img              an intact image of this host
  *   fault MISSING FIRST END JOB/FILE: TEXT
  *
- * MISSING 1: the image is not here, as it need not be.  END 0: no range of bytes is known. */
+ * MISSING 1: the image is not on this host, which need not be a fault.  END 0: no range of bytes is
+ * known. */
 int verify_for_another(struct store *store, const char *job, const char *at);
 
 #endif

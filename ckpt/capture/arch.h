@@ -1,5 +1,5 @@
-/* arch.h - the processor this is built for.  Capture and restore know x86-64 only; a port writes
- * its own header and sources beside x86_64.h, x86_64.c and x86_64_cpu.c. */
+/* arch.h - the processor for which this is built.  Capture and restore know x86-64 only; a port
+ * writes its own header and sources beside x86_64.h, x86_64.c and x86_64_cpu.c. */
 #ifndef CKPT_CAPTURE_ARCH_H
 #define CKPT_CAPTURE_ARCH_H
 

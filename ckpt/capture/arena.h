@@ -15,7 +15,8 @@ struct bspz_arena {
 /* `bytes` of memory, aligned to 16; NULL when the arena is full.  Not cleared. */
 void *bspz_arena_take(struct bspz_arena *arena, size_t bytes);
 
-/* What is left of the arena: *room bytes at the result.  Take what was used of it afterwards. */
+/* The unused rest of the arena: *room bytes at the result.  Take the bytes used of it
+ * afterwards. */
 void *bspz_arena_rest(const struct bspz_arena *arena, size_t *room);
 
 /* A copy of a string; NULL when the arena is full. */

@@ -1,4 +1,4 @@
-/* attributes_inside.h - what reading and putting back attributes share; private to the two. */
+/* attributes_inside.h - what attributes_read.c and attributes_put.c share; private to the two. */
 #ifndef CKPT_CAPTURE_ATTRIBUTES_INSIDE_H
 #define CKPT_CAPTURE_ATTRIBUTES_INSIDE_H
 
@@ -18,15 +18,15 @@
 #define BSPZ_PR_GET_MDWE         66
 #define BSPZ_PR_SET_MEMORY_MERGE 67
 #define BSPZ_PR_GET_MEMORY_MERGE 68
-#define BSPZ_MEMBARRIER_GET      (1 << 9) /* which commands it has registered for */
+#define BSPZ_MEMBARRIER_GET      (1 << 9) /* returns the commands that are registered */
 #define BSPZ_ARCH_GET_CPUID      0x1011
 #define BSPZ_ARCH_SET_CPUID      0x1012
 #define BSPZ_ARCH_GET_XCOMP_PERM 0x1022
 #define BSPZ_ARCH_REQ_XCOMP_PERM 0x1023
 
-#define BSPZ_KEEP_CAPS           16 /* the one of the securebits that needs no privilege */
+#define BSPZ_KEEP_CAPS           16 /* the only securebit that needs no privilege */
 
-/* As the kernel's sched_setattr has it. */
+/* As for the kernel's sched_setattr. */
 struct bspz_scheduling {
     uint32_t size;
     uint32_t policy;
@@ -44,7 +44,7 @@ struct bspz_scheduling {
 
 bool bspz_attribute_same(const struct bspz_attributes *a, const struct bspz_attributes *b,
                          enum bspz_attribute which);
-/* The program's own, and of that kind. */
+/* Whether the program has set the attribute and it is of that kind. */
 bool bspz_attribute_is_own(const struct bspz_attributes *all, enum bspz_attribute which,
                            enum bspz_attribute_kind kind);
 const uint64_t *bspz_attribute_words(const struct bspz_attributes *all, enum bspz_attribute which);

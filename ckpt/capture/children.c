@@ -1,7 +1,7 @@
-/* children.c - what the process has started and not waited for yet.
+/* children.c - children that the process has not waited for yet.
  *
- * A process that is restored, or a copy that is thawed, has no children: its wait() would fail.  So
- * it is with one that has ended but not been waited for: its status would be lost. */
+ * A restored process, or a thawed copy, has no children: its wait() would fail, and the status of a
+ * child that has ended would be lost. */
 #include <errno.h>
 #include <linux/wait.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "ckpt/capture/snapshot.h"
 #include "lib/base/process_stat.h"
 
-#define LIST_BUFFER    1024 /* the first is named */
+#define LIST_BUFFER    1024 /* only the first is named */
 #define COMMAND_BUFFER 256
 #define ZOMBIE         'Z'
 
@@ -32,7 +32,7 @@ static void path_of(char *path, size_t room, int64_t process, const char *file)
     bspz_text_add(&text, file);
 }
 
-/* The number behind the first blank of a list; 0 when there is none. */
+/* The process id of the first child; 0: there is none. */
 static int64_t first_child(void)
 {
     char list[LIST_BUFFER], path[64];
@@ -76,7 +76,8 @@ static char state_of(int64_t process)
     return state ? *state : ' ';
 }
 
-/* Its command line with blanks between the words, or its name when it has none any more. */
+/* Appends the command line with blanks between the words, or the name of a process that has
+ * none. */
 static void add_command(struct bspz_text *why, int64_t process)
 {
     static const char *const files[] = {"/cmdline", "/comm"};

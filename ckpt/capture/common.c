@@ -1,15 +1,14 @@
-/* common.c - memory that several processes have mapped.
+/* common.c - memory that several processes share.
  *
- * What process 0 has mapped shared when it becomes p processes is one object for all of them.  The
- * kernel gives nobody a descriptor of such memory, so no process that is restored could map it
- * again. Therefore its contents move, before there are others, to a file in memory that whoever
- * starts restored processes has open, too; the mappings stay where they are.  A snapshot has the
- * contents once, from process 0.
+ * Anonymous memory that process 0 has mapped shared when it becomes p processes is one object for
+ * all of them.  The kernel gives nobody a descriptor of it, so no restored process could map it
+ * again.  Therefore, before the other processes exist, its contents move to a memfd that the
+ * starter of restored processes has open, too; the addresses of the mappings do not change.  A
+ * snapshot has the contents once, from process 0.
  *
- * Happy path: bspz_common_take: each object gets its place in the file -> what is in memory is
- * copied
- * -> every mapping is replaced.  What can fail: another thread or a child that uses it, no
- * room; then nothing has been changed, and the memory is refused at a snapshot. */
+ * Happy path: bspz_common_take: each object gets its place in the file -> its pages in memory are
+ * copied -> every mapping is replaced.  What can fail: another thread or a child uses the memory,
+ * no room; then nothing has been changed, and a snapshot is refused because of the memory. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +16,7 @@
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/snapshot.h"
 
-#define APART   (UINT64_C(1) << 20) /* between two objects: a mapping may be made longer */
+#define APART   (UINT64_C(1) << 20) /* between two objects, as a mapping may grow */
 #define NOWHERE UINT64_MAX
 
 /* ---- Memory that was there ---- */
@@ -99,7 +98,7 @@ static uint64_t offset_of(const struct bspz_piece *piece)
     return piece->map->offset + (piece->start - piece->map->start);
 }
 
-/* Where in the file each piece goes; NOWHERE: it stays.  -EFBIG: too much. */
+/* The place in the file of each piece; NOWHERE: it is not moved.  -EFBIG: too much. */
 static int find_places(const struct bspz_snapshot *snapshot, uint64_t *place)
 {
     uint64_t end = 0;
@@ -229,7 +228,7 @@ int bspz_common_take(const struct bspz_capture_options *options, int fd, struct 
 
 /* ---- In a snapshot ---- */
 
-/* Whether all of the bytes, as the file has them, are in pieces before the last that are saved. */
+/* Whether saved pieces before `last` cover all these bytes of the file. */
 static bool is_covered(const struct bspz_snapshot *snapshot, uint32_t last, uint64_t from,
                        uint64_t to)
 {

@@ -1,5 +1,5 @@
-/* compatible.c - an image goes on only on a processor that can, in its own program, with its own
- * libraries. */
+/* compatible.c - an image is restored only on a compatible processor, in its own program, with its
+ * own libraries. */
 #include <errno.h>
 #include <string.h>
 
@@ -30,7 +30,8 @@ static int identify_file(const char *path, struct bspz_binary *binary)
     return 0;
 }
 
-/* A copy in the folder of binaries: by its name the file is what it was, if it is all there. */
+/* Finds a copy in the directory of binaries.  Its name says which file it is; its size, whether it
+ * is complete. */
 static bool find_kept(const struct bspz_restore *restore, const struct bspz_binary *saved,
                       const char *path, char kept[BSPZ_KEPT_PATH])
 {
@@ -47,7 +48,7 @@ static bool find_kept(const struct bspz_restore *restore, const struct bspz_bina
     bspz_text_add(&text, name);
     if (identify_file(kept, &file) != 0)
         return false;
-    file.modified = saved->modified; /* of a copy it means nothing */
+    file.modified = saved->modified; /* meaningless for a copy */
     return bspz_binary_same(saved, &file);
 }
 
@@ -94,7 +95,7 @@ static int check_program(struct bspz_restore *restore)
     if (program) {
         bspz_binary_of(program, &saved);
         if (saved.id.size == 0 && restore->plan->binaries)
-            own.modified = saved.modified; /* perhaps it is a copy */
+            own.modified = saved.modified; /* it may be a copy */
     }
     if (!program || !bspz_binary_same(&saved, &own))
         return bspz_restore_fail(restore, -ESTALE, "the image is of another program",

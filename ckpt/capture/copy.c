@@ -1,10 +1,10 @@
-/* copy.c - frozen copies: a rank that waits, to become the rank again.
+/* copy.c - frozen copies: copies of a rank that wait, to replace it after a rollback.
  *
  * Happy path: the rank records what a fork loses -> a copy is made, which has an image written if
  * one is wanted, and waits on its word -> the rank is lost or rolled back and ends -> the word says
  * THAW -> the copy puts back what the process had (files, lost memory, timers), makes its own
  * replacement and returns as the rank.
- * What can fail: no memory or no process for the copy (there is none then), the copy of a copy
+ * What can fail: no memory or no process for the copy (the rank has none then), the copy of a copy
  * (the thawed rank goes on without one). */
 #include <errno.h>
 #include <linux/futex.h>
@@ -14,8 +14,7 @@
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/snapshot.h"
 
-/* ---- Waiting ----------------------------------------------------------------------------------
- */
+/* ---- Waiting --------------------------------------------------------------------------------- */
 
 /* The kernel may end a frozen copy before it ends a rank. */
 static void volunteer_for_oom(void)
@@ -29,8 +28,8 @@ static void volunteer_for_oom(void)
     bspz_sys_close(file);
 }
 
-/* What it was before the copy volunteered; lowering it again needs no privilege as long as it is
- * not below what the process once started with. */
+/* Restores the score; that needs no privilege, as it is not below the one that the process started
+ * with. */
 static void withdraw_from_oom(const char *before)
 {
     int file = bspz_sys_open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -51,8 +50,7 @@ static void wait_frozen(_Atomic uint32_t *word)
         bspz_sys1(SYS_exit_group, 0);
 }
 
-/* ---- Putting back -----------------------------------------------------------------------------
- */
+/* ---- Putting back ---------------------------------------------------------------------------- */
 
 /* Offsets and flags belong to the description, which the original went on using. */
 static int put_back_files(struct bspz_snapshot *snapshot)
@@ -75,7 +73,7 @@ static int put_back_files(struct bspz_snapshot *snapshot)
         error = bspz_sys2(SYS_fstat, one->number, &now);
         if (!error && access == O_RDONLY && (uint64_t)now.st_size < one->size)
             error = -ENODATA;
-        /* Longer, or shorter: what the program has done to it since it will do again. */
+        /* Whatever has changed the length since, the program will repeat. */
         if (!error && access != O_RDONLY && (uint64_t)now.st_size != one->size)
             error = bspz_sys2(SYS_ftruncate, one->number, one->size);
         if (!error && bspz_sys3(SYS_lseek, one->number, one->offset, 0) < 0)
@@ -106,7 +104,7 @@ static int make_place(const struct bspz_piece *piece)
     long at;
 
     if (piece->kind == BSPZ_REGION_SHARED || piece->kind == BSPZ_REGION_COMMON) {
-        /* What was zero then is zero now. */
+        /* Pages that were zero then become zero. */
         bspz_sys3(SYS_mprotect, piece->start, length, PROT_READ | PROT_WRITE);
         return (int)bspz_sys3(SYS_madvise, piece->start, length, MADV_REMOVE);
     }
@@ -126,7 +124,7 @@ static int make_place(const struct bspz_piece *piece)
     return at == (long)piece->start ? 0 : bspz_failed(at) ? (int)at : -EEXIST;
 }
 
-/* The copies stay: a replacement needs them again. */
+/* The saved bytes stay: a replacement copy needs them again. */
 static int put_back_memory(struct bspz_snapshot *snapshot)
 {
     int pagemap = bspz_sys_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -152,7 +150,7 @@ static int put_back_memory(struct bspz_snapshot *snapshot)
     return error ? bspz_snapshot_fail(snapshot, "memory that a forked process lacks", error) : 0;
 }
 
-/* A fork's memory is not locked. */
+/* A fork does not inherit memory locks. */
 static void lock_again(const struct bspz_snapshot *snapshot)
 {
     for (uint32_t i = 0; i < snapshot->piece_count; i++) {
@@ -168,7 +166,7 @@ static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
     struct bspz_thread *thread = &snapshot->thread;
     int error;
 
-    /* What arrived while the copy was frozen was not meant for it. */
+    /* Drops signals that arrived while the copy was frozen. */
     bspz_pendings_drop();
     withdraw_from_oom(oom_before);
     bspz_set_name(thread->name);
@@ -192,11 +190,10 @@ static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
                  : 0;
 }
 
-/* ---- Freezing ---------------------------------------------------------------------------------
- */
+/* ---- Freezing -------------------------------------------------------------------------------- */
 
-/* In the copy: it may take its time, nobody waits for it.  The writer confirms what the copy
- * believes: only then is there a snapshot, and only of that will the copy be thawed. */
+/* In the copy, for which nobody waits.  The writer confirms the guessed flags of mappings; without
+ * that there is no snapshot, and the copy is never thawed. */
 static void have_image_written(struct bspz_snapshot *snapshot, struct bspz_capture_plan *image)
 {
     struct bspz_image_written written;
@@ -207,7 +204,7 @@ static void have_image_written(struct bspz_snapshot *snapshot, struct bspz_captu
     snapshot->from_memory = side < 0 && snapshot->from_memory;
     if (side == 0)
         return;
-    /* No process for it: then the copy itself. */
+    /* Without a process for it the copy writes by itself. */
     side = bspz_snapshot_confirm(snapshot);
     if (!side)
         side = bspz_snapshot_write(snapshot, &image->image, &written);
@@ -232,7 +229,7 @@ static int make_copy(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *pl
         *made = side == 0;
         return side;
     }
-    /* The kernel has written it where libc keeps it: an image must say what is there. */
+    /* The kernel has written the thread id where libc keeps it: an image must match that memory. */
     if (snapshot->thread.tid_address)
         snapshot->thread.tid = (int32_t)bspz_sys0(SYS_gettid);
     bspz_show_as_copy(snapshot);
@@ -260,7 +257,7 @@ static int freeze(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *plan)
         return bspz_snapshot_fail(snapshot, "a copy of the process", side);
     if (side == 0)
         return 0;
-    /* Copies of copies arrive here too: each goes on as the rank. */
+    /* A copy of a thawed copy arrives here, too, and goes on as the rank when thawed. */
     for (;;) {
         side = make_copy(snapshot, plan, NULL, &made);
         if (side != 1)

@@ -9,9 +9,9 @@
 
 enum bspz_descriptor_kind {
     BSPZ_FD_FILE,      /* a regular file that can be opened again by its path */
-    BSPZ_FD_DIRECTORY, /* likewise */
+    BSPZ_FD_DIRECTORY, /* likewise, a directory */
     BSPZ_FD_DEVICE,    /* a character device that is the same for everybody, such as /dev/null */
-    BSPZ_FD_DELETED,   /* a file that has no name any more, or another one behind its name */
+    BSPZ_FD_DELETED,   /* a file that has been unlinked or replaced at its path */
     BSPZ_FD_OTHER,     /* socket, pipe, terminal, epoll and so on */
     BSPZ_FD_LOST,      /* a restored one of kind BSPZ_DESCRIPTOR_LOST */
 };
@@ -29,8 +29,8 @@ struct bspz_descriptor {
     uint64_t inode;
     uint64_t modified; /* nanoseconds since 1970 */
     uint32_t mode;     /* type and permissions, of stat */
-    uint32_t shared;   /* the mark of a description that other processes hold, 0: none has it */
-    const char *path;  /* as the kernel names it: "/a/file", "socket:[17]" */
+    uint32_t shared; /* the mark of a description that other processes hold; 0: no other holds it */
+    const char *path; /* as the kernel names it: "/a/file", "socket:[17]" */
 };
 
 struct bspz_descriptors {
@@ -38,8 +38,8 @@ struct bspz_descriptors {
     uint32_t count;
 };
 
-/* Lists all descriptors but those used for the listing; of the job's own, less than of the
- * program's.  0, or a negative errno: -ENOMEM when the arena is full. */
+/* Lists all descriptors but those used for the listing; of the job's own, with fewer details. 0, or
+ * a negative errno: -ENOMEM when the arena is full. */
 int bspz_descriptors_read(struct bspz_descriptors *descriptors, const int *jobs, uint32_t job_count,
                           struct bspz_arena *arena);
 

@@ -1,8 +1,8 @@
-/* elsewhere.c - files of a process that is made on another host, beside the one that was saved.
+/* elsewhere.c - files of a process that is restored on another host while the saved one goes on.
  *
- * A file open for reading is taken for the same when path, size and time of the last change are: copies
- * on several hosts are as good as one.  What is written must come to one file: that must be
- * proved, by the kernel being the same or by a file system that says the same of it on every host.
+ * A file open for reading counts as the same when path, size and time of the last change are equal:
+ * copies on several hosts will do.  Writes must go to one file: that must be proved, by the kernel
+ * being the same or by a file system with the same identification on every host.
  */
 #include <linux/magic.h>
 #include <string.h>
@@ -67,7 +67,7 @@ bool bspz_same_file(const struct bspz_restore *restore, const struct bspz_image_
            (now.st_ino == saved->inode && is_of_a_server(fd));
 }
 
-/* Nothing is ever mapped at the address that the descriptor's offset begins with. */
+/* Nothing is ever mapped at the descriptor's initial offset, an address. */
 int bspz_lost_file(const struct bspz_image_descriptor *saved)
 {
     return bspz_sys_open("/proc/self/mem", ((int)saved->flags & O_ACCMODE) | O_CLOEXEC);

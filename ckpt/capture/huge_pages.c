@@ -1,10 +1,9 @@
 /* huge_pages.c - staged memory in huge pages.
  *
- * Most of the time of a large restore the kernel would spend on making its pages one by one.  Where
- * two aligned MiB were saved without a gap they are made as one page: nothing is in memory that was
- * not, and the mapping's own setting stays what it was.  Where free memory is in small pieces, or
- * a virtual machine has to be given it first, that takes longer than what is gained: then it is
- * left alone. */
+ * A large restore would spend most of its time on page faults.  Two aligned MiB that were saved
+ * without a gap are made one huge page: memory use does not grow, and the mapping's own setting
+ * does not change.  Where free memory is fragmented, or a virtual machine must first be given
+ * memory, this takes longer than it gains; then it is not done. */
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -17,14 +16,14 @@
 #define COLLAPSE         25 /* MADV_COLLAPSE of Linux 6.1 */
 #define MASK             0xffffu
 #define AT_ONCE          (UINT64_C(16) << 20)
-/* A huge page takes 0.2 ms, its 512 small ones take 0.4 to 0.8.  Where memory has to be gathered
- * for it first it takes 2 to 5, now and then also where the others are quick. */
+/* A huge page takes 0.2 ms, its 512 small ones 0.4 to 0.8.  With compaction of memory it takes 2 to
+ * 5, occasionally also where the others are quick. */
 #define PATIENCE_NS      UINT64_C(8000000)
 #define PATIENCE_EACH_NS UINT64_C(500000)
 
 struct patience {
-    uint64_t until; /* of this thread's time; later with each page made */
-    uint64_t bytes; /* to ask for next: more when the last ones were quick */
+    uint64_t until; /* in this thread's CPU time; extended by each page made */
+    uint64_t bytes; /* of the next request: more when the last ones were quick */
 };
 
 static bool is_forbidden(void)
@@ -45,9 +44,9 @@ static bool is_suitable(const struct bspz_staged *staged)
            !(region->flags & (BSPZ_REGION_IS_SHARED | BSPZ_REGION_HUGETLB | BSPZ_REGION_NO_HUGE));
 }
 
-/* The kernel makes one page of many where there is one at least.  Before that it empties the other
- * processors' lists of new pages, so it is asked for many at once, unless that is slow.  Where it
- * does not make one, the memory comes page by page. */
+/* The kernel collapses a range that has at least one page.  It drains the page lists of all
+ * processors first, so one call asks for many pages, unless that is slow.  Where it refuses, the
+ * memory comes page by page. */
 static void collapse(struct bspz_staged *staged, uint64_t start, uint64_t end,
                      struct patience *patience)
 {
@@ -92,7 +91,7 @@ void bspz_stage_huge(struct bspz_restore *restore)
         return;
     for (uint32_t i = 0; i < restore->staged_count; i++) {
         struct bspz_staged *staged = &restore->staged[i];
-        uint64_t start = 0, end = 0; /* of blocks saved whole, without a gap so far */
+        uint64_t start = 0, end = 0; /* of the present run of completely saved blocks */
 
         if (!is_suitable(staged))
             continue;

@@ -1,6 +1,6 @@
-/* linux.h - system calls without libc: no errno, no cancellation, no locks, so that they may be
- * made while the memory of the process is being written down.  Results are the kernel's: an error
- * is a negative errno. */
+/* linux.h - system calls without libc: no errno, no cancellation, no locks, so that they are
+ * possible while the memory of the process is being saved.  Results are the kernel's: an error is a
+ * negative errno. */
 #ifndef CKPT_CAPTURE_LINUX_H
 #define CKPT_CAPTURE_LINUX_H
 
@@ -55,7 +55,7 @@ long bspz_sys_read_all(int fd, void *to, size_t bytes);
  * -EFBIG when it does not fit. */
 long bspz_sys_slurp(const char *path, char *to, size_t room);
 
-/* The number to that base at *at, which is put behind it; digits are of lower case. */
+/* Parses a number in that base at *at, which it advances; digits are lower case. */
 uint64_t bspz_number(const char **at, unsigned base);
 
 #endif

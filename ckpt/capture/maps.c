@@ -1,7 +1,7 @@
 /* maps.c - /proc/self/maps and /proc/self/smaps, line by line from one buffer.
  *
- * The list is read while nothing else runs in this process, and the tables that it goes into are
- * mapped and in use before: reading does not change what is read. */
+ * Nothing else runs in this process meanwhile, and the tables for the list are mapped and touched
+ * before: reading does not change the mappings. */
 #include "ckpt/capture/maps.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ static bool cut_deleted(char *path)
     return true;
 }
 
-/* Neighbours of one file share the text of its path. */
+/* Adjacent mappings of one file share the text of its path. */
 static const char *keep_path(const struct bspz_maps *maps, const char *path,
                              struct bspz_arena *arena)
 {
@@ -204,7 +204,7 @@ int bspz_maps_read(struct bspz_maps *maps, bool detailed, struct bspz_arena *are
 
     if (!lines.buffer)
         return -ENOMEM;
-    /* The table grows in the first quarter of what is left, its strings in the second. */
+    /* The table grows in the first quarter of the remaining arena, its strings in the second. */
     table.base = bspz_arena_rest(arena, &table.size);
     table.size = table.size / 4 & ~(size_t)15;
     table.used = 0;
@@ -221,7 +221,7 @@ int bspz_maps_read(struct bspz_maps *maps, bool detailed, struct bspz_arena *are
     bspz_sys_close(lines.fd);
     if (error)
         return error;
-    /* What comes next goes behind the strings: the hole between is address space, not memory. */
+    /* The arena continues after the strings: the hole between is address space, not memory. */
     arena->used = (size_t)(strings.base - arena->base) + strings.used;
     return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "ckpt/capture/arena.h"
 
-/* What the kernel says about a mapping, as far as it matters here. */
+/* Properties of a mapping, as far as they matter here. */
 enum {
     BSPZ_MAP_SHARED = 1 << 0,
     BSPZ_MAP_GROWS_DOWN = 1 << 1,
@@ -19,12 +19,12 @@ enum {
     BSPZ_MAP_NO_HUGE_PAGES = 1 << 7, /* madvise(MADV_NOHUGEPAGE) */
     BSPZ_MAP_HUGETLB = 1 << 8,
     BSPZ_MAP_DEVICE = 1 << 9,     /* no memory behind it: registers of a device */
-    BSPZ_MAP_USERFAULT = 1 << 10, /* somebody watches its faults */
+    BSPZ_MAP_USERFAULT = 1 << 10, /* registered with a userfaultfd */
     BSPZ_MAP_LOCKED = 1 << 11,    /* mlock */
     BSPZ_MAP_SEALED = 1 << 12,    /* can be neither moved nor removed */
     BSPZ_MAP_SHADOW_STACK = 1 << 13,
     BSPZ_MAP_MERGEABLE = 1 << 14, /* madvise(MADV_MERGEABLE) */
-    BSPZ_MAP_DELETED = 1 << 15,   /* its file has no name any more */
+    BSPZ_MAP_DELETED = 1 << 15,   /* its file has been unlinked */
     BSPZ_MAP_MAY_WRITE = 1 << 16, /* mprotect may make it writable */
 };
 
@@ -39,7 +39,7 @@ struct bspz_map {
     uint32_t prot;    /* PROT_* */
     uint32_t flags;   /* BSPZ_MAP_* */
     uint64_t unused;  /* keeps the size a multiple of 16 */
-    const char *path; /* "" when it has none; "[heap]", "[stack]", "[vdso]" as the kernel says */
+    const char *path; /* "" when it has none; "[heap]", "[stack]", "[vdso]" as in /proc/self/maps */
 };
 
 struct bspz_maps {

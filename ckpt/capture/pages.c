@@ -1,8 +1,8 @@
 /* pages.c - which pages of a mapping are the process's own, in memory or swapped out.
  *
- * The kernel tells: by one call where it knows PAGEMAP_SCAN (Linux 6.7), else by an array with a
- * word for each page.  Pages of a file that were never written, pages never touched and the zero
- * page are nobody's own.  Of memory that is zero anyway nothing is saved either. */
+ * They are found by PAGEMAP_SCAN (Linux 6.7) in one call, else by an array with a word for each
+ * page.  Pages of a file that were never written, pages never touched and the zero page are not
+ * own.  Pages of zeros are not saved either where the mapping reads as zero anyway. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -142,8 +142,8 @@ static int by_words(const struct visit *visit, uint64_t start, uint64_t end, int
     return after > first ? give(visit, first, after) : 0;
 }
 
-/* Memory shared among processes is in the page cache: only those pages that exist are read, since
- * reading others would make them. */
+/* Memory shared among processes is in the page cache: only existing pages are read, since reading
+ * would create others. */
 static int by_residence(const struct visit *visit, const struct bspz_piece *piece, uint64_t start,
                         uint64_t end, unsigned char *pages)
 {
@@ -199,7 +199,8 @@ int bspz_own_pages(const struct bspz_piece *piece, struct bspz_arena *arena, int
 
     if (piece->kind == BSPZ_REGION_VDSO)
         return function(context, piece->start, piece->end);
-    if (piece->excluded || piece->elsewhere || (piece->map->flags & BSPZ_MAP_SHARED && piece->kind == BSPZ_REGION_FILE))
+    if (piece->excluded || piece->elsewhere ||
+        (piece->map->flags & BSPZ_MAP_SHARED && piece->kind == BSPZ_REGION_FILE))
         return 0;
     if (piece->map->present == 0 && piece->map->swapped == 0 && !is_shared(piece))
         return 0;

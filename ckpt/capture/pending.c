@@ -1,10 +1,10 @@
-/* pending.c - signals that wait.
+/* pending.c - pending signals.
  *
- * The kernel shows which numbers wait, but what a signal brings with it only to whoever takes it.
- * So each is taken and sent again: a process may send anything to itself.  Of one number those to
- * the thread are taken first, then those to the process, in the order in which they came; they are
- * sent in that order, too.  One that comes in between is behind those of its number that wait, if
- * it comes before the first of them is sent again. */
+ * The kernel shows which numbers are pending, but the siginfo of a signal only to the process that
+ * takes it.  So each is taken and sent again: a process may send itself any siginfo.  Those of one
+ * number to the thread are taken first, then those to the process, in the order of arrival; they
+ * are sent in that order, too.  A signal that arrives before the first of its number is sent again
+ * comes after those in the queue. */
 #include "ckpt/capture/pending.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static int number_of(const struct bspz_pending *one)
     return number;
 }
 
-/* A line of /proc/self/status: decimal up to what is no digit, or hexadecimal. */
+/* The number in a line of /proc/self/status. */
 static uint64_t status_of(const char *status, const char *name, unsigned base)
 {
     const char *at = strstr(status, name);
@@ -53,7 +53,7 @@ static int read_status(char *status)
     long bytes = bspz_sys_slurp("/proc/self/status", status, STATUS_BYTES);
 
     if (bytes == -EFBIG)
-        status[STATUS_BYTES - 1] = '\0'; /* what is wanted comes early */
+        status[STATUS_BYTES - 1] = '\0'; /* the wanted lines come early */
     return bytes < 0 && bytes != -EFBIG ? (int)bytes : 0;
 }
 
@@ -67,8 +67,8 @@ static long take_one(uint64_t set, struct bspz_pending *one)
     return bspz_sys4(SYS_rt_sigtimedwait, &set, one->info, &now, sizeof set);
 }
 
-/* All of one number.  Where both queues have some, which one it comes from is seen from whether the
- * thread's has one left. */
+/* Takes all of one number.  If both queues have some, whether the thread's has any left tells from
+ * which one a signal came. */
 static int take_number(struct bspz_pendings *pendings, int number, char *status)
 {
     bool to_thread = status_of(status, "SigPnd:", 16) & bit(number);
@@ -118,7 +118,8 @@ int bspz_pendings_read(struct bspz_pendings *pendings, uint64_t blocked, struct 
     if (error)
         return error;
     pendings->list = bspz_arena_rest(arena, &room);
-    /* Of all processes of this user; and one for each that comes meanwhile, and for the end. */
+    /* Room for the signals of all processes of this user, for those that arrive meanwhile, and for
+     * the end. */
     if ((status_of(status, "SigQ:", 10) + 2 * BSPZ_SIGNALS) * sizeof *pendings->list > room)
         return -ENOMEM;
     for (int number = 1; number <= BSPZ_SIGNALS && !error; number++)

@@ -1,5 +1,4 @@
-/* pending.h - signals that wait because they are blocked: taken out of the kernel's queues, and put
- * back.
+/* pending.h - pending signals: taken out of the kernel's queues, and put back.
  *
  * The struct is part of images as it is; a change of it is a new BSPZ_PENDING_VERSION. */
 #ifndef CKPT_CAPTURE_PENDING_H
@@ -26,17 +25,17 @@ struct bspz_pendings {
     uint32_t count;
 };
 
-/* Lists those signals of `blocked` that wait; all of them still wait afterwards.  All signals must
- * be blocked.  0 or a negative errno: -ENOMEM when there are more than the arena can take, nothing
- * has been touched then; -EAGAIN when the kernel takes one not back, which is lost then (more
- * signals wait for processes of this user than RLIMIT_SIGPENDING allows). Cost: one system call
- * when none waits. */
+/* Lists the pending signals of `blocked`; all are still pending afterwards.  All signals must be
+ * blocked. 0 or a negative errno: -ENOMEM when there are more than the arena can take; nothing has
+ * been touched then.  -EAGAIN when the kernel refuses to take one back, which is lost then
+ * (processes of this user have more pending signals than RLIMIT_SIGPENDING allows).  Cost: one
+ * system call when none is pending. */
 int bspz_pendings_read(struct bspz_pendings *pendings, uint64_t blocked, struct bspz_arena *arena);
 
-/* Makes them wait in this process; all signals must be blocked.  0 or a negative errno. */
+/* Makes them pending in this process; all signals must be blocked. 0 or a negative errno. */
 int bspz_pendings_put(const struct bspz_pending *list, uint32_t count);
 
-/* Whatever waits now is gone. */
+/* Drops all pending signals. */
 void bspz_pendings_drop(void);
 
 #endif

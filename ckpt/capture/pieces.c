@@ -10,13 +10,13 @@ static bool is(const char *path, const char *name)
     return strcmp(path, name) == 0;
 }
 
-/* The kernel's own pages: they are not moved from process to process but found again. */
+/* The kernel's own pages are not saved; each process has its own. */
 static bool is_kernels(const struct bspz_snapshot *snapshot, const struct bspz_map *map)
 {
     if (strncmp(map->path, "[vvar", 5) == 0 || is(map->path, "[vsyscall]") ||
         is(map->path, "[uprobes]"))
         return true;
-    /* Here under another kernel: what libc calls are stand-ins elsewhere. */
+    /* After a restore under another kernel libc calls the patched saved pages, not these. */
     return is(map->path, "[vdso]") && map->start != snapshot->thread.vdso_address;
 }
 
@@ -37,7 +37,7 @@ static uint32_t kind_of(const struct bspz_map *map)
     if (map->flags & BSPZ_MAP_SHARED) {
         if (map->path[0] != '/' || (is(map->path, "/dev/zero") && map->flags & BSPZ_MAP_DELETED))
             return BSPZ_REGION_SHARED;
-        /* It may have been written to, or be so again. */
+        /* It may have been written to, or be written to again. */
         return map->prot & PROT_WRITE || map->flags & BSPZ_MAP_MAY_WRITE ? BSPZ_REGION_SHARED_FILE
                                                                          : BSPZ_REGION_FILE;
     }
@@ -69,7 +69,7 @@ static int add_piece(struct bspz_snapshot *snapshot, const struct bspz_map *map,
 
 _Static_assert(sizeof(struct bspz_piece) % 16 == 0, "an array of these has no holes");
 
-/* The lowest excluded range that ends above `from`, cut to begin there at the earliest. */
+/* The lowest excluded range that ends above `from`, without the part below it. */
 static struct bspz_range next_excluded(const struct bspz_snapshot *snapshot, uint64_t from)
 {
     struct bspz_range best = {UINT64_MAX, UINT64_MAX};

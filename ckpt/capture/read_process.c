@@ -1,4 +1,4 @@
-/* read_process.c - reads all that a snapshot needs to know about this process; see snapshot.h. */
+/* read_process.c - reads the whole state of this process for a snapshot; see snapshot.h. */
 #include "ckpt/capture/snapshot.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "ckpt/capture/identity.h"
 
-/* Where libc calls the kernel's fast functions, and the kernel's data beside them. */
+/* Finds the vdso that libc calls, and the kernel's data beside it. */
 static void find_vdso(struct bspz_snapshot *snapshot)
 {
     struct bspz_thread *thread = &snapshot->thread;
@@ -34,11 +34,11 @@ int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick)
 
     if (error)
         return error;
-    /* First: a timer that rests until its signal is taken goes on then. */
+    /* Signals first: taking the signal of a timer rearms it. */
     error = bspz_pendings_read(&snapshot->pendings, snapshot->mask, &snapshot->arena);
     if (error)
         return bspz_snapshot_fail(snapshot, "the signals that wait", error);
-    bspz_cpu_features(features); /* so that forked writers need not ask, each for itself */
+    bspz_cpu_features(features); /* cached, so that forked writers need not query them */
     error = bspz_thread_read(&snapshot->thread, snapshot->mask, &what);
     if (error)
         return bspz_snapshot_fail(snapshot, what, error);

@@ -1,4 +1,4 @@
-/* restored.h - what the restorer leaves for the process that it has brought back. */
+/* restored.h - what the restorer passes to the restored process. */
 #ifndef CKPT_CAPTURE_RESTORED_H
 #define CKPT_CAPTURE_RESTORED_H
 

@@ -1,8 +1,8 @@
 /* restorer.c - the last steps of a restore.
  *
- * This code is copied to a place of its own and runs there when the program that it was linked into
- * has been unmapped: it calls nothing, reads no constants and no tables of the linker, and has its
- * data from its argument.  A failure here cannot be taken back; the process ends. */
+ * This code is copied out and runs after the program that it was linked into has been unmapped: it
+ * calls no functions, reads no constants and no tables of the linker, and takes its data from its
+ * argument.  A failure here is final: the process ends. */
 #include "ckpt/capture/restorer.h"
 
 #include <asm/prctl.h>
@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) void put_signals(struct bspz_restor
     for (int i = 0; i < BSPZ_SIGNALS; i++) {
         long error = bspz_sys4(SYS_rt_sigaction, i + 1, &thread->action[i], 0, sizeof(uint64_t));
 
-        if (error && i + 1 != 9 && i + 1 != 19) /* KILL and STOP are nobody's */
+        if (error && i + 1 != 9 && i + 1 != 19) /* KILL and STOP cannot be set */
             fail(plan, 9);
     }
     stack.address = thread->stack_address;
@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) void put_thread(struct bspz_restore
         bspz_sys2(SYS_arch_prctl, ARCH_SET_GS, thread->pointers.gs_base))
         fail(plan, 5);
     tid = (int32_t)bspz_sys1(SYS_set_tid_address, thread->tid_address);
-    /* libc's idea of the thread's id lies where the kernel clears it at the end. */
+    /* libc caches the thread id where the kernel clears it at exit. */
     if (thread->tid_address && *(int32_t *)thread->tid_address == thread->tid)
         *(int32_t *)thread->tid_address = tid;
     if (bspz_sys2(SYS_set_robust_list, thread->robust_list, thread->robust_size))

@@ -1,4 +1,5 @@
-/* restorer.h - the last steps of a restore, which run when the restoring program is gone. */
+/* restorer.h - the last steps of a restore, which run after the restoring program has been
+ * unmapped. */
 #ifndef CKPT_CAPTURE_RESTORER_H
 #define CKPT_CAPTURE_RESTORER_H
 
@@ -15,7 +16,7 @@ struct bspz_move {
     uint64_t bytes;
 };
 
-/* Everything the restorer needs; lies with it in memory that belongs to neither program. */
+/* The restorer's data, which lie with it in memory that belongs to neither program. */
 struct bspz_restorer {
     struct bspz_thread thread;
     struct prctl_mm_map layout;
@@ -26,11 +27,11 @@ struct bspz_restorer {
     uint32_t unmap_count;
     const struct bspz_move *home; /* the saved memory */
     uint32_t home_count;
-    const struct bspz_move *settle; /* the kernel's pages, where the saved program wants them */
+    const struct bspz_move *settle; /* the kernel's pages, to where the saved program has them */
     uint32_t settle_count;
-    struct bspz_range leftovers; /* of the place where memory was staged */
+    struct bspz_range leftovers; /* the unused rest of the staging area */
     struct bspz_restored restored;
-    char failure[64]; /* what to say; a letter for the step goes to failure_at */
+    char failure[64]; /* the message; a letter for the step goes to failure_at */
     uint32_t failure_length;
     uint32_t failure_at;
 };

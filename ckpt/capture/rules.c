@@ -1,5 +1,5 @@
-/* rules.c - what the user's rules exclude, and how descriptors are saved that are neither the job's
- * nor excluded; see capture.h. */
+/* rules.c - what the user's rules exclude, and how other descriptors of the program are saved; see
+ * capture.h. */
 #include <string.h>
 
 #include "ckpt/capture/snapshot.h"

@@ -1,5 +1,4 @@
-/* scratch.c - the scratch memory in which all is put that is known about this process; see
- * snapshot.h. */
+/* scratch.c - the scratch memory for the state of this process; see snapshot.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,7 +12,7 @@
     (ARENA_BYTES + BSPZ_IMAGE_WRITER_SCRATCH + STACK_BYTES + 2 * BSPZ_FORK_STACK +                 \
      BSPZ_MEMORY_BYTES + BSPZ_PAGE)
 
-/* The one mutable static of this folder: where the scratch memory is. */
+/* The one mutable static of this directory: where the scratch memory is. */
 static char *scratch;
 
 struct bspz_range bspz_snapshot_memory(void)
@@ -28,7 +27,8 @@ void bspz_snapshot_forget(void)
     scratch = NULL;
 }
 
-/* Address space; memory only where it is touched.  The last page is the same in all copies. */
+/* Reserves address space, which takes memory only where touched.  All copies share the last
+ * page. */
 static char *make_scratch(void)
 {
     long at = bspz_sys_map(0, SCRATCH_BYTES, PROT_READ | PROT_WRITE,

@@ -1,4 +1,4 @@
-/* share.c - marks what a process has open, and hands it on. */
+/* share.c - marks the open files of a process, and passes them on. */
 #include "ckpt/capture/share.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static bool is_taken(const struct bspz_snapshot *snapshot, const struct bspz_des
     return false;
 }
 
-/* A mark that it has already is kept: whoever gave it may have others that hold the description. */
+/* An existing mark is kept: other processes may know the description by it. */
 static void mark(const struct bspz_snapshot *snapshot, struct bspz_descriptor *one)
 {
     uint32_t wanted = one->shared ? one->shared : BSPZ_SHARED_LAST;

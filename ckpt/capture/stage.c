@@ -1,5 +1,5 @@
-/* stage.c - the saved memory is put together beside the restoring program: in a place that is free
- * in both (staging_area.c), region by region (staged_regions.c). */
+/* stage.c - stages the saved memory beside the restoring program: at addresses that are free in
+ * both (staging_area.c), region by region (staged_regions.c). */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,8 +13,7 @@
 #define RESTORER_STACK (64u << 10)
 #define CODE_BYTES     (64u << 10)
 
-/* ---- Contents ---------------------------------------------------------------------------------
- */
+/* ---- Contents -------------------------------------------------------------------------------- */
 
 static struct bspz_staged *staged_at(struct bspz_restore *restore, uint64_t address)
 {
@@ -47,15 +46,13 @@ static void *place(void *context, uint64_t address, size_t length)
     to = staged->at + offset;
     if (!bspz_staged_writable(staged))
         return NULL;
-    /* One call instead of a fault for each page; single pages are mostly there from an older image.
-     */
+    /* One call replaces a fault for each page; single pages mostly exist from an older image. */
     if (length >= POPULATE_LEAST)
         bspz_sys3(SYS_madvise, to, length, 23 /* MADV_POPULATE_WRITE */);
     return (void *)to;
 }
 
-/* ---- The kernel's pages -----------------------------------------------------------------------
- */
+/* ---- The kernel's pages ---------------------------------------------------------------------- */
 
 static void find_kernel_pages(struct bspz_restore *restore)
 {
@@ -75,7 +72,7 @@ static void find_kernel_pages(struct bspz_restore *restore)
     }
 }
 
-/* The same pages at the same distance from their data: they can simply go where they were. */
+/* The vdso is the same and at the same distance from its data: it can go to the saved address. */
 static bool is_same_kernel(const struct bspz_restore *restore)
 {
     const struct bspz_thread *thread = restore->thread;
@@ -108,8 +105,7 @@ static int redirect(struct bspz_restore *restore)
                       : 0;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------
- */
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 int bspz_stage(struct bspz_restore *restore, struct bspz_image *const *chain)
 {

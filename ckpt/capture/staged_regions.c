@@ -11,7 +11,7 @@ static bool has_file(const struct bspz_image_region *region)
     return region->kind == BSPZ_REGION_FILE || region->kind == BSPZ_REGION_SHARED_FILE;
 }
 
-/* All processes map the same file; what is in it comes from the image of one. */
+/* All processes map the same memfd; its contents come from the image of one. */
 static int map_common(struct bspz_restore *restore, struct bspz_staged *staged)
 {
     const struct bspz_image_region *region = staged->region;
@@ -49,7 +49,7 @@ int bspz_staged_map(struct bspz_restore *restore, struct bspz_staged *staged)
                              (region->kind == BSPZ_REGION_SHARED_FILE ? O_RDWR : O_RDONLY) |
                                  O_CLOEXEC);
         if (file < 0 && region->kind == BSPZ_REGION_SHARED_FILE) {
-            staged->at = 0; /* excluded by the user, and gone */
+            staged->at = 0; /* excluded by the user, and missing */
             return 0;
         }
         if (file < 0)

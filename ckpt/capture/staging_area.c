@@ -1,8 +1,8 @@
-/* staging_area.c - the place in which the saved memory is put together: free in the restoring
- * program and in the saved one; see stage.c.
+/* staging_area.c - the addresses at which the saved memory is staged: free in the restoring program
+ * and in the saved one; see stage.c.
  *
- * Each region gets its part of it, at the same offset within 2 MiB as at home, so that moving it
- * home moves page tables and no bytes. */
+ * Each region lies at the same offset within 2 MiB as at its final address, so that moving it there
+ * moves page tables and no bytes. */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -10,17 +10,16 @@
 #include "ckpt/capture/restore.h"
 
 #define ALIGNMENT   (UINT64_C(2) << 20)
-#define SLACK       (UINT64_C(1) << 30) /* left free beside the place: heap and stack may grow */
+#define SLACK       (UINT64_C(1) << 30) /* left free beside the area: heap and stack may grow */
 #define LEAST_SLACK (UINT64_C(16) << 20)
 #define LOWEST      UINT64_C(0x10000)
 #define HIGHEST     UINT64_C(0x7ffffffff000)
 #define STACK_GAP   (UINT64_C(1) << 20)  /* what the kernel keeps free below stacks */
 #define STACK_MOST  (UINT64_C(64) << 30) /* for an unlimited stack */
 
-/* ---- Sizes ------------------------------------------------------------------------------------
- */
+/* ---- Sizes ----------------------------------------------------------------------------------- */
 
-/* A stack that is mapped again does not grow by itself: it gets all the room it may have. */
+/* A restored stack cannot grow: it is mapped in the greatest size it may have. */
 static uint64_t stack_start(const struct bspz_restore *restore, uint32_t index)
 {
     const struct bspz_image_region *region = restore->image->regions[index];
@@ -65,8 +64,7 @@ int bspz_stage_list(struct bspz_restore *restore)
     return 0;
 }
 
-/* ---- The place --------------------------------------------------------------------------------
- */
+/* ---- The place ------------------------------------------------------------------------------- */
 
 static uint64_t aligned_like(uint64_t at, uint64_t home)
 {
@@ -88,12 +86,12 @@ static uint64_t lay_out(struct bspz_restore *restore, uint64_t start)
         struct bspz_staged *staged = &restore->staged[i];
 
         staged->at = aligned_like(at, staged->home);
-        at = staged->at + staged->bytes + BSPZ_PAGE; /* neighbours must not become one mapping */
+        at = staged->at + staged->bytes + BSPZ_PAGE; /* adjacent regions must not merge */
     }
     return at;
 }
 
-/* The lowest of the ranges that must stay free that ends above `at`, in no order. */
+/* Of the ranges that must stay free, which are unordered, the lowest that ends above `at`. */
 static struct bspz_range next_apart(const struct bspz_restore *restore, uint64_t at)
 {
     struct bspz_range next = {HIGHEST, HIGHEST};
@@ -104,8 +102,8 @@ static struct bspz_range next_apart(const struct bspz_restore *restore, uint64_t
     return next;
 }
 
-/* Neither this program, nor the saved one, nor what must stay free has anything there: a merge of
- * two ascending lists and one that is not. */
+/* Finds the widest hole in this program, the saved one and the ranges that must stay free, by
+ * merging two ascending lists and an unordered one. */
 static void widest_hole(const struct bspz_restore *restore, struct bspz_range *best)
 {
     uint32_t own = 0, saved = 0;

@@ -1,20 +1,18 @@
 /* still.c - memory that changes while its image is written.
  *
- * Signals are blocked and there is no other thread, so what a process saves of itself stands still,
- * but for two things.  The kernel writes the number of the processor into the area of restartable
- * sequences, which lies beside libc's own data of the thread, whenever the process comes to another
- * one; in forked writers too.  And what is mapped shared others may write to: a child that the user
- * does without.
+ * Signals are blocked and there is no other thread, so the saved memory does not change, with two
+ * exceptions.  Upon each migration the kernel writes the number of the processor into the area for
+ * restartable sequences, which lies beside libc's data of the thread; in forked writers, too.  And
+ * others may write to shared mappings: a child that the user's rules exclude.
  *
- * A page is hashed and stored in two steps.  One that changed between them would be an image that
- * nothing can be restored from, so such pages are copied first, and the copy is what is hashed and
- * stored. */
+ * A page is hashed and stored in two steps.  A change between them would make the image invalid, so
+ * such pages are copied first, and the copy is hashed and stored. */
 #include <errno.h>
 #include <string.h>
 
 #include "ckpt/capture/snapshot.h"
 
-/* The pages of the kernel's area; nothing when libc has none. */
+/* The pages of the kernel's area; empty when libc has none. */
 static struct bspz_range restless_area(const struct bspz_snapshot *snapshot)
 {
     uint64_t sizes[4] = {0}, most = 0, page = ~(uint64_t)(BSPZ_PAGE - 1);
@@ -26,8 +24,7 @@ static struct bspz_range restless_area(const struct bspz_snapshot *snapshot)
                    : (struct bspz_range){0, 0};
 }
 
-/* Whether the pages from start on change; *end is put where that becomes otherwise, if that is
- * before it. */
+/* Whether the pages from `start` on may change; *end is reduced to where the answer differs. */
 static bool is_restless(const struct bspz_still *still, const struct bspz_piece *piece,
                         uint64_t start, uint64_t *end)
 {

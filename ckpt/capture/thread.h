@@ -22,7 +22,7 @@
 
 BSPZ_EXACT_BEGIN
 
-/* As the kernel's rt_sigaction has it. */
+/* As for the kernel's rt_sigaction. */
 struct bspz_action {
     uint64_t handler;
     uint64_t flags;
@@ -35,7 +35,7 @@ struct bspz_timer {
     int64_t seconds, microseconds;
 };
 
-/* What the kernel believes about the address space. */
+/* The kernel's record of the address space. */
 struct bspz_layout {
     uint64_t start_code, end_code, start_data, end_data;
     uint64_t start_brk, brk, start_stack;
@@ -54,8 +54,8 @@ struct bspz_thread {
     struct bspz_action action[BSPZ_SIGNALS];          /* of signal i + 1 */
     struct bspz_timer timer[3];                       /* real, virtual, profiling */
     uint64_t stack_limit;                             /* bytes; ~0 unlimited */
-    uint64_t vdso_address;                            /* where libc believes it is */
-    uint64_t vdso_size;                               /* 0: those pages are stand-ins already */
+    uint64_t vdso_address;                            /* where libc calls it */
+    uint64_t vdso_size;               /* 0: those are patched pages of an earlier kernel */
     uint64_t vvar_address, vvar_size; /* the kernel's data beside it, all mappings together */
     uint64_t auxv[BSPZ_AUXV_WORDS];
     uint64_t auxv_size; /* bytes */
@@ -63,16 +63,16 @@ struct bspz_thread {
     int32_t tid;
     char name[BSPZ_NAME_SIZE];
     char cwd[BSPZ_CWD_SIZE];
-    char boot[BSPZ_BOOT_SIZE]; /* which run of which machine it was: the kernel's boot id */
+    char boot[BSPZ_BOOT_SIZE]; /* the kernel's boot id: which boot of which machine */
 };
 
 BSPZ_EXACT_END
 
 /* Fills in all but context and vdso; signals must be blocked already and `mask` is what it was
- * before.  0, or a negative errno and *what says which part it was. */
+ * before. 0, or a negative errno with the failing part in *what. */
 int bspz_thread_read(struct bspz_thread *thread, uint64_t mask, const char **what);
 
-/* That id, "" when the kernel does not say it. */
+/* The boot id; "" when unavailable. */
 void bspz_boot_id(char id[BSPZ_BOOT_SIZE]);
 
 /* Blocks all signals; returns what was blocked before. */
@@ -82,17 +82,16 @@ void bspz_signals_set(uint64_t mask);
 /* Whether libc has registered an area for restartable sequences at `address` with that size. */
 int bspz_rseq_registered(uint64_t address, uint64_t size);
 
-/* Whether somebody else than libc has registered one: where it is the kernel does not say. */
+/* Whether other code than libc has registered one; the kernel does not reveal its address. */
 bool bspz_rseq_elsewhere(uint64_t fs_base);
 
-/* Where libc keeps that area and the sizes worth trying, 0 ended; 0 when libc has none. */
+/* The address of libc's area and the sizes to try, ended by 0; 0 when libc has none. */
 uint64_t bspz_rseq_area(uint64_t fs_base, uint64_t sizes[4]);
 
-/* The areas in image order, set again: robust list, timers.  Used by a thawed copy. */
+/* Sets the robust list and the timers again, in a thawed copy. */
 void bspz_thread_put_timers(const struct bspz_thread *thread);
 
-/* The name in process lists, and the command line that they show.  The latter stays where it is
- * when the kernel does not let us. */
+/* Sets the name in process lists and, where the kernel permits, the command line that they show. */
 void bspz_set_name(const char *name);
 struct prctl_mm_map bspz_layout_map(const struct bspz_layout *layout, const uint64_t *auxv,
                                     uint64_t auxv_size);

@@ -1,7 +1,7 @@
 /* vdso.c - redirecting the functions of one vdso to another.
  *
- * Both are small ELF images with a symbol table; neither is changed by that but in its code, so a
- * redirected one can be redirected again. */
+ * Both are small ELF images with a symbol table.  Only code is changed, so a redirected vdso can be
+ * redirected again. */
 #include "ckpt/capture/vdso.h"
 
 #include <elf.h>
@@ -28,8 +28,7 @@ static const void *part(const struct symbols *image, uint64_t address, size_t by
     return offset <= image->size && bytes <= image->size - offset ? image->base + offset : NULL;
 }
 
-/* The symbols' number: what the old hash table counts, or as many as there are before the strings.
- */
+/* The number of symbols comes from the old hash table, or else from the distance to the strings. */
 static int find_tables(struct symbols *image, const Elf64_Dyn *entry, size_t entries)
 {
     uint64_t symbols = 0, strings = 0, hash = 0, strings_size = 0;

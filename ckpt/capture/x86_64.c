@@ -3,9 +3,9 @@
 
 #if defined(__x86_64__)
 
-/* What a function must keep is put on the caller's own stack, so it is part of the memory that is
- * saved: six registers, the x87 environment with its status flags, the SSE control register with
- * its own.  fnstenv masks all x87 exceptions, hence the fldenv on the way on. */
+/* The registers that a function must preserve go to the caller's stack, so they are part of the
+ * saved memory: six registers, the x87 environment with its status flags, the SSE control and
+ * status register.  fnstenv masks all x87 exceptions, hence the fldenv on the way on. */
 __asm__(".text\n"
         ".globl bspz_switch_stack\n"
         ".hidden bspz_switch_stack\n"

@@ -1,5 +1,5 @@
 /* x86_64.h - what capture and restore need of this processor: the system call instruction, the
- * registers that a function must keep, and the thread pointer.  Nothing here uses libc. */
+ * registers that a function must preserve, and the thread pointer.  Nothing here uses libc. */
 #ifndef CKPT_CAPTURE_X86_64_H
 #define CKPT_CAPTURE_X86_64_H
 
@@ -14,7 +14,7 @@ struct bspz_context {
     uint64_t resume; /* where the restorer jumps to */
 };
 
-/* What a thread has beside its registers and memory. */
+/* The state of a thread besides registers and memory. */
 struct bspz_thread_pointers {
     uint64_t fs_base;
     uint64_t gs_base;
@@ -36,9 +36,9 @@ static inline __attribute__((always_inline)) long bspz_system(long number, long 
     return result;
 }
 
-/* A child without exit signal, with a copy of this memory: its parent sees it only with __WALL.
- * With an address, the kernel keeps the child's thread id there.  beside: a child of this process's
- * parent instead.  0 in the child. */
+/* Forks a child without exit signal: its parent sees it only with __WALL.  With an address, the
+ * kernel keeps the child's thread id there.  beside: a child of this process's parent instead. 0 in
+ * the child. */
 static inline __attribute__((always_inline)) long bspz_raw_fork(uint64_t tid_address, bool beside)
 {
     /* CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID, CLONE_PARENT; the order of the arguments is this
@@ -47,9 +47,9 @@ static inline __attribute__((always_inline)) long bspz_raw_fork(uint64_t tid_add
                        (long)tid_address, 0, 0);
 }
 
-/* A child without exit signal that runs function(argument) in this very memory, on the stack that
- * ends at `top`, while the caller waits, and ends with its result as status.  Costs no copy of the
- * page tables.  The child's process id or a negative errno. */
+/* Starts a child without exit signal that runs function(argument) in the caller's memory, on the
+ * stack that ends at `top`, and exits with its result as status; the caller waits meanwhile.  Costs
+ * no copy of the page tables.  Returns the child's process id or a negative errno. */
 long bspz_borrow_memory(void *top, long (*function)(void *), void *argument);
 
 /* Calls function(argument) on the stack that ends at `top` and returns its result.  `context`
@@ -58,7 +58,7 @@ long bspz_borrow_memory(void *top, long (*function)(void *), void *argument);
 long bspz_switch_stack(struct bspz_context *context, void *top, long (*function)(void *),
                        void *argument);
 
-/* The first instructions of a function of the vdso: on to `target`, or, without one, an answer of
+/* The first instructions of a function of the vdso: a jump to `target` or, without one, a return of
  * -ENOSYS.  BSPZ_STUB_BYTES long. */
 #define BSPZ_STUB_BYTES 12
 static inline void bspz_write_stub(uint8_t *code, uint64_t target)
@@ -80,7 +80,7 @@ static inline void bspz_write_stub(uint8_t *code, uint64_t target)
     code[at++] = 0xe0;
 }
 
-/* The end of a restore: never returns.  Needs no stack. */
+/* The end of a restore: does not return and needs no stack. */
 static inline __attribute__((always_inline, noreturn)) void
 bspz_resume(uint64_t stack_pointer, uint64_t resume, uint64_t value)
 {
@@ -92,7 +92,7 @@ bspz_resume(uint64_t stack_pointer, uint64_t resume, uint64_t value)
     __builtin_unreachable();
 }
 
-/* Goes on in function(argument) on another stack, for good. */
+/* Calls function(argument) on another stack; does not return. */
 static inline __attribute__((always_inline, noreturn)) void
 bspz_leave_for(void *top, void (*function)(void *), void *argument)
 {

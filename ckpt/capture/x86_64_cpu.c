@@ -11,7 +11,7 @@
 
 #include "ckpt/capture/linux.h"
 
-#define GET_CPUID 0x1011 /* of arch_prctl: 0 when the program has forbidden itself to ask */
+#define GET_CPUID 0x1011 /* of arch_prctl: 0 when the program has disabled cpuid for itself */
 #define SET_CPUID 0x1012
 
 static const struct leaf {
@@ -41,8 +41,8 @@ static const struct {
     {2, 30, "AVX-512BW"}, {2, 31, "AVX-512VL"}, {6, 5, "LZCNT"},     {7, 11, "XSAVEC"},
 };
 
-/* How the extended state can be saved: the loader chooses by it, once, how it resolves names.  In
- * bits of the last word that no extended state has. */
+/* How the extended state can be saved: the dynamic loader chooses its resolver by this, once.  Kept
+ * in bits of the last word that no extended state uses. */
 #define SAVING_LEAF    0xd
 #define SAVING_SUBLEAF 1
 #define SAVING_COUNTS  0x7u /* XSAVEOPT, XSAVEC, XGETBV with 1 */

@@ -53,8 +53,7 @@ void bspz_build_id_find(struct bspz_build_id *id, const void *elf, size_t size)
     }
 }
 
-/* ---- Names ------------------------------------------------------------------------------------
- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 static char *add_decimal(char *at, uint64_t number)
 {

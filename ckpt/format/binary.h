@@ -1,7 +1,7 @@
-/* binary.h - which file it is that a process has mapped: its program, a library, data.
+/* binary.h - the identity of a file that a process has mapped: its program, a library, data.
  *
- * ELF files are known by their build id, others by path, size and time of the last change.  Pure:
- * no system calls, no allocation. */
+ * ELF files are identified by their build id, others by path, size and time of the last change.
+ * Pure: no system calls, no allocation. */
 #ifndef CKPT_FORMAT_BINARY_H
 #define CKPT_FORMAT_BINARY_H
 
@@ -24,16 +24,16 @@ struct bspz_binary {
     struct bspz_build_id id;
 };
 
-/* The build id in the beginning of an ELF file, `size` bytes of it, aligned to 16. */
+/* Finds the build id in the first `size` bytes of an ELF file, aligned to 16. */
 void bspz_build_id_find(struct bspz_build_id *id, const void *elf, size_t size);
 
-/* Build ids decide where there are any; else size and time of the last change. */
+/* Compares build ids if there are any; else size and time of the last change. */
 bool bspz_binary_same(const struct bspz_binary *one, const struct bspz_binary *other);
 
-/* That of a region that maps a file. */
+/* The identity of the file that a region maps. */
 void bspz_binary_of(const struct bspz_image_region *region, struct bspz_binary *binary);
 
-/* The name under which a copy of it is kept: letters, digits and '-'. */
+/* The file name of a copy: letters, digits and '-'. */
 #define BSPZ_BINARY_NAME_BYTES 20u
 #define BSPZ_BINARY_NAME       64u
 void bspz_binary_name(const struct bspz_binary *binary, const char *path,

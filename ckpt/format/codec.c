@@ -122,8 +122,7 @@ static void unsort_words(const unsigned char *sorted, unsigned char *bytes, size
     }
 }
 
-/* ---- Coding ------------------------------------------------------------------------------------
- */
+/* ---- Coding ---------------------------------------------------------------------------------- */
 
 static size_t pack(struct bspz_codec *codec, const void *bytes, size_t size, size_t room)
 {
@@ -140,7 +139,7 @@ static enum bspz_image_coding choose(struct bspz_codec *codec, const unsigned ch
     if (size <= SAMPLE_SIZE) {
         memcpy(sample, bytes, size);
     } else {
-        /* From the middle of each quarter; multiples of 64, so that words stay words. */
+        /* From the middle of each quarter; multiples of 64, so that words stay aligned. */
         size_t step = size / SLICES / 64 * 64, first = (step - SLICE_SIZE) / 2 / 64 * 64;
         for (size_t i = 0; i < SLICES; i++)
             memcpy(sample + i * SLICE_SIZE, bytes + i * step + first, SLICE_SIZE);
@@ -149,7 +148,7 @@ static enum bspz_image_coding choose(struct bspz_codec *codec, const unsigned ch
     sort_words(sample, sorted, length);
     size_t by_word = pack(codec, sorted, length, BSPZ_CODEC_BOUND);
 
-    /* Sorting costs time, so it must gain a fifth; anything must gain an eighth. */
+    /* Sorting costs time, so it must save a fifth; compression at all must save an eighth. */
     bool sort = by_word < plain - plain / 5;
     if ((sort ? by_word : plain) >= length - length / 8)
         return BSPZ_IMAGE_RAW;
@@ -167,7 +166,7 @@ size_t bspz_encode(struct bspz_codec *codec, const void *bytes, size_t size,
         sort_words(bytes, codec->sorted, size);
         from = codec->sorted;
     }
-    /* lz4 gives up, and returns 0, when the result would not fit: then the sample was wrong. */
+    /* lz4 returns 0 when the result does not fit: then the sample was not representative. */
     if (chosen != BSPZ_IMAGE_RAW)
         packed = pack(codec, from, size, room);
     *coding = packed > 0 ? chosen : BSPZ_IMAGE_RAW;

@@ -14,7 +14,7 @@
 /* XXH3. */
 uint64_t bspz_hash64(const void *bytes, size_t size, uint64_t seed);
 void bspz_hash128(const void *bytes, size_t size, uint64_t seed, uint64_t hash[2]);
-/* That of the unit at address: depends on the place, and costs less than a seed would. */
+/* The hash of the unit at `address`: depends on the address, and costs less than a seed would. */
 void bspz_hash_unit(const void *bytes, uint64_t address, struct bspz_image_hash *hash);
 
 /* XXH3-128 in pieces: the same value as bspz_hash128 of all of them. */
@@ -34,14 +34,15 @@ struct bspz_codec {
     _Alignas(64) unsigned char sorted[BSPZ_IMAGE_RECORD_MAX];
 };
 
-/* Codes size bytes (whole pages, at most BSPZ_IMAGE_RECORD_MAX) the way that a sample of them says
- * pays.  *stored points to the result, of the returned size, which is in the codec or bytes itself
- * and never larger. */
+/* Codes `size` bytes (whole pages, at most BSPZ_IMAGE_RECORD_MAX) in the way that pays for a sample
+ * of them. *stored points to the result, of the returned size, which is in the codec or bytes
+ * itself and never larger. */
 size_t bspz_encode(struct bspz_codec *codec, const void *bytes, size_t size,
                    enum bspz_image_coding *coding, const void **stored);
 
-/* Decodes into exactly raw_size bytes; sorted: BSPZ_IMAGE_RECORD_MAX bytes of scratch.  Returns
- * -1 when the bytes are no such coding of so many.  Never writes elsewhere, whatever they are. */
+/* Decodes into exactly raw_size bytes; sorted: BSPZ_IMAGE_RECORD_MAX bytes of scratch.  Returns -1
+ * when the bytes are not a valid coding of that size.  Never writes elsewhere, whatever the
+ * input. */
 int bspz_decode(enum bspz_image_coding coding, const void *stored, size_t stored_size, void *raw,
                 size_t raw_size, void *sorted);
 

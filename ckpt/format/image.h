@@ -52,7 +52,7 @@ uint32_t bspz_block_held(const struct bspz_image_block *block, uint32_t generati
  * shared with it.  The blocks ascend; behind them lie the hashes of all saved units in the same
  * order.  Cost: 272 bytes for each 64 KiB, 0.4 %. */
 struct bspz_image_table {
-    struct bspz_image_name image; /* which image it describes; set when the image is complete */
+    struct bspz_image_name image; /* the image it describes; set when that is complete */
     uint32_t generation;          /* of that image */
     uint32_t usable; /* 1: complete; 0: unfinished, or there were more blocks than room */
     uint64_t count;
@@ -63,7 +63,7 @@ struct bspz_image_table {
 #define BSPZ_IMAGE_TABLE_ENTRY                                                                     \
     (sizeof(struct bspz_image_block) + BSPZ_IMAGE_BLOCK_UNITS * sizeof(struct bspz_image_hash))
 
-/* The bytes that a table for so many blocks takes. */
+/* The bytes that a table for `capacity` blocks takes. */
 static inline size_t bspz_image_table_size(uint64_t capacity)
 {
     return sizeof(struct bspz_image_table) + capacity * BSPZ_IMAGE_TABLE_ENTRY;
@@ -107,8 +107,8 @@ struct bspz_image_config {
     void *context;
     /* magic, version, size, generation, base and hash are filled in by open. */
     struct bspz_image_header header;
-    /* Of the image to be the base of an increment; NULL: write a full image.  -EINVAL when it is
-     * not usable or the chain would become too long (see bspz_image_may_extend). */
+    /* The table of the base of an increment; NULL: write a full image.  -EINVAL when it is not
+     * usable or the chain would become too long (see bspz_image_may_extend). */
     const struct bspz_image_table *base;
     struct bspz_image_table
         *next;     /* filled while writing, for the next increment; NULL: not needed */
@@ -119,10 +119,10 @@ struct bspz_image_written {
     struct bspz_image_name name; /* with the digest for the manifest */
     uint64_t length;
     uint64_t raw_bytes;   /* given to bspz_image_data and stored */
-    uint64_t data_bytes;  /* what they became */
+    uint64_t data_bytes;  /* stored bytes of those */
     uint64_t total_bytes; /* given to bspz_image_data */
     uint64_t blocks;
-    uint64_t units; /* saved in this image or beneath it */
+    uint64_t units; /* saved in this image or its bases */
     uint64_t units_stored;
 };
 
@@ -130,9 +130,9 @@ struct bspz_image_written {
 int bspz_image_writer_open(struct bspz_image_writer **writer, void *scratch,
                            const struct bspz_image_config *config);
 
-/* For whatever capture must keep besides memory; tags are 1 to BSPZ_IMAGE_OPAQUE_COUNT_MAX, tag 1
- * is the thread's state, tag 2 what is left free, tag 3 the signals that wait,
- * tag 4 the attributes.  At most BSPZ_IMAGE_OPAQUE_MAX bytes; the version is the caller's. */
+/* Opaque data of the capture; tags are 1 to BSPZ_IMAGE_OPAQUE_COUNT_MAX, tag 1 is the thread's
+ * state, tag 2 what is left free, tag 3 the signals that wait, tag 4 the attributes.  At most
+ * BSPZ_IMAGE_OPAQUE_MAX bytes; the version is the caller's. */
 #define BSPZ_IMAGE_TAG_THREAD     1u
 #define BSPZ_IMAGE_TAG_APART      2u /* address ranges that must be free: pairs of uint64_t */
 #define BSPZ_IMAGE_TAG_PENDING    3u /* struct bspz_pending of ckpt/capture */
@@ -146,9 +146,9 @@ int bspz_image_region(struct bspz_image_writer *writer, const struct bspz_image_
 int bspz_image_descriptor(struct bspz_image_writer *writer,
                           const struct bspz_image_descriptor *descriptor, const char *path);
 
-/* Saves a run of whole pages that lies within one region (any length).  bytes is where they can be
- * read now, address where they belong; they are not referred to after the call.  Pages that are not
- * given are not part of the image: restoring leaves them as the region's mapping makes them. */
+/* Saves a run of whole pages that lies within one region (any length).  `bytes` is where they can
+ * be read now, `address` where they belong; neither is referred to after the call.  Pages that are
+ * not given are not part of the image: restoring leaves them as the region's mapping makes them. */
 int bspz_image_data(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
                     size_t length);
 
@@ -177,8 +177,8 @@ struct bspz_image_source {
     uint64_t size;
 };
 
-/* What is wrong: bytes first to end - 1 of the image (both 0 when that is no matter of bytes), and
- * one line without newline. */
+/* A fault: in bytes first to end - 1 of the image (both 0 when no bytes are at fault), and one line
+ * without newline. */
 struct bspz_image_fault {
     uint64_t first;
     uint64_t end;
@@ -204,7 +204,7 @@ struct bspz_image {
     size_t opaque_size;
 };
 
-/* What an image must be; members that are zero are not looked at. */
+/* What an image must be; members that are zero are ignored. */
 struct bspz_image_expected {
     const uint8_t *job; /* BSPZ_IMAGE_JOB_SIZE bytes, or NULL */
     const struct bspz_image_name *name;
@@ -216,12 +216,12 @@ struct bspz_image_expected {
 };
 
 /* Reads header and end.  scratch: BSPZ_IMAGE_READER_SCRATCH bytes, aligned to 64; images may share
- * it, as no function leaves anything in it.  -EBADMSG: damaged or no image; -EPROTO: of another
- * version; else what read returned. */
+ * it, as its contents do not outlive a call.  -EBADMSG: damaged or no image; -EPROTO: of another
+ * version; else the error of `read`. */
 int bspz_image_open(struct bspz_image *image, const struct bspz_image_source *source, void *scratch,
                     struct bspz_image_fault *fault);
 
-/* -ESTALE and a text that names the first difference when the image is not the expected one. */
+/* -ESTALE when the image is not the expected one; the fault names the first difference. */
 int bspz_image_expect(const struct bspz_image *image, const struct bspz_image_expected *expected,
                       struct bspz_image_fault *fault);
 
@@ -231,7 +231,7 @@ size_t bspz_image_memory(const struct bspz_image *image);
 /* Reads and checks everything but the data: the tables and the structs of all sections. */
 int bspz_image_load(struct bspz_image *image, void *memory, struct bspz_image_fault *fault);
 
-/* NULL: none, or after the last one. */
+/* The path of a region; NULL: it has none. */
 static inline const char *bspz_image_region_path(const struct bspz_image_region *region)
 {
     return (const char *)(region + 1);
@@ -248,22 +248,22 @@ const void *bspz_image_find(const struct bspz_image *image, uint32_t tag, uint32
  * need its base. */
 int bspz_image_verify(const struct bspz_image *image, struct bspz_image_fault *fault);
 
-/* Where the bytes for address are to be put; they lie within one region.  Places are in use together
- * until BSPZ_IMAGE_RECORD_MAX bytes have been given out after them.  NULL: -EFAULT. */
+/* Returns where the bytes for `address`, which lie within one region, are to be put.  A place is in
+ * use until places for BSPZ_IMAGE_RECORD_MAX more bytes have been returned.  NULL: -EFAULT. */
 typedef void *bspz_image_place_function(void *context, uint64_t address, size_t length);
 
 /* Decodes the state that chain[0] describes; chain[1] is its base and so on up to the full image,
- * all loaded.  Every saved page is put in its place; one that an older image has, too, may be put
- * there more than once, the right one last.  What is there may only be used when this returns 0:
- * that nothing is missing is known at the end.  fault_index tells which image of the chain was at
- * fault; -ESTALE: the base is missing or another image. */
+ * all loaded.  Every saved page is put in its place, and a page that an older image has, too,
+ * possibly more than once, the right one last.  The result may only be used after a return of 0,
+ * since whether pages are missing is known only at the end.  fault_index tells which image of the
+ * chain was at fault; -ESTALE: the base is missing or another image. */
 int bspz_image_decode(struct bspz_image *const *chain, uint32_t count,
                       bspz_image_place_function *place, void *context, uint32_t *fault_index,
                       struct bspz_image_fault *fault);
 
-/* Fills a table from a loaded chain: what a restored process goes on with, and what bspckpt
- * compares.  usable is 0 when it has no room; -ESTALE when the chain is none, -EBADMSG when it
- * lacks a page, -EPROTO when it is of version 1, which has no hashes of pages. */
+/* Fills a table from a loaded chain, for the next increment of a restored process and for bspckpt
+ * diff.  `usable` is 0 when the table is too small; -ESTALE when the images are not a chain,
+ * -EBADMSG when it lacks a page, -EPROTO when it is of version 1, which has no hashes of pages. */
 int bspz_image_table_from(struct bspz_image_table *table, struct bspz_image *const *chain,
                           uint32_t count, struct bspz_image_fault *fault);
 

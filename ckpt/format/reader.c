@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define OPAQUES_MAX BSPZ_IMAGE_OPAQUE_COUNT_MAX
-#define PACKED_MOST 256u /* times: lz4 packs no better */
+#define PACKED_MOST 256u /* the highest ratio of lz4 */
 #define END_SIZE    (sizeof(struct bspz_image_section) + sizeof(struct bspz_image_end))
 
 /* How an opaque section lies in memory; its bytes follow, up to a multiple of 8. */
@@ -115,7 +115,7 @@ static int read_end(struct bspz_image *image, struct bspz_image_fault *fault)
     return 0;
 }
 
-/* The end is damaged: perhaps something before it is, too, and is what should be shown. */
+/* The end is damaged.  Reports damage before it if there is any. */
 static void find_first_damage(struct bspz_image *image, struct bspz_image_fault *fault)
 {
     struct bspz_reader_scratch *scratch = image->scratch;
@@ -186,7 +186,7 @@ int bspz_image_expect(const struct bspz_image *image, const struct bspz_image_ex
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* Tables being filled: everything is in the memory that bspz_image_memory asked for. */
+/* Tables being filled, in the memory of bspz_image_memory. */
 struct tables {
     struct bspz_image *image;
     struct bspz_image_block *blocks;
@@ -197,7 +197,7 @@ struct tables {
     size_t opaques; /* sections */
     size_t opaque_used;
     uint64_t regions, descriptors, block_count, hash_count;
-    uint64_t held; /* units that the blocks say are in this image */
+    uint64_t held; /* units in this image according to the blocks */
     uint64_t last_tag;
 };
 
@@ -219,7 +219,7 @@ size_t bspz_image_memory(const struct bspz_image *image)
            64;
 }
 
-/* An entry at bytes: its size with the path, or 0 when that is not all there. */
+/* An entry at bytes: its size with the path, or 0 when it is incomplete. */
 static size_t entry_extent(const unsigned char *bytes, size_t left, size_t entry_size,
                            uint32_t path_size)
 {
@@ -344,14 +344,14 @@ static const char *take_blocks_1(struct tables *tables, size_t size)
     return complaint;
 }
 
-/* Where a table of `raw` bytes goes that has so many entries and room for `most`; NULL: nowhere. */
+/* The place for `raw` bytes of a table that has `have` entries and room for `most`; NULL: they do
+ * not fit. */
 static void *entries_room(void *entries, uint64_t have, uint64_t most, size_t entry, uint32_t raw)
 {
     return raw % entry == 0 && raw / entry <= most - have ? (char *)entries + have * entry : NULL;
 }
 
-/* Where the decoded bytes of a section go: NULL when there is no room, as the end announced less.
- */
+/* The place for the decoded bytes of a section; NULL: the end section announced fewer. */
 static void *room_for(struct tables *tables, const struct bspz_image_section *section)
 {
     const struct bspz_image_end *end = &tables->image->end;

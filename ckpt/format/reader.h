@@ -6,7 +6,7 @@
 #include "ckpt/format/image.h"
 #include "ckpt/format/section.h"
 
-/* What the scratch memory of a reader is used for. */
+/* The scratch memory of a reader. */
 struct bspz_reader_scratch {
     _Alignas(64) unsigned char stored[BSPZ_IMAGE_OPAQUE_MAX];
     _Alignas(64) unsigned char sorted[BSPZ_IMAGE_RECORD_MAX];
@@ -14,7 +14,7 @@ struct bspz_reader_scratch {
 };
 _Static_assert(sizeof(struct bspz_reader_scratch) <= BSPZ_IMAGE_READER_SCRATCH, "scratch");
 
-/* A position between two sections and what is known of those before it. */
+/* A position between two sections and totals of those before it. */
 struct bspz_walk {
     const struct bspz_image *image;
     uint64_t offset; /* of the section's bytes, after bspz_walk_next */
@@ -29,15 +29,15 @@ struct bspz_walk {
 
 void bspz_walk_start(struct bspz_walk *walk, const struct bspz_image *image);
 
-/* Reads and checks the struct of the next section, not its bytes.  1: there is one; 0: the next is
- * the end, and what came before is what it says. */
+/* Reads and checks the struct of the next section, not its bytes. 1: there is one; 0: the next is
+ * the end section, and its totals are right. */
 int bspz_walk_next(struct bspz_walk *walk, struct bspz_image_fault *fault);
 
 /* Reads and checks the bytes of the section. */
 int bspz_walk_bytes(const struct bspz_walk *walk, void *bytes, struct bspz_image_fault *fault);
 
-/* Reads a record that is stored as it is, without its own check: for bytes of which each is checked
- * by another hash next. */
+/* Reads an uncoded record without its own check, for bytes that are checked by other hashes
+ * next. */
 int bspz_record_read(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault);
 
 /* Reads bytes of such a record, from its byte `first` on, into places one after the other; likewise

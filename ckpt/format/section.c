@@ -4,7 +4,7 @@
 #include "ckpt/format/codec.h"
 #include "ckpt/format/image.h"
 
-#define ADDRESS_LIMIT (UINT64_C(1) << 57) /* no user address of the known machines reaches it */
+#define ADDRESS_LIMIT (UINT64_C(1) << 57) /* above the user addresses of all known machines */
 #define PROTECTIONS   7u
 
 uint64_t bspz_section_seed(const struct bspz_image_section *section, uint64_t salt)

@@ -10,8 +10,8 @@
 #include "ckpt/format/layout.h"
 
 /* The seed for the hash of the section's bytes.  It depends on the kind, coding, number, place and
- * sizes and on the image (salt: the header's hash), so a section moved, exchanged or taken from
- * another image does not fit. */
+ * sizes and on the image (salt: the header's hash), so a section that was moved, exchanged or taken
+ * from another image does not match. */
 uint64_t bspz_section_seed(const struct bspz_image_section *section, uint64_t salt);
 
 /* The check of the struct itself, its hash included. */
@@ -25,7 +25,7 @@ static inline size_t bspz_entry_size(size_t entry_size, uint32_t path_size)
 
 bool bspz_page_size_possible(uint32_t page_size);
 
-/* What is wrong with an entry by itself, or NULL. */
+/* A text that says what is wrong with an entry, or NULL. */
 const char *bspz_region_complaint(const struct bspz_image_region *region, uint32_t page_size);
 const char *bspz_descriptor_complaint(const struct bspz_image_descriptor *descriptor);
 

@@ -1,14 +1,13 @@
-/* state.c - the saved memory: verifies it, and puts it together from a chain of images; see
- * image.h.
+/* state.c - verifies the saved memory, and restores it from a chain of images; see image.h.
  *
  * Each image's blocks say which units it holds: those follow one another in its records.  The
  * newest image's blocks say which image of the chain each unit comes from.  So the two tables are
- * gone through together, in step with the records: in the end each expected unit must have come,
- * with the hash that the image holding it has for it.
+ * walked in step with the records: at the end each expected unit must have been found, with the
+ * hash of the image that holds it.
  *
- * The oldest image comes first.  Of records that are stored as they are only those units are read
- * that no newer image has, many by one call; a packed one is decoded to its place as a whole where
- * it has one, and what comes from newer images overwrites it.
+ * The oldest image comes first.  Of uncoded records only those units are read that no newer image
+ * has, many by one call; a compressed one is decoded into place as a whole if it lies within one
+ * region, and units of newer images overwrite it.
  */
 #include "ckpt/format/state.h"
 
@@ -18,46 +17,45 @@
 #include <string.h>
 
 #define RECORD_UNITS (BSPZ_IMAGE_RECORD_MAX / BSPZ_IMAGE_UNIT)
-#define READ_OVER    1 /* units that nobody wants: reading them takes less than another call */
+#define READ_OVER    1 /* unwanted units that cost less to read than another call */
 
-/* Units of a record that lie side by side in memory and are used in the same way. */
+/* Units of a record that are adjacent in memory and treated alike. */
 struct extent {
     uint64_t address;
     uint32_t first, count; /* of the record's units */
-    bool wanted;           /* else: a newer image has them, or nobody wants them */
+    bool wanted;           /* else: a newer image has them, or they are not needed */
 };
 
-/* ... that are wanted, lie within one region, and where they are put. */
+/* The part of an extent that lies within one region, and where it is put. */
 struct part {
     uint64_t address;
     unsigned char *to;
     uint32_t first, count;
 };
 
-/* The units that one image holds, one after the other, and what the newest wants of them. */
+/* A walk through the units that one image holds, and which of them the newest needs. */
 struct holding {
     const struct bspz_image *image;
     const struct bspz_image *newest;
     uint64_t block;                   /* of image; end.blocks: there are no more */
-    uint32_t left;                    /* mask of the units of that block that have not come */
-    uint32_t wanted;                  /* mask of its units that come from here */
-    uint32_t later;                   /* ... that come from here or from a newer image */
+    uint32_t left;                    /* mask of the units of that block still to be found */
+    uint32_t wanted;                  /* mask of its units that come from this image */
+    uint32_t later;                   /* ... that come from this or a newer image */
     uint64_t hash;                    /* of the next unit */
-    uint64_t opposite;                /* the block of newest that is at or behind the present one */
-    uint64_t region;                  /* of newest: those before it lie below */
-    bspz_image_place_function *place; /* NULL: all are wanted, nowhere */
+    uint64_t opposite;                /* the first block of newest at or after the present one */
+    uint64_t region;                  /* of newest: all before it lie below */
+    bspz_image_place_function *place; /* NULL: all units are checked and none stored */
     void *context;
 
     /* The present record. */
     struct extent extents[RECORD_UNITS];
     uint32_t extent_count;
-    bool direct; /* may be read to its place as a whole */
+    bool direct; /* may be read into place as a whole */
     struct part parts[RECORD_UNITS];
     uint32_t part_count;
 };
 
-/* ---- The two tables ---------------------------------------------------------------------------
- */
+/* ---- The two tables -------------------------------------------------------------------------- */
 
 /* Compares the present block with what newest has at its address. */
 static void compare_opposite(struct holding *holding, uint64_t address)
@@ -80,7 +78,7 @@ static void compare_opposite(struct holding *holding, uint64_t address)
             holding->later |= bspz_block_mask(block) & 1u << unit;
 }
 
-/* Goes to the next block of which units are here, from index on. */
+/* Goes to the next block, from `index` on, of which this image holds units. */
 static void enter_block(struct holding *holding, uint64_t index)
 {
     const struct bspz_image *image = holding->image;
@@ -158,7 +156,7 @@ static int list_extents(struct holding *holding, const struct bspz_walk *walk,
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
-/* hash: that of the record's first unit. */
+/* hash: index of that of the record's first unit. */
 static int check_units(const struct holding *holding, const struct part *part, uint64_t hash,
                        const struct bspz_walk *walk, struct bspz_image_fault *fault)
 {
@@ -195,7 +193,7 @@ static int no_place(uint64_t address, struct bspz_image_fault *fault)
     return bspz_image_fail(fault, -EFAULT, 0, 0, "no place for the data at 0x%" PRIx64, address);
 }
 
-/* Lists where the units of an extent belong, which may be several regions. */
+/* Lists the places of the units of an extent, which may span several regions. */
 static int add_parts(struct holding *holding, const struct extent *extent,
                      const struct bspz_walk *walk, struct bspz_image_fault *fault)
 {
@@ -217,8 +215,8 @@ static int add_parts(struct holding *holding, const struct extent *extent,
     return 0;
 }
 
-/* Lists where the wanted units of a record belong; *whole: the place of all of it, if it has one.
- */
+/* Lists the places of the wanted units of a record; *whole: the place of the entire record, if it
+ * has one. */
 static int list_parts(struct holding *holding, const struct bspz_walk *walk, unsigned char **whole,
                       struct bspz_image_fault *fault)
 {
@@ -249,7 +247,7 @@ static int list_parts(struct holding *holding, const struct bspz_walk *walk, uns
     return status;
 }
 
-/* Of a record that is stored as it is: reads the parts to where they belong, several at once. */
+/* Reads the parts of an uncoded record into place, several at once. */
 static int read_parts(struct holding *holding, const struct bspz_walk *walk,
                       struct bspz_image_fault *fault)
 {
@@ -274,7 +272,7 @@ static int read_parts(struct holding *holding, const struct bspz_walk *walk,
     return 0;
 }
 
-/* Brings the wanted units of the record to where they belong. */
+/* Brings the wanted units of the record into place. */
 static int fetch_parts(struct holding *holding, const struct bspz_walk *walk, unsigned char *whole,
                        struct bspz_image_fault *fault)
 {
@@ -315,8 +313,8 @@ static int take_record(struct holding *holding, const struct bspz_walk *walk,
     return status;
 }
 
-/* Takes everything that newest wants from image; an image that nothing is wanted from is walked
- * too, for its digest. */
+/* Takes all units that newest needs from image; an image of which none are needed is walked, too,
+ * to check its digest. */
 static int take_image(const struct bspz_image *newest, const struct bspz_image *image,
                       bspz_image_place_function *place, void *context,
                       struct bspz_image_fault *fault)
@@ -386,12 +384,13 @@ static int check_chain(struct bspz_image *const *chain, uint32_t count, uint32_t
 
 /* ---- Hashes ---------------------------------------------------------------------------------- */
 
-/* Where the hashes of one image of a chain are, while the newest one's blocks are gone through. */
+/* The position among the hashes of one image of a chain during the walk through the newest one's
+ * blocks. */
 struct hash_place {
     uint64_t block, hash;
 };
 
-/* The hash of the unit in the image that holds it; NULL: it does not. */
+/* The hash of the unit in the image; NULL: the image does not hold it. */
 static const struct bspz_image_hash *
 find_hash(struct hash_place *place, const struct bspz_image *image, uint64_t address, uint32_t unit)
 {
@@ -409,9 +408,8 @@ find_hash(struct hash_place *place, const struct bspz_image *image, uint64_t add
     return NULL;
 }
 
-/* Goes through the hashes of all units that chain[0] describes: each must be in the image that is
- * said to hold it, and all together must be what the writer saw.  hashes: they are copied there,
- * unless NULL. */
+/* Walks the hashes of all units that chain[0] describes: each must be in the image that is said to
+ * hold it, and the hash of them all must be the writer's.  hashes: receives copies, unless NULL. */
 static int gather_hashes(struct bspz_image *const *chain, uint32_t count,
                          struct bspz_image_hash *hashes, uint32_t *index,
                          struct bspz_image_fault *fault)

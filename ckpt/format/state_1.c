@@ -2,7 +2,7 @@
  *
  * The newest image's blocks say for each saved unit which image of the chain holds it, and have one
  * hash for all units of a block.  Each image's records are walked once, in step with the units
- * expected from it: in the end each must have come, and each block must have its hash.
+ * expected from it: at the end each must have been found, and each block must have its hash.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,17 +14,17 @@
 
 #define MASK 0xffffu
 
-/* The units that are expected from one image, one after the other. */
+/* A walk through the units that are expected from one image. */
 struct wanted {
     const struct bspz_image *newest;
     uint32_t source;
     bool all;                  /* a record with other units is an error */
     uint64_t block;            /* index of the present one; newest->end.blocks when none is left */
     uint32_t unit;             /* of that block */
-    bool begun;                /* part of the present block has come */
+    bool begun;                /* part of the present block has been found */
     struct bspz_digest digest; /* of that part */
-    uint64_t region;           /* index: those before it lie below */
-    bspz_image_place_function *place; /* NULL: nowhere */
+    uint64_t region;           /* index: all before it lie below */
+    bspz_image_place_function *place; /* NULL: nothing is stored */
     void *context;
 };
 
@@ -56,7 +56,7 @@ static void enter_block(struct wanted *wanted, uint64_t block)
     wanted->begun = false;
 }
 
-/* How many of the bytes at the present address are wanted without a gap, in this block. */
+/* The number of contiguous wanted bytes from the present address on, within this block. */
 static size_t run_in_block(const struct wanted *wanted, size_t limit)
 {
     uint32_t mask = (uint32_t)(block_now(wanted)->where & MASK);
@@ -70,7 +70,7 @@ static size_t run_in_block(const struct wanted *wanted, size_t limit)
     return run;
 }
 
-/* The decoded bytes of a run within one block are there. */
+/* Takes the decoded bytes of a run within one block. */
 static int accept(struct wanted *wanted, const void *bytes, size_t size)
 {
     uint64_t where = block_now(wanted)->where, hash[2];
@@ -99,7 +99,7 @@ static int accept(struct wanted *wanted, const void *bytes, size_t size)
 
 /* ---- Where things go ------------------------------------------------------------------------- */
 
-/* Cuts length so that the run lies within one region; 0 when it begins in none. */
+/* Limits `length` so that the run lies within one region; 0 when it begins in none. */
 static size_t within_region(struct wanted *wanted, uint64_t address, size_t length)
 {
     const struct bspz_image *newest = wanted->newest;
@@ -116,7 +116,7 @@ static size_t within_region(struct wanted *wanted, uint64_t address, size_t leng
     return 0;
 }
 
-/* Copies a wanted run (which may cross blocks and regions) from where it was decoded. */
+/* Copies a wanted run (which may cross blocks and regions) from the decoded record. */
 static int deliver(struct wanted *wanted, const unsigned char *bytes, size_t size,
                    const struct bspz_walk *walk, struct bspz_image_fault *fault)
 {
@@ -145,7 +145,7 @@ static int deliver(struct wanted *wanted, const unsigned char *bytes, size_t siz
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* The bytes from the wanted unit on that are wanted without a gap, across blocks. */
+/* The number of contiguous wanted bytes from the wanted unit on, across blocks. */
 static size_t run_from_here(const struct wanted *wanted, size_t limit)
 {
     struct wanted ahead = {.newest = wanted->newest, .source = wanted->source};
@@ -156,7 +156,7 @@ static size_t run_from_here(const struct wanted *wanted, size_t limit)
     ahead.unit = wanted->unit;
     while (run < limit && !done(&ahead) && address_now(&ahead) == start + run) {
         run += run_in_block(&ahead, limit - run);
-        /* Only a block that ends with its last unit goes on in the next one. */
+        /* The run continues in the next block only if this one is wanted to its end. */
         uint64_t block = ahead.block + 1;
         while (block < ahead.newest->end.blocks &&
                ahead.newest->blocks_1[block].source != ahead.source)
@@ -168,7 +168,7 @@ static size_t run_from_here(const struct wanted *wanted, size_t limit)
     return run;
 }
 
-/* The whole record goes to one place: decoded there at once. */
+/* A record that goes to one place as a whole is decoded there directly. */
 static int take_directly(struct wanted *wanted, const struct bspz_walk *walk, bool *taken,
                          struct bspz_image_fault *fault)
 {
@@ -188,7 +188,7 @@ static int take_directly(struct wanted *wanted, const struct bspz_walk *walk, bo
                                                    : bspz_record_decode(walk, to, fault);
     if (status < 0)
         return status;
-    wanted->place = NULL; /* it is there */
+    wanted->place = NULL; /* the bytes are in place */
     status = deliver(wanted, to, section->raw, walk, fault);
     wanted->place = place;
     return status;

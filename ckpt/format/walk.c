@@ -53,7 +53,7 @@ static const char *data_complaint(struct bspz_walk *walk)
     return NULL;
 }
 
-/* Data, blocks and hashes mix; everything else comes in the order of the kinds. */
+/* Data, blocks and hashes alternate; all other sections come in the order of their kinds. */
 static unsigned order_of(uint16_t kind)
 {
     return kind == BSPZ_IMAGE_BLOCKS || kind == BSPZ_IMAGE_HASHES ? BSPZ_IMAGE_DATA : kind;
@@ -68,7 +68,7 @@ static bool kind_may_follow(const struct bspz_walk *walk, uint16_t kind)
     return order_of(kind) >= order_of(walk->kind);
 }
 
-/* Tables are stored as they are, but those of blocks may be packed like data. */
+/* Tables are uncoded, but those of blocks may be compressed like data. */
 static bool table_size_possible(const struct bspz_walk *walk)
 {
     const struct bspz_image_section *section = &walk->section;
@@ -99,7 +99,7 @@ static const char *section_complaint(struct bspz_walk *walk)
     return NULL;
 }
 
-/* The end was reached: is it what was met? */
+/* At the end section: compares its totals with those of the walk. */
 static int at_end(struct bspz_walk *walk, struct bspz_image_fault *fault)
 {
     const struct bspz_image *image = walk->image;

@@ -1,11 +1,12 @@
 /* writer.c - writes the image of a process; see image.h.
  *
  * Runs on a small stack in a process whose libc must not be touched: no allocation, no errno, no
- * stdio.  Small things gather in a buffer; large raw records go out from where they lie.
+ * stdio.  Small items are collected in a buffer; large uncoded records are written from their
+ * place.
  *
- * Each 4 KiB unit is hashed once and compared with the base.  Units that differ gather in records:
- * a long run of them is written from where it lies, short ones are copied together first, so that
- * scattered pages are not a section each.
+ * Each 4 KiB unit is hashed once and compared with the base.  Units that differ are collected in
+ * records: a long run of them is written from its place, short ones are first copied into one
+ * record, so that scattered pages do not take a section each.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,13 +17,13 @@
 
 #define OUT_SIZE      65536u
 #define ENTRIES_MAX   2048u /* of blocks or hashes in one section */
-#define PACK_UNIT     8u    /* blocks: what is packed is a multiple of 128 bytes */
-#define RUN_DIRECT    (BSPZ_IMAGE_RECORD_MAX / 2) /* bytes that are worth a record of their own */
+#define PACK_UNIT     8u    /* blocks: the input of the codec is a multiple of 128 bytes */
+#define RUN_DIRECT    (BSPZ_IMAGE_RECORD_MAX / 2) /* the least bytes worth a record of their own */
 #define BLOCK_ADDRESS (~(uint64_t)(BSPZ_IMAGE_BLOCK - 1))
 
 struct bspz_image_writer {
     struct bspz_image_config config;
-    int error; /* of the first failure */
+    int error; /* the first failure */
     enum bspz_image_kind stage;
     uint64_t salt;
     uint64_t offset; /* bytes produced so far */
@@ -35,17 +36,17 @@ struct bspz_image_writer {
     uint64_t last_key; /* tag, end of region, descriptor or end of data that came last */
     bool any_key;
 
-    /* The block whose units come now; where is 0 before the first one. */
+    /* The present block; its `where` is 0 before the first one. */
     struct bspz_image_block block;
     struct bspz_image_hash block_hashes[BSPZ_IMAGE_BLOCK_UNITS];
     uint32_t block_units;
-    /* Where the base's table is: everything before base_next lies below; base_hash counts the units
-     * before it.  base_block is the one at the present address, or NULL. */
+    /* The position in the base's table: all blocks before base_next lie below; base_hash counts the
+     * units before it.  base_block is the one at the present address, or NULL. */
     uint64_t base_next, base_hash;
     const struct bspz_image_block *base_block;
     uint64_t next_hash; /* units in config.next */
 
-    /* Units to be stored: a run that has not been written yet, where it lies, and behind other such
+    /* Units to be stored: a run that has not been written yet, by its place, and after it other
      * runs that were copied together. */
     uint64_t run_address, gathered_address;
     const unsigned char *run;
@@ -75,8 +76,7 @@ static int fail(struct bspz_image_writer *writer, int error)
     return writer->error;
 }
 
-/* ---- Bytes out ---------------------------------------------------------------------------------
- */
+/* ---- Bytes out ------------------------------------------------------------------------------- */
 
 static void flush(struct bspz_image_writer *writer)
 {
@@ -132,8 +132,7 @@ static void put_section(struct bspz_image_writer *writer, enum bspz_image_kind k
     put(writer, bytes, stored);
 }
 
-/* ---- The order of the calls --------------------------------------------------------------------
- */
+/* ---- The order of the calls ------------------------------------------------------------------ */
 
 static void flush_table(struct bspz_image_writer *writer)
 {
@@ -145,7 +144,7 @@ static void flush_table(struct bspz_image_writer *writer)
     writer->table_size = 0;
 }
 
-/* Makes the stage the present one; false when its time is over. */
+/* Makes `stage` the present one; false: a later stage has begun. */
 static bool enter(struct bspz_image_writer *writer, enum bspz_image_kind stage)
 {
     if (writer->error != 0)
@@ -162,7 +161,7 @@ static bool enter(struct bspz_image_writer *writer, enum bspz_image_kind stage)
     return writer->error == 0;
 }
 
-/* Whether key may follow what came before; next is the least that may come after it. */
+/* Whether `key` may follow the previous ones; `next` is the least that may follow it. */
 static bool ascend(struct bspz_image_writer *writer, uint64_t key, uint64_t next)
 {
     if ((writer->any_key && key < writer->last_key) || next < key) {
@@ -174,8 +173,7 @@ static bool ascend(struct bspz_image_writer *writer, uint64_t key, uint64_t next
     return true;
 }
 
-/* ---- Header and tables -------------------------------------------------------------------------
- */
+/* ---- Header and tables ----------------------------------------------------------------------- */
 
 bool bspz_image_may_extend(const struct bspz_image_table *table)
 {
@@ -252,7 +250,7 @@ static void add_entry(struct bspz_image_writer *writer, const void *entry, size_
     (*count)++;
 }
 
-/* The length of a path, also of none; more than the limit when it is longer. */
+/* The length of a path, 0 for none; of a too long one, more than the limit. */
 static size_t length_of(const char *path)
 {
     return path ? strnlen(path, BSPZ_IMAGE_PATH_MAX + 1) : 0;
@@ -292,8 +290,7 @@ int bspz_image_descriptor(struct bspz_image_writer *writer,
     return writer->error;
 }
 
-/* ---- Blocks and hashes -------------------------------------------------------------------------
- */
+/* ---- Blocks and hashes ----------------------------------------------------------------------- */
 
 static void put_blocks(struct bspz_image_writer *writer, const struct bspz_image_block *blocks,
                        uint32_t count, bool pack)
@@ -310,7 +307,7 @@ static void put_blocks(struct bspz_image_writer *writer, const struct bspz_image
     writer->end.blocks += count;
 }
 
-/* Tables of blocks resemble themselves, and pack to a tenth. */
+/* Tables of blocks are repetitive, and compress to a tenth. */
 static void flush_blocks(struct bspz_image_writer *writer)
 {
     uint32_t packed = writer->config.compress ? writer->block_count / PACK_UNIT * PACK_UNIT : 0;
@@ -354,7 +351,7 @@ static void end_block(struct bspz_image_writer *writer)
         writer->next_hash += writer->block_units;
     }
     if (next)
-        next->count++; /* beyond capacity: close will say that it is of no use */
+        next->count++; /* beyond the capacity: close will make it unusable */
     writer->block_units = 0;
     writer->blocks[writer->block_count++] = writer->block;
     writer->block.where = 0;
@@ -362,7 +359,7 @@ static void end_block(struct bspz_image_writer *writer)
         flush_blocks(writer);
 }
 
-/* Goes to the block at address, in the base's table, too. */
+/* Goes to the block at `address`, also in the base's table. */
 static void begin_block(struct bspz_image_writer *writer, uint64_t address)
 {
     const struct bspz_image_table *base = writer->config.base;
@@ -380,7 +377,8 @@ static void begin_block(struct bspz_image_writer *writer, uint64_t address)
         writer->base_block = &base->blocks[i];
 }
 
-/* The generation that already holds a unit just like this one; that of this image when none. */
+/* The generation of the image that holds the same unit already; that of this image when none
+ * does. */
 static uint32_t find_source(const struct bspz_image_writer *writer, uint32_t unit,
                             const struct bspz_image_hash *hash)
 {
@@ -396,7 +394,7 @@ static uint32_t find_source(const struct bspz_image_writer *writer, uint32_t uni
     return same ? bspz_block_source(block, unit) : own;
 }
 
-/* Notes the unit at bytes; true when it has to be stored. */
+/* Adds the unit at `bytes` to the tables; true: it has to be stored. */
 static bool note_unit(struct bspz_image_writer *writer, uint64_t address, const void *bytes)
 {
     uint32_t unit = (uint32_t)(address % BSPZ_IMAGE_BLOCK / BSPZ_IMAGE_UNIT);
@@ -417,8 +415,7 @@ static bool note_unit(struct bspz_image_writer *writer, uint64_t address, const 
     return store;
 }
 
-/* ---- Data --------------------------------------------------------------------------------------
- */
+/* ---- Data ------------------------------------------------------------------------------------ */
 
 static void put_record(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
                        size_t size)
@@ -442,7 +439,7 @@ static void flush_gathered(struct bspz_image_writer *writer)
     writer->gathered_size = 0;
 }
 
-/* The run has ended: what comes next lies elsewhere, or it is as long as a record may be. */
+/* Ends the run: the next unit is not adjacent, or the record is full. */
 static void end_run(struct bspz_image_writer *writer)
 {
     uint32_t size = writer->run_size;
@@ -490,8 +487,7 @@ int bspz_image_data(struct bspz_image_writer *writer, uint64_t address, const vo
     return writer->error;
 }
 
-/* ---- The end -----------------------------------------------------------------------------------
- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 static void fill_written(struct bspz_image_writer *writer)
 {

@@ -1,4 +1,4 @@
-/* place.c - how many processes, which host each lives on, which barriers are decided: the
+/* place.c - the number of processes, the host of each, the barriers that are decided: the
  * arithmetic of Processor Zero. */
 #include "coordinator/core/state.h"
 
@@ -25,8 +25,8 @@ static struct coord_host *in_order(struct coord *state, uint32_t first, uint32_t
     return &state->hosts[k <= first ? k - 1 : k];
 }
 
-/* How many processes each host gets: by slot those that come first are filled, else one after the
- * other gets one more; what is more than there are slots is spread in proportion to them. */
+/* Computes how many processes each host gets: hosts are filled in order, or get one more each in
+ * turn (by_node); processes beyond the number of slots are spread in proportion to them. */
 static void count_out(struct coord *state, uint32_t first, uint32_t processes)
 {
     uint64_t total = total_slots(state);
@@ -42,7 +42,7 @@ static void count_out(struct coord *state, uint32_t first, uint32_t processes)
             host->count = left < host->slots ? (uint32_t)left : host->slots;
         left -= host->count;
     }
-    /* A round for each process of the fullest host; what a division has left over is less than a
+    /* One round for each process of the fullest host; the remainder of a division is less than a
      * round. */
     while (left > 0)
         for (uint32_t k = 0; k < state->host_count && left > 0; k++) {
@@ -61,7 +61,7 @@ static void put(struct coord *state, uint32_t pid, struct coord_host *host)
     state->home[pid] = (uint16_t)(host - state->hosts);
 }
 
-/* Process by process, a host at a time or one of each host in turn; uses up the counts. */
+/* Assigns the processes in order, host by host or in turn; consumes the counts. */
 static void deal_out(struct coord *state, uint32_t first, uint32_t processes)
 {
     uint32_t pid = 0;
@@ -95,7 +95,7 @@ void coord_place(struct coord *state, uint32_t processes)
 
 /* ---- Again, from a snapshot ---- */
 
-/* For so many more processes. */
+/* The host with the least load after adding `more` processes. */
 static struct coord_host *least_loaded(struct coord *state, uint32_t more)
 {
     struct coord_host *best = &state->hosts[0];
@@ -109,7 +109,8 @@ static struct coord_host *least_loaded(struct coord *state, uint32_t more)
     return best;
 }
 
-/* Where the first of its group is that has a place: those with copies have, and those before it. */
+/* The host of the first process of its group that is placed: those with copies and lower pids
+ * are. */
 static struct coord_host *home_of_group(struct coord *state, uint32_t processes, uint32_t pid,
                                         const uint16_t *copy_on, const uint32_t *together)
 {
@@ -181,7 +182,7 @@ uint64_t coord_next_consult(uint64_t from, uint64_t every, uint64_t abort_at)
 {
     uint64_t next = COORD_NEVER;
     if (every > 0 && from < COORD_NEVER) {
-        uint64_t past = (from + 1) % every; /* the n-th barrier ends superstep n - 1 */
+        uint64_t past = (from + 1) % every; /* barrier n ends superstep n - 1 */
         uint64_t ahead = past > 0 ? every - past : 0;
         if (ahead < COORD_NEVER - from)
             next = from + ahead;

@@ -21,7 +21,7 @@ bool policy_knows(const struct policy_facts *facts)
     return facts->known || facts->costs.between_failures_ns > 0;
 }
 
-/* Whether the share of the time that snapshots may take counts. */
+/* Whether the bound on the overhead applies. */
 static bool is_bound(const struct policy_rule *rule, const struct policy_facts *facts)
 {
     return rule->bounded || !policy_knows(facts);
@@ -42,7 +42,7 @@ struct interval_model policy_model(const struct policy_facts *facts)
     };
 }
 
-/* As long as snapshots need to stay within the overhead. */
+/* The least interval that keeps snapshots within the overhead. */
 static uint64_t bound_ns(const struct policy_rule *rule, const struct policy_facts *facts)
 {
     double cost = (double)policy_cost_ns(&facts->costs);
@@ -87,15 +87,15 @@ static uint64_t left_ns(uint64_t now_ns, uint64_t from_ns, uint64_t interval_ns)
     return past < interval_ns ? interval_ns - past : 0;
 }
 
-/* What one more will cost.  The first is taken when the program has hardly begun, and often has
- * next to nothing to save yet: the one after it may turn out to be another matter. */
+/* The expected cost of the next snapshot.  The first is taken when the program has hardly begun,
+ * often with next to nothing to save: the second may cost far more. */
 static double expected_ns(const struct policy_facts *facts)
 {
     double cost = (double)policy_cost_ns(&facts->costs);
     return facts->counted < 2 ? 2 * cost : cost;
 }
 
-/* Until the time that has passed allows for one more. */
+/* The time until the overhead permits another snapshot. */
 static uint64_t affordable_ns(const struct policy_rule *rule, const struct policy_facts *facts)
 {
     double wanted = (double)facts->spent_ns + expected_ns(facts);
@@ -105,8 +105,8 @@ static uint64_t affordable_ns(const struct policy_rule *rule, const struct polic
     return left_ns(facts->now_ns, facts->begun_ns, needed);
 }
 
-/* The interval counts useful time: without what a snapshot costs after its resume.  Half a
- * superstep early, the barrier after is the nearer one. */
+/* The interval is useful time, without the costs of a snapshot after its resume.  Due half a
+ * superstep early, since the next barrier is then the nearer one. */
 static uint64_t optimum_left_ns(const struct policy_facts *facts)
 {
     struct interval_model model = policy_model(facts);

@@ -1,4 +1,4 @@
-/* devices.c - which names of devices and machines the Oxford BSP Toolset knew. */
+/* devices.c - the names of devices and machines of the Oxford BSP Toolset. */
 #include "lib/base/devices.h"
 
 #include <stddef.h>

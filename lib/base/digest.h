@@ -1,8 +1,7 @@
-/* digest.h - a number by which a stream of bytes is recognized, made while the bytes go by.
+/* digest.h - an incremental hash that identifies a stream of bytes.
  *
- * FNV-1a, 64 bits: the state is the digest, so it can be written down and continued later.  It finds
- * another file and an edited one; it is no protection against somebody who wants the same number.
- * About 1 ns per byte.
+ * FNV-1a, 64 bits: the state is the digest, so it can be stored and continued later.  It detects
+ * another or an edited file, but not a deliberate collision.  About 1 ns per byte.
  */
 #ifndef BASE_DIGEST_H
 #define BASE_DIGEST_H
@@ -10,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BSPZ_DIGEST_NOTHING UINT64_C(0xcbf29ce484222325) /* of no bytes */
+#define BSPZ_DIGEST_NOTHING UINT64_C(0xcbf29ce484222325) /* the digest of no bytes */
 #define BSPZ_DIGEST_UNKNOWN UINT64_C(0)
 
-/* Of what `digest` is of, and these bytes behind it; the unknown stays unknown. */
+/* The digest of the former bytes followed by these; an unknown digest stays unknown. */
 static inline uint64_t bspz_digest(uint64_t digest, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;

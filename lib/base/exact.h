@@ -1,7 +1,7 @@
-/* exact.h - structs that leave a process as they are: in an image, to another host, under a hash.
+/* exact.h - structs that are stored, sent or hashed byte by byte.
  *
- * Padding in them would be bytes that nobody set: equal structs would differ, and what memory held
- * before would be shown to others.  Between these two marks padding does not compile with gcc. */
+ * Padding in them would be uninitialised: equal structs would differ, and former contents of memory
+ * would leak.  Between these two marks gcc rejects padding. */
 #ifndef BSPZ_BASE_EXACT_H
 #define BSPZ_BASE_EXACT_H
 

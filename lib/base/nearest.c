@@ -1,4 +1,4 @@
-/* nearest.c - the word that was meant; see nearest.h. */
+/* nearest.c - the word most like a misspelled one; see nearest.h. */
 #include "lib/base/nearest.h"
 
 #include <string.h>
@@ -13,8 +13,7 @@ static int smallest(int a, int b, int c)
     return ab < c ? ab : c;
 }
 
-/* Insertions, deletions and changes of a letter that lead from one word, of that length, to the
- * other. */
+/* The number of insertions, deletions and changes of a letter between two words. */
 static int distance(const char *from, size_t from_length, const char *to)
 {
     int row[LENGTH_MAX];
@@ -45,7 +44,7 @@ struct bspz_nearest bspz_nearest_to(const char *word)
         .word = word, .length = strcspn(word, "="), .changes = FARTHEST + 1};
 }
 
-/* Less than the word must be changed: what is left of "-q" in "--np" is nothing. */
+/* Fewer changes than the word has letters: "--np" has nothing in common with "-q". */
 void bspz_nearest_offer(struct bspz_nearest *nearest, const char *candidate)
 {
     int changes = distance(nearest->word, nearest->length, candidate);

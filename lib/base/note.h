@@ -1,5 +1,4 @@
-/* note.h - what bspcc writes into a program for bsprun to find before the program runs: a note of
- * the ELF file, which survives strip(1).
+/* note.h - the ELF note that bspcc adds to a program for bsprun to read; it survives strip(1).
  *
  * Name "bspzero", type BSPZ_NOTE_CHECKPOINT, contents: seconds between snapshots (-fcheckpointing),
  * a 32-bit number.  Without the option there is no note. */

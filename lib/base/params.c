@@ -13,7 +13,7 @@ const struct bspz_params bspz_params_assumed = {.s = 10, .l = 3000, .g = 12, .n_
 
 static const char separators[] = " \t\r\n";
 
-/* The program around us may have chosen a locale with a decimal comma; the files have points. */
+/* The program may use a locale with a decimal comma; the files have points. */
 static bool parse_positive(const char *text, char **end, double *value)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -112,7 +112,7 @@ bool bspz_params_path(char *path, size_t size)
     return length >= 0 && (size_t)length < size;
 }
 
-/* Looks for this host, and for `*` beside it: a line of the host's own wins. */
+/* Looks for this host and for `*`: a line of the host's own wins. */
 static bool find_in_database(FILE *database, const char *host, int processes,
                              struct bspz_params *params)
 {

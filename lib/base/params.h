@@ -39,12 +39,12 @@ struct bspz_params_row {
 enum bspz_params_line { BSPZ_PARAMS_BLANK, BSPZ_PARAMS_ROW, BSPZ_PARAMS_MALFORMED };
 
 enum bspz_params_source {
-    BSPZ_PARAMS_ASSUMED, /* nothing known: values of a typical machine */
+    BSPZ_PARAMS_ASSUMED, /* unknown: values of a typical machine */
     BSPZ_PARAMS_DATABASE,
     BSPZ_PARAMS_ENVIRONMENT,
 };
 
-/* What is assumed about a machine that nobody has measured. */
+/* The default for a machine that was not measured. */
 extern const struct bspz_params bspz_params_assumed;
 
 /* Reads "s,l,g,n_half" (n_half may be left out).  All four must be positive.  *params changes only

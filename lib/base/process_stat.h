@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define BSPZ_STAT_LINE 1024u /* enough for a line */
+#define BSPZ_STAT_LINE 1024u /* room for any line */
 
 /* Fields by their numbers in proc(5). */
 enum bspz_stat_field {
@@ -19,13 +19,13 @@ enum bspz_stat_field {
 /* The line of the process; false: there is none, or it cannot be read. */
 bool bspz_stat_read(pid_t pid, char line[BSPZ_STAT_LINE]);
 
-/* Where the field begins, 3 or a later one; NULL: the line has none.  The second field, the name,
- * may contain anything, but ends with the last parenthesis.  Pure, and async-signal-safe. */
+/* The start of a field, 3 or greater; NULL: the line lacks it.  The second field, the name, may
+ * contain anything, but ends with the last parenthesis.  Pure, and async-signal-safe. */
 const char *bspz_stat_field(const char *line, int field);
-/* The same as a number; 0 where there is none.  What is below zero is no number here. */
+/* The same as a number; 0: missing or negative. */
 uint64_t bspz_stat_number(const char *line, int field);
 
-/* Whether the process has ended, and only waits for its parent. */
+/* Whether the process is a zombie or dead. */
 bool bspz_stat_is_dead(const char *line);
 
 #endif

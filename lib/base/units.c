@@ -21,7 +21,7 @@ static bool number_with_unit(const char *text, const struct unit *units, size_t 
                              double *value)
 {
     char *unit;
-    /* Neither a sign nor "inf" nor "0x10". */
+    /* Rejects signs, "inf" and "0x10". */
     if ((text[0] < '0' || text[0] > '9') && text[0] != '.')
         return false;
     if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))

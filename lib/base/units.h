@@ -7,8 +7,8 @@
 #define BSPZ_SECONDS_UNITS "ms, s, m, h, d"
 #define BSPZ_BYTES_UNITS   "k, M, G, T"
 
-/* A number and behind it, without a space, a unit: ms, s, m (minutes), h or d (days).  At least 0,
- * no sign.  False where it is none, or too large for a double. */
+/* Parses a number followed directly by a unit: ms, s, m (minutes), h or d (days).  At least 0, no
+ * sign.  False: malformed, or too large for a double. */
 bool bspz_seconds(const char *text, double *seconds);
 
 /* The same for bytes; k, M, G, T are powers of 1024; without a unit: bytes. */

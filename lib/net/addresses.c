@@ -89,7 +89,7 @@ socklen_t net_address_length(const struct sockaddr_storage *address)
 
 /* ---- This host ---------------------------------------------------------------------------- */
 
-/* Which of three passes shows the address: IPv4, IPv6, loopback; -1: it is of no use to others. */
+/* The pass in which the address is listed: IPv4, IPv6, loopback; -1: useless to others. */
 static int pass_of(const struct ifaddrs *interface)
 {
     const struct sockaddr *address = interface->ifa_addr;

@@ -17,7 +17,7 @@ int net_address_parse(const char *text, struct sockaddr_storage *address);
 /* Reads an address without a port ("10.0.0.1", "fd00::1").  Returns 0 or -EINVAL. */
 int net_address_of_host(const char *text, uint16_t port, struct sockaddr_storage *address);
 
-/* Writes an address with its port; an IPv4 address in IPv6's clothes is shown as IPv4. */
+/* Writes an address with its port; an IPv4-mapped IPv6 address is written as IPv4. */
 void net_address_text(const struct sockaddr_storage *address, char text[NET_ADDRESS_SIZE]);
 
 socklen_t net_address_length(const struct sockaddr_storage *address);

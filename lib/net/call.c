@@ -1,4 +1,4 @@
-/* call.c - calls the addresses of a peer until one leads to it.
+/* call.c - tries the addresses of a peer until one succeeds.
  *
  * Happy path:
  *   net_call; on_next starts the first address; its proof is done -> the other ones go, met().
@@ -102,8 +102,8 @@ static bool is_loopback(const struct sockaddr_storage *address)
                                          : IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-/* How far behind in the text: what is blocked is the cause, and silence its sign; that a peer on
- * another host is not on this one says nothing. */
+/* The position in the text: blocked addresses, a likely cause, come first, then silent ones; a
+ * failure of loopback for a peer on another host is irrelevant. */
 static unsigned rank_of(const struct attempt *attempt)
 {
     return 2u * is_loopback(&attempt->address) + !attempt->silent;

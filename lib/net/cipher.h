@@ -25,7 +25,7 @@ void cipher_seal_begin(struct cipher *cipher, const unsigned char *key, unsigned
 
 /* Seals a chunk: writes size + CIPHER_EXTRA bytes to `sealed`, which must not overlap it.  label:
  * bytes that travel in plain beside the chunk (a header) and must be given again to unseal it; may
- * be NULL.  last: nothing comes behind it. */
+ * be NULL.  last: nothing follows it. */
 void cipher_seal(struct cipher *cipher, const void *chunk, size_t size, const void *label,
                  size_t label_size, bool last, unsigned char *sealed);
 
@@ -34,8 +34,8 @@ void cipher_unseal_begin(struct cipher *cipher, const unsigned char *key,
                          const unsigned char *header);
 
 /* Unseals size bytes (with CIPHER_EXTRA); writes size - CIPHER_EXTRA to `chunk`, which must not
- * overlap them.  -EBADMSG: this is not the next chunk of the stream; nothing is to be believed any
- * more, and what chunk holds means nothing. */
+ * overlap them.  -EBADMSG: this is not the next chunk of the stream; the stream is invalid from now
+ * on, and the contents of chunk are undefined. */
 int cipher_unseal(struct cipher *cipher, const unsigned char *sealed, size_t size,
                   const void *label, size_t label_size, void *chunk, bool *last);
 

@@ -40,7 +40,7 @@ _Static_assert(NET_ROLE_COUNT *NET_PURPOSE_COUNT <= 32, "bits of `accepts`");
 
 static const unsigned char magic[8] = {'b', 's', 'p', 'z', 'e', 'r', 'o', 0xb5};
 
-/* What the listener says to a caller that has the key. */
+/* The listener's verdict for a caller that has the key. */
 enum verdict { ACCEPTED, OTHER_VERSION, NOT_TAKEN, NOT_THE_WANTED, VERDICT_COUNT };
 
 static void put_u32(unsigned char *to, uint32_t number)
@@ -279,7 +279,7 @@ static void make_reply(struct handshake *handshake, enum verdict verdict)
     send_message(handshake, reply, HANDSHAKE_REPLY);
 }
 
-/* The caller wants somebody else. */
+/* The caller wants another peer. */
 static void fail_for_place(struct handshake *handshake)
 {
     const unsigned char *wanted = handshake->hello + HELLO_WANTED;
@@ -346,7 +346,7 @@ void handshake_take(struct handshake *handshake, const void *bytes, size_t size)
         return;
     memcpy(handshake->incoming + handshake->received, bytes, size);
     handshake->received += size;
-    /* A stranger is seen by its first byte, and need not be waited for. */
+    /* A stranger is recognised by its first byte, without waiting for more. */
     size_t shown = handshake->received < sizeof(magic) ? handshake->received : sizeof(magic);
     if (handshake->incoming == handshake->hello && memcmp(handshake->hello, magic, shown) != 0) {
         fail(handshake, "it does not belong to this job");
@@ -366,7 +366,7 @@ void handshake_fail(struct handshake *handshake, const char *what)
 {
     if (handshake->state != HANDSHAKE_GOING)
         return;
-    /* A HELLO alone may be somebody else's, recorded. */
+    /* A HELLO alone may be a replayed recording. */
     if (handshake->listens)
         handshake->key_seen = false;
     if (!handshake->listens && handshake->received == 0 && handshake->outgoing_size == 0)

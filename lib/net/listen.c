@@ -1,4 +1,4 @@
-/* listen.c - takes connections and lets each prove itself.
+/* listen.c - accepts connections and authenticates them.
  *
  * Happy path:
  *   net_listen; on_incoming accepts what there is and starts a proof for each; on_proof -> met().
@@ -43,7 +43,7 @@ struct net_listener {
     struct net_proof **unproved; /* oldest first */
     unsigned count;
     unsigned char
-        crowd_key[crypto_shorthash_KEYBYTES]; /* so that nobody knows whose crowd is whose */
+        crowd_key[crypto_shorthash_KEYBYTES]; /* so that attackers cannot predict collisions */
 };
 
 static void on_incoming(uv_poll_t *poll, int status, int events);
@@ -131,7 +131,7 @@ static void on_rested(uv_timer_t *timer)
     uv_poll_start(&listener->poll, UV_READABLE, on_incoming);
 }
 
-/* Without a descriptor to spare the poll would report the same connection for ever. */
+/* Without a spare descriptor the poll would report the same connection for ever. */
 static void rest(struct net_listener *listener)
 {
     uv_poll_stop(&listener->poll);
@@ -158,7 +158,7 @@ static void welcome(struct net_listener *listener, int fd, const struct sockaddr
     proof->peer = *peer;
     net_address_text(peer, proof->address);
     listener->unproved[listener->count++] = proof;
-    /* Its HELLO is often there already; then it need not fear for its place. */
+    /* Its HELLO has often arrived already, and then it will not be dropped. */
     net_proof_step(proof);
 }
 

@@ -1,9 +1,8 @@
-/* meet.h - processes of a job find each other over TCP and prove what they are.
+/* meet.h - processes of a job connect over TCP and authenticate.
  *
- * One side listens, the other calls one of its addresses.  Both run the handshake
- * (handshake.h); then each gets the connected descriptor, who the peer is, and the keys of the
- * session.  What is done with the descriptor is their affair: net_open makes a connection for
- * messages of it, cipher.h seals bulk data.
+ * One side listens, the other calls one of its addresses.  Both run the handshake (handshake.h);
+ * then each gets the connected descriptor, who the peer is, and the keys of the session.  The
+ * descriptor is theirs: net_open makes a connection for messages of it, frames.h also sends blocks.
  *
  * All calls belong to the thread of the loop; SIGPIPE must be ignored.  Handlers are called from
  * the loop, never from inside a call of this interface, and may call anything of it.

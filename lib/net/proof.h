@@ -36,7 +36,7 @@ struct net_proof *net_proof_start(uv_loop_t *loop, int fd, const struct net_meet
 /* Does what can be done at once.  May call `done`. */
 void net_proof_step(struct net_proof *proof);
 
-/* The owner takes the descriptor, inside `done`. */
+/* Passes the descriptor to the owner, inside `done`. */
 void net_proof_take(struct net_proof *proof, struct net_meeting *meeting);
 
 /* Ends it without `done`. */

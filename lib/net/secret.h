@@ -1,9 +1,9 @@
-/* secret.h - the job's key in memory, and how it gets to an agent.
+/* secret.h - the job's key in memory, and its transfer to an agent.
  *
  * The key is made by bsprun and known to the processes of the job only.  It lies in memory that is
  * not swapped out (where limits permit), not in core dumps, and empty in forked processes.  It
  * travels in a JOIN message over the standard input of the program that starts an agent, never in
- * an argument or the environment, and to nobody else. */
+ * an argument or the environment, and to no other process. */
 #ifndef SECRET_H
 #define SECRET_H
 

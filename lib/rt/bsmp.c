@@ -12,14 +12,14 @@
 #include "lib/rt/rt.h"
 #include "lib/rt/warn.h"
 
-/* Sizes of tags: of sends issued now, as last set.  A message carries the size of its own. */
+/* Sizes of tags: for present sends, and as last set.  A message carries its own size. */
 static struct {
     int64_t sending, set;
     bool set_this_superstep; /* a set that changed the value */
-    bool look;               /* at what is sent: a warning may be due */
+    bool look;               /* check sends: a warning may be due */
 } tag;
 
-/* The first message left; source = nprocs when the queue is empty. */
+/* The first unread message; source = nprocs when the queue is empty. */
 static struct {
     int source;
     const struct bspz_chunk *chunk;
@@ -42,8 +42,8 @@ uint64_t bspz_queue_left(uint64_t *bytes)
     return queue.count;
 }
 
-/* Sends that the short way does not see: behind a set, and, where doubtful calls are told, those
- * that could give a tag although tags have no bytes. */
+/* Sends that need the slow path: after a set and, with warnings, those that could have a tag
+ * although tags have no bytes. */
 static void look_at_sends(void)
 {
     tag.look = tag.set_this_superstep || (bspz_rt.warn && tag.sending == 0);
@@ -56,7 +56,7 @@ void bspz_tag_shift(void)
     look_at_sends();
 }
 
-/* Finds the next message at or behind the queue's place; there is one. */
+/* Finds the next message at or after the queue's position; there is one. */
 static void settle(void)
 {
     while (!queue.chunk || queue.at >= (const char *)(queue.chunk + 1) + queue.chunk->used) {
@@ -80,8 +80,7 @@ void bspz_queue_swap(bool any_messages)
     if (!any_messages)
         return;
     for (int source = 0; source < bspz_rt.nprocs; source++) {
-        const struct bspz_chunk *messages =
-            bspz_incoming(source, bspz_rt.superstep, BSPZ_MESSAGES);
+        const struct bspz_chunk *messages = bspz_incoming(source, bspz_rt.superstep, BSPZ_MESSAGES);
 
         if (!messages)
             continue;
@@ -99,7 +98,7 @@ void bspz_queue_swap(bool any_messages)
 
 /* ---- Snapshots ---------------------------------------------------------------------------- */
 
-/* Visits what is left of the queue, stretch by stretch, and copies it to `to` unless that is NULL;
+/* Visits the rest of the queue, chunk by chunk, and copies it to `to` unless that is NULL; returns
  * the bytes. */
 static uint64_t walk_left(char *to)
 {
@@ -137,7 +136,7 @@ void bspz_queue_keep(void *memory)
     *chunk = (struct bspz_chunk){.used = walk_left((char *)(chunk + 1))};
 }
 
-/* The last chunk of the last source: nothing is looked for behind it. */
+/* Presented as the last chunk of the last source. */
 void bspz_queue_put_back(const void *memory)
 {
     const struct bspz_chunk *chunk = memory;
@@ -242,11 +241,12 @@ static BSPZ_COLD BSPZ_NORETURN void fail_send(int pid, const void *tag_at, ptrdi
 static BSPZ_COLD void look_at_send(const void *tag_at, int line, const char *file)
 {
     if (tag.set_this_superstep && bspz_rt.checks)
-        bspz_warn_later(BSPZ_WARN_TAG_SIZE, "bsp_send", line, file,
-                        "this message still has a tag of %lld bytes: the tag size %lld set in this "
-                        "superstep applies after the next bsp_sync (BSP_COMPAT=oxford applies it at "
-                        "once)",
-                        (long long)tag.sending, (long long)tag.set);
+        bspz_warn_later(
+            BSPZ_WARN_TAG_SIZE, "bsp_send", line, file,
+            "this message still has a tag of %lld bytes: the tag size %lld set in this "
+            "superstep applies after the next bsp_sync (BSP_COMPAT=oxford applies it at "
+            "once)",
+            (long long)tag.sending, (long long)tag.set);
     else if (tag_at && tag.sending == 0 && bspz_rt.warn)
         bspz_warn_later(BSPZ_WARN_TAG_UNUSED, "bsp_send", line, file,
                         "a tag is given, but the tag size is 0: no byte of it is sent "
@@ -314,7 +314,7 @@ static BSPZ_NOINLINE void send_any(int pid, const void *tag_at, const void *payl
     cursor->bytes += (uint64_t)nbytes;
 }
 
-/* Small messages, in lines that call nothing; all else elsewhere. */
+/* Small messages are handled here without calls; others elsewhere. */
 void bsp_send_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nbytes, int line,
                   const char *file)
 {
@@ -322,8 +322,8 @@ void bsp_send_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nb
 
     if (bspz_likely((uint64_t)nbytes <= SMALL && tag_bytes <= SMALL &&
                     (unsigned)pid < (unsigned)bspz_rt.nprocs && bspz_rt.life == BSPZ_LIFE_SPMD &&
-                    file == bspz_last_file.file && !tag.look &&
-                    (tag_at || tag_bytes == 0) && (payload || nbytes == 0))) {
+                    file == bspz_last_file.file && !tag.look && (tag_at || tag_bytes == 0) &&
+                    (payload || nbytes == 0))) {
         struct bspz_cursor *cursor = &bspz_cursors[BSPZ_MESSAGES][pid];
         struct bspz_message_record *message = (struct bspz_message_record *)cursor->tail;
         uint64_t tag_room = bspz_pad(tag_bytes, 16);
@@ -361,7 +361,7 @@ static inline void enter(enum bspz_call call, const char *function, int line, co
     bspz_note(call, bspz_here(file, line));
 }
 
-/* NULL says that a result is not wanted: then it need not fit. */
+/* A result that is not wanted (NULL) need not fit. */
 static void check_qsize(bool packets_fit, bool bytes_fit, int line, const char *file)
 {
     static const char function[] = "bsp_qsize";
@@ -473,7 +473,7 @@ static BSPZ_NOINLINE void move_any(void *payload, ptrdiff_t reception_nbytes, in
                   reception_nbytes);
     bytes = first_message()->bytes;
     if (bytes > (uint64_t)reception_nbytes) {
-        /* 0: it drops the message, and means to. */
+        /* A size of 0 drops the message on purpose. */
         if (bspz_rt.warn && reception_nbytes > 0)
             bspz_warn_later(BSPZ_WARN_CUT, function, line, file,
                             "the reception area of %td bytes is smaller than the payload of %llu "

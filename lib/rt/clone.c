@@ -1,10 +1,10 @@
 /* clone.c - one process becomes p.
  *
  * The caller of bsp_begin stays pid 0.  The others are made by a double fork: an intermediate
- * without exit signal forks them and ends, so that they are no children of the user's program: its
- * wait(), its SIGCHLD handler and its process table never notice.  Under bsprun the agent, a child
- * subreaper, becomes their parent.  Without bsprun the intermediate's child forks them and then
- * becomes the agent itself.
+ * without exit signal forks them and exits, so that they are not children of the user's program:
+ * its wait() and its SIGCHLD handler are not affected.  Under bsprun the agent, a child subreaper,
+ * becomes their parent.  Without bsprun the intermediate's child forks them and then becomes the
+ * agent itself.
  *
  * Happy path: LAYOUT -> every clone FORKED -> the agent holds all (HELD) -> intermediate reaped ->
  * every rank sets itself up (READY) -> RUN.
@@ -35,13 +35,13 @@
 #define AGENT_CHECK_MS 500
 #define VALGRIND_MOST  (UINT64_C(256) << 20) /* bytes of all outboxes together */
 
-/* A child that neither signals nor shows in wait(): clone without exit signal. */
+/* Forks a child without exit signal, which is invisible to wait(). */
 static pid_t fork_silently(void)
 {
     return (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
 }
 
-/* Whoever kills the intermediate leaves the job half made: that is an error, not a hang. */
+/* A killed intermediate leaves the job half made: an error, not a hang. */
 static void reap_intermediate(pid_t intermediate)
 {
     int status = 0;
@@ -73,7 +73,8 @@ static void open_signals(const struct signal_state *saved)
     sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
-/* A program that adopts orphans (PR_SET_CHILD_SUBREAPER) is not to get the clones for children. */
+/* A program that adopts orphans (PR_SET_CHILD_SUBREAPER) must not become the parent of the
+ * clones. */
 static int stop_adopting(void)
 {
     int adopts = 0;
@@ -83,7 +84,7 @@ static int stop_adopting(void)
     return adopts;
 }
 
-/* Each clone adopts as the program would have it. */
+/* Restores the program's setting in each clone. */
 static void go_on_adopting(int adopts)
 {
     if (adopts)
@@ -111,7 +112,7 @@ static void end_ranks_below(int pid)
 }
 
 /* Forks the ranks of this host but 0.  Returns true in each of them, false in the caller; a failure
- * is noted on the board and the ranks made so far are ended. */
+ * is written to the board and the ranks made so far are killed. */
 static bool fork_ranks(void)
 {
     int nprocs = bspz_rt.nprocs;
@@ -137,8 +138,8 @@ static bool fork_ranks(void)
     return false;
 }
 
-/* The intermediate ends only when the agent holds every clone: until then no process id of theirs
- * can be given to another process. */
+/* The intermediate exits only when the agent holds every clone: until then none of their process
+ * ids can be reused. */
 static BSPZ_NORETURN void run_intermediate(void)
 {
     struct bspz_board *board = bspz_rt.board;
@@ -154,8 +155,8 @@ static BSPZ_NORETURN void run_intermediate(void)
     _exit(0);
 }
 
-/* valgrind's search for leaks reads all that is mapped; here that would commit every page of every
- * outbox, more than the machine has. */
+/* valgrind's leak check reads all mapped memory; that would commit every page of all outboxes, more
+ * than the machine has. */
 static uint64_t most_under_valgrind(int nprocs, uint64_t most)
 {
     const char *preloaded = getenv("LD_PRELOAD");
@@ -179,14 +180,15 @@ static void map_board(int nprocs)
     board = bspz_board_map_rank(bspz_rt.board_fd, nprocs, most,
                                 bspz_rt.board->flags & BSPZ_BOARD_SNAPSHOTS);
     if (!board)
-        bspz_fail("bsp_begin", BSPZ_AT_BEGIN,
-                  errno == EAGAIN
-                      ? "no shared memory for %d processes (%s): the program locks its memory "
-                        "(mlockall), see ulimit -l"
-                      : "no address space for the shared memory of %d processes (%s): see ulimit -v "
-                        "and ulimit -f",
-                  nprocs, strerror(errno));
-    /* No second view, which would be foreign memory in a snapshot. */
+        bspz_fail(
+            "bsp_begin", BSPZ_AT_BEGIN,
+            errno == EAGAIN
+                ? "no shared memory for %d processes (%s): the program locks its memory "
+                  "(mlockall), see ulimit -l"
+                : "no address space for the shared memory of %d processes (%s): see ulimit -v "
+                  "and ulimit -f",
+            nprocs, strerror(errno));
+    /* A second mapping would count as foreign memory in a snapshot. */
     munmap(bspz_rt.board, BSPZ_BOARD_BYTES);
     bspz_rt.board = board;
     bspz_rt.nprocs = nprocs;
@@ -307,7 +309,7 @@ static void start_bare(pid_t first, const struct signal_state *saved)
         if (maker < 0)
             atomic_store(&bspz_rt.board->clone_error, errno);
         else
-            bspz_rt.board->agent_pid = maker; /* known before anybody waits for it */
+            bspz_rt.board->agent_pid = maker; /* known before any rank waits for it */
         _exit(0);
     }
     bspz_rt.board->agent_pid = getpid();

@@ -1,4 +1,4 @@
-/* context.c - the process context, and what was set for it from outside. */
+/* context.c - the process context, and its external settings. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

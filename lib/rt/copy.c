@@ -1,20 +1,20 @@
 /* copy.c - copying large blocks, past the cache and through it.
  *
- * The lines of an outbox still lie in the cache of the rank that read them last.  Plain stores have
- * to ask for their ownership: where cores have caches of their own, stores that pass the cache are
- * two to three times faster for the superstep as a whole; where two ranks share a cache they are
- * two times slower.  Which it is, a plain copy tells by its own speed.
+ * The lines of an outbox are still in the cache of the rank that read them last.  Plain stores have
+ * to acquire their ownership: if cores have separate caches, non-temporal stores are two to three
+ * times faster for the whole superstep; if two ranks share a cache they are two times slower.  The
+ * speed of a plain copy shows which is the case.
  *
  * The C library copies large blocks by the processor's string instruction.  On many processors that
- * is ten times slower where the target lies a little behind the source, counted modulo 4096 bytes:
- * and large arrays from malloc begin 16 bytes behind a page, records of an outbox a little more.
+ * is ten times slower if the target lies slightly above the source modulo 4096 bytes: and large
+ * arrays from malloc begin 16 bytes after a page boundary, records of an outbox a little more.
  */
 #include "lib/rt/outbox.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-#define SLOW_DISTANCE 64 /* with a string instruction; it begins to be fast again before that */
+#define SLOW_DISTANCE 64 /* with a string instruction; safely above the slow distances */
 
 void bspz_copy_cached(void *to, const void *from, uint64_t bytes)
 {
@@ -80,8 +80,8 @@ void bspz_copy_streaming(void *to, const void *from, uint64_t bytes)
 }
 #endif
 
-#define PROBE_MINIMUM   (16u << 10) /* a smaller copy is not worth looking at the clock twice */
-#define PLAIN_PER_NS    12 /* a plain copy of fewer bytes per nanosecond waits for others */
+#define PROBE_MINIMUM   (16u << 10) /* a smaller copy is not worth reading the clock twice */
+#define PLAIN_PER_NS    12 /* a plain copy with fewer bytes per nanosecond waits for other cores */
 #define STREAMED_BLOCKS 64 /* before a plain copy is tried again */
 
 void bspz_copy_block_in(void *to, const void *from, uint64_t bytes)

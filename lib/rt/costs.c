@@ -16,7 +16,7 @@ bool bspz_cost_bcast_in_two(const struct bspz_params *params, int nprocs, ptrdif
     return two < one;
 }
 
-/* The supersteps of an algorithm that needs log2 p of them, rounded up. */
+/* The supersteps of an algorithm with log2 p of them, rounded up. */
 static int doublings(int nprocs)
 {
     int steps = 0;
@@ -31,7 +31,7 @@ int bspz_cost_scan_steps(int nprocs)
     return doublings(nprocs);
 }
 
-/* Two more than log p where p is not a power of two. */
+/* Two more than log p if p is not a power of two. */
 int bspz_cost_fold_steps(int nprocs)
 {
     bool power_of_two = (nprocs & (nprocs - 1)) == 0;
@@ -39,7 +39,7 @@ int bspz_cost_fold_steps(int nprocs)
     return power_of_two ? doublings(nprocs) : doublings(nprocs) + 1;
 }
 
-/* One superstep there must be, also for a single process: it delivers what was sent before. */
+/* At least one superstep, even for a single process: it delivers earlier messages. */
 bool bspz_cost_in_steps(const struct bspz_params *params, int nprocs, int steps, ptrdiff_t n)
 {
     return steps > 0 &&

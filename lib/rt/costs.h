@@ -1,4 +1,4 @@
-/* costs.h - by the cost model, which algorithm of a collective operation is cheaper.
+/* costs.h - the cheaper algorithm of a collective operation, by the cost model.
  *
  * Pure: the operations ask with the parameters that all processes agreed on, the report of -stat
  * with those of its machine.  Sizes are in bytes, costs in flops.
@@ -13,10 +13,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A superstep in which a process sends so many messages of n bytes. */
+/* The cost of a superstep in which a process sends `messages` messages of n bytes. */
 double bspz_cost_superstep(const struct bspz_params *params, ptrdiff_t messages, ptrdiff_t n);
 
-/* bsp_bcast: deal out pieces and exchange them, rather than send everything from the root. */
+/* bsp_bcast: whether to scatter pieces and exchange them, rather than send everything from the
+ * root. */
 bool bspz_cost_bcast_in_two(const struct bspz_params *params, int nprocs, ptrdiff_t n);
 
 /* Supersteps of bsp_fold and bsp_scan when they combine partial results. */

@@ -19,9 +19,9 @@
 /* Two copies through the outbox are faster than one by the kernel, measured from 4 KiB to 64 MiB;
  * above, a direct copy saves the memory of the outbox. */
 #define DIRECT_MINIMUM  (UINT64_C(256) << 20)
-#define SCATTER_MAXIMUM 32          /* largest element of a scatter run */
+#define SCATTER_MAXIMUM 32 /* largest element of a scatter run */
 
-/* Which call at a line opened a record; bsp_put, bsp_hpput and bspstore may stand in one line. */
+/* The call and line that opened a record; bsp_put, bsp_hpput and bspstore may be in one line. */
 #define PUT_AT(line)    (line)
 #define HPPUT_AT(line)  (~(line))
 #define STORE_AT(line)  ((line) ^ 0x40000000)
@@ -59,7 +59,7 @@ static BSPZ_COLD BSPZ_NORETURN void fail_arguments(const char *function, int pid
     bspz_fail(function, line, file, "negative offset %td (for %td bytes)", offset, nbytes);
 }
 
-/* The checks all four calls share; true when there is something to do. */
+/* The checks common to all four calls; true: there is something to do. */
 static inline bool check(const char *function, int pid, const void *local, const char *local_name,
                          ptrdiff_t offset, ptrdiff_t nbytes, int line, const char *file)
 {
@@ -78,7 +78,7 @@ static inline bool check(const char *function, int pid, const void *local, const
 
 /* ---- Writing to the outbox ---------------------------------------------------------------- */
 
-/* Adds one element to the open run; the caller saw that there is room. */
+/* Adds one element to the open run; the caller has checked that there is room. */
 static inline void append_scatter(struct bspz_cursor *cursor, const void *src, uint64_t offset,
                                   uint64_t bytes)
 {
@@ -131,8 +131,8 @@ static BSPZ_NOINLINE void append_record(int pid, uint32_t slot_flags, const void
     }
 }
 
-/* Extends the open record when this put comes from the statement that opened it and continues it
- * or its run; false when it does not. */
+/* Extends the open record if this put comes from the statement that opened it and continues it or
+ * its run; else false. */
 static inline bool extend(struct bspz_cursor *cursor, const void *base, const void *src,
                           uint64_t offset, uint64_t bytes, int statement, const char *file)
 {
@@ -162,9 +162,9 @@ static BSPZ_COLD BSPZ_NORETURN void fail_huge(uint32_t slot_flags, uint64_t byte
               "%llu bytes are more than the memory of a process can be", (unsigned long long)bytes);
 }
 
-static inline __attribute__((always_inline)) void get_to_outbox(int pid, uint32_t slot_flags, bspz_position position,
-                                 uint64_t offset, void *dst, uint64_t bytes, int line,
-                                 const char *file)
+static inline __attribute__((always_inline)) void
+get_to_outbox(int pid, uint32_t slot_flags, bspz_position position, uint64_t offset, void *dst,
+              uint64_t bytes, int line, const char *file)
 {
     struct bspz_cursor *cursor = &bspz_cursors[BSPZ_REQUESTS][pid];
     struct bspz_request_record *last = cursor->last;
@@ -181,8 +181,8 @@ static inline __attribute__((always_inline)) void get_to_outbox(int pid, uint32_
             cursor->bytes += bspz_bytes_of(last->size);
         last = (struct bspz_request_record *)bspz_outbox_take(
             BSPZ_REQUESTS, pid, sizeof *last, bspz_drma_function(slot_flags, true), line, file);
-        *last = (struct bspz_request_record){slot_flags, position, offset,
-                                             bspz_size(bytes, bytes), (uint64_t)(uintptr_t)dst};
+        *last = (struct bspz_request_record){slot_flags, position, offset, bspz_size(bytes, bytes),
+                                             (uint64_t)(uintptr_t)dst};
         cursor->tail = (char *)(last + 1);
         cursor->last = last;
         if (cursor->next_destination > cursor->highest)
@@ -201,7 +201,7 @@ static inline __attribute__((always_inline)) void get_to_outbox(int pid, uint32_
 
 /* ---- The calls ---------------------------------------------------------------------------- */
 
-/* Every put but those that the first lines of bsp_put_cpp deal with. */
+/* All puts but those handled by the first lines of bsp_put_cpp. */
 static BSPZ_NOINLINE void put_any(int pid, const void *src, void *dst, ptrdiff_t offset,
                                   ptrdiff_t nbytes, int line, const char *file)
 {
@@ -219,8 +219,8 @@ static BSPZ_NOINLINE void put_any(int pid, const void *src, void *dst, ptrdiff_t
 }
 
 /* The first lines are for the commonest put by far: 8 bytes, from the statement that issued the
- * last one to this process, to the next place or as another element of a run to odd places.  They
- * call nothing, so that the compiler saves no registers for them. */
+ * last one to this process, to the next place or as another element of a scatter run.  They make no
+ * calls, so that the compiler saves no registers for them. */
 void bsp_put_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdiff_t nbytes, int line,
                  const char *file)
 {
@@ -250,7 +250,7 @@ void bsp_put_cpp(int pid, const void *src, void *dst, ptrdiff_t offset, ptrdiff_
     put_any(pid, src, dst, offset, nbytes, line, file);
 }
 
-/* Every get but those that the first lines of bsp_get_cpp deal with. */
+/* All gets but those handled by the first lines of bsp_get_cpp. */
 static BSPZ_NOINLINE void get_any(int pid, const void *src, ptrdiff_t offset, void *dst,
                                   ptrdiff_t nbytes, int line, const char *file)
 {
@@ -265,8 +265,8 @@ static BSPZ_NOINLINE void get_any(int pid, const void *src, ptrdiff_t offset, vo
     get_to_outbox(pid, slot, position, (uint64_t)offset, dst, (uint64_t)nbytes, line, file);
 }
 
-/* The first lines are for a get that continues the last one; like those of bsp_put_cpp, they call
- * nothing. */
+/* The first lines are for a get that continues the last one; like those of bsp_put_cpp, they make
+ * no calls. */
 void bsp_get_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdiff_t nbytes, int line,
                  const char *file)
 {
@@ -291,17 +291,16 @@ void bsp_get_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdiff_
     get_any(pid, src, offset, dst, nbytes, line, file);
 }
 
-/* May bytes go straight to or from the peer's memory now?  Its area is checked here, as nobody
- * else will; NULL = take the outbox. */
+/* Whether bytes may be copied directly to or from the peer's memory now.  Checks its area, as no
+ * owner does; NULL: use the outbox. */
 static const struct bspz_area *direct_area(int pid, uint32_t slot, uint64_t bytes)
 {
     const struct bspz_rank *peer = bspz_rank_of(bspz_rt.board, pid);
 
     if (!bspz_rt.direct || bytes < bspz_rt.direct_minimum || !bspz_is_here(bspz_rt.board, pid))
         return NULL;
-    /* BSP_COMPAT=oxford: the peer may not have come to its own push yet. */
-    if (bspz_areas[slot].state == BSPZ_SLOT_PUSHED ||
-        bspz_areas[slot].state == BSPZ_SLOT_CANCELLED)
+    /* BSP_COMPAT=oxford: the peer may not have reached its own push yet. */
+    if (bspz_areas[slot].state == BSPZ_SLOT_PUSHED || bspz_areas[slot].state == BSPZ_SLOT_CANCELLED)
         return NULL;
     if (atomic_load_explicit(&peer->applied, memory_order_acquire) < bspz_rt.superstep)
         return NULL;
@@ -320,7 +319,7 @@ static bool copy_direct(bool write, int pid, void *local, uint64_t remote, uint6
                              : process_vm_readv(ospid, &here, 1, &there, 1, 0);
 
         if (done <= 0) {
-            /* Not permitted here (Yama, seccomp, containers): the outbox serves from now on. */
+            /* Not permitted here (Yama, seccomp, containers): the outbox is used from now on. */
             bspz_rt.direct = false;
             return false;
         }
@@ -331,8 +330,8 @@ static bool copy_direct(bool write, int pid, void *local, uint64_t remote, uint6
     return true;
 }
 
-/* An unbuffered copy of bytes at `offset` of area `slot` of process `pid`: done when this is the
- * process itself or its memory can be reached now; false when the outbox must carry it. */
+/* Copies bytes unbuffered at `offset` of area `slot` of process `pid`, if this is the process
+ * itself or its memory is accessible now; false: the outbox must be used. */
 static bool copied_at_once(bool write, const char *function, int pid, uint32_t slot, void *local,
                            uint64_t offset, uint64_t bytes, bspz_position position)
 {

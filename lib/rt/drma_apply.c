@@ -14,8 +14,8 @@ const char *bspz_drma_function(uint32_t slot_flags, bool get)
     return slot_flags & BSPZ_PUT_HP ? "bsp_hpput" : "bsp_put";
 }
 
-/* A record does not lie inside the area.  Ends the job with the first of its calls that does not;
- * returns if they all do, as with BSP_COMPAT=oxford, where together they may reach two areas. */
+/* A record exceeds the area.  Ends the job with the first of its calls that does; returns if none
+ * does, as with BSP_COMPAT=oxford, where together they may reach two areas. */
 static BSPZ_COLD void check_each(const char *function, int caller, bspz_position position,
                                  const struct bspz_area *area, uint64_t offset, uint64_t size)
 {
@@ -48,8 +48,8 @@ static void serve_reader(int reader, const struct bspz_chunk *chunk)
                 !bspz_fits(bspz_rt.pid, area, record->offset, bytes))
                 check_each(bspz_drma_function(record->slot_flags, true), reader, record->position,
                            area, record->offset, record->size);
-            reply = bspz_outbox_take(BSPZ_REPLIES, reader, 8 + bspz_pad(bytes, 8), "bsp_sync", 0,
-                                     NULL);
+            reply =
+                bspz_outbox_take(BSPZ_REPLIES, reader, 8 + bspz_pad(bytes, 8), "bsp_sync", 0, NULL);
             memcpy(reply, &bytes, 8);
             bspz_copy_in(reply + 8, (const char *)(uintptr_t)(area->base + record->offset), bytes);
             cursor->tail = reply + 8 + bspz_pad(bytes, 8);
@@ -61,8 +61,7 @@ static void serve_reader(int reader, const struct bspz_chunk *chunk)
 void bspz_serve_gets(void)
 {
     for (int reader = 0; reader < bspz_rt.nprocs; reader++) {
-        const struct bspz_chunk *requests =
-            bspz_incoming(reader, bspz_rt.superstep, BSPZ_REQUESTS);
+        const struct bspz_chunk *requests = bspz_incoming(reader, bspz_rt.superstep, BSPZ_REQUESTS);
 
         if (requests)
             serve_reader(reader, requests);

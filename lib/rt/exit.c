@@ -1,17 +1,17 @@
-/* exit.c - a program that leaves the SPMD part by exit() and its like, without bsp_end. */
+/* exit.c - programs that leave the SPMD part by exit() or the like, without bsp_end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "lib/rt/rt.h"
 
-/* What the shell sees of `status`, which may be 256, is not to be 0. */
+/* The shell must not see a status, 256 say, as 0. */
 static int as_failure(int status)
 {
     return status & 0xff ? status : 1;
 }
 
-/* The program left without bsp_end.  Oxford's library took that for the end of the SPMD part,
+/* The program left without bsp_end.  Oxford's library treated that as the end of the SPMD part,
  * whatever the status. */
 static void left_inside(int status)
 {
@@ -36,9 +36,9 @@ static void at_exit(int status, void *unused)
         left_inside(status);
 }
 
-/* Without bsprun the status of process 0 is that of the job and goes to the shell directly.  So the
- * ways out that run no handler have to come by here; bspcc sees to that (link_object.c).  A child,
- * which may share our memory (vfork), leaves as it likes. */
+/* Without bsprun the status of process 0 is that of the job and goes to the shell directly.  So
+ * exits that run no handlers call this, too; bspcc arranges that (link_object.c).  A child, which
+ * may share our memory (vfork), is not affected. */
 static int status_at_once(int status)
 {
     if (bspz_rt.life != BSPZ_LIFE_SPMD || bspz_rt.pid != 0 || !bspz_rt.self ||
@@ -51,8 +51,7 @@ static int status_at_once(int status)
     return as_failure(status);
 }
 
-/* In the object that bspcc adds to a program: what status to leave with, NULL as long as libbsp is
- * not there. */
+/* In the object that bspcc adds to a program: maps the exit status; NULL until libbsp is loaded. */
 extern int (*bspz_exit_status)(int status) __attribute__((weak));
 
 void bspz_arm_exit_hook(void)

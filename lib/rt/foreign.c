@@ -1,5 +1,5 @@
-/* foreign.c - a program that was started by the launcher of MPI instead of bsprun.  Each of the
- * processes that mpirun starts would be a job of its own, which is seldom meant. */
+/* foreign.c - a program that was started by an MPI launcher instead of bsprun.  Each of the
+ * processes that mpirun starts would be a job of its own, which is seldom intended. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,13 +25,13 @@ static long number_in(const char *const *names)
 
 void bspz_hint_of_mpi(void)
 {
-    /* Open MPI, PMI (MPICH, Intel MPI), and a PMIx of which only the rank is known. */
+    /* Open MPI, PMI (MPICH, Intel MPI), and PMIx, which tells only the rank. */
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL};
     long size = number_in(sizes), rank = number_in(ranks);
     char text[200], count[32] = "several";
 
-    /* One of them speaks for all; that there is a second one is what tells where no size does. */
+    /* One of them warns for all; without a size, rank 1 proves that there are several. */
     if (size >= 0 ? size < 2 || rank != 0 : rank != 1)
         return;
     if (size >= 0)

@@ -1,7 +1,7 @@
-/* get_order.c - writes the results of this rank's gets as they were issued; see get_order.h.
+/* get_order.c - writes the results of this rank's gets in the order of issue; see get_order.h.
  *
- * Requests and replies are read owner by owner where that makes no difference (each owner's results
- * lie in a part of the memory of their own), else run by run.
+ * Requests and replies are read owner by owner if that makes no difference (the results from each
+ * owner lie in disjoint parts of memory), else run by run.
  */
 #include "lib/rt/get_order.h"
 
@@ -11,7 +11,7 @@
 
 #define RUN_WORDS     3u /* at most */
 
-#define FIRST_RUNS    128u /* so many need no memory of the outbox */
+#define FIRST_RUNS    128u /* up to so many need no memory of the outbox */
 #define BLOCK_MINIMUM (UINT64_C(4) << 10)
 #define BLOCK_MAXIMUM (UINT64_C(256) << 10)
 
@@ -22,7 +22,7 @@ struct block {
     uint64_t room;
 };
 
-/* Where the walk through one owner's requests and replies has come to. */
+/* The position in one owner's requests and replies. */
 struct place {
     const struct bspz_request_record *record, *record_end;
     const char *reply, *reply_end;
@@ -30,7 +30,7 @@ struct place {
     const struct bspz_chunk *chunk, *reply_chunk;
 } __attribute__((aligned(64)));
 
-/* The part of the memory that the results from one owner lie in: [from, to). */
+/* The part of memory of the results from one owner: [from, to). */
 struct stretch {
     uint64_t from, to;
 };
@@ -88,7 +88,7 @@ static void note(int owner, uint64_t bytes, const char *function, int line, cons
     }
 }
 
-/* Of what was issued before, no order can be seen: a run of each owner, in any order. */
+/* The order of earlier gets does not matter: notes one run of each owner. */
 static void note_all(const char *function, int line, const char *file)
 {
     for (int owner = 0; owner < bspz_rt.nprocs; owner++)
@@ -117,14 +117,14 @@ static int compare_stretches(const void *a, const void *b)
     return (one->from > other->from) - (one->from < other->from);
 }
 
-/* Whether what comes from different owners goes to different parts of the memory. */
+/* Whether results from different owners go to disjoint parts of memory. */
 static bool are_apart(void)
 {
     struct stretch *stretches = malloc((size_t)bspz_rt.nprocs * sizeof *stretches);
     uint64_t count = 0;
     bool apart = true;
 
-    if (!stretches) /* then the order is kept, whether it matters or not */
+    if (!stretches) /* then the order is kept in any case */
         return false;
     for (int owner = 0; owner < bspz_rt.nprocs; owner++) {
         const struct bspz_cursor *cursor = &bspz_cursors[BSPZ_REQUESTS][owner];
@@ -176,7 +176,7 @@ static inline void next_record(struct place *place, uint64_t bytes)
         enter_replies(place, bspz_next_chunk(place->reply_chunk));
 }
 
-/* What most short runs are. */
+/* The most frequent case of short runs. */
 static inline bool is_one_record(const struct place *place, uint64_t bytes)
 {
     return bytes > 0 && place->done == 0 && bytes == bspz_bytes_of(place->record->size);
@@ -188,7 +188,7 @@ static inline void write_record(struct place *place, uint64_t bytes)
     next_record(place, bytes);
 }
 
-/* Writes the next so many bytes of the owner's results; there are so many, in whole calls. */
+/* Writes the next `left` bytes of the owner's results, which are complete calls. */
 static void write_results(struct place *place, uint64_t left)
 {
     while (left > 0) {

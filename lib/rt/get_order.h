@@ -1,9 +1,10 @@
-/* get_order.h - in which order this rank's gets were issued, over all processes they come from.
+/* get_order.h - the order in which this rank's gets were issued, across all owners.
  *
- * Requests lie in one chain for each owner, in the order of issue within the chain; the results of
- * all of them are written in the order of issue, too.  While each get writes behind the one before,
- * as most programs have it, no order can be seen and none is noted.  From the first get on that
- * does not, the rank notes a *run* whenever a get asks another owner than the get before.
+ * Requests lie in one chain for each owner, in the order of issue; the results of all chains must
+ * be written in the order of issue, too.  As long as each get writes to higher addresses than the
+ * previous one, as in most programs, the order does not matter and is not noted.  From the first
+ * get on that does not, the rank notes a *run* whenever a get asks another owner than the previous
+ * get.
  */
 #ifndef BSPZ_RT_GET_ORDER_H
 #define BSPZ_RT_GET_ORDER_H
@@ -13,24 +14,23 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Gets in a row from one owner: its number, and how many bytes they are; those of longer ones
- * follow in the next two words.  Small, as there can be one for each get. */
+/* Consecutive gets from one owner: its number and the bytes; the bytes of longer runs are in the
+ * next two words.  Small, as there can be one for each get. */
 typedef uint32_t bspz_run;
 #define BSPZ_RUN_OWNER_BITS 12
 #define BSPZ_LONG_RUN       (UINT32_MAX >> BSPZ_RUN_OWNER_BITS)
 _Static_assert(BSPZ_MAX_PROCS <= 1 << BSPZ_RUN_OWNER_BITS, "a run names any process");
 
 struct bspz_get_order {
-    int owner;                  /* whom the last get of this superstep asked; -1: there was none */
+    int owner;                  /* owner of the last get of this superstep; -1: none */
     bool noting;                /* runs */
     struct bspz_cursor *cursor; /* of the requests to that owner; never NULL */
-    uint64_t asked_before;      /* of the owner, when the current run began */
-    bspz_run *next, *limit;     /* where the next run goes; behind `limit` there is no room */
+    uint64_t asked_before;      /* bytes asked of the owner when the present run began */
+    bspz_run *next, *limit;     /* place of the next run; end of the room */
 };
 extern struct bspz_get_order bspz_get_order;
 
-/* What was asked of the owner so far; a request that may yet be extended is not in cursor->bytes.
- */
+/* Bytes asked of the owner so far; cursor->bytes lacks the request that is still open. */
 static inline uint64_t bspz_bytes_asked(const struct bspz_cursor *cursor)
 {
     const struct bspz_request_record *record = cursor->last;
@@ -38,11 +38,11 @@ static inline uint64_t bspz_bytes_asked(const struct bspz_cursor *cursor)
     return cursor->bytes + (record ? bspz_bytes_of(record->size) : 0);
 }
 
-/* Notes the run that ends here, which has so many bytes, where that is not done in a moment: it is
- * long, there is no room, or nothing was noted yet. */
+/* The slow path of noting a run of `bytes` bytes: it is long, there is no room, or none was noted
+ * yet. */
 BSPZ_NOINLINE void bspz_get_note(uint64_t bytes, uint32_t slot_flags, int line, const char *file);
 
-/* Notes a get of `owner` whose result goes to `destination`; before its request is written. */
+/* Notes a get from `owner` whose result goes to `destination`, before its request is written. */
 static inline __attribute__((always_inline)) void
 bspz_get_issued(int owner, const void *destination, uint32_t slot_flags, int line, const char *file)
 {
@@ -66,7 +66,7 @@ bspz_get_issued(int owner, const void *destination, uint32_t slot_flags, int lin
     order->asked_before = bspz_bytes_asked(cursor);
 }
 
-/* Writes the results, in the order of issue wherever the order can be seen. */
+/* Writes the results, in the order of issue wherever that matters. */
 void bspz_collect_gets(void);
 
 /* The next superstep begins. */

@@ -11,9 +11,9 @@
 
 #define PAGE                UINT64_C(4096)
 #define FIRST_COMMIT        (UINT64_C(64) << 10)
-#define FIRST_COMMIT_ALL    (UINT64_C(4) << 20) /* of all ranks together */
+#define FIRST_COMMIT_ALL    (UINT64_C(4) << 20) /* sum over all ranks */
 #define COMMIT_STEP_MAXIMUM (UINT64_C(64) << 20)
-#define CALM_SUPERSTEPS     64 /* a half that stays below a quarter so long gives memory back */
+#define CALM_SUPERSTEPS     64 /* a half used below a quarter for so long frees memory */
 
 static uint64_t up_to_page(uint64_t bytes)
 {
@@ -27,8 +27,8 @@ static int try_to_allocate(int mode, const char *at, uint64_t bytes)
     return fallocate(bspz_rt.board_fd, mode, offset, (off_t)bytes) == 0 ? 0 : errno;
 }
 
-/* 0 or an errno.  Some kernels (Linux 6.1) stop at any signal and give back all they had: a timer
- * quicker than the call would stop it for ever, so the second attempt is made without signals. */
+/* 0 or an errno.  Some kernels (Linux 6.1) abort the call at any signal and free what was
+ * allocated: a fast timer would make it fail for ever, so the second attempt blocks signals. */
 static int allocate(int mode, const char *at, uint64_t bytes)
 {
     int error = try_to_allocate(mode, at, bytes);
@@ -50,7 +50,7 @@ int bspz_commit(const void *at, uint64_t bytes)
     return allocate(0, at, bytes);
 }
 
-/* How much more at once, so that it does not grow by pages: as much as there is. */
+/* The amount by which to grow: doubles the half. */
 static uint64_t step_of(const struct bspz_half *half)
 {
     uint64_t least = FIRST_COMMIT_ALL / (uint64_t)bspz_rt.nprocs & ~(PAGE - 1);
@@ -86,7 +86,7 @@ static int commit(struct bspz_half *half, unsigned k, uint64_t bytes)
     if (error)
         return error;
 #ifdef MADV_POPULATE_WRITE
-    /* One call is cheaper than a fault per page; where the kernel lacks it, faults do. */
+    /* One call is cheaper than a fault per page; without it the pages are faulted in. */
     madvise(half->stretch[k] + before, target - before, MADV_POPULATE_WRITE);
 #endif
     half->committed[k] = target;
@@ -107,7 +107,7 @@ int bspz_half_begin(struct bspz_half *half, int parity)
     return commit(half, 0, PAGE);
 }
 
-/* Moves top by `bytes`, that fit the present stretch; 0 or an errno. */
+/* Moves top by `bytes`, which fit the present stretch; 0 or an errno. */
 static int raise_top(struct bspz_half *half, uint64_t bytes)
 {
     uint64_t end = half->top + bytes - bspz_stretch_start(half->now);
@@ -152,7 +152,7 @@ uint64_t bspz_half_extend(struct bspz_half *half, const char *end, uint64_t leas
     return raise_top(half, least) == 0 ? least : 0;
 }
 
-/* Punches out what lies behind the place `keep`. */
+/* Frees the memory after place `keep`. */
 static void shrink_to(struct bspz_half *half, uint64_t keep)
 {
     half->all = 0;

@@ -1,7 +1,7 @@
-/* half.h - the memory of an outbox half: committed as it grows, given back when it was large once.
+/* half.h - the memory of an outbox half: committed as it grows, freed when no longer needed.
  *
- * A half is taken from its start to its end, in places counted through its stretches.  Memory is
- * committed (fallocate) before it is touched: running out is an error, never SIGBUS.
+ * A half is allocated from its start to its end, in places numbered across its stretches.  Memory
+ * is committed (fallocate) before it is touched: running out is an error, never SIGBUS.
  */
 #ifndef BSPZ_RT_HALF_H
 #define BSPZ_RT_HALF_H
@@ -17,34 +17,33 @@ struct bspz_half {
     uint64_t committed[BSPZ_STRETCHES]; /* bytes of the stretch backed by memory */
     uint64_t all;                       /* bytes committed in all */
     unsigned now;                       /* the stretch that is being filled, */
-    char *origin;                       /* where place 0 would be if it reached so far, */
+    char *origin;                       /* address of place 0 extrapolated from it, */
     uint64_t end;                       /* and its end */
     uint64_t top;                       /* first free place */
-    uint64_t peak;                      /* largest top since `calm` began */
+    uint64_t peak;                      /* highest top since `calm` began */
     unsigned calm;                      /* supersteps since top was above a quarter of all */
 };
 
-/* Commits memory of the board, anywhere in it; 0 or an errno. */
+/* Commits any memory of the board; 0 or an errno. */
 int bspz_commit(const void *at, uint64_t bytes);
 
-/* This rank's half of the parity, with a first little memory; 0 or an errno. */
+/* Begins this rank's half of the parity, with a little memory; 0 or an errno. */
 int bspz_half_begin(struct bspz_half *half, int parity);
 
-/* One piece of at least `least` and at most *bytes, which becomes its size; NULL with *error when
- * there is no memory.  All sizes are multiples of 16. */
+/* Allocates a piece of at least `least` and at most *bytes, which is set to its size; NULL and
+ * *error: no memory.  All sizes are multiples of 16. */
 void *bspz_half_take(struct bspz_half *half, uint64_t least, uint64_t *bytes, int *error);
 
-/* The same behind `end`, if the last piece ends there; the size of what was taken, or 0. */
+/* Extends the last piece, if it ends at `end`; returns the added size, or 0. */
 uint64_t bspz_half_extend(struct bspz_half *half, const char *end, uint64_t least, uint64_t most);
 
-/* Counts how long a large half is hardly used, and gives memory back that was not needed for a
- * while. */
+/* Frees memory of a large half that was hardly used for a while. */
 void bspz_half_give_back(struct bspz_half *half);
 
 #define BSPZ_HALF_SMALL (UINT64_C(256) << 10) /* a smaller half keeps its memory */
 
-/* A stretch begins with a page, large arrays from malloc a little behind one, and copies between
- * places that differ by a little modulo pages are slow: see copy.c. */
+/* A stretch begins at a page boundary, large arrays from malloc slightly after one, and copies
+ * between addresses that differ slightly modulo the page size are slow: see copy.c. */
 #define BSPZ_HALF_SKEW  512u
 
 static inline void bspz_half_enter(struct bspz_half *half, unsigned k)
@@ -57,7 +56,7 @@ static inline void bspz_half_enter(struct bspz_half *half, unsigned k)
     half->end = start + bspz_stretch_bytes(&bspz_rt.board->layout, k);
 }
 
-/* Empties it: nobody may read it any more. */
+/* Empties it; no rank may still read it. */
 static inline void bspz_half_reset(struct bspz_half *half)
 {
     if (half->all > BSPZ_HALF_SMALL)

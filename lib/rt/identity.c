@@ -1,5 +1,5 @@
-/* identity.c - the two variables that old programs read instead of calling bsp_pid; bsp.h shows
- * them read-only, so they are defined where that header is not seen. */
+/* identity.c - the two variables that old programs read instead of calling bsp_pid; bsp.h declares
+ * them read-only, so they are defined in a file that does not include it. */
 #include "lib/rt/rt.h"
 
 __attribute__((visibility("default"))) int _bsp_pid = -1;

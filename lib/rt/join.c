@@ -1,4 +1,5 @@
-/* join.c - how a process becomes one of its agent: it ends with it, and runs where it says. */
+/* join.c - attaches a process to its agent: it dies with the agent, and runs on the core that the
+ * agent assigns. */
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -27,8 +28,8 @@ void bspz_wait_past(_Atomic uint32_t *word, uint32_t value)
     }
 }
 
-/* A clone dies with its agent.  Asked for only now: while the intermediate was its parent, the
- * intermediate's end would have killed it. */
+/* A clone dies with its agent.  Set only now: earlier, the end of the intermediate, its parent,
+ * would have killed it. */
 static void die_with_parent(void)
 {
     pid_t parent = getppid();
@@ -63,7 +64,7 @@ void bspz_join_agent(void)
         die_with_parent();
         setpgid(0, 0);
     }
-    /* Where Yama restricts direct copies to descendants, the agent's are allowed: all ranks. */
+    /* Where Yama restricts direct copies to descendants, this permits the agent's: all ranks. */
     prctl(PR_SET_PTRACER, bspz_rt.board->agent_pid);
     bind_to_core(atomic_load(&bspz_rt.self->core));
 }

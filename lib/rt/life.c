@@ -1,4 +1,4 @@
-/* life.c - bsp_init, bsp_begin, bsp_end, bsp_abort and what may be asked at any time. */
+/* life.c - bsp_init, bsp_begin, bsp_end, bsp_abort and the enquiry functions. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "lib/rt/outbox.h"
 #include "lib/rt/rt.h"
 
-/* Names it, so that a program that is linked with the static library has it. */
+/* The reference pulls bspz_attach into programs that link the static library. */
 void (*const bspz_before_main)(void) BSPZ_HIDDEN = bspz_attach;
 
 void bsp_init_cpp(void (*spmd)(void), int argc, char **argv, int line, const char *file)
@@ -45,7 +45,7 @@ static int limit(void)
     return bspz_rt.board ? bspz_rt.board->limit : bspz_limit_from_environment();
 }
 
-/* How many processes there will be, at most. */
+/* The greatest possible number of processes. */
 static int decide(int maxprocs)
 {
     return bspz_decide_nprocs(maxprocs, limit(),
@@ -64,7 +64,7 @@ static int check_most(int maxprocs)
 
 void bsp_begin_cpp(int maxprocs, int line, const char *file)
 {
-    int errno_before = errno; /* as bsp_sync, also in a process that is made of this one */
+    int errno_before = errno; /* preserved as in bsp_sync, also in the other processes */
 
     check_begin(maxprocs, line, file);
     bspz_rt.begin_line = line;
@@ -111,7 +111,7 @@ void bsp_end_cpp(int line, const char *file)
     bspz_signals_end();
 }
 
-/* "(pid  n)" as the toolset printed it, the text, a newline; whole in one write. */
+/* "(pid n)" as printed by the toolset, the text, a newline; in a single write. */
 static void print_abort(const char *format, va_list arguments)
 {
     char text[8192];

@@ -1,4 +1,4 @@
-/* link_options.h - what bspcc bakes into a program at link time (a generated object defines
+/* link_options.h - options that bspcc stores in a program at link time (a generated object defines
  * bspz_link_options; libbsp refers to it weakly and falls back to defaults). */
 #ifndef BSPZ_RT_LINK_OPTIONS_H
 #define BSPZ_RT_LINK_OPTIONS_H

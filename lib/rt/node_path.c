@@ -17,7 +17,7 @@ static bool usable(char *path, size_t size, const char *candidate)
     return access(path, X_OK) == 0;
 }
 
-/* LIBDIR/libbsp.so -> LIBDIR/../bin/bspnode; a static library finds the program instead. */
+/* LIBDIR/libbsp.so -> LIBDIR/../bin/bspnode; with a static library, the path of the program. */
 static bool beside_library(char *path, size_t size)
 {
     char candidate[4096];

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define FIRST_ROOM UINT64_C(1024) /* of a chain's first chunk, with its header */
-#define FIRST_ROOM_LEAST UINT64_C(64) /* a message of 16 bytes with a tag */
-#define ROOM_MAXIMUM (UINT64_C(256) << 10)
+#define FIRST_ROOM       UINT64_C(1024) /* of a chain's first chunk, with its header */
+#define FIRST_ROOM_LEAST UINT64_C(64)   /* for a message of 16 bytes with a tag */
+#define ROOM_MAXIMUM     (UINT64_C(256) << 10)
 
 struct bspz_cursor *bspz_cursors[BSPZ_KINDS];
 
 static struct bspz_half halves[2]; /* this rank's two; [superstep & 1] */
 static struct bspz_half *current;
-static uint64_t first_room; /* so that a little for everybody fits the first stretch */
-static int *dirty; /* destinations written to in this superstep */
+static uint64_t first_room; /* so that small data for all ranks fit the first stretch */
+static int *dirty;          /* destinations written to in this superstep */
 static int dirty_count;
 static bool *is_dirty;
 
@@ -28,7 +28,7 @@ static BSPZ_NORETURN void out_of_memory(uint64_t bytes, int error, const char *f
               (unsigned long long)bytes, (unsigned long long)current->top, strerror(error));
 }
 
-/* Pages of cursors that are never used stay unbacked: no memset, no huge pages. */
+/* Pages of unused cursors must stay unbacked: no memset, no huge pages. */
 static bool make_cursors(void)
 {
     size_t count = (size_t)bspz_rt.nprocs;
@@ -52,7 +52,7 @@ int bspz_outbox_begin_again(uint64_t superstep)
     if (!error)
         error = bspz_half_begin(&halves[1], 1);
     current = &halves[superstep & 1];
-    /* Where the others will enter what they wrote for this rank. */
+    /* The entries in which others announce what they wrote for this rank. */
     return error ? error : bspz_commit(bspz_entry_of(0, bspz_rt.pid, 0), row);
 }
 
@@ -98,17 +98,16 @@ void *bspz_outbox_memory(uint64_t least, uint64_t *bytes, const char *function, 
     return taken;
 }
 
-/* The chunk at the end of the used part can simply become longer. */
+/* Extends the chunk, if it is at the end of the used part. */
 static bool extend_in_place(struct bspz_cursor *cursor, uint64_t least, uint64_t most)
 {
-    uint64_t bytes =
-        cursor->chunk ? bspz_half_extend(current, cursor->limit, least, most) : 0;
+    uint64_t bytes = cursor->chunk ? bspz_half_extend(current, cursor->limit, least, most) : 0;
 
     cursor->limit += bytes;
     return bytes > 0;
 }
 
-/* Behind the header there will be room for `least` and, if there is, for `most`. */
+/* Makes a chunk with room after its header for `least` and, if available, `most` bytes. */
 static void new_chunk(struct bspz_cursor *cursor, uint64_t least, uint64_t most,
                       const char *function, int line, const char *file)
 {
@@ -156,8 +155,8 @@ void bspz_outbox_forget_statements(void)
         bspz_cursors[BSPZ_PUTS][dirty[i]].file = NULL;
 }
 
-char *bspz_outbox_room(enum bspz_kind kind, int to, uint64_t bytes, const char *function,
-                       int line, const char *file)
+char *bspz_outbox_room(enum bspz_kind kind, int to, uint64_t bytes, const char *function, int line,
+                       const char *file)
 {
     struct bspz_cursor *cursor = &bspz_cursors[kind][to];
     const uint64_t unit = kind == BSPZ_MESSAGES ? 16 : 8;
@@ -184,7 +183,7 @@ char *bspz_outbox_room(enum bspz_kind kind, int to, uint64_t bytes, const char *
     return cursor->tail;
 }
 
-/* Closes the chain and enters where it begins; returns the flag if there is one. */
+/* Closes the chain and stores its start; returns the flag if the chain is not empty. */
 static uint32_t seal_chain(const struct bspz_cursor *cursor, uint64_t *first, uint32_t flag)
 {
     struct bspz_chunk *head;
@@ -227,7 +226,7 @@ void bspz_outbox_seal_replies(uint64_t superstep)
 
         if (!bspz_cursors[BSPZ_REPLIES][to].chunk)
             continue;
-        /* The reader may be looking here for requests at this moment. */
+        /* The reader may be reading the entry for requests now. */
         if (atomic_load_explicit(&entry->stamp, memory_order_relaxed) != superstep + 1)
             memset(entry->first, 0, sizeof entry->first);
         seal_chain(&bspz_cursors[BSPZ_REPLIES][to], &entry->first[BSPZ_REPLIES], 0);

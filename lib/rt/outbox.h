@@ -1,12 +1,12 @@
-/* outbox.h - where a rank writes its communication, and how the others read it.
+/* outbox.h - where a rank writes its communication, and how others read it.
  *
  * Each rank has two outbox halves, used by parity of the superstep: what was written in superstep
  * s is read during the sync of s and (messages, in place) during superstep s+1, and overwritten
  * not before s+2, when everybody has arrived at barrier s+1.  So no barrier ends a superstep.
  *
- * A half holds chunks.  What is for one destination and of one kind is a chain of them with records
- * in the order issued; the directory, sorted by destination, has an entry for every pair of ranks
- * that says where the chains begin.  Offsets count from the start of the board.
+ * A half holds chunks.  Records for one destination and of one kind form a chain of chunks, in the
+ * order issued; the directory, sorted by destination, has an entry for every pair of ranks that
+ * says where the chains begin.  Offsets count from the start of the board.
  */
 #ifndef BSPZ_RT_OUTBOX_H
 #define BSPZ_RT_OUTBOX_H
@@ -22,8 +22,8 @@
 
 /* A put: header, data padded to 8.  Puts of one size and statement that continue each other share a
  * record: its data are theirs, `size` says how long each was.  SCATTER: `offset` is the size of one
- * element and the data are pairs (offset, element padded to 8): runs of equal small puts to odd
- * places. */
+ * element and the data are pairs (offset, element padded to 8): runs of small puts of one size to
+ * scattered places. */
 struct bspz_put_record {
     uint32_t slot_flags;
     bspz_position position;
@@ -67,21 +67,22 @@ struct bspz_message_record {
 /* The writing end of one channel, private to the rank.  A put record that is being extended is
  * *open*: its size, and with it the channel's, is written when it is closed. */
 struct bspz_cursor {
-    char *tail;           /* next free byte */
-    char *limit;          /* end of the chunk */
-    uint64_t next_offset; /* what offset would continue it; of an open put: minus its tail */
-    const void *base;     /* of the statement that opened it: what it gave as the area, */
+    char *tail;  /* next free byte */
+    char *limit; /* end of the chunk */
+    uint64_t
+        next_offset;  /* offset that would continue the record; of an open put: minus its tail */
+    const void *base; /* of the statement that opened it: its area argument, */
     union {
         const char *file; /* its file */
-        uint64_t lowest;  /* of requests: where their results go, up to `highest`, */
+        uint64_t lowest;  /* for requests: range of the results, up to `highest`, */
     };
-    int statement;        /* and its line, see PUT_AT in drma.c; together slot and position */
-    uint32_t element;     /* size of the elements of an open scatter run, or BSPZ_RUN_OF */
+    int statement;    /* its line, see PUT_AT in drma.c; slot and position follow from these */
+    uint32_t element; /* size of the elements of an open scatter run, or BSPZ_RUN_OF */
     union {
-        uint64_t where;   /* what the statement notes, see bspz_note */
-        uint64_t highest; /* but for the last record */
+        uint64_t where;   /* of the statement, for bspz_note */
+        uint64_t highest; /* without the last record */
     };
-    void *last;           /* last record, to be extended; NULL = none in this chunk */
+    void *last; /* last record, to be extended; NULL = none in this chunk */
     uint64_t next_destination;
     struct bspz_chunk *chunk;
     uint64_t count, bytes;
@@ -90,8 +91,8 @@ struct bspz_cursor {
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct bspz_cursor) == 128, "found by a shift");
 
-/* cursor->element of puts of n bytes that continue each other: 0 for the commonest size, for which
- * bsp_put has a short way. */
+/* cursor->element of puts of n bytes that continue each other: 0 for the most common size, for
+ * which bsp_put has a fast path. */
 #define BSPZ_RUN_OF(n) ((n) == 8 ? 0 : (n) < BSPZ_EACH_LIMIT ? 0x80000000u | (uint32_t)(n) : ~0u)
 static inline bool bspz_is_scatter(uint32_t element)
 {
@@ -101,7 +102,7 @@ static inline bool bspz_is_scatter(uint32_t element)
 extern struct bspz_cursor *bspz_cursors[BSPZ_KINDS]; /* [kind][destination] */
 
 void bspz_outbox_begin(void);
-/* On a board that is empty again, in a process whose outbox is empty too; 0 or an errno value. */
+/* Begins again on an empty board, with an empty outbox; 0 or an errno value. */
 int bspz_outbox_begin_again(uint64_t superstep);
 
 static inline struct bspz_entry *bspz_entry_of(int from, int to, uint64_t superstep)
@@ -111,15 +112,16 @@ static inline struct bspz_entry *bspz_entry_of(int from, int to, uint64_t supers
 
 /* Writes the size of the open put record, if there is one. */
 void bspz_outbox_close(struct bspz_cursor *cursor);
-/* No put may extend an open record by what its statement looked up before. */
+/* Invalidates what statements have looked up, so that no put extends an open record by it. */
 void bspz_outbox_forget_statements(void);
 
 /* Makes room for `bytes` at an address that is a multiple of 16 (`align16`) or 8, in the current
- * chunk or a new one, and returns it; the caller moves tail.  Ends the job when memory is out. */
+ * chunk or a new one, and returns it; the caller moves tail.  Ends the job when there is no
+ * memory. */
 char *bspz_outbox_room(enum bspz_kind kind, int to, uint64_t bytes, const char *function, int line,
                        const char *file);
 
-/* The same for kinds whose records keep the tail aligned, without a call while there is room. */
+/* The same, inline as long as there is room, for kinds whose records keep the tail aligned. */
 static inline char *bspz_outbox_take(enum bspz_kind kind, int to, uint64_t bytes,
                                      const char *function, int line, const char *file)
 {
@@ -145,7 +147,7 @@ const struct bspz_chunk *bspz_outbox_first(enum bspz_kind kind, int to);
 uint64_t bspz_outbox_bytes_out(void);
 /* Adds the payload of this superstep's puts and messages, own ones included. */
 void bspz_outbox_count(struct bspz_counters *counters);
-/* Turns to the other half; gives memory back that was not needed for a while. */
+/* Switches to the other half; frees memory that was not needed for a while. */
 void bspz_outbox_flip(uint64_t next_superstep);
 
 static inline struct bspz_chunk *bspz_chunk_at(uint64_t offset)
@@ -161,7 +163,7 @@ static inline const struct bspz_chunk *bspz_next_chunk(const struct bspz_chunk *
 }
 
 /* The chain that `from` wrote for this rank in `superstep`, NULL when it wrote none of this kind.
- * Acquire: an owner of areas may enter its replies while its own requests are looked for. */
+ * Acquire: an owner of areas may store replies while its requests are read. */
 static inline const struct bspz_chunk *bspz_incoming(int from, uint64_t superstep,
                                                      enum bspz_kind kind)
 {
@@ -177,7 +179,7 @@ static inline uint64_t bspz_pad(uint64_t bytes, uint64_t unit)
     return (bytes + unit - 1) & ~(unit - 1);
 }
 
-/* memcpy whose commonest size is an element of a numerical array. */
+/* memcpy, fast for the size of an element of a numerical array. */
 static inline void bspz_copy(void *to, const void *from, uint64_t bytes)
 {
     if (bytes == 8)
@@ -186,8 +188,8 @@ static inline void bspz_copy(void *to, const void *from, uint64_t bytes)
         memcpy(to, from, bytes);
 }
 
-/* copy.c: memcpy that is fast for any two addresses; memcpy by stores that pass the cache, followed
- * by a fence; and the choice between the two for a block that goes into an outbox. */
+/* copy.c: memcpy that is fast for any two addresses; memcpy by non-temporal stores, followed by a
+ * fence; and the choice between the two for a block that goes to an outbox. */
 void bspz_copy_cached(void *to, const void *from, uint64_t bytes);
 void bspz_copy_streaming(void *to, const void *from, uint64_t bytes);
 void bspz_copy_block_in(void *to, const void *from, uint64_t bytes);
@@ -206,7 +208,7 @@ static inline void bspz_copy_in(void *to, const void *from, uint64_t bytes)
         bspz_copy_block_in(to, from, bytes);
 }
 
-/* Copies out of an outbox: what is large would leave the cache before it is used. */
+/* Copies out of an outbox: large data would leave the cache before they are used. */
 static inline void bspz_copy_out(void *to, const void *from, uint64_t bytes)
 {
     if (bytes == 8)

@@ -1,4 +1,4 @@
-/* position.c - source positions as 32-bit numbers that any rank can turn back into text. */
+/* position.c - source positions as 32-bit numbers that any rank can convert to text. */
 #include <stdio.h>
 #include <string.h>
 

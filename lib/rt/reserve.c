@@ -28,7 +28,7 @@ int bspz_reserve_begin(void)
     return 0;
 }
 
-/* From `have` on, so that at least `need` bytes of the half are open. */
+/* The next size after `have` with at least `need` bytes of the half open. */
 static uint64_t next_size(uint64_t have, uint64_t need, uint64_t most)
 {
     uint64_t size = have > OPEN_LEAST / 2 ? 2 * have : OPEN_LEAST;

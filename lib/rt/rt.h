@@ -1,7 +1,7 @@
-/* rt.h - the one process context of libbsp and what its files offer each other.
+/* rt.h - the process context of libbsp and the interfaces of its files.
  *
  * Everything here runs in the user's process, on the user's one thread, and touches memory only.
- * Names start with bspz_ because the static library shares the user's name space.
+ * Names start with bspz_ because the static library shares the user's namespace.
  */
 #ifndef BSPZ_RT_RT_H
 #define BSPZ_RT_RT_H
@@ -18,23 +18,23 @@
 #include "lib/shm/barrier.h"
 #include "lib/shm/board.h"
 
-#define bspz_likely(x) __builtin_expect(!!(x), 1)
-#define bspz_unlikely(x) __builtin_expect(!!(x), 0)
-#define BSPZ_COLD __attribute__((cold, noinline))
-#define BSPZ_NOINLINE __attribute__((noinline))
-#define BSPZ_NORETURN __attribute__((noreturn))
+#define bspz_likely(x)    __builtin_expect(!!(x), 1)
+#define bspz_unlikely(x)  __builtin_expect(!!(x), 0)
+#define BSPZ_COLD         __attribute__((cold, noinline))
+#define BSPZ_NOINLINE     __attribute__((noinline))
+#define BSPZ_NORETURN     __attribute__((noreturn))
 #define BSPZ_PRINTF(f, a) __attribute__((format(printf, f, a)))
-#define BSPZ_HIDDEN __attribute__((visibility("hidden")))
+#define BSPZ_HIDDEN       __attribute__((visibility("hidden")))
 
 #pragma GCC visibility push(hidden)
 
-/* Where this process stands in the life of a BSP program. */
+/* The phases of the life of a BSP program. */
 enum bspz_life {
     BSPZ_LIFE_BEFORE,  /* bsp_begin not called */
     BSPZ_LIFE_SPMD,    /* between bsp_begin and bsp_end */
     BSPZ_LIFE_AFTER,   /* pid 0 past bsp_end */
     BSPZ_LIFE_INERT,   /* a process the user forked: not part of the job */
-    BSPZ_LIFE_LEAVING, /* on the way out because of a stop, an abort or an error */
+    BSPZ_LIFE_LEAVING, /* exiting because of a stop, an abort or an error */
 };
 
 /* The process context; one per process, written by the one thread that calls BSPlib. */
@@ -43,7 +43,7 @@ struct bspz_runtime {
     int pid;    /* BSP process number, -1 before bsp_begin */
     int nprocs; /* p; before bsp_begin 0 */
     uint64_t superstep;
-    uint64_t hidden; /* of these supersteps: inside collective operations */
+    uint64_t hidden;         /* number of these supersteps inside collective operations */
     uint64_t received_bytes; /* in the superstep being synchronised, from other ranks */
 
     /* The collective operation that the process is in; call 0: none. */
@@ -53,18 +53,19 @@ struct bspz_runtime {
         const char *file;
     } inside;
 
-    bool bare;        /* no bsprun above us */
-    bool oxford;      /* BSP_COMPAT=oxford */
-    bool checks;      /* library level 0 */
-    bool check_syncs; /* syncs at different lines are an error */
-    bool timing;      /* keep the nanosecond counters */
-    bool prof, stat;  /* write PROF.bsp, STAT.bsp */
-    bool warn;        /* BSP_WARN: doubtful calls are told, see warn.h */
-    bool tracing;     /* one of them, in the SPMD part: calls are counted one by one */
-    bool direct;      /* cross-process copies work so far */
-    uint64_t direct_minimum; /* bytes of an hp call from which on they are used */
+    bool bare;               /* without bsprun */
+    bool oxford;             /* BSP_COMPAT=oxford */
+    bool checks;             /* library level 0 */
+    bool check_syncs;        /* syncs at different lines are an error */
+    bool timing;             /* keep the nanosecond counters */
+    bool prof, stat;         /* write PROF.bsp, STAT.bsp */
+    bool warn;               /* BSP_WARN: warn of doubtful calls, see warn.h */
+    bool tracing;            /* prof or stat, in the SPMD part: calls are counted one by one */
+    bool direct;             /* cross-process copies work so far */
+    uint64_t direct_minimum; /* least bytes of an hp call for which they are used */
 
-    unsigned stream_blocks; /* blocks to copy past the cache before the next look, see copy.c */
+    unsigned
+        stream_blocks; /* blocks to copy by non-temporal stores before the next probe, see copy.c */
 
     uint32_t bound; /* 1 + the core that the agent has bound this process to; 0: none */
 
@@ -75,22 +76,22 @@ struct bspz_runtime {
     int begin_line; /* where bsp_begin was called */
     const char *begin_file;
 
-    /* What has to be done before the process leaves early: the files of a profile are completed with
-     * what there is.  Also from signal handlers.  NULL: nothing. */
+    /* Called before the process exits early, also in signal handlers: completes the files of a
+     * profile.  May be NULL. */
     void (*before_leaving)(void);
 
-    void (*spmd)(void); /* as given to bsp_init */
+    void (*spmd)(void); /* the argument of bsp_init */
     bool init_called;
 
-    uint64_t begin_ns;       /* monotonic clock at bsp_begin */
-    uint64_t begin_cpu_ns;   /* process clock at bsp_begin */
-    uint64_t dtime_ns;       /* last bsp_dtime */
-    uint64_t left_sync_ns;   /* end of the last bsp_sync, with timing */
+    uint64_t begin_ns;     /* monotonic clock at bsp_begin */
+    uint64_t begin_cpu_ns; /* process clock at bsp_begin */
+    uint64_t dtime_ns;     /* last bsp_dtime */
+    uint64_t left_sync_ns; /* end of the last bsp_sync, with timing */
 };
 
 extern struct bspz_runtime bspz_rt;
 
-/* Where this is in the shared memory. */
+/* The offset of an address in the shared memory. */
 static inline uint64_t bspz_offset_of(const void *at)
 {
     return (uint64_t)((const char *)at - (const char *)bspz_rt.board);
@@ -111,13 +112,13 @@ static inline void bspz_cut_short(void)
  * that fail together one prints its line. */
 BSPZ_NORETURN BSPZ_COLD void bspz_fail(const char *function, int line, const char *file,
                                        const char *format, ...) BSPZ_PRINTF(4, 5);
-/* The same for an error found by its victim: the place is another rank's. */
+/* The same for an error that the affected rank found: the place is another rank's. */
 BSPZ_NORETURN BSPZ_COLD void bspz_fail_for(const char *function, int pid, bspz_position position,
                                            const char *format, ...) BSPZ_PRINTF(4, 5);
-/* One line on stderr, same shape, and the job goes on. */
+/* One line on stderr in the same format; the job goes on. */
 BSPZ_COLD void bspz_warn(const char *function, int line, const char *file, const char *format, ...)
     BSPZ_PRINTF(4, 5);
-/* What the user must know is on stderr: no error of another rank needs to be printed. */
+/* A message has been printed on stderr: errors of other ranks need not be. */
 void bspz_has_spoken(void);
 /* The call is legal only in the SPMD part. */
 BSPZ_NORETURN BSPZ_COLD void bspz_fail_outside(const char *function, int line, const char *file);
@@ -129,12 +130,14 @@ bool bspz_checks(void);
 
 uint64_t bspz_cpu_ns(void);
 const struct bspz_link_options *bspz_options(void);
-/* What the environment variable BSP_PROCS says, 0 when unset; ends the program when it is bad. */
+/* The value of the environment variable BSP_PROCS, 0 when unset; ends the program when it is
+ * invalid. */
 int bspz_limit_from_environment(void);
-/* A number of bytes from the environment, or `standard` when unset; ends the program when it is bad. */
+/* A number of bytes from the environment, or `standard` when unset; ends the program when it is
+ * invalid. */
 uint64_t bspz_bytes_from_environment(const char *name, uint64_t standard);
 
-/* Tells the agent that this process ends the job by its own doing (ABORTED, FAILED, EXITED). */
+/* Tells the agent that this process itself ends the job (ABORTED, FAILED, EXITED). */
 void bspz_announce(enum bspz_rank_state state, int status);
 
 /* Sets the variables _bsp_pid and _bsp_nprocs. */
@@ -142,21 +145,21 @@ void bspz_show_identity(int pid, int nprocs);
 
 /* ---- environment.c ---- */
 
-/* In bsp_begin: ends the program when BSP_DEVICE or BSP_MACHINE name what it is not linked for. */
+/* In bsp_begin: ends the program when it is not linked for BSP_DEVICE or BSP_MACHINE. */
 void bspz_check_linked_for(void);
-/* Shows this process its number in its environment, as BSPTCP_PID. */
+/* Sets the environment variable BSPTCP_PID of this process to its number. */
 void bspz_export_pid(void);
 
 /* ---- leave.c ---- */
 
-/* Leaves as the agent's stop request says; the board must carry one, or the agent be gone. */
+/* Exits as the agent's stop request says; there must be one on the board, or the agent be dead. */
 BSPZ_NORETURN void bspz_leave(void);
-/* Another rank reports the error: wait for the agent's stop, then leave. */
+/* Another rank reports the error: waits for the agent's stop, then exits. */
 BSPZ_NORETURN void bspz_leave_when_stopped(void);
 
 /* ---- exit.c ---- */
 
-/* Arms the hook that notices exit() inside the SPMD part. */
+/* Installs the handler for exit() inside the SPMD part. */
 void bspz_arm_exit_hook(void);
 
 /* ---- stdio.c ---- */
@@ -165,16 +168,16 @@ void bspz_arm_exit_hook(void);
 void bspz_stdio_flush_all(void);
 /* Flushes stdout and stderr if anything is pending; at every sync at checking level. */
 void bspz_stdio_flush_output(void);
-/* Several hosts: waits until the agent has taken what was written (so that it knows in which
- * superstep), but not for long. */
+/* Several hosts: waits, for a limited time, until the agent has taken what was written, so that it
+ * knows the superstep. */
 void bspz_stdio_hand_over(void);
-/* Makes stdout keep lines whole while several processes write it; undone after bsp_end. */
+/* Makes stdout keep lines together while several processes write to it; undone after bsp_end. */
 void bspz_stdio_begin(void);
 void bspz_stdio_end(void);
 /* Descriptors of the agent's streams that this process keeps besides 0 to 2; how many. */
 #define BSPZ_RELAYS 4
 int bspz_stdio_relays(int fds[BSPZ_RELAYS]);
-/* In a restored process: those are gone. */
+/* In a restored process: forgets those, which no longer exist. */
 void bspz_stdio_forget_terminal(void);
 /* In a clone: /dev/null as stdin, no inherited unread input, private offsets of read-only files. */
 void bspz_stdio_clone(void);
@@ -188,40 +191,40 @@ void bspz_signals_end(void);
 
 /* ---- threads.c ---- */
 
-/* Gives an OpenMP pool back, whose threads then end; the next parallel region makes it anew. */
+/* Releases an OpenMP pool, whose threads then exit; the next parallel region makes a new one. */
 void bspz_release_pool(void);
-/* Before clones are made: the same, and waits for that; warns of other threads. */
+/* Before clones are made: the same, and waits for the threads to exit; warns of other threads. */
 void bspz_release_threads(int line, const char *file);
-/* In a clone: what the program had set for OpenMP, where a library forgets that. */
+/* In a clone: restores the program's OpenMP settings, if the library has lost them. */
 void bspz_put_back_pool(void);
 
 /* ---- clone.c ---- */
 
-/* One program per job: true for the first that comes to bsp_begin.  Another one, say the second of
- * a script that bsprun started, is a job of its own: then rt is as without bsprun. */
+/* One program per job: true for the first to call bsp_begin.  Another one, say the second of a
+ * script that bsprun started, is a job of its own: then rt is as without bsprun. */
 bool bspz_take_job(int maxprocs);
 /* Makes ranks 1..p-1; returns in every one of them and in the caller (as pid 0) with rt.pid set.
  * Under bsprun the clones are adopted by the agent; bare, the agent is started here, too. */
 void bspz_make_ranks(void);
 void bspz_make_ranks_bare(int maxprocs);
-/* In a program without bsprun: a line on stderr when mpirun has started several of it. */
+/* In a program without bsprun: prints a line on stderr when mpirun has started several of it. */
 void bspz_hint_of_mpi(void);
-/* The set-up every rank does itself once its agent holds it. */
+/* The set-up in every rank once its agent holds it. */
 void bspz_rank_setup(void);
 
 /* ---- attach.c ---- */
 
-/* Runs before main, by itself. */
+/* A constructor: runs before main. */
 void bspz_attach(void);
 
 /* ---- join.c ---- */
 
-/* A process that the agent holds (state HELD) becomes a rank of it: ends with it, runs where it
- * says. */
+/* Attaches a process that the agent holds (state HELD) to it: the process dies with it, and runs on
+ * the assigned core. */
 void bspz_join_agent(void);
-/* Says READY and waits for BSPZ_PHASE_RUN. */
+/* Sets READY and waits for BSPZ_PHASE_RUN. */
 void bspz_wait_to_run(void);
-/* Waits until *word has passed `value`; leaves when the job is stopped meanwhile. */
+/* Waits until *word exceeds `value`; exits when the job is stopped meanwhile. */
 void bspz_wait_past(_Atomic uint32_t *word, uint32_t value);
 
 /* ---- position.c ---- */
@@ -235,7 +238,7 @@ struct bspz_position_cache {
 };
 extern struct bspz_position_cache bspz_last_file;
 
-/* The position of a statement as 32 bits; the name is stored once per rank and file. */
+/* The position of a statement in 32 bits; the name is stored once per rank and file. */
 static inline bspz_position bspz_here(const char *file, int line)
 {
     if (bspz_likely(file == bspz_last_file.file))
@@ -246,10 +249,10 @@ static inline bspz_position bspz_here(const char *file, int line)
 /* "file:line" of a position of rank pid, into buffer. */
 const char *bspz_place(int pid, bspz_position position, char *buffer, size_t size);
 
-/* The collective operation that rank pid is in at the barrier all have come to, or 0. */
+/* The collective operation in which rank pid is at the barrier that all have reached, or 0. */
 enum bspz_call bspz_collective_of(int pid);
 
-/* Notes what this rank is doing, for the table of a job that hangs. */
+/* Records the present call of this rank, for the table of a job that hangs. */
 static inline void bspz_note(enum bspz_call call, bspz_position position)
 {
     atomic_store_explicit(&bspz_rt.self->where, (uint64_t)call << 32 | position,
@@ -260,16 +263,16 @@ static inline void bspz_note(enum bspz_call call, bspz_position position)
 
 /* ---- drma.c, drma_apply.c ---- */
 
-/* Puts and gets addressed by a statics' displacement from the Miller reference byte. */
+/* Puts and gets addressed by the displacement of a static from the Miller reference byte. */
 void bspz_put_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, int line,
                         const char *file);
 void bspz_get_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, int line,
                         const char *file);
-/* Marks the registration of base as one that any displacement may be used with. */
+/* Permits any displacement with the registration of `base`. */
 void bspz_register_reference(const void *base);
 
-/* Serves the gets asked of this rank; when everybody has, bspz_collect_gets (get_order.h) writes the
- * results of those it asked for. */
+/* Serves the gets from this rank; when all ranks have, bspz_collect_gets (get_order.h) writes the
+ * results of its own gets. */
 void bspz_serve_gets(void);
 /* Writes the puts of all ranks, ascending by source. */
 void bspz_apply_puts(void);
@@ -280,15 +283,14 @@ void bspz_drma_begin(void);
 void bspz_bsmp_begin(void);
 void bspz_queue_swap(bool any_messages);
 void bspz_queue_clear(void);
-/* The messages not read yet, behind a header, into memory that is aligned to 16: how many bytes that
- * takes, the copy, and the queue that goes on from such a copy, which stays in use until the next
- * swap. */
+/* Unread messages, after a header, in memory aligned to 16: the bytes they take, the copy, and a
+ * queue that continues from such a copy, which stays in use until the next swap. */
 uint64_t bspz_queue_left_bytes(void);
 void bspz_queue_keep(void *memory);
 void bspz_queue_put_back(const void *memory);
 /* tag sizes: a := b, b := c */
 void bspz_tag_shift(void);
-/* How many messages there are to be read; their bytes in *bytes unless that is NULL. */
+/* The number of unread messages; their bytes in *bytes unless that is NULL. */
 uint64_t bspz_queue_left(uint64_t *bytes);
 
 /* ---- sync.c ---- */
@@ -300,17 +302,18 @@ void bspz_sync_exit_barrier(void);
 /* A superstep ended by a Fortran program with a number (bspsync_number). */
 void bspz_sync_numbered(int number, int line, const char *file);
 
-/* Peak resident memory into the counters. */
+/* Stores the peak resident memory in the counters. */
 void bspz_count_memory(void);
 
 /* ---- trace.c ---- */
 
 void bspz_trace_begin(void);
-/* In bsp_sync, when all communication is done: counts it; pid 0 reads the previous superstep. */
+/* In bsp_sync, after all communication: counts it; pid 0 reads the records of the previous
+ * superstep. */
 void bspz_trace_superstep(uint64_t entered_ns, int line, const char *file);
-/* As the last act in bsp_sync: shows the superstep just completed to pid 0. */
+/* At the end of bsp_sync: publishes the record of the completed superstep for pid 0. */
 void bspz_trace_publish(void);
-/* In a process that goes on from a snapshot. */
+/* To be called in a restored process. */
 void bspz_trace_put_back(void);
 /* After the barrier of bsp_end: completes the files. */
 void bspz_trace_end(void);

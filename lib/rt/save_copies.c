@@ -1,11 +1,11 @@
-/* save_copies.c - what copies of a rank do in their first moments; see lib/shm/snap.h.
+/* save_copies.c - how copies of a rank start; see lib/shm/snap.h.
  *
  * A rank whose parent is the agent makes copies that are the agent's children, too, and does not
- * wait for anything.  Below a wrapper an intermediate makes them, and ends when the agent holds
- * them. All of it runs with signals blocked: announce in the rank, or in the intermediate, which
- * borrows its memory; enter in the copy; withdraw in the rank.  What can fail: the agent is gone or
- * wants no copy any more; the intermediate is killed: then the rank does without the copy, unless
- * the copy has gone ahead.
+ * wait.  Below a wrapper an intermediate makes them, and exits when the agent holds them.  Signals
+ * are blocked throughout: announce runs in the rank, or in the intermediate, which shares its
+ * memory; enter in the copy; withdraw in the rank.  What can fail: the agent is dead or no longer
+ * wants a copy; the intermediate is killed: then the rank does without the copy, unless the copy
+ * has begun its work.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 #define AGENT_CHECK_MS 500
 #define PARENT_GONE    SIGUSR1 /* blocked like all others, and never delivered */
 
-static bool is_beside;                  /* the next copy is the agent's child at once */
+static bool is_beside;                  /* the next copy is directly a child of the agent */
 static struct bspz_snap_process *place; /* of the next copy */
 
 struct bspz_snap *bspz_own_snap(void)
@@ -27,7 +27,7 @@ struct bspz_snap *bspz_own_snap(void)
     return bspz_snap_of(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid);
 }
 
-/* Until the agent holds the copy, or wants none. */
+/* Waits until the agent holds the copy, or refuses it. */
 static int wait_until_held(void)
 {
     uint32_t state;
@@ -40,7 +40,7 @@ static int wait_until_held(void)
     return state == BSPZ_SNAP_HELD ? 0 : ECANCELED;
 }
 
-/* Shows the copy to the agent. */
+/* Announces the copy to the agent. */
 static int announce(void *context, int32_t ospid)
 {
     (void)context;
@@ -50,7 +50,7 @@ static int announce(void *context, int32_t ospid)
     return is_beside ? 0 : wait_until_held();
 }
 
-/* The copy's maker ends when the agent holds it; its end is what says that the agent is the parent
+/* The copy's maker exits when the agent holds the copy; its end shows that the agent is the parent
  * now. */
 static int wait_for_parent(pid_t agent)
 {
@@ -67,13 +67,13 @@ static int wait_for_parent(pid_t agent)
     return 0;
 }
 
-/* With an intermediate that was killed before it could announce the copy nobody ever will. */
+/* A copy whose intermediate was killed before announcing it never will be announced. */
 static bool is_announced(void)
 {
     return atomic_load(&place->state) != BSPZ_SNAP_NOBODY && atomic_load(&place->ospid) == getpid();
 }
 
-/* From here on the copy is what it was made for, and nobody makes another one instead. */
+/* From here on the copy does its work, and no other one replaces it. */
 static int go_ahead(void)
 {
     int error = is_beside || is_announced() ? wait_until_held() : ECANCELED;
@@ -85,14 +85,14 @@ static int go_ahead(void)
                : ECANCELED;
 }
 
-/* The agent's end shall be the copy's. */
+/* The copy must die with the agent. */
 static int enter(void *context)
 {
     pid_t agent = bspz_rt.board->agent_pid;
     int error = 0;
 
     (void)context;
-    /* A rank's group is killed with all that it has started; its copies stay. */
+    /* The process group of a rank is killed with all it has started; its copies must survive. */
     if (bspz_rt.pid > 0)
         setpgid(0, 0);
     if (is_beside)
@@ -105,7 +105,7 @@ static int enter(void *context)
     return getppid() == agent ? go_ahead() : ESRCH;
 }
 
-/* Its maker's maker, which knows only that something went wrong. */
+/* Runs in the rank, which knows only that something failed. */
 static bool withdraw(void *context)
 {
     uint32_t state;
@@ -121,7 +121,7 @@ static bool withdraw(void *context)
 static bool goes_beside(struct bspz_snap_process *next, bool may)
 {
     place = next;
-    atomic_store(&place->state, BSPZ_SNAP_NOBODY); /* of whom there was before */
+    atomic_store(&place->state, BSPZ_SNAP_NOBODY); /* of the former copy */
     atomic_store(&place->ospid, 0);
     is_beside = may && getppid() == bspz_rt.board->agent_pid;
     return is_beside;
@@ -133,7 +133,7 @@ static bool writer_goes_beside(void *context, bool may)
     return goes_beside(&bspz_own_snap()->writer, may);
 }
 
-/* Each next copy goes where the agent says, a copy's own as well. */
+/* The agent assigns the slot of each next copy, also that of a copy's own. */
 static bool frozen_goes_beside(void *context, bool may)
 {
     struct bspz_snap *snap = bspz_own_snap();

@@ -1,7 +1,7 @@
 /* save_state.c - the part of a rank's state that lies in shared memory.
  *
- * Its slot on the board, the names of source files, the registrations, and the messages that are
- * not read yet, which lie in the senders' outboxes.  Outboxes are empty at a snapshot.
+ * That is its slot on the board, the names of source files, the registrations, and the unread
+ * messages, which lie in the senders' outboxes.  Outboxes are empty otherwise at a snapshot.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +14,13 @@
 #include "lib/rt/save.h"
 #include "lib/rt/trace.h"
 
-#define PROBES     5u /* pages behind what is kept */
+#define PROBES     5u /* pages after the kept state */
 #define PROBE_PAGE 4096u
 
 static struct {
     struct bspz_layout layout;
     struct bspz_rank slot;
-    char *memory; /* names, then registrations, then messages */
+    char *memory;                             /* names, then registrations, then messages */
     uint64_t bytes, names_bytes, areas_bytes; /* bytes: with the probes */
     uint64_t now_ns, now_cpu_ns;
 } kept;
@@ -37,7 +37,7 @@ void bspz_state_drop(void)
     kept.memory = NULL;
 }
 
-/* So that the pages are there. */
+/* Touches the pages, so that they exist. */
 static void change_probes(void)
 {
     for (uint64_t i = 0; i < PROBES; i++)
@@ -57,7 +57,7 @@ uint64_t bspz_state_probe_ns(void)
         took[longer] = now - last;
         last = now;
     }
-    return took[PROBES / 2]; /* the median: one may have been disturbed */
+    return took[PROBES / 2]; /* the median, robust against disturbances */
 }
 
 int bspz_state_keep(void)
@@ -98,8 +98,8 @@ int bspz_state_attach(int board_fd)
     return bspz_reserve_begin();
 }
 
-/* What is the new process's own stays: state, ospid, core; and `applied`, which is the last thing
- * to be shown. */
+/* Does not restore what is the new process's own: state, ospid, core; and `applied`, which is
+ * published last. */
 static void put_back_slot(void)
 {
     struct bspz_rank *self = bspz_rt.self;
@@ -114,7 +114,7 @@ static void put_back_slot(void)
     self->counters = was->counters;
 }
 
-/* The clocks of the program go on from where they stood. */
+/* The clocks of the program continue from their saved values. */
 static void put_back_clocks(void)
 {
     uint64_t passed = bspz_now_ns() - kept.now_ns;

@@ -1,8 +1,8 @@
-/* sequence.c - do all ranks push, pop and set tag sizes alike?
+/* sequence.c - checks that all ranks push, pop and set tag sizes alike.
  *
- * Each rank publishes a digest of its calls with its arrival.  Only when two digests differ, or
- * somebody popped NULL ("whatever the others pop"), the calls themselves are read, from the
- * senders' outboxes, and matched one by one.  All ranks come to the same verdict; pid 0 prints it.
+ * Each rank publishes a digest of its calls with its arrival.  Only when two digests differ, or a
+ * rank popped NULL ("whatever the others pop"), the calls themselves are read from the senders'
+ * outboxes and matched one by one.  All ranks reach the same verdict; pid 0 prints it.
  */
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ static size_t count_kind(struct view view, enum bspz_operation_kind kind)
     return count;
 }
 
-/* pid 0 speaks for all; the others wait for the end it brings. */
+/* pid 0 prints the error; the others wait for the end of the job. */
 static void only_first(void)
 {
     if (bspz_rt.pid != 0)
@@ -103,7 +103,7 @@ static BSPZ_NORETURN void fail_slots(int one, uint32_t one_slot, bspz_position o
                    sizeof other_area));
 }
 
-/* Where some named an address and others NULL, two pops can come to mean one registration. */
+/* If some ranks pop an address and others NULL, two pops can refer to one registration. */
 static BSPZ_NORETURN void fail_popped_twice(int pid, uint32_t slot, bspz_position pop)
 {
     char place[512];
@@ -116,7 +116,7 @@ static BSPZ_NORETURN void fail_popped_twice(int pid, uint32_t slot, bspz_positio
                   pid, bspz_place(pid, bspz_areas_of(pid)[slot].position, place, sizeof place));
 }
 
-/* What has become of a slot when the sequence was followed up to some call. */
+/* The state of a slot after the calls so far. */
 enum mark { UNTOUCHED, YET_TO_PUSH, TAKEN };
 
 static bool is_registered(uint32_t slot, const unsigned char *marks)
@@ -124,8 +124,8 @@ static bool is_registered(uint32_t slot, const unsigned char *marks)
     return marks[slot] == UNTOUCHED && bspz_areas[slot].state != BSPZ_SLOT_FREE;
 }
 
-/* The slot that rank pid means by an operation on an address it registered more than once: the
- * newest of it that is not taken.  Pushes are the same everywhere, so their ages are. */
+/* The slot of an operation of rank pid on an address it registered more than once: the newest that
+ * is not taken.  Pushes are the same on all ranks, and so are their ages. */
 static uint32_t newest_slot_of(int pid, const struct bspz_operation *operation,
                                const unsigned char *marks)
 {
@@ -143,7 +143,7 @@ static uint32_t newest_slot_of(int pid, const struct bspz_operation *operation,
     return newest;
 }
 
-/* The slot that the index-th call pops: what the ranks that named an address agree on. */
+/* The slot that the index-th call pops: that on which the ranks that named an address agree. */
 static uint32_t agreed_slot(uint64_t superstep, size_t index, const unsigned char *marks)
 {
     uint32_t agreed = BSPZ_SLOT_WILDCARD;
@@ -168,7 +168,7 @@ static uint32_t agreed_slot(uint64_t superstep, size_t index, const unsigned cha
     return agreed;
 }
 
-/* All popped NULL: the newest slot that is NULL everywhere and not popped yet. */
+/* If all popped NULL: the newest slot that is NULL on all ranks and not popped yet. */
 static uint32_t newest_null_slot(const unsigned char *marks)
 {
     uint32_t used = atomic_load(&bspz_rt.self->slot_count);
@@ -223,7 +223,7 @@ uint32_t bspz_sequence_seal(uint64_t superstep, int line, const char *file)
     calls = bspz_outbox_memory(room, &room, "bsp_sync", line, file);
     calls->count = sequence->count;
     memcpy(calls->operations, sequence->operations, bytes);
-    /* The table itself changes as soon as this rank goes on. */
+    /* The table may change when this rank goes on. */
     for (size_t i = 0; i < sequence->count; i++)
         if (calls->operations[i].kind == BSPZ_OP_PUSH)
             calls->operations[i].value = (int64_t)bspz_areas[calls->operations[i].slot].base;

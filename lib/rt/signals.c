@@ -1,10 +1,11 @@
-/* signals.c - terminal and batch systems signal whole process trees; only the agent acts on that.
+/* signals.c - signals that terminals and batch systems send to whole process trees; only the agent
+ * reacts.
  *
  * HUP, INT, TERM, USR1 and USR2 that are at their default get a handler which does nothing unless
- * the agent has announced a stop on the board.  A handler, not SIG_IGN, because exec turns a
- * handler back into the default: programs that a rank starts behave as ever.  So does the signal by
- * which the agent makes a rank that computes leave; few programs use it, and it is harmless in those
- * that reset it.
+ * the agent has announced a stop on the board.  A handler, not SIG_IGN, because exec resets a
+ * handler to the default, so that programs started by a rank behave as usual.  The signal by which
+ * the agent stops a computing rank gets the same handler; few programs use that signal, and it is
+ * harmless in those that reset it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,22 +19,22 @@ static const int watched[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, BSPZ_LE
 
 static bool replaced[WATCHED];
 
-/* Without bsprun, pid 0 is the process that users and shells know: what they send it, or a terminal
- * that is closed tells it as the leader of the session, is meant for the job.  A terminal's keys
- * reach the agent directly. */
+/* Without bsprun, pid 0 is the process that users and shells know: signals sent to it, or to it as
+ * session leader by a closed terminal, are meant for the job.  The terminal's keys signal the agent
+ * directly. */
 static bool is_for_the_job(int number, const siginfo_t *info)
 {
     if (!bspz_rt.bare || bspz_rt.pid != 0 || bspz_rt.life == BSPZ_LIFE_LEAVING)
         return false;
     if (number != SIGHUP && number != SIGINT && number != SIGTERM)
         return false;
-    if (info->si_code <= 0) /* from a process; raise() is the program's own affair */
+    if (info->si_code <= 0) /* from a process; raise() is left to the program */
         return info->si_pid != getpid();
     return number == SIGHUP;
 }
 
-/* A rank that waits in a barrier is woken by the board and leaves in good order; one that computes
- * leaves here. */
+/* A rank that waits in a barrier is woken by the board and exits there; one that computes exits
+ * here. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     const struct bspz_board *board = bspz_rt.board;
@@ -41,7 +42,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
     (void)context;
     if (stop == BSPZ_STOP_NONE && bspz_agent_gone(board)) {
-        /* Nobody is left to act on it for us. */
+        /* The agent is dead and cannot react. */
         signal(number, SIG_DFL);
         raise(number);
         return;
@@ -77,9 +78,9 @@ static bool is_stdout_unread(void)
     return poll(&entry, 1, 0) > 0 && entry.revents & (POLLERR | POLLHUP);
 }
 
-/* In `./prog | head -1` nobody wants a report.  bsprun sees by itself that its stdout is no longer
- * read; the agent of a bare run, which does not hold the caller's pipes, is told.  When this
- * returns, the process dies of the signal as ever. */
+/* `./prog | head -1` must not print an error.  bsprun notices itself that its stdout has no reader;
+ * the agent of a bare run does not have the caller's pipes and is informed here.  When this
+ * returns, the process dies of the signal as usual. */
 static void on_broken_pipe(int number)
 {
     if (bspz_rt.self && getpid() == atomic_load(&bspz_rt.self->ospid) && is_stdout_unread())
@@ -106,7 +107,7 @@ void bspz_signals_begin(void)
     }
     if (bspz_rt.board->flags & BSPZ_BOARD_BARE && is_default(SIGPIPE))
         signal(SIGPIPE, on_broken_pipe);
-    /* Groups of their own must not stop when the terminal says that only one may write. */
+    /* Background process groups must not stop when they write to a terminal with tostop. */
     if (bspz_rt.pid > 0 && is_default(SIGTTOU))
         signal(SIGTTOU, SIG_IGN);
 }

@@ -1,8 +1,8 @@
-/* trace.c - -prof, -cgprof and -stat: what each superstep cost, gathered and written by pid 0.
+/* trace.c - -prof, -cgprof and -stat: the costs of each superstep, collected and written by pid 0.
  *
- * As its last act in the bsp_sync of superstep s, every process publishes a record of it on the
- * board.  Pid 0 reads the records of s when all have come to the barrier of s + 1, and nobody
- * writes to them before pid 0 has come to the barrier of s + 2: no barrier of their own is needed.
+ * At the end of the bsp_sync of superstep s, every process publishes a record of it on the board.
+ * Pid 0 reads the records of s when all have reached the barrier of s + 1, and they are not
+ * overwritten before pid 0 has reached the barrier of s + 2: no additional barrier is needed.
  *
  * While profiled, each call makes a record of its own in the outbox, so that calls can be counted,
  * and nothing is copied directly between processes, so that communication happens in bsp_sync.
@@ -15,13 +15,13 @@
 
 static struct {
     pid_t writer;     /* ospid of pid 0 while there are files to finish; else 0 */
-    bool in_progress; /* a signal found pid 0 at work here: nothing may be added */
+    bool in_progress; /* a signal interrupted pid 0 here: nothing may be added */
     uint64_t next;    /* the superstep whose records come next */
-    uint64_t end_ns;  /* of the one before it, since bsp_begin */
+    uint64_t end_ns;  /* of the previous one, since bsp_begin */
     struct bspz_trace own;
 } trace;
 
-/* The same process, as far as its files are concerned. */
+/* The restored process continues the files of the saved one. */
 void bspz_trace_put_back(void)
 {
     if (trace.writer)
@@ -112,7 +112,7 @@ static struct bspz_trace_step summarise(uint64_t superstep)
     return step;
 }
 
-/* Hands on the next superstep, if all have published it. */
+/* Processes the next superstep, if all have published it. */
 static void gather(void)
 {
     struct bspz_trace_step step;
@@ -152,7 +152,7 @@ static void finish(bool early)
 {
     uint64_t total_ns;
 
-    /* A process the program forked shares the descriptors, not the job. */
+    /* A process forked by the program shares the descriptors, but is not part of the job. */
     if (trace.writer == 0 || trace.writer != getpid() || trace.in_progress)
         return;
     trace.writer = 0;

@@ -1,8 +1,7 @@
-/* trace.h - what the files behind -prof, -cgprof and -stat share.
+/* trace.h - what the sources for -prof, -cgprof and -stat share.
  *
- * All but bspz_trace_file_open and what the supersteps note may run in a signal handler, when a
- * process that computes is told to leave: no memory is allocated there, no stream used, and numbers
- * are integers.
+ * All but bspz_trace_file_open and the notes of supersteps may run in a signal handler, when a
+ * computing process is told to exit: they do not allocate memory, use streams or floating point.
  */
 #ifndef BSPZ_RT_TRACE_H
 #define BSPZ_RT_TRACE_H
@@ -15,14 +14,14 @@
 
 struct bspz_trace_file {
     const char *name;
-    int fd;        /* -1: not to be written, or given up */
+    int fd;        /* -1: not to be written, or abandoned */
     uint64_t good; /* bytes written so far */
     size_t used;
     char text[16384];
 };
 
 void bspz_trace_file_open(struct bspz_trace_file *file, const char *name);
-/* Adds at most BSPZ_TRACE_PIECE bytes. */
+/* Appends at most BSPZ_TRACE_PIECE bytes. */
 #define BSPZ_TRACE_PIECE 1024
 void bspz_trace_file_add(struct bspz_trace_file *file, const char *format, ...) BSPZ_PRINTF(2, 3);
 void bspz_trace_file_flush(struct bspz_trace_file *file);
@@ -33,12 +32,12 @@ void bspz_trace_file_close(struct bspz_trace_file *file);
 #define BSPZ_SECONDS_OF(ns)                                                                        \
     (unsigned long long)(ns) / 1000000000u, (unsigned long long)(ns) % 1000000000u
 
-/* "Sat Nov 21 05:30:07 2026"; now, by the local clock. */
+/* The local time, as "Sat Nov 21 05:30:07 2026". */
 void bspz_trace_date(char *text, size_t size);
 
 /* ---- trace.c: what pid 0 knows of a superstep ---- */
 
-/* A number per process: the largest, the sum and the smallest of them. */
+/* Statistics over processes: largest, sum and smallest value. */
 struct bspz_spread {
     uint64_t most, sum, least;
 };
@@ -48,10 +47,10 @@ struct bspz_trace_step {
                                   bsp_begin */
     struct bspz_spread compute_ns, wait_ns, communicate_ns;
     struct bspz_spread h;         /* 32-bit words, in or out, whichever are more */
-    uint64_t words_in, words_out; /* the most of a process */
+    uint64_t words_in, words_out; /* the maximum over processes */
 };
 
-/* What process pid published about a superstep. */
+/* The record of a superstep by process pid. */
 static inline struct bspz_trace *bspz_trace_of(int pid, uint64_t superstep)
 {
     return &bspz_rank_of(bspz_rt.board, pid)->line[(superstep + 1) & 1].trace;
@@ -67,9 +66,9 @@ static inline void bspz_spread_add(struct bspz_spread *sum, const struct bspz_sp
 /* ---- trace_prof.c: PROF.bsp ---- */
 
 void bspz_prof_begin(bool call_stacks);
-/* The statement that ends this superstep, and where it was called from. */
+/* Notes the statement that ends this superstep, and its callers. */
 void bspz_prof_note(bspz_position position);
-/* The superstep that the statement noted last has ended. */
+/* Adds the superstep that the statement noted last has ended. */
 void bspz_prof_superstep(uint64_t superstep, const struct bspz_trace_step *step);
 void bspz_prof_end(uint64_t total_ns);
 

@@ -1,6 +1,6 @@
 /* trace_file.c - writing PROF.bsp and STAT.bsp.
  *
- * What can fail: the folder cannot be written to, the disk is full, the file is too large for
+ * What can fail: the directory cannot be written to, the disk is full, the file is too large for
  * `ulimit -f`.  One message says so, and the job goes on: its result matters more than its profile.
  */
 #include "lib/rt/trace.h"
@@ -33,7 +33,7 @@ void bspz_trace_file_open(struct bspz_trace_file *file, const char *name)
     int moved;
 
     *file = (struct bspz_trace_file){.name = name};
-    /* Not to wait for a reader, should the name be a pipe's. */
+    /* O_NONBLOCK, in case the name is that of a fifo. */
     file->fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     if (file->fd < 0) {
         give_up(file, errno);
@@ -46,7 +46,7 @@ void bspz_trace_file_open(struct bspz_trace_file *file, const char *name)
     }
 }
 
-/* 0 or an errno; without the signal that comes with EFBIG: the limit must not end the job. */
+/* 0 or an errno; suppresses the signal that comes with EFBIG: the limit must not end the job. */
 static int write_quietly(int fd, const char *text, size_t bytes)
 {
     const struct timespec now = {0, 0};
@@ -71,7 +71,7 @@ void bspz_trace_file_flush(struct bspz_trace_file *file)
         return;
     error = write_quietly(file->fd, file->text, file->used);
     if (error) {
-        /* No half line stays; a device has no length to cut. */
+        /* Removes an incomplete line; fails for a device, which has no length. */
         if (ftruncate(file->fd, (off_t)file->good) != 0)
             file->good = 0;
         give_up(file, error);

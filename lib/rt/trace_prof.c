@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A superstep in the list of its call stack; times in nanoseconds. */
+/* A superstep in the list of a call stack; times in nanoseconds. */
 struct entry {
     uint64_t compute, communicate, wait, words_in, words_out;
 };
 
-/* The return addresses with which a statement was reached. */
+/* The return addresses by which a statement was reached. */
 struct path {
     unsigned site, stack;
     int depth;
@@ -58,7 +58,7 @@ void bspz_prof_begin(bool call_stacks)
     bspz_trace_file_open(&prof.file, "PROF.bsp");
     prof.call_stacks = call_stacks;
     if (call_stacks)
-        bspz_stack_take(frames); /* the first time loads a library */
+        bspz_stack_take(frames); /* the first call loads a library */
     bspz_trace_date(date, sizeof date);
     flags_text(flags, sizeof flags);
     bspz_trace_file_add(&prof.file, "D %s\nF %s\nN LINUX\nX SHMEM_SYSV\nP %d\n", date, flags,
@@ -71,7 +71,7 @@ static BSPZ_COLD BSPZ_NORETURN void out_of_memory(void)
     bspz_fail("bsp_sync", 0, NULL, "out of memory for the profile: link without -prof");
 }
 
-/* One element more, of a list that doubles in size. */
+/* Makes room for another element of a list that doubles in size. */
 static void *grown(void *list, uint64_t count, size_t size)
 {
     if (count != 0 && (count & (count - 1)) != 0)
@@ -136,7 +136,7 @@ void bspz_prof_note(bspz_position position)
 
         prof.stack = stack_of(prof.site);
         stack = &prof.stacks[prof.stack];
-        /* The entry's place now: writing it may happen in a signal handler. */
+        /* Room for the entry now, as it may be written in a signal handler. */
         stack->entries = grown(stack->entries, stack->supersteps, sizeof *stack->entries);
     }
 }

@@ -1,4 +1,4 @@
-/* trace_stack.c - who called bsp_sync: return addresses, and the names of their functions.
+/* trace_stack.c - the callers of bsp_sync: return addresses, and the names of their functions.
  *
  * The names of the program's own functions, static ones included, come from the symbol table of its
  * executable; those of shared libraries are the exported ones.  Frames without a name are left out,
@@ -73,7 +73,7 @@ static void close_executable(struct executable *executable)
         munmap((void *)(uintptr_t)executable->image, executable->bytes);
 }
 
-/* A section's content, or NULL where the file is not what its header says. */
+/* The contents of a section, or NULL if the header is inconsistent with the file. */
 static const void *section_at(const struct executable *executable, const ElfW(Shdr) * section)
 {
     if (section->sh_offset > executable->bytes ||
@@ -125,7 +125,8 @@ static const char *name_in_executable(const struct executable *executable, uintp
 /* The name of the function a return address lies in; empty if it has none. */
 static void name_of(const struct executable *executable, const void *frame, char *name)
 {
-    uintptr_t call = (uintptr_t)frame - 1; /* a call that does not return may end its function */
+    uintptr_t call =
+        (uintptr_t)frame - 1; /* the call may be the last instruction of its function */
     const char *found = NULL;
     Dl_info info;
 
@@ -148,7 +149,8 @@ static bool is_of_library(const char *name)
     return strncmp(name, "bsp", 3) == 0 && length > 4 && strcmp(name + length - 4, "_cpp") == 0;
 }
 
-/* The plain function of the same call, for other languages: "bsp_sync", "bsp_sync_". */
+/* Whether it is the plain function of the same call, for other languages: "bsp_sync",
+ * "bsp_sync_". */
 static bool is_plain_form(const char *name, const char *entry)
 {
     size_t length = strlen(entry);

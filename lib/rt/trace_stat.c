@@ -1,4 +1,4 @@
-/* trace_stat.c - STAT.bsp: a report of the whole run to be read by people.
+/* trace_stat.c - STAT.bsp: a report of the whole run in plain text.
  */
 #include "lib/rt/trace.h"
 
@@ -9,9 +9,9 @@
 #include "lib/base/params.h"
 #include "lib/rt/costs.h"
 
-#define LARGEST_SIZE (INT64_C(1) << 50) /* where the search for a break-even ends */
+#define LARGEST_SIZE (INT64_C(1) << 50) /* the limit of the search for a break-even */
 
-/* Sums of one process over all supersteps. */
+/* Totals of one process over all supersteps. */
 struct sums {
     uint64_t compute_ns, wait_ns, communicate_ns;
     uint64_t calls_out, calls_in, bytes_out, bytes_in;
@@ -135,10 +135,10 @@ static bool scan_changes(ptrdiff_t n)
                               n);
 }
 
-/* The smallest size for which the choice is the other one; LARGEST_SIZE if there is none. */
+/* The smallest size for which the other choice is made; LARGEST_SIZE: none. */
 static ptrdiff_t break_even(bool (*changes)(ptrdiff_t n))
 {
-    ptrdiff_t low = 0, high = 1; /* at low it is the first choice, at high perhaps the other */
+    ptrdiff_t low = 0, high = 1; /* the first choice at low, possibly the other at high */
 
     if (changes(1))
         return 1;

@@ -1,4 +1,5 @@
-/* warn_waiting.c - what a barrier would discard or carry out unexpectedly; see warn.h. */
+/* warn_waiting.c - finds communication that a barrier would discard or carry out unexpectedly; see
+ * warn.h. */
 #include "lib/rt/outbox.h"
 #include "lib/rt/warn.h"
 
@@ -15,7 +16,7 @@ void bspz_warn_unread(const char *function, int line, const char *file)
                         (unsigned long long)count, (unsigned long long)bytes);
 }
 
-/* Where the first put or get that waits was issued; false when there is none. */
+/* The place of the first pending put or get; false: there is none. */
 static bool first_waiting(char *place, size_t size)
 {
     for (int to = 0; to < bspz_rt.nprocs; to++) {

@@ -52,7 +52,7 @@ static inline _Atomic uint64_t *stamp_of(struct bspz_board *board, int pid, uint
     }
 }
 
-/* Have all ranks from *next on reached it?  Moves *next past those that have. */
+/* Whether all ranks from *next on have reached it.  Moves *next past those that have. */
 static inline bool all_reached(struct bspz_board *board, int nprocs, uint64_t superstep,
                                enum bspz_stage stage, int *next)
 {
@@ -63,8 +63,8 @@ static inline bool all_reached(struct bspz_board *board, int nprocs, uint64_t su
     return true;
 }
 
-/* The agent sends what is for other hosts when the last rank of this one has come.  All of them
- * reach one stage before any of them the next. */
+/* The agent sends the data for other hosts when the last rank of this one has arrived.  No rank
+ * reaches the next stage before all have reached this one. */
 static void tell_other_hosts(struct bspz_board *board)
 {
     uint64_t stamps = atomic_fetch_add(&board->stamps_here, 1) + 1;
@@ -76,8 +76,8 @@ static void tell_other_hosts(struct bspz_board *board)
     bspz_board_ring(board);
 }
 
-/* The store must be seen before sleepers and stamps are looked at: of two that arrive last, at least
- * one then sees the other.  On x86-64 the exchange is that fence. */
+/* The store must be visible before sleepers and stamps are read: then at least one of the last two
+ * to arrive sees the other.  On x86-64 the exchange is that fence. */
 static inline void stamp(struct bspz_board *board, int pid, uint64_t superstep,
                          enum bspz_stage stage)
 {
@@ -134,8 +134,8 @@ bool bspz_agent_gone(const struct bspz_board *board)
     return bspz_stat_read(board->agent_pid, line) && bspz_stat_is_dead(line);
 }
 
-/* Sleeps once, until somebody wakes the board; `reached` is asked again after joining sleepers.
- * `timed_out` says that nobody did for a while: time to see whether the agent still lives. */
+/* Sleeps once, until the board is woken; evaluates `reached` again after joining the sleepers.
+ * `timed_out`: not woken for a while, so the caller checks that the agent is alive. */
 #define SLEEP_UNLESS(board, reached, timed_out)                                                    \
     do {                                                                                           \
         const struct timespec bound = {0, AGENT_CHECK_MS * 1000000L};                              \
@@ -149,7 +149,7 @@ bool bspz_agent_gone(const struct bspz_board *board)
         atomic_fetch_sub(&(board)->sleepers, 1);                                                   \
     } while (0)
 
-/* Spins at most spin_ns; true when all have reached it. */
+/* Spins at most spin_ns; true: all have reached it. */
 static bool spin(struct bspz_board *board, int nprocs, uint64_t superstep, enum bspz_stage stage,
                  int *next)
 {
@@ -171,10 +171,10 @@ static bool spin(struct bspz_board *board, int nprocs, uint64_t superstep, enum 
     }
 }
 
-/* Gives the core away a few times: where ranks share cores, the one waited for may need only that,
- * and waking a sleeper costs ten times as much.  But a core that is given to somebody else's busy
- * process comes back only after its time slice, while a sleeper is put ahead of it: after a yield
- * that took so long there are none for a while. */
+/* Yields the core a few times: where ranks share cores, the last one may need only that, and waking
+ * a sleeper costs ten times as much.  But a core yielded to an unrelated busy process comes back
+ * only after its time slice, while a woken sleeper preempts that process: after such a long yield
+ * there are none for a while. */
 static bool yield(struct bspz_board *board, struct bspz_rank *self, int nprocs, uint64_t superstep,
                   enum bspz_stage stage, int *next)
 {
@@ -212,10 +212,10 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
     if (all_reached(board, nprocs, superstep, stage, &next))
         return result;
     atomic_store_explicit(&self->in_barrier, 1, memory_order_relaxed);
-    /* What comes from other hosts takes longer than to sleep, and the agent needs a core for it. */
-    if (board->flags & BSPZ_BOARD_HOSTS ||
-        (!spin(board, nprocs, superstep, stage, &next) &&
-         !yield(board, self, nprocs, superstep, stage, &next))) {
+    /* Data from other hosts take longer than falling asleep, and the agent needs a core to receive
+     * them. */
+    if (board->flags & BSPZ_BOARD_HOSTS || (!spin(board, nprocs, superstep, stage, &next) &&
+                                            !yield(board, self, nprocs, superstep, stage, &next))) {
         while (!all_reached(board, nprocs, superstep, stage, &next)) {
             if (atomic_load(&board->stop)) {
                 result = BSPZ_WAIT_STOPPED;
@@ -232,7 +232,7 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
     return result;
 }
 
-/* Until *word, which the agent raises, is beyond `superstep`. */
+/* Waits until *word, which the agent increases, exceeds `superstep`. */
 static enum bspz_wait wait_beyond(struct bspz_board *board, _Atomic uint64_t *word,
                                   uint64_t superstep)
 {

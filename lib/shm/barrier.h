@@ -1,8 +1,8 @@
 /* barrier.h - how ranks wait for each other: spin while cores are free, then sleep on a futex.
  *
- * A rank announces itself by storing a stamp in its own line; nobody shares a counter, so an empty
- * barrier costs one cache line transfer per partner.  Only the one who sees that all have arrived
- * wakes sleepers, and only if there are any.
+ * A rank arrives by storing a stamp in its own line; there is no shared counter, so an empty
+ * barrier costs one cache line transfer per partner.  Only the rank that sees that all have arrived
+ * wakes sleepers, if there are any.
  */
 #ifndef BSPZ_SHM_BARRIER_H
 #define BSPZ_SHM_BARRIER_H
@@ -18,12 +18,12 @@ enum bspz_stage { BSPZ_STAGE_ARRIVED, BSPZ_STAGE_MATCHED, BSPZ_STAGE_REPLIED };
 void bspz_barrier_arrive(struct bspz_board *board, int nprocs, int pid, uint64_t superstep,
                          enum bspz_stage stage);
 
-/* By the agent, for ranks of another host: stores the stamps of all of them, in whose places there is
- * everything now that they vouch for. */
+/* Called by the agent for ranks of another host: stores their stamps, after all data that the
+ * stamps announce. */
 void bspz_barrier_mirror(struct bspz_board *board, int nprocs, const int *pids, int count,
                          uint64_t superstep, enum bspz_stage stage);
 
-/* Whether all these ranks have stored theirs. */
+/* Whether all these ranks have stored their stamps. */
 bool bspz_barrier_reached(struct bspz_board *board, const int *pids, int count, uint64_t superstep,
                           enum bspz_stage stage);
 
@@ -35,13 +35,14 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
 /* Waits for the coordinator's answer to the consultation of `superstep`. */
 enum bspz_wait bspz_answer_wait(struct bspz_board *board, uint64_t superstep);
 
-/* Waits until all ranks of the job have recorded the snapshot of `superstep` completed supersteps. */
+/* Waits until all ranks of the job have recorded the snapshot of `superstep` completed supersteps.
+ */
 enum bspz_wait bspz_resume_wait(struct bspz_board *board, uint64_t superstep);
 
-/* Has the node agent died?  (An agent that is dead but not reaped counts as dead.) */
+/* Whether the node agent has died (also if it has not been reaped). */
 bool bspz_agent_gone(const struct bspz_board *board);
 
-/* Wakes every sleeping rank; for whoever changed something they wait for. */
+/* Wakes all sleeping ranks, after a change of something they wait for. */
 void bspz_barrier_wake(struct bspz_board *board);
 
 #endif

@@ -1,4 +1,6 @@
-/* bell.c - the words that are waited for: of the board, of its doorbell, of the barrier's sleepers. */
+/* bell.c - waiting on words and waking: the board's words, its doorbell, the sleepers of the
+ * barrier.
+ */
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>

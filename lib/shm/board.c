@@ -1,4 +1,4 @@
-/* board.c - making, finding and mapping the shared memory of one host. */
+/* board.c - creates, finds and maps the shared memory of one host. */
 #include "lib/shm/board.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 
 #include "lib/shm/barrier.h"
 
-#define HALF_MINIMUM (UINT64_C(16) << 20)
-#define ENTRIES_APART_MOST 64 /* so many ranks may have two cache lines for each entry */
+#define HALF_MINIMUM         (UINT64_C(16) << 20)
+#define ENTRIES_APART_MOST   64 /* up to so many ranks have two cache lines for each entry */
 #define ADDRESS_SPACE_BUDGET (UINT64_C(1) << 45)
 
 static uint64_t round_up(uint64_t value, uint64_t unit)
@@ -74,7 +74,7 @@ static void *map_shared(int fd, uint64_t bytes, int access)
 
     if (at == MAP_FAILED)
         return NULL;
-    /* A dumping rank would otherwise fill every reserved page. */
+    /* A core dump would otherwise fill every reserved page. */
     madvise(at, bytes, MADV_DONTDUMP);
     return at;
 }
@@ -111,8 +111,8 @@ int bspz_board_create(const char *token, int limit, int slots, uint32_t flags,
     return fd;
 }
 
-/* The board behind fd if it is one of ours with the right token, else NULL.  A board of another
- * version is marked as refused, and its version goes to *refused. */
+/* The board in fd if it has the right magic and token, else NULL.  A board of another version is
+ * marked as refused, and its version goes to *refused. */
 static struct bspz_board *checked_board(int fd, const char *token, uint32_t *refused)
 {
     struct stat status;
@@ -138,7 +138,7 @@ static struct bspz_board *checked_board(int fd, const char *token, uint32_t *ref
 int bspz_board_open(const char *value, struct bspz_board **board, uint32_t *refused)
 {
     int inherited, agent_pid, agent_fd, fd;
-    char token[sizeof (*board)->token];
+    char token[sizeof(*board)->token];
     char path[64];
 
     *refused = 0;
@@ -190,7 +190,7 @@ static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes, bool snap
         layout.total = layout.stretch[k] + 2 * p * bspz_stretch_bytes(&layout, k);
     }
     layout.blocks = snapshots ? layout.total : 0;
-    /* Less where even the halves had to be made small. */
+    /* Less if the halves had to be made small. */
     layout.blocks_bytes = half_bytes / 8 > BSPZ_BLOCKS_MOST    ? BSPZ_BLOCKS_MOST
                           : half_bytes / 8 < BSPZ_BLOCKS_LEAST ? BSPZ_BLOCKS_LEAST
                                                                : round_up(half_bytes / 8, 4096);
@@ -245,28 +245,27 @@ void bspz_board_stop(struct bspz_board *board, int nprocs, enum bspz_stop kind, 
 
 const char *bspz_call_name(unsigned call)
 {
-    static const char *const names[BSPZ_CALL_COUNT] = {
-        [BSPZ_CALL_NONE] = "(none)",
-        [BSPZ_CALL_INIT] = "bsp_init",
-        [BSPZ_CALL_BEGIN] = "bsp_begin",
-        [BSPZ_CALL_END] = "bsp_end",
-        [BSPZ_CALL_ABORT] = "bsp_abort",
-        [BSPZ_CALL_SYNC] = "bsp_sync",
-        [BSPZ_CALL_PUSH_REG] = "bsp_push_reg",
-        [BSPZ_CALL_POP_REG] = "bsp_pop_reg",
-        [BSPZ_CALL_PUT] = "bsp_put",
-        [BSPZ_CALL_GET] = "bsp_get",
-        [BSPZ_CALL_HPPUT] = "bsp_hpput",
-        [BSPZ_CALL_HPGET] = "bsp_hpget",
-        [BSPZ_CALL_SET_TAGSIZE] = "bsp_set_tagsize",
-        [BSPZ_CALL_SEND] = "bsp_send",
-        [BSPZ_CALL_QSIZE] = "bsp_qsize",
-        [BSPZ_CALL_GET_TAG] = "bsp_get_tag",
-        [BSPZ_CALL_MOVE] = "bsp_move",
-        [BSPZ_CALL_HPMOVE] = "bsp_hpmove",
-        [BSPZ_CALL_EXIT] = "exit",
+    static const char *const names[BSPZ_CALL_COUNT] = {[BSPZ_CALL_NONE] = "(none)",
+                                                       [BSPZ_CALL_INIT] = "bsp_init",
+                                                       [BSPZ_CALL_BEGIN] = "bsp_begin",
+                                                       [BSPZ_CALL_END] = "bsp_end",
+                                                       [BSPZ_CALL_ABORT] = "bsp_abort",
+                                                       [BSPZ_CALL_SYNC] = "bsp_sync",
+                                                       [BSPZ_CALL_PUSH_REG] = "bsp_push_reg",
+                                                       [BSPZ_CALL_POP_REG] = "bsp_pop_reg",
+                                                       [BSPZ_CALL_PUT] = "bsp_put",
+                                                       [BSPZ_CALL_GET] = "bsp_get",
+                                                       [BSPZ_CALL_HPPUT] = "bsp_hpput",
+                                                       [BSPZ_CALL_HPGET] = "bsp_hpget",
+                                                       [BSPZ_CALL_SET_TAGSIZE] = "bsp_set_tagsize",
+                                                       [BSPZ_CALL_SEND] = "bsp_send",
+                                                       [BSPZ_CALL_QSIZE] = "bsp_qsize",
+                                                       [BSPZ_CALL_GET_TAG] = "bsp_get_tag",
+                                                       [BSPZ_CALL_MOVE] = "bsp_move",
+                                                       [BSPZ_CALL_HPMOVE] = "bsp_hpmove",
+                                                       [BSPZ_CALL_EXIT] = "exit",
 #define NAME(name) [BSPZ_IN_##name] = #name,
-        BSPZ_COLLECTIVES(NAME)
+                                                       BSPZ_COLLECTIVES(NAME)
 #undef NAME
     };
 

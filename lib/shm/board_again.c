@@ -1,4 +1,4 @@
-/* board_again.c - the shared memory of a job that goes on from a snapshot. */
+/* board_again.c - the shared memory of a restored job. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -13,15 +13,15 @@ int bspz_board_map_again(int fd, const struct bspz_layout *layout, void *at)
 
     if (error)
         return error;
-    board = mmap(at, layout->total, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd,
-                 0);
+    board =
+        mmap(at, layout->total, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
     if (board == MAP_FAILED)
         return -errno;
     madvise(board, layout->total, MADV_DONTDUMP);
     error = bspz_board_open_front(board, layout);
     if (error)
         return error;
-    board->layout = *layout; /* all ranks write the same */
+    board->layout = *layout; /* all ranks write the same value */
     return 0;
 }
 
@@ -45,7 +45,7 @@ static void reset_snap(struct bspz_board *board, int nprocs, int pid)
     snap->why[0] = '\0';
 }
 
-/* Memory beyond what the agent maps is given back; reading it gives zeros. */
+/* Frees the memory beyond the agent's part, which then reads as zeros. */
 static void empty(int fd, const struct bspz_layout *layout, int nprocs)
 {
     uint64_t start = layout->tables, end = layout->blocks ? layout->blocks : layout->total;

@@ -1,7 +1,7 @@
-/* exchange.h - what ranks write for each other, as it lies in the shared memory behind the board.
+/* exchange.h - the communication of ranks, as laid out in the shared memory after the board.
  *
- * Ranks write and read it; agents carry it to the boards of other hosts, unread but for what this
- * header says.  Offsets count from the start of the board and are multiples of 8.
+ * Ranks write and read it; agents copy it to the boards of other hosts, and interpret only what
+ * this header defines.  Offsets count from the start of the board and are multiples of 8.
  */
 #ifndef BSPZ_SHM_EXCHANGE_H
 #define BSPZ_SHM_EXCHANGE_H
@@ -13,11 +13,12 @@ enum bspz_kind { BSPZ_PUTS, BSPZ_REQUESTS, BSPZ_REPLIES, BSPZ_MESSAGES, BSPZ_KIN
 
 BSPZ_EXACT_BEGIN
 
-/* What is for one destination and of one kind is a chain of these in the sender's outbox half. */
+/* The records for one destination and of one kind form a chain of chunks in the sender's outbox
+ * half. */
 struct bspz_chunk {
     uint64_t next; /* offset of the next chunk, 0 = last */
-    uint64_t used; /* bytes of records behind this header */
-    /* Of the whole chain; in its first chunk. */
+    uint64_t used; /* bytes of records after this header */
+    /* Totals of the chain; in its first chunk. */
     uint64_t count; /* messages, as for cursors */
     uint64_t bytes; /* payload */
 };
@@ -35,12 +36,12 @@ struct bspz_area {
     uint64_t bytes;
     bspz_position position;
     uint32_t state; /* enum bspz_slot_state */
-    uint64_t age; /* number of the push, to tell the newest of several */
+    uint64_t age;   /* number of the push, to find the newest of several */
 };
 #define BSPZ_AREAS_MAX ((uint32_t)(BSPZ_TABLE_BYTES / sizeof(struct bspz_area)))
 
-/* One call of the collective sequence (push, pop, tag size) of a superstep.  In an outbox: so that
- * others can compare it, and know from it what they need of the sender's new areas. */
+/* One call of the collective sequence (push, pop, tag size) of a superstep.  Published in an
+ * outbox, so that other ranks can compare the calls and learn of the sender's new areas. */
 enum bspz_operation_kind { BSPZ_OP_PUSH, BSPZ_OP_POP, BSPZ_OP_TAG_SIZE };
 struct bspz_operation {
     uint32_t kind;
@@ -58,7 +59,7 @@ struct bspz_calls {
 
 BSPZ_EXACT_END
 
-/* All entries for one destination lie side by side: that is how they are read. */
+/* All entries for one destination are adjacent, in the order of reading. */
 static inline struct bspz_entry *bspz_entry_at(const struct bspz_board *board, int nprocs, int from,
                                                int to, uint64_t superstep)
 {

@@ -1,4 +1,5 @@
-/* check.c - is a body well-formed msgpack of bounded shape?  Runs before msgpack-c sees it. */
+/* check.c - checks that a body is well-formed msgpack of bounded shape, before msgpack-c reads
+ * it. */
 #include "lib/wire/schema.h"
 
 #include <errno.h>
@@ -8,8 +9,8 @@
 
 /* Arrays inside arrays: message, list, record. */
 #define DEPTH_MAX  3u
-/* All values of a body: above what any message within its limits has (the fullest START or REPORT
- * has some 800,000), and what bounds the memory msgpack-c takes for them. */
+/* The most values of a body: more than any message within its limits has (the largest START or
+ * REPORT has some 800,000), and a bound on the memory of msgpack-c. */
 #define VALUES_MAX (1u << 20)
 
 struct walk {
@@ -19,7 +20,7 @@ struct walk {
     size_t error_size;
 };
 
-/* One value's head. */
+/* The head of a value. */
 struct head {
     enum { SCALAR, ARRAY } kind;
     uint32_t elements; /* of an array */

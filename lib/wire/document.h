@@ -1,9 +1,9 @@
-/* document.h - structs of other tables than the protocol's, as msgpack: what is kept in files.
+/* document.h - structs other than the protocol's messages as msgpack, for files.
  *
  * A document is described by a schema (see schema.h), which its owner makes: an array of its
- * fields, without any envelope.  Marks, versions and checksums are the owner's affair.  The same
- * checks and limits hold as for messages (wire.h), and the same rules for who owns what: lists and
- * texts of a decoded document lie in *memory, which is given back with wire_document_free.
+ * fields, without an envelope.  Magic numbers, versions and checksums are left to the owner.  The
+ * same checks, limits and rules of ownership hold as for messages (wire.h): lists and texts of a
+ * decoded document lie in *memory, which is freed with wire_document_free.
  */
 #ifndef WIRE_DOCUMENT_H
 #define WIRE_DOCUMENT_H

@@ -2,8 +2,7 @@
 #ifndef WIRE_ENUMS_H
 #define WIRE_ENUMS_H
 
-/* ---- Enumerations that travel as u32: E(prefix, name, text), the first is 0 -------------------
- */
+/* ---- Enumerations that travel as u32: E(prefix, name, text), the first is 0 ------------------ */
 
 #define WIRE_CAUSES(E)                                                                             \
     E(NONE, "ended normally")                                                                      \
@@ -41,7 +40,7 @@
     E(SYNC, "bsp_sync")                                                                            \
     E(END, "bsp_end")
 
-/* SNAPSHOT: record your state, then wait for RESUME. */
+/* SNAPSHOT: record the state, then wait for RESUME. */
 #define WIRE_DECISIONS(E)                                                                          \
     E(GO, "go")                                                                                    \
     E(ABORT, "abort")                                                                              \
@@ -71,13 +70,13 @@
     E(TIME, "time")                                                                                \
     E(AUTO, "auto")
 
-/* Whether images are written while the processes go on. */
+/* Whether images are written while the processes continue. */
 #define WIRE_ASYNCS(E)                                                                             \
     E(AUTO, "auto")                                                                                \
     E(ON, "on")                                                                                    \
     E(OFF, "off")
 
-/* Why the processes are to run so long between two snapshots. */
+/* The reason for the interval between snapshots. */
 #define WIRE_WHYS(E)                                                                               \
     E(OFF, "only when asked for")                                                                  \
     E(ASKED, "as asked for")                                                                       \

@@ -45,7 +45,8 @@ int sample_read(void *context, uint64_t offset, void *bytes, size_t size)
     return 0;
 }
 
-static int sample_scatter(void *context, uint64_t offset, const struct iovec *places, uint32_t count)
+static int sample_scatter(void *context, uint64_t offset, const struct iovec *places,
+                          uint32_t count)
 {
     struct sample_file *file = context;
     int status = 0;
@@ -271,10 +272,8 @@ int sample_image(const struct sample_process *process, const struct sample_optio
 int sample_open_with(struct sample_reader *reader, struct sample_file *file, void *scratch,
                      struct bspz_image_fault *fault)
 {
-    struct bspz_image_source source = {.read = sample_read,
-                                       .scatter = sample_scatter,
-                                       .context = file,
-                                       .size = file->size};
+    struct bspz_image_source source = {
+        .read = sample_read, .scatter = sample_scatter, .context = file, .size = file->size};
 
     reader->memory = reader->scratch = NULL;
     return bspz_image_open(&reader->image, &source, scratch, fault);

@@ -67,7 +67,8 @@ struct sample_reader {
 
 int sample_open(struct sample_reader *reader, struct sample_file *file,
                 struct bspz_image_fault *fault);
-/* The same with scratch memory of the caller's, BSPZ_IMAGE_READER_SCRATCH bytes at a multiple of 64. */
+/* The same with scratch memory of the caller's, BSPZ_IMAGE_READER_SCRATCH bytes at a multiple
+ * of 64. */
 int sample_open_with(struct sample_reader *reader, struct sample_file *file, void *scratch,
                      struct bspz_image_fault *fault);
 int sample_load(struct sample_reader *reader, struct bspz_image_fault *fault);

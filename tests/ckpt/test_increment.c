@@ -22,7 +22,8 @@ struct history {
     struct sample_reader *chain[CHAIN]; /* newest first */
 };
 
-/* Every other image is packed: those with an odd number, or the full one and all with an even one. */
+/* Every other image is packed: those with an odd number, or the full one and all with an even one.
+ */
 static void history_make_with(struct history *history, uint32_t pages, bool full_is_packed)
 {
     memset(history, 0, sizeof(*history));

@@ -4,14 +4,15 @@
  *   worker SUPERSTEPS MILLISECONDS STATE SHARE [DISK]
  *
  * Each process has STATE bytes (a number, K, M or G behind it) of state that compression does not
- * make smaller.  A superstep takes MILLISECONDS, in which the process sleeps, so that many jobs share
- * a machine without making each other slower; it changes SHARE percent of the pages of the state, goes
- * on with the next ones in the next superstep, and gives its neighbour a digest of what it has.  With
- * DISK, an image becomes durable at so many bytes per second, again without work for a processor: the
- * library that is linked here calls the fsync of this program.
+ * make smaller.  A superstep takes MILLISECONDS, in which the process sleeps, so that many jobs
+ * share a machine without making each other slower; it changes SHARE percent of the pages of the
+ * state, goes on with the next ones in the next superstep, and gives its neighbour a digest of what
+ * it has.  With DISK, an image becomes durable at so many bytes per second, again without work for
+ * a processor: the library that is linked here calls the fsync of this program.
  *
- * Process 0 prints "begun P" once all are there, and in the end a digest of the states of all, which
- * depends on every superstep of every process: a run that lost or repeated one prints another digest.
+ * Process 0 prints "begun P" once all are there, and in the end a digest of the states of all,
+ * which depends on every superstep of every process: a run that lost or repeated one prints another
+ * digest.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -87,8 +88,8 @@ int fsync(int fd)
     return (int)syscall(SYS_fsync, fd);
 }
 
-/* The next pages get contents that depend on what they had, on what the neighbour has sent and on the
- * superstep.  Returns a digest of what was written. */
+/* The next pages get contents that depend on what they had, on what the neighbour has sent and on
+ * the superstep.  Returns a digest of what was written. */
 static uint64_t change(uint64_t *state, uint64_t *at, uint64_t from_neighbour, unsigned long step)
 {
     uint64_t count = (uint64_t)((double)wanted.pages * wanted.share), digest = from_neighbour;

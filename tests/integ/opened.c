@@ -2,8 +2,8 @@
  *
  *   opened DATA LOG GONE
  *
- * Opens DATA for reading, LOG for appending, GONE for both and removes it, and a pipe.  Each process
- * in its turn prints what it gets of them: bytes, or the error. */
+ * Opens DATA for reading, LOG for appending, GONE for both and removes it, and a pipe.  Each
+ * process in its turn prints what it gets of them: bytes, or the error. */
 #include <bsp.h>
 #include <errno.h>
 #include <fcntl.h>

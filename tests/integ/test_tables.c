@@ -159,8 +159,9 @@ START_TEST(learned_as_text)
     ck_assert_msg(strstr(text, "  host           2        4 h    111 min  ") != NULL, "%s", text);
     ck_assert_msg(strstr(text, "  process        0        8 h          -  above 2.67 h\n") != NULL,
                   "%s", text);
-    ck_assert_msg(strstr(text, "  a snapshot costs 2 s and is committed 1.5 s later (of 1); a restore "
-                               "takes 20 s (host, of 1)\n") != NULL,
+    ck_assert_msg(strstr(text,
+                         "  a snapshot costs 2 s and is committed 1.5 s later (of 1); a restore "
+                         "takes 20 s (host, of 1)\n") != NULL,
                   "%s", text);
     ck_assert_msg(strstr(text, "  a snapshot every 93 s: because; ") != NULL, "%s", text);
     free(text);
@@ -231,7 +232,8 @@ START_TEST(status_as_json)
                 "{\"pid\":99,\"program\":\"./prog a\\\"b\",\"directory\":\"/d\",\"job\":\"j\","
                 "\"zero\":\"a\",\"processes\":6,\"seconds\":2.000,\"superstep\":7,\"term\":2,"
                 "\"restarts\":1,\"rate\":1234.5,\"snapshot\":{\"superstep\":4,\"taken\":3,"
-                "\"age\":1.500},\"failures\":null,\"hosts\":[{\"slots\":4,\"name\":\"a\",\"state\":\"up\"}],"
+                "\"age\":1.500},\"failures\":null,\"hosts\":[{\"slots\":4,\"name\":\"a\",\"state\":"
+                "\"up\"}],"
                 "\"ranks\":[{\"pid\":0,\"os_pid\":4100,\"superstep\":7,\"line\":12,\"host\":\"a\","
                 "\"state\":\"computing\",\"function\":\"bsp_put\",\"file\":\"prog.c\"}]}\n");
     facts.rank_count = facts.host_count = 0;

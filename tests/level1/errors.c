@@ -27,8 +27,10 @@
  * @fails null-dst => bsp_bcast: pid .*dst is NULL
  * @fails null-operator => bsp_scan: pid .*operator is NULL
  * @fails size-not-int => bsp_fold: pid .*does not fit
- * @fails other-address => errors\.c:[0-9]+: bsp_bcast: pid 1 of [23], superstep 1: .*is not registered
- * @fails unregistered => errors\.c:[0-9]+: bsp_bcast: pid . of [23], superstep 1: .*is not registered
+ * @fails other-address => errors\.c:[0-9]+: bsp_bcast: pid 1 of [23], superstep 1: .*is not
+ * registered
+ * @fails unregistered => errors\.c:[0-9]+: bsp_bcast: pid . of [23], superstep 1: .*is not
+ * registered
  * @fails too-small => errors\.c:[0-9]+: bsp_bcast: pid .*12 bytes at offset 0 do not fit: process
  * @fails gather-too-small => errors\.c:[0-9]+: bsp_gather: pid .*do not fit: process 0 registered
  * @fails before-begin => errors\.c:[0-9]+: bsp_sumI: pid -1: .*before bsp_begin

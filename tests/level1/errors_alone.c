@@ -1,8 +1,10 @@
 /* What is wrong with several processes is wrong with one, too.
  *
  * @procs 1 2
- * @fails unregistered => errors_alone\.c:[0-9]+: bsp_bcast: pid . of [12], superstep 1.*is not registered
- * @fails too-small => errors_alone\.c:[0-9]+: bsp_bcast: pid .*12 bytes at offset 0 do not fit: process
+ * @fails unregistered => errors_alone\.c:[0-9]+: bsp_bcast: pid . of [12], superstep 1.*is not
+ * registered
+ * @fails too-small => errors_alone\.c:[0-9]+: bsp_bcast: pid .*12 bytes at offset 0 do not fit:
+ * process
  * @succeeds fresh
  */
 #include <bsp.h>

@@ -39,7 +39,7 @@ static void *sleep_for_ever(void *nothing)
     return nothing;
 }
 
-/* In the current folder. */
+/* In the current directory. */
 static void make_file(const char *what)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};

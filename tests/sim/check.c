@@ -56,7 +56,8 @@ void sim_check_leave(struct world *world, uint32_t host, uint64_t superstep)
         if (agent->bad)
             return; /* it may have told lies about its processes */
         if (agent->term != world->agents[host].term)
-            continue; /* a host that was cut off and one of the next term have no barrier together */
+            continue; /* a host that was cut off and one of the next term have no barrier together
+                       */
         for (uint32_t k = 0; k < agent->count; k++) {
             const struct rank *rank = &world->ranks[agent->first + k];
             bool there = rank->superstep == superstep && (rank->at_barrier || rank->past_end);

@@ -147,8 +147,8 @@ static bool ask_to_stop(struct world *world, enum wire_stop_how how)
     world->stop_asked = true;
     world->possible |=
         how == WIRE_STOP_TIMEOUT ? 1u << WIRE_CAUSE_TIMEOUT : 1u << WIRE_CAUSE_STOPPED;
-    coord_shell_order(zero->shell, &(struct wire_message){.kind = WIRE_STOP,
-                                                          .stop = {how, 2, "asked to"}});
+    coord_shell_order(zero->shell,
+                      &(struct wire_message){.kind = WIRE_STOP, .stop = {how, 2, "asked to"}});
     sim_check_step(world, zero, before);
     return true;
 }

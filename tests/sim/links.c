@@ -24,8 +24,9 @@ static void put_on_link(struct world *world, uint32_t term, uint32_t host, int d
     if (when < *free_at)
         when = *free_at;
     *free_at = when;
-    struct action *action = sim_plan(
-        world, direction == TO_ZERO ? DO_DELIVER_TO_ZERO : DO_DELIVER_TO_AGENT, when - world->time.now);
+    struct action *action =
+        sim_plan(world, direction == TO_ZERO ? DO_DELIVER_TO_ZERO : DO_DELIVER_TO_AGENT,
+                 when - world->time.now);
     action->host = host;
     action->term = term;
     char error[WIRE_ERROR_SIZE];

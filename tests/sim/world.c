@@ -106,9 +106,9 @@ static void stop(struct world *world, const struct action *action)
     enum coord_phase before = coord_phase(coord_shell_state(zero->shell));
     world->stop_asked = true;
     world->possible |= 1u << WIRE_CAUSE_STOPPED;
-    coord_shell_order(zero->shell,
-                      &(struct wire_message){.kind = WIRE_STOP,
-                                             .stop = {WIRE_STOP_SIGNAL, 15, "stopped"}});
+    coord_shell_order(
+        zero->shell,
+        &(struct wire_message){.kind = WIRE_STOP, .stop = {WIRE_STOP_SIGNAL, 15, "stopped"}});
     sim_check_step(world, zero, before);
 }
 

@@ -111,8 +111,8 @@ END_TEST
 static void restore(struct coord_recovery recovery)
 {
     struct coord_config config =
-        SAVING(.rule = {POLICY_AUTO, 0, 0.05}, .restore = true, .wanted = COORD_NEVER, .recover = true,
-               .recovery = recovery);
+        SAVING(.rule = {POLICY_AUTO, 0, 0.05}, .restore = true, .wanted = COORD_NEVER,
+               .recover = true, .recovery = recovery);
     static const uint64_t none[1];
 
     config.estimate.snapshot = (struct estimate_cost){.mean = 0.2, .count = 3};
@@ -211,8 +211,7 @@ START_TEST(a_restore_is_guessed_from_a_reading)
     SAY(KNOWN, .envelope.superstep = 1,
         .known = {.host = 0, .read_bytes = 20, .read_ns = 2ull * SECOND});
     ck_assert(fabs(learned().restores[ESTIMATE_PROCESS].mean - 20.1) < 1e-9);
-    SAY(KNOWN, .envelope.superstep = 1,
-        .known = {.host = 7, .read_bytes = 41, .read_ns = SECOND});
+    SAY(KNOWN, .envelope.superstep = 1, .known = {.host = 7, .read_bytes = 41, .read_ns = SECOND});
     ck_assert(fabs(learned().restores[ESTIMATE_PROCESS].mean - 20.1) < 1e-9);
     ck_assert(fabs(learned().restores[ESTIMATE_HOST].mean - 30.1) < 1e-9);
     ck_assert(learned().restores[ESTIMATE_HOST].count == 0);

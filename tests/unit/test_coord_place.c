@@ -61,8 +61,8 @@ START_TEST(at_first)
 }
 END_TEST
 
-/* copies: where the frozen copies are, a digit for each process, '-' where there is none; groups: of
- * each process the lowest of its group, or '-'. */
+/* copies: where the frozen copies are, a digit for each process, '-' where there is none; groups:
+ * of each process the lowest of its group, or '-'. */
 static void place_again(const char *copies, const char *groups)
 {
     uint16_t copy_on[32] = {0};
@@ -134,7 +134,8 @@ START_TEST(groups_stay_together)
 }
 END_TEST
 
-/* Hosts are as busy as bsprun has read: in hundredths of a process, with the speeds of their cores. */
+/* Hosts are as busy as bsprun has read: in hundredths of a process, with the speeds of their cores.
+ */
 START_TEST(where_others_are_busy)
 {
     static const struct {

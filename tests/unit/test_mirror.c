@@ -151,8 +151,8 @@ START_TEST(after_a_restore)
 }
 END_TEST
 
-/* A slot that was popped in the superstep that a snapshot ended may be pushed again in the next one:
- * the first block has both, and what the call says is newer. */
+/* A slot that was popped in the superstep that a snapshot ended may be pushed again in the next
+ * one: the first block has both, and what the call says is newer. */
 START_TEST(a_slot_pushed_again_after_a_restore)
 {
     mirror_free(from_one);

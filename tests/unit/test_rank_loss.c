@@ -1,4 +1,5 @@
-/* test_rank_loss.c - what the death of a rank means, for each state of the job and each way to die. */
+/* test_rank_loss.c - what the death of a rank means, for each state of the job and each way to die.
+ */
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
@@ -20,8 +21,9 @@ START_TEST(while_it_runs)
     expect(LOSS_OF_RANK, (struct rank_loss){.job = JOB_RUNNING, RUNNING, KILLED});
     expect(LOSS_OF_RANK, (struct rank_loss){.job = JOB_RUNNING, RUNNING}); /* nobody knows how */
     expect(LOSS_IS_KNOWN, (struct rank_loss){.job = JOB_RUNNING, RUNNING, KILLED, .told = true});
-    expect(LOSS_OF_RANK, (struct rank_loss){
-                             .job = JOB_FORMING, .mark = BSPZ_RANK_HELD, .first_is_here = true, KILLED});
+    expect(LOSS_OF_RANK,
+           (struct rank_loss){
+               .job = JOB_FORMING, .mark = BSPZ_RANK_HELD, .first_is_here = true, KILLED});
     /* The program's own doing. */
     expect(LOSS_IS_AN_END, (struct rank_loss){.job = JOB_RUNNING, RUNNING, LEFT});
     for (enum bspz_rank_state mark = BSPZ_RANK_ENDED; mark <= BSPZ_RANK_FAILED; mark++)

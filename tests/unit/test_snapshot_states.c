@@ -1,5 +1,5 @@
-/* test_snapshot_states.c - the lives that a snapshot, and the making of processes, may have on a host; and
- * that no other move is made. */
+/* test_snapshot_states.c - the lives that a snapshot, and the making of processes, may have on a
+ * host; and that no other move is made. */
 #include <check.h>
 #include <signal.h>
 
@@ -21,7 +21,8 @@ static void go_ticket(const enum ticket_state *path, unsigned count)
 START_TEST(lives_of_a_snapshot)
 {
     GO_TICKET(TICKET_CAPTURING, TICKET_CAPTURED, TICKET_PERSISTED);
-    GO_TICKET(TICKET_CAPTURED, TICKET_PERSISTED, TICKET_FAILED); /* snapshot 0; not durable elsewhere */
+    GO_TICKET(TICKET_CAPTURED, TICKET_PERSISTED,
+              TICKET_FAILED); /* snapshot 0; not durable elsewhere */
     GO_TICKET(TICKET_CAPTURING, TICKET_CAPTURED, TICKET_FAILED);
     GO_TICKET(TICKET_CAPTURING, TICKET_WITHHELD, TICKET_FAILED);
 }

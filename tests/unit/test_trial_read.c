@@ -1,4 +1,5 @@
-/* test_trial_read.c - how fast a file can be read: how much of it is, and that nobody has to wait. */
+/* test_trial_read.c - how fast a file can be read: how much of it is, and that nobody has to wait.
+ */
 #include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-
-/* The compilers stop at 2000 response files; a file that names itself must not hang us either. */
+/* The limit of the compilers, too; a file that names itself must not cause an endless loop. */
 #define RESPONSE_FILES_MAX 2000
 
 const char *program_name = "bspcc";
@@ -27,7 +26,7 @@ void fail(const char *format, ...)
     exit(1);
 }
 
-/* All memory hangs together here, so that a leak checker sees that it is held on purpose. */
+/* All memory is linked from here, so that leak checkers consider it in use. */
 struct block {
     struct block *next;
 };
@@ -86,7 +85,8 @@ void arguments_add_all(struct arguments *list, const struct arguments *more)
         arguments_add(list, more->items[i]);
 }
 
-/* Copies the word that starts at *text to word, which is large enough, and moves *text behind. */
+/* Copies the word that starts at *text to `word`, which is large enough, and moves *text past
+ * it. */
 static void take_word(const char **text, char *word)
 {
     const char *from = *text;

@@ -1,8 +1,8 @@
 /* Growable lists of words, and response files.
  *
- * bspcc is a short-lived process: words and lists live until it exits, nobody frees them; what
- * allocate, copy_text and format_text return is not for free().  Out of memory ends the program with
- * a message.
+ * bspcc is a short-lived process: words and lists live until it exits and are never freed; the
+ * results of allocate, copy_text and format_text must not be passed to free().  Out of memory ends
+ * the program with a message.
  */
 #ifndef BSPZ_BSPCC_ARGUMENTS_H
 #define BSPZ_BSPCC_ARGUMENTS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* items[count] is always NULL once something was added, so items can be handed to exec. */
+/* items[count] is always NULL once something was added, so items can be passed to exec. */
 struct arguments {
     char **items;
     size_t count;

@@ -1,4 +1,4 @@
-/* From an understood command line to the commands that do it. */
+/* Carries out a parsed command line. */
 #ifndef BSPZ_BSPCC_COMMANDS_H
 #define BSPZ_BSPCC_COMMANDS_H
 

@@ -1,11 +1,11 @@
-/* Where this copy of bspzero lies.
+/* Where this copy of bspzero is installed.
  *
  * Everything is found from the place of the running driver, so that a build directory and an
  * installed tree work where they are and go on working when the tree is moved:
  *
  *     ROOT/bin/bspcc   ROOT/include/bsp.h   ROOT/lib/libbsp.a   ROOT/bin/bspnode
  *
- * with the names of the three folders as configured for an installation; a build directory has
+ * with the names of the three directories as configured for an installation; a build directory has
  * the plain ones.
  */
 #ifndef BSPZ_BSPCC_LAYOUT_H

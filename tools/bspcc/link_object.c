@@ -75,8 +75,9 @@ static void write_note(FILE *file, int seconds)
             sizeof BSPZ_NOTE_NAME, sizeof BSPZ_NOTE_NAME, BSPZ_NOTE_CHECKPOINT, seconds);
 }
 
-/* The ways out of a program that run no handler of exit: a job without bsprun that process 0 leaves
- * so is not to end with status 0 (lib/rt/leave.c).  Weak, since a program may wrap them itself. */
+/* Functions that end a program without running exit handlers: a bare job that process 0 leaves by
+ * one of them must not end with status 0 (lib/rt/leave.c).  Weak, since a program may wrap them
+ * itself. */
 const char *const wrapped_exits[] = {"_exit", "_Exit", "quick_exit", NULL};
 
 static void write_exits(FILE *file)

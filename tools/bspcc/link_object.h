@@ -4,7 +4,7 @@
 
 #include "tools/bspcc/request.h"
 
-/* Functions that the object wraps: the linker is to have --wrap=NAME for each.  Ends with NULL. */
+/* Functions that the object wraps: the linker needs --wrap=NAME for each.  Ends with NULL. */
 extern const char *const wrapped_exits[];
 
 /* The text of a C file that defines bspz_link_options and the wrappers; written to path. */

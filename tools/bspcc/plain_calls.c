@@ -13,7 +13,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Is the word that ends before `end`, but for blanks, this one? */
+/* Whether `word` ends before `end`, ignoring blanks. */
 static bool word_before(const char *text, const char *end, const char *word)
 {
     size_t length = strlen(word);
@@ -33,8 +33,7 @@ static bool declares(const char *text, size_t size, const char *name)
         bool starts = at == text || !is_word(at[-1]);
         bool ends = at + length == end || !is_word(at[length]);
 
-        if (starts && ends &&
-            (word_before(text, at, "void") || word_before(text, at, "define")))
+        if (starts && ends && (word_before(text, at, "void") || word_before(text, at, "define")))
             return true;
     }
     return false;
@@ -49,7 +48,7 @@ bool declares_begin_or_end(const char *path)
 
     if (file == NULL)
         return false;
-    /* Reading a pipe would take it away from the compiler. */
+    /* Reading a pipe would consume it. */
     if (fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         text = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fileno(file), 0);
         if (text != MAP_FAILED) {

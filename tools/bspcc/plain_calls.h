@@ -4,9 +4,10 @@
 
 #include <stdbool.h>
 
-/* Does the source declare or #define bsp_begin or bsp_end itself?  The macros of bsp.h would be in
- * its way.  True also where it only looks so, say in a comment: then messages about these two calls
- * name no line, nothing else.  False for a file that cannot be read; the compiler will say why. */
+/* Whether the source declares or #defines bsp_begin or bsp_end itself, which conflicts with the
+ * macros of bsp.h.  A false positive, from a comment say, does no harm but that messages about
+ * these two calls name no line.  False for a file that cannot be read; the compiler will report
+ * that. */
 bool declares_begin_or_end(const char *path);
 
 #endif

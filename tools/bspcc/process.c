@@ -1,9 +1,9 @@
-/* Running the compilers, and the private directory for what is generated on the way.
+/* Running the compilers, and the private directory for generated files.
  *
- * No signal handlers: HUP, INT and TERM stay blocked from the moment the directory may exist and
- * are fetched with sigwaitinfo, together with the end of the command.  So no signal can fall
- * between a check and a wait, and cleaning up is ordinary code.  Whoever reads our messages may
- * have gone: SIGPIPE is ignored then.
+ * There are no signal handlers: HUP, INT and TERM are blocked as soon as the directory may exist
+ * and are fetched with sigwaitinfo, together with the end of the command.  So no signal can be lost
+ * between a check and a wait, and cleanup is ordinary code.  SIGPIPE is ignored, as the reader of
+ * our messages may have exited.
  */
 #include "tools/bspcc/process.h"
 
@@ -17,15 +17,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Beyond this many bytes a command's words travel in a response file: the kernel's limit is far
- * higher, but the environment counts against it as well. */
+/* Longer commands use a response file: the kernel's limit is far higher, but includes the
+ * environment. */
 #define COMMAND_BYTES_MAX (256 * 1024)
 
 extern char **environ;
 
 static char *directory;
 
-/* SIGPIPE is ignored, but only by this process: the commands get the default back. */
+/* SIGPIPE is ignored only by this process: commands get the default. */
 static bool pipe_ignored_here;
 
 static void print_command(const struct arguments *command)
@@ -86,7 +86,7 @@ void become(struct arguments *command, bool show)
     fail("cannot run %s: %s", command->items[0], strerror(errno));
 }
 
-/* The signals that ask for an end, without those that the caller wants ignored (nohup). */
+/* The termination signals, without those that the caller wants ignored (nohup). */
 static void wanted_signals(sigset_t *set)
 {
     static const int ends[] = {SIGHUP, SIGINT, SIGTERM};

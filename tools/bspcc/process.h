@@ -1,4 +1,4 @@
-/* Running the compilers, and the private directory for what is generated on the way. */
+/* Running the compilers, and the private directory for generated files. */
 #ifndef BSPZ_BSPCC_PROCESS_H
 #define BSPZ_BSPCC_PROCESS_H
 
@@ -6,7 +6,7 @@
 
 #include "tools/bspcc/arguments.h"
 
-/* Replaces this process by the command; does not return.  Only while nothing temporary is in use.
+/* Replaces this process by the command; does not return.  Only while no temporary file is in use.
  */
 void become(struct arguments *command, bool show) __attribute__((noreturn));
 
@@ -18,7 +18,7 @@ int run(struct arguments *command, bool show);
 /* A path in the private directory, which is made on first use (below $TMPDIR, else /tmp). */
 char *temporary_path(const char *name);
 
-/* Removes the private directory with all that is in it; nothing happens when there is none. */
+/* Removes the private directory and its contents; harmless when there is none. */
 void remove_temporary_directory(void);
 
 #endif

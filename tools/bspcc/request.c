@@ -14,7 +14,7 @@
 #include "lib/base/devices.h"
 
 enum own {
-    OWN_IGNORED, /* a tuning knob of the old library that needs no tuning here */
+    OWN_IGNORED, /* a tuning option of the old library without a meaning here */
     OWN_KEEP,
     OWN_VERBOSE,
     OWN_DEBUG,
@@ -165,7 +165,7 @@ static const struct {
     {"-Xlinker", ITEM_LINK_OPTION},
 };
 
-/* Beginnings of one-word options that concern only one of the two steps. */
+/* Prefixes of one-word options that concern only one of the two steps. */
 static const struct {
     const char *start;
     enum item_kind kind;
@@ -178,7 +178,7 @@ static const struct {
     {"-rdynamic", ITEM_LINK_OPTION},
 };
 
-/* The same, for options that must match as a whole. */
+/* The same for options that must match completely. */
 static const char *const link_words[] = {"-static", "-static-pie", "-shared", "-s",           "-r",
                                          "-pie",    "-no-pie",     "-nopie",  "-nostartfiles"};
 
@@ -378,7 +378,7 @@ static enum item_kind kind_of_option(const char *word)
     return ITEM_OPTION;
 }
 
-/* What bspcc must know about options that it hands on. */
+/* Records properties of options that are passed on. */
 static void note_option(struct request *request, const char *word)
 {
     if (is_one_of(word, compile_only_words, LENGTH(compile_only_words)))
@@ -401,7 +401,7 @@ static size_t parse_option(struct request *request, char *const *words, size_t c
     const char *word = words[0];
 
     if (strcmp(word, "-lbsp") == 0)
-        return 1; /* every link gets libbsp, at the place where it belongs */
+        return 1; /* every link gets libbsp in the right place */
     note_option(request, word);
     for (size_t i = 0; i < LENGTH(two_word_options); i++)
         if (strcmp(word, two_word_options[i].name) == 0 && count > 1) {
@@ -466,7 +466,7 @@ static void choose_compilers(struct request *request)
     }
 }
 
-/* The device that holds when no option chooses one. */
+/* The device when no option chooses one. */
 static const char *default_device(const struct request *request)
 {
     const char *name = getenv("BSP_DEVICE");

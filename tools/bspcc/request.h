@@ -1,7 +1,6 @@
-/* The command line of bspcc, understood.
+/* The parsed command line of bspcc.
  *
- * The words for the compiler keep their order in `items`; what bspcc alone understands is taken
- * out of them.
+ * The words for the compiler keep their order in `items`; options of bspcc's own are taken out.
  */
 #ifndef BSPZ_BSPCC_REQUEST_H
 #define BSPZ_BSPCC_REQUEST_H
@@ -14,9 +13,9 @@
 
 enum item_kind {
     ITEM_OPTION,         /* for compiling and for linking */
-    ITEM_COMPILE_OPTION, /* -D, -I, -MD, ...: means nothing to a link */
-    ITEM_LINK_OPTION,    /* -l, -L, -Wl, ...: means nothing to a compilation */
-    ITEM_LANGUAGE,       /* -x LANGUAGE: holds for the sources behind it */
+    ITEM_COMPILE_OPTION, /* -D, -I, -MD, ...: no effect on a link */
+    ITEM_LINK_OPTION,    /* -l, -L, -Wl, ...: no effect on a compilation */
+    ITEM_LANGUAGE,       /* -x LANGUAGE: applies to the sources after it */
     ITEM_SOURCE,
     ITEM_OBJECT, /* object, archive, library, linker script: for the linker */
 };
@@ -29,7 +28,7 @@ struct item {
     struct language language; /* ITEM_SOURCE */
 };
 
-/* What is decided at link time and travels in the program (lib/rt/link_options.h). */
+/* Options that are fixed at link time and stored in the program (lib/rt/link_options.h). */
 struct baked {
     int library_level;
     int checkpoint_seconds;
@@ -67,7 +66,7 @@ struct request {
     struct arguments link_flags;           /* -ldflags */
 };
 
-/* `called` is argv[0]'s last component; `words` the expanded arguments behind it. */
+/* `called` is argv[0]'s last component; `words` the expanded arguments after it. */
 void request_parse(struct request *request, const char *called, const struct arguments *words);
 
 #endif

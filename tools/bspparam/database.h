@@ -16,8 +16,8 @@ struct row_list {
 int database_read(const char *path, struct row_list *list);
 
 /* Puts the given rows into the database: lines for the same host and number of processes are
- * dropped, all others stay, comments too.  Missing folders are made; the file is replaced as a
- * whole, so a reader sees the old or the new one.  0, or an errno value. */
+ * dropped, all others stay, comments too.  Missing directories are made; the file is replaced
+ * atomically. 0, or an errno value. */
 int database_store(const char *path, const struct bspz_params_row *rows, size_t count);
 
 #endif

@@ -33,10 +33,10 @@ static const char help_text[] =
     "$XDG_CONFIG_HOME/bspzero or ~/.config/bspzero.  BSP_SLG=s,l,g,n overrides it.\n";
 
 struct options {
-    int processes; /* 0: not given */
+    int processes; /* 0: not set */
     double seconds;
     bool all, measure;
-    const char *probe; /* internal: what to do as a BSP program */
+    const char *probe; /* internal: what this program does as a BSP job */
     char path[PATH_MAX];
 };
 
@@ -133,7 +133,7 @@ static void print_row(const char *host, int processes, const struct bspz_params 
            params->g, params->n_half);
 }
 
-/* The lines of the database that were asked for; how many there were. */
+/* Prints the requested lines of the database; returns their number. */
 static int show_database(const struct options *options, const char *host)
 {
     struct row_list list;
@@ -189,7 +189,7 @@ static int usable_cores(void)
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/* bsprun lies beside this program; *self is the program. */
+/* Finds this program and bsprun, in the same directory. */
 static void find_programs(char *self, char *bsprun)
 {
     ssize_t length = readlink("/proc/self/exe", self, PATH_MAX - 1);

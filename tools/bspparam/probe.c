@@ -6,8 +6,8 @@
  * n = 1 .. 32 words to places that do not adjoin: the cost per word follows g + b/n, a line
  * through the measurements gives b, and n_half = b/g.
  *
- * Every figure is the median of several batches; process 0 holds the clock and decides for all how
- * long a batch is.
+ * Every figure is the median of several batches; process 0 measures the time and sets the length of
+ * a batch for all.
  */
 #include "tools/bspparam/probe.h"
 
@@ -20,7 +20,7 @@
 
 enum {
     BATCHES = 7,
-    FIGURES = 8, /* figures that share the time given */
+    FIGURES = 8, /* figures that share the allotted time */
     VECTOR = 1024,
     BLOCK_WORDS = 65536,     /* words each process sends in an exchange by blocks */
     SCATTERED_WORDS = 4096,  /* ... and by small messages */
@@ -49,7 +49,7 @@ static void superstep_empty(void)
     bsp_sync();
 }
 
-/* The k-th process to send to, myself only when I am alone. */
+/* The k-th destination; the process itself only if p is 1. */
 static int partner(int k)
 {
     if (probe.processes == 1)
@@ -73,7 +73,7 @@ static void superstep_blocks(void)
     bsp_sync();
 }
 
-/* A gap of one word behind every message keeps neighbours from being sent as one. */
+/* A gap of one word after every message prevents messages from being merged. */
 static void superstep_scattered(void)
 {
     int n = probe.message_words;

@@ -45,13 +45,13 @@ enum argument {
 struct arguments {
     enum arguments_action action;
     uint64_t given; /* bits, by enum argument */
-    /* Seconds.  Those that were not given are 0, but as it is said here. */
+    /* In seconds.  The default is 0 unless stated otherwise. */
     double work, mtbf, snapshot, commit, restore;
     double superstep; /* 1 */
     double doubling, repair, prior, limit;
     double image, bandwidth;    /* bytes; bytes per second */
-    uint32_t hosts;             /* 0: not given, or by names */
-    char *host_names;           /* "a,b,c" for a trace, NULL: all, or a number; owned */
+    uint32_t hosts;             /* 0: not set, or by names */
+    char *host_names;           /* "a,b,c" for a trace; NULL: all, or by number; owned */
     char *trace, *report, *svg; /* files, NULL: none; owned */
     uint64_t seed, runs;        /* 1, 400 */
     struct policy_rule rule;    /* AUTO, not bounded */
@@ -65,8 +65,7 @@ static inline bool argument_given(const struct arguments *arguments, enum argume
     return arguments->given >> argument & 1;
 }
 
-/* False when something is wrong, and in `error` what.  To be freed with arguments_free in any
- * case. */
+/* False and `error`: the command line is wrong.  Free with arguments_free in any case. */
 bool arguments_parse(int argc, const char **argv, struct arguments *arguments,
                      char error[ARGUMENTS_ERROR]);
 void arguments_free(struct arguments *arguments);

@@ -12,7 +12,7 @@ static int ascending(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Between the two values next to that place. */
+/* Interpolates between the two nearest values. */
 static double quantile(const double *sorted, uint32_t count, double share)
 {
     double place = share * (count - 1);

@@ -1,4 +1,4 @@
-/* batch.h - many simulated jobs that differ by chance only, and what they have in common. */
+/* batch.h - many simulated jobs that differ by chance only, and their statistics. */
 #ifndef BSPSIM_BATCH_H
 #define BSPSIM_BATCH_H
 
@@ -12,20 +12,20 @@ struct batch_setup {
     uint32_t runs; /* at least 1; these jobs have the numbers 0 to runs - 1 */
 };
 
-/* Means over all jobs; those that were given up count with the time at which they were, so that
- * times are lower bounds where any was. */
+/* Means over all jobs; an abandoned job counts with its time up to then, so that times are lower
+ * bounds if there is one. */
 struct batch_result {
     uint32_t runs, finished;
     double seconds, error;    /* the mean time to solution, and its standard error */
     double low, median, high; /* quantiles of 5, 50 and 95 % */
-    double utilisation;       /* work by time, of all jobs together */
+    double utilisation;       /* total work divided by total time */
     double utilisation_error; /* its standard error */
     double failures, snapshots, restores;
     double saving, down, waiting, lost; /* seconds in snapshots, being restored, ... */
     struct observed_error estimate;
 };
 
-/* each: called with the number and the result of every job; or NULL.  False: no memory. */
+/* each: called with number and result of every job; may be NULL.  False: no memory. */
 bool batch_run(const struct batch_setup *setup, struct batch_result *result,
                void (*each)(void *context, uint32_t number, const struct job_result *job),
                void *context);

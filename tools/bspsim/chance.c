@@ -1,4 +1,4 @@
-/* chance.c - chance by seed; see chance.h. */
+/* chance.c - random numbers; see chance.h. */
 #include "tools/bspsim/chance.h"
 
 #include <math.h>

@@ -9,8 +9,7 @@
 
 enum { STATUS_OK = 0, STATUS_BAD = 1, STATUS_WRONG = 2 };
 
-/* What the arguments say of chance, lives and the job, so far as they say it; the limit of time is
- * there in any case.  A trace is the caller's matter. */
+/* The set-up by the arguments, with a limit of time in any case.  A trace is left to the caller. */
 struct batch_setup command_setup(const struct arguments *arguments);
 
 /* Prints "bspsim: TEXT" on stderr; returns the status. */

@@ -1,8 +1,8 @@
 /* job.c - a simulated job; see job.h.
  *
- * From event to event: the next barrier that Processor Zero wants to be asked about, the commit of
- * the snapshot that is being written, the first failure, the end.  While the job computes, work and
- * time are those of the line through `from_ns` and `from_work`.
+ * Events are: the next barrier about which Processor Zero is consulted, the commit of the snapshot
+ * that is being written, the first failure, the end.  While the job computes, work is a linear
+ * function of time, through `from_ns` and `from_work`.
  */
 #include "tools/bspsim/job.h"
 
@@ -17,12 +17,12 @@ struct job {
     struct observed observed;
     struct policy_facts facts;
     uint64_t now_ns;
-    uint64_t from_ns, from_work;         /* the processes went on then, with so much done */
-    double slowness;                     /* time per work: hosts there are by hosts that are used */
-    uint64_t barrier;                    /* the last one passed, in supersteps */
-    uint64_t saved_work;                 /* by the newest committed snapshot */
+    uint64_t from_ns, from_work; /* when the processes went on, and the work done until then */
+    double slowness;             /* time per work: all hosts divided by used hosts */
+    uint64_t barrier;            /* the last one passed, in supersteps */
+    uint64_t saved_work;         /* of the newest committed snapshot */
     uint64_t written_work, commit_at_ns; /* of the one that is being written; NEVER: none */
-    uint64_t failure_ns;                 /* the first of a host that is used ... */
+    uint64_t failure_ns;                 /* the first of a used host ... */
     uint32_t failing;                    /* ... which is this one */
 };
 
@@ -49,7 +49,7 @@ static void find_failure(struct job *job)
         }
 }
 
-/* Takes the hosts that are up; when none is, waits until one is.  False: none ever will be. */
+/* Uses the hosts that are up; if none is, waits for one.  False: none will ever be. */
 static bool recruit(struct job *job)
 {
     struct lives *lives = job->lives;
@@ -81,7 +81,7 @@ static bool recruit(struct job *job)
     return true;
 }
 
-/* A host that is used fails, now. */
+/* A used host fails now. */
 static void lose_host(struct job *job)
 {
     job->now_ns = job->failure_ns;
@@ -123,7 +123,7 @@ static void begin_term(struct job *job)
     go_on(job, job->saved_work);
 }
 
-/* The processes run again; false: the job is given up. */
+/* Restores the processes; false: the job is abandoned. */
 static bool restore(struct job *job)
 {
     job->commit_at_ns = NEVER;
@@ -133,7 +133,7 @@ static bool restore(struct job *job)
         uint64_t begun_ns = job->now_ns, done_ns = plus(begun_ns, job->setup->restore_ns);
         bool again = job->failure_ns < done_ns && !job->setup->calm_restores;
         job->result->restores++;
-        while (job->failure_ns < done_ns) { /* those of calm restores do no harm */
+        while (job->failure_ns < done_ns) { /* without effect if restores are calm */
             lose_host(job);
             if (again)
                 break;
@@ -168,7 +168,7 @@ static void commit(struct job *job)
     observed_commit(&job->observed, job->setup->commit_ns);
 }
 
-/* The job stands at a barrier with so much done; false: a host fails meanwhile. */
+/* The job pauses at a barrier; false: a host fails meanwhile. */
 static bool stand(struct job *job, uint64_t until_ns)
 {
     if (job->failure_ns < until_ns)
@@ -195,7 +195,7 @@ static bool save(struct job *job, uint64_t work)
     return true;
 }
 
-/* Other rules do not ask what is known. */
+/* Other rules do not use the estimates. */
 static bool is_auto(const struct job *job)
 {
     return job->setup->rule.kind == POLICY_AUTO;
@@ -232,7 +232,7 @@ static bool decide(struct job *job, uint64_t work)
     }
 }
 
-/* The first barrier to be asked about, in supersteps; NEVER: none before something happens. */
+/* The next barrier to decide about, in supersteps; NEVER: none before another event. */
 static uint64_t next_barrier(struct job *job)
 {
     const struct policy_rule *rule = &job->setup->rule;
@@ -243,7 +243,7 @@ static uint64_t next_barrier(struct job *job)
     uint64_t due_ns = policy_due_ns(rule, &job->facts);
     if (due_ns == POLICY_NEVER || plus(job->now_ns, due_ns) >= job->setup->limit_ns)
         return wanted;
-    /* The first one at which that time has passed, as Processor Zero asks when its timer ends. */
+    /* The first one after that time, since Processor Zero consults after its timer. */
     uint64_t step = job->setup->superstep_ns;
     uint64_t at = (work_at(job, job->now_ns + due_ns) + step - 1) / step;
     if (at <= job->barrier)
@@ -264,7 +264,7 @@ static enum went compute(struct job *job)
     uint64_t there_ns = time_of(job, work);
     if (job->failure_ns < there_ns && job->failure_ns < job->commit_at_ns)
         return WENT_DOWN;
-    if (job->commit_at_ns <= there_ns) { /* what is due may be another matter now */
+    if (job->commit_at_ns <= there_ns) { /* the commit may have changed what is due */
         job->now_ns = job->commit_at_ns;
         job->barrier = work_at(job, job->now_ns) / step;
         commit(job);

@@ -33,7 +33,7 @@ static double drawn(const struct lives_law *law, struct chance *chance)
     }
 }
 
-/* When a life of that length ends, in seconds: the time of lives is D / ln 2 (2^(t / D) - 1). */
+/* When a life of that length ends, in seconds: lives elapse by D / ln 2 (2^(t / D) - 1). */
 static double ended(const struct lives_law *law, double up, double length)
 {
     if (law->doubling == 0)

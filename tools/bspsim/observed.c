@@ -1,4 +1,4 @@
-/* observed.c - what Processor Zero of a simulated job sees; see observed.h. */
+/* observed.c - what Processor Zero of a simulated job observes; see observed.h. */
 #include "tools/bspsim/observed.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ void observed_begin(struct observed *observed, const struct observed_prior *prio
         estimate_prior(&observed->estimate, ESTIMATE_HOST, prior->mean_life, prior->lives);
 }
 
-/* Hosts live also while the job is restored. */
+/* Counts the time of hosts, which includes restores. */
 static void watch(struct observed *observed, uint64_t now_ns)
 {
     if (now_ns > observed->watched_ns)

@@ -6,21 +6,21 @@
 #include "tools/bspsim/command.h"
 #include "tools/bspsim/plan.h"
 
-#define WIDTH  420.0 /* of one picture, and of what is in it */
+#define WIDTH  420.0 /* of one picture, and of its contents */
 #define HEIGHT 300.0
 #define LEFT   58.0
 #define RIGHT  12.0
 #define TOP    30.0
 #define BOTTOM 44.0
 #define POINTS 120
-#define WIDE   8.0 /* the picture shows intervals so many times the best one, and a part of it */
-#define HIGH   3.0 /* times the best time that are shown */
+#define WIDE   8.0 /* intervals are shown from the best divided by this to the best times this */
+#define HIGH   3.0 /* times are shown up to this many times the best */
 
 /* A picture's axes: x logarithmic. */
 struct axes {
     FILE *file;
-    double x0, low, high; /* the place of the picture; the values at both ends of x */
-    double top;           /* the value at the upper end of y, whose lower one is 0 */
+    double x0, low, high; /* position of the picture; values at both ends of x */
+    double top;           /* the value at the upper end of y, which begins at 0 */
 };
 
 static double at_x(const struct axes *axes, double value)
@@ -48,7 +48,7 @@ static void text(const struct axes *axes, double x, double y, const char *anchor
             words);
 }
 
-/* The largest of 1, 2, 5, 10 ... that is no more than a fifth of the whole, or a little more. */
+/* The largest of 1, 2, 5, 10 ... that is at most about a fifth of the whole. */
 static double step_of(double whole)
 {
     double step = pow(10, floor(log10(whole / 4)));
@@ -155,8 +155,8 @@ static void draw_intervals(FILE *file, const struct plan *plan)
 
 /* ---- Time against number of hosts --------------------------------------------------------- */
 
-/* The time that the work takes on so many hosts, each with the best interval for them; it is
- * divided among them evenly, and what it costs to save and restore is taken to be the same. */
+/* The time of the work, divided evenly among so many hosts, at the best interval for their number;
+ * the costs of snapshot and restore are assumed not to depend on it. */
 static double time_on(const struct plan *plan, double hosts)
 {
     struct interval_model model = plan->model;
@@ -165,7 +165,7 @@ static double time_on(const struct plan *plan, double hosts)
     return interval_time(&model, interval_best(&model), work);
 }
 
-/* The number of hosts that brings the shortest time. */
+/* The number of hosts with the shortest time. */
 static uint32_t best_hosts(const struct plan *plan)
 {
     double best = 1, hosts = 1;

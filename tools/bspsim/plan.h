@@ -1,4 +1,5 @@
-/* plan.h - what bspsim plan finds out: intervals, what each brings, and how many hosts are best. */
+/* plan.h - the results of bspsim plan: intervals, their utilisation, and the best number of
+ * hosts. */
 #ifndef BSPSIM_PLAN_H
 #define BSPSIM_PLAN_H
 
@@ -13,12 +14,12 @@
 
 struct plan_row {
     const char *name;                      /* "best", "young", "300 s": for programs */
-    const char *text;                      /* for people */
-    bool automatic;                        /* what --every auto does: it has no one interval */
+    const char *text;                      /* for the table */
+    bool automatic;                        /* --every auto, which has no fixed interval */
     double interval;                       /* seconds of useful run time between snapshots */
     double utilisation, paper_utilisation; /* the exact one, and the paper's approximation */
     double expected;                       /* seconds: the exact expectation */
-    bool simulated;                        /* else it would take too long, or never end */
+    bool simulated; /* false: the simulation would take too long, or never end */
     struct batch_result result;
 };
 

@@ -10,7 +10,7 @@
 
 #define NAME_MAX_SIZE 255
 #define COLUMNS_MAX   64
-#define NAMES         (2u * TRACE_HOSTS_MAX) /* places in the table of names, a power of two */
+#define NAMES         (2u * TRACE_HOSTS_MAX) /* size of the hash table of names, a power of two */
 
 enum column { COLUMN_HOST, COLUMN_UP, COLUMN_DOWN, COLUMNS };
 
@@ -26,11 +26,11 @@ struct reading {
     struct trace *trace;
     char *error;
     uint32_t line;
-    int places[COLUMNS], widest; /* which field of a line each column is */
+    int places[COLUMNS], widest; /* field number of each column */
     bool has_header;
     uint32_t *table; /* of names: index + 1, by digest */
     size_t name_room, life_room;
-    double *ups, *downs; /* of the lives, in seconds as they stand there; down < 0: none */
+    double *ups, *downs; /* of the lives, in seconds as in the file; down < 0: none */
 };
 
 static bool wrong(struct reading *reading, uint32_t line, const char *format, ...)
@@ -63,7 +63,7 @@ static struct field trimmed(const char *text, size_t length)
     return (struct field){text, length};
 }
 
-/* How many there are; those behind the last that counts are counted and not kept. */
+/* Splits a line.  Returns the number of fields; excess ones are counted and not stored. */
 static int split(struct field line, struct field fields[COLUMNS_MAX])
 {
     const char *end = line.text + line.length;
@@ -231,7 +231,7 @@ static bool take_life(struct reading *reading, const struct field *fields, int c
     if (last.length > 0 && down <= up)
         return wrong(reading, reading->line, "host %s goes down (%.12g) before it is up (%.12g)",
                      trace->names[life.host], down, up);
-    life.up_ns = trace->life_count; /* where its seconds are */
+    life.up_ns = trace->life_count; /* for now its index in ups and downs */
     reading->ups[trace->life_count] = up;
     reading->downs[trace->life_count] = last.length > 0 ? down : INFINITY;
     trace->lives[trace->life_count++] = life;
@@ -262,7 +262,7 @@ static int by_host_and_time(const void *a, const void *b)
     return left->line < right->line ? -1 : left->line > right->line;
 }
 
-/* From seconds as they stand there to nanoseconds from the earliest. */
+/* Converts the seconds of the file to nanoseconds since the earliest. */
 static void count_from_earliest(struct reading *reading)
 {
     struct trace *trace = reading->trace;
@@ -300,7 +300,7 @@ static bool put_in_order(struct reading *reading)
     return true;
 }
 
-/* Those that --hosts names and the trace does not. */
+/* False: --hosts names a host that the trace lacks. */
 static bool has_all_hosts(struct reading *reading)
 {
     for (const char *at = reading->hosts; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
@@ -358,7 +358,7 @@ bool trace_read(const char *file, const char *hosts, struct trace *trace, char e
     char *text = NULL;
     size_t room = 0;
     bool good = false;
-    /* All there is up to a byte of value 0, which no text has. */
+    /* Reads all; text contains no zero byte. */
     ssize_t length = stream ? getdelim(&text, &room, '\0', stream) : -1;
     if (!stream || ferror(stream))
         snprintf(error, TRACE_ERROR, "%.200s: %s", file, strerror(errno));

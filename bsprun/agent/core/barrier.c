@@ -9,8 +9,7 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_zero.h"
 
-/* What ranks of other hosts publish can be brought here from now on: theirs run as soon as the last
- * host is ready. */
+/* Enables mirroring of other hosts' ranks, which run as soon as the last host is ready. */
 static bool join_boards(struct agent *agent)
 {
     struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};

@@ -1,4 +1,4 @@
-/* barrier.h - the words by which Processor Zero lets the ranks of a host go on. */
+/* barrier.h - releases the ranks of a host as Processor Zero decides. */
 #ifndef BSPRUN_AGENT_BARRIER_H
 #define BSPRUN_AGENT_BARRIER_H
 
@@ -9,10 +9,11 @@
 
 struct agent;
 
-/* All processes of this host are set up: supersteps may travel, and Processor Zero is told. */
+/* All processes of this host are set up: enables supersteps between hosts, and tells Processor
+ * Zero. */
 void agent_all_ready(struct agent *agent);
-/* Answers the ranks that wait at the barrier that ends the superstep; they ask again from superstep
- * `consult` on. */
+/* Answers the ranks that wait at the barrier that ends the superstep; they consult again from
+ * superstep `consult` on. */
 void agent_answer(struct agent *agent, uint64_t superstep, enum bspz_decision decision,
                   uint64_t consult);
 

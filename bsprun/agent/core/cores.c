@@ -20,7 +20,8 @@ static bool may_use(const cpu_set_t *allowed, size_t bytes, unsigned cpu)
     return CPU_ISSET_S(cpu, bytes, allowed);
 }
 
-/* Usable processors, first one of every core, then the second ones, ...; returns how many. */
+/* Lists usable processors, first one of every core, then the second ones, ...; returns their
+ * number. */
 static int list_cpus(int *cpus, int most)
 {
     static cpu_set_t allowed[CPUS_MAX / CPU_SETSIZE];
@@ -56,7 +57,7 @@ static int list_cpus(int *cpus, int most)
     return used;
 }
 
-/* A socket that holds the processor, or -1 when another job has it. */
+/* Claims the processor: returns a socket, or -1 if another job has it. */
 static int hold(int cpu)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};

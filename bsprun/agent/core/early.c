@@ -1,4 +1,4 @@
-/* early.c - links that come before their term; see early.h. */
+/* early.c - connections that arrive before their term; see early.h. */
 #include "bsprun/agent/core/early.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ void early_end(struct early_links *links)
         forget(&links->places[i]);
 }
 
-/* The one that has a link of that host, or a free one; NULL: all are taken by others. */
+/* The entry of that host, or a free one; NULL: other hosts use all. */
 static struct early *place_for(struct early_links *links, uint32_t host)
 {
     struct early *place = NULL;

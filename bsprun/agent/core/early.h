@@ -1,7 +1,7 @@
-/* early.h - links that come before their term: its ELECT is still on the way to this agent, or what
- * ran in the term before is being ended.
+/* early.h - connections that arrive before their term: ELECT has not arrived yet, or processes of
+ * the previous term are still being ended.
  *
- * Of each host the link of the newest term is kept.  What does not fit is closed.
+ * Of each host the connection of the newest term is kept; others are closed.
  */
 #ifndef BSPRUN_EARLY_H
 #define BSPRUN_EARLY_H
@@ -14,7 +14,7 @@
 #define EARLY_MAX 1024
 
 struct early {
-    int fd; /* -1: the place is free */
+    int fd; /* -1: the entry is free */
     uint32_t host, term;
     struct net_session session;
 };
@@ -26,9 +26,9 @@ struct early_links {
 void early_begin(struct early_links *links);
 /* Closes all. */
 void early_end(struct early_links *links);
-/* The descriptor belongs to them from then on. */
+/* Takes ownership of the descriptor. */
 void early_keep(struct early_links *links, const struct net_meeting *meeting);
-/* One of that term, which belongs to the caller; false: there is none left, and none older. */
+/* Passes one of that term to the caller; false: there is none left, nor an older one. */
 bool early_take(struct early_links *links, uint32_t term, struct early *taken);
 
 #endif

@@ -1,14 +1,14 @@
-/* input.c - the stdin of process 0 in a job with snapshots: a pipe that can be wound back.
+/* input.c - the stdin of process 0 in a job with snapshots: a pipe that can be rewound.
  *
- * Happy path: INPUT -> the pipe -> INPUT_TAKEN, for more.  At a snapshot, what process 0 has read
- * is what was written and does not lie in the pipe any more.  After a rollback: the pipe is
- * emptied, INPUT_TAKEN says from where bsprun is to send again.
+ * Happy path: INPUT -> the pipe -> INPUT_TAKEN, for more.  At a snapshot, process 0 has read what
+ * was written minus the contents of the pipe.  After a rollback the pipe is emptied, and
+ * INPUT_TAKEN tells bsprun where to continue.
  *
- * What was read is digested, so that a restart can tell whether it is given the same again: bytes
- * that lie in the pipe are kept until it is known whether they were read.
+ * The bytes read are digested, so that a restart can check that its input is the same: bytes in the
+ * pipe are kept until they have been read.
  *
- * What can fail: the pipe is full (it is waited for); INPUT that does not continue what there is
- * (it is dropped).  The agent has a reading end, too, so there is always one.
+ * What can fail: the pipe is full (waits for room); INPUT that does not continue at the right
+ * position (dropped).  The agent has a reading end, too, so there is always one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,13 +28,13 @@
 struct agent_input {
     struct agent *agent;
     int reader, writer; /* writer -1: the end of the input has been written */
-    uint64_t written;   /* position behind the last byte in the pipe */
+    uint64_t written;   /* position after the last byte in the pipe */
     size_t waiting;     /* bytes for which there was no room */
-    bool ends;          /* behind them comes nothing */
-    uv_poll_t *poll;    /* for room; NULL: none is waited for */
+    bool ends;          /* these are the last */
+    uv_poll_t *poll;    /* for room; NULL: not waiting */
     char bytes[WIRE_CHUNK_MAX];
-    uint64_t digest; /* of what process 0 had read when that was last looked at */
-    size_t pending;  /* bytes behind it, up to `written` */
+    uint64_t digest; /* of the bytes known to be read by process 0 */
+    size_t pending;  /* bytes after those, up to `written` */
     char undigested[PIPE_BYTES + WIRE_CHUNK_MAX];
 };
 
@@ -65,7 +65,7 @@ int agent_input_open(struct agent *agent)
         return -errno;
     }
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES); /* more is better, but not needed */
+    fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES); /* an optimisation */
     input->agent = agent;
     input->reader = ends[0];
     input->writer = ends[1];
@@ -119,7 +119,7 @@ static void digest_read(struct agent_input *input)
     memmove(input->undigested, input->undigested + size, input->pending);
 }
 
-/* A pipe that holds more than was asked for is beyond what is kept: the digest is lost. */
+/* If the pipe holds more than is kept, the digest is lost. */
 static void keep_undigested(struct agent_input *input, const char *bytes, size_t size)
 {
     if (size > sizeof input->undigested - input->pending) {
@@ -222,7 +222,7 @@ void agent_input_take(struct agent *agent, const struct wire_message *message)
     write_waiting(input);
 }
 
-/* No process that could read it runs, but for those that are about to be started. */
+/* Empties the pipe.  No process that could read it runs. */
 static void empty(struct agent_input *input)
 {
     char bytes[4096];
@@ -236,7 +236,7 @@ static void empty(struct agent_input *input)
     }
 }
 
-/* The pipe itself stays: frozen copies have its reading end. */
+/* Reopens the pipe, which must stay the same: frozen copies have its reading end. */
 static void open_again(struct agent_input *input)
 {
     char path[64];

@@ -10,7 +10,7 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/to_bsprun.h"
 
-#define DESCRIPTORS_SPARE 128u /* for everything but the ranks */
+#define DESCRIPTORS_SPARE 128u /* for all but the ranks */
 
 bool agent_is_here(const struct agent *agent, int pid)
 {
@@ -28,8 +28,8 @@ int agent_core_of(const struct agent *agent, int pid)
     return agent->cores.cpus[index];
 }
 
-/* Binding and spinning are for jobs that have their cores to themselves.  With other hosts there is
- * work for the agent, too, while ranks wait. */
+/* Binding and spinning require that the job has its cores to itself.  With other hosts the agent
+ * works, too, while ranks wait. */
 static void plan_cores(struct agent *agent)
 {
     int wanted = agent->here, agents = agent->peers ? 1 : 0;
@@ -47,7 +47,7 @@ static void plan_cores(struct agent *agent)
                      wanted, agent->order.cores);
 }
 
-/* A pidfd for every rank, its copies and its writer, whatever the shell's limit is. */
+/* Raises the limit of descriptors: a pidfd for every rank, its copies and its writer. */
 static void allow_descriptors(const struct agent *agent)
 {
     rlim_t each = agent->snapshots ? 4 : 1;
@@ -60,7 +60,7 @@ static void allow_descriptors(const struct agent *agent)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* On the board, for ranks and for who mirrors those of other hosts. */
+/* Writes the hosts of ranks to the board, for ranks and for mirroring. */
 void agent_write_homes(struct agent *agent)
 {
     struct bspz_board *board = agent->board;
@@ -103,8 +103,8 @@ int agent_members_place(struct agent *agent, int nprocs, const struct wire_numbe
 {
     struct member *members = calloc((size_t)nprocs, sizeof *members);
     uint32_t *home = calloc((size_t)nprocs, sizeof *home);
-    struct bspz_board *board = members && home ? bspz_board_map_agent(agent->board_fd, nprocs)
-                                               : NULL;
+    struct bspz_board *board =
+        members && home ? bspz_board_map_agent(agent->board_fd, nprocs) : NULL;
     int error;
 
     if (!board) {

@@ -1,5 +1,5 @@
-/* members.h - the processes of a job as a node agent knows them: how many there are, which of them
- * live on this host, what became of each. */
+/* members.h - the processes of a job in a node agent: their number, which live on this host, the
+ * state of each. */
 #ifndef BSPRUN_AGENT_MEMBERS_H
 #define BSPRUN_AGENT_MEMBERS_H
 
@@ -13,26 +13,26 @@ struct wire_numbers;
 struct member {
     struct watched process;
     bool adopted;
-    bool missed;               /* it was gone before it could be adopted */
+    bool missed;               /* it died before it could be adopted */
     bool exit_reported;        /* RANK_EXITED went to Processor Zero */
-    enum bspz_rank_state seen; /* newest mark that was acted upon */
+    enum bspz_rank_state seen; /* last state that was handled */
 };
 
-/* p is decided, and where each process lives (NULL: all here): maps the slots.  0 or -errno. */
+/* Sets p and the host of each process (NULL: all here), and maps the slots. 0 or -errno. */
 int agent_members_place(struct agent *agent, int nprocs, const struct wire_numbers *host_of);
-/* Where each lives, on the board, which was reset. */
+/* Writes the hosts to the board after a reset. */
 void agent_write_homes(struct agent *agent);
-/* They live elsewhere from now on; none of them runs. */
+/* Changes the hosts of the processes, none of which runs. */
 void agent_settle(struct agent *agent, const struct wire_numbers *host_of);
 /* Whether the process lives on this host. */
 bool agent_is_here(const struct agent *agent, int pid);
-/* The processor it shall be bound to, or -1. */
+/* The processor to bind it to, or -1. */
 int agent_core_of(const struct agent *agent, int pid);
-/* The process that is watched as `process` from now on is that rank: it may go on. */
+/* The process now watched as the member's `process` is that rank: lets it go on. */
 void agent_member_is(struct agent *agent, int pid);
-/* Kills those of this host, with what they started in their groups; not the program. */
+/* Kills those of this host with their process groups; not the program. */
 void agent_kill_members(struct agent *agent);
-/* Nothing that is watched as a rank or as the program runs any more. */
+/* Whether all ranks and the program have ended. */
 bool agent_everything_gone(const struct agent *agent);
 
 #endif

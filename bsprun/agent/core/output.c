@@ -1,14 +1,14 @@
-/* output.c - passes on what the ranks write when bsprun wants to tell their lines apart.
+/* output.c - relays the output of the ranks when bsprun needs to attribute it.
  *
  * One stream socket per output, shared by all ranks: the order of writes is kept, and the kernel
- * says who wrote each piece.  Where the user has a terminal, the program finds one too, outside its
- * SPMD part: a pseudo terminal, which only process 0 and its children write to.
+ * says who wrote each piece.  If the user has a terminal, so has the program, outside its SPMD
+ * part: a pseudo terminal, to which only process 0 and its children write.
  *
  * Happy path: readable -> a piece and its writer -> OUTPUT -> ... -> the job is over -> read until
- * nothing is left -> agent_finish goes on.
+ * empty -> agent_finish goes on.
  *
- * What can fail: bsprun takes it slower than it comes (reading pauses until `drained`); a writer
- * is no rank (its parents are asked); bsprun is gone (everything is thrown away).
+ * What can fail: bsprun is slow (reading pauses until `drained`); a writer is not a rank (its
+ * ancestors are looked up); bsprun is dead (the output is dropped).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,16 +37,16 @@ struct stream {
     int number;         /* 1 or 2 */
     int reader, writer; /* -1: none */
     uv_poll_t poll;
-    bool open; /* the poll handle is */
+    bool open; /* the poll handle is open */
     bool ended;
 };
 
 struct agent_relay {
     struct stream streams[STREAMS];
     bool paused;
-    bool finishing; /* agent_finish waits for us */
+    bool finishing; /* agent_finish waits for it */
     uint64_t counts[SOCKETS];
-    uint64_t superstep; /* of what was read last; several hosts */
+    uint64_t superstep; /* of the output read last; several hosts */
     char chunk[WIRE_CHUNK_MAX];
 };
 
@@ -60,7 +60,7 @@ static int member_of(const struct agent *agent, pid_t ospid)
     return -1;
 }
 
-/* The rank that wrote, or whose child did; -1 when that is not known any more. */
+/* The rank that wrote, or whose descendant did; -1: no longer known. */
 static int writer_rank(const struct agent *agent, pid_t ospid)
 {
     char line[BSPZ_STAT_LINE];
@@ -93,7 +93,7 @@ static bool is_terminal(const struct stream *stream)
     return stream - stream->agent->relay->streams >= SOCKETS;
 }
 
-/* How many supersteps all processes of this host have come to the end of. */
+/* The number of supersteps that all processes of this host have completed. */
 static uint64_t passed(const struct agent *agent)
 {
     uint64_t least = UINT64_MAX;
@@ -120,7 +120,7 @@ static void raise_superstep(struct agent *agent)
         agent->relay->superstep = now;
 }
 
-/* Of several hosts, process 0 has come to the end of all supersteps when it writes there again. */
+/* With several hosts, output of process 0 here comes after the last superstep. */
 static ssize_t read_terminal(struct stream *stream, int *pid)
 {
     ssize_t got;
@@ -134,8 +134,8 @@ static ssize_t read_terminal(struct stream *stream, int *pid)
     return got;
 }
 
-/* Several hosts: whoever wrote what lies in the stream comes to no barrier before it is read, so it
- * is of the superstep that all are in.  How much that is; else what recv says. */
+/* Several hosts: ranks do not arrive at a barrier before their output is read, so the contents of
+ * the stream are of the present superstep.  Returns their size, or the result of recv. */
 static ssize_t note_superstep(const struct stream *stream)
 {
     struct agent *agent = stream->agent;
@@ -176,7 +176,7 @@ static ssize_t read_socket(struct stream *stream, int *pid)
     return got;
 }
 
-/* Reads one piece; false when there is none now. */
+/* Reads one piece; false: there is none now. */
 static bool read_piece(struct stream *stream)
 {
     struct agent *agent = stream->agent;
@@ -202,7 +202,7 @@ static bool queue_full(const struct agent *agent)
     return agent->control && net_queued(agent->control) > QUEUE_HIGH;
 }
 
-/* Beyond it even what must be passed on now could be lost. */
+/* Beyond this limit even output that must be passed on now could be lost. */
 static bool queue_overfull(const struct agent *agent)
 {
     return agent->control && net_queued(agent->control) > QUEUE_TOP;
@@ -224,7 +224,7 @@ static void pause_reading(struct agent *agent)
             uv_poll_stop(&agent->relay->streams[i].poll);
 }
 
-/* All that is there; false when bsprun must take some of it first. */
+/* Reads everything; false: bsprun must take some of it first. */
 static bool read_all(struct stream *stream)
 {
     while (!stream->ended && stream->open) {
@@ -236,8 +236,8 @@ static bool read_all(struct stream *stream)
     return true;
 }
 
-/* Process 0 writes to its terminal before bsp_begin, when there is nothing else, and after bsp_end:
- * what the ranks wrote until then comes first. */
+/* Process 0 writes to its terminal before bsp_begin, when there is no other output, and after
+ * bsp_end: the ranks' output up to then comes first. */
 static bool read_sockets_first(const struct stream *stream)
 {
     struct agent_relay *relay = stream->agent->relay;
@@ -308,7 +308,7 @@ static int open_socket(struct agent *agent, struct stream *stream, int number)
     return open_poll(stream);
 }
 
-/* What nobody will see is not passed on, and the program finds what the user chose. */
+/* Output to /dev/null is not relayed: the program gets /dev/null, too. */
 static int open_null(struct agent *agent, struct stream *stream, int number)
 {
     stream->agent = agent;
@@ -317,7 +317,7 @@ static int open_null(struct agent *agent, struct stream *stream, int number)
     return stream->writer < 0 ? -errno : 0;
 }
 
-/* Where there are no pseudo terminals the program does without. */
+/* Without pseudo terminals the program gets the common stream. */
 static void open_terminal(struct agent *agent, struct stream *stream, int number,
                           const struct wire_start *start)
 {
@@ -371,8 +371,8 @@ int agent_relay_socket(const struct agent_relay *relay, int stream)
     return relay ? relay->streams[stream - 1].writer : -1;
 }
 
-/* A terminal's other end stays open: its reader would be told of an end whenever nobody has it. All
- * stay open for processes that are restored. */
+/* The writing end of a terminal stays open, as its reader would see an error whenever it has no
+ * writer.  All stay open for processes to be restored. */
 void agent_relay_started(struct agent *agent)
 {
     for (int i = 0; agent->relay && !agent->snapshots && i < SOCKETS; i++) {
@@ -427,7 +427,7 @@ void agent_relay_set_counts(struct agent *agent, const uint64_t counts[SOCKETS])
         agent->relay->counts[i] = counts[i];
 }
 
-/* It is less than what the queue has room for: the kernel holds no more for a terminal. */
+/* The kernel buffers less for a terminal than the queue has room for. */
 void agent_relay_begin(struct agent *agent)
 {
     for (int i = SOCKETS; agent->relay && i < STREAMS; i++)

@@ -1,5 +1,5 @@
 /* outside.h - descriptors that were open before bsprun was started: a shell's, a lock of flock(1),
- * what a batch system forgot.  The program has them, too; they are no part of its state. */
+ * leaks of a batch system.  The program inherits them; they are not part of its state. */
 #ifndef BSPRUN_AGENT_OUTSIDE_H
 #define BSPRUN_AGENT_OUTSIDE_H
 
@@ -15,18 +15,18 @@ struct outside {
 
 struct agent;
 
-/* To be called before anything is opened; `own` is this process's, -1: none.  More than there is
- * room for count as the program's. */
+/* Records them; to be called before anything is opened; `own` is this process's, -1: none.  Those
+ * beyond the maximum count as the program's. */
 void outside_note(struct outside *outside, int own);
 
-/* Whether a process's descriptor of that number, which `status` is of, is one of them. */
+/* Whether a process's descriptor with this number and status is one of them. */
 bool outside_has(const struct outside *outside, int fd, const struct stat *status);
 
-/* For the ranks to know. */
+/* Writes them to the board for the ranks. */
 void outside_show(const struct outside *outside, struct bspz_board *board);
 
-/* A line for the user about each. */
-void outside_tell(const struct outside *outside,
-                  void (*tell)(void *context, const char *text), void *context);
+/* Calls `tell` with a line about each. */
+void outside_tell(const struct outside *outside, void (*tell)(void *context, const char *text),
+                  void *context);
 
 #endif

@@ -1,5 +1,5 @@
-/* passed.h - bsprun asks, for the order of the output, which supersteps the processes of this host have
- * come to the end of. */
+/* passed.h - tells bsprun which supersteps the processes of this host have completed, for the order
+ * of the output. */
 #ifndef BSPRUN_AGENT_PASSED_H
 #define BSPRUN_AGENT_PASSED_H
 
@@ -7,11 +7,11 @@
 
 struct agent;
 
-/* bsprun waits for the end of that superstep: PASSED, now or when it is so. */
+/* bsprun asks for PASSED of that superstep: sends it now or when it is true. */
 void agent_ask_passed(struct agent *agent, uint64_t superstep);
-/* PASSED, if bsprun waits for it and it is so. */
+/* Sends PASSED, if bsprun waits for it and it is true. */
 void agent_answer_passed(struct agent *agent);
-/* That no process of the job lives here, whose output others would wait for. */
+/* Reports that no process of the job lives here, so that no output is awaited. */
 void agent_say_idle(struct agent *agent);
 
 #endif

@@ -1,16 +1,16 @@
-/* peers.h - the other hosts of a job, as one node agent sees them.
+/* peers.h - the other hosts of a job.
  *
- * ELECT says which hosts take part in a term and which of their agents is Processor Zero.  Messages
- * to and from it, and files, travel over the links of the term (link.h); what they mean is for the
- * rest of the agent, which need not know where Processor Zero is.
+ * ELECT lists the hosts of a term and says which agent is Processor Zero.  Messages to and from it,
+ * and files, use the links of the term (link.h); other parts of the agent handle them,
+ * independently of the place of Processor Zero.
  *
  * Happy path: JOIN: the agent listens -> HELLO -> ELECT: links -> messages, supersteps -> END.
  *
- * What can fail: a link breaks, or a peer breaks a rule: bsprun is told (LINK_LOST), and Processor
- * Zero when it is here.  Without Processor Zero's host the term is over: what runs here is ended,
- * and the next ELECT waited for.
+ * What can fail: a link fails, or a peer breaks a rule: bsprun is told (LINK_LOST), and Processor
+ * Zero if it is here.  Without Processor Zero's host the term is over: the agent ends the processes
+ * and waits for the next ELECT.
  *
- * In a job of one host there are no peers, and nothing here does anything.
+ * In a job of one host there are no peers, and these functions have no effect.
  */
 #ifndef BSPRUN_PEERS_H
 #define BSPRUN_PEERS_H
@@ -20,47 +20,47 @@
 struct net_meet_options; /* lib/net/meet.h */
 struct net_secret;       /* lib/net/secret.h */
 
-/* JOIN has come: this agent listens for others.  The secret is its own from then on.  0 or -errno. */
+/* Handles JOIN: listens for other agents.  Takes ownership of the secret. 0 or -errno. */
 int agent_peers_open(struct agent *agent, const struct wire_message *join,
                      struct net_secret *secret);
-/* For HELLO: where it listens; "" in a job of one host. */
+/* The addresses on which it listens, for HELLO; "" in a job of one host. */
 const char *agent_peers_addresses(const struct agent *agent);
-/* At once and for good. */
+/* Closes everything at once. */
 void agent_peers_close(struct agent *agent);
 void agent_peers_free(struct agent *agent);
 
-/* ELECT: remembers its hosts; the links of the term before are closed.  0 or -ENOMEM. */
+/* ELECT: stores its hosts and closes the links of the previous term. 0 or -ENOMEM. */
 int agent_peers_elect(struct agent *agent, const struct wire_message *message);
-/* The term of that ELECT begins here: its links are opened.  0 or -ENOMEM. */
+/* Begins the term of that ELECT: opens its links. 0 or -ENOMEM. */
 int agent_peers_enter(struct agent *agent);
-/* Its hosts, this one included; in a job of one host none. */
+/* The hosts of the term, including this one; none in a job of one host. */
 const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count);
-/* How processes are placed on them. */
+/* Whether processes are placed round robin. */
 bool agent_peers_by_node(const struct agent *agent);
-/* How connections to others of the job are made. */
+/* The options for connections within the job. */
 const struct net_meet_options *agent_peers_meeting(const struct agent *agent);
-/* After so long a silence a host is lost; 0: never. */
+/* The heartbeat: a host silent for so long is lost; 0: never. */
 uint32_t agent_peers_heartbeat_ms(const struct agent *agent);
-/* How busy each of them was; NULL: not known. */
+/* The loads of the hosts; NULL: unknown. */
 const struct coord_load *agent_peers_loads(const struct agent *agent);
 
-/* Whether Processor Zero of the term is another host's, which can be spoken to. */
+/* Whether Processor Zero of the term is on another host and reachable. */
 bool agent_zero_is_elsewhere(const struct agent *agent);
-/* Whether it is this agent's, or shall be. */
+/* Whether it is, or will be, in this agent. */
 bool agent_zero_is_here(const struct agent *agent);
-/* Whether its agent is that host's. */
+/* Whether it is on that host. */
 bool agent_peers_is_zero(const struct agent *agent, uint32_t host);
-/* Processor Zero elsewhere is not to be asked any more in this term. */
+/* Stops sending to Processor Zero of another host in this term. */
 void agent_peers_give_up_zero(struct agent *agent);
 /* To the agent of another host; Processor Zero's. */
 void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_message *message);
 void agent_peers_send_to_zero(struct agent *agent, const struct wire_message *message);
-/* Bytes of messages that wait for the link to that host. */
+/* Bytes queued for the link to that host. */
 uint64_t agent_peers_waiting(const struct agent *agent, uint32_t host);
-/* The host breaks a rule: its link ends, and nothing more comes from it in this term. */
+/* The host broke a rule: closes its link for the rest of the term. */
 void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint);
 
-/* All ranks of the job are ready: supersteps travel from now on.  0 or -errno. */
+/* All ranks of the job are ready: starts mirroring supersteps. 0 or -errno. */
 int agent_peers_mirror(struct agent *agent);
 
 #endif

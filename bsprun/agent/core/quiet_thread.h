@@ -1,11 +1,11 @@
-/* quiet_thread.h - threads for work of the agent's that takes long. */
+/* quiet_thread.h - threads for long work of the agent. */
 #ifndef BSPRUN_AGENT_QUIET_THREAD_H
 #define BSPRUN_AGENT_QUIET_THREAD_H
 
 #include <pthread.h>
 #include <signal.h>
 
-/* Begins work(argument) in a thread for which no signal is: those are the loop's.  0 or
+/* Starts work(argument) in a thread with all signals blocked, as the loop handles them. 0 or
  * -errno. */
 static inline int quiet_thread_begin(pthread_t *thread, void *(*work)(void *), void *argument)
 {

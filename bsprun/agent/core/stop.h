@@ -1,4 +1,4 @@
-/* stop.h - every way a job is cut short: who asks for the end, why, and how the processes go. */
+/* stop.h - aborting a job: requests for the end, their reasons, and the end of the processes. */
 #ifndef BSPRUN_AGENT_STOP_H
 #define BSPRUN_AGENT_STOP_H
 
@@ -10,33 +10,33 @@
 
 struct agent;
 
-/* What the user is told of a job that ends now; the first reason stays. */
+/* Sets the message about the end of the job; only the first one counts. */
 void agent_blame(struct agent *agent, const char *text, bool with_table);
 void agent_forget_blame(struct agent *agent);
-/* Rows of another host for the table of where every process was, if there is one. */
+/* Adds the rows of another host to the table of processes, if there is one. */
 void agent_add_to_table(struct agent *agent, const char *rows);
-/* Why it ended was said before, or this says it; of a bare run to the user. */
+/* Sets the reason of the end if none was set; prints it in a bare run. */
 void agent_blame_end(struct agent *agent);
 
-/* The verdict ends the job: remembers the message and asks Processor Zero for the end. */
+/* Ends the job by the verdict: stores the message and asks Processor Zero for the end. */
 void agent_abort(struct agent *agent, int pid, const struct verdict *verdict);
-/* No snapshot can be restored as things are: ends the job. */
+/* Ends the job because no snapshot can be restored. */
 void agent_cannot_go_on(struct agent *agent, int pid, const char *why);
-/* Nobody is left who could be told of the end, or asked: bsprun is gone, or done with this agent. */
+/* Whether bsprun is dead or has finished with this agent, so that the end cannot be reported. */
 bool agent_is_alone(const struct agent *agent);
-/* The end where that is so, whatever is under way. */
+/* Ends the job in that case, in any state. */
 void agent_end_alone(struct agent *agent);
-/* bsprun, a signal or the time limit asks for the end. */
+/* bsprun, a signal or the time limit requests the end. */
 void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const char *text);
-/* Ranks shall leave: a moment of grace, then SIGKILL. */
+/* Stops the ranks: a grace period, then SIGKILL. */
 void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status);
-/* Kills whatever is left, at once. */
+/* Kills all remaining processes at once. */
 void agent_kill(struct agent *agent);
-/* Nothing watched runs any more after a stop: sweeps up the rest. */
+/* No watched process runs after a stop: kills the rest of the process tree. */
 void agent_sweep(struct agent *agent);
-/* END of Processor Zero elsewhere: nothing of the job goes on here. */
+/* END from Processor Zero of another host: the job is over on this host. */
 void agent_end_here(struct agent *agent, const struct wire_end *end);
-/* The job is over with that outcome, and nothing runs: agent_finish follows, from the loop. */
+/* The job is over with that outcome, and no process runs: agent_finish follows from the loop. */
 void agent_job_over(struct agent *agent, const struct coord_outcome *outcome);
 
 #endif

@@ -18,7 +18,7 @@ int terminal_open(unsigned rows, unsigned columns, int *reader, int *writer)
     if (openpty(&fds[0], &fds[1], NULL, NULL, &size) != 0)
         return -errno;
     if (tcgetattr(fds[1], &modes) == 0) {
-        modes.c_oflag &= ~(tcflag_t)OPOST; /* the user's own does that */
+        modes.c_oflag &= ~(tcflag_t)OPOST; /* left to the user's terminal */
         tcsetattr(fds[1], TCSANOW, &modes);
     }
     fcntl(fds[0], F_SETFL, O_NONBLOCK);

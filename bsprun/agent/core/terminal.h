@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-/* A new one, of this size, that passes bytes on as they are: what the program writes to *writer
- * comes out at *reader, which does not block.  Both close-on-exec.  0 or -errno. */
+/* Opens a new one of this size that passes bytes on unchanged: the program's output to *writer is
+ * read from *reader, which does not block.  Both are close-on-exec. 0 or -errno. */
 int terminal_open(unsigned rows, unsigned columns, int *reader, int *writer);
 
-/* Its number (st_rdev), by which a program finds that a descriptor is this terminal. */
+/* Its device number (st_rdev), by which a program recognises it. */
 uint64_t terminal_device(int writer);
 
 void terminal_resize(int reader, unsigned rows, unsigned columns);

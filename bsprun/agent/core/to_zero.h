@@ -1,4 +1,4 @@
-/* to_zero.h - what a node agent says to Processor Zero, be it here or the agent of another host. */
+/* to_zero.h - messages of a node agent to Processor Zero, here or on another host. */
 #ifndef BSPRUN_AGENT_TO_ZERO_H
 #define BSPRUN_AGENT_TO_ZERO_H
 
@@ -10,9 +10,9 @@
 struct agent;
 struct death; /* bsprun/process.h */
 
-/* A message of this agent; what Processor Zero answers at once is done before this returns. */
+/* Sends a message; immediate answers of Processor Zero here are handled before this returns. */
 void agent_tell_zero(struct agent *agent, struct wire_message *message);
-/* Whether there is a Processor Zero, here or elsewhere, whose term is not over. */
+/* Whether there is a Processor Zero, on any host, whose term is not over. */
 bool agent_zero_decides(const struct agent *agent);
 void agent_arrived(struct agent *agent, uint64_t superstep, enum wire_barrier barrier);
 void agent_rank_exited(struct agent *agent, int pid, const struct death *death, const char *text);

@@ -1,5 +1,5 @@
-/* watch.h - processes of the job that the agent watches, each by its pidfd: so it learns of a death at
- * once, and never of the wrong process. */
+/* watch.h - watches processes of the job by pidfds: the agent learns of a death at once, and never
+ * of the wrong process. */
 #ifndef BSPRUN_AGENT_WATCH_H
 #define BSPRUN_AGENT_WATCH_H
 
@@ -22,15 +22,15 @@ struct watched {
     bool watching; /* the poll handle is open */
     bool gone;
     struct death death;
-    void (*ended)(struct watched *process); /* NULL: the job is looked at */
+    void (*ended)(struct watched *process); /* NULL: the agent's `ended` call */
 };
 
-/* Watches the process; when it ends, `death` is filled in and the agent's `ended` call made, from the
- * loop.  `process` stays where it is meanwhile.  0 or -errno; -ESRCH: there is no such process. */
+/* Watches the process; when it ends, sets `death` and calls the agent's `ended` from the loop.
+ * `process` must not move meanwhile. 0 or -errno; -ESRCH: there is no such process. */
 int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t ospid);
-/* Watches no more, closes the pidfd; `process` can be used anew. */
+/* Stops watching and closes the pidfd; `process` can be reused. */
 void agent_unwatch(struct watched *process);
-/* Goes on watching it at another place. */
+/* Moves a watched process to another struct. */
 void agent_move_watched(struct watched *from, struct watched *to);
 
 #endif

@@ -1,7 +1,7 @@
-/* chain_end.h - pure: when the images of a job's next snapshot shall be full.
+/* chain_end.h - pure: decides whether the images of the next snapshot are full.
  *
- * The agent of each host says it for its own processes, and all agents say the same, because they go
- * by what was committed: with a snapshot in which all images are full, nothing older is needed.
+ * The agent of each host decides for its own processes, and all agents decide alike, as they use
+ * the committed snapshots only: a snapshot of full images needs no older ones.
  */
 #ifndef BSPRUN_AGENT_SNAPSHOT_CHAIN_END_H
 #define BSPRUN_AGENT_SNAPSHOT_CHAIN_END_H
@@ -11,17 +11,18 @@
 
 struct manifest; /* ckpt/manifest.h */
 
-/* Where the images of the newest committed snapshot are in their chains, those of all hosts together. */
+/* The position of the images of the newest committed snapshot in their chains, over all hosts. */
 struct chain_end {
-    uint32_t length; /* the most images that any of them builds on */
-    bool on_first;   /* some build on the image of snapshot 0, which the processes share */
+    uint32_t length; /* the maximal number of bases */
+    bool on_first;   /* some are based on the image of snapshot 0, which is shared */
 };
 
-/* Of a snapshot that the job goes on from. */
+/* The position for a snapshot from which the job begins. */
 struct chain_end chain_end_of(const struct manifest *manifest);
-/* Of a snapshot that is committed after one of `superstep`, with images that build on that, or full ones. */
+/* The position after a commit of a snapshot after that of `superstep`, with increments on it or
+ * full images. */
 struct chain_end chain_end_next(struct chain_end before, uint64_t superstep, bool full);
-/* Whether the next images shall be full, where `keep` snapshots are retained (0: all). */
+/* Whether the next images must be full if `keep` snapshots are retained (0: all). */
 bool chain_end_is_due(struct chain_end chain, uint32_t keep);
 
 #endif

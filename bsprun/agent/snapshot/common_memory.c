@@ -1,7 +1,7 @@
-/* common_memory.c - the file in memory of what all processes of a job share besides bspzero's own.
+/* common_memory.c - the memfd of the program's own memory that all processes of a job share.
  *
- * Processes map it and do not keep it open: so the agent does, for those that are restored.  It is
- * as long as can be, and takes as much memory as is in use. */
+ * Processes map it and close it; the agent keeps it open for processes to be restored.  It has the
+ * maximal length, and takes memory only for used pages. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

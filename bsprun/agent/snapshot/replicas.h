@@ -7,15 +7,15 @@
 struct agent;
 struct wire_message;
 
-/* The image of a process is durable here, and shall be on so many other hosts, too. */
+/* The image of a process is durable here: offers it to as many hosts as needed for `copies`. */
 void agent_replicas_spread(struct agent *agent, int pid, uint32_t copies);
-/* The same for the snapshot that the term began from, of which a host that was lost had some. */
+/* The same for the snapshot from which the term began, as a lost host had copies. */
 void agent_replicas_spread_again(struct agent *agent);
 /* KEEP: another host offers an image. */
 void agent_replicas_take(struct agent *agent, uint32_t host, const struct wire_message *message);
-/* The job's processes are known here: what was offered before can be taken now. */
+/* The placement is known now: handles earlier offers. */
 void agent_replicas_placed(struct agent *agent);
-/* The term's links are closed: what was offered over them does not come. */
+/* The term's links are closed: drops offers. */
 void agent_replicas_forget(struct agent *agent);
 void agent_replicas_free(struct agent *agent);
 

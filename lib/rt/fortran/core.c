@@ -4,7 +4,7 @@
 #include "lib/rt/fortran/fortran.h"
 #include "lib/rt/rt.h"
 
-/* Sizes and offsets are int in Fortran; what is passed on is wide enough for more. */
+/* Sizes and offsets are int in Fortran; the types passed on are wider. */
 
 FORTRAN_SUBROUTINE(init, (void (*spmd)(void)), bsp_init_cpp(spmd, 0, NULL, line, file))
 FORTRAN_SUBROUTINE(begin, (const int *maxprocs), bsp_begin_cpp(*maxprocs, line, file))

@@ -1,12 +1,12 @@
-/* How a routine becomes callable from Fortran 77.
+/* Makes routines callable from Fortran 77.
  *
- * Everything arrives by reference; the compiler appends an underscore to the name, older ones two
+ * Arguments are passed by reference; the compiler appends an underscore to the name, older ones two
  * where the name has one already; lengths of character arguments follow the last argument (an int
  * or, with newer compilers, a size_t, of which the lower half is all that matters).  Every
- * subroutine exists as bspX and as cppX, which takes the line and file of the call behind the
- * other arguments (sources are rewritten to call it).
+ * subroutine exists as bspX and as cppX, which takes the line and file of the call after the other
+ * arguments (sources are rewritten to call it).
  *
- * All names are weak, so that a program's own routine of the same name is no conflict.
+ * All names are weak, so that a program's own routine of the same name does not conflict.
  */
 #ifndef BSPZ_RT_FORTRAN_FORTRAN_H
 #define BSPZ_RT_FORTRAN_FORTRAN_H
@@ -17,7 +17,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The name as a C string that stays. */
+/* The name as a C string that remains valid. */
 const char *bspz_fortran_file(const char *text, int length);
 
 #pragma GCC visibility pop

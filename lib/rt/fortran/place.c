@@ -6,7 +6,7 @@
 #define FILE_NAMES      64
 #define FILE_NAME_BYTES 256
 
-/* Fortran's literals do not end in a null byte, but are the same memory at each call. */
+/* Fortran literals do not end in a null byte, but have the same address at each call. */
 static struct {
     const char *text;
     size_t length;
@@ -15,7 +15,8 @@ static struct {
 
 const char *bspz_fortran_file(const char *text, int length)
 {
-    /* Character data among the arguments would bring the length of another one: no trust in it. */
+    /* With character data among the arguments the length may be that of another one, so it is
+     * bounded. */
     size_t limit = length < 0 ? 0 : length < FILE_NAME_BYTES ? length : FILE_NAME_BYTES - 1;
     size_t used = strnlen(text, limit);
 

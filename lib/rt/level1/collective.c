@@ -13,13 +13,13 @@
 /* Enough for the scalar operations of a few thousand processes. */
 #define AREA_BYTES 32768
 
-/* What a process tells its right neighbour about the call it makes.  (That all make the same call
- * is checked by the barrier.) */
+/* The arguments of the call, sent to the right neighbour. (The barrier checks that all make the
+ * same call.) */
 struct announcement {
     int64_t n;
     int32_t root;
     int32_t line;
-    char file[96]; /* the end of a longer name */
+    char file[96]; /* the end of the name */
 };
 
 /* Registered once, by the first collective, and never popped. */
@@ -160,11 +160,11 @@ struct bspz_work bspz_work_open(struct bspz_collective *call, ptrdiff_t count, p
     ptrdiff_t size;
 
     if (__builtin_mul_overflow(count, call->n, &size) || __builtin_add_overflow(size, extra, &size))
-        size = PTRDIFF_MAX; /* which malloc refuses */
+        size = PTRDIFF_MAX; /* malloc fails for this */
     if (size <= AREA_BYTES)
         return work;
 
-    /* Where n differs, some processes would register memory and others not. */
+    /* If n differed, some processes would register memory and others not. */
     bspz_collective_agree(call);
     work.temporary = true;
     work.offset = 0;
@@ -180,7 +180,7 @@ void bspz_work_close(const struct bspz_collective *call, struct bspz_work *work)
 {
     if (!work->temporary)
         return;
-    /* Nothing is on its way to it any more, and a pop never looks at the memory. */
+    /* No communication with it is pending, and a pop never accesses the memory. */
     bsp_pop_reg_cpp(work->registered, call->line, call->file);
     free(work->registered);
 }
@@ -190,7 +190,7 @@ void bspz_collect(struct bspz_collective *call, const struct bspz_work *work, co
     int p = bsp_nprocs(), me = bsp_pid();
 
     for (int i = 0; i < p; i++) {
-        int pid = (me + i) % p; /* not everyone to process 0 first */
+        int pid = (me + i) % p; /* so that not all send to process 0 first */
         if (pid != me)
             bsp_put_cpp(pid, src, work->registered, work->offset + me * call->n, call->n,
                         call->line, call->file);

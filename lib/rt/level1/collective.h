@@ -1,6 +1,5 @@
 /* What the collective operations share: a description of the call, supersteps that check that all
- * processes make the same call, memory that every process can put into, and the choice between
- * algorithms.
+ * processes make the same call, memory that every process can put to, and the choice of algorithms.
  *
  * Everything here is built on the public primitives, entered with the line and file of the user's
  * statement, and never through a level-1 name: those may belong to the program.
@@ -24,11 +23,11 @@
 struct bspz_collective {
     enum bspz_call id;
     const char *function;
-    int root; /* BSPZ_NO_ROOT for those without */
+    int root; /* BSPZ_NO_ROOT: none */
     ptrdiff_t n;
     int line;
     const char *file;
-    bool agreed; /* all processes are known to make this call; set by the first superstep */
+    bool agreed; /* all processes make this call; set by the first superstep */
 };
 
 /* An operator in either of its two calling conventions; exactly one is set. */
@@ -37,8 +36,8 @@ struct bspz_operator {
     void (*by_value)(void *, void *, void *, int);
 };
 
-/* Memory for one call, the same size everywhere.  Put to it as (registered, offset + ...), read it
- * at bytes.  It is aligned to 16 bytes. */
+/* Memory for one call, of the same size in all processes.  Put to (registered, offset + ...), read
+ * at `bytes`.  It is aligned to 16 bytes. */
 struct bspz_work {
     void *registered;
     ptrdiff_t offset;
@@ -52,19 +51,19 @@ struct bspz_work {
  * (two supersteps).  To be called before anything else. */
 void bspz_collective_begin(const struct bspz_collective *call);
 
-/* To be called behind everything else. */
+/* To be called last. */
 void bspz_collective_end(void);
 
 /* A bsp_sync.  The first one of a call also compares the call with that of the left neighbour,
- * unless checks are off; where all p comparisons succeed, all calls are the same. */
+ * unless checks are off; if all p comparisons succeed, all calls are the same. */
 void bspz_collective_sync(struct bspz_collective *call);
 
-/* Spends a superstep on that comparison where it has not been made: before a put into the user's
- * memory, whose bounds would otherwise be what is complained about. */
+/* Makes that comparison, in a superstep of its own, if it has not been made: before a put to the
+ * user's memory, whose bounds would otherwise be reported as the error. */
 void bspz_collective_agree(struct bspz_collective *call);
 
-/* Ends the job unless n bytes fit the area that this process registered under base: where it puts to
- * itself without a put, or nobody puts to it. */
+/* Ends the job unless n bytes fit the area that this process registered under `base`; for copies to
+ * itself, and areas to which no process puts. */
 void bspz_collective_area(const struct bspz_collective *call, const void *base);
 
 /* Ends the job when n > 0 and the pointer is NULL. */
@@ -74,15 +73,16 @@ void bspz_collective_pointer(const struct bspz_collective *call, const char *nam
 /* Ends the job unless an operator or order was given. */
 void bspz_collective_operator(const struct bspz_collective *call, bool given);
 
-/* Ends the job unless n fits the int that operators are given. */
+/* Ends the job unless n fits the int argument of operators. */
 void bspz_collective_int(const struct bspz_collective *call);
 
-/* Memory of count items of n bytes and extra bytes more.  What does not fit the shared area is
+/* Memory for `count` items of n bytes and `extra` bytes.  If it does not fit the shared area, it is
  * allocated and registered, which costs a superstep. */
 struct bspz_work bspz_work_open(struct bspz_collective *call, ptrdiff_t count, ptrdiff_t extra);
 void bspz_work_close(const struct bspz_collective *call, struct bspz_work *work);
 
-/* One superstep that leaves process i's n bytes at i*n in everybody's work memory. */
+/* One superstep that copies process i's n bytes to offset i*n of the work memory of all
+ * processes. */
 void bspz_collect(struct bspz_collective *call, const struct bspz_work *work, const void *src);
 
 /* The parameters of process 0's machine, by which all processes choose their algorithms. */

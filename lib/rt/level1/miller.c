@@ -70,7 +70,7 @@ void bspbroadcast_cpp(int pid, void *src, void *dst, ptrdiff_t nbytes, int line,
     if (bsp_pid() == pid)
         bspz_collective_pointer(&call, "src", src);
     bspz_collective_pointer(&call, "dst", dst);
-    /* The superstep that makes the registration effective is the one that compares the calls. */
+    /* The superstep that makes the registration effective also compares the calls. */
     bsp_push_reg_cpp(dst, nbytes, line, file);
     bspz_collective_sync(&call);
     bspz_bcast(&call, src, dst);

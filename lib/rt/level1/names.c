@@ -1,5 +1,5 @@
-/* The plain names of the collective operations.  They are weak: programs define functions of these
- * names themselves, and then theirs count.  Nothing in the library calls them.
+/* The plain names of the collective operations.  They are weak: a program's own functions of these
+ * names replace them.  The library does not call them.
  */
 #include "include/bsp_level1.h"
 

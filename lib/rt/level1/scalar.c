@@ -123,7 +123,7 @@ int bsp_constantI_cpp(int value, int line, const char *file)
         return (expression);                                                                       \
     }
 
-/* What is not a number comes last. */
+/* NaN comes last. */
 ORDER(before_int, int, a < b)
 ORDER(before_float, float, a < b || (isnan(b) && !isnan(a)))
 ORDER(before_double, double, a < b || (isnan(b) && !isnan(a)))

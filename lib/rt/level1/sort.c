@@ -1,6 +1,6 @@
-/* bsp_sort: everybody gets all p items in one superstep and selects the one it is to have, with
- * about 3*p comparisons on average.  Every process selects from the same items by the same total
- * order, so that together they hold each item once.
+/* bsp_sort: all processes get all p items in one superstep; each selects its own, with about 3*p
+ * comparisons on average.  All select from the same items by the same total order, so that each
+ * item is selected once.
  */
 #include "include/bsp_level1.h"
 #include "lib/rt/level1/collective.h"
@@ -14,7 +14,7 @@ struct items {
 };
 
 /* Whether item i comes before item j, i != j; equal items keep their order.  One call of the user's
- * order decides it for (i, j) and (j, i) alike. */
+ * order decides both (i, j) and (j, i). */
 static bool comes_before(const struct items *items, int i, int j)
 {
     int n = items->n;
@@ -48,7 +48,7 @@ static void choose_pivot(const struct items *items, int *order, int low, int hig
         swap(&order[middle], &order[high]);
 }
 
-/* The index of the item that has so many before it. */
+/* The index of the item with `rank` items before it. */
 static int select_item(const struct items *items, int *order, int count, int rank)
 {
     int low = 0, high = count - 1;

@@ -8,7 +8,7 @@
 #include "../check.h"
 #include <sys/wait.h>
 
-/* The shell reads the folder with a descriptor of its own: listed, but gone when looked at. */
+/* The shell reads the directory with a descriptor of its own: listed, but gone when looked at. */
 static const char *const count_descriptors =
     "for f in /proc/$$/fd/*; do n=${f##*/}; [ $n -gt 2 ] && [ -e $f ] && "
     "readlink $f | grep -v '/proc/' ; done; true";

@@ -3,7 +3,7 @@
  * RUN: bsprun
  * CC: -prof
  * OUT: 5 supersteps
- * CASE: a-folder-has-the-name
+ * CASE: a-directory-has-the-name
  * SHELL: mkdir PROF.bsp && exec "$BSPRUN" -np $P "$PROG"
  * ERR: bspzero: unprofiled:0: bsp_begin: pid 0 of ${p}, superstep 0: cannot write PROF.bsp: Is a directory; the job goes on without it
  * CASE: full-disk
@@ -15,7 +15,7 @@
  * CASE: a-pipe-that-nobody-reads
  * SHELL: mkfifo PROF.bsp && exec "$BSPRUN" -np $P "$PROG"
  * ERR: bspzero: unprofiled:0: bsp_begin: pid 0 of ${p}, superstep 0: cannot write PROF.bsp: No such device or address; the job goes on without it
- * CASE: no-folder-any-more
+ * CASE: no-directory-any-more
  * SHELL: mkdir gone && cd gone && rmdir ../gone && BSP_PROCS=$P exec "$PROG"
  * ERR: bspzero: unprofiled:0: bsp_begin: pid 0 of ${p}, superstep 0: cannot write PROF.bsp: No such file or directory; the job goes on without it
  * CASE: too-large-for-the-limit
