@@ -1,11 +1,14 @@
 /* Process model: bare runs under gdb, valgrind and strace do what they do without.
  *
+ * Below gdb the program writes to a file: gdb tells of threads in the middle of lines, and on one
+ * output the two are mixed.
+ *
  * P: 1 3
  * RUN: bare
  *
  * CASE: gdb
  * NEEDS: gdb
- * SHELL: exec gdb -nx -batch -ex run --args "$PROG" 2>err.txt
+ * SHELL: gdb -nx -batch -ex 'run >out.txt' --args "$PROG" 2>err.txt; status=$?; cat out.txt; exit $status
  * OUT-RE: ^pid 0: ok$
  * OUT-RE: ^pid ${p-1}: ok$
  * OUT-RE: ^end: ok$
@@ -13,7 +16,7 @@
  *
  * CASE: gdb stops at a breakpoint behind bsp_begin
  * NEEDS: gdb
- * SHELL: exec gdb -nx -batch -ex 'break stop_here' -ex run -ex 'print global' -ex continue --args "$PROG" 2>err.txt
+ * SHELL: gdb -nx -batch -ex 'break stop_here' -ex 'run >out.txt' -ex 'print global' -ex continue --args "$PROG" 2>err.txt; status=$?; cat out.txt; exit $status
  * OUT-RE: ^\$1 = 42$
  * OUT-RE: ^end: ok$
  * OUT-RE: exited normally
