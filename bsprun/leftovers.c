@@ -1,7 +1,7 @@
 /* leftovers.c - see leftovers.h.
  *
- * A directory's owner writes its number into `lock` and holds that file's lock until it ends, however
- * it ends.  So what is not locked has no owner, unless it is being made: that is told by its age. */
+ * A directory's owner writes its process id to `lock` and keeps that file locked until it ends.  So
+ * an unlocked directory has no owner, unless it is just being made, which its age tells. */
 #include "bsprun/leftovers.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define YOUNG       60 /* seconds in which one that is being made may not be locked yet */
+#define YOUNG       60 /* seconds for which a new one may not be locked yet */
 #define DESCRIPTORS 8
 
 const char *leftovers_root(void)
@@ -43,35 +43,35 @@ void leftovers_remove(const char *path)
     nftw(path, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-static bool is_own_folder(const char *path, struct stat *about)
+static bool is_own_directory(const char *path, struct stat *about)
 {
     return lstat(path, about) == 0 && S_ISDIR(about->st_mode) && about->st_uid == geteuid();
 }
 
-/* The lock, taken, so that nobody can begin with the directory; -1: it has an owner, or may be about
- * to. */
+/* Takes the lock, so that no process can begin to use the directory; -1: it has an owner, or may
+ * get one. */
 static int take(const char *path)
 {
     char lock[PATH_MAX];
-    struct stat folder, about;
+    struct stat directory, about;
     int file;
 
-    if (!is_own_folder(path, &folder) ||
+    if (!is_own_directory(path, &directory) ||
         snprintf(lock, sizeof lock, "%s/lock", path) >= (int)sizeof lock)
         return -1;
     file = open(lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0 && folder.st_mtime + YOUNG < time(NULL))
+    if (file < 0 && directory.st_mtime + YOUNG < time(NULL))
         file = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0)
         return -1;
     if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &about) == 0 &&
-        (about.st_size > 0 || folder.st_mtime + YOUNG < time(NULL)))
+        (about.st_size > 0 || directory.st_mtime + YOUNG < time(NULL)))
         return file;
     close(file);
     return -1;
 }
 
-/* Of the jobs that a host has kept something for, those that nobody can go on with. */
+/* Removes what hosts have kept for jobs that cannot be restarted. */
 static void sweep_store(const char *path)
 {
     char job[PATH_MAX], mark[PATH_MAX];
@@ -82,7 +82,7 @@ static void sweep_store(const char *path)
     while (stream && (entry = readdir(stream)))
         if (entry->d_name[0] != '.' &&
             snprintf(job, sizeof job, "%s/%s", path, entry->d_name) < (int)sizeof job &&
-            is_own_folder(job, &about) &&
+            is_own_directory(job, &about) &&
             snprintf(mark, sizeof mark, "%s/" LEFTOVERS_MARK, job) < (int)sizeof mark &&
             access(mark, F_OK) == 0)
             leftovers_remove(job);

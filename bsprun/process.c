@@ -1,4 +1,4 @@
-/* process.c - small services around processes; see process.h. */
+/* process.c - utilities for processes; see process.h. */
 #include "bsprun/process.h"
 
 #include <ctype.h>
@@ -17,6 +17,7 @@
 
 #include "lib/base/buffer.h"
 #include "lib/base/clock.h"
+#include "lib/base/io.h"
 #include "lib/base/process_stat.h"
 
 #define COPY_NAME      "bspzero-copy\n"
@@ -81,7 +82,7 @@ struct relation {
     bool ours, dead, dying;
 };
 
-/* A thread that leaves has the flag, too: all is over for the process when it is the only one. */
+/* An exiting thread has the flag, too: the process is exiting if that is its only thread. */
 static bool read_relation(pid_t pid, struct relation *relation)
 {
     char line[BSPZ_STAT_LINE];
@@ -140,8 +141,8 @@ int process_kill_descendants(pid_t spared)
     return process_kill_descendants_but(is_the_one, &spared);
 }
 
-/* Marks the descendants of this process; not those of which `beside` is true, and whom they lead
- * to. */
+/* Marks the descendants of this process, except those for which `beside` is true, and their
+ * descendants. */
 static void mark_descendants(struct relation *list, size_t count,
                              bool (*beside)(const void *context, pid_t pid), const void *context)
 {
@@ -206,16 +207,10 @@ uint64_t process_cpu_ns(pid_t pid)
 
 bool process_is_copy(pid_t pid)
 {
-    char path[64], name[sizeof COPY_NAME + 1] = "";
-    int file;
+    char path[64], name[sizeof COPY_NAME + 1];
 
     snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-    file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0 || read(file, name, sizeof COPY_NAME - 1) < 0)
-        name[0] = '\0';
-    if (file >= 0)
-        close(file);
-    return strcmp(name, COPY_NAME) == 0;
+    return bspz_read_text(path, name, sizeof name) && strcmp(name, COPY_NAME) == 0;
 }
 
 static uint64_t nanoseconds(struct timeval time)
@@ -231,7 +226,7 @@ uint64_t process_reap_strangers(bool (*keep)(const void *context, pid_t pid), co
     FILE *file;
     int pid;
 
-    /* Where the kernel has no such list, they stay zombies until the agent ends. */
+    /* If the kernel lacks such a list, they stay zombies until the agent ends. */
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     file = fopen(path, "re");
     if (!file)
@@ -277,7 +272,7 @@ void process_signals_restore(const struct process_signals *saved)
     memset(&plain, 0, sizeof plain);
     for (int signal = 1; signal < NSIG; signal++) {
         plain.sa_handler = saved->actions[signal].sa_handler == SIG_IGN ? SIG_IGN : SIG_DFL;
-        sigaction(signal, &plain, NULL); /* refused for KILL, STOP and libc's own */
+        sigaction(signal, &plain, NULL); /* fails for KILL, STOP and libc's own */
     }
     sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }

@@ -1,4 +1,4 @@
-/* verdict.c - what the death of a process means for the job; see verdict.h. */
+/* verdict.c - the consequences of the death of a process; see verdict.h. */
 #include "bsprun/verdict.h"
 
 #include <errno.h>
@@ -29,9 +29,9 @@ static void place_text(const struct whereabouts *where, char *text, size_t size)
                  (unsigned long long)where->superstep, where->function, where->file, where->line);
 }
 
-/* Dead without a mark: the kernel's word counts. */
-static void judge_silent_death(const struct whereabouts *where, const struct death *death,
-                               struct verdict *verdict)
+/* Dead without a mark: determined by the wait status. */
+static void explain_unmarked_death(const struct whereabouts *where, const struct death *death,
+                                   struct verdict *verdict)
 {
     char place[BSPZ_NAME_BYTES + 96];
     char signal[64];
@@ -60,8 +60,8 @@ static void judge_silent_death(const struct whereabouts *where, const struct dea
              place);
 }
 
-static void judge_after_end(const struct whereabouts *where, const struct death *death,
-                            struct verdict *verdict)
+static void explain_death_after_end(const struct whereabouts *where, const struct death *death,
+                                    struct verdict *verdict)
 {
     char signal[64];
 
@@ -101,10 +101,10 @@ void verdict_of_rank(const struct whereabouts *where, const struct death *death,
         verdict->status = 1;
         break;
     case BSPZ_RANK_ENDED:
-        judge_after_end(where, death, verdict);
+        explain_death_after_end(where, death, verdict);
         break;
     default:
-        judge_silent_death(where, death, verdict);
+        explain_unmarked_death(where, death, verdict);
         break;
     }
 }
@@ -125,7 +125,7 @@ void verdict_of_program(const char *program, bool attached, const struct death *
         return;
     }
     verdict->status = death->known ? death->status : 1;
-    /* That is its right, say after --help, or for wrong arguments: it has told the user why. */
+    /* It may exit so, after --help or because of wrong arguments, and has informed the user. */
     if (attached)
         return;
     verdict->cause = WIRE_CAUSE_RANK_EXITED;

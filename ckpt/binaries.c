@@ -40,8 +40,7 @@ static int identify(int file, struct bspz_binary *binary)
     return 0;
 }
 
-/* ---- What an image needs ----------------------------------------------------------------------
- */
+/* ---- What an image needs --------------------------------------------------------------------- */
 
 static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
 {
@@ -130,30 +129,30 @@ void binaries_free(struct binaries *needed)
     *needed = (struct binaries){0};
 }
 
-/* ---- The program ------------------------------------------------------------------------------
- */
+/* ---- The program ----------------------------------------------------------------------------- */
 
-/* Anybody may have put it into such a folder. */
+/* A program in a directory that everybody may write to could have been planted there. */
 static int check_owner(const char *program, char *why)
 {
-    char folder[PATH_MAX];
+    char directory[PATH_MAX];
     struct stat file, around;
     char *slash;
 
-    snprintf(folder, sizeof folder, "%s", program);
-    slash = strrchr(folder, '/');
+    snprintf(directory, sizeof directory, "%s", program);
+    slash = strrchr(directory, '/');
     if (!slash)
         return 0;
-    slash[slash == folder] = '\0';
-    if (stat(program, &file) != 0 || stat(folder, &around) != 0)
+    slash[slash == directory] = '\0';
+    if (stat(program, &file) != 0 || stat(directory, &around) != 0)
         return fail(why, -errno, "the program", program);
     if ((around.st_mode & S_IWOTH) == 0 || file.st_uid == geteuid() || file.st_uid == 0 ||
         file.st_uid == around.st_uid)
         return 0;
-    snprintf(why, BINARIES_WHY,
-             "the program %.300s is not executed: it is user %u's, in a folder where everybody may "
-             "write",
-             program, (unsigned)file.st_uid);
+    snprintf(
+        why, BINARIES_WHY,
+        "the program %.300s is not executed: it is user %u's, in a directory where everybody may "
+        "write",
+        program, (unsigned)file.st_uid);
     return -EPERM;
 }
 
@@ -166,14 +165,15 @@ static int check_identity(const struct binaries *needed, const char *program, ch
             file = &needed->files[i];
     if (!file || binaries_is_at(file, program))
         return 0;
-    snprintf(why, BINARIES_WHY,
-             "%.400s is not the program that the snapshot was taken of: it is different or has been "
-             "rebuilt",
-             program);
+    snprintf(
+        why, BINARIES_WHY,
+        "%.400s is not the program that the snapshot was taken of: it is different or has been "
+        "rebuilt",
+        program);
     return -ESTALE;
 }
 
-/* Other files are judged by the process itself. */
+/* The process itself checks its other files. */
 static int check_libraries(const struct binaries *needed, char *why)
 {
     for (size_t i = 0; i < needed->count; i++) {
@@ -198,7 +198,7 @@ int binaries_check_program(int image, const char *program, bool have_copies, cha
         error = fail(why, -errno, "the program", program);
     if (!error)
         error = check_owner(program, why);
-    /* A damaged image is noticed by who restores it. */
+    /* The restore itself reports a damaged image. */
     if (!error && binaries_of_image(image, &needed, why) == 0) {
         error = check_identity(&needed, program, why);
         if (!error && !have_copies)
@@ -208,10 +208,9 @@ int binaries_check_program(int image, const char *program, bool have_copies, cha
     return error;
 }
 
-/* ---- The folder -------------------------------------------------------------------------------
- */
+/* ---- The directory --------------------------------------------------------------------------- */
 
-/* Each folder on the way is made if missing. */
+/* Creates every missing directory of the path. */
 static int make_path(char *path)
 {
     for (char *at = path + 1;; at++) {
@@ -228,76 +227,77 @@ static int make_path(char *path)
     }
 }
 
-static int trusted(int folder)
+static int trusted(int directory)
 {
     struct stat status;
 
-    if (fstat(folder, &status) != 0)
+    if (fstat(directory, &status) != 0)
         return -errno;
     return status.st_uid == geteuid() && (status.st_mode & 022) == 0 ? 0 : -EPERM;
 }
 
-static int try_folder(const char *path)
+static int try_directory(const char *path)
 {
     char copy[PATH_MAX];
-    int folder, error;
+    int directory, error;
 
     if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy)
         return -ENAMETOOLONG;
     error = make_path(copy);
     if (error)
         return error;
-    folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
+    directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
         return -errno;
-    error = trusted(folder);
-    if (!error && faccessat(folder, ".", W_OK, 0) != 0)
+    error = trusted(directory);
+    if (!error && faccessat(directory, ".", W_OK, 0) != 0)
         error = -errno;
     if (!error)
-        return folder;
-    close(folder);
+        return directory;
+    close(directory);
     return error;
 }
 
-int binaries_folder(const char *root, char *path, char *why)
+int binaries_directory(const char *root, char *path, char *why)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int folder = -ENOENT;
+    int directory = -ENOENT;
 
     if (root) {
         snprintf(path, PATH_MAX, "%s/binaries", root);
-        folder = try_folder(path);
-        return folder < 0 ? fail(why, folder, "no copies of programs can be kept in", path)
-                          : folder;
+        directory = try_directory(path);
+        return directory < 0 ? fail(why, directory, "no copies of programs can be kept in", path)
+                             : directory;
     }
     if (cache && cache[0] == '/') {
         snprintf(path, PATH_MAX, "%s/bspzero/binaries", cache);
-        folder = try_folder(path);
+        directory = try_directory(path);
     }
-    if (folder < 0 && home && home[0] == '/') {
+    if (directory < 0 && home && home[0] == '/') {
         snprintf(path, PATH_MAX, "%s/.cache/bspzero/binaries", home);
-        folder = try_folder(path);
+        directory = try_directory(path);
     }
-    if (folder < 0) {
+    if (directory < 0) {
         snprintf(path, PATH_MAX, "/tmp/bspzero-%u/binaries", (unsigned)geteuid());
-        folder = try_folder(path);
+        directory = try_directory(path);
     }
-    return folder < 0 ? fail(why, folder, "no copies of programs can be kept in", path) : folder;
+    return directory < 0 ? fail(why, directory, "no copies of programs can be kept in", path)
+                         : directory;
 }
 
-bool binaries_kept(int folder, const struct binaries_file *file)
+bool binaries_kept(int directory, const struct binaries_file *file)
 {
     struct bspz_binary found;
-    int fd = openat(folder, file->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd = openat(directory, file->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     bool same = fd >= 0 && identify(fd, &found) == 0;
 
     if (fd >= 0)
         close(fd);
-    found.modified = file->binary.modified; /* of a copy it means nothing */
+    found.modified = file->binary.modified; /* meaningless for a copy */
     return same && bspz_binary_same(&file->binary, &found);
 }
 
-int binaries_open(int folder, const char *name, const char *path, uint64_t *size, char *why)
+int binaries_open(int directory, const char *name, const char *path, uint64_t *size, char *why)
 {
     char found[BSPZ_BINARY_NAME] = "";
     struct bspz_binary binary;
@@ -309,8 +309,8 @@ int binaries_open(int folder, const char *name, const char *path, uint64_t *size
         close(fd);
         fd = -1;
     }
-    if (fd < 0 && folder >= 0 && !strchr(name, '/') && name[0] != '.') {
-        fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 && directory >= 0 && !strchr(name, '/') && name[0] != '.') {
+        fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (fd >= 0 && identify(fd, &binary) != 0) {
             close(fd);
             fd = -1;
@@ -322,18 +322,17 @@ int binaries_open(int folder, const char *name, const char *path, uint64_t *size
     return fd;
 }
 
-/* ---- Copies -----------------------------------------------------------------------------------
- */
+/* ---- Copies ---------------------------------------------------------------------------------- */
 
 struct binaries_copy {
-    int folder, file;
+    int directory, file;
     uint64_t written;
     struct bspz_binary binary;
     char name[BSPZ_BINARY_NAME];
     char temporary[BSPZ_BINARY_NAME + 32];
 };
 
-int binaries_begin(int folder, const struct binaries_file *file, struct binaries_copy **copy,
+int binaries_begin(int directory, const struct binaries_file *file, struct binaries_copy **copy,
                    char *why)
 {
     struct binaries_copy *made = calloc(1, sizeof *made);
@@ -345,9 +344,9 @@ int binaries_begin(int folder, const struct binaries_file *file, struct binaries
     memcpy(made->name, file->name, sizeof made->name);
     snprintf(made->temporary, sizeof made->temporary, ".%s.%d.%u", file->name, (int)getpid(),
              count++);
-    made->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
-    made->file = openat(folder, made->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-    if (made->folder < 0 || made->file < 0) {
+    made->directory = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+    made->file = openat(directory, made->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    if (made->directory < 0 || made->file < 0) {
         int error = -errno;
 
         binaries_give_up(made);
@@ -377,11 +376,11 @@ int binaries_finish(struct binaries_copy *copy, char *why)
     memcpy(file.name, copy->temporary, sizeof file.name);
     if (copy->written != copy->binary.size)
         error = -EBADMSG;
-    if (!error && fdatasync(copy->file) != 0) /* so that no hole is taken for the file */
+    if (!error && fdatasync(copy->file) != 0) /* a hole must never pass for the file's contents */
         error = -errno;
     if (!error) {
         struct bspz_binary found;
-        int fd = openat(copy->folder, copy->temporary, O_RDONLY | O_CLOEXEC);
+        int fd = openat(copy->directory, copy->temporary, O_RDONLY | O_CLOEXEC);
 
         error = fd < 0 ? -errno : identify(fd, &found);
         if (fd >= 0)
@@ -390,7 +389,7 @@ int binaries_finish(struct binaries_copy *copy, char *why)
         if (!error && !bspz_binary_same(&copy->binary, &found))
             error = -EBADMSG;
     }
-    if (!error && renameat(copy->folder, copy->temporary, copy->folder, copy->name) != 0)
+    if (!error && renameat(copy->directory, copy->temporary, copy->directory, copy->name) != 0)
         error = -errno;
     if (error)
         fail(why, error, "what came is not the file it should be:", copy->name);
@@ -406,18 +405,17 @@ void binaries_give_up(struct binaries_copy *copy)
         return;
     if (copy->file >= 0)
         close(copy->file);
-    if (copy->folder >= 0) {
+    if (copy->directory >= 0) {
         if (copy->temporary[0] && copy->file >= 0)
-            unlinkat(copy->folder, copy->temporary, 0);
-        close(copy->folder);
+            unlinkat(copy->directory, copy->temporary, 0);
+        close(copy->directory);
     }
     free(copy);
 }
 
-/* ---- For the loader ---------------------------------------------------------------------------
- */
+/* ---- For the loader -------------------------------------------------------------------------- */
 
-/* The first that is missing gives the folder its name: usually that is the program. */
+/* The directory is named after the first missing file, usually the program. */
 static const struct binaries_file *first_missing(const struct binaries *needed)
 {
     for (size_t i = 0; i < needed->count; i++)
@@ -440,8 +438,8 @@ static int link_one(int links, const struct binaries_file *file)
     return 0;
 }
 
-int binaries_link(int folder, const char *folder_path, const struct binaries *needed, char *path,
-                  char *why)
+int binaries_link(int directory, const char *directory_path, const struct binaries *needed,
+                  char *path, char *why)
 {
     const struct binaries_file *first = first_missing(needed);
     char name[BSPZ_BINARY_NAME + 8];
@@ -451,16 +449,16 @@ int binaries_link(int folder, const char *folder_path, const struct binaries *ne
     if (!first)
         return 0;
     snprintf(name, sizeof name, "links-%s", first->name);
-    if (mkdirat(folder, name, 0700) != 0 && errno != EEXIST)
-        return fail(why, -errno, "no folder for", first->path);
-    links = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (mkdirat(directory, name, 0700) != 0 && errno != EEXIST)
+        return fail(why, -errno, "no directory for", first->path);
+    links = openat(directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (links < 0)
-        return fail(why, -errno, "no folder for", first->path);
+        return fail(why, -errno, "no directory for", first->path);
     for (size_t i = 0; i < needed->count && !error; i++)
         if (!needed->files[i].here)
             error = link_one(links, &needed->files[i]);
     close(links);
-    if (!error && snprintf(path, PATH_MAX, "%s/%s", folder_path, name) >= PATH_MAX)
+    if (!error && snprintf(path, PATH_MAX, "%s/%s", directory_path, name) >= PATH_MAX)
         error = -ENAMETOOLONG;
-    return error ? fail(why, error, "no folder for", first->path) : 0;
+    return error ? fail(why, error, "no directory for", first->path) : 0;
 }

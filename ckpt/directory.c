@@ -1,4 +1,4 @@
-/* directory.c - the directory of a store: names, what a folder of it holds, removing one; see
+/* directory.c - the directory of a store: names, what a directory of it holds, removing one; see
  * inside.h. */
 #include <dirent.h>
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include "ckpt/inside.h"
 #include "lib/base/buffer.h"
 
-void store_snapshot_name(char name[SNAPSHOT_NAME], uint64_t superstep, uint32_t term)
+void store_snapshot_name(char name[SNAPSHOT_NAME], struct bspz_snapshot_name snapshot)
 {
-    snprintf(name, SNAPSHOT_NAME, "%" PRIu64 ".%" PRIu32, superstep, term);
+    snprintf(name, SNAPSHOT_NAME, "%" PRIu64 ".%" PRIu32, snapshot.superstep, snapshot.term);
 }
 
-bool store_parse_snapshot(const char *name, uint64_t *superstep, uint32_t *term)
+bool store_parse_snapshot(const char *name, struct bspz_snapshot_name *snapshot)
 {
     char again[SNAPSHOT_NAME];
     char *end;
@@ -26,15 +26,15 @@ bool store_parse_snapshot(const char *name, uint64_t *superstep, uint32_t *term)
     if (name[0] < '0' || name[0] > '9')
         return false;
     errno = 0;
-    *superstep = strtoull(name, &end, 10);
+    snapshot->superstep = strtoull(name, &end, 10);
     if (errno != 0 || *end != '.')
         return false;
     unsigned long long number = strtoull(end + 1, &end, 10);
     if (errno != 0 || *end != '\0' || number > UINT32_MAX)
         return false;
-    *term = (uint32_t)number;
-    /* No signs, spaces or zeros in front: one name for one snapshot. */
-    store_snapshot_name(again, *superstep, *term);
+    snapshot->term = (uint32_t)number;
+    /* Rejects leading signs, spaces and zeros: each snapshot has exactly one name. */
+    store_snapshot_name(again, *snapshot);
     return strcmp(name, again) == 0;
 }
 
@@ -43,13 +43,13 @@ void store_image_name(char name[IMAGE_NAME], uint32_t pid)
     snprintf(name, IMAGE_NAME, "%" PRIu32 ".img", pid);
 }
 
-/* ---- Folders --------------------------------------------------------------------------------- */
+/* ---- Directories ----------------------------------------------------------------------------- */
 
-int store_check_folder(int folder)
+int store_check_directory(int directory)
 {
     struct stat about;
 
-    if (fstat(folder, &about) < 0)
+    if (fstat(directory, &about) < 0)
         return -errno;
     if (!S_ISDIR(about.st_mode))
         return -ENOTDIR;
@@ -58,19 +58,19 @@ int store_check_folder(int folder)
     return 0;
 }
 
-int store_open_folder(const struct store *store, int parent, const char *name)
+int store_open_directory(const struct store *store, int parent, const char *name)
 {
     const struct store_io *io = &store->io;
 
-    int folder = io->open(io->context, parent, name, O_RDONLY | O_DIRECTORY, 0);
-    if (folder < 0)
-        return folder == -ELOOP ? -EPERM : folder;
-    int status = store_check_folder(folder);
+    int directory = io->open(io->context, parent, name, O_RDONLY | O_DIRECTORY, 0);
+    if (directory < 0)
+        return directory == -ELOOP ? -EPERM : directory;
+    int status = store_check_directory(directory);
     if (status < 0) {
-        io->close(io->context, folder);
+        io->close(io->context, directory);
         return status;
     }
-    return folder;
+    return directory;
 }
 
 static int by_name(const void *a, const void *b)
@@ -89,15 +89,15 @@ static int add_name(char ***names, size_t *count, size_t *room, const char *name
     return (*names)[(*count)++] ? 0 : -ENOMEM;
 }
 
-int store_names(int folder, char ***names, size_t *count)
+int store_names(int directory, char ***names, size_t *count)
 {
     char **list = NULL;
     size_t found = 0, room = 0;
     int status = 0;
 
-    int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = own >= 0 ? fdopendir(own) : NULL;
-    if (!directory) {
+    int own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = own >= 0 ? fdopendir(own) : NULL;
+    if (!listing) {
         status = -errno;
         if (own >= 0)
             close(own);
@@ -105,7 +105,7 @@ int store_names(int folder, char ***names, size_t *count)
     }
     for (;;) {
         errno = 0;
-        const struct dirent *entry = readdir(directory);
+        const struct dirent *entry = readdir(listing);
         if (!entry)
             break;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
@@ -115,7 +115,7 @@ int store_names(int folder, char ***names, size_t *count)
     }
     if (status == 0 && errno != 0)
         status = -errno;
-    closedir(directory);
+    closedir(listing);
     if (status < 0) {
         store_names_free(list, found);
         return status;
@@ -136,13 +136,13 @@ int store_walk(const struct store *store, store_visit *visit, void *context)
     if (status < 0)
         return status;
     for (size_t i = 0; i < count && status == 0; i++) {
-        struct store_stop at = {.name = names[i]};
-        if (!store_parse_snapshot(names[i], &at.superstep, &at.term))
+        struct store_visited at = {.name = names[i]};
+        if (!store_parse_snapshot(names[i], &at.snapshot))
             continue;
-        at.folder = store_open_folder(store, store->job, names[i]);
+        at.directory = store_open_directory(store, store->job, names[i]);
         status = visit(store, &at, context);
-        if (at.folder >= 0)
-            store->io.close(store->io.context, at.folder);
+        if (at.directory >= 0)
+            store->io.close(store->io.context, at.directory);
     }
     store_names_free(names, count);
     return status;
@@ -155,9 +155,9 @@ void store_names_free(char **names, size_t count)
     free(names);
 }
 
-bool store_has_file(int folder, const char *name)
+bool store_has_file(int directory, const char *name)
 {
-    return faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    return faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static bool is_image(const char *name)
@@ -171,12 +171,12 @@ static bool is_image(const char *name)
     return strcmp(name, again) == 0;
 }
 
-size_t store_images_in(int folder)
+size_t store_images_in(int directory)
 {
     char **names;
     size_t count, images = 0;
 
-    if (store_names(folder, &names, &count) < 0)
+    if (store_names(directory, &names, &count) < 0)
         return 0;
     for (size_t i = 0; i < count; i++)
         images += is_image(names[i]);
@@ -186,38 +186,37 @@ size_t store_images_in(int folder)
 
 static bool is_snapshot(int job, const char *name)
 {
-    uint64_t superstep;
-    uint32_t term;
+    struct bspz_snapshot_name snapshot;
 
-    if (!store_parse_snapshot(name, &superstep, &term))
+    if (!store_parse_snapshot(name, &snapshot))
         return false;
-    int folder = openat(job, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (folder < 0)
+    int directory = openat(job, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (directory < 0)
         return false;
-    bool is_one = store_has_file(folder, MANIFEST_NAME) || store_has_file(folder, MANIFEST_COPY) ||
-                  store_images_in(folder) > 0;
-    close(folder);
+    bool is_one = store_has_file(directory, MANIFEST_NAME) ||
+                  store_has_file(directory, MANIFEST_COPY) || store_images_in(directory) > 0;
+    close(directory);
     return is_one;
 }
 
-bool store_is_job(int folder)
+bool store_is_job(int directory)
 {
     char **names;
     size_t count;
-    bool is_one = store_has_file(folder, TERM_NAME) || store_has_file(folder, TERM_COPY);
+    bool is_one = store_has_file(directory, TERM_NAME) || store_has_file(directory, TERM_COPY);
 
-    if (is_one || store_names(folder, &names, &count) < 0)
+    if (is_one || store_names(directory, &names, &count) < 0)
         return is_one;
     for (size_t i = 0; i < count && !is_one; i++)
-        is_one = is_snapshot(folder, names[i]);
+        is_one = is_snapshot(directory, names[i]);
     store_names_free(names, count);
     return is_one;
 }
 
 /* ---- Removing -------------------------------------------------------------------------------- */
 
-/* Removes a file of those in the folder, durably. */
-static int remove_named(const struct store *store, int folder, char **names, size_t count,
+/* Removes the file of that name, durably, if the directory has it. */
+static int remove_named(const struct store *store, int directory, char **names, size_t count,
                         const char *name)
 {
     const struct store_io *io = &store->io;
@@ -225,9 +224,9 @@ static int remove_named(const struct store *store, int folder, char **names, siz
 
     for (size_t i = 0; i < count && status == 0; i++)
         if (strcmp(names[i], name) == 0) {
-            status = io->unlink(io->context, folder, name, 0);
+            status = io->unlink(io->context, directory, name, 0);
             if (status == 0)
-                status = io->sync(io->context, folder);
+                status = io->sync(io->context, directory);
         }
     return status;
 }
@@ -237,28 +236,28 @@ static bool is_manifest(const char *name)
     return strcmp(name, MANIFEST_NAME) == 0 || strcmp(name, MANIFEST_COPY) == 0;
 }
 
-int store_remove_folder(const struct store *store, int parent, const char *name)
+int store_remove_directory(const struct store *store, int parent, const char *name)
 {
     const struct store_io *io = &store->io;
     char **names;
     size_t count;
 
-    int folder = store_open_folder(store, parent, name);
-    if (folder < 0)
-        return folder;
-    int status = store_names(folder, &names, &count);
+    int directory = store_open_directory(store, parent, name);
+    if (directory < 0)
+        return directory;
+    int status = store_names(directory, &names, &count);
     if (status < 0) {
-        io->close(io->context, folder);
+        io->close(io->context, directory);
         return status;
     }
-    /* A copy without its manifest is there to make it again: it must not be left. */
-    status = remove_named(store, folder, names, count, MANIFEST_COPY);
+    /* A copy without its manifest would allow its repair: it must go first. */
+    status = remove_named(store, directory, names, count, MANIFEST_COPY);
     if (status == 0)
-        status = remove_named(store, folder, names, count, MANIFEST_NAME);
+        status = remove_named(store, directory, names, count, MANIFEST_NAME);
     for (size_t i = 0; i < count && status == 0; i++)
         if (!is_manifest(names[i]))
-            status = io->unlink(io->context, folder, names[i], 0);
+            status = io->unlink(io->context, directory, names[i], 0);
     store_names_free(names, count);
-    io->close(io->context, folder);
+    io->close(io->context, directory);
     return status < 0 ? status : io->unlink(io->context, parent, name, AT_REMOVEDIR);
 }

@@ -1,4 +1,4 @@
-/* list.c - which snapshots a job has, and the newest that can be used; see store.h. */
+/* list.c - the snapshots of a job, and the newest usable one; see store.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,30 +13,30 @@
 
 /* ---- Listing --------------------------------------------------------------------------------- */
 
-static uint64_t bytes_in(int folder)
+static uint64_t bytes_in(int directory)
 {
     char **names;
     size_t count;
     uint64_t bytes = 0;
     struct stat about;
 
-    if (store_names(folder, &names, &count) < 0)
+    if (store_names(directory, &names, &count) < 0)
         return 0;
     for (size_t i = 0; i < count; i++)
-        if (fstatat(folder, names[i], &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode))
+        if (fstatat(directory, names[i], &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(about.st_mode))
             bytes += (uint64_t)about.st_size;
     store_names_free(names, count);
     return bytes;
 }
 
-/* Without a manifest: is there one to be had? */
-static void describe_unfinished(struct store *store, int folder, struct store_entry *entry)
+/* Without a manifest: determines whether its copy is usable. */
+static void describe_unfinished(struct store *store, int directory, struct store_entry *entry)
 {
     struct manifest manifest;
 
     entry->state = STORE_UNFINISHED;
-    if (store_load_manifest(store, folder, MANIFEST_COPY, entry->superstep, entry->term, &manifest,
-                            NULL) < 0)
+    if (store_load_manifest(store, directory, MANIFEST_COPY, entry->name, &manifest, NULL) < 0)
         return;
     manifest_free(&manifest);
     entry->state = STORE_DAMAGED;
@@ -45,38 +45,38 @@ static void describe_unfinished(struct store *store, int folder, struct store_en
              "manifest: missing; bspckpt repair puts it back from its copy");
 }
 
-/* terms: NULL when nobody knows. */
+/* terms: NULL when unknown. */
 static void describe(struct store *store, const struct manifest_terms *terms, const char *name,
                      struct store_entry *entry)
 {
     struct manifest manifest;
 
-    int folder = store_open_folder(store, store->job, name);
-    if (folder < 0) {
+    int directory = store_open_directory(store, store->job, name);
+    if (directory < 0) {
         entry->state = STORE_DAMAGED;
-        entry->status = folder;
-        snprintf(entry->why, sizeof(entry->why), "%s", store_error_text(folder));
+        entry->status = directory;
+        snprintf(entry->why, sizeof(entry->why), "%s", store_error_text(directory));
         return;
     }
-    entry->bytes = bytes_in(folder);
-    int status = store_load_manifest(store, folder, MANIFEST_NAME, entry->superstep, entry->term,
-                                     &manifest, entry->why);
+    entry->bytes = bytes_in(directory);
+    int status =
+        store_load_manifest(store, directory, MANIFEST_NAME, entry->name, &manifest, entry->why);
     entry->state = STORE_DAMAGED;
     entry->status = status;
     if (status == -ENOENT)
-        describe_unfinished(store, folder, entry);
-    store->io.close(store->io.context, folder);
+        describe_unfinished(store, directory, entry);
+    store->io.close(store->io.context, directory);
     if (status < 0)
         return;
-    entry->state = !terms ? STORE_UNKNOWN
-                   : store_counts(terms, entry->superstep, entry->term) ? STORE_COMMITTED
-                                                                        : STORE_RETIRED;
+    entry->state = !terms                             ? STORE_UNKNOWN
+                   : store_counts(terms, entry->name) ? STORE_COMMITTED
+                                                      : STORE_RETIRED;
     entry->why[0] = '\0';
     entry->nprocs = manifest.nprocs;
     entry->created = manifest.created;
     for (uint32_t i = 0; i < manifest.images.count; i++)
-        if (manifest.images.items[i].generation > entry->generation)
-            entry->generation = manifest.images.items[i].generation;
+        if (manifest.images.items[i].facts.generation > entry->generation)
+            entry->generation = manifest.images.items[i].facts.generation;
     manifest_free(&manifest);
 }
 
@@ -84,9 +84,7 @@ static int by_age(const void *a, const void *b)
 {
     const struct store_entry *left = a, *right = b;
 
-    if (left->superstep != right->superstep)
-        return left->superstep < right->superstep ? -1 : 1;
-    return left->term < right->term ? -1 : left->term > right->term;
+    return bspz_snapshot_order(left->name, right->name);
 }
 
 static int list(struct store *store, const struct manifest_terms *terms,
@@ -100,7 +98,7 @@ static int list(struct store *store, const struct manifest_terms *terms,
         return store_fail_system(store, status, error, "job %s", store->job_name);
     struct store_entry *found_ones = calloc(name_count + 1, sizeof(*found_ones));
     for (size_t i = 0; found_ones && i < name_count; i++)
-        if (store_parse_snapshot(names[i], &found_ones[found].superstep, &found_ones[found].term))
+        if (store_parse_snapshot(names[i], &found_ones[found].name))
             describe(store, terms, names[i], &found_ones[found++]);
     store_names_free(names, name_count);
     if (!found_ones)
@@ -136,7 +134,7 @@ int store_list_all(struct store *store, struct store_entry **entries, size_t *co
 
 /* ---- The newest ------------------------------------------------------------------------------ */
 
-/* Keeps the first fault in words. */
+/* Keeps the text of the first fault. */
 static void note_fault(void *context, const struct store_fault *fault)
 {
     char *text = context;
@@ -145,10 +143,10 @@ static void note_fault(void *context, const struct store_fault *fault)
         return;
     snprintf(text, MANIFEST_ERROR_SIZE,
              "the image of process %" PRId64 " in snapshot %" PRIu64 ".%" PRIu32 ": %s", fault->pid,
-             fault->superstep, fault->term, fault->fault.text);
+             fault->name.superstep, fault->name.term, fault->fault.text);
 }
 
-/* Where hosts shared no directory, the rest is in theirs. */
+/* Where hosts share no directory, missing images may be in theirs. */
 static bool may_be_elsewhere(const struct manifest *manifest, int status)
 {
     return status == -ENOENT && manifest->hosts.count > 1;
@@ -163,7 +161,7 @@ static int try_entry(struct store *store, const struct store_entry *entry,
         snprintf(why, MANIFEST_ERROR_SIZE, "%s", entry->why);
         return -EBADMSG;
     }
-    int status = store_manifest(store, entry->superstep, entry->term, manifest, text);
+    int status = store_manifest(store, entry->name, manifest, text);
     if (status == 0) {
         status = store_check(store, manifest, false, note_fault, text);
         if (may_be_elsewhere(manifest, status))
@@ -182,7 +180,7 @@ static void add_note(char *note, const struct store_entry *entry, const char *wh
 
     snprintf(note + used, MANIFEST_ERROR_SIZE - used,
              "%ssnapshot %" PRIu64 ".%" PRIu32 " cannot be used: %s", used > 0 ? "; " : "",
-             entry->superstep, entry->term, why);
+             entry->name.superstep, entry->name.term, why);
 }
 
 int store_newest(struct store *store, uint64_t superstep, uint64_t before,
@@ -204,9 +202,9 @@ int store_newest(struct store *store, uint64_t superstep, uint64_t before,
     }
     for (size_t i = count; i-- > 0 && !found;) {
         const struct store_entry *entry = &entries[i];
-        if (entry->state == STORE_UNFINISHED || entry->superstep >= before ||
-            (superstep != WIRE_NEVER && entry->superstep != superstep) ||
-            !store_counts(&terms, entry->superstep, entry->term))
+        if (entry->state == STORE_UNFINISHED || entry->name.superstep >= before ||
+            (superstep != WIRE_NEVER && entry->name.superstep != superstep) ||
+            !store_counts(&terms, entry->name))
             continue;
         if (try_entry(store, entry, manifest, why) == 0)
             found = true;

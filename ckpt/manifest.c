@@ -17,41 +17,38 @@ static const struct sealed_kind manifest_kinds[] = {
 static const struct sealed_kind terms_kind = {"BSPZtrm\n", "record of terms", 1};
 static const struct sealed_kind finish_kind = {"BSPZfin\n", "record of the end", 1};
 
-_Static_assert(MANIFEST_DIGEST == BSPZ_IMAGE_DIGEST_SIZE, "one digest");
 _Static_assert(WIRE_JOB_SIZE == BSPZ_IMAGE_JOB_SIZE, "one job id");
 
 /* ---- Schemas --------------------------------------------------------------------------------- */
 
-/* A table of fields does not know its struct: OWNER is redefined for each. */
-#define FIELD(type, name, limit)                                                                   \
-    {#name, WIRE_TYPE_##type, offsetof(OWNER, name), (uint64_t)(limit), NULL},
+/* The tables of fields do not name their struct: `owner` is redefined for each. */
 #define LIST(record, name, limit)                                                                  \
-    {#name, WIRE_TYPE_RECORDS, offsetof(OWNER, name), (uint64_t)(limit), &record##_schema},
+    {#name, WIRE_TYPE_RECORDS, offsetof(owner, name), (uint64_t)(limit), &record##_schema},
 #define SCHEMA(name, table)                                                                        \
-    static const struct wire_field name##_fields[] = {table(FIELD, LIST)};                         \
+    static const struct wire_field name##_fields[] = {table(WIRE_FIELD, WIRE_PART, LIST)};         \
     static const struct wire_schema name##_schema = {                                              \
-        #name, name##_fields, sizeof(name##_fields) / sizeof(name##_fields[0]), sizeof(OWNER)};
+        #name, name##_fields, sizeof(name##_fields) / sizeof(name##_fields[0]), sizeof(owner)};
 
-#define OWNER struct manifest_image
+#define owner struct manifest_image
 SCHEMA(image, MANIFEST_FIELDS_IMAGE)
-#undef OWNER
-#define OWNER struct manifest_stream
+#undef owner
+#define owner struct manifest_stream
 SCHEMA(stream, MANIFEST_FIELDS_STREAM)
-#undef OWNER
-#define OWNER struct manifest_term
+#undef owner
+#define owner struct manifest_term
 SCHEMA(term, MANIFEST_FIELDS_TERM)
-#undef OWNER
-#define OWNER struct manifest
+#undef owner
+#define owner struct manifest
 SCHEMA(snapshot, MANIFEST_FIELDS_MANIFEST)
 SCHEMA(snapshot_1, MANIFEST_FIELDS_MANIFEST_1)
 SCHEMA(snapshot_2, MANIFEST_FIELDS_MANIFEST_2)
-#undef OWNER
-#define OWNER struct manifest_terms
+#undef owner
+#define owner struct manifest_terms
 SCHEMA(terms, MANIFEST_FIELDS_TERMS)
-#undef OWNER
-#define OWNER struct manifest_finish
+#undef owner
+#define owner struct manifest_finish
 SCHEMA(finish, MANIFEST_FIELDS_FINISH)
-#undef OWNER
+#undef owner
 
 const struct wire_schema *manifest_schema(void)
 {
@@ -60,44 +57,36 @@ const struct wire_schema *manifest_schema(void)
 
 /* ---- What must fit together ------------------------------------------------------------------ */
 
-static bool all_zero(const struct wire_bytes *bytes)
+static bool has_base(const struct bspz_image_name *base)
 {
-    const unsigned char *at = bytes->data;
-
-    for (uint32_t i = 0; i < bytes->size; i++)
-        if (at[i] != 0)
-            return false;
-    return true;
+    return base->superstep != 0 || base->term != 0 || base->pid != 0 ||
+           bspz_image_has_digest(base->digest);
 }
 
 static const char *image_complaint(const struct manifest *manifest, uint32_t i)
 {
     const struct manifest_image *image = &manifest->images.items[i];
+    const struct bspz_image_name *base = &image->facts.base;
 
     if (image->pid != i)
         return "the images are not in the order of the processes";
-    if (image->image_pid >= manifest->nprocs || image->base_pid >= manifest->nprocs)
+    if (image->image_pid >= manifest->nprocs || base->pid >= manifest->nprocs)
         return "an image of a process that does not exist";
-    if (image->digest.size != MANIFEST_DIGEST)
+    if (!bspz_image_has_digest(image->facts.digest))
         return "an image without a digest";
-    if (image->generation >= BSPZ_IMAGE_CHAIN_MAX)
+    if (image->facts.generation >= BSPZ_IMAGE_CHAIN_MAX)
         return "a chain of images that is too long";
-    if (image->generation == 0)
-        return image->base_digest.size != 0 || image->base_superstep != 0 ||
-                       image->base_term != 0 || image->base_pid != 0
-                   ? "a full image with a base"
-                   : NULL;
-    if (image->base_digest.size != MANIFEST_DIGEST || all_zero(&image->base_digest))
+    if (image->facts.generation == 0)
+        return has_base(base) ? "a full image with a base" : NULL;
+    if (!bspz_image_has_digest(base->digest))
         return "an image without its base";
-    bool older =
-        image->base_superstep < manifest->superstep ||
-        (image->base_superstep == manifest->superstep && image->base_term < manifest->term);
-    if (!older || image->base_term > manifest->term)
+    if (!bspz_snapshot_newer(manifest->name, bspz_image_snapshot(base)) ||
+        base->term > manifest->name.term)
         return "an image whose base is not older";
     return NULL;
 }
 
-/* Every group goes by the number of its lowest process. */
+/* Whether every group is named by its lowest process. */
 static bool is_grouped(const struct manifest *manifest)
 {
     const struct wire_numbers *together = &manifest->together;
@@ -117,7 +106,7 @@ static const char *complaint(const struct manifest *manifest, uint32_t groups)
         return "not as many images and places as processes";
     if (manifest->together.count != groups || !is_grouped(manifest))
         return "processes share files with nobody";
-    if (manifest->term == 0)
+    if (manifest->name.term == 0)
         return "no term";
     for (uint32_t i = 0; i < manifest->nprocs; i++) {
         const char *wrong = image_complaint(manifest, i);
@@ -138,7 +127,7 @@ static const char *terms_complaint(const struct manifest_terms *terms)
         return "no job";
     for (uint32_t i = 0; i < terms->terms.count; i++) {
         const struct manifest_term *term = &terms->terms.items[i];
-        if (term->term == 0 || term->from_term >= term->term ||
+        if (term->term == 0 || term->from.term >= term->term ||
             (i > 0 && term->term <= term[-1].term))
             return "terms out of order";
     }

@@ -17,39 +17,30 @@
 #include "lib/wire/document.h"
 
 #define MANIFEST_VERSION    3u /* versions 1 and 2 are read, too */
-#define MANIFEST_DIGEST     16u /* bytes of an image's digest */
 #define MANIFEST_ERROR_SIZE 512u
 
-/* ---- Tables: F(type, name, limit) as in lib/wire/wire_table.h; L(record, name, limit): a list --
- */
+/* ---- Tables: F(type, name, limit), E(part, struct, name) as in lib/wire/wire_table.h;
+ * L(record, name, limit): a list  */
 
-/* The image of one process.  image_pid names the file, pid.img in the snapshot's own folder: more
- * than one process may start from the same image (snapshot 0).  generation 0: a full image, and no
- * base; else base_* name the image it adds to. */
-#define MANIFEST_FIELDS_IMAGE(F, L)                                                                \
+/* The image of one process.  image_pid names the file, pid.img in the snapshot's own directory:
+ * more than one process may start from the same image (snapshot 0). */
+#define MANIFEST_FIELDS_IMAGE(F, E, L)                                                             \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, image_pid, WIRE_RANKS_MAX - 1)                                                          \
-    F(u64, size, WIRE_U64_MAX)                                                                     \
-    F(bytes, digest, MANIFEST_DIGEST)                                                              \
-    F(u32, generation, 255)                                                                        \
-    F(u64, base_superstep, WIRE_U64_MAX)                                                           \
-    F(u32, base_term, WIRE_U32_MAX)                                                                \
-    F(u32, base_pid, WIRE_RANKS_MAX - 1)                                                           \
-    F(bytes, base_digest, MANIFEST_DIGEST)
+    E(WIRE_PART_IMAGE, struct bspz_image_facts, facts)
 
 /* How much process pid had written to stream 1 or 2, or read from 0, when the snapshot was taken.
  */
-#define MANIFEST_FIELDS_STREAM(F, L)                                                               \
+#define MANIFEST_FIELDS_STREAM(F, E, L)                                                            \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, number, 2)                                                                              \
     F(u64, position, WIRE_U64_MAX)
 
 /* Open files, programs and libraries are in the images.  host_of[pid] is an index into hosts.
  * created: nanoseconds since 1970.  What version 1 has. */
-#define MANIFEST_FIELDS_MANIFEST_1(F, L)                                                           \
+#define MANIFEST_FIELDS_MANIFEST_1(F, E, L)                                                        \
     F(bytes, job, WIRE_JOB_SIZE)                                                                   \
-    F(u64, superstep, WIRE_U64_MAX)                                                                \
-    F(u32, term, WIRE_U32_MAX)                                                                     \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
     F(u32, nprocs, WIRE_RANKS_MAX)                                                                 \
     F(u64, created, WIRE_U64_MAX)                                                                  \
     F(text, program, WIRE_PATH_MAX)                                                                \
@@ -65,30 +56,29 @@
 
 /* together[pid]: the lowest process with which it shares the open file descriptions that are marked
  * in its image; see manifest_together. */
-#define MANIFEST_FIELDS_MANIFEST_2(F, L)                                                           \
-    MANIFEST_FIELDS_MANIFEST_1(F, L)                                                               \
+#define MANIFEST_FIELDS_MANIFEST_2(F, E, L)                                                        \
+    MANIFEST_FIELDS_MANIFEST_1(F, E, L)                                                            \
     F(numbers, together, WIRE_RANKS_MAX)
 
 /* input_digest: of the bytes that process 0 had read from its stdin (lib/base/digest.h), as many as
  * the position of its stream 0 says; 0: unknown. */
-#define MANIFEST_FIELDS_MANIFEST(F, L)                                                             \
-    MANIFEST_FIELDS_MANIFEST_2(F, L)                                                               \
+#define MANIFEST_FIELDS_MANIFEST(F, E, L)                                                          \
+    MANIFEST_FIELDS_MANIFEST_2(F, E, L)                                                            \
     F(u64, input_digest, WIRE_U64_MAX)
 
-/* Term `term` went on from the snapshot (superstep, from_term); from_term 0: from the start. */
-#define MANIFEST_FIELDS_TERM(F, L)                                                                 \
+/* Term `term` went on from that snapshot; its term 0: from the start. */
+#define MANIFEST_FIELDS_TERM(F, E, L)                                                              \
     F(u32, term, WIRE_U32_MAX)                                                                     \
-    F(u64, superstep, WIRE_U64_MAX)                                                                \
-    F(u32, from_term, WIRE_U32_MAX)                                                                \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, from)                                         \
     F(u64, created, WIRE_U64_MAX)
 
 /* The terms of a job, ascending. */
-#define MANIFEST_FIELDS_TERMS(F, L)                                                                \
+#define MANIFEST_FIELDS_TERMS(F, E, L)                                                             \
     F(bytes, job, WIRE_JOB_SIZE)                                                                   \
     L(term, terms, 1048576)
 
 /* The job ended: bsprun's exit status and what it had to say. */
-#define MANIFEST_FIELDS_FINISH(F, L)                                                               \
+#define MANIFEST_FIELDS_FINISH(F, E, L)                                                            \
     F(bytes, job, WIRE_JOB_SIZE)                                                                   \
     F(u64, superstep, WIRE_U64_MAX)                                                                \
     F(u32, term, WIRE_U32_MAX)                                                                     \
@@ -96,14 +86,13 @@
     F(i32, status, WIRE_STATUS_MAX)                                                                \
     F(text, text, WIRE_TEXT_MAX)
 
-/* ---- The structs ------------------------------------------------------------------------------
- */
+/* ---- The structs ----------------------------------------------------------------------------- */
 
-#define MANIFEST_MEMBER(type, name, limit) wire_t_##type name;
 #define MANIFEST_LIST(record, name, limit) struct manifest_##record##_list name;
+#define MANIFEST_MEMBERS(fields)           fields(WIRE_DECLARE_FIELD, WIRE_DECLARE_PART, MANIFEST_LIST)
 #define MANIFEST_RECORD(name, fields)                                                              \
     struct manifest_##name {                                                                       \
-        fields(MANIFEST_MEMBER, MANIFEST_LIST)                                                     \
+        MANIFEST_MEMBERS(fields)                                                                   \
     };                                                                                             \
     struct manifest_##name##_list {                                                                \
         const struct manifest_##name *items;                                                       \
@@ -115,15 +104,15 @@ MANIFEST_RECORD(stream, MANIFEST_FIELDS_STREAM)
 MANIFEST_RECORD(term, MANIFEST_FIELDS_TERM)
 
 struct manifest {
-    MANIFEST_FIELDS_MANIFEST(MANIFEST_MEMBER, MANIFEST_LIST)
+    MANIFEST_MEMBERS(MANIFEST_FIELDS_MANIFEST)
     void *memory; /* set by decoding */
 };
 struct manifest_terms {
-    MANIFEST_FIELDS_TERMS(MANIFEST_MEMBER, MANIFEST_LIST)
+    MANIFEST_MEMBERS(MANIFEST_FIELDS_TERMS)
     void *memory;
 };
 struct manifest_finish {
-    MANIFEST_FIELDS_FINISH(MANIFEST_MEMBER, MANIFEST_LIST)
+    MANIFEST_MEMBERS(MANIFEST_FIELDS_FINISH)
     void *memory;
 };
 

@@ -1,4 +1,4 @@
-/* prune.c - removes what is not needed any more, or never became anything; see store.h. */
+/* prune.c - removes snapshots that are no longer needed or were never committed; see store.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,18 +13,18 @@ static bool ends_with(const char *name, const char *ending)
     return length > tail && strcmp(name + length - tail, ending) == 0;
 }
 
-/* Temporary files of a folder, which nobody writes any more. */
-static int sweep_folder(struct store *store, int folder, size_t *removed)
+/* Temporary files of a directory, which nobody writes any more. */
+static int sweep_directory(struct store *store, int directory, size_t *removed)
 {
     char **names;
     size_t count;
 
-    int status = store_names(folder, &names, &count);
+    int status = store_names(directory, &names, &count);
     if (status < 0)
         return status;
     for (size_t i = 0; i < count && status == 0; i++)
         if (ends_with(names[i], TEMPORARY)) {
-            status = store->io.unlink(store->io.context, folder, names[i], 0);
+            status = store->io.unlink(store->io.context, directory, names[i], 0);
             *removed += status == 0;
         }
     store_names_free(names, count);
@@ -35,17 +35,17 @@ static int sweep_entry(struct store *store, const struct store_entry *entry, siz
 {
     char name[SNAPSHOT_NAME];
 
-    store_snapshot_name(name, entry->superstep, entry->term);
+    store_snapshot_name(name, entry->name);
     if (entry->state == STORE_UNFINISHED) {
-        int status = store_remove_folder(store, store->job, name);
+        int status = store_remove_directory(store, store->job, name);
         *removed += status == 0;
         return status;
     }
-    int folder = store_open_folder(store, store->job, name);
-    if (folder < 0)
-        return 0; /* not ours: reported when it is listed */
-    int status = sweep_folder(store, folder, removed);
-    store->io.close(store->io.context, folder);
+    int directory = store_open_directory(store, store->job, name);
+    if (directory < 0)
+        return 0; /* not the caller's: reported by store_list */
+    int status = sweep_directory(store, directory, removed);
+    store->io.close(store->io.context, directory);
     return status;
 }
 
@@ -57,7 +57,7 @@ int store_sweep(struct store *store, size_t *removed, char *error)
     int status = store_list(store, &entries, &count, error);
     if (status < 0)
         return status;
-    status = sweep_folder(store, store->job, &swept);
+    status = sweep_directory(store, store->job, &swept);
     for (size_t i = 0; i < count && status == 0; i++)
         status = sweep_entry(store, &entries[i], &swept);
     free(entries);
@@ -82,7 +82,7 @@ int store_job_discard(struct store *store, char *error)
     free(entries);
     if (count > 0)
         return 0;
-    status = store_remove_folder(store, store->base, store->job_name);
+    status = store_remove_directory(store, store->base, store->job_name);
     return status < 0 ? store_fail_system(store, status, error, "job %s cannot be removed",
                                           store->job_name)
                       : 0;
@@ -99,12 +99,12 @@ int store_job_remove(struct store *store, char *error)
         return status;
     /* From the newest: what is based on another goes before it. */
     for (size_t i = count; i-- > 0 && status == 0;) {
-        store_snapshot_name(name, entries[i].superstep, entries[i].term);
-        status = store_remove_folder(store, store->job, name);
+        store_snapshot_name(name, entries[i].name);
+        status = store_remove_directory(store, store->job, name);
     }
     free(entries);
     if (status == 0)
-        status = store_remove_folder(store, store->base, store->job_name);
+        status = store_remove_directory(store, store->base, store->job_name);
     return status < 0 ? store_fail_system(store, status, error, "job %s cannot be removed",
                                           store->job_name)
                       : 0;
@@ -133,8 +133,8 @@ int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error
     for (size_t i = count; i-- > 0 && status == 0;) {
         if (roles[i] != STORE_UNNEEDED)
             continue;
-        store_snapshot_name(name, entries[i].superstep, entries[i].term);
-        status = store_remove_folder(store, store->job, name);
+        store_snapshot_name(name, entries[i].name);
+        status = store_remove_directory(store, store->job, name);
         if (status < 0)
             store_fail_system(store, status, error, "snapshot %s cannot be removed", name);
         gone += status == 0;

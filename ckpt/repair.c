@@ -1,9 +1,9 @@
-/* repair.c - puts a job's folder together after files of it were lost; see store.h.
+/* repair.c - repairs a job's directory after files of it were lost; see store.h.
  *
- * The record of terms is made again from its copy.  When both are lost: a snapshot whose folder has
- * the file `counts` has not been retired by any term (terms.c), so these, and no others, may be
- * gone on from.  Which numbers terms have had that left nothing is not known: a gap is left for
- * them.
+ * The record of terms is made again from its copy.  When both are lost: a snapshot whose directory
+ * has the file `counts` has not been retired by any term (terms.c), so the job may be restarted
+ * from these, and no others.  The numbers of terms that left no trace are unknown: a gap is left
+ * for them.
  *
  * A manifest is made again from its copy, which is written after it: so the snapshot was committed.
  * Nothing is removed. */
@@ -18,14 +18,14 @@
 #include "ckpt/inside.h"
 #include "lib/wire/schema.h"
 
-#define UNSEEN_TERMS 1000u /* at most, after the last that left a trace */
+#define UNSEEN_TERMS 1000u /* an upper bound on terms after the last that left a trace */
 
 struct repair {
     struct store *store;
-    store_loss_function *tell; /* what was put together */
+    store_loss_function *tell; /* reports each repair */
     void *context;
     char *error;
-    bool told; /* what is wrong stands in `error` */
+    bool told; /* `error` already holds the message */
 };
 
 static void tell(const struct repair *repair, const char *file, const char *text)
@@ -36,16 +36,15 @@ static void tell(const struct repair *repair, const char *file, const char *text
 
 /* ---- Terms ----------------------------------------------------------------------------------- */
 
-/* What is left of the order in which terms began. */
+/* What remains of the record of terms. */
 struct traces {
     struct trace {
-        uint64_t superstep;
-        uint32_t term;
+        struct bspz_snapshot_name name;
         uint64_t created;
     } * counting; /* snapshots that count, ascending */
     size_t count;
-    size_t uncertain; /* snapshots of which nothing says that they count */
-    uint32_t last;    /* the greatest term of which anything is left */
+    size_t uncertain; /* snapshots that cannot be shown to count */
+    uint32_t last;    /* the greatest term that left a trace */
     uint8_t job[WIRE_JOB_SIZE];
 };
 
@@ -53,9 +52,7 @@ static int by_superstep(const void *a, const void *b)
 {
     const struct trace *left = a, *right = b;
 
-    if (left->superstep != right->superstep)
-        return left->superstep < right->superstep ? -1 : 1;
-    return left->term < right->term ? -1 : left->term > right->term;
+    return bspz_snapshot_order(left->name, right->name);
 }
 
 static int add_trace(struct traces *traces, const struct trace *trace)
@@ -69,24 +66,24 @@ static int add_trace(struct traces *traces, const struct trace *trace)
     return 0;
 }
 
-static int trace_snapshot(const struct store *store, const struct store_stop *at, void *context)
+static int trace_snapshot(const struct store *store, const struct store_visited *at, void *context)
 {
     struct traces *traces = context;
     struct manifest manifest;
 
-    if (at->term > traces->last)
-        traces->last = at->term;
-    if (at->folder < 0)
+    if (at->snapshot.term > traces->last)
+        traces->last = at->snapshot.term;
+    if (at->directory < 0)
         return 0;
-    int status = store_load_manifest(store, at->folder, MANIFEST_NAME, at->superstep, at->term,
-                                     &manifest, NULL);
+    int status =
+        store_load_manifest(store, at->directory, MANIFEST_NAME, at->snapshot, &manifest, NULL);
     if (status == -ENOENT || status == -EBADMSG)
-        status = store_load_manifest(store, at->folder, MANIFEST_COPY, at->superstep, at->term,
-                                     &manifest, NULL);
+        status =
+            store_load_manifest(store, at->directory, MANIFEST_COPY, at->snapshot, &manifest, NULL);
     if (status != 0)
         return 0;
-    if (store_has_file(at->folder, COUNTS_NAME)) {
-        status = add_trace(traces, &(struct trace){at->superstep, at->term, manifest.created});
+    if (store_has_file(at->directory, COUNTS_NAME)) {
+        status = add_trace(traces, &(struct trace){at->snapshot, manifest.created});
         memcpy(traces->job, manifest.job.data, WIRE_JOB_SIZE);
     } else {
         traces->uncertain++;
@@ -106,25 +103,25 @@ static int find_traces(const struct store *store, struct traces *traces)
     return 0;
 }
 
-/* Terms only grow with supersteps on the way to the last one: what is newer than a snapshot of a
- * later term was finished too late to count. */
-static void believe_what_fits(struct traces *traces)
+/* Among snapshots that count, terms ascend with supersteps: one that is newer than a snapshot of a
+ * later term was committed too late to count. */
+static void keep_consistent(struct traces *traces)
 {
     uint32_t term = 0;
     size_t kept = 0;
 
     for (size_t i = 0; i < traces->count; i++) {
-        if (traces->counting[i].term < term)
+        if (traces->counting[i].name.term < term)
             continue;
-        term = traces->counting[i].term;
+        term = traces->counting[i].name.term;
         traces->counting[kept++] = traces->counting[i];
     }
     traces->uncertain += traces->count - kept;
     traces->count = kept;
 }
 
-/* Each term began from the newest that is left of the one before; the last one, of which nothing
- * need be left, from the newest of all. */
+/* Each term is made to begin from the newest remaining snapshot of the one before; the last one,
+ * which may have left nothing, from the newest of all. */
 static int write_terms(struct repair *repair, const struct traces *traces)
 {
     struct manifest_term *list = calloc(traces->count + 1, sizeof(*list));
@@ -135,17 +132,14 @@ static int write_terms(struct repair *repair, const struct traces *traces)
         return store_fail_system(repair->store, -ENOMEM, repair->error, "cannot note the terms");
     for (size_t i = 0; i < traces->count; i++) {
         const struct trace *one = &traces->counting[i];
-        if (i > 0 && one->term == one[-1].term)
+        if (i > 0 && one->name.term == one[-1].name.term)
             continue;
-        list[count++] = (struct manifest_term){.term = one->term,
-                                               .superstep = i > 0 ? one[-1].superstep : 0,
-                                               .from_term = i > 0 ? one[-1].term : 0,
-                                               .created = one->created};
+        list[count++] = (struct manifest_term){.term = one->name.term, .created = one->created};
+        if (i > 0)
+            list[count - 1].from = one[-1].name;
     }
-    list[count++] = (struct manifest_term){.term = traces->last + UNSEEN_TERMS,
-                                           .superstep = newest->superstep,
-                                           .from_term = newest->term,
-                                           .created = newest->created};
+    list[count++] = (struct manifest_term){
+        .term = traces->last + UNSEEN_TERMS, .from = newest->name, .created = newest->created};
     const struct manifest_terms terms = {.job = {traces->job, WIRE_JOB_SIZE},
                                          .terms = {list, count}};
     int status = store_save_terms(repair->store, &terms, repair->error);
@@ -164,7 +158,7 @@ static int rebuild_terms(struct repair *repair)
         return store_fail_system(repair->store, status, repair->error, "job %s",
                                  repair->store->job_name);
     }
-    believe_what_fits(&traces);
+    keep_consistent(&traces);
     if (traces.count == 0)
         status = store_fail(repair->store, -ENOENT, repair->error,
                             "job %s: both records of terms are lost, and no snapshot is left of "
@@ -198,7 +192,7 @@ static int repair_terms(struct repair *repair)
         manifest_terms_free(&second);
     if (one == 0 && two == 0 && !differ)
         return 0;
-    if (one == -EPROTO || two == -EPROTO) /* of another version: not for us to judge */
+    if (one == -EPROTO || two == -EPROTO) /* of another version: left alone */
         return store_fail(store, -EPROTO, repair->error, "job %s: %s is of another version",
                           store->job_name, one == -EPROTO ? TERM_NAME : TERM_COPY);
     if (one < 0 && two < 0)
@@ -216,9 +210,9 @@ static int repair_terms(struct repair *repair)
 
 /* ---- Manifests ------------------------------------------------------------------------------- */
 
-/* Whether the images are there that the manifest names; those of other hosts are in their
+/* Whether the images that the manifest names exist; those of other hosts are in their
  * directories. */
-static bool images_are_there(int folder, const struct manifest *manifest)
+static bool images_are_there(int directory, const struct manifest *manifest)
 {
     for (uint32_t i = 0; i < manifest->images.count; i++) {
         const struct manifest_image *image = &manifest->images.items[i];
@@ -226,47 +220,45 @@ static bool images_are_there(int folder, const struct manifest *manifest)
         struct stat about;
 
         store_image_name(name, image->image_pid);
-        bool there = fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
-        if (there ? (uint64_t)about.st_size != image->size : manifest->hosts.count < 2)
+        bool there = fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
+        if (there ? (uint64_t)about.st_size != image->facts.size : manifest->hosts.count < 2)
             return false;
     }
     return true;
 }
 
-static int copy_file(const struct repair *repair, int folder, const char *from, const char *to)
+static int copy_file(const struct repair *repair, int directory, const char *from, const char *to)
 {
     const struct store_io *io = &repair->store->io;
     void *bytes;
     size_t size;
 
-    int status = store_io_load(io, folder, from, SEALED_FILE_MAX, &bytes, &size);
+    int status = store_io_load(io, directory, from, SEALED_FILE_MAX, &bytes, &size);
     if (status < 0)
         return status;
-    status = store_io_replace(io, folder, to, bytes, size);
+    status = store_io_replace(io, directory, to, bytes, size);
     free(bytes);
     return status;
 }
 
-static int repair_manifest(const struct store *store, const struct store_stop *at, void *context)
+static int repair_manifest(const struct store *store, const struct store_visited *at, void *context)
 {
     struct repair *repair = context;
-    int folder = at->folder;
+    int directory = at->directory;
     char file[SNAPSHOT_NAME + sizeof("/" MANIFEST_COPY)];
     struct manifest manifest, copy;
     int status = 0;
 
-    if (folder < 0)
-        return 0; /* not ours: reported when it is listed */
-    int one =
-        store_load_manifest(store, folder, MANIFEST_NAME, at->superstep, at->term, &manifest, NULL);
-    int two =
-        store_load_manifest(store, folder, MANIFEST_COPY, at->superstep, at->term, &copy, NULL);
+    if (directory < 0)
+        return 0; /* not the caller's: reported by store_list */
+    int one = store_load_manifest(store, directory, MANIFEST_NAME, at->snapshot, &manifest, NULL);
+    int two = store_load_manifest(store, directory, MANIFEST_COPY, at->snapshot, &copy, NULL);
     bool put_back =
-        (one == -ENOENT || one == -EBADMSG) && two == 0 && images_are_there(folder, &copy);
+        (one == -ENOENT || one == -EBADMSG) && two == 0 && images_are_there(directory, &copy);
     if (put_back)
-        status = copy_file(repair, folder, MANIFEST_COPY, MANIFEST_NAME);
+        status = copy_file(repair, directory, MANIFEST_COPY, MANIFEST_NAME);
     else if (one == 0 && two < 0 && two != -EPROTO)
-        status = copy_file(repair, folder, MANIFEST_NAME, MANIFEST_COPY);
+        status = copy_file(repair, directory, MANIFEST_NAME, MANIFEST_COPY);
     if (one == 0)
         manifest_free(&manifest);
     if (two == 0)

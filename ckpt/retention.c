@@ -1,26 +1,25 @@
-/* retention.c - which snapshots are kept, and why; see store.h.
+/* retention.c - which snapshots are retained, and why; see store.h.
  *
- * The newest ones, and what their images are based on.  A full image that is damaged takes with it
- * all that is based on it: so there is always a second snapshot kept that shares no image with the
- * newest one, as soon as there is any, and what that is based on. */
+ * The newest ones and their bases are retained.  A damaged full image makes all increments based on
+ * it useless: so a second snapshot that shares no image with the newest one, as soon as there is
+ * any, is retained with its bases, too. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ckpt/inside.h"
 
-/* On what each snapshot of a list is based directly. */
+/* The direct bases of each snapshot of a list. */
 struct bases {
-    size_t **of; /* indices into the list, ended by `count`; NULL: on nothing */
+    size_t **of; /* indices into the list, ended by `count`; NULL: none */
     size_t count;
 };
 
-static size_t find(const struct store_entry *entries, size_t count, uint64_t superstep,
-                   uint32_t term)
+static size_t find(const struct store_entry *entries, size_t count, struct bspz_snapshot_name name)
 {
     size_t i = 0;
 
-    while (i < count && (entries[i].superstep != superstep || entries[i].term != term))
+    while (i < count && !bspz_snapshot_same(entries[i].name, name))
         i++;
     return i;
 }
@@ -44,8 +43,7 @@ static int read_bases(struct store *store, const struct store_entry *entries, si
     struct manifest manifest;
     size_t count = bases->count;
 
-    int status =
-        store_manifest(store, entries[index].superstep, entries[index].term, &manifest, error);
+    int status = store_manifest(store, entries[index].name, &manifest, error);
     if (status < 0)
         return status;
     size_t *list = calloc((size_t)manifest.images.count + 1, sizeof(*list));
@@ -53,9 +51,9 @@ static int read_bases(struct store *store, const struct store_entry *entries, si
         list[0] = count;
     for (uint32_t i = 0; list && i < manifest.images.count; i++) {
         const struct manifest_image *image = &manifest.images.items[i];
-        size_t base = image->generation == 0
+        size_t base = image->facts.generation == 0
                           ? count
-                          : find(entries, count, image->base_superstep, image->base_term);
+                          : find(entries, count, bspz_image_snapshot(&image->facts.base));
         if (base < index)
             add_base(list, base, count);
     }
@@ -90,8 +88,8 @@ static int read_all_bases(struct store *store, const struct store_entry *entries
     return status;
 }
 
-/* Marks the snapshot and all beneath it.  Bases are older, so one pass from the newest to the
- * oldest finds the bases of bases, too. */
+/* Marks the snapshot and all its bases, direct and indirect.  Bases are older, so one pass from the
+ * newest to the oldest suffices. */
 static void mark_chain(const struct bases *bases, size_t index, bool *marks)
 {
     memset(marks, 0, bases->count * sizeof(*marks));
@@ -110,7 +108,7 @@ static void keep_chain(const struct bases *bases, size_t index, bool *marks, enu
             roles[i] = STORE_BASE;
 }
 
-/* The newest snapshot that shares nothing with the newest of all; bases->count: there is none. */
+/* The newest snapshot that shares no image with the newest of all; bases->count: there is none. */
 static size_t find_second(const struct store_entry *entries, const struct bases *bases,
                           size_t newest, bool *first, bool *second)
 {
@@ -135,9 +133,9 @@ static void choose(const struct store_entry *entries, const struct bases *bases,
 
     for (size_t i = count; i-- > 0;) {
         if (entries[i].state == STORE_UNFINISHED)
-            roles[i] = STORE_LEFT_ALONE; /* perhaps in the making: for store_sweep */
+            roles[i] = STORE_LEFT_ALONE; /* possibly being written: left to store_sweep */
         if (entries[i].state == STORE_DAMAGED && entries[i].status != -EBADMSG)
-            roles[i] = STORE_LEFT_ALONE; /* of another version, or not ours: not for us to judge */
+            roles[i] = STORE_LEFT_ALONE; /* of another version, or not the caller's */
         if (entries[i].state != STORE_COMMITTED || left == 0)
             continue;
         newest = newest == count ? i : newest;

@@ -8,19 +8,19 @@
 #include "lib/base/error_text.h"
 #include "lib/wire/schema.h"
 
-int store_load_manifest(const struct store *store, int folder, const char *name, uint64_t superstep,
-                        uint32_t term, struct manifest *manifest, char *error)
+int store_load_manifest(const struct store *store, int directory, const char *name,
+                        struct bspz_snapshot_name snapshot, struct manifest *manifest, char *error)
 {
     void *bytes;
     size_t size;
 
-    int status = store_io_load(&store->io, folder, name, SEALED_FILE_MAX, &bytes, &size);
+    int status = store_io_load(&store->io, directory, name, SEALED_FILE_MAX, &bytes, &size);
     if (status < 0)
         return bspz_error_text(error, MANIFEST_ERROR_SIZE, status, "manifest: %s",
                                store_error_text(status));
     status = manifest_decode(bytes, size, manifest, error);
     free(bytes);
-    if (status == 0 && (manifest->superstep != superstep || manifest->term != term)) {
+    if (status == 0 && !bspz_snapshot_same(manifest->name, snapshot)) {
         manifest_free(manifest);
         return bspz_error_text(error, MANIFEST_ERROR_SIZE, -EBADMSG,
                                "manifest: it belongs to another snapshot");
@@ -28,54 +28,55 @@ int store_load_manifest(const struct store *store, int folder, const char *name,
     return status;
 }
 
-static int open_snapshot(struct store *store, uint64_t superstep, uint32_t term, char *error)
+static int open_snapshot(struct store *store, struct bspz_snapshot_name snapshot, char *error)
 {
     char name[SNAPSHOT_NAME];
 
-    store_snapshot_name(name, superstep, term);
-    int folder = store_open_folder(store, store->job, name);
-    return folder < 0 ? store_fail_system(store, folder, error, "snapshot %s", name) : folder;
+    store_snapshot_name(name, snapshot);
+    int directory = store_open_directory(store, store->job, name);
+    return directory < 0 ? store_fail_system(store, directory, error, "snapshot %s", name)
+                         : directory;
 }
 
-int store_manifest(struct store *store, uint64_t superstep, uint32_t term,
+int store_manifest(struct store *store, struct bspz_snapshot_name snapshot,
                    struct manifest *manifest, char *error)
 {
     char text[MANIFEST_ERROR_SIZE];
 
-    int folder = open_snapshot(store, superstep, term, error);
-    if (folder < 0)
-        return folder;
-    int status = store_load_manifest(store, folder, MANIFEST_NAME, superstep, term, manifest, text);
-    store->io.close(store->io.context, folder);
+    int directory = open_snapshot(store, snapshot, error);
+    if (directory < 0)
+        return directory;
+    int status = store_load_manifest(store, directory, MANIFEST_NAME, snapshot, manifest, text);
+    store->io.close(store->io.context, directory);
     return status < 0 ? store_fail(store, status, error, "snapshot %" PRIu64 ".%" PRIu32 ": %.300s",
-                                   superstep, term, text)
+                                   snapshot.superstep, snapshot.term, text)
                       : 0;
 }
 
-static int open_file(struct store *store, uint64_t superstep, uint32_t term, const char *name,
+static int open_file(struct store *store, struct bspz_snapshot_name snapshot, const char *name,
                      uint64_t *size, char *error)
 {
-    int folder = open_snapshot(store, superstep, term, error);
-    if (folder < 0)
-        return folder;
-    int file = store_io_open(&store->io, folder, name, size);
-    store->io.close(store->io.context, folder);
+    int directory = open_snapshot(store, snapshot, error);
+    if (directory < 0)
+        return directory;
+    int file = store_io_open(&store->io, directory, name, size);
+    store->io.close(store->io.context, directory);
     return file < 0 ? store_fail_system(store, file, error, "snapshot %" PRIu64 ".%" PRIu32 ": %s",
-                                        superstep, term, name)
+                                        snapshot.superstep, snapshot.term, name)
                     : file;
 }
 
-int store_image_open(struct store *store, uint64_t superstep, uint32_t term, uint32_t pid,
+int store_image_open(struct store *store, struct bspz_snapshot_name snapshot, uint32_t pid,
                      uint64_t *size, char *error)
 {
     char name[IMAGE_NAME];
 
     store_image_name(name, pid);
-    return open_file(store, superstep, term, name, size, error);
+    return open_file(store, snapshot, name, size, error);
 }
 
-int store_manifest_open(struct store *store, uint64_t superstep, uint32_t term, uint64_t *size,
+int store_manifest_open(struct store *store, struct bspz_snapshot_name snapshot, uint64_t *size,
                         char *error)
 {
-    return open_file(store, superstep, term, MANIFEST_NAME, size, error);
+    return open_file(store, snapshot, MANIFEST_NAME, size, error);
 }

@@ -1,7 +1,7 @@
-/* snapshot_write.c - writing a snapshot: its folder, its images, its manifest; see store.h.
+/* snapshot_write.c - writing a snapshot: its directory, its images, its manifest; see store.h.
  *
- * What is durable before what: the folder's name before anything in it counts, each image before
- * its name, all names before the manifest.  So a manifest that is there refers to what is there. */
+ * Order of durability: the directory's entry before anything in it counts, each image before its
+ * name, all names before the manifest.  So an existing manifest refers to existing images. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,10 +14,9 @@
 
 struct store_snapshot {
     struct store *store;
-    uint64_t superstep;
-    uint32_t term;
-    int folder;
-    bool alone; /* else others write to it, too */
+    struct bspz_snapshot_name which;
+    int directory;
+    bool alone; /* else other hosts write to it, too */
     char name[SNAPSHOT_NAME];
 };
 
@@ -27,26 +26,26 @@ static int fail(const struct store_snapshot *snapshot, int status, char *error, 
                              what);
 }
 
-/* Removes everything from a folder that an interrupted snapshot left. */
-static int clear_folder(const struct store_snapshot *snapshot)
+/* Empties a directory that an interrupted snapshot left. */
+static int clear_directory(const struct store_snapshot *snapshot)
 {
     const struct store_io *io = &snapshot->store->io;
     char **names;
     size_t count;
 
-    int status = store_names(snapshot->folder, &names, &count);
+    int status = store_names(snapshot->directory, &names, &count);
     if (status < 0)
         return status;
     for (size_t i = 0; i < count && status == 0; i++)
         if (strcmp(names[i], MANIFEST_NAME) == 0)
             status = -EEXIST;
     for (size_t i = 0; i < count && status == 0; i++)
-        status = io->unlink(io->context, snapshot->folder, names[i], 0);
+        status = io->unlink(io->context, snapshot->directory, names[i], 0);
     store_names_free(names, count);
     return status;
 }
 
-static int begin(struct store *store, uint64_t superstep, uint32_t term, bool alone,
+static int begin(struct store *store, struct bspz_snapshot_name name, bool alone,
                  struct store_snapshot **result, char *error)
 {
     const struct store_io *io = &store->io;
@@ -55,20 +54,19 @@ static int begin(struct store *store, uint64_t superstep, uint32_t term, bool al
     if (!snapshot)
         return store_fail_system(store, -ENOMEM, error, "no snapshot");
     snapshot->store = store;
-    snapshot->superstep = superstep;
-    snapshot->term = term;
-    snapshot->folder = -1;
+    snapshot->which = name;
+    snapshot->directory = -1;
     snapshot->alone = alone;
-    store_snapshot_name(snapshot->name, superstep, term);
+    store_snapshot_name(snapshot->name, name);
     int status = io->make_directory(io->context, store->job, snapshot->name, 0700);
     if (status == 0 || status == -EEXIST)
-        status = snapshot->folder = store_open_folder(store, store->job, snapshot->name);
+        status = snapshot->directory = store_open_directory(store, store->job, snapshot->name);
     if (status >= 0 && alone)
-        status = clear_folder(snapshot);
+        status = clear_directory(snapshot);
     if (status < 0) {
         fail(snapshot, status, error, "cannot be begun");
-        if (snapshot->folder >= 0)
-            io->close(io->context, snapshot->folder);
+        if (snapshot->directory >= 0)
+            io->close(io->context, snapshot->directory);
         free(snapshot);
         return status;
     }
@@ -76,23 +74,23 @@ static int begin(struct store *store, uint64_t superstep, uint32_t term, bool al
     return 0;
 }
 
-int store_snapshot_begin(struct store *store, uint64_t superstep, uint32_t term,
+int store_snapshot_begin(struct store *store, struct bspz_snapshot_name name,
                          struct store_snapshot **result, char *error)
 {
-    return begin(store, superstep, term, true, result, error);
+    return begin(store, name, true, result, error);
 }
 
-int store_snapshot_join(struct store *store, uint64_t superstep, uint32_t term,
+int store_snapshot_join(struct store *store, struct bspz_snapshot_name name,
                         struct store_snapshot **result, char *error)
 {
-    return begin(store, superstep, term, false, result, error);
+    return begin(store, name, false, result, error);
 }
 
 void store_snapshot_leave(struct store_snapshot *snapshot)
 {
     if (!snapshot)
         return;
-    snapshot->store->io.close(snapshot->store->io.context, snapshot->folder);
+    snapshot->store->io.close(snapshot->store->io.context, snapshot->directory);
     free(snapshot);
 }
 
@@ -112,8 +110,8 @@ int store_image_create(struct store_snapshot *snapshot, uint32_t pid, char *erro
     char name[IMAGE_NAME + 8];
 
     temporary_name(name, pid);
-    io->unlink(io->context, snapshot->folder, name, 0);
-    int file = io->open(io->context, snapshot->folder, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    io->unlink(io->context, snapshot->directory, name, 0);
+    int file = io->open(io->context, snapshot->directory, name, O_RDWR | O_CREAT | O_EXCL, 0600);
     return file < 0 ? fail(snapshot, file, error, name) : file;
 }
 
@@ -126,8 +124,8 @@ int store_image_path(struct store_snapshot *snapshot, uint32_t pid, char *path, 
 
     temporary_name(name, pid);
     if (snapshot->alone)
-        io->unlink(io->context, snapshot->folder, name, 0);
-    /* Another process may have another working directory. */
+        io->unlink(io->context, snapshot->directory, name, 0);
+    /* The process may have another working directory. */
     if (!realpath(store->path, full))
         return fail(snapshot, -errno, error, name);
     int length = snprintf(path, size, "%s/%s/%s/%s", full, store->job_name, snapshot->name, name);
@@ -143,7 +141,7 @@ int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descri
     store_image_name(name, pid);
     bool durable = descriptor < 0;
     if (descriptor < 0)
-        descriptor = store_io_open(io, snapshot->folder, temporary, NULL);
+        descriptor = store_io_open(io, snapshot->directory, temporary, NULL);
     if (descriptor < 0)
         return fail(snapshot, descriptor, error, name);
     int status = durable ? 0 : io->sync(io->context, descriptor);
@@ -151,7 +149,7 @@ int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descri
     if (status == 0)
         status = closed;
     if (status == 0)
-        status = io->rename(io->context, snapshot->folder, temporary, name);
+        status = io->rename(io->context, snapshot->directory, temporary, name);
     return status < 0 ? fail(snapshot, status, error, name) : 0;
 }
 
@@ -161,7 +159,7 @@ int store_image_take(struct store_snapshot *snapshot, uint32_t pid, uint64_t len
     struct stat about;
 
     temporary_name(name, pid);
-    if (fstatat(snapshot->folder, name, &about, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(snapshot->directory, name, &about, AT_SYMLINK_NOFOLLOW) < 0)
         return fail(snapshot, -errno, error, name);
     if ((uint64_t)about.st_size != length)
         return store_fail(snapshot->store, -EINVAL, error,
@@ -179,12 +177,12 @@ static int check_own_image(const struct store_snapshot *snapshot,
     struct stat about;
 
     store_image_name(name, image->image_pid);
-    if (fstatat(snapshot->folder, name, &about, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(snapshot->directory, name, &about, AT_SYMLINK_NOFOLLOW) < 0)
         return fail(snapshot, -errno, error, name);
-    if ((uint64_t)about.st_size != image->size)
+    if ((uint64_t)about.st_size != image->facts.size)
         return store_fail(snapshot->store, -EINVAL, error,
                           "snapshot %s: %s has %jd bytes, and the manifest says %" PRIu64,
-                          snapshot->name, name, (intmax_t)about.st_size, image->size);
+                          snapshot->name, name, (intmax_t)about.st_size, image->facts.size);
     return 0;
 }
 
@@ -194,9 +192,9 @@ static int check_base(const struct store_snapshot *snapshot, const struct manife
     char path[SNAPSHOT_NAME + sizeof("/" MANIFEST_NAME)], name[SNAPSHOT_NAME];
     struct stat about;
 
-    if (image->generation == 0)
+    if (image->facts.generation == 0)
         return 0;
-    store_snapshot_name(name, image->base_superstep, image->base_term);
+    store_snapshot_name(name, bspz_image_snapshot(&image->facts.base));
     snprintf(path, sizeof(path), "%s/%s", name, MANIFEST_NAME);
     if (fstatat(snapshot->store->job, path, &about, AT_SYMLINK_NOFOLLOW) < 0)
         return store_fail(snapshot->store, -EINVAL, error,
@@ -207,7 +205,7 @@ static int check_base(const struct store_snapshot *snapshot, const struct manife
 static int check_images(const struct store_snapshot *snapshot, const struct manifest *manifest,
                         char *error)
 {
-    if (manifest->superstep != snapshot->superstep || manifest->term != snapshot->term)
+    if (!bspz_snapshot_same(manifest->name, snapshot->which))
         return store_fail(snapshot->store, -EINVAL, error,
                           "snapshot %s: the manifest of another one", snapshot->name);
     for (uint32_t i = 0; i < manifest->images.count; i++) {
@@ -220,33 +218,33 @@ static int check_images(const struct store_snapshot *snapshot, const struct mani
     return 0;
 }
 
-/* Until a term begins from an older snapshot, which may have happened already where the writer was
- * cut off; see terms.c. */
-static int say_that_it_counts(const struct store_snapshot *snapshot)
+/* Creates the file `counts`, valid until a term begins from an older snapshot.  That may already
+ * have happened if the writer was cut off; see terms.c. */
+static int mark_counting(const struct store_snapshot *snapshot)
 {
     const struct store *store = snapshot->store;
     const struct store_io *io = &store->io;
     struct manifest_terms terms;
 
     if (store_load_terms(store, store->job, &terms, NULL) < 0)
-        return 0; /* one that cannot be repaired, if ever it must be */
-    bool counts = store_counts(&terms, snapshot->superstep, snapshot->term);
+        return 0; /* the snapshot is valid, but cannot be repaired */
+    bool counts = store_counts(&terms, snapshot->which);
     manifest_terms_free(&terms);
     if (!counts)
         return 0;
-    int file = io->open(io->context, snapshot->folder, COUNTS_NAME, O_WRONLY | O_CREAT, 0600);
+    int file = io->open(io->context, snapshot->directory, COUNTS_NAME, O_WRONLY | O_CREAT, 0600);
     return file < 0 ? file : io->close(io->context, file);
 }
 
-/* For bspckpt repair, should the manifest be lost.  The snapshot exists without it, so nothing is
- * waited for, and nothing is said when it cannot be written. */
+/* For bspckpt repair, should the manifest be lost.  The snapshot does not need the copy, so it is
+ * not synced, and errors are ignored. */
 static void copy_manifest(const struct store_snapshot *snapshot, const void *bytes, size_t size)
 {
     const struct store_io *io = &snapshot->store->io;
 
-    io->unlink(io->context, snapshot->folder, MANIFEST_COPY, 0);
-    int file =
-        io->open(io->context, snapshot->folder, MANIFEST_COPY, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    io->unlink(io->context, snapshot->directory, MANIFEST_COPY, 0);
+    int file = io->open(io->context, snapshot->directory, MANIFEST_COPY,
+                        O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (file < 0)
         return;
     store_io_write(io, file, bytes, size);
@@ -264,16 +262,17 @@ static int commit(struct store_snapshot *snapshot, const struct manifest *manife
         return status;
     status = whole ? check_images(snapshot, manifest, error) : 0;
     if (status == 0) {
-        /* The manifest's bytes first: a file system with a journal writes the names along. */
-        status = store_io_stage(io, snapshot->folder, MANIFEST_NAME, buffer.data, buffer.size);
+        /* The manifest's bytes are synced first: a journaling file system then writes the names as
+         * well. */
+        status = store_io_stage(io, snapshot->directory, MANIFEST_NAME, buffer.data, buffer.size);
         if (status == 0)
-            status = say_that_it_counts(snapshot);
+            status = mark_counting(snapshot);
         if (status == 0)
             status = io->sync(io->context, snapshot->store->job);
         if (status == 0)
-            status = io->sync(io->context, snapshot->folder);
+            status = io->sync(io->context, snapshot->directory);
         if (status == 0)
-            status = store_io_publish(io, snapshot->folder, MANIFEST_NAME);
+            status = store_io_publish(io, snapshot->directory, MANIFEST_NAME);
         if (status < 0)
             fail(snapshot, status, error, "the manifest");
         else
@@ -282,7 +281,7 @@ static int commit(struct store_snapshot *snapshot, const struct manifest *manife
     bspz_buffer_free(&buffer);
     if (status < 0)
         return status;
-    io->close(io->context, snapshot->folder);
+    io->close(io->context, snapshot->directory);
     free(snapshot);
     return 0;
 }
@@ -308,16 +307,16 @@ int store_snapshot_take_manifest(struct store_snapshot *snapshot, const void *by
 
     if (status < 0)
         return status;
-    bool same = manifest.superstep == snapshot->superstep && manifest.term == snapshot->term;
+    bool same = bspz_snapshot_same(manifest.name, snapshot->which);
     manifest_free(&manifest);
     if (!same)
         return store_fail(snapshot->store, -EBADMSG, error,
                           "snapshot %s: the manifest of another one", snapshot->name);
     status = io->sync(io->context, snapshot->store->job);
     if (status == 0)
-        status = say_that_it_counts(snapshot);
+        status = mark_counting(snapshot);
     if (status == 0)
-        status = store_io_replace(io, snapshot->folder, MANIFEST_NAME, bytes, size);
+        status = store_io_replace(io, snapshot->directory, MANIFEST_NAME, bytes, size);
     if (status == 0)
         copy_manifest(snapshot, bytes, size);
     return status < 0 ? fail(snapshot, status, error, "the manifest") : 0;
@@ -328,7 +327,7 @@ void store_snapshot_abandon(struct store_snapshot *snapshot)
     if (!snapshot)
         return;
     const struct store_io *io = &snapshot->store->io;
-    io->close(io->context, snapshot->folder);
-    store_remove_folder(snapshot->store, snapshot->store->job, snapshot->name);
+    io->close(io->context, snapshot->directory);
+    store_remove_directory(snapshot->store, snapshot->store->job, snapshot->name);
     free(snapshot);
 }

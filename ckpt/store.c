@@ -18,7 +18,7 @@
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Makes the directory, and its entry in the parent durable. */
+/* Makes the directory, and makes its entry in the parent durable. */
 static int make_base(struct store *store, const char *path)
 {
     const struct store_io *io = &store->io;
@@ -28,11 +28,11 @@ static int make_base(struct store *store, const char *path)
     if (status < 0)
         return status == -EEXIST ? 0 : status;
     snprintf(parent, sizeof(parent), "%s/..", path);
-    int folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
+    int directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
         return -errno;
-    status = io->sync(io->context, folder);
-    io->close(io->context, folder);
+    status = io->sync(io->context, directory);
+    io->close(io->context, directory);
     return status;
 }
 
@@ -48,7 +48,7 @@ static int open_base(struct store *store, const char *path)
     store->base = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (store->base < 0)
         return -errno;
-    return store_check_folder(store->base);
+    return store_check_directory(store->base);
 }
 
 static int take_lock(struct store *store, char *error)
@@ -69,7 +69,7 @@ static int take_lock(struct store *store, char *error)
         return store_fail(store, status, error, "in use by %s",
                           holder[0] ? holder : "another bsprun");
     }
-    /* Only for the message above, so it does not matter when it cannot be written. */
+    /* Only for the message above; errors are ignored. */
     char host[65] = "";
     gethostname(host, sizeof(host) - 1);
     int size = snprintf(holder, sizeof(holder), "process %ld on %s\n", (long)getpid(), host);
@@ -87,7 +87,7 @@ static bool job_name_possible(const char *name)
                length;
 }
 
-/* path without slashes at its end; DIR/JOB is divided when JOB is the folder of a job. */
+/* Copies the path without trailing slashes; splits DIR/JOB when JOB is the directory of a job. */
 static int divide(struct store *store, const char *path, enum store_mode mode)
 {
     size_t length = strlen(path);
@@ -100,10 +100,11 @@ static int divide(struct store *store, const char *path, enum store_mode mode)
         return -ENAMETOOLONG;
     memcpy(store->path, path, length);
     store->path[length] = '\0';
-    int folder = mode == STORE_CREATE ? -1 : open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool is_job = folder >= 0 && store_is_job(folder);
-    if (folder >= 0)
-        close(folder);
+    int directory =
+        mode == STORE_CREATE ? -1 : open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool is_job = directory >= 0 && store_is_job(directory);
+    if (directory >= 0)
+        close(directory);
     if (!is_job)
         return 0;
     char full[PATH_MAX];
@@ -178,25 +179,25 @@ static int by_age(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* Whether the folder is a job's; fills it in. */
+/* Whether the directory is a job's; fills in `job`. */
 static bool look_at_job(const struct store *store, const char *name, struct store_job *job)
 {
     struct manifest_terms terms;
 
     if (!job_name_possible(name))
         return false;
-    int folder = store_open_folder(store, store->base, name);
-    if (folder < 0)
+    int directory = store_open_directory(store, store->base, name);
+    if (directory < 0)
         return false;
-    bool is_one = store_is_job(folder);
+    bool is_one = store_is_job(directory);
     *job = (struct store_job){.started = 0};
     strcpy(job->name, name);
-    if (is_one && store_load_terms(store, folder, &terms, NULL) == 0) {
+    if (is_one && store_load_terms(store, directory, &terms, NULL) == 0) {
         if (terms.terms.count > 0)
             job->started = terms.terms.items[terms.terms.count - 1].created;
         manifest_terms_free(&terms);
     }
-    store->io.close(store->io.context, folder);
+    store->io.close(store->io.context, directory);
     return is_one;
 }
 
@@ -222,11 +223,11 @@ int store_jobs(struct store *store, struct store_job **jobs, size_t *count, char
     return 0;
 }
 
-static void choose(struct store *store, int folder, const char *name)
+static void choose(struct store *store, int directory, const char *name)
 {
     if (store->job >= 0)
         store->io.close(store->io.context, store->job);
-    store->job = folder;
+    store->job = directory;
     snprintf(store->job_name, sizeof(store->job_name), "%s", name);
 }
 
@@ -239,18 +240,19 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
     char name[2 * WIRE_JOB_SIZE + 1];
 
     bspz_hex(name, job, WIRE_JOB_SIZE);
-    name[12] = '\0'; /* enough to tell jobs apart, short enough to type */
+    name[12] = '\0'; /* long enough to be unique, short enough to type */
     int status = io->make_directory(io->context, store->base, name, 0700);
     if (status == 0)
-        status = store_open_folder(store, store->base, name);
+        status = store_open_directory(store, store->base, name);
     if (status < 0)
-        return store_fail_system(store, status, error, "no folder for job %s", name);
+        return store_fail_system(store, status, error, "no directory for job %s", name);
     choose(store, status, name);
     status = store_save_terms(store, &terms, error);
     if (status < 0)
         return status;
     status = io->sync(io->context, store->base);
-    return status < 0 ? store_fail_system(store, status, error, "no folder for job %s", name) : 0;
+    return status < 0 ? store_fail_system(store, status, error, "no directory for job %s", name)
+                      : 0;
 }
 
 int store_job_open(struct store *store, const char *name, char *error)
@@ -272,13 +274,13 @@ int store_job_open(struct store *store, const char *name, char *error)
         }
         name = jobs[count - 1].name;
     }
-    int folder = store_open_folder(store, store->base, name);
-    if (folder < 0)
-        store_fail_system(store, folder, error, "job %s", name);
+    int directory = store_open_directory(store, store->base, name);
+    if (directory < 0)
+        store_fail_system(store, directory, error, "job %s", name);
     else
-        choose(store, folder, name);
+        choose(store, directory, name);
     free(jobs);
-    return folder < 0 ? folder : 0;
+    return directory < 0 ? directory : 0;
 }
 
 bool store_names_job(const struct store *store)
@@ -291,7 +293,7 @@ const char *store_job_name(const struct store *store)
     return store->job_name;
 }
 
-/* ---- The end ---------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 int store_finish(struct store *store, const struct manifest_finish *finish, char *error)
 {

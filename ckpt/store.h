@@ -1,17 +1,17 @@
 /* store.h - the directory in which jobs keep their snapshots.
  *
- *   DIR/lock                              held by the one bsprun that writes
+ *   DIR/lock                              locked by the bsprun that writes
  *   DIR/<job>/term                        which terms began, and from which snapshot
  *   DIR/<job>/term.copy                   the same again
  *   DIR/<job>/finished                    how the job ended
- *   DIR/<job>/<superstep>.<term>/manifest what makes the snapshot one: written last
+ *   DIR/<job>/<superstep>.<term>/manifest commits the snapshot: written last
  *   DIR/<job>/<superstep>.<term>/manifest.copy  the same again, for bspckpt repair
  *   DIR/<job>/<superstep>.<term>/counts   empty: no term has begun from an older snapshot
  *   DIR/<job>/<superstep>.<term>/<pid>.img
  *
  * Everything is written under a temporary name, made durable and renamed.  A snapshot exists from
- * the moment its manifest is renamed, and by then all that it refers to is durable.  At whatever
- * point the machine stops, a reader finds the snapshot before or the new one.
+ * the moment its manifest is renamed, and by then all that it refers to is durable.  Whenever the
+ * machine crashes, a reader finds the previous snapshot or the new one.
  *
  * Plain blocking functions; one thread at a time per store.  They return 0 or a negative errno
  * value, and then `error` (MANIFEST_ERROR_SIZE bytes, or NULL) holds one line.
@@ -32,14 +32,14 @@
 struct store;
 
 enum store_mode {
-    STORE_READ,   /* looks only; no lock */
+    STORE_READ,   /* reads only; no lock */
     STORE_WRITE,  /* an existing directory, locked */
     STORE_CREATE, /* made if missing, locked */
-    STORE_JOIN,   /* writes for the bsprun that has the lock: its agents */
+    STORE_JOIN,   /* agents, which write for the bsprun that has the lock */
 };
 
 /* Opens DIR, or DIR/JOB.  -EPERM: it is not the caller's, or others may write to it, or the path is
- * somebody else's symbolic link; -EBUSY: another one writes there.  io: NULL for the system's. */
+ * another user's symbolic link; -EBUSY: another bsprun has the lock.  io: NULL for the system's. */
 int store_open(struct store **store, const char *path, enum store_mode mode,
                const struct store_io *io, char *error);
 
@@ -48,7 +48,7 @@ void store_close(struct store *store);
 
 /* DIR. */
 const char *store_path(const struct store *store);
-/* The descriptor that holds the lock, -1: none.  Whoever inherits it holds the lock, too. */
+/* The descriptor that holds the lock, -1: none.  A process that inherits it holds the lock, too. */
 int store_lock(const struct store *store);
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
@@ -64,8 +64,7 @@ int store_jobs(struct store *store, struct store_job **jobs, size_t *count, char
 /* Makes a new job and its first term, and chooses it. */
 int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint64_t now,
                      char *error);
-/* Removes the chosen job and what it has noted, unless it has a snapshot; none may be in the making.
- */
+/* Removes the chosen job and its records, unless it has a snapshot; none may be in the making. */
 int store_job_discard(struct store *store, char *error);
 /* Chooses a job; NULL: the one named when the store was opened, else the newest.  -ENOENT. */
 int store_job_open(struct store *store, const char *name, char *error);
@@ -74,13 +73,13 @@ bool store_names_job(const struct store *store);
 /* The chosen job's name. */
 const char *store_job_name(const struct store *store);
 
-/* All that follows is about the chosen job. */
+/* All functions below concern the chosen job. */
 
-/* Notes that the term goes on from that snapshot (superstep 0, from_term 0: from the start). Before
- * the term begins: afterwards newer snapshots of older terms count no more. */
-int store_term_begin(struct store *store, uint32_t term, uint64_t superstep, uint32_t from_term,
+/* Records that the term goes on from that snapshot (term 0: from the start).  To
+ * be called before the term begins; it retires newer snapshots of older terms. */
+int store_term_begin(struct store *store, uint32_t term, struct bspz_snapshot_name from,
                      uint64_t now, char *error);
-/* The terms so far; give back with manifest_terms_free. */
+/* The terms so far; release with manifest_terms_free. */
 int store_terms(struct store *store, struct manifest_terms *terms, char *error);
 
 int store_finish(struct store *store, const struct manifest_finish *finish, char *error);
@@ -91,28 +90,28 @@ int store_finished(struct store *store, struct manifest_finish *finish, char *er
 
 struct store_snapshot;
 
-/* Makes its folder, or takes over what an interrupted one left.  -EEXIST: it is committed. */
-int store_snapshot_begin(struct store *store, uint64_t superstep, uint32_t term,
+/* Makes its directory, or reuses that of an interrupted one.  -EEXIST: it is committed. */
+int store_snapshot_begin(struct store *store, struct bspz_snapshot_name name,
                          struct store_snapshot **snapshot, char *error);
-/* The same for one that several write together, each the images of its processes, in a term of their
- * own: what is there is left alone.  One of them commits or abandons it, the others leave it. */
-int store_snapshot_join(struct store *store, uint64_t superstep, uint32_t term,
+/* The same for a snapshot that several hosts write, each the images of its processes: existing
+ * files are left alone.  One of them commits or abandons it, the others leave it. */
+int store_snapshot_join(struct store *store, struct bspz_snapshot_name name,
                         struct store_snapshot **snapshot, char *error);
 /* Frees the snapshot; harmless for NULL. */
 void store_snapshot_leave(struct store_snapshot *snapshot);
 /* A descriptor to write the image of process pid to, close-on-exec. */
 int store_image_create(struct store_snapshot *snapshot, uint32_t pid, char *error);
-/* Where another process may write it instead: the whole path of a file that does not exist yet, to
- * be opened with O_CREAT | O_EXCL | O_NOFOLLOW and mode 0600. */
+/* Where another process may write it instead: the absolute path of a file that does not exist yet,
+ * to be opened with O_CREAT | O_EXCL | O_NOFOLLOW and mode 0600. */
 int store_image_path(struct store_snapshot *snapshot, uint32_t pid, char *path, size_t size,
                      char *error);
 /* Makes the image durable under its name and closes the descriptor, also on failure.  descriptor
  * -1: another process has written it to store_image_path, and made its bytes durable. */
 int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descriptor, char *error);
-/* The same of one that another process has written, with the length that it says. */
+/* The same for an image that another process has written, with the length that it reported. */
 int store_image_take(struct store_snapshot *snapshot, uint32_t pid, uint64_t length, char *error);
-/* Writes the manifest, which must be that of this snapshot: all its images are there in their
- * sizes, all bases are committed.  Frees the snapshot on success. */
+/* Writes the manifest, which must be that of this snapshot: all its images exist in their sizes,
+ * all bases are committed.  Frees the snapshot on success. */
 int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest *manifest,
                           char *error);
 /* The same where some images are in other hosts' directories. */
@@ -128,15 +127,14 @@ void store_snapshot_abandon(struct store_snapshot *snapshot);
 
 enum store_state {
     STORE_COMMITTED,
-    STORE_RETIRED,    /* committed, but a later term began before it */
-    STORE_DAMAGED,    /* the manifest cannot be believed; why says more */
-    STORE_UNFINISHED, /* no manifest: being written, or left over */
-    STORE_UNKNOWN,    /* committed, but nobody knows which terms began: only in store_list_all */
+    STORE_RETIRED,    /* committed, but a later term began from an older one */
+    STORE_DAMAGED,    /* the manifest is invalid; `why` says more */
+    STORE_UNFINISHED, /* no manifest: being written, or interrupted */
+    STORE_UNKNOWN,    /* committed, but the record of terms is lost: only in store_list_all */
 };
 
 struct store_entry {
-    uint64_t superstep;
-    uint32_t term;
+    struct bspz_snapshot_name name;
     enum store_state state;
     uint32_t nprocs;     /* of a committed or retired one */
     uint32_t generation; /* the greatest of its images */
@@ -151,95 +149,93 @@ int store_list(struct store *store, struct store_entry **entries, size_t *count,
 /* The same also where both records of terms are lost. */
 int store_list_all(struct store *store, struct store_entry **entries, size_t *count, char *error);
 
-/* The manifest of one snapshot, in whatever state. */
-int store_manifest(struct store *store, uint64_t superstep, uint32_t term,
+/* The manifest of one snapshot in any state. */
+int store_manifest(struct store *store, struct bspz_snapshot_name snapshot,
                    struct manifest *manifest, char *error);
 
 /* Opens an image for reading: the descriptor and its size.  -EPERM as for store_io_load. */
-int store_image_open(struct store *store, uint64_t superstep, uint32_t term, uint32_t pid,
+int store_image_open(struct store *store, struct bspz_snapshot_name snapshot, uint32_t pid,
                      uint64_t *size, char *error);
 
-/* The manifest as it is, to be copied to another directory: the same for it. */
-int store_manifest_open(struct store *store, uint64_t superstep, uint32_t term, uint64_t *size,
+/* The same for the manifest file, to be copied to another directory. */
+int store_manifest_open(struct store *store, struct bspz_snapshot_name snapshot, uint64_t *size,
                         char *error);
 
 /* What is wrong with a file of a snapshot. */
 struct store_fault {
-    uint64_t superstep;
-    uint32_t term;
+    struct bspz_snapshot_name name;
     int64_t pid; /* of the image; -1: the manifest */
     int status;
     struct bspz_image_fault fault;
 };
 typedef void store_fault_function(void *context, const struct store_fault *fault);
 
-/* Whether the manifest's images and all their bases are there and the ones it names; deep: also
- * checks every byte of the snapshot's own images.  Each fault is told; 0, or the first one's
- * status.
- */
+/* Checks that the manifest's images and all their bases exist and are the ones it names; deep: also
+ * checks every byte of the snapshot's own images.  Reports each fault; 0, or the first one's
+ * status. */
 int store_check(struct store *store, const struct manifest *manifest, bool deep,
                 store_fault_function *tell, void *context);
 
-/* Whether the image in the descriptor is the one of that name, in every byte. */
+/* Checks that the image in the descriptor is the one of that name, in every byte. */
 int store_image_check(struct store *store, int descriptor, const struct bspz_image_name *name,
                       char *error);
 
-/* The newest snapshot that counts and is intact as far as store_check (not deep) sees; images of a
- * job on several hosts may be missing, as they may be in other hosts' directories; superstep:
- * only that one, WIRE_NEVER: any; before: only older ones than that superstep, WIRE_NEVER: any.
- * Where newer ones had to be passed over, note (MANIFEST_ERROR_SIZE bytes) says which and why, else
- * it is empty.  -ENOENT: there is none. */
+/* The newest snapshot that counts and passes store_check (not deep); images of a job on several
+ * hosts may be missing, as they may be in other hosts' directories; superstep: only that one,
+ * WIRE_NEVER: any; before: only older ones than that superstep, WIRE_NEVER: any.  If newer ones
+ * were skipped, note (MANIFEST_ERROR_SIZE bytes) says which and why, else it is empty.  -ENOENT:
+ * there is none. */
 int store_newest(struct store *store, uint64_t superstep, uint64_t before,
                  struct manifest *manifest, char *note, char *error);
 
-/* ---- Mending ---------------------------------------------------------------------------------
- */
+/* ---- Mending --------------------------------------------------------------------------------- */
 
-/* A file of the job, by its path below the job's folder, and a line about it. */
+/* A file of the job, by its path below the job's directory, and a line about it. */
 typedef void store_loss_function(void *context, const char *file, const char *text);
 
-/* Tells of records of terms that are damaged or missing and, unless a job is running there, of
- * images without a manifest; damaged manifests and images are for store_list_all and store_check.
- * How many. */
+/* Reports damaged or missing records of terms and, unless a job is running there, images without a
+ * manifest; damaged manifests and images are left to store_list_all and store_check.  Returns their
+ * number. */
 int store_survey(struct store *store, store_loss_function *tell, void *context);
 
-/* Makes lost and damaged records of terms and manifests again, as far as it is certain that what was
- * retired stays so; tells what was made.  Removes nothing.  -ENOENT: both records of terms are lost
- * and no snapshot can be trusted to count.  Nobody may be using the job; a store of STORE_WRITE. */
+/* Makes lost and damaged records of terms and manifests again, as far as retired snapshots
+ * certainly stay retired; reports what was made.  Removes nothing.  -ENOENT: both records of terms
+ * are lost and no snapshot can be trusted to count.  Nobody may be using the job; a store of
+ * STORE_WRITE. */
 int store_repair(struct store *store, store_loss_function *tell, void *context, char *error);
 
 /* ---- Tidying --------------------------------------------------------------------------------- */
 
-/* Removes the chosen job with all that is in its folder, and what it has noted last, so that what is
- * left after a failure is still one.  A store of STORE_WRITE. */
+/* Removes the chosen job and its directory, the records of the job last, so that the rest after a
+ * failure is still recognised as a job.  A store of STORE_WRITE. */
 int store_job_remove(struct store *store, char *error);
 
 /* Removes temporary files and unfinished snapshots.  No snapshot may be in the making. */
 int store_sweep(struct store *store, size_t *removed, char *error);
 
-/* Images in a chain that a job with snapshots of its own makes, the full one included: then a full one
- * is due.  So with `keep` snapshots at most keep + 2 * STORE_CHAIN_MOST - 1 are there. */
+/* The most images in a chain of a job, the full one included.  So with `keep` snapshots retained
+ * there are at most keep + 2 * STORE_CHAIN_MOST - 1. */
 #define STORE_CHAIN_MOST   8u
 #define STORE_KEEP_DEFAULT 3u /* bsprun's */
 
-/* Why a snapshot is kept. */
+/* Why a snapshot is retained. */
 enum store_role {
-    STORE_UNNEEDED,   /* it is not */
-    STORE_NEWEST,     /* one of the newest `keep` committed ones */
-    STORE_SECOND,     /* the newest that shares no image with the newest of all: what there is to go
-                         back to when that, or what it is based on, is damaged */
-    STORE_BASE,       /* one of these builds on it */
+    STORE_UNNEEDED, /* not retained */
+    STORE_NEWEST,   /* one of the newest `keep` committed ones */
+    STORE_SECOND, /* the newest that shares no image with the newest of all: the fallback when that
+                     or its bases are damaged */
+    STORE_BASE,   /* a base of one of these */
     STORE_LEFT_ALONE, /* unfinished, of another version, or not the caller's */
 };
 
-/* The role of each of the entries of store_list when the newest `keep` are wanted.  With keep 1 there
- * is no second one.  Reads all manifests. */
-int store_roles(struct store *store, const struct store_entry *entries, size_t count,
-                uint32_t keep, enum store_role *roles, char *error);
+/* The role of each entry of store_list when the newest `keep` are to be retained.  With keep 1
+ * there is no second one.  Reads all manifests. */
+int store_roles(struct store *store, const struct store_entry *entries, size_t count, uint32_t keep,
+                enum store_role *roles, char *error);
 
-/* Removes all but the newest `keep` committed snapshots, one that is independent of the newest (when
- * keep is at least 2), and the bases they need; also what is retired or damaged.  keep is at least 1.
- */
+/* Removes all but the newest `keep` committed snapshots, one that is independent of the newest
+ * (when keep is at least 2), and the bases they need; also what is retired or damaged.  keep is at
+ * least 1. */
 int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* survey.c - what is wrong with a job's folder besides damaged images: records, manifests and
+/* survey.c - what is wrong with a job's directory besides damaged images: records, manifests and
  * images that are missing; see store.h. */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,23 +52,24 @@ static void look_at_record(struct survey *survey, const char *name)
         lost(survey, name, text);
 }
 
-/* Finished images without a manifest; one with a copy is listed as damaged. */
+/* Reports finished images without a manifest; a snapshot with a copy of the manifest is listed as
+ * damaged. */
 static void look_for_orphans(struct survey *survey, const char *name)
 {
     const struct store *store = survey->store;
     char text[MANIFEST_ERROR_SIZE];
-    uint64_t superstep;
-    uint32_t term;
+    struct bspz_snapshot_name snapshot;
 
-    if (!store_parse_snapshot(name, &superstep, &term))
+    if (!store_parse_snapshot(name, &snapshot))
         return;
-    int folder = store_open_folder(store, store->job, name);
-    if (folder < 0)
-        return; /* which is told of where it is listed */
-    size_t images = store_has_file(folder, MANIFEST_NAME) || store_has_file(folder, MANIFEST_COPY)
-                        ? 0
-                        : store_images_in(folder);
-    store->io.close(store->io.context, folder);
+    int directory = store_open_directory(store, store->job, name);
+    if (directory < 0)
+        return; /* store_list reports that */
+    size_t images =
+        store_has_file(directory, MANIFEST_NAME) || store_has_file(directory, MANIFEST_COPY)
+            ? 0
+            : store_images_in(directory);
+    store->io.close(store->io.context, directory);
     if (images == 0)
         return;
     snprintf(text, sizeof(text),

@@ -1,11 +1,11 @@
 /* terms.c - the record of a job's terms; see store.h.
  *
- * It is kept twice, in files of their own, since without it no snapshot can be used: which of them
- * a later term has made void is written nowhere else.  Both are durable before a term begins, so
- * where they differ the term of the longer one has not begun yet, and either is right.
+ * It is kept in two files, since without it no snapshot can be used: which of them a later term has
+ * retired is recorded nowhere else.  Both are durable before a term begins, so if they differ, the
+ * last term of the longer one has not begun yet, and either is valid.
  *
- * For the case that both are lost, a snapshot's folder holds an empty file `counts` as long as no
- * term has begun from an older snapshot: what has none is never taken for one to go on from. */
+ * In case both are lost, a snapshot's directory holds an empty file `counts` as long as no term has
+ * begun from an older snapshot: a repair never restarts from a snapshot without it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +58,9 @@ int store_terms(struct store *store, struct manifest_terms *terms, char *error)
                       : 0;
 }
 
-/* The last term goes back to a snapshot of an earlier one, that to one before: what lies on this
- * way counts. */
-bool store_counts(const struct manifest_terms *terms, uint64_t superstep, uint32_t term)
+/* The last term began from a snapshot of an earlier term, that one from a snapshot of a still
+ * earlier one, and so on: the snapshots on this path count. */
+bool store_counts(const struct manifest_terms *terms, struct bspz_snapshot_name snapshot)
 {
     uint64_t limit = UINT64_MAX;
     uint32_t expected = 0;
@@ -69,11 +69,11 @@ bool store_counts(const struct manifest_terms *terms, uint64_t superstep, uint32
         const struct manifest_term *began = &terms->terms.items[i];
         if (expected != 0 && began->term != expected)
             continue;
-        if (began->term == term)
-            return superstep <= limit;
-        if (began->superstep < limit)
-            limit = began->superstep;
-        expected = began->from_term;
+        if (began->term == snapshot.term)
+            return snapshot.superstep <= limit;
+        if (began->from.superstep < limit)
+            limit = began->from.superstep;
+        expected = began->from.term;
         if (expected == 0)
             return false;
     }
@@ -102,18 +102,19 @@ struct retiring {
     bool told;
 };
 
-/* Takes the file away from a snapshot that does not count any more.  What cannot be opened here
- * cannot be restored from here either. */
-static int take_count(const struct store *store, const struct store_stop *at, void *context)
+/* Removes the file from a snapshot that no longer counts.  A snapshot that cannot be opened here
+ * cannot be restored from either. */
+static int remove_counts_file(const struct store *store, const struct store_visited *at,
+                              void *context)
 {
     const struct store_io *io = &store->io;
     struct retiring *retiring = context;
 
-    if (at->folder < 0 || store_counts(retiring->terms, at->superstep, at->term))
+    if (at->directory < 0 || store_counts(retiring->terms, at->snapshot))
         return 0;
-    int status = io->unlink(io->context, at->folder, COUNTS_NAME, 0);
+    int status = io->unlink(io->context, at->directory, COUNTS_NAME, 0);
     if (status == 0)
-        status = io->sync(io->context, at->folder);
+        status = io->sync(io->context, at->directory);
     if (status == 0 || status == -ENOENT)
         return 0;
     retiring->told = true;
@@ -124,14 +125,14 @@ static int take_count(const struct store *store, const struct store_stop *at, vo
 static int retire(const struct store *store, const struct manifest_terms *terms, char *error)
 {
     struct retiring retiring = {.terms = terms, .error = error};
-    int status = store_walk(store, take_count, &retiring);
+    int status = store_walk(store, remove_counts_file, &retiring);
 
     if (status < 0 && !retiring.told)
         store_fail_system(store, status, error, "job %s", store->job_name);
     return status;
 }
 
-int store_term_begin(struct store *store, uint32_t term, uint64_t superstep, uint32_t from_term,
+int store_term_begin(struct store *store, uint32_t term, struct bspz_snapshot_name from,
                      uint64_t now, char *error)
 {
     struct manifest_terms terms, more;
@@ -144,8 +145,7 @@ int store_term_begin(struct store *store, uint32_t term, uint64_t superstep, uin
     if (list) {
         if (count > 0)
             memcpy(list, terms.terms.items, count * sizeof(*list));
-        list[count] = (struct manifest_term){
-            .term = term, .superstep = superstep, .from_term = from_term, .created = now};
+        list[count] = (struct manifest_term){.term = term, .from = from, .created = now};
         more = (struct manifest_terms){.job = terms.job, .terms = {list, count + 1}};
         status = count > 0 && term <= list[count - 1].term ? 0 : retire(store, &more, error);
         if (status == 0)

@@ -1,10 +1,10 @@
 /* shell.c - Processor Zero inside an agent.
  *
  * Happy path: coord_shell_message -> a step of the machine -> trace, and each effect through the
- * agent's functions.  What these hand in waits in a queue until all effects are carried out.
+ * agent's functions.  Messages from these are queued until all effects are carried out.
  *
- * What can fail: a message breaks a rule, or there is no memory to queue it.  The host it came
- * from is dropped and counted as lost; the machine then ends the job.
+ * What can fail: a message breaks a rule, or there is no memory to queue it.  Its sender is dropped
+ * and counts as lost; the machine then ends the job.
  */
 #include "coordinator/shell.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message that waits for its turn. */
+/* A queued message. */
 struct queued {
     struct queued *next;
     uint32_t from;
@@ -115,8 +115,8 @@ static void step(struct coord_shell *shell, uint32_t from, const struct wire_mes
     shell->calls.drop_host(shell->context, from, effects.complaint);
 }
 
-/* What the effects of a step brought. */
-static void work_off(struct coord_shell *shell)
+/* Handles the messages that the effects of a step have queued. */
+static void handle_queued(struct coord_shell *shell)
 {
     while (shell->first) {
         struct queued *queued = shell->first;
@@ -153,7 +153,7 @@ void coord_shell_message(struct coord_shell *shell, uint32_t host,
     }
     shell->busy = true;
     step(shell, host, message);
-    work_off(shell);
+    handle_queued(shell);
 }
 
 void coord_shell_order(struct coord_shell *shell, const struct wire_message *order)
@@ -165,7 +165,8 @@ void coord_shell_order(struct coord_shell *shell, const struct wire_message *ord
 
 void coord_shell_host_lost(struct coord_shell *shell, uint32_t host)
 {
-    coord_shell_order(shell, &(struct wire_message){.kind = WIRE_LINK_LOST, .link_lost.peer = host});
+    coord_shell_order(shell,
+                      &(struct wire_message){.kind = WIRE_LINK_LOST, .link_lost.peer = host});
 }
 
 void coord_shell_timer(struct coord_shell *shell, enum coord_timer timer)
@@ -178,7 +179,7 @@ void coord_shell_timer(struct coord_shell *shell, enum coord_timer timer)
     trace(shell, text);
     coord_expire(shell->state, now_ns(shell), timer, &effects);
     carry_out_all(shell, &effects);
-    work_off(shell);
+    handle_queued(shell);
 }
 
 /* ---- Life --------------------------------------------------------------------------------- */

@@ -67,16 +67,16 @@ static void send_wishes(const struct sparse *m)
 {
     for (int64_t g = 0; g < m->ghosts;) {
         int owner = block_owner(m->cols, bsp_nprocs(), m->ghost_col[g]);
-        int64_t end = g, *wish;
+        int64_t end = g, *wanted;
 
         while (end < m->ghosts && block_owner(m->cols, bsp_nprocs(), m->ghost_col[end]) == owner)
             end++;
-        wish = allocate(end - g + 2, sizeof *wish);
-        wish[0] = bsp_pid();
-        wish[1] = m->own_cols + g;
-        memcpy(wish + 2, m->ghost_col + g, (size_t)(end - g) * sizeof *wish);
-        bsp_send(owner, NULL, wish, (end - g + 2) * (int64_t)sizeof *wish);
-        free(wish);
+        wanted = allocate(end - g + 2, sizeof *wanted);
+        wanted[0] = bsp_pid();
+        wanted[1] = m->own_cols + g;
+        memcpy(wanted + 2, m->ghost_col + g, (size_t)(end - g) * sizeof *wanted);
+        bsp_send(owner, NULL, wanted, (end - g + 2) * (int64_t)sizeof *wanted);
+        free(wanted);
         g = end;
     }
 }
@@ -92,19 +92,19 @@ static void receive_wishes(struct sparse *m)
     for (int d = 0; d < m->deliveries; d++) {
         struct delivery *delivery = &m->delivery[d];
         size_t size;
-        int64_t *wish;
+        int64_t *wanted;
 
         bsp_get_tag(&size, NULL);
-        wish = allocate((int64_t)size, 1);
-        bsp_move(wish, (int64_t)size);
-        delivery->to = (int)wish[0];
-        delivery->offset = wish[1];
-        delivery->count = (int64_t)(size / sizeof *wish) - 2;
+        wanted = allocate((int64_t)size, 1);
+        bsp_move(wanted, (int64_t)size);
+        delivery->to = (int)wanted[0];
+        delivery->offset = wanted[1];
+        delivery->count = (int64_t)(size / sizeof *wanted) - 2;
         delivery->index = allocate(delivery->count, sizeof *delivery->index);
         for (int64_t i = 0; i < delivery->count; i++)
-            delivery->index[i] = (int32_t)(wish[i + 2] - m->first_col);
+            delivery->index[i] = (int32_t)(wanted[i + 2] - m->first_col);
         longest = larger(longest, delivery->count);
-        free(wish);
+        free(wanted);
     }
     m->outgoing = allocate(longest, sizeof *m->outgoing);
 }

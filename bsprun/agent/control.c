@@ -3,7 +3,7 @@
  * Happy path: HELLO -> START -> (REGISTER, ELECT, ELECTED) -> STATUS when asked, NOTICE, TRACE,
  * OUTPUT -> REPORT, ENDED -> EXIT.
  *
- * What can fail: bsprun dies or the stream breaks: everything is killed and the agent leaves.
+ * What can fail: bsprun dies or the connection fails: all processes are killed and the agent exits.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -14,28 +14,29 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "bsprun/agent/fence.h"
-#include "bsprun/agent/loop.h"
+#include "bsprun/agent/control.h"
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/clock.h"
-#include "bsprun/agent/control.h"
-#include "bsprun/agent/finish.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/fence.h"
+#include "bsprun/agent/finish.h"
+#include "bsprun/agent/loop.h"
 #include "bsprun/agent/program.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
-#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/terms.h"
-#include "bsprun/agent/core/to_bsprun.h"
-#include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/zero.h"
 #include "lib/base/digest.h"
 #include "lib/base/hex.h"
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
+#include "lib/shm/board.h"
 
 #define LIMIT_AGAIN_MS 10u
 
@@ -59,7 +60,7 @@ static void on_limit(uv_timer_t *timer)
     struct agent *agent = timer->data;
     char text[160];
 
-    if (agent->job == JOB_REWINDING) { /* bsprun does not wait for us now */
+    if (agent->job == JOB_REWINDING) { /* bsprun does not wait for this agent now */
         uv_timer_start(timer, on_limit, LIMIT_AGAIN_MS, 0);
         return;
     }
@@ -76,7 +77,7 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->program = strdup(start->program);
     order->process_limit = (int)start->process_limit;
     order->cores = start->cores ? (int)start->cores : bspz_usable_cores();
-    order->slots = start->slots == 0 ? order->cores
+    order->slots = start->slots == 0               ? order->cores
                    : start->slots < BSPZ_MAX_PROCS ? (int)start->slots
                                                    : BSPZ_MAX_PROCS;
     order->bind = start->bind;
@@ -105,7 +106,7 @@ static void no_system(struct agent *agent, const char *what, int error)
     cannot_start(agent, what, why);
 }
 
-/* The board and what hangs on it.  0 or -errno. */
+/* Makes the board and what depends on it. 0 or -errno. */
 static int make_board(struct agent *agent)
 {
     unsigned char random[16];
@@ -131,7 +132,7 @@ static void tell(void *context, const char *text)
     agent_notice(context, "%s", text);
 }
 
-/* Streams, snapshots: whatever the program is to find when it starts. */
+/* Prepares streams and snapshots before the program starts. */
 static bool prepare(struct agent *agent, const struct wire_start *start)
 {
     char why[AGENT_WHY];
@@ -180,8 +181,8 @@ static void start(struct agent *agent, const struct wire_message *message)
     agent_scan(agent);
 }
 
-/* Before process 0 has registered there is nobody to take a snapshot of, and where Processor Zero is
- * another host's it is not for this agent to ask for one; the wish to stop reaches it all the same. */
+/* Before process 0 has registered no snapshot is possible, and if Processor Zero is on another
+ * host, bsprun asks that one; a request to stop takes effect in any case. */
 static void save(struct agent *agent, const struct wire_message *message)
 {
     if (agent->zero && agent_zero_decides(agent))
@@ -190,7 +191,7 @@ static void save(struct agent *agent, const struct wire_message *message)
         agent_stop(agent, WIRE_STOP_SIGNAL, (int)message->save.signal, "");
 }
 
-/* 0: it is not made yet, or is gone. */
+/* 0: not made yet, or ended. */
 static uint32_t os_pid_of(const struct agent *agent, int pid)
 {
     const struct watched *process = &agent->members[pid].process;
@@ -219,20 +220,19 @@ static void answer_status(struct agent *agent)
         if (!agent_is_here(agent, pid))
             continue;
         whereabouts_read(agent->board, agent->nprocs, pid, &places[pid]);
-        rows[count++] = (struct wire_where){(uint32_t)pid, at->state, at->superstep, at->function,
-                                            at->file,      at->line,  os_pid_of(agent, pid)};
+        rows[count++] =
+            (struct wire_where){(uint32_t)pid, at->state, at->superstep,        at->function,
+                                at->file,      at->line,  os_pid_of(agent, pid)};
     }
     message.status.ranks = (struct wire_where_list){rows, count};
-    struct coord_learned learned = agent_learned(agent);
-    message.status.estimate = learned.estimate;
-    message.status.interval_ns = learned.interval_ns;
-    message.status.why = learned.why;
+    message.status.learned = agent_learned(agent);
     agent_send(agent, &message);
     free(rows);
     free(places);
 }
 
-/* The user's terminal told the program before its own was changed: it is told once more. */
+/* The user's terminal signalled the program before its own terminal was resized: signals it
+ * again. */
 static void resize(struct agent *agent, unsigned rows, unsigned columns)
 {
     const struct watched *first = agent->nprocs > 0 ? &agent->members[0].process : &agent->root;
@@ -244,7 +244,7 @@ static void resize(struct agent *agent, unsigned rows, unsigned columns)
         process_signal(first->pidfd, SIGWINCH);
 }
 
-/* Processes may still run, and copies do. */
+/* Leaves while processes may, and copies do, still run. */
 static void take_leave(struct agent *agent)
 {
     agent->dismissed = true;
@@ -278,7 +278,7 @@ static void on_message(void *context, struct net_connection *connection,
     (void)connection;
     agent_fence_heard(agent);
     if (agent->dismissed)
-        return; /* what was on its way when bsprun sent EXIT */
+        return; /* sent before bsprun sent EXIT */
     switch (message->kind) {
     case WIRE_JOIN:
         join(agent, message);
@@ -322,7 +322,7 @@ static void on_message(void *context, struct net_connection *connection,
     case WIRE_ALIVE:
         agent_send(agent, &(struct wire_message){.kind = WIRE_ALIVE});
         break;
-    case WIRE_LINK_LOST: /* of a host that bsprun does not hear any more */
+    case WIRE_LINK_LOST: /* of a host that bsprun no longer hears */
         if (agent->zero && message->link_lost.peer != agent->host)
             coord_shell_host_lost(agent->zero, message->link_lost.peer);
         break;
@@ -346,7 +346,7 @@ static void on_written(void *context, struct net_connection *connection)
 
     (void)connection;
     if (agent->snapshots && agent->bell_running)
-        agent_scan(agent); /* a snapshot may have waited for it */
+        agent_scan(agent); /* a snapshot may have been waiting for it */
 }
 
 static void on_closed(void *context, enum net_end end, const char *text)

@@ -1,6 +1,6 @@
 /* events.c - see events.h. */
-#include "bsprun/agent/loop.h"
 #include "bsprun/agent/events.h"
+#include "bsprun/agent/loop.h"
 
 #include "bsprun/agent/finish.h"
 #include "bsprun/agent/orders.h"
@@ -18,12 +18,12 @@ static void on_ended(struct watched *process)
 {
     struct agent *agent = process->agent;
 
-    agent_scan(agent); /* its last marks come before its death */
+    agent_scan(agent); /* handles its last state before its death */
     if (!process->ended) {
         agent_check_over(agent);
         return;
     }
-    if (process->watching && process->gone) /* not another one by now */
+    if (process->watching && process->gone) /* not replaced by another one meanwhile */
         process->ended(process);
     agent_check_rewound(agent);
 }

@@ -1,6 +1,6 @@
 /* fence.c - see fence.h.
  *
- * Happy path: bsprun's messages come; nothing else happens.
+ * Happy path: bsprun's messages arrive; nothing else happens.
  *
  * What can fail:
  *   nothing comes for two thirds of the time after which a host is lost
@@ -20,9 +20,9 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/route.h"
 #include "bsprun/agent/silence.h"
-#include "bsprun/agent/core/to_bsprun.h"
 
 #define PROBE_SECOND 1u
 
@@ -65,7 +65,7 @@ static void on_watch(uv_timer_t *timer)
         break;
     case SILENCE_LEAVE:
         if (agent->control)
-            net_close(agent->control); /* the rest is as if bsprun had ended */
+            net_close(agent->control); /* then as if bsprun had ended */
         break;
     }
 }

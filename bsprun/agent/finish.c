@@ -1,15 +1,15 @@
 /* finish.c - see finish.h. */
-#include "bsprun/agent/loop.h"
 #include "bsprun/agent/finish.h"
+#include "bsprun/agent/loop.h"
 
 #include <stdlib.h>
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/output.h"
-#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
 #include "bsprun/usage.h"
 
@@ -46,15 +46,12 @@ static void send_end(struct agent *agent)
     message.ended.signal = agent->outcome.signal;
     message.ended.text = agent->blame ? agent->blame : "";
     message.ended.table = agent->blame_table ? agent->blame_table : "";
-    struct coord_learned learned = agent_learned(agent);
-    message.ended.estimate = learned.estimate;
-    message.ended.interval_ns = learned.interval_ns;
-    message.ended.why = learned.why;
+    message.ended.learned = agent_learned(agent);
     if (agent_send(agent, &message) == 0)
         return;
     message.ended.text = message.ended.table = "";
     if (agent_send(agent, &message) != 0)
-        agent_close(agent); /* bsprun sees that we are gone, and cleans up */
+        agent_close(agent); /* bsprun sees that this agent has exited, and cleans up */
 }
 
 void agent_finish(struct agent *agent)

@@ -1,28 +1,27 @@
-/* join.c - how a node agent comes to a job of several hosts.
+/* join.c - how a node agent joins a job of several hosts.
  *
- * On bsprun's own host, JOIN is the first message on the connection it inherits.  Elsewhere JOIN
- * comes over the standard input, from whatever started the agent there; it says where bsprun
- * listens, and the agent calls it.  Standard input may then end as it likes: what counts is the
- * connection.
+ * On bsprun's own host, JOIN is the first message on the connection it inherits.  On other hosts
+ * JOIN is read from the standard input; it says where bsprun listens, and the agent connects.  From
+ * then on only the connection counts, and standard input may end.
  *
- * What can fail: no JOIN, or something else; bsprun cannot be reached or does not prove itself.
- * Then the agent says why on stderr, which whoever started it passes on, and leaves.
+ * What can fail: no JOIN, or other input; bsprun cannot be reached or fails to authenticate.  Then
+ * the agent prints the reason on stderr, which its starter passes on, and exits.
  */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/fence.h"
-#include "bsprun/agent/loop.h"
-#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/control.h"
-#include "bsprun/agent/join.h"
+#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/fence.h"
+#include "bsprun/agent/join.h"
+#include "bsprun/agent/loop.h"
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 
-#define JOIN_MS 60000u /* for JOIN to come */
+#define JOIN_MS 60000u /* timeout for JOIN */
 
 static void give_up(struct agent *agent, const char *what, const char *why)
 {
@@ -63,8 +62,8 @@ static int call_bsprun(struct agent *agent, const struct wire_join *join)
                                               .host = agent->host,
                                               .incarnation = join->incarnation,
                                               .purpose = NET_CONTROL};
-    options.setup.wanted = (struct net_identity){
-        .role = NET_BSPRUN, .host = NET_ANY, .incarnation = NET_ANY};
+    options.setup.wanted =
+        (struct net_identity){.role = NET_BSPRUN, .host = NET_ANY, .incarnation = NET_ANY};
     return net_call(&agent->loop, join->addresses.items, join->addresses.count, &options, &meeter,
                     agent, &call);
 }

@@ -1,7 +1,7 @@
 /* loop.c - set-up, bell, signals and end of a node agent; see loop.h. */
-#include "bsprun/agent/snapshot/replicas.h"
-#include "bsprun/agent/fence.h"
 #include "bsprun/agent/loop.h"
+#include "bsprun/agent/fence.h"
+#include "bsprun/agent/snapshot/replicas.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,11 +17,12 @@
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/quiet_thread.h"
-#include "bsprun/agent/ranks.h"
-#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/ranks.h"
+#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/link/link_tune.h"
+#include "lib/shm/board.h"
 
 #define AGAIN_NS         200000000u
 #define LOOP_DESCRIPTORS 10
@@ -29,8 +30,8 @@
 static const int watched_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define WATCHED_SIGNALS (int)(sizeof watched_signals / sizeof *watched_signals)
 
-/* Waits on the doorbell and wakes the loop, but for rings that only the links need.  Touches only
- * the first page, the bell and the links. */
+/* Waits on the doorbell and wakes the loop, except for rings only for the links.  Uses only the
+ * first page, the bell and the links. */
 static void *bell_main(void *argument)
 {
     struct agent *agent = argument;
@@ -38,7 +39,7 @@ static void *bell_main(void *argument)
     uint32_t seen = atomic_load(&board->doorbell), others = 0;
 
     link_tune_thread();
-    uv_async_send(&agent->bell); /* whatever was rung before the first look */
+    uv_async_send(&agent->bell); /* for rings before the thread started */
     link_bell_rung(&agent->link_bell);
     while (!atomic_load(&agent->bell_stop)) {
         uint32_t before = others;
@@ -64,7 +65,7 @@ static void take_news(uv_prepare_t *handle)
 {
     struct agent *agent = handle->data;
 
-    while (agent->news != 0) { /* one may bring the next, and the loop waits behind this */
+    while (agent->news != 0) { /* news may post further news, and the loop waits after this */
         unsigned news = agent->news;
 
         agent->news = 0;
@@ -90,8 +91,8 @@ static void stop_bell(struct agent *agent)
     agent->bell_running = false;
 }
 
-/* Past bsp_end process 0 obeys signals by itself again; and when it was the leader of a session,
- * its end is what sends us a hangup. */
+/* After bsp_end process 0 handles signals by itself again; and if it was a session leader, its exit
+ * sends this agent a hangup. */
 static bool process_0_is_free(const struct agent *agent, int signal)
 {
     const struct member *first = agent->members;
@@ -100,38 +101,38 @@ static bool process_0_is_free(const struct agent *agent, int signal)
            (!first->process.gone || signal == SIGHUP);
 }
 
-/* With snapshots the job is saved first, which bsprun sees to: it may have got no signal, or gets its
- * own. */
+/* With snapshots bsprun saves the job first; it may have got no signal, or its own. */
 static bool is_for_bsprun(struct agent *agent, int signal)
 {
     struct wire_message message = {.kind = WIRE_STOP};
 
     if ((signal != SIGTERM && signal != SIGUSR1 && signal != SIGUSR2) || agent->bare ||
         !agent_recovers(agent))
-        return signal == SIGUSR1; /* which ends nothing */
+        return signal == SIGUSR1; /* which does not end the job */
     message.stop.how = WIRE_STOP_SIGNAL;
     message.stop.signal = (uint32_t)signal;
     message.stop.text = "";
     return agent_send(agent, &message) == 0;
 }
 
-/* Terminals and batch systems signal whole trees: here it is a request to end the job. */
+/* Terminals and batch systems signal whole process trees: the agent takes it as a request to end
+ * the job. */
 static void on_signal(uv_signal_t *handle, int signal)
 {
     struct agent *agent = handle->data;
-    /* One that comes right behind the first is the same, by another way. */
+    /* One shortly after the first is the same by another path. */
     bool again = agent->bare && agent->stop_ns != 0 && agent_now_ns() - agent->stop_ns > AGAIN_NS;
 
     if (is_for_bsprun(agent, signal) || agent->peers)
-        return; /* bsprun gets its own, and decides for all hosts */
+        return; /* bsprun gets it, too, and decides for all hosts */
     agent_scan(agent);
     if (agent->bare && process_0_is_free(agent, signal))
         return;
     agent_stop(agent, again ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL, signal, "");
 }
 
-/* Ranks and the program stay zombies until the job is over; a clone that is not adopted yet is one
- * that has just been made. */
+/* Whether a child is of the job: ranks and the program stay zombies until the job is over; a clone
+ * that is not adopted yet was just made. */
 static bool is_of_the_job(const void *context, pid_t ospid)
 {
     const struct agent *agent = context;
@@ -145,7 +146,7 @@ static bool is_of_the_job(const void *context, pid_t ospid)
     return false;
 }
 
-/* Orphans that the program left behind become our children; nobody else buries them. */
+/* Orphans of the program become children of the agent, which reaps them. */
 static void on_child(uv_signal_t *handle, int signal)
 {
     (void)signal;
@@ -154,7 +155,8 @@ static void on_child(uv_signal_t *handle, int signal)
 
 static int catch_signals(struct agent *agent)
 {
-    int error = uv_signal_init(&agent->loop, &agent->on_child); /* brings what the others need */
+    int error =
+        uv_signal_init(&agent->loop, &agent->on_child); /* initialises what the others need */
 
     if (error)
         return error;
@@ -188,7 +190,7 @@ int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls)
         snprintf(agent->host_name, sizeof agent->host_name, "%s", getenv(AGENT_NAME_VARIABLE));
     process_signals_save(&agent->signals);
     signal(SIGPIPE, SIG_IGN);
-    /* Meant for bsprun or the program, when a batch system sends them to everybody. */
+    /* For bsprun or the program, when a batch system sends them to all processes. */
     signal(SIGUSR1, SIG_IGN);
     signal(SIGUSR2, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -265,7 +267,7 @@ int agent_run(struct agent *agent)
     free(agent->blame_table);
     free(agent->order.program);
     free(agent->relay);
-    /* Zombies kept until now, so that no process id could come back while ranks copied. */
+    /* Zombies were kept until now, so that no process id was reused while ranks copied directly. */
     process_reap_all();
     return agent->outcome.status;
 }

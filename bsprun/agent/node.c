@@ -1,10 +1,11 @@
 /* node.c - main of bspnode, the node agent.
  *
- *   bspnode --fd N [--hold M] [--join]  under bsprun: N is the connection to it; M stays open to the
- *                                end; the job has several hosts
- *   bspnode --join [--slurm]     the same on another host: JOIN comes over standard input; the host
- *                                is called as Slurm calls it
- *   bspnode --bare FD PROCESS    for a program run by itself: its board and its process 0
+ *   bspnode --fd N [--hold M] [--join]
+ *     under bsprun: N is the connection to it; M stays open until the end; --join: several hosts
+ *   bspnode --join [--slurm]
+ *     the same on another host: JOIN is read from standard input; --slurm: use Slurm's host name
+ *   bspnode --bare FD PROCESS
+ *     for a bare run: the descriptor of its board and its process 0
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,19 +15,20 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "bsprun/agent/loop.h"
-#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/control.h"
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/events.h"
 #include "bsprun/agent/join.h"
+#include "bsprun/agent/loop.h"
 #include "bsprun/agent/snapshot/snapshots.h"
-#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/zero.h"
 #include "bsprun/fault.h"
+#include "lib/shm/board.h"
 
 #define FIRST_TERM 1u
 
-/* The caller's pipes and files must not stay open because of the agent; stderr is for messages. */
+/* The agent must not keep the caller's pipes and files open; stderr is for messages. */
 static void drop_descriptors(int board_fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -54,7 +56,7 @@ static void bare_order(struct agent *agent)
     agent->order.abort_at = faults.abort_at;
 }
 
-/* Takes over the ranks that exist already and is Processor Zero from the start. */
+/* Adopts the existing ranks and is Processor Zero from the start. */
 static int start_bare(struct agent *agent, int board_fd, pid_t root)
 {
     int nprocs, error;
@@ -84,7 +86,7 @@ static int start_bare(struct agent *agent, int board_fd, pid_t root)
     return agent_elect(agent, FIRST_TERM);
 }
 
-/* The ranks shall leave without a word of their own: it has been said. */
+/* Stops the ranks without messages of their own, as the error has been printed. */
 static void dismiss(const struct agent *agent, int board_fd)
 {
     struct bspz_board *board = agent->board ? agent->board : bspz_board_map_agent(board_fd, 0);
@@ -103,17 +105,17 @@ static int run_bare(int board_fd, pid_t root)
     if (!error)
         error = start_bare(&agent, board_fd, root);
     if (error) {
-        if (error != -ESRCH) /* the caller is gone: nobody to tell */
+        if (error != -ESRCH) /* the caller is dead */
             dprintf(STDERR_FILENO, "bspzero: the node agent cannot start: %s%s\n", strerror(-error),
                     verdict_limit_hint(-error));
         dismiss(&agent, board_fd);
-        return 1; /* its children die with it, its caller sees that it is gone */
+        return 1; /* its children die with it, and the caller sees its exit */
     }
     return agent_run(&agent);
 }
 
-/* `fd` leads to bsprun, -1: that is what standard input will tell.  joins: the job has several
- * hosts. */
+/* `fd` is the connection to bsprun; -1: JOIN on standard input says where.  joins: the job has
+ * several hosts. */
 static int run_managed(int fd, bool joins)
 {
     static struct agent agent;
@@ -124,7 +126,7 @@ static int run_managed(int fd, bool joins)
     error = agent_init(&agent, false, &agent_events);
     agent.outside = outside;
     if (!error) {
-        setpgid(0, 0); /* terminal signals are bsprun's to hand on */
+        setpgid(0, 0); /* bsprun passes on terminal signals */
         if (fd < 0)
             agent_join(&agent);
         else
@@ -155,7 +157,7 @@ static bool number(const char *text, int *value)
     return true;
 }
 
-/* A lock of bsprun's: nobody else may have it while something of the job runs. */
+/* Holds bsprun's lock as long as processes of the job run. */
 static bool hold(const char *text)
 {
     int fd;
@@ -163,7 +165,7 @@ static bool hold(const char *text)
     return number(text, &fd) && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
 }
 
-/* What comes behind --fd N. */
+/* Parses the options after --fd N. */
 static bool managed_options(char **argv, bool *joins)
 {
     for (; *argv; argv++)
@@ -174,7 +176,7 @@ static bool managed_options(char **argv, bool *joins)
     return true;
 }
 
-/* The names of Slurm's nodes need not be those of the machines. */
+/* Slurm's node names may differ from host names. */
 static void take_node_name(void)
 {
     const char *name = getenv("SLURMD_NODENAME");

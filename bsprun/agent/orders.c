@@ -1,8 +1,8 @@
-/* orders.c - carries out what Processor Zero decides for this host; see orders.h.
+/* orders.c - carries out orders of Processor Zero on this host; see orders.h.
  *
  * Happy path: PLACE -> RUN -> (RELEASE for every consulted superstep) -> END.
  *
- * What can fail: the placing (no memory), which becomes an ABORT.
+ * What can fail: the placement (no memory), which results in ABORT.
  */
 #include "bsprun/agent/orders.h"
 
@@ -14,13 +14,14 @@
 #include "bsprun/agent/core/barrier.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/passed.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/route.h"
 #include "bsprun/agent/snapshot/snapshots.h"
-#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/terms.h"
-#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/zero.h"
+#include "lib/shm/board.h"
 
 static bool is_sensible(const struct agent *agent, const struct wire_place *order)
 {
@@ -33,7 +34,7 @@ static bool is_sensible(const struct agent *agent, const struct wire_place *orde
     return agent->nprocs == 0 || agent->nprocs == (int)order->processes;
 }
 
-/* Process 0 waits in bsp_begin here; the others are made of it. */
+/* Process 0 waits in bsp_begin on this host; the others are cloned from it. */
 static void form(struct agent *agent, const struct wire_place *order)
 {
     if (order->snapshot)
@@ -43,7 +44,8 @@ static void form(struct agent *agent, const struct wire_place *order)
     agent_scan(agent);
 }
 
-/* Process 0 lives elsewhere: those of this host will be made of snapshot 0, once it is committed. */
+/* Process 0 is on another host: those of this host will be made from snapshot 0, once it is
+ * committed. */
 static void wait_for_image(struct agent *agent)
 {
     bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
@@ -62,9 +64,7 @@ static void place(struct agent *agent, const struct wire_place *order)
         return;
     job_move(&agent->job, JOB_FORMING);
     if (is_sensible(agent, order))
-        error = agent->nprocs > 0
-                    ? 0
-                    : agent_place(agent, (int)order->processes, &order->host_of);
+        error = agent->nprocs > 0 ? 0 : agent_place(agent, (int)order->processes, &order->host_of);
     if (error == 0)
         agent_snapshots_copies(agent, order->copies);
     if (error == 0 && agent_is_here(agent, 0)) {
@@ -84,12 +84,9 @@ static void place(struct agent *agent, const struct wire_place *order)
 static void tell_running(struct agent *agent, const struct wire_run *order)
 {
     struct wire_message message = {.kind = WIRE_RUNNING};
-    struct coord_learned learned = agent_learned(agent);
 
     message.running.processes = order->processes;
-    message.running.estimate = learned.estimate;
-    message.running.interval_ns = learned.interval_ns;
-    message.running.why = learned.why;
+    message.running.learned = agent_learned(agent);
     agent_send(agent, &message);
 }
 
@@ -129,7 +126,7 @@ static void release(struct agent *agent, const struct wire_message *message)
     uint64_t superstep = message->envelope.superstep;
 
     if (superstep + 1 != agent->consulted)
-        return; /* a barrier of bsp_end that nobody waits at here */
+        return; /* a barrier of bsp_end at which no rank waits here */
     agent->let_out = message->release.decision == WIRE_DECISION_END;
     if (message->release.decision == WIRE_DECISION_SNAPSHOT &&
         !agent_snapshots_order(agent, superstep))
@@ -138,7 +135,7 @@ static void release(struct agent *agent, const struct wire_message *message)
                  message->release.consult);
 }
 
-/* At the next barrier, whichever that is: one at which ranks wait already has asked. */
+/* Consults at the next possible barrier; one at which ranks already wait has consulted. */
 static void consult(struct agent *agent)
 {
     atomic_store(&agent->board->consult_from, 0);

@@ -4,13 +4,13 @@
 #include <stdio.h>
 
 #include "bsprun/agent/core/agent.h"
-#include "bsprun/agent/ranks.h"
 #include "bsprun/agent/core/stop.h"
-#include "bsprun/agent/terms.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/ranks.h"
+#include "bsprun/agent/terms.h"
 
-/* The first rank that is gone although it had more to do. */
+/* The first rank that died prematurely. */
 static int lost_rank(const struct agent *agent)
 {
     for (int pid = 0; pid < agent->nprocs; pid++)
@@ -19,7 +19,7 @@ static int lost_rank(const struct agent *agent)
     return -1;
 }
 
-/* Nothing ran in parallel, and nobody who did not ask for notes need know. */
+/* Notes, only with -v, that nothing ran in parallel. */
 static void note_no_begin(struct agent *agent)
 {
     struct wire_message note = {.kind = WIRE_NOTICE};
@@ -43,7 +43,7 @@ static void program_ended(struct agent *agent)
     if (verdict.cause == WIRE_CAUSE_NONE && verdict.status == 0)
         note_no_begin(agent);
     if (agent_zero_decides(agent) && verdict.cause == WIRE_CAUSE_NONE) {
-        verdict.cause = WIRE_CAUSE_RANK_ERROR; /* it gave up inside bsp_begin, and said why */
+        verdict.cause = WIRE_CAUSE_RANK_ERROR; /* it failed inside bsp_begin, with a message */
         verdict.status = verdict.status ? verdict.status : 1;
     }
     agent_abort(agent, COORD_NOBODY, &verdict);
@@ -72,7 +72,7 @@ void agent_check_over(struct agent *agent)
     }
     lost = lost_rank(agent);
     if (lost >= 0)
-        agent_judge_rank(agent, lost);
+        agent_handle_rank_end(agent, lost);
     else if (agent->root.gone && !(agent->nprocs > 0 && agent->members[0].adopted))
         program_ended(agent);
 }

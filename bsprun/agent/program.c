@@ -1,7 +1,7 @@
-/* program.c - starting the user's program: the one process that becomes process 0.
+/* program.c - starts the user's program, which becomes process 0.
  *
- * The child reports a failed exec through a pipe that a successful one closes, so that neither the
- * error nor the process can be lost.  Between fork and exec only async-signal-safe calls are made.
+ * The child reports a failed exec through a close-on-exec pipe, so that neither the error nor the
+ * process can be lost.  Between fork and exec only async-signal-safe calls are made.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +19,9 @@
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/launch.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/program.h"
 #include "bsprun/agent/snapshot/snapshots.h"
-#include "bsprun/agent/core/to_bsprun.h"
 #include "ckpt/capture/attributes.h"
 #include "ckpt/shares.h"
 
@@ -78,7 +78,7 @@ static bool make_environment(const struct agent *agent, const struct wire_start 
         return false;
     memcpy(environment->entries, environ, inherited * sizeof(char *));
     environment->count = inherited;
-    remove_entry(environment, BSPZ_ENV_RESTORE); /* whatever the user's may mean */
+    remove_entry(environment, BSPZ_ENV_RESTORE); /* even if the user has set it */
     remove_entry(environment, BSPZ_ENV_BINARIES);
     remove_entry(environment, BSPZ_ENV_ELSEWHERE);
     for (uint32_t i = 0; i < start->unset.count; i++)
@@ -118,7 +118,7 @@ static bool runnable(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* A name without a slash: PATH first, as the shell does, then the current directory. */
+/* Looks up a name without a slash in PATH, as the shell does, then in the current directory. */
 static bool search(const char *name, const char *path, char *found, size_t size)
 {
     for (const char *at = path; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {

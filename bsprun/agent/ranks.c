@@ -4,9 +4,9 @@
  * Processor Zero -> RUNNING -> ENDED, all of them: the barrier of bsp_end is reported -> the pidfd
  * fires -> RANK_EXITED.
  *
- * What can fail: the process is gone before its pidfd is taken; it marks itself EXITED, ABORTED or
- * FAILED; its pidfd fires while it runs.  Each ends the job through agent_abort, unless the job is
- * being stopped already.
+ * What can fail: the process dies before its pidfd is taken; it marks itself EXITED, ABORTED or
+ * FAILED; its pidfd fires while it is RUNNING.  Each ends the job through agent_abort, unless the
+ * job is being stopped already.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,29 +20,30 @@
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/passed.h"
-#include "bsprun/agent/ranks.h"
-#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/ranks.h"
+#include "bsprun/agent/snapshot/snapshots.h"
+#include "lib/shm/board.h"
 
-/* As `| head -1` ends any command: whoever reads no more wants no report of it either. */
-static bool died_unread(const struct agent *agent, int pid)
+/* Whether it died of SIGPIPE as with `| head -1`, which needs no message. */
+static bool died_of_closed_output(const struct agent *agent, int pid)
 {
     return agent->bare && atomic_load(&bspz_rank_of(agent->board, pid)->unread);
 }
 
-void agent_judge_rank(struct agent *agent, int pid)
+void agent_handle_rank_end(struct agent *agent, int pid)
 {
     const struct member *member = &agent->members[pid];
     struct whereabouts where;
     struct verdict verdict;
 
     if (pid > 0 && atomic_load(&agent->board->clone_error))
-        return; /* not all could be made: process 0 knows, and will say so */
+        return; /* not all could be made: process 0 will report that */
     whereabouts_read(agent->board, agent->nprocs, pid, &where);
     verdict_of_rank(&where, &member->process.death, &verdict);
-    if (died_unread(agent, pid))
+    if (died_of_closed_output(agent, pid))
         agent_blame(agent, "", false);
     if (!agent_snapshots_fault(agent, pid, &verdict))
         agent_abort(agent, pid, &verdict);
@@ -61,14 +62,14 @@ static void adopt(struct agent *agent, int pid)
 {
     struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
     struct member *member = &agent->members[pid];
-    pid_t ospid = atomic_load(&rank->ospid); /* 0: it was never made, process 0 says why */
+    pid_t ospid = atomic_load(&rank->ospid); /* 0: it was never made; process 0 reports why */
     int error;
 
     error = ospid > 0 ? agent_watch(agent, &member->process, pid, ospid) : -ESRCH;
     if (error) {
         member->missed = true;
         if (error == -ESRCH)
-            agent_judge_rank(agent, pid);
+            agent_handle_rank_end(agent, pid);
         else
             cannot_watch(agent, pid, error);
         return;
@@ -77,7 +78,7 @@ static void adopt(struct agent *agent, int pid)
     atomic_store(&rank->core, agent_core_of(agent, pid));
     if (atomic_load(&rank->state) == BSPZ_RANK_FORKED)
         bspz_word_set(&rank->state, BSPZ_RANK_HELD);
-    /* A stop that began before this one was known reaches it all the same. */
+    /* Applies a stop that began before this process was known. */
     if (agent->job == JOB_KILLING)
         process_signal(member->process.pidfd, SIGKILL);
 }
@@ -93,7 +94,7 @@ static void all_ended(struct agent *agent)
                       WIRE_BARRIER_END);
 }
 
-/* Acts on one step of a rank's life; the counts make each "all" fire once. */
+/* Handles a change of a rank's state; the counts make each "all" happen once. */
 static void scan_rank(struct agent *agent, int pid)
 {
     struct member *member = &agent->members[pid];
@@ -111,7 +112,7 @@ static void scan_rank(struct agent *agent, int pid)
     if (state == BSPZ_RANK_ENDED && ++agent->ended == agent->here)
         all_ended(agent);
     if (state > BSPZ_RANK_ENDED && !job_is_stopping(agent->job))
-        agent_judge_rank(agent, pid);
+        agent_handle_rank_end(agent, pid);
 }
 
 static void registered(struct agent *agent)
@@ -158,7 +159,7 @@ void agent_scan(struct agent *agent)
 
 /* ---- Leaving ---- */
 
-/* Process 0 may be wrapped (sh, timeout, strace): the status that counts is the outermost one. */
+/* Process 0 may be wrapped (sh, timeout, strace): the outermost status counts. */
 static bool rank_has_left(const struct agent *agent, int pid, struct death *death)
 {
     const struct watched *process = &agent->members[pid].process;
@@ -188,7 +189,7 @@ void agent_report_leavers(struct agent *agent)
             whereabouts_read(agent->board, agent->nprocs, pid, &where);
             verdict_of_rank(&where, &death, &verdict);
             if (!agent->blame)
-                agent->blame = strdup(died_unread(agent, pid) ? "" : verdict.text);
+                agent->blame = strdup(died_of_closed_output(agent, pid) ? "" : verdict.text);
         }
         agent_rank_exited(agent, pid, &death, verdict.text);
     }

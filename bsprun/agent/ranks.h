@@ -4,13 +4,14 @@
 
 struct agent;
 
-/* Looks at the board for whatever changed since the last look. */
+/* Scans the board for changes. */
 void agent_scan(struct agent *agent);
-/* The death or last mark of a rank: what it means for the job. */
-void agent_judge_rank(struct agent *agent, int pid);
-/* Tells Processor Zero of those that have left after bsp_end. */
+/* Handles the death or final state of a rank. */
+void agent_handle_rank_end(struct agent *agent, int pid);
+/* Tells Processor Zero of ranks that have exited after bsp_end. */
 void agent_report_leavers(struct agent *agent);
-/* It was let out of bsp_end and killed before it could say that it is: it has ended, and how. */
+/* Counts a rank as ended that was killed after it was released from bsp_end, but before it marked
+ * itself ENDED. */
 void agent_count_out(struct agent *agent, int pid);
 
 #endif

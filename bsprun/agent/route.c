@@ -1,17 +1,17 @@
 /* route.c - see route.h. */
-#include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/route.h"
+#include "bsprun/agent/snapshot/replicas.h"
 
 #include <string.h>
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/output.h"
-#include "bsprun/agent/over.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
-#include "bsprun/agent/terms.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/over.h"
+#include "bsprun/agent/terms.h"
 
 void agent_route_message(void *context, uint32_t host, const struct wire_message *message)
 {

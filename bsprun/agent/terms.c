@@ -1,11 +1,11 @@
-/* terms.c - how one term of a job follows the other in its node agent.
+/* terms.c - the succession of terms in a node agent.
  *
- * Happy path: a fault -> Processor Zero says STOP_RANKS (again): everything is killed but frozen
- * copies, TERM_OVER -> bsprun says ELECT -> nothing of the older term executes any more: its output
- * is passed on, half a snapshot is removed, the board is reset -> HELD, HOST_READY.
+ * Happy path: a fault -> Processor Zero sends STOP_RANKS (again): all processes but frozen copies
+ * are killed, TERM_OVER -> bsprun sends ELECT -> when no process of the older term runs: its output
+ * is passed on, an unfinished snapshot is removed, the board is reset -> HELD, HOST_READY.
  *
- * What can fail: something forks while it is killed (killed again); ELECT comes first, from a
- * bsprun that knew of the fault before; no memory for Processor Zero.
+ * What can fail: a process forks while it is killed (killed again); ELECT arrives first, as bsprun
+ * knew of the fault earlier; no memory for Processor Zero.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,22 +13,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
-#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/snapshot/replicas.h"
+#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
+#include "lib/shm/board.h"
 
 #define SWEEP_AGAIN_MS 1u
-#define LET_GO_NICE    19 /* a seventieth of what a rank gets */
+#define LET_GO_NICE    19 /* a seventieth of a rank's share */
 
 /* ---- The end of a term ---- */
 
-/* A wrapper goes first, lest it go on when the program has died.  Frozen copies of what may yet be
- * restored stay. */
+/* Kills a wrapper first, so that it does not go on after the program has died.  Spares frozen
+ * copies that may be restored. */
 static void kill_term(struct agent *agent)
 {
     if (agent->root.watching && !agent->root.gone)
@@ -110,8 +111,8 @@ static void on_sweep_again(uv_timer_t *timer)
     agent_check_rewound(timer->data);
 }
 
-/* What is dying does nothing any more that could be seen: nobody waits until its memory is free.
- * That takes as long as making a copy, and does so beside what matters now. */
+/* A dying process has no more visible effects, so the agent does not wait until its memory is
+ * freed, which takes as long as making a copy. */
 static bool is_let_go(pid_t ospid)
 {
     if (!process_is_dying(ospid))
@@ -125,7 +126,7 @@ static bool may_stay(const void *agent, pid_t ospid)
     return agent_is_copy(agent, ospid) || is_let_go(ospid);
 }
 
-static bool everything_let_go(const struct agent *agent)
+static bool all_let_go(const struct agent *agent)
 {
     if (agent->root.watching && !agent->root.gone && !is_let_go(agent->root.ospid))
         return false;
@@ -142,7 +143,7 @@ void agent_check_rewound(struct agent *agent)
 {
     if (agent->finished || agent->job != JOB_REWINDING)
         return;
-    if (!everything_let_go(agent) || process_kill_descendants_but(may_stay, agent) > 0) {
+    if (!all_let_go(agent) || process_kill_descendants_but(may_stay, agent) > 0) {
         uv_timer_start(&agent->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
         return;
     }
@@ -153,12 +154,12 @@ void agent_check_rewound(struct agent *agent)
 
 /* ---- ELECT ---- */
 
-/* What makes no sense is as if it was not known. */
+/* Invalid estimates count as unknown. */
 static void take_learned(struct election *election, const struct wire_elect *elect)
 {
     double numbers[ESTIMATE_NUMBERS];
-    uint32_t count = elect->estimate.count < ESTIMATE_NUMBERS ? elect->estimate.count
-                                                              : ESTIMATE_NUMBERS;
+    uint32_t count =
+        elect->estimate.count < ESTIMATE_NUMBERS ? elect->estimate.count : ESTIMATE_NUMBERS;
 
     for (uint32_t i = 0; i < count; i++)
         numbers[i] = elect->estimate.items[i].value;
@@ -184,16 +185,15 @@ static void take_lists(struct election *election, const struct wire_elect *elect
     for (uint32_t i = 0; i < elect->begun.count; i++) {
         const struct wire_begun *begun = &elect->begun.items[i];
 
-        coord_lineage_add(&election->lineage, begun->term,
-                          (struct coord_name){begun->superstep, begun->from});
+        coord_lineage_add(&election->lineage, begun->term, begun->from);
     }
     election->avoid_count = 0;
     for (uint32_t i = 0; i < elect->avoid.count && i < COORD_AVOID_MAX; i++)
-        election->avoid[election->avoid_count++] =
-            (struct coord_name){elect->avoid.items[i].superstep, elect->avoid.items[i].from};
+        election->avoid[election->avoid_count++] = elect->avoid.items[i].from;
 }
 
-/* The hosts of the new term; the links of the one before are closed, with what travelled over them. */
+/* Sets the hosts of the new term; closes the links of the previous one and drops transfers over
+ * them. */
 static int change_hosts(struct agent *agent, const struct wire_message *message)
 {
     int error = agent_peers_elect(agent, message);
@@ -203,15 +203,14 @@ static int change_hosts(struct agent *agent, const struct wire_message *message)
     return error;
 }
 
-/* Of several hosts only one has a process 0 that has registered. */
+/* The first election.  Of several hosts only one has a registered process 0. */
 static void elect_first(struct agent *agent, const struct wire_message *message)
 {
     if (agent->job != JOB_REGISTERED && !(agent->peers && agent->job == JOB_NEW && agent->board))
         return;
     if (agent->snapshots)
         take_learned(&agent->election, &message->elect);
-    if (change_hosts(agent, message) != 0 ||
-        agent_elect(agent, message->envelope.term) != 0)
+    if (change_hosts(agent, message) != 0 || agent_elect(agent, message->envelope.term) != 0)
         no_memory(agent);
 }
 

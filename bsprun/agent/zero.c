@@ -1,9 +1,10 @@
-/* zero.c - Processor Zero in this agent: makes it, passes on what it decides and what it tells bsprun.
+/* zero.c - Processor Zero in this agent: creates it, passes on its orders and its messages to
+ * bsprun.
  *
  * Happy path: elected -> orders for hosts -> the end of the term, or of the job.
  *
- * What can fail: no memory for it.  Everything else is told to the state machine, which answers with
- * STOP_RANKS.
+ * What can fail: no memory for it.  All other failures are passed to the state machine, which
+ * answers with STOP_RANKS.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,10 +13,10 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/peers.h"
-#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
 
 static void deliver(void *context, uint32_t host, const struct wire_message *message)
@@ -52,7 +53,7 @@ static void cancel_timer(void *context, enum coord_timer timer)
     uv_timer_stop(&agent->zero_timers[timer]);
 }
 
-/* This host is this process: a broken rule is a defect of the agent itself. */
+/* If it is this host, a broken rule is a defect of the agent itself. */
 static void drop_host(void *context, uint32_t host, const char *complaint)
 {
     struct agent *agent = context;
@@ -65,10 +66,10 @@ static void drop_host(void *context, uint32_t host, const char *complaint)
     agent_kill(agent);
 }
 
-struct coord_learned agent_learned(struct agent *agent)
+struct wire_learned agent_learned(struct agent *agent)
 {
     if (!agent->zero || !agent_recovers(agent))
-        return (struct coord_learned){.interval_ns = WIRE_NEVER};
+        return (struct wire_learned){.interval_ns = WIRE_NEVER};
     return coord_learned(coord_shell_state(agent->zero), agent_now_ns(), agent->learned);
 }
 
@@ -83,19 +84,15 @@ static void term_over(struct agent *agent, const struct coord_outcome *outcome)
     over->pid = outcome->pid;
     over->signal = outcome->signal;
     over->bad = outcome->bad.term > 0;
-    over->bad_superstep = outcome->bad.superstep;
-    over->bad_from = outcome->bad.term;
-    struct coord_learned learned = agent_learned(agent);
-    over->estimate = learned.estimate;
-    over->interval_ns = learned.interval_ns;
-    over->why = learned.why;
+    over->not_restored = outcome->bad;
+    over->learned = agent_learned(agent);
     over->text = agent->blame && agent->blame[0] ? agent->blame : outcome->text;
-    /* Without the message bsprun sees that this agent is gone, and cleans up. */
+    /* Without the message bsprun sees that this agent has exited, and cleans up. */
     agent_post(agent, agent_send(agent, &message) == 0 ? AGENT_TERM_OVER : AGENT_LEAVE);
 }
 
-/* Called out of the state machine, which the next term's takes the place of: nothing here begins that
- * term, or ends the job. */
+/* Called by the state machine, which the next term replaces: so that term must not begin here, nor
+ * the job end. */
 static void finish(void *context, const struct coord_outcome *outcome)
 {
     if (outcome->again)

@@ -6,14 +6,14 @@
 
 struct agent;
 
-/* Takes part in `term` of a job that begins, as Processor Zero or not.  0 or -errno. */
+/* Begins `term` of a new job, as Processor Zero or not. 0 or -errno. */
 int agent_elect(struct agent *agent, uint32_t term);
-/* The same without the first messages to Processor Zero; HOST_READY is one. */
+/* The same without the first messages to Processor Zero, such as HOST_READY. */
 int agent_enter_elected(struct agent *agent, uint32_t term);
 void agent_say_ready(struct agent *agent);
-/* Processor Zero of the term before is no more. */
+/* Frees Processor Zero of the previous term. */
 void agent_free_zero(struct agent *agent);
-/* What Processor Zero has learned, if it is here; until the next call. */
-struct coord_learned agent_learned(struct agent *agent);
+/* The estimates of Processor Zero, if it is here; valid until the next call. */
+struct wire_learned agent_learned(struct agent *agent);
 
 #endif

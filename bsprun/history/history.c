@@ -1,4 +1,4 @@
-/* history.c - the lines of the history, and what they say together; see history.h.  Pure. */
+/* history.c - the lines of the history, and their statistics; see history.h.  Pure. */
 #include "bsprun/history/history.h"
 
 #include <ctype.h>
@@ -36,7 +36,7 @@ const char *history_fault_name(enum history_fault fault)
 
 /* ---- One line ----------------------------------------------------------------------------- */
 
-/* FNV-1a: against accidents. */
+/* FNV-1a: detects accidental damage. */
 static uint32_t check_of(const char *text, size_t length)
 {
     uint32_t hash = 2166136261u;
@@ -46,7 +46,7 @@ static uint32_t check_of(const char *text, size_t length)
     return hash;
 }
 
-/* As one word. */
+/* Writes a name as one word. */
 static void copy_name(char to[HISTORY_NAME_MAX + 1], const char *from)
 {
     size_t length = strnlen(from, HISTORY_NAME_MAX);
@@ -110,7 +110,7 @@ size_t history_head(char line[HISTORY_LINE_MAX])
     return (size_t)snprintf(line, HISTORY_LINE_MAX, HEAD " %d\n", HISTORY_VERSION);
 }
 
-/* The words of a line, each terminated. */
+/* Splits a line into terminated words. */
 #define WORDS_MAX 8u
 struct words {
     char text[HISTORY_LINE_MAX];
@@ -168,7 +168,7 @@ static bool take_name(const char *word, char name[HISTORY_NAME_MAX + 1])
         return false;
     for (const char *at = word; *at; at++)
         if (*at <= ' ' || *at >= 0x7f)
-            return false; /* not written by us, and not to be shown on a terminal */
+            return false; /* not written by bspzero, and unsafe to print on a terminal */
     strcpy(name, word);
     return true;
 }
@@ -183,7 +183,7 @@ static bool take_fault(const char *word, enum history_fault *fault)
     return true;
 }
 
-/* What stands behind the site. */
+/* Parses what follows the site. */
 static bool take_rest(struct history_record *record, char *const *words, size_t count)
 {
     unsigned index;
@@ -267,7 +267,7 @@ static bool add_record(struct history *history, size_t *capacity,
     return true;
 }
 
-/* The first line may stand there twice: two jobs have made the file at once. */
+/* The first line may occur twice, if two jobs created the file at once. */
 int history_read(const char *text, size_t size, struct history *history)
 {
     const char *end = memchr(text, '\n', size), *next;
@@ -344,7 +344,7 @@ static void add_to_site(struct history_site *site, const struct history_record *
         site->first = record->time;
     switch (record->kind) {
     case HISTORY_LIFE:
-        /* A piece that says alive has its end, and its count, in another line. */
+        /* The end of a piece marked alive, and its count, are in another line. */
         add_rate(&site->rates[HISTORY_HOST], record->ended && record->fault == HISTORY_HOST,
                  record->seconds, record->ended);
         break;
@@ -430,8 +430,8 @@ static bool put_cost(struct text *text, struct history_record record, enum histo
     return put_record(text, &record);
 }
 
-/* What the records before `end` say of a site.  The old ones keep the weight they have against each
- * other, so that what was long ago does not come back.  False: there is no room for all of it. */
+/* Sums up the records before `end` for a site.  Old ones keep their relative weights, so that
+ * observations of long ago do not regain weight.  False: there is no room for all. */
 static bool put_sum(struct text *text, const struct history *history, size_t end, const char *name)
 {
     struct history older = {.records = history->records, .count = end};
@@ -465,9 +465,9 @@ static bool put_sum(struct text *text, const struct history *history, size_t end
            put_cost(text, record, HISTORY_COMMIT, HISTORY_HOST, &site.commit);
 }
 
-/* Of how many of the sites there is room for the sum, those heard of last first. */
-static size_t sums_that_fit(const struct history *history, size_t end, const char *const *names,
-                            size_t count, size_t room)
+/* The number of sites whose sums fit, most recent first. */
+static size_t count_fitting_sums(const struct history *history, size_t end,
+                                 const char *const *names, size_t count, size_t room)
 {
     struct text text = {.data = malloc(room), .room = room};
     size_t fit = 0;
@@ -488,7 +488,7 @@ char *history_compact(const struct history *history, size_t room, size_t *size)
     if (!text.data)
         return NULL;
     put(&text, line, history_head(line));
-    /* The newest half of the room stays as it is. */
+    /* The newest half of the room is kept unchanged. */
     while (first > 0) {
         bytes += history_print(&history->records[first - 1], line);
         if (bytes > room / 2)
@@ -496,7 +496,7 @@ char *history_compact(const struct history *history, size_t room, size_t *size)
         first--;
     }
     count = history_sites(history, names, HISTORY_SITES_MAX);
-    for (size_t i = sums_that_fit(history, first, names, count, room / 2); i-- > 0;)
+    for (size_t i = count_fitting_sums(history, first, names, count, room / 2); i-- > 0;)
         put_sum(&text, history, first, names[i]);
     for (size_t i = first; i < history->count; i++)
         put_record(&text, &history->records[i]);

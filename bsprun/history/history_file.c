@@ -1,14 +1,14 @@
-/* history_file.c - the file of the history: where it is, how it is read and written; see history.h.
+/* history_file.c - the file of the history: its path, reading and writing; see history.h.
  *
  * Happy path: a line is one write at the end of the file, under a lock that appenders share.  When
- * the file has become too large, one of them takes the lock for itself, writes what stays into
- * another file and renames that.  Who waits for the lock meanwhile sees that the name leads
- * elsewhere, and opens it anew.
+ * the file has become too large, one of them takes the lock exclusively, writes the condensed
+ * history to another file and renames that.  Others that waited for the lock notice that the path
+ * leads to another file, and reopen it.
  *
- * What can fail: there is no directory and none can be made; the file is somebody else's, may be
- * written by others, is a link, no regular file, of another version or too large to be ours: it is
- * not touched.  The disk is full, or the process is killed in the middle: a line is cut, which the
- * next one to write closes with a line feed, and readers leave out.
+ * What can fail: there is no directory and none can be made; the file belongs to another user, is
+ * writable by others, a link, not a regular file, of another version or too large: it is not
+ * touched.  The disk is full, or the process is killed in the middle: a line is cut, which the next
+ * writer ends with a line feed, and readers skip.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,17 +25,17 @@
 #include "bsprun/history/history.h"
 #include "lib/base/io.h"
 
-#define LEVELS   3 /* of directories that are made */
+#define LEVELS   3 /* most levels of directories that are created */
 #define TRIES    100
 #define PAUSE_NS 2000000
 #define TAIL     ".new" /* of the file that takes the place of the old one */
 
-/* ---- Where it is -------------------------------------------------------------------------- */
+/* ---- Where it is ----------------------------------------------------------------------------- */
 
-static bool join(char path[HISTORY_PATH_MAX], const char *folder, const char *rest, char *why,
+static bool join(char path[HISTORY_PATH_MAX], const char *directory, const char *rest, char *why,
                  size_t size)
 {
-    if (snprintf(path, HISTORY_PATH_MAX, "%s%s", folder, rest) < (int)HISTORY_PATH_MAX - 8)
+    if (snprintf(path, HISTORY_PATH_MAX, "%s%s", directory, rest) < (int)HISTORY_PATH_MAX - 8)
         return true;
     snprintf(why, size, "the path of the history is too long");
     return false;
@@ -52,7 +52,7 @@ bool history_path(const char *(*lookup)(const char *name), char path[HISTORY_PAT
         return false;
     if (chosen && *chosen)
         return join(path, chosen, "", why, size);
-    /* What is relative says nothing, by the rules of that variable. */
+    /* A relative path is ignored, as specified for that variable. */
     if (state && state[0] == '/')
         return join(path, state, "/bspzero/history", why, size);
     if (home && home[0] == '/')
@@ -61,22 +61,22 @@ bool history_path(const char *(*lookup)(const char *name), char path[HISTORY_PAT
     return false;
 }
 
-/* A few levels, so that a home directory that does not exist is not made. */
-static void make_folders(const char *path, int levels)
+/* Creates only a few levels, so that a missing home directory is not created. */
+static void make_directories(const char *path, int levels)
 {
-    char folder[HISTORY_PATH_MAX];
+    char directory[HISTORY_PATH_MAX];
     const char *slash = strrchr(path, '/');
 
     if (!slash || slash == path || levels == 0)
         return;
-    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-    if (mkdir(folder, 0700) != 0 && errno == ENOENT) {
-        make_folders(folder, levels - 1);
-        mkdir(folder, 0700);
+    snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
+    if (mkdir(directory, 0700) != 0 && errno == ENOENT) {
+        make_directories(directory, levels - 1);
+        mkdir(directory, 0700);
     }
 }
 
-/* ---- Opening ------------------------------------------------------------------------------ */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 static int wrong(char *why, size_t size, const char *path, const char *what)
 {
@@ -84,7 +84,7 @@ static int wrong(char *why, size_t size, const char *path, const char *what)
     return -1;
 }
 
-/* Whether this is a file that we may trust, and write to. */
+/* Whether the file is safe to read and write. */
 static int check_file(int fd, const char *path, struct stat *status, char *why, size_t size)
 {
     if (fstat(fd, status) != 0)
@@ -109,7 +109,7 @@ static int open_file(const char *path, int flags, char *why, size_t size)
     return fd;
 }
 
-/* What the file holds; NULL and `why`. */
+/* The contents of the file, or NULL and `why`. */
 static char *read_all(int fd, const char *path, size_t *size, char *why, size_t why_size)
 {
     struct stat status;
@@ -166,7 +166,7 @@ int history_load(const char *path, struct history *history, char *why, size_t si
     return result;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static bool is_still_there(int fd, const char *path)
 {
@@ -176,7 +176,7 @@ static bool is_still_there(int fd, const char *path)
            open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
 }
 
-/* Opens it to append, with the lock, which some file systems do not have.  -1 and `why`. */
+/* Opens it for appending, with the lock, if the file system has locks.  -1 and `why`: failed. */
 static int open_locked(const char *path, char *why, size_t size)
 {
     const struct timespec pause = {0, PAUSE_NS};
@@ -200,8 +200,8 @@ static int open_locked(const char *path, char *why, size_t size)
     return wrong(why, size, path, "another job holds its lock");
 }
 
-/* What comes before the first line that is written: the head of a new file, or the end of a line
- * that was cut.  -1 and `why`: it is a file of another version, or none of ours. */
+/* Writes what must precede the first line: the head of a new file, or the end of a cut line.  -1
+ * and `why`: a file of another version or format. */
 static int begin_lines(int fd, const char *path, char line[HISTORY_LINE_MAX], size_t *length,
                        char *why, size_t size)
 {
@@ -229,7 +229,7 @@ static int begin_lines(int fd, const char *path, char line[HISTORY_LINE_MAX], si
     return 0;
 }
 
-/* Each line by one write.  0 or an error number; whatever is behind a line that failed is left. */
+/* Writes each line by one call. 0 or an error number; lines after a failed one are not written. */
 static int write_lines(int fd, const char *begin, size_t begin_length, const char *lines,
                        size_t length)
 {
@@ -250,7 +250,7 @@ static int write_lines(int fd, const char *begin, size_t begin_length, const cha
     return 0;
 }
 
-/* ---- Making it smaller -------------------------------------------------------------------- */
+/* ---- Making it smaller ----------------------------------------------------------------------- */
 
 static int replace_file(const char *path, const char *text, size_t size)
 {
@@ -269,7 +269,7 @@ static int replace_file(const char *path, const char *text, size_t size)
     return -1;
 }
 
-/* Nothing comes of it when somebody else writes, or the disk is full: the next one tries again. */
+/* Condenses the file; if another process writes, or the disk is full, a later job tries again. */
 static void make_smaller(int fd, const char *path)
 {
     struct history history;
@@ -286,8 +286,8 @@ static void make_smaller(int fd, const char *path)
     history_free(&history);
 }
 
-/* A limit of the shell on the size of files is an error like others here, and no death: the signal
- * comes to the thread that writes, which takes it back. */
+/* Exceeding the limit on the size of files must be an ordinary error: the writing thread blocks and
+ * consumes its signal. */
 static void hold_limit(sigset_t *before)
 {
     sigset_t limit;
@@ -319,7 +319,7 @@ int history_append(const char *path, const char *lines, size_t length, char *why
     int error;
 
     why[0] = '\0';
-    make_folders(path, LEVELS);
+    make_directories(path, LEVELS);
     int fd = open_locked(path, why, size);
     if (fd < 0)
         return -1;

@@ -1,4 +1,4 @@
-/* hosts_file.c - host files in their three forms; see hosts.h. */
+/* hosts_file.c - host files in their three formats; see hosts.h. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct reader {
     char *error;
 };
 
-/* A piece of the file, or of a variable's value, and where it stands. */
+/* A piece of the file, or of a variable's value, and its line. */
 struct word {
     const char *text;
     size_t length;
@@ -44,7 +44,7 @@ static unsigned column(const struct reader *reader)
     return (unsigned)(reader->at - reader->line_start) + 1;
 }
 
-static bool wrong_here(struct reader *reader, const char *what)
+static bool syntax_error(struct reader *reader, const char *what)
 {
     if (reader->at == reader->end)
         return wrong(reader, reader->line, column(reader), "%s, but the file ends", what);
@@ -63,7 +63,7 @@ static bool at_line_end(const struct reader *reader)
     return reader->at == reader->end || *reader->at == '\n';
 }
 
-/* Blanks and comments, also over ends of lines if asked to. */
+/* Skips blanks and comments, optionally across line ends. */
 static void skip(struct reader *reader, bool over_lines)
 {
     for (;;) {
@@ -108,7 +108,7 @@ static struct host *mention(struct reader *reader, const struct word *name, uint
 
 /* ---- The Oxford toolset's form ---- */
 
-/* The words between parentheses: bare, "quoted" or $NAME. */
+/* Parses the words between parentheses: bare, "quoted" or $NAME. */
 static bool take_value(struct reader *reader, struct word *value)
 {
     *value = begin_word(reader);
@@ -131,7 +131,7 @@ static bool take_value(struct reader *reader, struct word *value)
         reader->at++;
     end_word(reader, value);
     if (value->length == (size_t)variable)
-        return wrong_here(reader, "here must be a value");
+        return syntax_error(reader, "here must be a value");
     if (!variable)
         return true;
 
@@ -153,17 +153,18 @@ static bool take_pair(struct reader *reader, struct word *key, struct word *valu
         reader->at++;
     end_word(reader, key);
     if (key->length == 0)
-        return wrong_here(reader, "here must be a key, as in host(NAME), ncpus(4), or a semicolon");
+        return syntax_error(reader,
+                            "here must be a key, as in host(NAME), ncpus(4), or a semicolon");
     skip(reader, true);
     if (!at_char(reader, '('))
-        return wrong_here(reader, "here must be a parenthesis, as in ncpus(4)");
+        return syntax_error(reader, "here must be a parenthesis, as in ncpus(4)");
     reader->at++;
     skip(reader, true);
     if (!take_value(reader, value))
         return false;
     skip(reader, true);
     if (!at_char(reader, ')'))
-        return wrong_here(reader, "here the parenthesis must be closed");
+        return syntax_error(reader, "here the parenthesis must be closed");
     reader->at++;
     skip(reader, true);
     return true;
@@ -246,7 +247,7 @@ static void take_word(struct reader *reader, struct word *word)
     end_word(reader, word);
 }
 
-/* slots=4, also with blanks. */
+/* Parses slots=4, also with blanks. */
 static bool take_setting(struct reader *reader, uint32_t *slots, uint32_t *most)
 {
     struct word key, value;
@@ -257,7 +258,7 @@ static bool take_setting(struct reader *reader, uint32_t *slots, uint32_t *most)
                      "behind the name of a host there may be slots=N and max_slots=N");
     skip(reader, false);
     if (!at_char(reader, '='))
-        return wrong_here(reader, "here must be an equals sign, as in slots=4");
+        return syntax_error(reader, "here must be an equals sign, as in slots=4");
     reader->at++;
     skip(reader, false);
     take_word(reader, &value);
@@ -270,7 +271,7 @@ static bool take_setting(struct reader *reader, uint32_t *slots, uint32_t *most)
     return true;
 }
 
-/* name:4 and name with the number cut off; an address in brackets has colons of its own. */
+/* Parses name:4 or name, and cuts off the number; an address in brackets contains colons. */
 static bool cut_slots(struct reader *reader, struct word *name, uint32_t *slots)
 {
     const char *bracket = memrchr(name->text, ']', name->length);
@@ -297,7 +298,7 @@ static bool take_line(struct reader *reader)
 
     take_word(reader, &name);
     if (name.length == 0)
-        return wrong_here(reader, "here must be the name of a host");
+        return syntax_error(reader, "here must be the name of a host");
     if (!cut_slots(reader, &name, &slots))
         return false;
     skip(reader, false);

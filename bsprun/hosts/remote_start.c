@@ -1,10 +1,10 @@
-/* remote_start.c - starts something on other hosts, and watches that; see remote_start.h.
+/* remote_start.c - starts programs on other hosts, and watches them; see remote_start.h.
  *
  * Happy path: add -> the tick starts the child when there is room -> its input is written -> ready
  * -> stop or end_input -> it ends -> its streams end -> everything of it is closed.
  *
- * What can fail: no child (told by the next tick); the child ends early; it is too late, and is
- * ended; something it has started holds its streams open (they get a moment and are closed).
+ * What can fail: no child (reported by the next tick); the child ends early; it times out, and is
+ * terminated; a process it has started holds its streams open (they are closed after a moment).
  */
 #include "bsprun/hosts/remote_start.h"
 
@@ -24,10 +24,10 @@
 
 static void on_tick(uv_timer_t *timer);
 
-/* Callbacks are called, and children started, from there and nowhere else. */
+/* Only the tick calls callbacks and starts children. */
 static void schedule(struct remote_start *start)
 {
-    if (!start->closing) /* then it comes again and again */
+    if (!start->closing) /* keeps the tick running */
         uv_timer_start(&start->tick, on_tick, 0, 0);
 }
 
@@ -91,7 +91,7 @@ static void describe_end(const struct child *child, char *text, size_t size)
         snprintf(text, size, "%s ended", child->command[0]);
 }
 
-/* To be freed; what was said is indented, a line each. */
+/* To be freed; the lines of the output are indented. */
 static char *failure_text(const struct child *child, const struct target *target)
 {
     char how[320] = "", *text = NULL;
@@ -126,7 +126,7 @@ static void tell_failed(struct child *child, struct target *target)
     free(text);
 }
 
-/* Where one call asks several hosts, some may have answered although it failed. */
+/* If one call asks several hosts, some may have answered although it failed. */
 static bool has_answered(const struct child *child)
 {
     return child->start->config.keep_output && (child->count == 1 || child->output.size > 0);
@@ -141,11 +141,12 @@ static void tell_output(struct child *child, struct target *target)
                          child->output.bytes ? child->output.bytes : "", child->output.size);
 }
 
-/* True: somebody was told something, so that everything may be different now. */
+/* True: a callback was called, which may have changed everything. */
 static bool tell_end(struct child *child)
 {
     struct remote_start *start = child->start;
-    bool good = has_answered(child) && child->known && (child->wait_status == 0 || child->count > 1);
+    bool good =
+        has_answered(child) && child->known && (child->wait_status == 0 || child->count > 1);
 
     for (uint32_t i = 0; i < child->count; i++) {
         struct target *target = &child->targets[i];
@@ -185,7 +186,7 @@ static bool tell_late(struct child *child)
     return true;
 }
 
-/* One thing at a time: after a callback, or when memory was freed, it begins anew. */
+/* One action at a time: after a callback, or when memory was freed, the scan begins anew. */
 static bool do_something(struct remote_start *start)
 {
     uint32_t most = start->config.at_once > 0 ? start->config.at_once : AT_ONCE, busy = 0;
@@ -211,7 +212,7 @@ static void on_tick(uv_timer_t *timer)
 
     while (!start->closing && do_something(start))
         ;
-    /* What has ended after `close` was called is told to nobody. */
+    /* Ends after `close` are not reported. */
     for (struct child *child = start->children, *next; start->closing && child; child = next) {
         next = child->next;
         if (child->state == CHILD_ENDED)
@@ -323,7 +324,7 @@ int remote_start_add(struct remote_start *start, const struct remote_start_host 
     return 0;
 }
 
-/* The newest that is not done: a host may have been added again. */
+/* The newest that is not done, as a host may have been added again. */
 static struct target *find_target(struct remote_start *start, uint32_t host, struct child **of)
 {
     struct target *found = NULL;
@@ -365,13 +366,6 @@ void remote_start_stop(struct remote_start *start, uint32_t host)
     else
         remote_watch_end(child);
     schedule(start);
-}
-
-void remote_start_end_input(struct remote_start *start)
-{
-    for (struct child *child = start->children; child; child = child->next)
-        if (child->state == CHILD_RUNNING)
-            remote_watch_end_input(child);
 }
 
 bool remote_start_owns(const struct remote_start *start, pid_t pid)

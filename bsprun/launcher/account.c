@@ -1,7 +1,6 @@
-/* account.c - what became of the time of a job; see account.h.
+/* account.c - accounts for the time of a job; see account.h.
  *
- * useful_ms is a place: a rollback puts it back to where it was at the snapshot, and what lies
- * between is lost.
+ * A rollback resets useful_ms to its value at the snapshot; the difference is lost time.
  */
 #include "bsprun/launcher/account.h"
 
@@ -38,7 +37,7 @@ void account_stopped(struct account *account, uint64_t now_ms)
     account->since_ms = now_ms;
 }
 
-void account_saved(struct account *account, struct coord_name name, uint64_t taken_ms)
+void account_saved(struct account *account, struct bspz_snapshot_name name, uint64_t taken_ms)
 {
     uint64_t useful =
         account->useful_ms + (account->running ? between(account->since_ms, taken_ms) : 0);
@@ -56,11 +55,11 @@ void account_saved(struct account *account, struct coord_name name, uint64_t tak
     account->snapshots[account->count++] = (struct account_snapshot){name, useful};
 }
 
-void account_back(struct account *account, struct coord_name name)
+void account_back(struct account *account, struct bspz_snapshot_name name)
 {
     uint64_t useful = 0;
 
-    /* What is newer belongs to what is lost. */
+    /* Newer snapshots are part of the lost time. */
     while (account->count > 0) {
         const struct account_snapshot *newest = &account->snapshots[account->count - 1];
 

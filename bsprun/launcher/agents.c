@@ -1,41 +1,41 @@
-/* agents.c - the table of agents, their lines, and what is sent; see agents.h.
+/* agents.c - the table of agents, their connections, and sending; see agents.h.
  *
  * Happy path: an agent is started -> its line opens -> HELLO -> messages -> EXIT -> its line
  * closes.
  *
- * What can fail: its line ends, which is dealt with where it was opened (agents_own.c,
+ * What can fail: its line ends, which is handled where it was opened (agents_own.c,
  * agents_remote.c).
  */
 #include "bsprun/launcher/agents_inside.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bsprun/hosts/adapter.h"
+#include "lib/base/states.h"
 
-#define IN(state) (1u << (state))
+#define TO BSPZ_STATES_TO
 
-/* A start that fails at once may be tried again, and an agent may say HELLO again. */
-static const unsigned next[AGENT_STATE_COUNT] = {
-    [AGENT_ABSENT] = IN(AGENT_STARTING) | IN(AGENT_LINKED) | IN(AGENT_ABSENT),
-    [AGENT_STARTING] = IN(AGENT_STARTING) | IN(AGENT_LINKED) | IN(AGENT_ABSENT),
-    [AGENT_LINKED] = IN(AGENT_UP) | IN(AGENT_ABSENT),
-    [AGENT_UP] = IN(AGENT_UP) | IN(AGENT_STARTED) | IN(AGENT_ABSENT),
-    [AGENT_STARTED] = IN(AGENT_UP) | IN(AGENT_ABSENT),
+/* A start that fails at once may be retried, and an agent may send HELLO again. */
+static const struct bspz_states_row rows[AGENT_STATE_COUNT] = {
+    [AGENT_ABSENT] = {"absent", TO(AGENT_STARTING) | TO(AGENT_LINKED) | TO(AGENT_ABSENT)},
+    [AGENT_STARTING] = {"starting", TO(AGENT_STARTING) | TO(AGENT_LINKED) | TO(AGENT_ABSENT)},
+    [AGENT_LINKED] = {"linked", TO(AGENT_UP) | TO(AGENT_ABSENT)},
+    [AGENT_UP] = {"up", TO(AGENT_UP) | TO(AGENT_STARTED) | TO(AGENT_ABSENT)},
+    [AGENT_STARTED] = {"started", TO(AGENT_UP) | TO(AGENT_ABSENT)},
 };
+static const struct bspz_states states = {"an agent", AGENT_STATE_COUNT, rows};
 
 void agents_move(struct launcher_agent *agent, enum agent_state to)
 {
-    assert(next[agent->state] & IN(to));
-    agent->state = to;
+    agent->state = (enum agent_state)bspz_states_move(&states, agent->state, to);
 }
 
 /* ---- The table ---- */
 
-/* Of another name of the host, by which its data is to go; NULL: as if there were none. */
+/* The addresses of the adapter, the host's name for data connections; NULL: none. */
 static char *find_adapter(struct agents *agents, const struct host *host)
 {
     const char *why = "";
@@ -103,7 +103,7 @@ bool agents_slots(const struct agents *agents, uint32_t *slots)
         const struct launcher_agent *agent = &agents->items[i];
 
         if (agent->state == AGENT_ABSENT)
-            continue; /* a spare, or one that was lost */
+            continue; /* a spare or lost host */
         if (agent->slots == 0 && !agents_is_up(agent))
             return false;
         *slots += agent->slots > 0 ? agent->slots : agent->cores;
@@ -147,7 +147,7 @@ void agents_call_roll(struct agents *agents)
 /* ---- Lines ---- */
 
 struct launcher_line {
-    struct launcher_agent *agent; /* NULL: it was given up, and what still comes does not count */
+    struct launcher_agent *agent; /* NULL: it was given up, and later messages are ignored */
     struct agents *agents;
     agents_line_ended *ended;
     struct net_connection *connection;
@@ -266,8 +266,8 @@ void agents_give_up(struct launcher_agent *agent, enum agent_loss loss, const ch
         struct net_connection *connection = agent->line->connection;
 
         forget_line(agent, false);
-        /* A sign of life that came when the way is open again would give the agent time that the
-         * fence does not leave it. */
+        /* A heartbeat that arrived after the connection recovered would give the agent time that
+         * the fence does not grant. */
         if (loss == AGENT_CUT || loss == AGENT_SILENT)
             net_cut(connection);
         else
@@ -323,7 +323,7 @@ void agents_pause(struct agents *agents, bool pause)
     for (uint32_t i = 0; i < agents->count; i++) {
         struct launcher_agent *agent = &agents->items[i];
 
-        agent->heard_ms = launcher_now_ms(); /* it may have spoken, which we have not looked at */
+        agent->heard_ms = launcher_now_ms(); /* messages may have arrived unread meanwhile */
         if (agent->line && pause)
             net_pause(agent->line->connection);
         else if (agent->line)

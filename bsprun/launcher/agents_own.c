@@ -1,10 +1,10 @@
-/* agents_own.c - the agent of bsprun's own host, a child of ours.
+/* agents_own.c - the agent of bsprun's own host, a child process.
  *
  * Happy path: it is started with a socket pair -> its line -> EXIT -> its line ends, it is reaped,
- * and what is left of the job here is killed.
+ * and remaining processes of the job on this host are killed.
  *
- * What can fail: it cannot be started, or dies: all that it leaves behind is ours, as we are the
- * next subreaper.
+ * What can fail: it cannot be started, or dies: bsprun, the next subreaper, becomes the parent of
+ * the processes it leaves behind.
  */
 #include "bsprun/launcher/agents_inside.h"
 
@@ -23,9 +23,10 @@
 
 #define SIGNAL_STATUS 128
 #define UNBORN_MS     500
-#define AGENT_ENDS_MS 3000 /* once its connection is closed */
+#define AGENT_ENDS_MS 3000 /* after its connection is closed */
 
-/* It has closed its connection, so that it ends soon, or must be made to.  How it ended. */
+/* The agent has closed its connection: waits for it, and kills it if it does not end soon.  Returns
+ * its wait status. */
 static int wait_for_agent(struct launcher_agent *agent)
 {
     const struct timespec pause = {0, 2000000};
@@ -43,7 +44,7 @@ static int wait_for_agent(struct launcher_agent *agent)
     return status;
 }
 
-/* Whether that child of ours has brought an agent elsewhere on its way. */
+/* Whether the child starts an agent on another host. */
 static bool is_launching(const void *context, pid_t pid)
 {
     const struct agents *agents = context;
@@ -51,7 +52,7 @@ static bool is_launching(const void *context, pid_t pid)
     return agents->start && remote_start_owns(agents->start, pid);
 }
 
-/* Counts those that are not. */
+/* Counts processes that are not copies. */
 static bool is_no_copy(const void *context, pid_t pid)
 {
     int *const *others = context;
@@ -62,8 +63,8 @@ static bool is_no_copy(const void *context, pid_t pid)
     return true;
 }
 
-/* Nothing that the agent started may outlive it. */
-static void kill_what_is_left(const struct agents *agents)
+/* No process that the agent started may outlive it. */
+static void kill_leftovers(const struct agents *agents)
 {
     const struct timespec pause = {0, 2000000};
 
@@ -72,8 +73,8 @@ static void kill_what_is_left(const struct agents *agents)
     process_reap_strangers(is_launching, agents);
 }
 
-/* The program has ended well: what it left behind is the user's, and only copies of it are not. One
- * that is not a copy yet, as it was just being made, ends by itself. */
+/* The program has ended well: its remaining processes are left alone, except copies of it.  One
+ * that is just being made, and is not recognisable as a copy yet, ends by itself. */
 static void kill_copies(const struct agents *agents)
 {
     const struct timespec pause = {0, 2000000};
@@ -89,7 +90,7 @@ static void kill_copies(const struct agents *agents)
     } while (killed > 0 || (others > 0 && launcher_now_ms() < end));
 }
 
-/* The agent is gone without a word. */
+/* Reports that the agent has died. */
 static void tell_lost(struct launcher_agent *agent, int wait_status)
 {
     bool killed = WIFSIGNALED(wait_status), among = agents_has_hosts(agent->all);
@@ -117,7 +118,7 @@ static void on_line_ended(struct launcher_agent *agent, enum net_end end, const 
     if (agents->leftovers == LEFTOVERS_COPIES_DIE)
         kill_copies(agents);
     else if (agents->leftovers == LEFTOVERS_DIE)
-        kill_what_is_left(agents);
+        kill_leftovers(agents);
     if (life_is_over(&agents->common->life))
         agent->pid = 0;
     else
@@ -131,8 +132,7 @@ bool agents_start_own(struct launcher_agent *agent)
     struct agents *agents = agent->all;
     struct common *common = agents->common;
     char failure[PATH_MAX + 128];
-    /* So that the directory stays locked until nothing of the job is left, whatever becomes of us.
-     */
+    /* Keeps the directory locked until no process of the job is left, even if bsprun dies. */
     int hold = common->saved.store ? store_lock(common->saved.store) : -1;
     int fd = start_agent(common->signals, hold, agents_has_hosts(agents), &agent->pid, failure,
                          sizeof failure);
@@ -146,7 +146,7 @@ bool agents_start_own(struct launcher_agent *agent)
         notices_say(&common->notices, "cannot talk to the node agent: %s", strerror(-error));
         close(fd);
         wait_for_agent(agent);
-        kill_what_is_left(agents);
+        kill_leftovers(agents);
         return false;
     }
     return true;

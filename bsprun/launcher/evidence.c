@@ -1,9 +1,9 @@
-/* evidence.c - what bsprun sees of failures; see evidence.h. */
+/* evidence.c - bsprun's observations of failures; see evidence.h. */
 #include "bsprun/launcher/evidence.h"
 
 #include <string.h>
 
-#define SLEPT_MS 1000u /* clocks may drift, and be read one after the other */
+#define SLEPT_MS 1000u /* tolerance for drift, and for clocks read one after the other */
 
 static uint64_t between(uint64_t from_ms, uint64_t to_ms)
 {
@@ -36,8 +36,8 @@ void evidence_watch(struct evidence *evidence, double hosts, double processes,
 enum estimate_kind evidence_kind(const struct evidence *evidence, enum evidence_loss how,
                                  uint64_t silence_ms, uint64_t bound_ms, struct evidence_time now)
 {
-    bool slept = evidence->woke_ms > 0 &&
-                 between(evidence->woke_ms, now.monotonic_ms) <= 2 * bound_ms;
+    bool slept =
+        evidence->woke_ms > 0 && between(evidence->woke_ms, now.monotonic_ms) <= 2 * bound_ms;
 
     switch (how) {
     case EVIDENCE_RANK_DIED:
@@ -46,10 +46,10 @@ enum estimate_kind evidence_kind(const struct evidence *evidence, enum evidence_
         return ESTIMATE_SPLIT;
     case EVIDENCE_AGENT_ENDED:
         if (bound_ms == 0)
-            return ESTIMATE_PROCESS; /* of this host, which lives */
+            return ESTIMATE_PROCESS; /* on this host, which is alive */
         if (slept)
             return ESTIMATE_SPLIT;
-        /* A kernel that answers late is that of a host that was started anew. */
+        /* A late answer of the kernel means that the host was rebooted. */
         return 2 * silence_ms < bound_ms ? ESTIMATE_PROCESS : ESTIMATE_HOST;
     default:
         return slept ? ESTIMATE_SPLIT : ESTIMATE_HOST;
@@ -60,8 +60,7 @@ bool evidence_fault(struct evidence *evidence, enum estimate_kind kind, uint64_t
                     uint64_t together_ms, struct evidence_time now)
 {
     uint64_t last = evidence->counted_ms[kind];
-    bool again = last > 0 && between(last, now.monotonic_ms) <= together_ms &&
-                 evidence->recovering;
+    bool again = last > 0 && between(last, now.monotonic_ms) <= together_ms && evidence->recovering;
 
     evidence->kind = kind;
     if (!evidence->recovering)
@@ -111,24 +110,25 @@ void evidence_elect(struct evidence *evidence, uint32_t term, struct evidence_ti
         evidence->recovering ? (double)between(evidence->ceased_ms, now.monotonic_ms) / 1e3 : 0;
 }
 
-bool evidence_take(struct evidence *evidence, uint32_t term, struct wire_real_list numbers,
-                   uint64_t interval_ns, uint32_t why)
+bool evidence_take(struct evidence *evidence, uint32_t term, const struct wire_learned *learned)
 {
     double values[ESTIMATE_NUMBERS];
-    uint32_t count = numbers.count < ESTIMATE_NUMBERS ? numbers.count : ESTIMATE_NUMBERS;
+    uint32_t count = learned->estimate.count;
     struct estimate told;
 
+    if (count > ESTIMATE_NUMBERS)
+        count = ESTIMATE_NUMBERS;
     for (uint32_t i = 0; i < count; i++)
-        values[i] = numbers.items[i].value;
-    if (term != evidence->handed_term || why >= WIRE_WHY_COUNT ||
+        values[i] = learned->estimate.items[i].value;
+    if (term != evidence->handed_term || learned->why >= WIRE_WHY_COUNT ||
         estimate_from_numbers(&told, values, count) != 0)
         return false;
     evidence->estimate = told;
-    evidence->interval_ns = interval_ns;
-    evidence->why = why;
+    evidence->interval_ns = learned->interval_ns;
+    evidence->why = learned->why;
     evidence->told = true;
-    /* What was handed over with the election is in it, and so is the time up to now.  A failure that
-     * was seen since is not: the next one is told of it. */
+    /* The estimate includes what was passed with the election, and the time up to now, but not
+     * failures observed since: those go to the next Processor Zero. */
     for (uint32_t i = 0; i < ESTIMATE_KINDS; i++) {
         evidence->seen.failures[i] -= evidence->handed[i];
         evidence->handed[i] = 0;

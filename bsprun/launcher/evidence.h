@@ -1,13 +1,13 @@
-/* evidence.h - what bsprun sees of failures, for Processor Zero of the next term.
+/* evidence.h - bsprun's observations of failures, for Processor Zero of the next term.
  *
- * Processor Zero learns while its term lasts and tells bsprun now and then what it has learned.  The
- * failure that ends a term is seen by bsprun, for Processor Zero may be gone with it.  What bsprun has
- * seen since the newest word of Processor Zero goes with the next election; until Processor Zero of
- * that term has spoken, it is kept, and told again.
+ * Processor Zero makes estimates during its term and reports them to bsprun from time to time.
+ * bsprun observes the failure that ends a term, as Processor Zero may be lost with it.
+ * Observations since the last report of Processor Zero are passed on with the next election; they
+ * are kept, and passed on again, until Processor Zero of that term has reported.
  *
- * Pure: times are given, in milliseconds of CLOCK_MONOTONIC, which stands still while the machine
- * sleeps, and of CLOCK_BOOTTIME, which does not: that is how a sleep is noticed.  No other clock
- * counts, so clocks that are set do no harm.
+ * Pure: times are arguments, in milliseconds of CLOCK_MONOTONIC, which stops while the machine is
+ * suspended, and of CLOCK_BOOTTIME, which does not: the difference reveals a suspension.  Setting
+ * the clock does no harm.
  */
 #ifndef BSPRUN_EVIDENCE_H
 #define BSPRUN_EVIDENCE_H
@@ -21,10 +21,10 @@
 /* How a host or an agent was lost. */
 enum evidence_loss {
     EVIDENCE_RANK_DIED,   /* a process, by a signal */
-    EVIDENCE_AGENT_ENDED, /* an agent; its kernel closed the connection, or it is of this host */
-    EVIDENCE_CUT,         /* the way to it, or it, does not answer any more */
-    EVIDENCE_SILENT,      /* nothing was heard of it for the heartbeat */
-    EVIDENCE_LINK,        /* two that both answer do not hear each other, or one does not hear us */
+    EVIDENCE_AGENT_ENDED, /* an agent; its kernel closed the connection, or it is on this host */
+    EVIDENCE_CUT,         /* the host, or the network to it, no longer answers */
+    EVIDENCE_SILENT,      /* silent for the heartbeat */
+    EVIDENCE_LINK, /* two hosts that answer do not hear each other, or one does not hear bsprun */
 };
 
 struct evidence_time {
@@ -32,46 +32,48 @@ struct evidence_time {
 };
 
 struct evidence {
-    struct estimate estimate; /* the newest that Processor Zero has told, or what was known before */
+    struct estimate estimate; /* the last one of Processor Zero, or the prior */
     struct coord_seen seen;   /* since then */
-    uint32_t handed[ESTIMATE_KINDS]; /* of the failures in it, with the election of: */
-    uint32_t handed_term;            /* 0: none is on its way */
-    uint64_t interval_ns;            /* in force; WIRE_NEVER */
-    uint32_t why;                    /* enum wire_why */
-    bool told;                       /* Processor Zero has said so */
+    uint32_t
+        handed[ESTIMATE_KINDS]; /* failures in `seen` that were passed on with the election of */
+    uint32_t handed_term;       /* this term; 0: none */
+    uint64_t interval_ns;       /* in force; WIRE_NEVER */
+    uint32_t why;               /* enum wire_why */
+    bool told;                  /* reported by Processor Zero */
 
     struct evidence_time watched;
-    uint64_t woke_ms;                       /* when a sleep of this machine was noticed; 0: never */
-    uint64_t counted_ms[ESTIMATE_KINDS];    /* when one of the kind was counted last; 0: never */
-    bool recovering;                        /* the processes do not run, by a failure: */
+    uint64_t woke_ms; /* when a suspension of this machine was noticed; 0: never */
+    uint64_t counted_ms[ESTIMATE_KINDS]; /* when one of the kind was last counted; 0: never */
+    bool recovering;                     /* a failure has stopped the processes: */
     enum estimate_kind kind;
-    uint64_t ceased_ms; /* since when, the silence before it was noticed included */
+    uint64_t ceased_ms; /* since when, including the silence before it was noticed */
 };
 
 void evidence_begin(struct evidence *evidence, const struct estimate *prior,
                     struct evidence_time now);
 
-/* Until now there were so many hosts and running processes. */
+/* Adds the time up to now of so many hosts and running processes. */
 void evidence_watch(struct evidence *evidence, double hosts, double processes,
                     struct evidence_time now);
 
-/* What kind of failure that is.  silence_ms: since the last word of it; bound_ms: the heartbeat.  What
- * happens to other hosts soon after this one slept is its own doing: they were cut off. */
+/* The kind of a failure.  silence_ms: since its last message; bound_ms: the heartbeat.  Failures of
+ * other hosts soon after a suspension of this one are caused by that: they were cut off. */
 enum estimate_kind evidence_kind(const struct evidence *evidence, enum evidence_loss how,
                                  uint64_t silence_ms, uint64_t bound_ms, struct evidence_time now);
 
-/* A failure, noticed now.  Failures of a kind within together_ms are one, and so are those of hosts
- * that are cut off and of agents that end by it: false, it does not count, but the recovery is from it. */
+/* Adds a failure noticed now.  Failures of a kind within together_ms count as one, as do those of
+ * hosts that are cut off and of agents that end because of it: false, it does not count, but the
+ * recovery is from it. */
 bool evidence_fault(struct evidence *evidence, enum estimate_kind kind, uint64_t silence_ms,
                     uint64_t together_ms, struct evidence_time now);
 
-/* The newest failure of that kind was of the other.  False: it was told already, or there was none. */
+/* Changes the kind of the newest failure.  False: it was reported already, or there was none. */
 bool evidence_change(struct evidence *evidence, enum estimate_kind from, enum estimate_kind to);
 
-/* The processes run (again). */
+/* The processes run, again or for the first time. */
 void evidence_running(struct evidence *evidence);
 
-/* Fills what ELECT of that term says of it; the lists are in `room` until the next call. */
+/* Fills in the fields of ELECT of that term; the lists are in `room` until the next call. */
 struct evidence_room {
     struct wire_real numbers[ESTIMATE_NUMBERS];
     uint64_t failures[ESTIMATE_KINDS];
@@ -79,11 +81,10 @@ struct evidence_room {
 void evidence_elect(struct evidence *evidence, uint32_t term, struct evidence_time now,
                     struct evidence_room *room, struct wire_elect *elect);
 
-/* Processor Zero of that term has told this.  False: it makes no sense, or there is none. */
-bool evidence_take(struct evidence *evidence, uint32_t term, struct wire_real_list numbers,
-                   uint64_t interval_ns, uint32_t why);
+/* Takes a report of Processor Zero of that term.  False: it is invalid or empty. */
+bool evidence_take(struct evidence *evidence, uint32_t term, const struct wire_learned *learned);
 
-/* All that is known. */
+/* The estimate with all observations. */
 struct estimate evidence_estimate(const struct evidence *evidence);
 
 #endif

@@ -1,4 +1,4 @@
-/* input.c - what process 0 is given to read; see input.h. */
+/* input.c - the input of process 0; see input.h. */
 #include "bsprun/launcher/input.h"
 
 #include <errno.h>
@@ -118,8 +118,8 @@ bool input_taken(struct input *input, uint64_t position)
     }
     if (position < input->kept_from)
         return false;
-    if (position > input->log.end) { /* bsprun itself was restarted: its own input is new */
-        /* Of what was given before, if anything was, nobody has made a digest. */
+    if (position > input->log.end) { /* bsprun was restarted, with new input */
+        /* There is no digest of input that was sent before. */
         input->skipped = input->log.end == 0 ? BSPZ_DIGEST_NOTHING : BSPZ_DIGEST_UNKNOWN;
         input->expected = input->log.end == 0 ? input->expected : BSPZ_DIGEST_UNKNOWN;
         input->skip += position - input->log.end;
@@ -153,12 +153,11 @@ static void drop_mark(struct input *input, uint32_t index)
             (input->mark_count - index) * sizeof *input->marks);
 }
 
-void input_mark(struct input *input, struct coord_name name, uint64_t position)
+void input_mark(struct input *input, struct bspz_snapshot_name name, uint64_t position)
 {
     uint32_t index = 0;
 
-    if (input->mark_count ==
-        INPUT_MARKS_MAX) { /* one that did not become a snapshot, or the oldest */
+    if (input->mark_count == INPUT_MARKS_MAX) { /* drops a failed snapshot's, or the oldest */
         while (index < input->mark_count && input->marks[index].committed)
             index++;
         drop_mark(input, index < input->mark_count ? index : 0);
@@ -166,13 +165,13 @@ void input_mark(struct input *input, struct coord_name name, uint64_t position)
     input->marks[input->mark_count++] = (struct input_mark){name, position, false};
 }
 
-/* Where more snapshots are kept than there are marks, nothing is forgotten. */
-void input_commit(struct input *input, struct coord_name name)
+/* If more snapshots are retained than there are marks, nothing is dropped. */
+void input_commit(struct input *input, struct bspz_snapshot_name name)
 {
     uint32_t newer = 0;
 
     for (uint32_t i = 0; i < input->mark_count; i++)
-        if (coord_name_same(input->marks[i].name, name))
+        if (bspz_snapshot_same(input->marks[i].name, name))
             input->marks[i].committed = true;
     for (uint32_t i = input->mark_count; i-- > 0;) {
         if (!input->marks[i].committed || ++newer != input->keep)

@@ -1,11 +1,11 @@
-/* job_history.c - what earlier jobs saw, for this one, and what this one sees, for later ones.
+/* job_history.c - the history of failures: from earlier jobs for this one, and from this one for
+ * later ones.
  *
- * Happy path: the history is read before the job begins -> it is the prior of the estimates.  What
- * is new is appended when a host is lost, every now and then with a snapshot, and at the end; by a
- * thread, as the home directory may be slow, or gone.
+ * Happy path: the history is read before the job begins -> it is the prior of the estimates.  New
+ * observations are appended when a host is lost, from time to time with a snapshot, and at the end;
+ * by a thread, as the home directory may be slow or unavailable.
  *
- * What can fail: whatever can be wrong with a file (history_file.c): one line, and the job goes on
- * without.
+ * What can fail: access to the file (history_file.c): one line, and the job goes on without.
  */
 #include "bsprun/launcher/job_history.h"
 
@@ -18,9 +18,10 @@
 
 #include "bsprun/status/learned_text.h"
 
-#define NAMED_MOST 16u     /* hosts whose lives are told one by one */
-#define EVERY_MS   600000u /* what was seen since then is told with a snapshot */
-#define LITTLE     86400.0 /* seconds without a failure say nothing unless there are more */
+#define NAMED_MOST 16u     /* hosts whose lives are recorded individually */
+#define EVERY_MS   600000u /* least time between records with snapshots */
+#define WAIT_MS    2000u   /* for the file system of the history, before the job begins */
+#define LITTLE     86400.0 /* seconds without a failure that are too few to record */
 
 _Static_assert((int)HISTORY_HOST == (int)ESTIMATE_HOST &&
                    (int)HISTORY_PROCESS == (int)ESTIMATE_PROCESS &&
@@ -55,8 +56,7 @@ static void guess(struct estimate_cost *cost, const struct history_cost *before)
         estimate_guess(cost, before->seconds);
 }
 
-/* A preemption that a snapshot was taken before has cost no work; it is told, and does not count.
- */
+/* A preemption after a snapshot has cost no work; it is recorded, but does not count. */
 static void take_prior(const struct history_site *site, struct estimate *prior)
 {
     for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++) {
@@ -98,7 +98,7 @@ static void read_prior(struct job_history *own, struct estimate *prior)
             notices_say(&common->notices, "%s", why);
         return;
     }
-    if (history_load(own->path, &history, why, sizeof why) != 0) {
+    if (history_load_within(WAIT_MS, own->path, &history, why, sizeof why) != 0) {
         notices_say(&common->notices, "%s", why);
         return;
     }
@@ -148,7 +148,7 @@ static void add(struct job_history *own, struct history_record record)
     snprintf(record.site, sizeof record.site, "%s", own->site);
     length = history_print(&record, line);
     if (own->size + length > sizeof own->lines)
-        return; /* nobody takes them: the file system hangs */
+        return; /* the writer is stuck: the file system hangs */
     memcpy(own->lines + own->size, line, length);
     own->size += length;
 }
@@ -169,7 +169,7 @@ static void tell_life(struct job_history *history, const struct launcher_agent *
     *since = ended ? 0 : now;
 }
 
-/* Of those that live on. */
+/* Records the lives of hosts that are still up. */
 static void tell_lives(struct job_history *history)
 {
     const struct agents *agents = history->agents;
@@ -192,7 +192,7 @@ static void tell_lives(struct job_history *history)
         add(history, all);
 }
 
-/* Of the other kinds: what has been watched since the last time. */
+/* Records the other kinds: the exposure since the last time. */
 static void tell_rates(struct job_history *history, const struct estimate *now)
 {
     const struct estimate *before = &history->told;
@@ -241,7 +241,7 @@ static void on_written(uv_work_t *work, int status)
     if (status == 0 && own->failed && !life_is_said(&own->common->life))
         notices_say(&own->common->notices, "%s", own->why);
     if (own->failed)
-        own->state = JOB_HISTORY_OFF; /* what comes later would lack what came before */
+        own->state = JOB_HISTORY_OFF; /* later records would be incomplete */
     write_more(own);
 }
 
@@ -301,7 +301,7 @@ void job_history_running(struct job_history *history)
 void job_history_lost(struct job_history *history, const struct launcher_agent *agent,
                       enum estimate_kind kind)
 {
-    /* What was a failure of the agent is none of its host. */
+    /* A failure of the agent is not a failure of its host. */
     if (agent && kind != ESTIMATE_PROCESS)
         tell_life(history, agent, true, kind);
     flush(history);

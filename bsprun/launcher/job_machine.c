@@ -1,11 +1,11 @@
-/* job_machine.c - what happens to a job, term after term; see job_machine.h.
+/* job_machine.c - the terms of a job; see job_machine.h.
  *
  * Happy path: START_AGENT -> AGENT_UP of all, REGISTERED -> ELECT -> COMMITTED, ... -> CLOSING ->
  * ENDED -> RECORD_FINISH -> EXIT.
  *
- * What can fail: a fault ends a term (TERM_OVER, or a host is lost): START_AGENT for what is to be
- * replaced -> AGENT_UP -> ELECT of the next term -> CHOSEN -> RECORD_TERM -> TERM_RECORDED.  Too
- * many faults, no host left, the user's wish: EXIT.
+ * What can fail: a fault ends a term (TERM_OVER, or a host is lost): START_AGENT for replacements
+ * -> AGENT_UP -> ELECT of the next term -> CHOSEN -> RECORD_TERM -> TERM_RECORDED.  Too many
+ * faults, no host left, the user's request: EXIT.
  */
 #include "bsprun/launcher/job_machine_inside.h"
 
@@ -13,8 +13,7 @@
 
 /* ---- Terms -------------------------------------------------------------------------------- */
 
-/* Processor Zero: where it was, if that agent lives; else, of those that do, the one that came
- * first. */
+/* Elects Processor Zero: the same host, if its agent lives; else the agent that came up first. */
 static uint32_t pick_zero(const struct job_machine *machine)
 {
     const struct machine_host *host = machine_find(machine, machine->zero), *first = NULL;
@@ -63,7 +62,7 @@ static void take_recorded(struct job_machine *machine, const struct job_event *e
 {
     if (event->error == 0) {
         coord_lineage_add(&machine->config.lineage, event->term, event->name);
-        machine->config.wanted = COORD_NEVER; /* from now on the lineage says it */
+        machine->config.wanted = COORD_NEVER; /* from now on determined by the lineage */
     }
     if (event->term != machine->term || machine->state != JOB_MACHINE_RUNNING) {
         effects->dropped = true;
@@ -76,7 +75,7 @@ static void take_recorded(struct job_machine *machine, const struct job_event *e
     }
 }
 
-/* Whether the event comes from the present term, or from an agent that was in none when its program
+/* Whether the event is of the present term, or of an agent that was in none when its program
  * ended. */
 static bool is_present(const struct job_machine *machine, const struct job_event *event)
 {
@@ -85,7 +84,7 @@ static bool is_present(const struct job_machine *machine, const struct job_event
     return machine->state == JOB_MACHINE_RUNNING && event->term == machine->term;
 }
 
-/* What Processor Zero of the present term says. */
+/* Handles events from Processor Zero of the present term. */
 static void take_of_term(struct job_machine *machine, const struct job_event *event,
                          struct job_effects *effects)
 {
@@ -153,7 +152,7 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         break;
     case JOB_EVENT_STOP:
     case JOB_EVENT_SAVE:
-        machine_take_wish(machine, event, effects);
+        machine_take_request(machine, event, effects);
         break;
     case JOB_EVENT_FINISH_RECORDED:
         if (machine->state == JOB_MACHINE_FINISHING)

@@ -1,4 +1,4 @@
-/* job_machine_end.c - how a job ends: by itself, as the user asks, or for the last fault; see
+/* job_machine_end.c - how a job ends: by itself, by the user's request, or by the last fault; see
  * job_machine_inside.h. */
 #include "bsprun/launcher/job_machine_inside.h"
 
@@ -41,12 +41,12 @@ void machine_take_ended(struct job_machine *machine, const struct job_event *eve
     machine->outcome.text = "";
     machine->outcome.again = something_saved(machine);
     if (machine->state == JOB_MACHINE_GATHERING) {
-        machine_leave(machine, effects); /* nothing has begun that could be recorded */
+        machine_leave(machine, effects); /* nothing to record has begun */
     } else if (event->outcome.cause == WIRE_CAUSE_NOTHING_SAVED && machine->fault.repeats > 0) {
-        machine_give_up(machine, effects); /* the fault is what the user wants to know of */
+        machine_give_up(machine, effects); /* the fault is the cause to report */
     } else if (event->outcome.cause == WIRE_CAUSE_STOPPED && machine->save_asked &&
                something_saved(machine)) {
-        machine_give_up(machine, effects); /* Processor Zero had not yet seen what there is */
+        machine_give_up(machine, effects); /* Processor Zero did not know the snapshots yet */
     } else if (event->outcome.cause == WIRE_CAUSE_NONE && machine->config.snapshots) {
         machine->outcome.again = false;
         machine_move(machine, JOB_MACHINE_FINISHING);
@@ -56,7 +56,7 @@ void machine_take_ended(struct job_machine *machine, const struct job_event *eve
     }
 }
 
-/* Where the program runs by itself, before its first term, its agent ends it. */
+/* Before the first term the program runs by itself, and its agent ends it. */
 static bool runs_alone(const struct job_machine *machine)
 {
     const struct machine_host *host = machine_find(machine, machine->program);
@@ -64,9 +64,9 @@ static bool runs_alone(const struct job_machine *machine)
            host && host->state == HOST_UP;
 }
 
-/* What the user asks for is Processor Zero's to decide, if there is one. */
-void machine_take_wish(struct job_machine *machine, const struct job_event *event,
-                       struct job_effects *effects)
+/* Requests of the user are passed to Processor Zero, if there is one. */
+void machine_take_request(struct job_machine *machine, const struct job_event *event,
+                          struct job_effects *effects)
 {
     bool stop = event->kind == JOB_EVENT_STOP, ends = stop || event->stop;
     if (ends && machine->signal == 0)
@@ -76,7 +76,7 @@ void machine_take_wish(struct job_machine *machine, const struct job_event *even
     if (runs_alone(machine)) {
         struct job_effect *effect = ends ? machine_add(machine, effects, JOB_EFFECT_STOP) : NULL;
         if (effect) {
-            effect->how = stop ? event->how : WIRE_STOP_SIGNAL; /* there is nothing to save */
+            effect->how = stop ? event->how : WIRE_STOP_SIGNAL; /* nothing can be saved */
             effect->signal = event->signal;
         }
     } else if (machine->state == JOB_MACHINE_GATHERING) {

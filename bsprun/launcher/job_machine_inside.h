@@ -1,18 +1,18 @@
-/* job_machine_inside.h - what the job machine knows, shared by its files, of which each calls only
- * what stands below it:
+/* job_machine_inside.h - the state of the job machine, shared by its files; each calls only
+ * functions of those below it:
  *
  *   job_machine.c         events; terms
- *   job_machine_links.c   a host failure, or a link failure?
+ *   job_machine_links.c   distinguishes host failures from link failures
  *   job_machine_faults.c  hosts that are lost and replaced; faults that end a term
  *   job_machine_end.c     the end of the job
- *   job_machine_state.c   states, effects, what others may see
+ *   job_machine_state.c   states, effects, enquiry functions
  */
 #ifndef BSPRUN_JOB_MACHINE_INSIDE_H
 #define BSPRUN_JOB_MACHINE_INSIDE_H
 
 #include "bsprun/launcher/job_machine.h"
 
-#define STARTS_MAX 3u /* of an agent in a row without success */
+#define STARTS_MAX 3u /* consecutive failed starts of an agent */
 
 enum host_state {
     HOST_UNUSED, /* a spare */
@@ -26,13 +26,13 @@ struct machine_host {
     uint32_t id;
     enum host_state state;
     uint32_t starts;
-    uint32_t since; /* up: lower for whoever came earlier */
-    /* Lost while bsp_end was agreed upon: to be replaced should the term be rolled back all the
-     * same; usable: by another agent there. */
+    uint32_t since; /* up: lower for agents that came up earlier */
+    /* Lost during the agreement on bsp_end: to be replaced if the term is rolled back nevertheless;
+     * usable: by another agent there. */
     bool unreplaced, usable;
 };
 
-/* Hosts that do not hear each other. */
+/* Pairs of hosts that do not hear each other. */
 #define LINKS_MAX 64u
 struct machine_links {
     uint32_t count;
@@ -41,11 +41,11 @@ struct machine_links {
     } items[LINKS_MAX];
 };
 
-/* What there is to decide when all have answered. */
+/* The decision pending until all have answered. */
 struct machine_roll {
     bool called, blamed;
     struct job_event
-        loss;      /* TERM_OVER or ENDED, by which Processor Zero has said that a host is lost */
+        loss;      /* TERM_OVER or ENDED, by which Processor Zero has reported a host lost */
     uint32_t deaf; /* it does not hear bsprun; JOB_NO_HOST */
     struct machine_links lost;
 };
@@ -55,21 +55,21 @@ struct job_machine {
     enum job_machine_state state;
     struct machine_host *hosts;
     uint64_t fence_until_ms;
-    bool fenced; /* a timer is set for that */
+    bool fenced; /* the timer is set for the fence */
     uint32_t term;
     bool elected;     /* there was a term */
     uint32_t program; /* host id: where a new job begins the program */
     uint32_t zero;    /* host id; before the first term: the same */
-    uint32_t came;    /* agents, so far */
-    bool registered;  /* process 0 has */
+    uint32_t came;    /* number of agents that have come up */
+    bool registered;  /* process 0 has registered */
     bool restores;    /* the next term, and the present one */
     bool closed;      /* nothing is rolled back any more */
-    struct coord_name committed;
-    struct coord_name avoid[COORD_AVOID_MAX];
+    struct bspz_snapshot_name committed;
+    struct bspz_snapshot_name avoid[COORD_AVOID_MAX];
     uint32_t avoid_count;
     struct job_fault fault;
     struct machine_roll roll;
-    struct machine_links lost_before; /* in which term, since the newest commit */
+    struct machine_links lost_before; /* by term, since the newest commit */
     uint32_t lost_before_term;
     bool stop_asked, save_asked;
     uint32_t signal;
@@ -78,28 +78,28 @@ struct job_machine {
 
 /* ---- job_machine_state.c ---- */
 
-/* One more effect, for Processor Zero and the present term until the caller says otherwise. */
+/* Adds an effect, by default for Processor Zero and the present term. */
 struct job_effect *machine_add(struct job_machine *machine, struct job_effects *effects,
                                enum job_effect_kind kind);
 void machine_move(struct job_machine *machine, enum job_machine_state to);
 struct machine_host *machine_find(const struct job_machine *machine, uint32_t id);
-/* What holds between two events, whatever they were; `effects` are those of the last one. */
+/* Checks the invariants between events; `effects` are those of the last one. */
 void machine_check(const struct job_machine *machine, const struct job_effects *effects);
-/* How many hosts are in that state. */
+/* The number of hosts in that state. */
 uint32_t machine_count(const struct job_machine *machine, enum host_state state);
 
 /* ---- job_machine_faults.c ---- */
 
 struct coord_outcome machine_host_lost(void);
-/* The present term is over: the next one, unless that is not wanted or pointless. */
+/* The present term is over: begins the next one, unless that is not wanted or pointless. */
 void machine_recover(struct job_machine *machine, const struct coord_outcome *outcome,
                      struct job_effects *effects);
-/* The job ends of a lost host. */
+/* Ends the job because of a lost host. */
 void machine_end_of_loss(struct job_machine *machine, struct job_effects *effects);
-/* The job goes on without that host, or with a spare instead. */
+/* Excludes a host from the job; a spare may replace it. */
 void machine_dismiss(struct job_machine *machine, uint32_t host, struct job_effects *effects);
-/* Of the hosts that are yet to be replaced as many as a step has room for: until they have come,
- * others will follow. */
+/* Replaces hosts that are still to be replaced, as many as a step has room for; others follow when
+ * these have come up. */
 void machine_replace_late(struct job_machine *machine, struct job_effects *effects);
 void machine_take_agent_lost(struct job_machine *machine, const struct job_event *event,
                              struct job_effects *effects);
@@ -107,20 +107,20 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
 /* ---- job_machine_end.c ---- */
 
 void machine_leave(struct job_machine *machine, struct job_effects *effects);
-/* Ends the job without Processor Zero, as the user asked or for the last fault. */
+/* Ends the job without Processor Zero, by the user's request or the last fault. */
 void machine_give_up(struct job_machine *machine, struct job_effects *effects);
-/* ENDED: what Processor Zero says, or an agent whose program never began. */
+/* ENDED: from Processor Zero, or from an agent whose program never began. */
 void machine_take_ended(struct job_machine *machine, const struct job_event *event,
                         struct job_effects *effects);
 /* STOP, SAVE. */
-void machine_take_wish(struct job_machine *machine, const struct job_event *event,
-                       struct job_effects *effects);
+void machine_take_request(struct job_machine *machine, const struct job_event *event,
+                          struct job_effects *effects);
 
 /* ---- job_machine_links.c ---- */
 
 void machine_take_link_lost(struct job_machine *machine, const struct job_event *event,
                             struct job_effects *effects);
-/* TERM_OVER or ENDED of Processor Zero, for a host that it has lost. */
+/* TERM_OVER or ENDED of Processor Zero because of a host that it has lost. */
 void machine_take_loss(struct job_machine *machine, const struct job_event *event,
                        struct job_effects *effects);
 void machine_take_roll(struct job_machine *machine, struct job_effects *effects);

@@ -1,9 +1,9 @@
-/* job_machine_links.c - tells a host failure from a link failure.
+/* job_machine_links.c - distinguishes host failures from link failures.
  *
- * Happy path: nobody says so.
+ * Happy path: no loss is reported.
  *
- * What can fail: LINK_LOST, or what Processor Zero says of a lost host -> CALL -> an agent is lost
- * meanwhile, which is dealt with as such; or ROLL: all are there, and decide() finds who is to
+ * What can fail: LINK_LOST, or Processor Zero's report of a lost host -> CALL -> an agent is lost
+ * meanwhile, which is handled as such; or ROLL: all have answered, and decide() finds the host to
  * blame.
  */
 #include "bsprun/launcher/job_machine_inside.h"
@@ -40,7 +40,7 @@ static void note_link(struct machine_links *links, uint32_t host, uint32_t peer)
     links->items[links->count++].peer = peer;
 }
 
-/* How many a host does not hear, or is not heard by. */
+/* The number of lost links of a host. */
 static uint32_t count_of(const struct machine_links *links, uint32_t host)
 {
     uint32_t found = 0;
@@ -49,7 +49,7 @@ static uint32_t count_of(const struct machine_links *links, uint32_t host)
     return found;
 }
 
-/* Links of a host that was lost are not to blame. */
+/* Drops the links of lost hosts, which are not to blame. */
 static void drop_gone(const struct job_machine *machine, struct machine_links *links)
 {
     uint32_t kept = 0;
@@ -61,7 +61,7 @@ static void drop_gone(const struct job_machine *machine, struct machine_links *l
 
 /* ---- The decision ------------------------------------------------------------------------- */
 
-/* The term before has lost a link of one of these hosts, too. */
+/* Whether the previous term has lost a link of one of these hosts, too. */
 static bool is_again(const struct job_machine *machine)
 {
     const struct machine_links *lost = &machine->roll.lost;
@@ -74,9 +74,8 @@ static bool is_again(const struct job_machine *machine)
     return false;
 }
 
-/* Which of the hosts at the ends of lost links the job can do without best; the higher the worse.
- */
-static uint32_t guilt(const struct job_machine *machine, uint32_t host)
+/* A score of a host at an end of lost links: the one with the highest is excluded. */
+static uint32_t exclusion_score(const struct job_machine *machine, uint32_t host)
 {
     uint32_t links = count_of(&machine->roll.lost, host);
     if (links == 0 || !is_up(machine, host))
@@ -90,7 +89,8 @@ static uint32_t pick(const struct job_machine *machine)
 {
     uint32_t picked = 0;
     for (uint32_t i = 1; i < machine->config.host_count; i++)
-        if (guilt(machine, machine->hosts[i].id) >= guilt(machine, machine->hosts[picked].id))
+        if (exclusion_score(machine, machine->hosts[i].id) >=
+            exclusion_score(machine, machine->hosts[picked].id))
             picked = i;
     return machine->hosts[picked].id;
 }
@@ -105,7 +105,7 @@ static void blame(struct job_machine *machine, struct job_effects *effects, uint
     machine->roll.blamed = true;
 }
 
-/* Somebody whom the host does not hear; Processor Zero's, if so. */
+/* A host that this one does not hear; preferably Processor Zero's. */
 static uint32_t peer_of(const struct job_machine *machine, uint32_t host)
 {
     const struct machine_links *lost = &machine->roll.lost;
@@ -116,7 +116,7 @@ static uint32_t peer_of(const struct job_machine *machine, uint32_t host)
     return peer;
 }
 
-/* The job is not rolled back (any more): what comes of it is Processor Zero's to decide. */
+/* The job is not (or no longer) rolled back: Processor Zero decides. */
 static void leave_to_zero(struct job_machine *machine, uint32_t host, uint32_t peer,
                           struct job_effects *effects)
 {
@@ -130,13 +130,13 @@ static void leave_to_zero(struct job_machine *machine, uint32_t host, uint32_t p
 
 static void links_lost(struct job_machine *machine, struct job_effects *effects)
 {
-    /* Where Processor Zero has ended the term, it did so before CLOSED came to it. */
+    /* If Processor Zero has ended the term, it did so before it received CLOSED. */
     bool open = !machine->closed || machine->roll.loss.kind == JOB_EVENT_TERM_OVER;
     bool rolls_back = machine->config.snapshots && open, again = is_again(machine);
     uint32_t host = pick(machine), peer = peer_of(machine, host);
     struct coord_outcome lost = machine_host_lost();
     if (!rolls_back) {
-        uint32_t other = peer_of(machine, machine->zero); /* after bsp_end only that matters */
+        uint32_t other = peer_of(machine, machine->zero); /* after bsp_end only its links matter */
         if (other != JOB_NO_HOST)
             leave_to_zero(machine, other, machine->zero, effects);
         else if (!machine->closed)

@@ -1,26 +1,25 @@
-/* job_machine_state.c - the states of the job machine, what it emits, and what others may see of
- * it.
+/* job_machine_state.c - the states of the job machine, its effects, and enquiry functions.
  */
 #include "bsprun/launcher/job_machine_inside.h"
 
 #include <assert.h>
 
-#define IN(state) (1u << (state))
-static const struct {
-    const char *name;
-    unsigned next;
-} states[JOB_MACHINE_STATE_COUNT] = {
-    [JOB_MACHINE_GATHERING] = {"GATHERING", IN(JOB_MACHINE_RUNNING) | IN(JOB_MACHINE_OVER)},
-    [JOB_MACHINE_RUNNING] = {"RUNNING", IN(JOB_MACHINE_GATHERING) | IN(JOB_MACHINE_FINISHING) |
-                                            IN(JOB_MACHINE_OVER)},
-    [JOB_MACHINE_FINISHING] = {"FINISHING", IN(JOB_MACHINE_OVER)},
+#include "lib/base/states.h"
+
+#define TO BSPZ_STATES_TO
+
+static const struct bspz_states_row rows[JOB_MACHINE_STATE_COUNT] = {
+    [JOB_MACHINE_GATHERING] = {"GATHERING", TO(JOB_MACHINE_RUNNING) | TO(JOB_MACHINE_OVER)},
+    [JOB_MACHINE_RUNNING] = {"RUNNING", TO(JOB_MACHINE_GATHERING) | TO(JOB_MACHINE_FINISHING) |
+                                            TO(JOB_MACHINE_OVER)},
+    [JOB_MACHINE_FINISHING] = {"FINISHING", TO(JOB_MACHINE_OVER)},
     [JOB_MACHINE_OVER] = {"OVER", 0},
 };
+static const struct bspz_states states = {"bsprun's job machine", JOB_MACHINE_STATE_COUNT, rows};
 
 void machine_move(struct job_machine *machine, enum job_machine_state to)
 {
-    assert(states[machine->state].next & IN(to));
-    machine->state = to;
+    machine->state = (enum job_machine_state)bspz_states_move(&states, machine->state, to);
 }
 
 struct job_effect *machine_add(struct job_machine *machine, struct job_effects *effects,
@@ -57,7 +56,7 @@ static void check_host(const struct job_machine *machine, const struct machine_h
     assert(host->starts > 0 || host->state != HOST_STARTING);
     assert(host->since < machine->came || host->state != HOST_UP);
     assert(!host->unreplaced || host->state == HOST_GONE);
-    if (machine->state == JOB_MACHINE_RUNNING) /* a term is of those that were up when it began */
+    if (machine->state == JOB_MACHINE_RUNNING) /* members of a term were up when it began */
         assert(host->state != HOST_STARTING && host->state != HOST_LEAVING);
 }
 
@@ -72,7 +71,7 @@ void machine_check(const struct job_machine *machine, const struct job_effects *
     assert(machine->avoid_count <= COORD_AVOID_MAX);
     assert(machine->state != JOB_MACHINE_RUNNING || !machine->fenced);
     assert(machine->state != JOB_MACHINE_FINISHING || machine->outcome.cause == WIRE_CAUSE_NONE);
-    for (uint32_t i = 0; i < effects->count; i++) /* nobody acts for a job that is over */
+    for (uint32_t i = 0; i < effects->count; i++) /* there are no effects for a job that is over */
         assert((effects->items[i].kind == JOB_EFFECT_EXIT) ==
                (machine->state == JOB_MACHINE_OVER && i + 1 == effects->count));
 }
@@ -81,7 +80,7 @@ void machine_check(const struct job_machine *machine, const struct job_effects *
 
 const char *job_machine_state_name(enum job_machine_state state)
 {
-    return (unsigned)state < JOB_MACHINE_STATE_COUNT ? states[state].name : "unknown";
+    return bspz_states_name(&states, state);
 }
 
 bool job_machine_member(const struct job_machine *machine, uint32_t host)
@@ -125,7 +124,8 @@ const struct coord_lineage *job_machine_lineage(const struct job_machine *machin
     return &machine->config.lineage;
 }
 
-uint32_t job_machine_avoid(const struct job_machine *machine, const struct coord_name **names)
+uint32_t job_machine_avoid(const struct job_machine *machine,
+                           const struct bspz_snapshot_name **names)
 {
     *names = machine->avoid;
     return machine->avoid_count;

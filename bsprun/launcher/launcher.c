@@ -1,8 +1,8 @@
-/* launcher.c - bsprun at work.
+/* launcher.c - runs a job.
  *
  * Happy path: the directory of snapshots is opened, if there is one -> the agents are started ->
- * the job machine decides on what they say (launcher_job.c) -> EXIT -> their connections close ->
- * the job's status is ours.
+ * the job machine handles their messages (launcher_job.c) -> EXIT -> their connections close ->
+ * bsprun exits with the job's status.
  *
  * What can fail: an agent cannot be started or dies (the job goes on with another one from a
  * snapshot, or ends); the user interrupts (STOP or SAVE, then kill).
@@ -21,7 +21,7 @@
 #include "bsprun/verdict.h"
 
 #define STATUS_USAGE         2
-#define JOB_DESCRIPTORS      24 /* what bsprun opens, and no less than what the agent does */
+#define JOB_DESCRIPTORS      24 /* opened by bsprun, and no fewer than by the agent */
 #define PROGRESS_TERMINAL_MS 250u
 #define PROGRESS_PLAIN_MS    1000u
 
@@ -32,7 +32,7 @@ static void on_progress_timer(uv_timer_t *timer)
 
 /* ---- Set-up and end ---- */
 
-/* What there may be no descriptors for.  0 or the error. */
+/* Opens what needs descriptors. 0 or the error. */
 static int open_loop(struct launcher *launcher)
 {
     int error = process_enough_descriptors(JOB_DESCRIPTORS);
@@ -69,7 +69,7 @@ static int find_hosts(struct launcher *launcher, struct options *options)
     return 1;
 }
 
-/* Whether there are snapshots, and which.  0, or a status: said why. */
+/* Opens the directory of snapshots, if any. 0, or a status after a message. */
 static int open_saved(struct launcher *launcher, struct options *options)
 {
     char path[PATH_MAX], error[SAVED_TEXT];
@@ -92,7 +92,7 @@ static int open_saved(struct launcher *launcher, struct options *options)
     return status;
 }
 
-/* Until the loop runs.  0, or a status: said why. */
+/* Prepares everything before the loop. 0, or a status after a message. */
 static int set_up(struct launcher *launcher)
 {
     int error = open_loop(launcher);
@@ -135,21 +135,21 @@ static int run(struct launcher *launcher)
         launcher->common.notices.terminal ? PROGRESS_TERMINAL_MS : PROGRESS_PLAIN_MS;
     int status;
 
-    signal(SIGPIPE, SIG_IGN); /* an agent may be gone before it is told what to do */
+    signal(SIGPIPE, SIG_IGN); /* an agent may exit before its first message */
     status = set_up(launcher);
     if (status)
         return status;
     launcher_catch_signals(launcher);
     if (launcher->common.options->progress)
         uv_timer_start(&launcher->progress_timer, on_progress_timer, interval, interval);
-    launcher_open_status(launcher, launcher_take_wish);
+    launcher_open_status(launcher, launcher_take_request);
     uv_run(&launcher->common.loop, UV_RUN_DEFAULT);
     return launcher->status;
 }
 
 int launcher_run(struct options *options, const struct process_signals *signals)
 {
-    static struct launcher launcher; /* the loop's handles stay until the process ends */
+    static struct launcher launcher; /* static, as the loop's handles live until the process ends */
     struct common *common = &launcher.common;
     int status;
 

@@ -1,10 +1,10 @@
-/* launcher_faults.c - what is said of faults, and of rollbacks.
+/* launcher_faults.c - messages about faults and rollbacks.
  *
  * Happy path: nothing.
  *
- * What can fail: a fault is told together with where the job goes on from; two faults in a row are
- * told one by one; what is wrong between hosts the job machine has found out (job_machine_links.c),
- * and it is put into words here.
+ * What can fail: a fault is reported together with the snapshot of the rollback; two faults in a
+ * row are reported one by one; link failures, which the job machine has found
+ * (job_machine_links.c), are put into words here.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ const char *launcher_last_fault(const struct launcher *launcher)
     return launcher->fault_text ? launcher->fault_text : "a fault";
 }
 
-/* One line for each rollback, once it is known where to; NULL: there was another fault first. */
-void launcher_tell_rollback(struct launcher *launcher, const struct coord_name *from)
+/* One line for each rollback, once its snapshot is known; NULL: another fault came first. */
+void launcher_tell_rollback(struct launcher *launcher, const struct bspz_snapshot_name *from)
 {
     struct job_fault fault = job_machine_fault(launcher->machine);
     char again[64] = "", where[64] = "another fault came before the job went on ";
@@ -41,7 +41,7 @@ void launcher_fault_text(struct launcher *launcher, const char *text)
 {
     bool same = launcher->fault_text && strcmp(launcher->fault_text, text) == 0;
 
-    launcher_tell_rollback(launcher, NULL); /* the one before, if nobody could be told where to */
+    launcher_tell_rollback(launcher, NULL); /* the previous one, if its snapshot was never known */
     launcher->fault_repeats = same ? launcher->fault_repeats + 1 : 1;
     free(launcher->fault_text);
     launcher->fault_text = strdup(text);

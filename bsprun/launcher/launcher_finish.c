@@ -1,10 +1,10 @@
-/* launcher_finish.c - events of the job; and the end of bsprun, when the job is over: the rest of
- * the output, why the job ended, the farewell.
+/* launcher_finish.c - events of the job; and the end of bsprun when the job is over: remaining
+ * output, the cause, dismissal of agents.
  *
- * Happy path: EXIT -> every agent has sent its REPORT -> the output is out -> what there is to say
- * is said -> the agents leave -> nothing is left to do.
+ * Happy path: EXIT -> every agent has sent its REPORT -> all output is written -> the cause is
+ * reported -> the agents leave -> everything is closed.
  *
- * What can fail: a host does not send its REPORT, nobody takes the output, an agent does not leave.
+ * What can fail: a host does not send its REPORT, the output is not read, an agent does not leave.
  */
 #include <signal.h>
 
@@ -14,7 +14,8 @@
 
 /* ---- Reports ---- */
 
-/* Who is still there tells what it has to tell, when the job has come to an end by itself. */
+/* Whether a REPORT of the agent is still expected: if it is connected and the job has ended by
+ * itself. */
 static bool owes_report(const struct launcher *launcher, const struct launcher_agent *agent)
 {
     return launcher->reports_awaited && !agent->reported &&
@@ -42,8 +43,7 @@ static bool has_all_reports(const struct launcher *launcher)
 
 /* ---- The end ---- */
 
-/* Signals are still caught, though no longer a reason to stay: one that comes now is too late to
- * matter. */
+/* Signals are still caught, but their handles no longer keep the loop running. */
 static void wind_up(struct launcher *launcher)
 {
     if (launcher->common.life.state == LIFE_CLOSED)
@@ -62,8 +62,7 @@ static void wind_up(struct launcher *launcher)
     launcher_close_status(launcher);
 }
 
-/* All output comes before anything that is said about the end; then the agents are told to leave.
- */
+/* All output precedes messages about the end; then the agents are told to leave. */
 void launcher_finish(struct launcher *launcher)
 {
     struct wire_message farewell = {.kind = WIRE_EXIT};
@@ -79,7 +78,7 @@ void launcher_finish(struct launcher *launcher)
         return;
     life_move(&launcher->common.life, LIFE_SAID);
     if (launcher->output.closed && launcher->status == 0)
-        launcher->status = 1; /* not all of it has reached the user */
+        launcher->status = 1; /* some output has not reached the user */
     notices_clear(&launcher->common.notices);
     launcher_tell_report(launcher);
     launcher_write_report(launcher);
@@ -89,7 +88,7 @@ void launcher_finish(struct launcher *launcher)
         wind_up(launcher);
 }
 
-/* What cannot go on and of which there is no more to say. */
+/* Ends what is still open without further messages. */
 void launcher_line_ended(void *context)
 {
     struct launcher *launcher = context;
@@ -102,7 +101,7 @@ void launcher_line_ended(void *context)
         wind_up(launcher);
 }
 
-static bool somebody_speaks(const struct launcher *launcher)
+static bool reports_are_arriving(const struct launcher *launcher)
 {
     const struct agents *agents = &launcher->agents;
     uint64_t now = launcher_now_ms();
@@ -119,8 +118,8 @@ static void on_reports_late(uv_timer_t *timer)
     struct launcher *launcher = timer->data;
 
     if (life_is_said(&launcher->common.life)) {
-        agents_cut_lines(&launcher->agents); /* somebody does not leave */
-    } else if (!somebody_speaks(launcher)) {
+        agents_cut_lines(&launcher->agents); /* an agent does not leave */
+    } else if (!reports_are_arriving(launcher)) {
         for (uint32_t i = 0; i < launcher->agents.count; i++)
             if (launcher->agents.items[i].line)
                 launcher_tell_incomplete(launcher, &launcher->agents.items[i]);

@@ -1,10 +1,10 @@
-/* launcher_job.c - the job machine at work: events go in, effects are carried out.
+/* launcher_job.c - runs the job machine: passes in events, carries out effects.
  *
  * Happy path: AGENT_UP -> REGISTERED -> ELECT -> COMMITTED ... -> CLOSING -> CLOSED -> ENDED ->
  * RECORD_FINISH -> EXIT.
  *
- * What can fail: a fault ends a term, and the next one goes on from a snapshot; when no more is
- * to be hoped for, EXIT comes with what the last fault was.
+ * What can fail: a fault ends a term, and the next one begins from a snapshot; when that is no
+ * longer possible, EXIT follows with the last fault.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     uint64_t busy[HOSTS_MAX], speeds[HOSTS_MAX];
     struct evidence_room room;
     uint32_t members = 0;
-    const struct coord_name *names;
+    const struct bspz_snapshot_name *names;
     uint32_t count = job_machine_avoid(launcher->machine, &names);
 
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
@@ -39,7 +39,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
         addresses[members++] = agent->addresses ? agent->addresses : "";
     }
     for (uint32_t i = 0; i < count; i++)
-        avoid[i] = (struct wire_begun){0, names[i].superstep, names[i].term};
+        avoid[i] = (struct wire_begun){.from = names[i]};
     message.elect.elected = effect->host;
     message.elect.hosts = (struct wire_host_list){hosts, members};
     if (agents_has_hosts(&launcher->agents))
@@ -121,9 +121,9 @@ static void leave(struct launcher *launcher, const struct job_effect *effect)
         status = launcher->forced_status;
     else if (outcome.cause == WIRE_CAUSE_HOST_LOST && launcher->agent_status > 0)
         status = launcher->agent_status;
-    if (!life_is_over(&launcher->common.life)) /* else a forced status has ended it before */
+    if (!life_is_over(&launcher->common.life)) /* else a forced status has ended it already */
         launcher_over(launcher, LIFE_OVER, status);
-    learning_end(&launcher->learning, asked && !launcher->wished);
+    learning_end(&launcher->learning, asked && !launcher->end_requested);
 }
 
 static void tell_zero(struct launcher *launcher, const struct job_effect *effect)
@@ -214,7 +214,7 @@ static void handle(struct launcher *launcher, const struct job_event *event)
 void launcher_step(struct launcher *launcher, struct job_event event)
 {
     if (launcher->event_count == LAUNCHER_EVENTS)
-        return; /* cannot be: an effect makes one event at most */
+        return; /* cannot happen: an effect makes at most one event */
     event.now_ms = launcher_now_ms();
     launcher->events[launcher->event_count++] = event;
     if (launcher->handling)
@@ -268,6 +268,6 @@ bool launcher_begin_job(struct launcher *launcher)
     if (saved->restart)
         account_down(&launcher->account, launcher_now_ms());
     if (saved->restart && saved->has_manifest)
-        launcher->committed = (struct coord_name){saved->manifest.superstep, saved->manifest.term};
+        launcher->committed = saved->manifest.name;
     return true;
 }

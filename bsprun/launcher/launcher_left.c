@@ -1,7 +1,7 @@
-/* launcher_left.c - when a job was lost: which snapshot survives, on which hosts, and the command
- * that goes on from it.
+/* launcher_left.c - after the loss of a job: which snapshot survives, on which hosts, and the
+ * command to restart from it.
  *
- * Happy path: all of the newest snapshot is in the directory, or on hosts that are there.
+ * Happy path: the newest snapshot is completely in the directory, or on hosts that are up.
  *
  * What can fail: some of its images are on hosts that were lost; none of it is on this host.
  */
@@ -11,15 +11,14 @@
 
 #include "bsprun/launcher/launcher_inside.h"
 
-#define LACKS_MOST 4u /* that are named */
+#define LACKS_MOST 4u /* most images that are named */
 #define HOLDERS    16u
 
-/* An image that neither the directory nor a host that is there has. */
+/* An image that is neither in the directory nor on a host that is up. */
 struct lack {
     uint32_t pid;
-    uint64_t superstep;
-    uint32_t term;
-    char hosts[256]; /* that had it */
+    struct bspz_snapshot_name name;
+    char hosts[256]; /* hosts that had it */
 };
 
 struct look {
@@ -36,8 +35,8 @@ static bool is_there(const struct launcher *launcher, const char *name)
     return false;
 }
 
-/* The host of the process and those after it, as bsprun/agent/keep.c deals images out.  True: one
- * of them is there. */
+/* The host of the process and those after it, as the agents distribute replicas.  True: one of them
+ * is up. */
 static bool find_holders(const struct launcher *launcher, const struct manifest *manifest,
                          uint32_t pid, char *text, size_t size)
 {
@@ -65,9 +64,8 @@ static void note_lack(void *context, const struct store_fault *fault)
 
     if (look->count == LACKS_MOST || fault->pid < 0)
         return;
-    *lack = (struct lack){(uint32_t)fault->pid, fault->superstep, fault->term, ""};
-    if (store_manifest(look->launcher->common.saved.store, fault->superstep, fault->term, &manifest,
-                       NULL) != 0)
+    *lack = (struct lack){(uint32_t)fault->pid, fault->name, ""};
+    if (store_manifest(look->launcher->common.saved.store, fault->name, &manifest, NULL) != 0)
         return;
     if (lack->pid >= manifest.nprocs ||
         !find_holders(look->launcher, &manifest, lack->pid, lack->hosts, sizeof lack->hosts))
@@ -75,7 +73,7 @@ static void note_lack(void *context, const struct store_fault *fault)
     manifest_free(&manifest);
 }
 
-/* Some images are nowhere now. */
+/* Reports missing images. */
 static void tell_lacks(struct launcher *launcher, const struct look *look,
                        const struct manifest *manifest, const char *at)
 {
@@ -85,17 +83,17 @@ static void tell_lacks(struct launcher *launcher, const struct look *look,
         notices_say(&launcher->common.notices,
                     "the image %llu.%u/%u.img, of process %u, is neither in %s nor on a host that "
                     "is in the job now; it was on host %s",
-                    (unsigned long long)lack->superstep, lack->term, lack->pid, lack->pid,
+                    (unsigned long long)lack->name.superstep, lack->name.term, lack->pid, lack->pid,
                     launcher->common.saved.directory, lack->hosts[0] ? lack->hosts : "(unknown)");
     }
     notices_say(&launcher->common.notices,
                 "the snapshots are kept: bsprun --restart %s%s goes on from superstep %llu when %s "
                 "of these hosts is up and among the hosts of the job (--hosts)",
-                launcher->common.saved.directory, at, (unsigned long long)manifest->superstep,
+                launcher->common.saved.directory, at, (unsigned long long)manifest->name.superstep,
                 look->count > 1 ? "for each image one" : "one");
 }
 
-/* Hosts without a common directory, of which this is none. */
+/* The snapshots are on other hosts, without a common directory. */
 static void tell_elsewhere(struct launcher *launcher)
 {
     char hosts[512] = "";
@@ -138,6 +136,7 @@ void launcher_tell_left(struct launcher *launcher)
         tell_lacks(launcher, &look, &manifest, at);
     else
         notices_say(&launcher->common.notices, "bsprun --restart %s%s goes on from superstep %llu",
-                    launcher->common.saved.directory, at, (unsigned long long)manifest.superstep);
+                    launcher->common.saved.directory, at,
+                    (unsigned long long)manifest.name.superstep);
     manifest_free(&manifest);
 }

@@ -1,9 +1,9 @@
-/* launcher_start.c - what an agent is told to begin with: START.
+/* launcher_start.c - sends START to agents.
  *
- * Happy path: HELLO of an agent -> START as soon as is known what the program may ask for.
+ * Happy path: HELLO of an agent -> START as soon as the possible number of processes is known.
  *
- * What can fail: an agent that replaces another one is told to restore (START with resume), and a
- * directory that has just been restored says what the program was.
+ * What can fail: an agent that replaces another one restores (START with resume), and the program
+ * is taken from the manifest.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
         start->stdio = WIRE_STDIO_PLAIN;
 }
 
-/* What the name stands for here, in this directory, it shall stand for elsewhere. */
+/* Resolves the program's name in this directory, for agents on other hosts. */
 static void name_program(struct launcher *launcher, const struct launcher_agent *agent,
                          struct wire_start *start)
 {
@@ -54,7 +54,7 @@ static void name_program(struct launcher *launcher, const struct launcher_agent 
         start->directory = launcher->working;
 }
 
-/* The program, or what the snapshot says it was. */
+/* Fills in the program, or that of the snapshot. */
 static void fill_program(struct launcher *launcher, const struct launcher_agent *agent,
                          struct wire_start *start)
 {
@@ -75,7 +75,7 @@ static void fill_program(struct launcher *launcher, const struct launcher_agent 
         return;
     }
     if (!restores)
-        return; /* processes are made there of the image of process 0 */
+        return; /* processes there are made from the image of process 0 */
     saved_look(&launcher->common.saved);
     if (!launcher->common.saved.has_manifest)
         return;
@@ -86,7 +86,7 @@ static void fill_program(struct launcher *launcher, const struct launcher_agent 
     start->process_limit = manifest->nprocs;
 }
 
-/* What is left of it for an agent that replaces another one. */
+/* The remaining time limit, for an agent that replaces another one. */
 static uint64_t time_left(struct launcher *launcher)
 {
     uint64_t all = (uint64_t)(launcher->common.options->timeout * 1e9);
@@ -141,6 +141,8 @@ static void start_if_possible(struct launcher *launcher, struct launcher_agent *
 
 void launcher_start_when_possible(struct launcher *launcher)
 {
+    if (life_is_over(&launcher->common.life))
+        return;
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         start_if_possible(launcher, &launcher->agents.items[i]);
 }

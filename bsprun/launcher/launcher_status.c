@@ -1,4 +1,4 @@
-/* launcher_status.c - how the job is: for bspstat, and for --progress. */
+/* launcher_status.c - the status of the job for bspstat and --progress. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* ---- Facts ---- */
 
-/* As it was given to bsprun, this time or when the job began. */
+/* The command line of this bsprun, or of the original one. */
 static char *join_command(const struct launcher *launcher)
 {
     const struct options *options = launcher->common.options;
@@ -99,7 +99,7 @@ void launcher_query_status(struct launcher *launcher)
 
 /* ---- What agents answer ---- */
 
-/* What all agents have answered together; the caller frees it.  NULL: no memory. */
+/* The answers of all agents combined; the caller frees them.  NULL: no memory. */
 static struct wire_where *gather_places(const struct launcher *launcher, uint32_t *count)
 {
     uint32_t all = 0;
@@ -132,7 +132,7 @@ static void show_progress(struct launcher *launcher, const struct wire_status *s
         notices_progress(&launcher->common.notices, text);
 }
 
-/* The names in it live as long as the message and are not kept. */
+/* Copies places without their names, which belong to the message. */
 static bool keep_places(struct host_places *own, const struct wire_where_list *places)
 {
     struct wire_where *rows = realloc(own->items, (places->count + 1) * sizeof *rows);
@@ -191,9 +191,9 @@ static uint32_t ask(void *context)
 /* ---- Life ---- */
 
 void launcher_open_status(struct launcher *launcher,
-                          const char *(*wish)(void *launcher, enum status_wish what))
+                          const char *(*request)(void *launcher, enum status_request what))
 {
-    launcher->status_calls = (struct status_calls){ask, describe, wish};
+    launcher->status_calls = (struct status_calls){ask, describe, request};
     launcher->places = calloc(launcher->agents.count, sizeof *launcher->places);
     launcher->command_line = join_command(launcher);
     launcher->directory = getcwd(NULL, 0);

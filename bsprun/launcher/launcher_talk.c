@@ -1,10 +1,10 @@
-/* launcher_talk.c - what agents say, and what becomes of them.
+/* launcher_talk.c - handles messages and losses of agents.
  *
  * Happy path: HELLO -> START -> REGISTER -> ELECT (launcher_job.c) -> OUTPUT, STATUS, NOTICE,
  * TRACE, MARK, SAVED -> CLOSING -> CLOSED -> REPORT, ENDED.
  *
- * What can fail: an agent that replaces another one is told to restore (START with resume, no
- * REGISTER); what comes from an older term is dropped by the job machine.
+ * What can fail: an agent that replaces another one restores (START with resume, no REGISTER); the
+ * job machine drops events of older terms.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +40,7 @@ static void tell_ended(struct launcher *launcher, const struct launcher_agent *a
     launcher->last_table = strdup(ended->table);
     launcher->last_cause = (enum wire_cause)ended->cause;
     launcher->reports_awaited = agents_has_hosts(&launcher->agents) && message->envelope.term > 0;
-    learning_take(&launcher->learning, message->envelope.term, ended->estimate, ended->interval_ns,
-                  ended->why);
+    learning_take(&launcher->learning, message->envelope.term, &ended->learned);
     account_stopped(&launcher->account, launcher_now_ms());
     if (ended->cause == WIRE_CAUSE_RANK_SIGNALLED)
         learning_saw(&launcher->learning, NULL, EVIDENCE_RANK_DIED);
@@ -51,12 +50,10 @@ static void tell_ended(struct launcher *launcher, const struct launcher_agent *a
 static void tell_term_over(struct launcher *launcher, const struct wire_message *message)
 {
     const struct wire_term_over *over = &message->term_over;
-    struct coord_name bad = {over->bad_superstep, over->bad_from};
 
     if (message->envelope.term != job_machine_term(launcher->machine))
         return;
-    learning_take(&launcher->learning, message->envelope.term, over->estimate, over->interval_ns,
-                  over->why);
+    learning_take(&launcher->learning, message->envelope.term, &over->learned);
     account_stopped(&launcher->account, launcher_now_ms());
     struct job_event event = {
         .kind = JOB_EVENT_TERM_OVER,
@@ -68,7 +65,7 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
                     .superstep = message->envelope.superstep,
                     .text = "",
                     .again = true,
-                    .bad = over->bad ? bad : (struct coord_name){0, 0}},
+                    .bad = over->bad ? over->not_restored : (struct bspz_snapshot_name){0, 0}},
     };
     if (over->pid >= 0)
         launcher_count_process_fault(launcher, (uint32_t)over->pid);
@@ -101,12 +98,11 @@ static void note_snapshot(struct launcher *launcher, const struct wire_saved *sa
 
 static void tell_saved(struct launcher *launcher, const struct wire_message *message)
 {
-    struct coord_name name = {message->envelope.superstep, message->envelope.term};
+    struct bspz_snapshot_name name = {message->envelope.superstep, message->envelope.term};
 
     if (name.term != job_machine_term(launcher->machine))
         return;
-    learning_take(&launcher->learning, message->envelope.term, message->saved.estimate,
-                  message->saved.interval_ns, message->saved.why);
+    learning_take(&launcher->learning, message->envelope.term, &message->saved.learned);
     if (message->saved.known) {
         output_commit(&launcher->output, name);
         stdin_commit(&launcher->input, name);
@@ -125,14 +121,14 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
                                                 .name = name});
 }
 
-/* An agent that has not been in a term yet speaks of the first. */
+/* Messages of an agent that has not been in a term yet belong to the first. */
 static bool is_present(const struct launcher *launcher, const struct wire_message *message)
 {
     return message->envelope.term == job_machine_term(launcher->machine) ||
            (message->envelope.term == 0 && !job_machine_restores(launcher->machine));
 }
 
-/* Whether such an agent will do; else it is given up. */
+/* Whether the agent is acceptable; else it is given up. */
 static bool accepts(struct launcher_agent *agent, const struct wire_hello *hello)
 {
     char text[2 * WIRE_NAME_MAX + 128] = "";
@@ -166,8 +162,9 @@ static void take_hello(struct launcher *launcher, struct launcher_agent *agent,
     launcher_start_when_possible(launcher);
 }
 
-/* Where the user has said which hosts there are. */
-static void tell_crowded(struct launcher *launcher, const struct wire_registration *registration)
+/* Warns of more processes than slots if the user named the hosts. */
+static void warn_oversubscribed(struct launcher *launcher,
+                                const struct wire_registration *registration)
 {
     const struct options *options = launcher->common.options;
     char line[HOSTS_ERROR];
@@ -190,11 +187,11 @@ static void tell_machine(struct launcher *launcher, struct launcher_agent *agent
     switch (message->kind) {
     case WIRE_REGISTER:
         event.kind = JOB_EVENT_REGISTERED;
-        tell_crowded(launcher, &message->registration);
+        warn_oversubscribed(launcher, &message->registration);
         break;
     case WIRE_CHOSEN:
         event.kind = JOB_EVENT_CHOSEN;
-        event.name = (struct coord_name){message->chosen.superstep, message->chosen.from};
+        event.name = message->chosen.name;
         break;
     case WIRE_CLOSING:
         event.kind = JOB_EVENT_CLOSING;
@@ -212,8 +209,7 @@ static void tell_machine(struct launcher *launcher, struct launcher_agent *agent
 static void tell_running(struct launcher *launcher, const struct wire_message *message)
 {
     learning_running(&launcher->learning, message->running.processes);
-    learning_take(&launcher->learning, message->envelope.term, message->running.estimate,
-                  message->running.interval_ns, message->running.why);
+    learning_take(&launcher->learning, message->envelope.term, &message->running.learned);
     account_running(&launcher->account, launcher_now_ms());
 }
 
@@ -238,7 +234,7 @@ static void take_link_lost(struct launcher *launcher, const struct launcher_agen
 static void take_mark(struct launcher *launcher, struct launcher_agent *agent,
                       const struct wire_message *message)
 {
-    struct coord_name name = {message->envelope.superstep, message->envelope.term};
+    struct bspz_snapshot_name name = {message->envelope.superstep, message->envelope.term};
     struct wire_message echo = {.kind = WIRE_MARK, .envelope.superstep = name.superstep};
 
     if (name.term != job_machine_term(launcher->machine))
@@ -249,9 +245,9 @@ static void take_mark(struct launcher *launcher, struct launcher_agent *agent,
     output_mark(&launcher->output, agent->host, name);
 }
 
-/* What only Processor Zero says. */
-static bool is_presumptuous(const struct launcher *launcher, const struct launcher_agent *agent,
-                            uint32_t kind)
+/* Whether an agent that is not Processor Zero's sends a message of Processor Zero. */
+static bool claims_to_be_zero(const struct launcher *launcher, const struct launcher_agent *agent,
+                              uint32_t kind)
 {
     return (kind == WIRE_CHOSEN || kind == WIRE_CLOSING || kind == WIRE_SAVED ||
             kind == WIRE_TERM_OVER) &&
@@ -264,7 +260,7 @@ static void on_message(void *context, struct launcher_agent *agent,
     struct launcher *launcher = context;
     bool present = is_present(launcher, message);
 
-    if (is_presumptuous(launcher, agent, message->kind))
+    if (claims_to_be_zero(launcher, agent, message->kind))
         return;
     switch (message->kind) {
     case WIRE_HELLO:
@@ -284,9 +280,8 @@ static void on_message(void *context, struct launcher_agent *agent,
         break;
     case WIRE_STATUS:
         if (agent->host == job_machine_zero(launcher->machine) &&
-            message->status.estimate.count > 0)
-            learning_take(&launcher->learning, message->envelope.term, message->status.estimate,
-                          message->status.interval_ns, message->status.why);
+            message->status.learned.estimate.count > 0)
+            learning_take(&launcher->learning, message->envelope.term, &message->status.learned);
         launcher_take_status(launcher, agent, &message->status);
         break;
     case WIRE_OUTPUT:
@@ -338,7 +333,7 @@ static void on_watched(void *context)
     learning_watch(&launcher->learning);
 }
 
-/* After a fault that is recovered from, what of its output waits is written again. */
+/* After a fault the job recovers from, its waiting output will be written again. */
 static void on_forgot(void *context, struct launcher_agent *agent, bool ended)
 {
     struct launcher *launcher = context;
@@ -351,10 +346,10 @@ static void on_forgot(void *context, struct launcher_agent *agent, bool ended)
 
 static void on_settled(void *context)
 {
-    launcher_finish(context); /* which may have waited for what the agent had to say */
+    launcher_finish(context); /* which may have waited for this agent */
 }
 
-/* Where nothing is rolled back, it is Processor Zero that decides what comes of the loss. */
+/* If nothing is rolled back, Processor Zero decides about the loss. */
 static void tell_zero_lost(struct launcher *launcher, const struct launcher_agent *agent,
                            const char *text)
 {
@@ -390,7 +385,7 @@ static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss
     if (agent->local) {
         launcher->agent_status = status;
         if (!launcher_has_snapshots(launcher) &&
-            launcher->common.life.signals <= 2) /* else we killed it */
+            launcher->common.life.signals <= 2) /* else bsprun has killed it */
             launcher->forced_status = status;
     }
     launcher_event(launcher,

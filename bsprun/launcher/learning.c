@@ -1,4 +1,4 @@
-/* learning.c - failures as bsprun sees them, and what is learned of them; see learning.h. */
+/* learning.c - failures observed by bsprun, and estimates from them; see learning.h. */
 #include "bsprun/launcher/learning.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "coordinator/core/interval.h"
 
 #define TOGETHER_LEAST_MS 1000u
-#define CHANGED           1.2 /* an interval that is worth a line of -v */
+#define CHANGED           1.2 /* factor of change of the interval that -v reports */
 
 static struct evidence_time evidence_now(void)
 {
@@ -18,7 +18,7 @@ static struct evidence_time evidence_now(void)
 
 /* ---- Time ---- */
 
-static double hosts_that_live(const struct learning *learning)
+static double count_live_hosts(const struct learning *learning)
 {
     const struct agents *agents = learning->agents;
     double hosts = 0;
@@ -31,7 +31,7 @@ static double hosts_that_live(const struct learning *learning)
 void learning_watch(struct learning *learning)
 {
     evidence_watch(&learning->evidence,
-                   job_machine_term(learning->machine) > 0 ? hosts_that_live(learning) : 0,
+                   job_machine_term(learning->machine) > 0 ? count_live_hosts(learning) : 0,
                    learning->account->running ? learning->processes : 0, evidence_now());
 }
 
@@ -145,9 +145,9 @@ void learning_free(struct learning *learning)
 
 struct learned_facts learning_facts(const struct learning *learning)
 {
-    struct estimate_units units = {hosts_that_live(learning), learning->processes};
+    struct estimate_units units = {count_live_hosts(learning), learning->processes};
 
-    /* At the end the agents have gone. */
+    /* At the end the agents leave. */
     if (units.hosts < learning->most_hosts && life_is_over(&learning->common->life))
         units.hosts = learning->most_hosts;
     return (struct learned_facts){.estimate = evidence_estimate(&learning->evidence),
@@ -177,8 +177,8 @@ static void tell_interval(struct learning *learning, const struct learned_facts 
     notices_say(&learning->common->notices, "%s", text);
 }
 
-/* Once: whether it is worth its while is for the user to say. */
-static void tell_hardly(struct learning *learning, const struct learned_facts *facts)
+/* Printed once, as advice to the user. */
+static void warn_low_utilisation(struct learning *learning, const struct learned_facts *facts)
 {
     struct interval_model model;
     char otherwise[160];
@@ -203,20 +203,19 @@ static void tell_hardly(struct learning *learning, const struct learned_facts *f
                 otherwise);
 }
 
-void learning_take(struct learning *learning, uint32_t term, struct wire_real_list estimate,
-                   uint64_t interval_ns, uint32_t why)
+void learning_take(struct learning *learning, uint32_t term, const struct wire_learned *learned)
 {
     struct learned_facts facts;
 
     if (!saved_recovers(&learning->common->saved))
         return;
     learning_watch(learning);
-    if (!evidence_take(&learning->evidence, term, estimate, interval_ns, why))
+    if (!evidence_take(&learning->evidence, term, learned))
         return;
     facts = learning_facts(learning);
     tell_interval(learning, &facts);
     if (!life_is_over(&learning->common->life))
-        tell_hardly(learning, &facts);
+        warn_low_utilisation(learning, &facts);
 }
 
 char *learning_table(const struct learning *learning)

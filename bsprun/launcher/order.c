@@ -1,7 +1,7 @@
-/* order.c - output of several hosts is shown superstep by superstep; see order.h.
+/* order.c - shows output of several hosts superstep by superstep; see order.h.
  *
  * The stage of a piece is 0 before bsp_begin and s + 1 in superstep s.  Each host has a stage, too:
- * the lowest that it may still send something of.
+ * the lowest of which it may still send output.
  */
 #include "bsprun/launcher/order.h"
 
@@ -16,7 +16,7 @@ struct order_host {
     uint64_t stage;
 };
 
-/* What waits of one stage: pieces, each with its head. */
+/* The waiting output of one stage: pieces, each with its head. */
 struct order_stage {
     uint64_t stage;
     struct spool_log log;
@@ -29,11 +29,11 @@ struct piece_head {
 
 /* A mark that not all hosts have sent. */
 struct order_mark {
-    struct coord_name name;
+    struct bspz_snapshot_name name;
     bool *sent; /* by each host */
 };
 
-/* What waits of one term, the oldest first. */
+/* The waiting output of one term, oldest first. */
 struct order_waiting {
     struct order_stage *stages;
     uint32_t count, room;
@@ -48,9 +48,8 @@ struct order {
     struct order_host *hosts;
     uint32_t host_count;
     struct order_waiting present;
-    struct order_waiting
-        held;       /* of the term before, until it is known from where this one goes on */
-    uint64_t asked; /* superstep + 1 */
+    struct order_waiting held; /* of the previous term, until the snapshot of this one is known */
+    uint64_t asked;            /* superstep + 1 */
 };
 
 struct order *order_new(uint32_t hosts, struct spool *spool, const struct order_calls *calls,
@@ -171,8 +170,8 @@ static void show(struct order *order, const struct order_stage *stage)
         order->calls.lost(order->context, error);
 }
 
-/* Shows the stages up to that one.  Each is taken out before it is shown, for what is shown may be
- * the end of everything: then the rest is flushed from within. */
+/* Shows the stages up to that one.  Each is removed before it is shown, as showing it may end the
+ * job, which flushes the rest from within. */
 static void show_until(struct order *order, struct order_waiting *waiting, uint64_t stage)
 {
     while (waiting->count > 0 && waiting->stages[0].stage <= stage) {
@@ -197,7 +196,7 @@ static uint64_t lowest(const struct order *order)
     return stage;
 }
 
-/* The newest stage that nothing older can come behind. */
+/* The newest stage after which no older output can arrive. */
 static uint64_t limit(const struct order *order)
 {
     uint64_t stage = lowest(order);
@@ -207,7 +206,7 @@ static uint64_t limit(const struct order *order)
                                                                          : stage;
 }
 
-/* Whether all have sent the oldest mark, or (never) one has gone on without. */
+/* Whether all have sent the oldest mark, or (never) one has passed it without. */
 static bool first_mark_is_over(const struct order *order, bool *never)
 {
     const struct order_mark *mark = order->present.marks;
@@ -234,7 +233,7 @@ static void advance(struct order *order)
         show_until(order, &order->present, limit(order));
         if (order->present.mark_count == 0 || !first_mark_is_over(order, &never))
             return;
-        struct coord_name name = order->present.marks[0].name;
+        struct bspz_snapshot_name name = order->present.marks[0].name;
 
         forget_mark(&order->present);
         if (!never)
@@ -250,7 +249,7 @@ static void reach(struct order_host *host, uint64_t stage)
 
 /* ---- Events ---- */
 
-/* What a term has brought that has not begun is not held beside what the one before has. */
+/* Holds the waiting output; that of a term that has not begun is dropped. */
 static void hold(struct order *order)
 {
     if (order->held.count > 0 || order->held.mark_count > 0) {
@@ -280,7 +279,7 @@ void order_leave(struct order *order, uint32_t host)
     advance(order);
 }
 
-void order_from(struct order *order, struct coord_name name)
+void order_from(struct order *order, struct bspz_snapshot_name name)
 {
     struct order_waiting *held = &order->held;
 
@@ -321,7 +320,7 @@ void order_piece(struct order *order, uint32_t host, uint64_t superstep, int pid
     uint64_t stage = from->stage == 0 && superstep == 0 ? 0 : superstep + 1;
 
     if (stage < from->stage)
-        stage = from->stage; /* it comes behind what is of that stage */
+        stage = from->stage; /* it follows the output of that stage */
     reach(from, stage);
     advance(order);
     if (stage <= limit(order))
@@ -330,15 +329,15 @@ void order_piece(struct order *order, uint32_t host, uint64_t superstep, int pid
         keep(order, stage, &head, data);
 }
 
-/* The mark's place, made if need be; NULL: no memory. */
-static struct order_mark *find_mark(struct order *order, struct coord_name name)
+/* Finds or makes the mark; NULL: no memory. */
+static struct order_mark *find_mark(struct order *order, struct bspz_snapshot_name name)
 {
     struct order_waiting *waiting = &order->present;
     uint32_t at = waiting->mark_count;
 
     while (at > 0 && waiting->marks[at - 1].name.superstep > name.superstep)
         at--;
-    if (at > 0 && coord_name_same(waiting->marks[at - 1].name, name))
+    if (at > 0 && bspz_snapshot_same(waiting->marks[at - 1].name, name))
         return &waiting->marks[at - 1];
     bool *sent = calloc(order->host_count, sizeof *sent);
     struct order_mark *more =
@@ -355,7 +354,7 @@ static struct order_mark *find_mark(struct order *order, struct coord_name name)
     return &more[at];
 }
 
-void order_mark(struct order *order, uint32_t host, struct coord_name name)
+void order_mark(struct order *order, uint32_t host, struct bspz_snapshot_name name)
 {
     struct order_mark *mark = find_mark(order, name);
 

@@ -1,7 +1,7 @@
 /* output.c - the output of the job's processes; see output.h.
  *
- * What can fail: our stdout is closed (like a program that gets SIGPIPE); a program that is
- * executed again writes something else (shown, and said once).
+ * What can fail: our stdout is closed (treated like SIGPIPE); a re-executed program writes
+ * different output (shown, with one warning).
  */
 #include "bsprun/launcher/output.h"
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define PROMPT_MS    100u
-/* Output that waits for its reader: beyond HIGH no more is taken from the agent, until LOW. */
+/* Output waiting for its reader: above HIGH the agents are paused until it is below LOW. */
 #define WAITING_HIGH (1u << 20)
 #define WAITING_LOW  (1u << 18)
 #define SPOOL_MEMORY (2u << 20)
@@ -25,7 +25,7 @@ static void check_output(struct output *output, int error)
     output->calls->closed(output->context);
 }
 
-/* Takes no more from the agent than the user's reader takes from us. */
+/* Pauses the agents while the user's reader is slow. */
 static void on_sink_changed(void *context)
 {
     struct output *output = context;
@@ -37,7 +37,7 @@ static void on_sink_changed(void *context)
     if (!output->agents->paused && waiting > WAITING_HIGH)
         agents_pause(output->agents, true);
     else if (output->agents->paused && waiting < WAITING_LOW) {
-        whole_excuse(&output->whole, launcher_now_ms());
+        line_buffer_excuse(&output->lines, launcher_now_ms());
         agents_pause(output->agents, false);
     }
 }
@@ -47,7 +47,7 @@ static int write_stream(void *context, int stream, const char *data, size_t size
     struct output *output = context;
 
     notices_clear(
-        &output->common->notices); /* also before what has waited for the rest of its line */
+        &output->common->notices); /* also before output that has waited for the rest of its line */
     if (size > 0)
         output->common->notices.within_line = data[size - 1] != '\n';
     return sink_write(&output->sinks[stream == 2], data, size);
@@ -131,12 +131,12 @@ static void put_in_order(struct output *output, uint32_t host, const struct wire
 {
     const struct wire_output *piece = &message->output;
 
-    whole_piece(&output->whole, launcher_now_ms(), host, message->envelope.superstep, piece->pid,
-                (int)piece->stream, piece->data.data, piece->data.size);
+    line_buffer_piece(&output->lines, launcher_now_ms(), host, message->envelope.superstep,
+                      piece->pid, (int)piece->stream, piece->data.data, piece->data.size);
     ask_passed(output);
 }
 
-/* A line, or what there is of it. */
+/* Passes on a line, or part of one. */
 static void pass_line(void *context, uint32_t host, uint64_t superstep, int pid, int stream,
                       const char *data, size_t size)
 {
@@ -152,7 +152,7 @@ void output_passed(struct output *output, uint32_t host, uint64_t superstep)
     if (superstep == WIRE_NEVER) {
         output_leave(output, host);
     } else {
-        whole_come(&output->whole, host, superstep + 1);
+        line_buffer_come(&output->lines, host, superstep + 1);
         order_passed(output->order, host, superstep);
     }
     ask_passed(output);
@@ -163,8 +163,8 @@ void output_begin_term(struct output *output, const struct job_machine *machine)
 {
     if (!output->order)
         return;
-    if (job_machine_restores(machine)) { /* else it has begun already */
-        whole_forget(&output->whole);    /* it is behind the last mark, and comes again */
+    if (job_machine_restores(machine)) {    /* else it has begun before */
+        line_buffer_forget(&output->lines); /* it follows the last mark, and will be repeated */
         order_begin(output->order);
     }
     for (uint32_t i = 0; i < output->agents->count; i++)
@@ -176,13 +176,13 @@ void output_leave(struct output *output, uint32_t host)
 {
     if (!output->order)
         return;
-    whole_come(&output->whole, host, UINT64_MAX);
+    line_buffer_come(&output->lines, host, UINT64_MAX);
     order_leave(output->order, host);
 }
 
 /* ---- Beginnings of lines ---- */
 
-/* Nothing more has come for a while: what looks like a prompt is one. */
+/* There was no output for a while: an incomplete line is taken for a prompt. */
 static void on_prompt_timer(uv_timer_t *timer)
 {
     struct output *output = timer->data;
@@ -204,20 +204,20 @@ static void on_line_timer(uv_timer_t *timer)
     struct output *output = timer->data;
 
     if (output->agents->paused)
-        whole_excuse(&output->whole, launcher_now_ms());
+        line_buffer_excuse(&output->lines, launcher_now_ms());
     else
-        whole_release(&output->whole, launcher_now_ms());
+        line_buffer_release(&output->lines, launcher_now_ms());
     ask_passed(output);
     await_prompt(output);
     on_sink_changed(output);
     await_rest_of_lines(output);
 }
 
-/* Whatever else comes meanwhile. */
+/* Restarts the timer for incomplete lines. */
 static void await_rest_of_lines(struct output *output)
 {
-    if (output->whole.first && !uv_is_active((uv_handle_t *)&output->line_timer))
-        uv_timer_start(&output->line_timer, on_line_timer, WHOLE_PROMPT_MS, 0);
+    if (output->lines.first && !uv_is_active((uv_handle_t *)&output->line_timer))
+        uv_timer_start(&output->line_timer, on_line_timer, LINE_BUFFER_PROMPT_MS, 0);
 }
 
 static void tell_unordered(void *context, int error)
@@ -245,7 +245,7 @@ void output_take(struct output *output, const struct launcher_agent *agent,
 
 void output_flush(struct output *output)
 {
-    whole_flush(&output->whole);
+    line_buffer_flush(&output->lines);
     if (output->order)
         order_flush(output->order);
     if (output->show && !output->closed)
@@ -266,39 +266,39 @@ bool output_behind(const struct output *output, int *pid)
 
 /* ---- Snapshots ---- */
 
-/* The agent of another host may be later with its mark than Processor Zero with the commit. */
-static void marked(void *context, struct coord_name name)
+/* The mark of another host may arrive after the commit from Processor Zero. */
+static void marked(void *context, struct bspz_snapshot_name name)
 {
     struct output *output = context;
 
     if (!output->replay)
         return;
     replay_mark(output->replay, name);
-    if (coord_name_same(output->known, name))
+    if (bspz_snapshot_same(output->known, name))
         replay_commit(output->replay, name);
 }
 
-void output_mark(struct output *output, uint32_t host, struct coord_name name)
+void output_mark(struct output *output, uint32_t host, struct bspz_snapshot_name name)
 {
     if (!output->order) {
         marked(output, name);
         return;
     }
-    whole_come(&output->whole, host, UINT64_MAX);
+    line_buffer_come(&output->lines, host, UINT64_MAX);
     order_mark(output->order, host, name);
     ask_passed(output);
     on_sink_changed(output);
 }
 
-void output_commit(struct output *output, struct coord_name name)
+void output_commit(struct output *output, struct bspz_snapshot_name name)
 {
     output->known = name;
     if (output->replay)
         replay_commit(output->replay, name);
 }
 
-/* When a job is restarted this bsprun has shown nothing yet. */
-void output_go_back(struct output *output, struct coord_name name)
+/* In a restarted job this bsprun has shown nothing yet. */
+void output_go_back(struct output *output, struct bspz_snapshot_name name)
 {
     if (output->order)
         order_from(output->order, name);
@@ -319,13 +319,13 @@ static bool open_order(struct output *output)
 
     if (!agents_has_hosts(output->agents))
         return true;
-    output->whole = (struct whole){.pass = pass_line, .context = output};
+    output->lines = (struct line_buffer){.pass = pass_line, .context = output};
     output->order = order_new(output->agents->count, output->spool, &calls, output);
     return output->order != NULL;
 }
 
-/* With snapshots output comes through bsprun, which can leave out what is written again, and with a
- * live line of progress, which must be wiped before it. */
+/* Output is relayed by bsprun with snapshots, as repeated output is suppressed, and with a live
+ * line of progress, which must be erased before output. */
 static enum wire_stdio mode_of(const struct common *common)
 {
     const struct options *options = common->options;
@@ -365,7 +365,7 @@ int output_open(struct output *output, struct common *common, struct agents *age
 
 void output_close(struct output *output)
 {
-    whole_forget(&output->whole);
+    line_buffer_forget(&output->lines);
     uv_close((uv_handle_t *)&output->prompt_timer, NULL);
     uv_close((uv_handle_t *)&output->line_timer, NULL);
     for (int i = 0; i < 2; i++)

@@ -1,8 +1,8 @@
-/* replay.c - output is shown once; see replay.h.
+/* replay.c - suppresses repeated output; see replay.h.
  *
- * Of each stream, what was shown since the newest committed snapshot is in a log (spool.h), the end
- * of which is what has been shown so far.  Unattributed output has no order (unattributed.h); and
- * it may have been known before, or be known now, who wrote it.
+ * Each stream has a log (spool.h) of the output shown since the newest committed snapshot; its end
+ * is the total shown so far.  Unattributed output has no order (unattributed.h); and its writer may
+ * be known in one execution and not in the other.
  */
 #include "bsprun/launcher/replay.h"
 
@@ -17,14 +17,14 @@
 struct stream {
     int pid, number;
     uint64_t at;          /* position of the present execution, never beyond the log's end */
-    uint64_t kept_from;   /* what is before is forgotten, or not of interest */
-    struct spool_log log; /* its end: what was shown */
+    uint64_t kept_from;   /* bytes before are dropped, or irrelevant */
+    struct spool_log log; /* its end: the total shown */
 };
 
 struct mark {
-    struct coord_name name;
+    struct bspz_snapshot_name name;
     bool committed;
-    uint32_t count; /* streams that existed then */
+    uint32_t count; /* number of streams at that time */
     uint64_t *positions;
     uint64_t unattributed;
 };
@@ -106,7 +106,7 @@ static int show_new(struct replay *replay, struct stream *stream, const char *da
     return error ? error : unkept;
 }
 
-/* Where the line that `position` is in begins, as far back as is remembered. */
+/* The beginning of the line that contains `position`, as far as the log reaches back. */
 static uint64_t line_begin(const struct replay *replay, const struct stream *stream,
                            uint64_t position)
 {
@@ -126,8 +126,8 @@ static uint64_t line_begin(const struct replay *replay, const struct stream *str
     return position;
 }
 
-/* The executions differ from here on: this one counts, and is shown from the beginning of its line
- * on, in a line of its own. */
+/* The executions differ from here on: the present one is shown from the beginning of its line, on a
+ * new line. */
 static int differ(struct replay *replay, struct stream *stream)
 {
     char data[PIECE];
@@ -154,8 +154,7 @@ static int differ(struct replay *replay, struct stream *stream)
     return error;
 }
 
-/* How many of the bytes are those that were shown at this position; `same`: no other one follows.
- */
+/* The number of bytes equal to those shown at this position; `same`: no different byte follows. */
 static size_t compare(const struct replay *replay, const struct stream *stream, const char *data,
                       size_t size, bool *same)
 {
@@ -170,7 +169,7 @@ static size_t compare(const struct replay *replay, const struct stream *stream, 
         uint64_t position = stream->at + done;
         size_t piece = size - done;
 
-        if (position < stream->kept_from) { /* only known how much it was */
+        if (position < stream->kept_from) { /* dropped: only its length is known */
             if (piece > stream->kept_from - position)
                 piece = (size_t)(stream->kept_from - position);
             done += piece;
@@ -178,7 +177,7 @@ static size_t compare(const struct replay *replay, const struct stream *stream, 
         }
         int got = recall(replay, stream, position, known);
         if (got <= 0)
-            return size; /* cannot be read: believed to be the same */
+            return size; /* cannot be read: assumed to be equal */
         if (piece > (size_t)got)
             piece = (size_t)got;
         for (size_t i = 0; i < piece; i++)
@@ -191,7 +190,7 @@ static size_t compare(const struct replay *replay, const struct stream *stream, 
     return done;
 }
 
-/* Output of a process that is known. */
+/* Attributed output. */
 static int ordered_piece(struct replay *replay, int pid, int stream_number, const char *data,
                          size_t size)
 {
@@ -216,7 +215,7 @@ static int ordered_piece(struct replay *replay, int pid, int stream_number, cons
     return size > 0 ? show_new(replay, stream, data, size) : 0;
 }
 
-/* The whole line is what the stream is expected to bring next. */
+/* Whether the line is the next expected one of the stream. */
 static bool is_next(const struct replay *replay, const struct stream *stream, const char *line,
                     size_t size)
 {
@@ -225,7 +224,7 @@ static bool is_next(const struct replay *replay, const struct stream *stream, co
     return stream->at < stream->log.end && compare(replay, stream, line, size, &same) > 0 && same;
 }
 
-/* It may have been known before the rollback who wrote it. */
+/* The line may have been attributed before the rollback. */
 static bool is_next_of_any(struct replay *replay, int number, const char *line, size_t size)
 {
     for (uint32_t i = 0; i < replay->stream_count; i++) {
@@ -250,7 +249,7 @@ static int unattributed_line(struct replay *replay, int number, const char *line
     return error ? error : unkept;
 }
 
-/* A line of a process that is known, while there are some of which it was not. */
+/* An attributed line, while unattributed ones are expected. */
 static int mixed_line(struct replay *replay, int pid, int number, const char *line, size_t size)
 {
     const struct stream *stream = stream_of(replay, pid, number);
@@ -282,10 +281,10 @@ int replay_piece(struct replay *replay, int pid, int stream_number, const char *
 
 /* ---- Marks ---- */
 
-static struct mark *find(struct replay *replay, struct coord_name name)
+static struct mark *find(struct replay *replay, struct bspz_snapshot_name name)
 {
     for (uint32_t i = 0; i < replay->mark_count; i++)
-        if (coord_name_same(replay->marks[i].name, name))
+        if (bspz_snapshot_same(replay->marks[i].name, name))
             return &replay->marks[i];
     return NULL;
 }
@@ -298,8 +297,8 @@ static void remove_mark(struct replay *replay, uint32_t index)
             (replay->mark_count - index) * sizeof *replay->marks);
 }
 
-/* Only one snapshot is on its way at a time: those before the newest that are not committed never
- * will be.  Of the newest that may only not yet have been heard. */
+/* Only one snapshot is in progress at a time: older uncommitted ones never will be committed.  The
+ * commit of the newest may be unknown yet. */
 static void make_room(struct replay *replay)
 {
     uint32_t index = 0;
@@ -311,7 +310,7 @@ static void make_room(struct replay *replay)
     remove_mark(replay, index + 1 < replay->mark_count ? index : 0);
 }
 
-int replay_mark(struct replay *replay, struct coord_name name)
+int replay_mark(struct replay *replay, struct bspz_snapshot_name name)
 {
     uint64_t *positions = calloc(replay->stream_count + 1, sizeof *positions);
 
@@ -331,7 +330,7 @@ int replay_mark(struct replay *replay, struct coord_name name)
     return 0;
 }
 
-int replay_begin(struct replay *replay, struct coord_name name)
+int replay_begin(struct replay *replay, struct bspz_snapshot_name name)
 {
     int error = replay_mark(replay, name);
 
@@ -340,7 +339,7 @@ int replay_begin(struct replay *replay, struct coord_name name)
     return error;
 }
 
-void replay_commit(struct replay *replay, struct coord_name name)
+void replay_commit(struct replay *replay, struct bspz_snapshot_name name)
 {
     struct mark *mark = find(replay, name);
 
@@ -357,12 +356,12 @@ void replay_commit(struct replay *replay, struct coord_name name)
     }
 }
 
-bool replay_back(struct replay *replay, struct coord_name name)
+bool replay_back(struct replay *replay, struct bspz_snapshot_name name)
 {
     struct mark *mark = find(replay, name);
 
     if (mark) {
-        mark->committed = true; /* even if nobody has lived to say so */
+        mark->committed = true; /* even if its commit was never reported */
         unattributed_back(&replay->unattributed, mark->unattributed);
     } else {
         unattributed_clear(&replay->unattributed);

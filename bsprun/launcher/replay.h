@@ -1,10 +1,10 @@
-/* replay.h - output is shown once, however often processes go back to a snapshot.
+/* replay.h - shows output once, however often processes roll back.
  *
- * What each process writes to each stream has a position: how many bytes came before.  A mark says
- * where all streams stood when a snapshot was taken.  After going back to a mark, what comes is
- * compared with what was shown from there on, and is shown only from where the first execution had
- * got to, or where the two differ.  What was shown before the newest committed snapshot is not
- * remembered any more, only how much it was.
+ * Output of each process on each stream has a position: the number of bytes before it.  A mark
+ * records the positions of all streams at a snapshot.  After a rollback to a mark, output is
+ * compared with that shown from there on, and is shown only after the end of the first execution's
+ * output, or from where the two differ.  Output before the newest committed snapshot is dropped,
+ * except its length.
  *
  * Pure but for the file of the spool.
  */
@@ -16,38 +16,38 @@
 #include <stdint.h>
 
 #include "bsprun/launcher/spool.h"
-#include "coordinator/core/lineage.h"
+#include "lib/base/snapshot.h"
 
-#define REPLAY_MARKS_MAX 16u /* the oldest are forgotten */
+#define REPLAY_MARKS_MAX 16u /* the oldest are dropped */
 
 /* Shows bytes; 0 or -errno. */
 typedef int replay_show(void *context, int pid, int stream, const char *data, size_t size);
 
 struct replay;
 
-/* What is remembered lies in the spool, which must stay.  NULL: no memory. */
+/* The log is in the spool, which must outlive it.  NULL: no memory. */
 struct replay *replay_new(struct spool *spool, replay_show *show, void *context);
 void replay_free(struct replay *replay); /* NULL is fine */
 
-/* A piece of output of process pid (-1: unknown), stream 1 or 2.  0; or what show said, or why it
- * cannot be remembered (then it has been shown). */
+/* A piece of output of process pid (-1: unknown), stream 1 or 2. 0; or the error of show, or of
+ * logging it (it has been shown then). */
 int replay_piece(struct replay *replay, int pid, int stream, const char *data, size_t size);
 
-/* The snapshot of that name is being taken: all streams stand where it will begin from.  0 or
- * -ENOMEM: going back there will be impossible. */
-int replay_mark(struct replay *replay, struct coord_name name);
-/* That snapshot is committed: nobody goes back to where an older one began. */
-void replay_commit(struct replay *replay, struct coord_name name);
-/* The job goes on from that snapshot.  False: it is not known where that was; then nothing that was
- * shown before is recognized. */
-bool replay_back(struct replay *replay, struct coord_name name);
-/* Nothing has been shown yet, and that snapshot is where it begins. */
-int replay_begin(struct replay *replay, struct coord_name name);
+/* Records a mark for the snapshot that is being taken. 0, or -ENOMEM: a rollback to it will be
+ * impossible. */
+int replay_mark(struct replay *replay, struct bspz_snapshot_name name);
+/* That snapshot is committed: there will be no rollback to older ones. */
+void replay_commit(struct replay *replay, struct bspz_snapshot_name name);
+/* The job rolls back to that snapshot.  False: there is no such mark; repeated output will not be
+ * recognised. */
+bool replay_back(struct replay *replay, struct bspz_snapshot_name name);
+/* Begins at that snapshot, with nothing shown yet. */
+int replay_begin(struct replay *replay, struct bspz_snapshot_name name);
 
-/* Whether the output of a process has differed from what it had been, since the last call of this:
- * it was shown from the beginning of the line on. */
+/* Whether the output of a process has differed since the last call; it was shown from the beginning
+ * of the line. */
 bool replay_differed(struct replay *replay, int *pid, int *stream);
-/* Whether a process has written less than before: to be asked when all have come to their end. */
+/* Whether a process has written less than before; to be called when all have ended. */
 bool replay_behind(const struct replay *replay, int *pid, int *stream);
 
 #endif

@@ -1,4 +1,4 @@
-/* saved.c - the job's place among the snapshots; see saved.h. */
+/* saved.c - the job's directory of snapshots; see saved.h. */
 #include "bsprun/launcher/saved.h"
 
 #include <errno.h>
@@ -18,11 +18,11 @@
 
 #define STATUS_FAILED 1
 #define STATUS_USAGE  2
-/* As long as it may take until nothing is left of a job whose bsprun was killed. */
+/* The time in which the processes of a job end after its bsprun was killed. */
 #define LOCK_WAIT_MS  3000
 #define LOCK_AGAIN_MS 20
 
-/* The directory may still be locked by what is left of a job that was killed a moment ago. */
+/* The directory may still be locked by remaining processes of a job that was just killed. */
 static int open_locked(struct saved *saved, enum store_mode mode, char error[SAVED_TEXT])
 {
     const struct timespec pause = {0, LOCK_AGAIN_MS * 1000000};
@@ -76,21 +76,20 @@ static int read_terms(struct saved *saved, char error[SAVED_TEXT])
         const struct manifest_term *term = &terms.terms.items[i];
 
         saved->last_term = term->term;
-        if (term->from_term > 0)
-            coord_lineage_add(&saved->lineage, term->term,
-                              (struct coord_name){term->superstep, term->from_term});
+        if (term->from.term > 0)
+            coord_lineage_add(&saved->lineage, term->term, term->from);
     }
     memcpy(saved->job, terms.job.data, WIRE_JOB_SIZE);
     manifest_terms_free(&terms);
     return 0;
 }
 
-/* As far as that can be known before it is read. */
+/* Compares the input as far as possible without consuming it. */
 static int check_input(const struct saved *saved, const struct options *options,
                        char error[SAVED_TEXT])
 {
     const struct manifest *manifest = &saved->manifest;
-    struct input_claim claim = {manifest->superstep, 0, manifest->input_digest};
+    struct input_claim claim = {manifest->name.superstep, 0, manifest->input_digest};
     char text[INPUT_TEXT];
 
     for (uint32_t i = 0; i < manifest->streams.count; i++)
@@ -103,7 +102,7 @@ static int check_input(const struct saved *saved, const struct options *options,
     return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED, "%s", text);
 }
 
-/* Its record of the end: then it is not started again, from whatever superstep. */
+/* Reads the record of the end: a finished job is not restarted. */
 static int read_end(struct saved *saved, char error[SAVED_TEXT])
 {
     struct manifest_finish finish;
@@ -221,11 +220,10 @@ void saved_look(struct saved *saved)
     saved->has_manifest = true;
 }
 
-uint32_t saved_term(struct saved *saved, uint32_t term, struct coord_name from,
+uint32_t saved_term(struct saved *saved, uint32_t term, struct bspz_snapshot_name from,
                     char error[SAVED_TEXT])
 {
-    return (uint32_t)-store_term_begin(saved->store, term, from.superstep, from.term,
-                                       bspz_wall_ns(), error);
+    return (uint32_t)-store_term_begin(saved->store, term, from, bspz_wall_ns(), error);
 }
 
 uint32_t saved_finish(struct saved *saved, int32_t status, uint32_t term, uint64_t superstep,

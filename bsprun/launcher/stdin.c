@@ -1,8 +1,8 @@
-/* stdin.c - bsprun's stdin, for process 0; see stdin.h.
+/* stdin.c - relays bsprun's stdin to process 0; see stdin.h.
  *
- * Happy path: INPUT_TAKEN says from where on, and how far -> what is read is kept and sent.
+ * Happy path: INPUT_TAKEN says where to begin, and how far -> input is read, kept and sent.
  *
- * What can fail: a restarted job is given another input than it had, or a shorter one.
+ * What can fail: a restarted job has different or shorter input.
  */
 #include "bsprun/launcher/stdin.h"
 
@@ -41,7 +41,7 @@ static void tell_wrong(struct stdin_relay *relay, const char *text)
     relay->wrong(relay->context, text);
 }
 
-/* The input is shorter than what process 0 had read before, or another one. */
+/* The input is shorter than the part that process 0 had read, or different. */
 static void wrong_input(struct stdin_relay *relay, bool ends)
 {
     struct input_claim claim = {relay->committed->superstep, relay->input.kept_from,
@@ -106,16 +106,16 @@ void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64
 }
 
 void stdin_mark(struct stdin_relay *relay, const struct launcher_agent *agent,
-                struct coord_name name, uint64_t position)
+                struct bspz_snapshot_name name, uint64_t position)
 {
     if (!is_open(relay) || agent != relay->reader)
         return;
     input_mark(&relay->input, name, position);
-    if (coord_name_same(relay->known, name))
+    if (bspz_snapshot_same(relay->known, name))
         input_commit(&relay->input, name);
 }
 
-void stdin_commit(struct stdin_relay *relay, struct coord_name name)
+void stdin_commit(struct stdin_relay *relay, struct bspz_snapshot_name name)
 {
     relay->known = name;
     if (is_open(relay))
@@ -136,7 +136,8 @@ static int new_file(void *context)
     return saved_spill(&relay->common->saved);
 }
 
-int stdin_open(struct stdin_relay *relay, struct common *common, const struct coord_name *committed,
+int stdin_open(struct stdin_relay *relay, struct common *common,
+               const struct bspz_snapshot_name *committed,
                void (*wrong)(void *context, const char *text), void *context)
 {
     relay->common = common;

@@ -1,4 +1,4 @@
-/* stdin.h - bsprun's stdin, for process 0: feed.h reads, input.h keeps, this sends. */
+/* stdin.h - relays bsprun's stdin to process 0: feed.h reads, input.h keeps, this sends. */
 #ifndef BSPRUN_STDIN_H
 #define BSPRUN_STDIN_H
 
@@ -8,18 +8,19 @@
 
 struct stdin_relay {
     struct common *common;
-    const struct coord_name *committed; /* the newest snapshot */
-    /* Process 0 cannot be given what it would have read: why. */
+    const struct bspz_snapshot_name *committed; /* the newest snapshot */
+    /* Process 0 cannot get the right input; `text` is the reason. */
     void (*wrong)(void *context, const char *text);
     void *context;
     struct feed feed;
     struct input input;
-    struct coord_name known;       /* the newest snapshot that all agents know to be committed */
-    struct launcher_agent *reader; /* of the host of process 0; NULL: unknown */
+    struct bspz_snapshot_name known; /* the newest snapshot that all agents know to be committed */
+    struct launcher_agent *reader;   /* of the host of process 0; NULL: unknown */
 };
 
-/* 0 or -errno.  Of one that was not opened everything below is fine, and nothing happens. */
-int stdin_open(struct stdin_relay *relay, struct common *common, const struct coord_name *committed,
+/* 0 or -errno.  The functions below have no effect on a relay that was not opened. */
+int stdin_open(struct stdin_relay *relay, struct common *common,
+               const struct bspz_snapshot_name *committed,
                void (*wrong)(void *context, const char *text), void *context);
 /* Closes the handles in the loop. */
 void stdin_close(struct stdin_relay *relay);
@@ -30,11 +31,11 @@ void stdin_set_reader(struct stdin_relay *relay, struct launcher_agent *agent);
 /* INPUT_TAKEN. */
 void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64_t position,
                  uint64_t digest);
-/* MARK, and the news that the snapshot is committed. */
+/* MARK, and the commit of the snapshot. */
 void stdin_mark(struct stdin_relay *relay, const struct launcher_agent *agent,
-                struct coord_name name, uint64_t position);
-void stdin_commit(struct stdin_relay *relay, struct coord_name name);
-/* The term that begins goes on from a snapshot. */
+                struct bspz_snapshot_name name, uint64_t position);
+void stdin_commit(struct stdin_relay *relay, struct bspz_snapshot_name name);
+/* The new term begins from a snapshot. */
 void stdin_go_back(struct stdin_relay *relay);
 
 #endif

@@ -1,14 +1,14 @@
-/* link.c - the links of one term: made, filled, ended; see link.h.
+/* link.c - the links of one term; see link.h.
  *
  * Happy path: links_open calls some peers and waits for others -> attach -> link_drive.c reads and
  * writes -> links_close.  When the last rank of this host arrives, whoever hears the bell collects
  * what is for each host and writes what the descriptors take.
  *
  * What can fail: a call, the connection, what the peer says, memory: link_break, then `lost` from
- * on_async.  The lock is the bell's: it covers `out` of each link and the sending side of the
- * mirror.  `in` and the receiving side belong to who drives: the thread of the loop between two
- * settings of `reading`, that of the bell while `driven` and only with the lock held.  Everything
- * else belongs to the thread of the loop.
+ * on_async.  The lock of the bell protects `out` of each link and the sending side of the mirror.
+ * `in` and the receiving side belong to the driving thread: that of the loop between two settings
+ * of `reading`, that of the bell while `driven` and only with the lock held.  Everything else
+ * belongs to the thread of the loop.
  */
 #include "bsprun/link/link.h"
 
@@ -26,7 +26,6 @@ static void release(struct links *links)
 {
     if (--links->handles > 0)
         return;
-    pthread_mutex_destroy(&links->own_bell.lock);
     free(links->all);
     free(links);
 }
@@ -36,7 +35,7 @@ static void on_closed(uv_handle_t *handle)
     release(handle->data);
 }
 
-/* The descriptor goes, what waited with it. */
+/* Closes the descriptor and drops waiting data. */
 static void cut(struct link *link)
 {
     if (link->call)
@@ -46,7 +45,7 @@ static void cut(struct link *link)
     if (link->fd >= 0)
         close(link->fd);
     link->fd = -1;
-    link_out_free(&link->out);
+    net_frames_out_free(&link->out);
     link_in_free(&link->in);
 }
 
@@ -63,18 +62,6 @@ static void tell_lost(struct links *links)
         links_unlock(links);
         links->calls.lost(links->context, link->host, link->why);
     }
-}
-
-static void tell_up(struct links *links)
-{
-    for (uint32_t i = 0; i < links->count; i++)
-        if (!links->all[i].up)
-            return;
-    if (links->told_up)
-        return;
-    links->told_up = true;
-    if (links->calls.up)
-        links->calls.up(links->context);
 }
 
 static void drain(struct links *links)
@@ -96,8 +83,6 @@ static void on_async(uv_async_t *async)
 
     tell_lost(links);
     if (!links->closed)
-        tell_up(links);
-    if (!links->closed)
         drain(links);
     if (!links->closed)
         links_resume(links);
@@ -108,19 +93,18 @@ static void on_async(uv_async_t *async)
 static int attach(struct link *link, int fd, const struct net_session *session)
 {
     struct links *links = link->links;
-    bool encrypt = links->encrypt && session;
-    int error = link_in_begin(&link->in, encrypt ? session->receive : NULL);
 
-    if (!error && encrypt)
-        error = link_out_encrypt(&link->out, session->send);
-    if (error)
-        return error;
+    link->in.frames = (struct net_frames_in){.frame_max = WIRE_FRAME_MAX, .blocks = true};
+    if (links->encrypt && session) {
+        net_frames_in_seal(&link->in.frames, session->receive);
+        if (net_frames_out_seal(&link->out, session->send) != 0)
+            return -ENOMEM;
+    }
     link_tune(fd);
     link->fd = fd;
     link->up = true;
     link_want(link);
     link_push(link);
-    uv_async_send(&links->async);
     return 0;
 }
 
@@ -187,7 +171,6 @@ static void prepare_link(struct links *links, struct link *link, const struct li
     link->links = links;
     link->host = peer->host;
     link->fd = -1;
-    link_out_begin(&link->out);
     if (may_call && peer->host < links->host && *peer->addresses)
         error = call_peer(link, peer->addresses);
     if (error)
@@ -212,7 +195,6 @@ struct links *links_open(const struct links_setup *setup, const struct links_cal
     links->loop = setup->loop;
     links->heartbeat_ms = setup->heartbeat_ms;
     link_beat_begin(links);
-    pthread_mutex_init(&links->own_bell.lock, NULL);
     if (links_drive_begin(links) != 0) {
         uv_close((uv_handle_t *)&links->async, on_closed);
         uv_close((uv_handle_t *)&links->beat, on_closed);
@@ -220,10 +202,9 @@ struct links *links_open(const struct links_setup *setup, const struct links_cal
     }
     links->spin_ns = setup->spin_ns;
     links->host = setup->host;
-    links->term = setup->term;
     links->calls = *calls;
     links->context = context;
-    links->bell = setup->bell ? setup->bell : &links->own_bell;
+    links->bell = setup->bell;
     links->encrypt = setup->encrypt;
     memcpy(links->outputs, setup->outputs, sizeof links->outputs);
     if (setup->meet)
@@ -234,7 +215,6 @@ struct links *links_open(const struct links_setup *setup, const struct links_cal
     links_lock(links);
     links->bell->links = links;
     links_unlock(links);
-    uv_async_send(&links->async); /* up at once, where there is nobody */
     return links;
 }
 
@@ -248,7 +228,7 @@ int links_mirror(struct links *links, int board_fd, int nprocs)
     links_lock(links);
     links->mirror = mirror;
     links_unlock(links);
-    uv_async_send(&links->async); /* where a superstep has come already */
+    uv_async_send(&links->async); /* a superstep may have arrived already */
     return 0;
 }
 

@@ -1,11 +1,9 @@
-/* link_send.c - what leaves this host: messages, and what each other host needs of a superstep; see
- * link_inside.h.
+/* link_send.c - sends messages, and the data of supersteps for other hosts; see link_inside.h.
  *
- * Happy path: the last rank arrives -> links_send_due, by whoever heard the bell -> a block for
+ * Happy path: the last rank arrives -> links_send_due, by the thread that was rung -> a block for
  * each host -> link_push.  What can fail: memory, the connection: link_break.
  */
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bsprun/link/link_inside.h"
@@ -16,7 +14,7 @@ void link_push(struct link *link)
 
     if (!link->up || link->broken || link->want_write)
         return;
-    result = link_out_write(&link->out, link->fd);
+    result = net_frames_out_write(&link->out, link->fd);
     if (result < 0)
         link_break(link, strerror(-result));
     link->want_write = result == 1;
@@ -29,7 +27,7 @@ static void send_stage(struct links *links, uint64_t superstep, enum bspz_stage 
 {
     uint32_t first = 0;
 
-    /* Not all begin with the same one. */
+    /* Hosts begin with different ones. */
     while (first < links->count && links->all[first].host < links->host)
         first++;
     for (uint32_t i = 0; i < links->count; i++) {
@@ -41,7 +39,8 @@ static void send_stage(struct links *links, uint64_t superstep, enum bspz_stage 
             continue;
         error = mirror_collect(links->mirror, link->host, superstep, stage, &block);
         if (!error) {
-            error = link_out_load(&link->out, &block);
+            error = net_frames_out_block(&link->out, block.head, block.head_bytes, block.data,
+                                         block.count);
             if (error)
                 mirror_block_free(&block);
         }
@@ -50,8 +49,6 @@ static void send_stage(struct links *links, uint64_t superstep, enum bspz_stage 
         link_push(link);
     }
     mirror_collected(links->mirror, superstep, stage);
-    if (stage == BSPZ_STAGE_ARRIVED)
-        links->passed = superstep + 1;
 }
 
 static bool output_waits(const struct links *links)
@@ -84,22 +81,13 @@ void links_send_due(struct links *links)
 int links_send(struct links *links, uint32_t host, struct wire_message *message)
 {
     struct link *link = links_to(links, host);
-    struct bspz_buffer encoded = {0};
-    char why[WIRE_ERROR_SIZE];
     int error;
 
     if (!link || link->broken || links->closed)
         return 0;
-    error = wire_encode(message, &encoded, why, sizeof why);
-    if (error) {
-        free(encoded.data);
-        return error;
-    }
     links_lock(links);
-    error = link_out_text(&link->out, encoded.data, (uint32_t)encoded.size);
-    if (error)
-        free(encoded.data);
-    else
+    error = net_frames_out_add(&link->out, message, SIZE_MAX);
+    if (!error)
         link_push(link);
     links_unlock(links);
     return error;
@@ -112,18 +100,7 @@ uint64_t links_waiting(const struct links *links, uint32_t host)
     uint64_t waiting;
 
     links_lock(mutable);
-    waiting = link ? link->out.waiting : 0;
+    waiting = link ? net_frames_out_waiting(&link->out) : 0;
     links_unlock(mutable);
     return waiting;
-}
-
-uint64_t links_passed(const struct links *links)
-{
-    struct links *mutable = (struct links *)links;
-    uint64_t passed;
-
-    links_lock(mutable);
-    passed = links->passed;
-    links_unlock(mutable);
-    return passed;
 }

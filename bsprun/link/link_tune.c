@@ -9,11 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NEAR_US      2000 /* round trips up to which hosts are taken for neighbours */
+#define NEAR_US      2000 /* longest round trip of hosts in one local network */
 #define SLICE_NS     UINT64_C(100000)
 #define UNSENT_BYTES (128 << 10)
 
-/* struct sched_attr; the headers of some systems have it, those of others not. */
+/* struct sched_attr, which only some systems' headers have. */
 struct attributes {
     uint32_t size, policy;
     uint64_t flags;
@@ -33,8 +33,8 @@ void link_tune_thread(void)
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-/* What has not left yet waits in the outbox: filled deep, the kernel's buffers are no longer in the
- * cache when they are read, and blocks of 64 MiB take half as long again. */
+/* Unsent data wait in the outbox: deep kernel buffers would leave the cache before they are sent,
+ * and blocks of 64 MiB would take 1.5 times as long. */
 static void keep_buffers_short(int fd)
 {
     int most = UNSENT_BYTES;
@@ -42,10 +42,10 @@ static void keep_buffers_short(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &most, sizeof most);
 }
 
-/* BBR, the default of some systems, sends at the rate it believes in and by a timer: over long ways
- * that is its merit; between neighbours a superstep is over before it has found out, and large
- * ones take twice the time.  Reno is always there, and for everybody to choose. */
-static void do_not_pace(int fd)
+/* BBR, the default of some systems, paces by an estimated rate, which helps over long distances; in
+ * a local network a superstep is over before the estimate converges, and large ones take twice the
+ * time.  Reno is always available, without privileges. */
+static void disable_pacing(int fd)
 {
     struct tcp_info info;
     char control[16] = "";
@@ -55,7 +55,7 @@ static void do_not_pace(int fd)
         strncmp(control, "bbr", 3) != 0)
         return;
     size = sizeof info;
-    info.tcpi_min_rtt = UINT32_MAX; /* stays where the kernel does not know it */
+    info.tcpi_min_rtt = UINT32_MAX; /* kept if the kernel does not report it */
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_min_rtt <= NEAR_US)
         setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
 }
@@ -63,5 +63,5 @@ static void do_not_pace(int fd)
 void link_tune(int fd)
 {
     keep_buffers_short(fd);
-    do_not_pace(fd);
+    disable_pacing(fd);
 }

@@ -1,5 +1,5 @@
-/* options_sources.c - where options come from that the command line does not give: the environment,
- * the program, the job to restart. */
+/* options_sources.c - sources of options other than the command line: the environment, the program,
+ * the job to restart. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const struct options_setting settings[] = {
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
-/* In one variable there may be several rules, a line each. */
+/* A variable may have several rules, one per line. */
 static bool take_lines(struct options *options, enum option_code code, const char *source,
                        const char *text)
 {
@@ -62,8 +62,8 @@ static char *directory_of_program(const struct options *options)
                : directory;
 }
 
-/* Without snapshots these say nothing, which their user should know. */
-static bool nothing_in_vain(struct options *options)
+/* Options about snapshots without snapshots are an error. */
+static bool check_unused_options(struct options *options)
 {
     for (enum option_code code = OPT_NP; code < OPT_COUNT; code++)
         if (options_subject(code) == OF_SNAPSHOTS && options_given(options, code))
@@ -113,7 +113,7 @@ bool options_complete(struct options *options, int linked_seconds)
             return options_wrong(options, "out of memory");
     }
     if (!snapshots->directory)
-        return nothing_in_vain(options);
+        return check_unused_options(options);
     if (!take_settings(options))
         return false;
     if (linked_seconds > 0 && !options_given(options, OPT_EVERY)) {
@@ -125,7 +125,7 @@ bool options_complete(struct options *options, int linked_seconds)
     return true;
 }
 
-/* Other hosts replace those of then, however either were named. */
+/* Hosts set anew replace the former ones, by whichever options. */
 static uint64_t which_hosts(void)
 {
     uint64_t bits = 0;

@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bsprun/status/status_folder.h"
+#include "bsprun/status/status_directory.h"
 #include "lib/base/clock.h"
 
-/* ---- Finding ---- */
+/* ---- Finding --------------------------------------------------------------------------------- */
 
 bool jobs_is_name(const char *word)
 {
@@ -69,7 +69,7 @@ bool jobs_find(struct job_list *jobs)
     struct search search = {jobs, false};
 
     *jobs = (struct job_list){NULL, 0};
-    status_folder_jobs(note, &search);
+    status_directory_jobs(note, &search);
     if (jobs->count > 0)
         qsort(jobs->items, jobs->count, sizeof *jobs->items, ascending);
     return !search.short_of_memory;
@@ -81,7 +81,7 @@ void jobs_free(struct job_list *jobs)
     *jobs = (struct job_list){NULL, 0};
 }
 
-/* ---- Asking ---- */
+/* ---- Asking ---------------------------------------------------------------------------------- */
 
 struct question {
     pid_t job;
@@ -104,7 +104,7 @@ int jobs_ask(pid_t job, const char *request)
     char line[64];
     int length = snprintf(line, sizeof line, "%s\n", request);
 
-    status_folder_jobs(keep_if_meant, &question);
+    status_directory_jobs(keep_if_meant, &question);
     if (question.fd >= 0 &&
         send(question.fd, line, (size_t)length, MSG_NOSIGNAL) != (ssize_t)length) {
         close(question.fd);

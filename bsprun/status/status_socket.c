@@ -1,10 +1,10 @@
 /* status_socket.c - bsprun's answers to bspstat and bspkill; see status_socket.h.
  *
- * Happy path: a connection -> its line -> agents are asked -> all have answered (once, or twice
- * for a rate) -> the text is written -> the connection closes.
+ * Happy path: a connection -> its request -> agents are asked -> all have answered (twice if a rate
+ * is needed) -> the answer is written -> the connection closes.
  *
- * What can fail: whoever asks says nothing, too much or reads nothing (dropped after a time);
- * agents do not answer in time (then with what is known).
+ * What can fail: a client sends nothing, too much or does not read (dropped after a timeout);
+ * agents do not answer in time (answered without them).
  */
 #include "bsprun/status/status_socket.h"
 
@@ -15,15 +15,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bsprun/status/status_folder.h"
+#include "bsprun/status/status_directory.h"
 #include "lib/base/buffer.h"
 
 #define CLIENTS_MAX 16u
 #define REQUEST_MAX 32u
 #define DEADLINE_MS 10000u
-#define ANSWER_MS   1000u /* to wait for agents */
-#define RATE_MS     250u  /* between the two looks of a rate, at least */
-#define RATE_OLD_MS 5000u /* a look that long ago says nothing */
+#define ANSWER_MS   1000u /* timeout for agents */
+#define RATE_MS     250u  /* least time between the two samples of a rate */
+#define RATE_OLD_MS 5000u /* an older sample is not used */
 
 enum client_state { CLIENT_READING, CLIENT_WAITING, CLIENT_WRITING, CLIENT_STAYING };
 
@@ -41,7 +41,7 @@ struct client {
     unsigned open_handles;
 };
 
-/* Where the job was at some time. */
+/* A sample of the job's progress. */
 struct look {
     uint64_t ms, superstep;
 };
@@ -52,16 +52,16 @@ struct status_socket {
     uv_loop_t *loop;
     char path[STATUS_PATH_MAX];
     uv_pipe_t server;
-    uv_timer_t timer; /* agents take too long, or the second look is due */
+    uv_timer_t timer; /* timeout of agents, or time of the second sample */
     unsigned open_handles;
     bool closing;
     struct client *clients;
     uint32_t client_count;
 
     bool looking;
-    uint32_t awaited;           /* answers still to come */
-    bool heard[WIRE_HOSTS_MAX]; /* from these they have */
-    bool second;                /* this is the second look */
+    uint32_t awaited;           /* answers still awaited */
+    bool heard[WIRE_HOSTS_MAX]; /* hosts that have answered */
+    bool second;                /* this is the second sample */
     struct look last;
     double rate;
     uint32_t processes;
@@ -71,7 +71,7 @@ struct status_socket {
     size_t rank_room;
 };
 
-/* ---- Memory ---- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static void free_ranks(struct status_socket *status)
 {
@@ -124,7 +124,7 @@ static void drop(struct client *client)
     uv_close((uv_handle_t *)&client->deadline, on_client_handle_closed);
 }
 
-/* ---- Answers ---- */
+/* ---- Answers --------------------------------------------------------------------------------- */
 
 static void on_written(uv_write_t *write, int error)
 {
@@ -136,7 +136,7 @@ static void on_written(uv_write_t *write, int error)
         uv_timer_stop(&client->deadline);
 }
 
-/* Takes over the text. */
+/* Takes ownership of the text. */
 static void answer(struct client *client, char *text, enum client_state then)
 {
     uv_buf_t bytes = uv_buf_init(text, text ? (unsigned)strlen(text) : 0);
@@ -172,7 +172,7 @@ static void answer_all(struct status_socket *status)
                    CLIENT_WRITING);
 }
 
-/* ---- Looks ---- */
+/* ---- Looks ----------------------------------------------------------------------------------- */
 
 static void look(struct status_socket *status);
 
@@ -181,7 +181,7 @@ static void on_second_look(uv_timer_t *timer)
     look(timer->data);
 }
 
-/* As many answers as will come have come. */
+/* No more answers are expected. */
 static void finish_look(struct status_socket *status)
 {
     uint64_t now = uv_now(status->loop), passed = now - status->last.ms;
@@ -262,12 +262,12 @@ void status_socket_take(struct status_socket *status, const struct wire_status *
         finish_look(status);
 }
 
-/* ---- Questions ---- */
+/* ---- Questions ------------------------------------------------------------------------------- */
 
-static void carry_out(struct client *client, enum status_wish wish)
+static void carry_out(struct client *client, enum status_request request)
 {
     struct status_socket *status = client->status;
-    const char *why_not = status->calls->wish(status->context, wish);
+    const char *why_not = status->calls->request(status->context, request);
     char *text = NULL;
 
     if (asprintf(&text, "%s\n", why_not ? why_not : "ok") < 0)
@@ -366,18 +366,18 @@ static void on_connection(uv_stream_t *server, int error)
         return;
     }
     uv_timer_start(&client->deadline, on_deadline, DEADLINE_MS, 0);
-    /* Who asks is no reason for bsprun to stay. */
+    /* Clients must not keep bsprun running. */
     uv_unref((uv_handle_t *)&client->pipe);
     uv_unref((uv_handle_t *)&client->deadline);
 }
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 struct status_socket *status_socket_open(uv_loop_t *loop, const struct status_calls *calls,
                                          void *context)
 {
     struct status_socket *status = calloc(1, sizeof *status);
-    int fd = status ? status_folder_listen(status->path) : -ENOMEM;
+    int fd = status ? status_directory_listen(status->path) : -ENOMEM;
 
     if (fd < 0) {
         free(status);
@@ -406,7 +406,7 @@ void status_socket_close(struct status_socket *status)
     if (!status || status->closing)
         return;
     status->closing = true;
-    status_folder_leave(status->path);
+    status_directory_leave(status->path);
     uv_close((uv_handle_t *)&status->server, on_own_handle_closed);
     uv_close((uv_handle_t *)&status->timer, on_own_handle_closed);
     for (struct client *client = status->clients; client; client = client->next)

@@ -10,13 +10,13 @@
 
 /* What the command line asks for. */
 struct request {
-    struct bspz_json *json; /* --json: what is written goes there; NULL: it is for people */
+    struct bspz_json *json; /* --json: the output goes there; NULL: plain text */
     struct bspz_json writer;
     int64_t pid;          /* --pid; -1: all */
     uint32_t keep;        /* --keep; 0: not given */
     bool local;           /* --local: other hosts are not asked */
     const char *launcher; /* --launcher; NULL: not given */
-    uint64_t connect_ms;  /* how long a host may take to answer */
+    uint64_t connect_ms;  /* the time a host has to answer */
     uint64_t now;         /* nanoseconds since 1970 */
     const char *words[4]; /* after the command */
     int word_count;
@@ -25,9 +25,8 @@ struct request {
 /* DIR[/JOB][@SUPERSTEP[.TERM]], opened. */
 struct target {
     struct store *store;
-    bool has_job;       /* the path named one */
-    uint64_t superstep; /* WIRE_NEVER: none given */
-    uint32_t term;      /* 0: none given */
+    bool has_job;                     /* the path named one */
+    struct bspz_snapshot_name wanted; /* superstep WIRE_NEVER, term 0: none given */
 };
 
 /* Exit statuses. */
@@ -48,35 +47,35 @@ int command_rm(const struct request *request);
 int target_open(struct target *target, const char *text, enum store_mode mode, bool all_jobs);
 void target_close(struct target *target);
 
-/* The jobs meant: all, or the chosen one; *jobs is for free().  On failure prints why and returns an
- * exit status. */
+/* The jobs meant: all, or the chosen one; *jobs is for free().  On failure prints why and returns
+ * an exit status. */
 int target_jobs(struct target *target, struct store_job **jobs, size_t *count);
 
-/* The hosts that the chosen job's newest snapshot names, "a, b, c", for free(); NULL: one host, or none
- * is known. */
+/* The hosts that the chosen job's newest snapshot names, "a, b, c", for free(); NULL: one host, or
+ * none is known. */
 char *target_hosts(struct store *store);
 
-/* The snapshot meant: the named one, else the newest that can be used.  Prints what it had to pass
- * over. */
+/* The snapshot meant: the named one, else the newest that can be used.  Prints which newer ones it
+ * skipped. */
 int target_manifest(struct target *target, struct manifest *manifest);
 
 /* Prints the snapshots of a job of the store.  On failure prints why and returns an exit status. */
 int list_job(const struct request *request, struct store *store, const char *job);
 
-/* "SUPERSTEP[.TERM]"; false when it is none. */
-bool parse_snapshot(const char *text, uint64_t *superstep, uint32_t *term);
+/* Parses "SUPERSTEP[.TERM]"; false: it is malformed. */
+bool parse_snapshot(const char *text, struct bspz_snapshot_name *name);
 
-/* What is written for the request is JSON from now on; the request stays where it is. */
+/* Makes the output of the request JSON from now on; the request must not be moved. */
 void request_json(struct request *request);
 
 /* Prints "bspckpt: TEXT" to stderr and returns STATUS_BAD. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "12.5 MiB", "3 s", in memory of the caller's. */
+/* "12.5 MiB", "3 s", in the caller's memory. */
 const char *size_text(uint64_t bytes, char text[24]);
 const char *age_text(uint64_t from, uint64_t now, char text[24]);
 
-/* An image, loaded; its memory. */
+/* A loaded image and its memory. */
 struct loaded {
     struct bspz_image image;
     struct store *store;
@@ -85,7 +84,7 @@ struct loaded {
     void *memory;
 };
 /* status 0, or a negative errno value and a text in fault->text. */
-int loaded_open(struct loaded *loaded, struct store *store, uint64_t superstep, uint32_t term,
+int loaded_open(struct loaded *loaded, struct store *store, struct bspz_snapshot_name name,
                 uint32_t pid, struct bspz_image_fault *fault);
 void loaded_close(struct loaded *loaded);
 

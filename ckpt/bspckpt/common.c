@@ -30,23 +30,23 @@ int complain(const char *format, ...)
 
 /* ---- Targets --------------------------------------------------------------------------------- */
 
-bool parse_snapshot(const char *text, uint64_t *superstep, uint32_t *term)
+bool parse_snapshot(const char *text, struct bspz_snapshot_name *name)
 {
     char *end;
 
-    *term = 0;
+    name->term = 0;
     if (text[0] < '0' || text[0] > '9')
         return false;
     errno = 0;
-    *superstep = strtoull(text, &end, 10);
-    if (errno != 0 || *superstep == WIRE_NEVER)
+    name->superstep = strtoull(text, &end, 10);
+    if (errno != 0 || name->superstep == WIRE_NEVER)
         return false;
     if (*end == '\0')
         return true;
     if (end[0] != '.' || end[1] < '1' || end[1] > '9')
         return false;
     unsigned long number = strtoul(end + 1, &end, 10);
-    *term = (uint32_t)number;
+    name->term = (uint32_t)number;
     return errno == 0 && *end == '\0' && number <= UINT32_MAX;
 }
 
@@ -55,13 +55,13 @@ int target_open(struct target *target, const char *text, enum store_mode mode, b
     char path[4096], error[MANIFEST_ERROR_SIZE];
     struct stat about;
 
-    *target = (struct target){.superstep = WIRE_NEVER};
+    *target = (struct target){.wanted.superstep = WIRE_NEVER};
     if (snprintf(path, sizeof(path), "%s", text) >= (int)sizeof(path))
         return complain("%.80s...: the path is too long", text);
     char *at = strrchr(path, '@');
-    /* A directory may well have such a name itself. */
+    /* A directory's own name may contain an @, too. */
     if (at && lstat(path, &about) < 0) {
-        if (!parse_snapshot(at + 1, &target->superstep, &target->term)) {
+        if (!parse_snapshot(at + 1, &target->wanted)) {
             complain("%s: behind @ comes SUPERSTEP or SUPERSTEP.TERM", text);
             return STATUS_WRONG;
         }
@@ -95,10 +95,10 @@ static uint32_t find_term(struct target *target, char *error)
     if (store_list(target->store, &entries, &count, error) < 0)
         return 0;
     snprintf(error, MANIFEST_ERROR_SIZE, "job %s has no snapshot of superstep %" PRIu64,
-             store_job_name(target->store), target->superstep);
+             store_job_name(target->store), target->wanted.superstep);
     for (size_t i = 0; i < count; i++)
-        if (entries[i].superstep == target->superstep)
-            term = entries[i].term;
+        if (entries[i].name.superstep == target->wanted.superstep)
+            term = entries[i].name.term;
     free(entries);
     return term;
 }
@@ -107,15 +107,17 @@ int target_manifest(struct target *target, struct manifest *manifest)
 {
     char error[MANIFEST_ERROR_SIZE], note[MANIFEST_ERROR_SIZE];
 
-    if (target->superstep == WIRE_NEVER) {
+    if (target->wanted.superstep == WIRE_NEVER) {
         if (store_newest(target->store, WIRE_NEVER, WIRE_NEVER, manifest, note, error) < 0)
             return complain("%s", error);
         if (note[0])
             complain("%s", note);
         return STATUS_OK;
     }
-    uint32_t term = target->term ? target->term : find_term(target, error);
-    if (term == 0 || store_manifest(target->store, target->superstep, term, manifest, error) < 0)
+    struct bspz_snapshot_name name = target->wanted;
+    if (name.term == 0)
+        name.term = find_term(target, error);
+    if (name.term == 0 || store_manifest(target->store, name, manifest, error) < 0)
         return complain("%s", error);
     return STATUS_OK;
 }
@@ -145,7 +147,7 @@ char *target_hosts(struct store *store)
     if (store_list_all(store, &entries, &count, NULL) < 0)
         return NULL;
     for (size_t i = count; i-- > 0 && !found;) {
-        found = store_manifest(store, entries[i].superstep, entries[i].term, &manifest, NULL) == 0;
+        found = store_manifest(store, entries[i].name, &manifest, NULL) == 0;
         if (found) {
             text = join_hosts(&manifest);
             manifest_free(&manifest);
@@ -193,15 +195,15 @@ const char *age_text(uint64_t from, uint64_t now, char text[24])
 
 const char *region_kind_text(uint32_t kind)
 {
-    static const char *const texts[] = {"?",     "anon", "file",   "heap",
-                                        "stack", "vdso", "shared", "shared file", "common"};
+    static const char *const texts[] = {"?",    "anon",   "file",        "heap",  "stack",
+                                        "vdso", "shared", "shared file", "common"};
     return kind < sizeof(texts) / sizeof(texts[0]) ? texts[kind] : texts[0];
 }
 
 const char *descriptor_kind_text(uint32_t kind)
 {
-    static const char *const texts[] = {"?", "file", "directory", "device", "job",
-                                        "excluded", "lost"};
+    static const char *const texts[] = {"?",   "file",     "directory", "device",
+                                        "job", "excluded", "lost"};
     return kind < sizeof(texts) / sizeof(texts[0]) ? texts[kind] : texts[0];
 }
 
@@ -222,7 +224,7 @@ static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
     return store_io_read(&store_io_system, loaded->file, offset, bytes, size);
 }
 
-int loaded_open(struct loaded *loaded, struct store *store, uint64_t superstep, uint32_t term,
+int loaded_open(struct loaded *loaded, struct store *store, struct bspz_snapshot_name name,
                 uint32_t pid, struct bspz_image_fault *fault)
 {
     struct bspz_image_source source = {.read = read_image, .context = loaded};
@@ -230,7 +232,7 @@ int loaded_open(struct loaded *loaded, struct store *store, uint64_t superstep, 
 
     *loaded = (struct loaded){.store = store};
     *fault = (struct bspz_image_fault){0};
-    loaded->file = store_image_open(store, superstep, term, pid, &source.size, error);
+    loaded->file = store_image_open(store, name, pid, &source.size, error);
     if (loaded->file < 0) {
         snprintf(fault->text, sizeof(fault->text), "%.250s", error);
         return loaded->file;

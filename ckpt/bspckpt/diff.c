@@ -1,8 +1,8 @@
 /* diff.c - bspckpt diff: what changed in memory between two snapshots, by region.
  *
- * Only the tables are read: the images of a chain have together the hash of every page that is
- * saved.  Images of version 1 have hashes of blocks: then all pages of a block are taken to have
- * changed when one has. */
+ * Only the tables are read: together the images of a chain hold the hash of every saved page.
+ * Images of version 1 hold hashes of blocks: all pages of a block count as changed when one has
+ * changed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "ckpt/bspckpt/command.h"
 #include "lib/base/json.h"
 
-/* A region of either side, and what is different in its pages. */
+/* A region of either side, and how many of its pages differ. */
 struct change {
     const struct bspz_image_region *region;
     const char *what; /* "new", "gone", "changed", "same" */
@@ -77,17 +77,17 @@ static int fill_table(struct side *side, struct bspz_image_fault *fault)
     return status;
 }
 
-/* Opens the image and, where hashes are beneath it, what it builds on. */
+/* Opens the image and, if hashes are in its bases, those too. */
 static int side_open(struct side *side, struct store *store, const struct manifest *manifest,
                      uint32_t pid, struct bspz_image_fault *fault)
 {
-    struct bspz_image_name name = {.superstep = manifest->superstep,
-                                   .term = manifest->term,
+    struct bspz_image_name name = {.superstep = manifest->name.superstep,
+                                   .term = manifest->name.term,
                                    .pid = manifest->images.items[pid].image_pid};
 
     for (;;) {
         struct loaded *loaded = &side->chain[side->count];
-        int status = loaded_open(loaded, store, name.superstep, name.term, name.pid, fault);
+        int status = loaded_open(loaded, store, bspz_image_snapshot(&name), name.pid, fault);
         if (status < 0)
             return status;
         side->count++;
@@ -106,7 +106,7 @@ static uint64_t address_of(const struct side *side, uint64_t i)
     return i < side->table->count ? bspz_block_address(&side->table->blocks[i]) : UINT64_MAX;
 }
 
-/* The first block at or behind the one that address lies in. */
+/* The first block at or after the one that contains the address. */
 static uint64_t find_block(const struct side *side, uint64_t address)
 {
     uint64_t low = 0, high = side->table->count;
@@ -210,7 +210,7 @@ static void compare(const struct request *request, const struct side sides[2])
     }
 }
 
-/* Opens both sides; a complaint otherwise. */
+/* Opens both sides; complains on failure. */
 static int open_sides(struct store *store, const struct manifest manifests[2], uint32_t pid,
                       struct side sides[2])
 {
@@ -220,7 +220,7 @@ static int open_sides(struct store *store, const struct manifest manifests[2], u
         const struct manifest *manifest = &manifests[i];
         if (side_open(&sides[i], store, manifest, pid, &fault) < 0)
             return complain("the image of process %" PRIu32 " in %" PRIu64 ".%" PRIu32 ": %s", pid,
-                            manifest->superstep, manifest->term, fault.text);
+                            manifest->name.superstep, manifest->name.term, fault.text);
     }
     uint32_t before = sides[0].chain[0].image.header.version;
     uint32_t after = sides[1].chain[0].image.header.version;
@@ -287,7 +287,7 @@ int command_diff(const struct request *request)
     if (status != STATUS_OK)
         return status;
     for (int i = 0; i < 2 && status == STATUS_OK; i++) {
-        if (parse_snapshot(request->words[1 + i], &target.superstep, &target.term)) {
+        if (parse_snapshot(request->words[1 + i], &target.wanted)) {
             status = target_manifest(&target, &manifests[i]);
         } else {
             complain("diff: %.80s is no SUPERSTEP or SUPERSTEP.TERM", request->words[1 + i]);

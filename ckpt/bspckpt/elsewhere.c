@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WORD_COMMAND 2 /* its place */
+#define WORD_COMMAND 2 /* its index among the words */
 
 bool fingerprint(const char *path, char text[FINGERPRINT_SIZE])
 {
@@ -38,7 +38,7 @@ static const char *option_of(const struct manifest *manifest, const char *name)
     return NULL;
 }
 
-/* As whom bsprun was told to log in there; NULL: nobody in particular. */
+/* The user as whom bsprun was told to log in on that host; NULL: the default. */
 static const char *user_at(const struct hosts *named, const char *name)
 {
     for (uint32_t i = 0; i < named->count; i++)
@@ -47,7 +47,7 @@ static const char *user_at(const struct hosts *named, const char *name)
     return NULL;
 }
 
-/* Nothing that a launcher would take for something else than a host. */
+/* Whether a launcher can only take the name for a host. */
 static bool is_name(const char *name)
 {
     char error[HOSTS_ERROR], *user = NULL, *clean = NULL, *text;
@@ -81,7 +81,7 @@ static void add_hosts(struct elsewhere *elsewhere, const struct manifest *manife
     hosts_free(&named);
 }
 
-/* A host that was lost on the way is named by older snapshots only. */
+/* All snapshots are read: a host that was lost is named by older ones only. */
 static void add_job(struct elsewhere *elsewhere, struct store *store, const char *job,
                     const char *own)
 {
@@ -92,7 +92,7 @@ static void add_job(struct elsewhere *elsewhere, struct store *store, const char
     if (store_job_open(store, job, NULL) < 0 || store_list_all(store, &entries, &count, NULL) < 0)
         return;
     for (size_t i = count; i-- > 0;) {
-        if (store_manifest(store, entries[i].superstep, entries[i].term, &manifest, NULL) < 0)
+        if (store_manifest(store, entries[i].name, &manifest, NULL) < 0)
             continue;
         if (manifest.hosts.count > 1)
             add_hosts(elsewhere, &manifest, own);
@@ -174,7 +174,7 @@ static void forget_answers(struct elsewhere *elsewhere)
     }
 }
 
-/* What a shell there says of its own comes before it.  The lines alone; false: it is no answer. */
+/* Cuts off what the remote shell printed before the answer.  False: there is no complete answer. */
 static bool take_lines(char *output, int *status)
 {
     char *begin = strstr(output, PART_BEGIN), *end = NULL;
@@ -190,7 +190,7 @@ static bool take_lines(char *output, int *status)
     return true;
 }
 
-/* The lines of a child behind one another; for free(). */
+/* The child's lines joined into one; for free(). */
 static char *in_one_line(const char *text)
 {
     char *line = malloc(2 * strlen(text) + 1), *to = line;
@@ -252,7 +252,7 @@ static int ask(struct elsewhere *elsewhere, const char *command, uint64_t timeou
         return complain("out of memory");
     free(elsewhere->words[WORD_COMMAND]);
     elsewhere->words[WORD_COMMAND] = word;
-    fflush(stdout); /* what follows forks */
+    fflush(stdout); /* the next call forks */
     int error = ask_hosts(&question, elsewhere->answers);
     if (error)
         return complain("other hosts cannot be asked: %s", strerror(-error));
@@ -266,7 +266,7 @@ int elsewhere_ask(struct elsewhere *elsewhere, const char *command)
 {
     if (!elsewhere->words)
         return elsewhere->status;
-    return ask(elsewhere, command, 0); /* they have answered once; reading all takes its time */
+    return ask(elsewhere, command, 0); /* no limit: they have answered before */
 }
 
 int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,

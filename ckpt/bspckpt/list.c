@@ -30,7 +30,7 @@ int target_jobs(struct target *target, struct store_job **jobs, size_t *count)
 
 /* ---- ls -------------------------------------------------------------------------------------- */
 
-/* What a snapshot is kept for, behind its state; "" where that says it. */
+/* Why a snapshot is retained, printed after its state; "" when the state says it. */
 static const char *role_text(enum store_role role)
 {
     static const char *const texts[] = {"", "", ", kept as second chain", ", kept as a base", ""};
@@ -49,7 +49,7 @@ static void print_entry(const char *job, const struct store_entry *entry, enum s
     char name[48], age[24], size[24], images[24] = "";
     const char *why = entry->state == STORE_UNFINISHED ? "" : entry->why;
 
-    snprintf(name, sizeof(name), "%" PRIu64 ".%" PRIu32, entry->superstep, entry->term);
+    snprintf(name, sizeof(name), "%" PRIu64 ".%" PRIu32, entry->name.superstep, entry->name.term);
     if (entry->nprocs > 0)
         snprintf(images, sizeof(images), entry->generation ? "+%" PRIu32 : "full",
                  entry->generation);
@@ -62,8 +62,8 @@ static void json_entry(struct bspz_json *json, const struct store_entry *entry,
                        enum store_role role)
 {
     bspz_json_object(json, NULL);
-    bspz_json_number(json, "superstep", entry->superstep);
-    bspz_json_number(json, "term", entry->term);
+    bspz_json_number(json, "superstep", entry->name.superstep);
+    bspz_json_number(json, "term", entry->name.term);
     bspz_json_text(json, "state", state_text(entry->state));
     bspz_json_number(json, "processes", entry->nprocs);
     bspz_json_number(json, "generation", entry->generation);
@@ -88,8 +88,7 @@ static void list_end(struct store *store, const char *job, struct bspz_json *jso
     manifest_finish_free(&finish);
 }
 
-/* As bsprun was told with the newest snapshot; what it takes by default when that cannot be read.
- */
+/* The --keep of the bsprun that took the newest snapshot; the default when that cannot be read. */
 static uint32_t kept_by_bsprun(struct store *store, const struct store_entry *entries, size_t count)
 {
     struct manifest manifest;
@@ -97,8 +96,7 @@ static uint32_t kept_by_bsprun(struct store *store, const struct store_entry *en
 
     while (count > 0 && entries[count - 1].state != STORE_COMMITTED)
         count--;
-    if (count == 0 || store_manifest(store, entries[count - 1].superstep, entries[count - 1].term,
-                                     &manifest, NULL) < 0)
+    if (count == 0 || store_manifest(store, entries[count - 1].name, &manifest, NULL) < 0)
         return keep;
     for (uint32_t i = 0; i < manifest.options.count; i++) {
         const char *option = manifest.options.items[i];
@@ -111,7 +109,7 @@ static uint32_t kept_by_bsprun(struct store *store, const struct store_entry *en
     return keep;
 }
 
-/* Without them, when a manifest is gone meanwhile, the list is still of use; for free(). */
+/* For free().  NULL, when a manifest has vanished meanwhile: the list is printed without roles. */
 static enum store_role *find_roles(struct store *store, const struct store_entry *entries,
                                    size_t count)
 {
@@ -166,7 +164,7 @@ static void name_hosts(struct store *store, const char *job)
     free(hosts);
 }
 
-/* What those hosts say that have images of their own. */
+/* Lists the images on other hosts. */
 static int list_elsewhere(struct elsewhere *elsewhere, struct bspz_json *json)
 {
     int status = elsewhere_ask(elsewhere, json ? "ls-json" : "ls");
@@ -224,7 +222,7 @@ int command_ls(const struct request *request)
 
 /* ---- rm -------------------------------------------------------------------------------------- */
 
-/* "on host b, too", and what it could not remove. */
+/* "on host b, too", and what could not be removed there. */
 static void tell_removed(const struct elsewhere *elsewhere, struct bspz_json *json)
 {
     for (uint32_t i = 0; i < elsewhere->hosts.count; i++) {
@@ -248,7 +246,8 @@ static void tell_removed(const struct elsewhere *elsewhere, struct bspz_json *js
     }
 }
 
-/* What lies here names the hosts, so it goes last, and stays when one of them may have more. */
+/* The local directory names the hosts, so it is removed last, and not while a host may hold
+ * more. */
 static int remove_job(const struct request *request, struct target *target)
 {
     char error[MANIFEST_ERROR_SIZE];
@@ -290,7 +289,7 @@ int command_rm(const struct request *request)
     int status = target_open(&target, request->words[0], STORE_WRITE, true);
     if (status != STATUS_OK)
         return status;
-    if (target.has_job && target.superstep == WIRE_NEVER) {
+    if (target.has_job && target.wanted.superstep == WIRE_NEVER) {
         status = remove_job(request, &target);
     } else {
         complain("rm: DIR/JOB is meant, one job; ls DIR lists them");
@@ -315,7 +314,7 @@ int command_prune(const struct request *request)
     int status = target_open(&target, request->words[0], STORE_WRITE, false);
     if (status != STATUS_OK)
         return status;
-    if (target.superstep != WIRE_NEVER) {
+    if (target.wanted.superstep != WIRE_NEVER) {
         target_close(&target);
         complain("prune: a directory is meant, not one snapshot");
         return STATUS_WRONG;

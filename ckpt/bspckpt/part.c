@@ -23,7 +23,7 @@ struct part {
     int status;
 };
 
-/* One job in one folder. */
+/* One job in one directory. */
 typedef int part_function(struct part *part, const char *path, struct store *store,
                           const char *job);
 
@@ -79,14 +79,14 @@ static void run_on(struct part *part, size_t command, const char *path, const ch
     store_close(store);
 }
 
-static bool is_folder(const char *path)
+static bool is_directory(const char *path)
 {
     struct stat about;
 
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* What an agent keeps where it cannot have the path that the user named. */
+/* The same in the directories that agents use when the user's path is not available. */
 static void run_on_hidden(struct part *part, size_t command, const char *job)
 {
     char prefix[64], path[PATH_MAX];
@@ -102,10 +102,10 @@ static void run_on_hidden(struct part *part, size_t command, const char *job)
             strlen(path) + strlen(job) + sizeof("/lock") >= sizeof(path))
             continue;
         sprintf(behind, "/%s", job);
-        if (!is_folder(path))
+        if (!is_directory(path))
             continue;
         run_on(part, command, path, job);
-        if (strcmp(part->command, "rm") == 0 && !is_folder(path)) {
+        if (strcmp(part->command, "rm") == 0 && !is_directory(path)) {
             strcpy(behind, "/lock");
             unlink(path);
             *behind = '\0';

@@ -6,7 +6,7 @@
 #include "lib/base/json.h"
 
 struct repairing {
-    struct bspz_json *json; /* NULL: for people */
+    struct bspz_json *json; /* NULL: plain text */
     const char *job;
     unsigned long files;
 };
@@ -70,7 +70,7 @@ int command_repair(const struct request *request)
     int status = target_open(&target, request->words[0], STORE_WRITE, true);
     if (status != STATUS_OK)
         return status;
-    if (target.superstep == WIRE_NEVER) {
+    if (target.wanted.superstep == WIRE_NEVER) {
         status = repair_jobs(request, &target);
     } else {
         complain("repair: a directory is meant, not one snapshot");

@@ -9,8 +9,7 @@
 #include "lib/base/json.h"
 #include "lib/wire/schema.h"
 
-/* ---- The manifest as JSON: the fields are walked, none can be forgotten -----------------------
- */
+/* ---- The manifest as JSON: the fields are walked, none can be forgotten ---------------------- */
 
 static void json_fields(struct bspz_json *json, const struct wire_schema *schema,
                         const void *fields);
@@ -58,6 +57,10 @@ static void json_field(struct bspz_json *json, const struct wire_field *field, c
     case WIRE_TYPE_bytes:
         bspz_json_bytes(json, field->name, bytes->data, bytes->size);
         break;
+    case WIRE_TYPE_digest:
+        bspz_json_bytes(json, field->name, value,
+                        bspz_image_has_digest(value) ? BSPZ_IMAGE_DIGEST_SIZE : 0);
+        break;
     default:
         json_list(json, field, value);
         break;
@@ -86,8 +89,8 @@ static void print_manifest(const struct store *store, const struct manifest *man
     char age[24];
 
     printf("%-12s%s\n", "job", store_job_name(store));
-    printf("%-12s%" PRIu64 ", term %" PRIu32 ", %s old\n", "superstep", manifest->superstep,
-           manifest->term, age_text(manifest->created, now, age));
+    printf("%-12s%" PRIu64 ", term %" PRIu32 ", %s old\n", "superstep", manifest->name.superstep,
+           manifest->name.term, age_text(manifest->created, now, age));
     printf("%-12s%s\n", "program", manifest->program);
     print_words("arguments", &manifest->arguments);
     printf("%-12s%s\n", "directory", manifest->directory);
@@ -99,7 +102,7 @@ static void print_manifest(const struct store *store, const struct manifest *man
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-/* What the records of an image were coded as. */
+/* How many records of an image have which coding. */
 struct codings {
     uint64_t records[BSPZ_IMAGE_CODING_COUNT];
     uint64_t raw[BSPZ_IMAGE_CODING_COUNT];
@@ -158,7 +161,7 @@ static uint64_t saved_bytes(const struct bspz_image *image, const struct bspz_im
     return bytes;
 }
 
-/* The pages that are saved: in this image, or in its bases, too. */
+/* The number of saved pages: in this image alone (here), or with those in its bases. */
 static uint64_t count_pages(const struct bspz_image *image, bool here)
 {
     uint64_t count = 0;
@@ -271,8 +274,8 @@ static int show_image(const struct request *request, struct store *store,
     struct codings codings;
     struct loaded loaded;
 
-    int status = loaded_open(&loaded, store, manifest->superstep, manifest->term,
-                             manifest->images.items[pid].image_pid, &fault);
+    int status =
+        loaded_open(&loaded, store, manifest->name, manifest->images.items[pid].image_pid, &fault);
     if (status == 0) {
         status = count_codings(&loaded.image, &codings, &fault);
         if (status == 0 && request->json)

@@ -1,7 +1,7 @@
 /* verify.c - bspckpt verify.
  *
- * What is found here and on other hosts is collected first: an image that is missing on one host
- * may be whole on another one. */
+ * Findings of this and the other hosts are collected first: an image that is missing on one host
+ * may be intact on another one. */
 #include "ckpt/bspckpt/verify.h"
 
 #include <errno.h>
@@ -62,8 +62,7 @@ static void free_all(struct verifying *verifying)
     free(verifying->order);
 }
 
-/* Among those of one file and kind, what is damaged comes before what is missing, else the one that
- * was found first. */
+/* Within one file and kind, damage sorts before absence, then by time of discovery. */
 static int compare(const void *one, const void *other)
 {
     const struct finding *const *a = one, *const *b = other;
@@ -88,7 +87,7 @@ static void put_in_order(struct verifying *verifying)
     qsort(verifying->order, verifying->count, sizeof(const struct finding *), compare);
 }
 
-/* The first one of that file and kind, NULL: there is none. */
+/* The first finding of that file and kind; NULL: there is none. */
 static const struct finding *find(const struct verifying *verifying, int kind, const char *file)
 {
     size_t low = 0, high = verifying->count;
@@ -122,15 +121,15 @@ static void tell(void *context, const struct store_fault *fault)
 
     if (fault->pid >= 0)
         snprintf(file, sizeof(file), "%s/%" PRIu64 ".%" PRIu32 "/%" PRId64 ".img", verifying->job,
-                 fault->superstep, fault->term, fault->pid);
+                 fault->name.superstep, fault->name.term, fault->pid);
     else
         snprintf(file, sizeof(file), "%s/%" PRIu64 ".%" PRIu32 "/manifest", verifying->job,
-                 fault->superstep, fault->term);
+                 fault->name.superstep, fault->name.term);
     add(verifying, &found);
 }
 
-/* Of what belongs to the job as a whole, or is gone. */
-static void tell_loss(void *context, const char *file, const char *text)
+/* Reports a fault of the job's own records, or a file that is missing. */
+static void report_loss(void *context, const char *file, const char *text)
 {
     struct verifying *verifying = context;
     char path[FILE_SIZE];
@@ -150,8 +149,8 @@ static bool is_faulty(const struct verifying *verifying, size_t from, size_t to,
     return false;
 }
 
-/* Those without a fault, which are noted from `from` on.  Snapshot 0 is one image, of which all
- * processes begin. */
+/* Notes the images without a fault among the findings from index `from` on.  Snapshot 0 is one
+ * image from which all processes start. */
 static void note_whole(struct verifying *verifying, const struct manifest *manifest, size_t from)
 {
     size_t to = verifying->count;
@@ -164,7 +163,7 @@ static void note_whole(struct verifying *verifying, const struct manifest *manif
         if (pid > 0 && image->image_pid == manifest->images.items[pid - 1].image_pid)
             continue;
         snprintf(file, sizeof(file), "%s/%" PRIu64 ".%" PRIu32 "/%" PRIu32 ".img", verifying->job,
-                 manifest->superstep, manifest->term, image->image_pid);
+                 manifest->name.superstep, manifest->name.term, image->image_pid);
         if (!is_faulty(verifying, from, to, file))
             add(verifying, &found);
     }
@@ -175,7 +174,7 @@ static void verify_entry(struct verifying *verifying, struct store *store,
 {
     char error[MANIFEST_ERROR_SIZE];
     struct manifest manifest;
-    struct store_fault fault = {.superstep = entry->superstep, .term = entry->term, .pid = -1};
+    struct store_fault fault = {.name = entry->name, .pid = -1};
     size_t before = verifying->count;
 
     if (entry->state == STORE_DAMAGED) {
@@ -183,7 +182,7 @@ static void verify_entry(struct verifying *verifying, struct store *store,
         tell(verifying, &fault);
         return;
     }
-    if (store_manifest(store, entry->superstep, entry->term, &manifest, error) < 0) {
+    if (store_manifest(store, entry->name, &manifest, error) < 0) {
         snprintf(fault.fault.text, sizeof(fault.fault.text), "%.250s", error);
         tell(verifying, &fault);
         return;
@@ -199,9 +198,9 @@ static void verify_entry(struct verifying *verifying, struct store *store,
     manifest_free(&manifest);
 }
 
-/* superstep WIRE_NEVER: all. */
+/* wanted: as in struct target. */
 static int verify_job(struct verifying *verifying, struct store *store, const char *job,
-                      uint64_t superstep, uint32_t term)
+                      struct bspz_snapshot_name wanted)
 {
     char error[MANIFEST_ERROR_SIZE], name[FILE_SIZE];
     struct finding found = {.kind = FOUND_SNAPSHOT, .file = name};
@@ -211,15 +210,15 @@ static int verify_job(struct verifying *verifying, struct store *store, const ch
     verifying->job = job;
     if (store_job_open(store, job, error) < 0 || store_list_all(store, &entries, &count, error) < 0)
         return complain("%s", error);
-    if (superstep == WIRE_NEVER)
-        store_survey(store, tell_loss, verifying);
+    if (wanted.superstep == WIRE_NEVER)
+        store_survey(store, report_loss, verifying);
     for (size_t i = 0; i < count; i++) {
         if (entries[i].state == STORE_UNFINISHED ||
-            (superstep != WIRE_NEVER && entries[i].superstep != superstep) ||
-            (term != 0 && entries[i].term != term))
+            (wanted.superstep != WIRE_NEVER && entries[i].name.superstep != wanted.superstep) ||
+            (wanted.term != 0 && entries[i].name.term != wanted.term))
             continue;
-        snprintf(name, sizeof(name), "%s/%" PRIu64 ".%" PRIu32, job, entries[i].superstep,
-                 entries[i].term);
+        snprintf(name, sizeof(name), "%s/%" PRIu64 ".%" PRIu32, job, entries[i].name.superstep,
+                 entries[i].name.term);
         add(verifying, &found);
         verify_entry(verifying, store, &entries[i]);
     }
@@ -227,18 +226,16 @@ static int verify_job(struct verifying *verifying, struct store *store, const ch
     return STATUS_OK;
 }
 
-/* ---- For another host, and what that reads ------------------------------------------------------
- */
+/* ---- For another host, and what that reads --------------------------------------------------- */
 
 int verify_for_another(struct store *store, const char *job, const char *at)
 {
     struct verifying verifying = {0};
-    uint64_t superstep = WIRE_NEVER;
-    uint32_t term = 0;
+    struct bspz_snapshot_name wanted = {WIRE_NEVER, 0};
 
-    if (at && !parse_snapshot(at, &superstep, &term))
+    if (at && !parse_snapshot(at, &wanted))
         return complain("verify: %.80s is no SUPERSTEP or SUPERSTEP.TERM", at);
-    int status = verify_job(&verifying, store, job, superstep, term);
+    int status = verify_job(&verifying, store, job, wanted);
     for (size_t i = 0; i < verifying.count; i++) {
         const struct finding *found = &verifying.items[i];
 
@@ -256,7 +253,7 @@ int verify_for_another(struct store *store, const char *job, const char *at)
     return status;
 }
 
-/* The line is cut up.  What it does not understand it hands out as a message. */
+/* Parses a line, destructively.  A line of unknown form is printed as a message. */
 static void take_line(struct verifying *verifying, const char *host, char *line)
 {
     struct finding found = {.host = host};
@@ -296,8 +293,8 @@ static void take_answers(struct verifying *verifying, const struct elsewhere *el
 
 /* ---- What is said ---------------------------------------------------------------------------- */
 
-/* What one host lacks is no fault when another one has it (damaged: that is one); and what all lack
- * is one fault. */
+/* An image missing on one host is no fault if another host has it (if that one is damaged, that is
+ * the fault); an image missing everywhere is one fault. */
 static bool counts(const struct verifying *verifying, const struct finding *found)
 {
     if (found->kind == FOUND_WHOLE)
@@ -343,9 +340,9 @@ static void say(const struct finding *found, bool local, const char *hosts)
     putchar('\n');
 }
 
-/* How many faults there are. */
-static unsigned long say_all(const struct verifying *verifying, const struct request *request,
-                             const char *hosts)
+/* Prints all findings; returns the number of faults. */
+static unsigned long print_findings(const struct verifying *verifying,
+                                    const struct request *request, const char *hosts)
 {
     unsigned long faults = 0, snapshots = 0;
 
@@ -381,11 +378,11 @@ static int ask_others(struct verifying *verifying, struct elsewhere *elsewhere,
 {
     char command[64] = "verify";
 
-    if (target->superstep != WIRE_NEVER && target->term)
-        snprintf(command, sizeof(command), "verify@%" PRIu64 ".%" PRIu32, target->superstep,
-                 target->term);
-    else if (target->superstep != WIRE_NEVER)
-        snprintf(command, sizeof(command), "verify@%" PRIu64, target->superstep);
+    if (target->wanted.superstep != WIRE_NEVER && target->wanted.term)
+        snprintf(command, sizeof(command), "verify@%" PRIu64 ".%" PRIu32, target->wanted.superstep,
+                 target->wanted.term);
+    else if (target->wanted.superstep != WIRE_NEVER)
+        snprintf(command, sizeof(command), "verify@%" PRIu64, target->wanted.superstep);
     int status = elsewhere_ask(elsewhere, command);
     take_answers(verifying, elsewhere);
     return status;
@@ -400,20 +397,19 @@ static int verify(const struct request *request, struct target *target,
 
     int status = elsewhere_open(&elsewhere, request, target, jobs, count);
     for (size_t i = 0; i < count; i++)
-        if (verify_job(&verifying, target->store, jobs[i].name, target->superstep, target->term) !=
-            STATUS_OK)
+        if (verify_job(&verifying, target->store, jobs[i].name, target->wanted) != STATUS_OK)
             status = STATUS_BAD;
         else if (!hosts)
             hosts = target_hosts(target->store);
     if (elsewhere.hosts.count > 0 && ask_others(&verifying, &elsewhere, target) != STATUS_OK)
         status = STATUS_BAD;
-    if (target->superstep != WIRE_NEVER && verifying.count == 0)
+    if (target->wanted.superstep != WIRE_NEVER && verifying.count == 0)
         status = complain("job %s has no snapshot of superstep %" PRIu64, jobs[0].name,
-                          target->superstep);
+                          target->wanted.superstep);
     put_in_order(&verifying);
     if (verifying.short_of_memory)
         status = complain("out of memory");
-    else if (say_all(&verifying, request, hosts) > 0)
+    else if (print_findings(&verifying, request, hosts) > 0)
         status = STATUS_BAD;
     free_all(&verifying);
     free(hosts);
@@ -431,8 +427,8 @@ int command_verify(const struct request *request)
         target_open(&target, request->words[0], STORE_READ, !strchr(request->words[0], '@'));
     if (status != STATUS_OK)
         return status;
-    /* One superstep is that of one job. */
-    target.has_job = target.has_job || target.superstep != WIRE_NEVER;
+    /* A superstep is given: it is that of one job. */
+    target.has_job = target.has_job || target.wanted.superstep != WIRE_NEVER;
     status = target_jobs(&target, &jobs, &count);
     if (status == STATUS_OK) {
         status = verify(request, &target, jobs, count);

@@ -1,4 +1,4 @@
-/* attributes.c - which attributes are the program's own, and which of them cannot be kept. */
+/* attributes.c - which attributes the program has set, and which of them cannot be restored. */
 #include "ckpt/capture/attributes.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ long bspz_dumpable_begin(void)
     return before;
 }
 
-/* What only the kernel sets, 2, becomes 0, which is nearly the same. */
+/* Only the kernel can set 2; it becomes 0, which differs little. */
 void bspz_dumpable_end(long before)
 {
     if (before != 1)
@@ -59,8 +59,7 @@ const uint64_t *bspz_attribute_words(const struct bspz_attributes *all, enum bsp
     return &all->word[attributes[which].first];
 }
 
-/* ---- What cannot be kept ---------------------------------------------------------------------
- */
+/* ---- What cannot be kept --------------------------------------------------------------------- */
 
 static const char *complaint(enum bspz_attribute which)
 {
@@ -86,7 +85,7 @@ static const char *complaint(enum bspz_attribute which)
     case BSPZ_ATTRIBUTE_SEGMENTS:
         return "a local descriptor table (modify_ldt)";
     default:
-        return NULL; /* a name space */
+        return NULL; /* a namespace */
     }
 }
 
@@ -114,7 +113,7 @@ static bool has_numbers(enum bspz_attribute which)
            which == BSPZ_ATTRIBUTE_CAPABILITIES || which == BSPZ_ATTRIBUTE_BOUNDING;
 }
 
-static int refuse(const struct bspz_attributes *now, const struct bspz_attributes *given,
+static int refuse(const struct bspz_attributes *now, const struct bspz_attributes *initial,
                   enum bspz_attribute which, char *text)
 {
     const char *what = complaint(which);
@@ -133,7 +132,7 @@ static int refuse(const struct bspz_attributes *now, const struct bspz_attribute
         bspz_text_add(&why, " (");
         add_words(&why, which, now);
         bspz_text_add(&why, " instead of ");
-        add_words(&why, which, given);
+        add_words(&why, which, initial);
         bspz_text_add(&why, ")");
     }
     bspz_text_add(&why, ", which cannot be restored");
@@ -142,10 +141,10 @@ static int refuse(const struct bspz_attributes *now, const struct bspz_attribute
 
 /* ---- What is the program's own --------------------------------------------------------------- */
 
-static void mark_limits(struct bspz_attributes *now, const struct bspz_attributes *given)
+static void mark_limits(struct bspz_attributes *now, const struct bspz_attributes *initial)
 {
     uint64_t *limit = &now->word[BSPZ_WORD_LIMITS];
-    const uint64_t *was = &given->word[BSPZ_WORD_LIMITS];
+    const uint64_t *was = &initial->word[BSPZ_WORD_LIMITS];
 
     limit[2 * BSPZ_LIMITS] = 0;
     for (unsigned i = 0; i < 2 * BSPZ_LIMITS; i++)
@@ -163,31 +162,31 @@ static bool is_bound(const struct bspz_attributes *now, uint32_t bound)
     return alone;
 }
 
-/* In another mount name space all mounts have other numbers. */
+/* Mount numbers differ between mount namespaces. */
 static bool is_same_root(const struct bspz_attributes *a, const struct bspz_attributes *b)
 {
     return !bspz_attribute_same(a, b, BSPZ_ATTRIBUTE_MOUNTS) &&
            memcmp(&a->word[BSPZ_WORD_ROOT], &b->word[BSPZ_WORD_ROOT], 2 * sizeof a->word[0]) == 0;
 }
 
-int bspz_attributes_compare(struct bspz_attributes *now, const struct bspz_attributes *given,
+int bspz_attributes_compare(struct bspz_attributes *now, const struct bspz_attributes *initial,
                             uint32_t bound, char *why)
 {
     int error = 0;
 
     now->own = 0;
-    if (!given || !given->known)
+    if (!initial || !initial->known)
         return 0;
     for (unsigned which = 0; which < BSPZ_ATTRIBUTE_COUNT; which++) {
-        if (!(now->known & given->known & UINT64_C(1) << which) ||
-            bspz_attribute_same(now, given, which) ||
+        if (!(now->known & initial->known & UINT64_C(1) << which) ||
+            bspz_attribute_same(now, initial, which) ||
             (which == BSPZ_ATTRIBUTE_AFFINITY && is_bound(now, bound)) ||
-            (which == BSPZ_ATTRIBUTE_ROOT && is_same_root(now, given)))
+            (which == BSPZ_ATTRIBUTE_ROOT && is_same_root(now, initial)))
             continue;
         now->own |= UINT64_C(1) << which;
-        if (attributes[which].kind == BSPZ_ATTRIBUTE_JUDGED && !error)
-            error = refuse(now, given, which, why);
+        if (attributes[which].kind == BSPZ_ATTRIBUTE_REFUSED && !error)
+            error = refuse(now, initial, which, why);
     }
-    mark_limits(now, given);
+    mark_limits(now, initial);
     return error;
 }

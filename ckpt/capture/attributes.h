@@ -1,10 +1,10 @@
-/* attributes.h - what else the kernel keeps for a process: what it was given or has laid upon
- * itself.
+/* attributes.h - what else the kernel keeps for a process: limits, priorities, privileges and the
+ * like.
  *
- * Each attribute is some words.  What the program itself has set is what differs from what the node
- * agent gives to the programs that it starts; only that is put back, so that a job which is started
- * again with another priority or other limits has those.  doc/process-attributes.md is the list,
- * with what is neither kept nor refused; tests/ckpt/capture/attributes.py walks it.
+ * Each attribute is some words.  The program has set itself whatever differs from what the node
+ * agent gives to programs that it starts; only that is restored, so that a job restarted with
+ * another priority or other limits keeps those. doc/process-attributes.md lists them, with those
+ * that are neither kept nor refused; tests/ckpt/capture/attributes.py goes through the list.
  *
  * The struct is part of images: attributes are only added at the end of the list, and `known` says
  * which ones an image has.
@@ -18,9 +18,9 @@
 #define BSPZ_ATTRIBUTES_VERSION 1u
 
 enum bspz_attribute_kind {
-    BSPZ_ATTRIBUTE_EARLY,  /* kept; put back before `staged`, where it can still fail */
-    BSPZ_ATTRIBUTE_LATE,   /* kept; put back last, as it would be in the way of a restore */
-    BSPZ_ATTRIBUTE_JUDGED, /* cannot be put back: refused when the program has changed it */
+    BSPZ_ATTRIBUTE_EARLY,   /* kept; restored before `staged`, while failure is still possible */
+    BSPZ_ATTRIBUTE_LATE,    /* kept; restored last, as it would hinder the restore */
+    BSPZ_ATTRIBUTE_REFUSED, /* cannot be restored: refused when the program has changed it */
 };
 
 /* name, its number of words, kind, its name in doc/process-attributes.md */
@@ -50,27 +50,27 @@ enum bspz_attribute_kind {
     X(LOCK_FUTURE, 1, LATE, "lock-future")                                                         \
     X(NO_NEW_CODE, 1, LATE, "no-new-code") /* memory that was written is never executed */         \
     X(DUMPABLE, 1, LATE, "dumpable")                                                               \
-    X(USERS_SPACE, 1, JUDGED, "user-namespace")                                                    \
-    X(USERS, 4, JUDGED, "users")               /* real, effective, saved, of the file system */    \
-    X(GROUPS, 4, JUDGED, "groups")             /* likewise */                                      \
-    X(MORE_GROUPS, 35, JUDGED, "more-groups")  /* how many, a hash of them, the first 64 */        \
-    X(CAPABILITIES, 4, JUDGED, "capabilities") /* inheritable, permitted, effective, ambient */    \
-    X(BOUNDING, 1, JUDGED, "bounding")                                                             \
-    X(FILTERS, 2, JUDGED, "seccomp") /* mode, number of filters */                                 \
-    X(LABEL, 2, JUDGED, "label")     /* hash of the security module's */                           \
-    X(ROOT, 3, JUDGED, "root")       /* device, inode, mount */                                    \
-    X(MOUNTS, 1, JUDGED, "mount-namespace")                                                        \
-    X(NETWORK, 1, JUDGED, "net-namespace")                                                         \
-    X(PROCESSES, 1, JUDGED, "pid-namespace")                                                       \
-    X(NEXT_PROCESSES, 1, JUDGED, "pid-namespace-of-children")                                      \
-    X(NAMES, 1, JUDGED, "uts-namespace")                                                           \
-    X(IPC, 1, JUDGED, "ipc-namespace")                                                             \
-    X(CONTROL_GROUPS, 1, JUDGED, "cgroup-namespace")                                               \
-    X(TIME, 1, JUDGED, "time-namespace")                                                           \
-    X(NEXT_TIME, 1, JUDGED, "time-namespace-of-children")                                          \
-    X(AFFINITY, 128, LATE, "affinity") /* a bit for each of 8192 processors */                     \
-    X(KEYRINGS, 2, JUDGED, "keyrings") /* of the thread, of the process; 0: none */                \
-    X(SEGMENTS, 1, JUDGED, "segments") /* bytes of the local descriptor table */
+    X(USERS_SPACE, 1, REFUSED, "user-namespace")                                                   \
+    X(USERS, 4, REFUSED, "users")               /* real, effective, saved, of the file system */   \
+    X(GROUPS, 4, REFUSED, "groups")             /* likewise */                                     \
+    X(MORE_GROUPS, 35, REFUSED, "more-groups")  /* how many, a hash of them, the first 64 */       \
+    X(CAPABILITIES, 4, REFUSED, "capabilities") /* inheritable, permitted, effective, ambient */   \
+    X(BOUNDING, 1, REFUSED, "bounding")                                                            \
+    X(FILTERS, 2, REFUSED, "seccomp") /* mode, number of filters */                                \
+    X(LABEL, 2, REFUSED, "label")     /* hash of the security module's */                          \
+    X(ROOT, 3, REFUSED, "root")       /* device, inode, mount */                                   \
+    X(MOUNTS, 1, REFUSED, "mount-namespace")                                                       \
+    X(NETWORK, 1, REFUSED, "net-namespace")                                                        \
+    X(PROCESSES, 1, REFUSED, "pid-namespace")                                                      \
+    X(NEXT_PROCESSES, 1, REFUSED, "pid-namespace-of-children")                                     \
+    X(NAMES, 1, REFUSED, "uts-namespace")                                                          \
+    X(IPC, 1, REFUSED, "ipc-namespace")                                                            \
+    X(CONTROL_GROUPS, 1, REFUSED, "cgroup-namespace")                                              \
+    X(TIME, 1, REFUSED, "time-namespace")                                                          \
+    X(NEXT_TIME, 1, REFUSED, "time-namespace-of-children")                                         \
+    X(AFFINITY, 128, LATE, "affinity")  /* a bit for each of 8192 processors */                    \
+    X(KEYRINGS, 2, REFUSED, "keyrings") /* of the thread, of the process; 0: none */               \
+    X(SEGMENTS, 1, REFUSED, "segments") /* bytes of the local descriptor table */
 
 enum bspz_attribute {
 #define X(name, words, kind, text) BSPZ_ATTRIBUTE_##name,
@@ -96,46 +96,46 @@ struct bspz_attributes {
 
 _Static_assert(BSPZ_ATTRIBUTE_COUNT <= 64, "a bit for each");
 
-/* Its name in doc/process-attributes.md. */
+/* The attribute's name in doc/process-attributes.md. */
 const char *bspz_attribute_name(enum bspz_attribute attribute);
 
-/* What this process has now.  Cost: some sixty system calls, 20 us. */
+/* Reads the attributes of this process.  Cost: some sixty system calls, 20 us. */
 void bspz_attributes_read(struct bspz_attributes *now);
 
-/* What a program has in the beginning that this process executes next; safe between fork and
+/* The attributes with which a program starts that this process executes; safe between fork and
  * exec. */
-void bspz_attributes_given(struct bspz_attributes *given);
+void bspz_attributes_initial(struct bspz_attributes *initial);
 
-/* Fills in `own`: what differs from `given`.  bound: 1 + the processor that the runtime has bound
- * this process to, which is not the program's doing; 0: none.  -EBUSY when something differs that
- * cannot be put back, and `why` (BSPZ_WHY_SIZE) names it.  given NULL or unknown: nothing is the
- * program's own. */
-int bspz_attributes_compare(struct bspz_attributes *now, const struct bspz_attributes *given,
+/* Fills in `own`: what differs from `initial`. bound: 1 + the processor that the runtime has bound
+ * this process to, which the program did not set; 0: none. -EBUSY when an attribute differs that
+ * cannot be restored, and `why` (BSPZ_WHY_SIZE) names it. initial NULL or unknown: no attribute is
+ * the program's own. */
+int bspz_attributes_compare(struct bspz_attributes *now, const struct bspz_attributes *initial,
                             uint32_t bound, char *why);
 
-/* Where the process was saved that is restored: numbers of users mean the same in one run of one
- * machine; of a process that is made beside the saved one only the attributes matter, its
- * privileges are those of its own node agent. */
+/* Where the process to be restored was saved.  User ids are comparable only within one boot of one
+ * machine; of a process made beside the saved one only the attributes matter, its privileges are
+ * those of its own node agent. */
 enum bspz_attributes_place { BSPZ_SAVED_HERE, BSPZ_SAVED_ANYWHERE, BSPZ_SAVED_BESIDE };
 
-/* In a fresh process, which is to become the one that had `was`: puts back what was the program's
- * own and is no hindrance to a restore, and makes sure that the rest will be possible.  -EPERM and
- * `why` (BSPZ_WHY_SIZE) when something is not. */
+/* In a fresh process that is to become the saved one: restores those attributes that do not hinder
+ * the restore, and makes sure that the rest will be possible. -EPERM and `why` (BSPZ_WHY_SIZE) when
+ * one is not. */
 int bspz_attributes_check(const struct bspz_attributes *was, enum bspz_attributes_place place,
                           char *why);
 
-/* The rest, in the process that was restored, when everything else is in its place.  A negative
- * errno and `why` as above. */
+/* In the restored process, after everything else: restores the rest.  A negative errno and `why` as
+ * above. */
 int bspz_attributes_finish(const struct bspz_attributes *was, char *why);
 
-/* In a copy of the process: what a fork loses.  As above. */
+/* In a copy of the process: restores what a fork loses.  Errors as above. */
 int bspz_attributes_put_back(const struct bspz_attributes *was, char *why);
 
-/* The processors that the program has chosen, if it has, and this machine has one of them. */
+/* Restores the program's own choice of processors, if this machine has one of them. */
 void bspz_attributes_put_affinity(const struct bspz_attributes *was);
 
-/* Files in /proc/self can be read only by a process that may be dumped.  Returns what to give to
- * bspz_dumpable_end when they are read. */
+/* Makes this process dumpable, without which it cannot read its files in /proc/self.  Returns the
+ * argument for bspz_dumpable_end, to be called afterwards. */
 long bspz_dumpable_begin(void);
 void bspz_dumpable_end(long before);
 

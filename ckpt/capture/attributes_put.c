@@ -1,9 +1,8 @@
-/* attributes_put.c - what a program had laid upon itself is laid upon the process that it goes on
- * in.
+/* attributes_put.c - restores the attributes that the program had set.
  *
- * What can fail: this process may not do what the other one might, or the kernel or the machine
- * does not have it.  That is found before `staged`, but for what would be in the way of the
- * restore; of that it is made sure that it will be possible. */
+ * What can fail: this process lacks a privilege of the saved one, or the kernel or machine lacks
+ * the attribute.  Such failures occur before `staged`; of attributes that would hinder the restore
+ * it is only checked that they can be set. */
 #include <errno.h>
 #include <linux/mman.h>
 #include <linux/prctl.h>
@@ -30,8 +29,7 @@ static int fail(char *text, enum bspz_attribute which, long error)
     return (int)error;
 }
 
-/* ---- Limits ----------------------------------------------------------------------------------
- */
+/* ---- Limits ---------------------------------------------------------------------------------- */
 
 static const char *const limit_names[BSPZ_LIMITS] = {
     "RLIMIT_CPU",      "RLIMIT_FSIZE", "RLIMIT_DATA",   "RLIMIT_STACK",
@@ -44,8 +42,8 @@ struct limit {
     uint64_t soft, hard;
 };
 
-/* False when the program has not changed this one.  What it has not changed of it stays as it is
- * here. */
+/* False when the program has not changed this limit.  Of a changed one, the part that it did not
+ * change stays as it is here. */
 static bool wanted_limit(const uint64_t *was, unsigned i, const struct limit *now,
                          struct limit *wanted)
 {
@@ -114,8 +112,7 @@ static long put_limits(const uint64_t *was)
     return error;
 }
 
-/* ---- The others ------------------------------------------------------------------------------
- */
+/* ---- The others ------------------------------------------------------------------------------ */
 
 static long write_file(const char *path, const char *text, size_t length)
 {
@@ -167,14 +164,14 @@ static long put_clamps(const uint64_t *was)
     return bspz_sys3(SYS_sched_setattr, 0, &wanted, 0);
 }
 
-/* Where the memory lies is a matter of speed: on a machine with other nodes it lies anywhere. */
+/* The memory policy affects speed alone: on a machine with other nodes it is dropped. */
 static long put_memory_policy(const uint64_t *was)
 {
     bspz_sys3(SYS_set_mempolicy, was[0], was[0] ? was + 1 : NULL, was[0] ? 1025 : 0);
     return 0;
 }
 
-/* What this processor does not need, or cannot do, is not asked for. */
+/* Does not ask for what this processor does not need or cannot do. */
 static long put_speculation(const uint64_t *was)
 {
     for (unsigned i = 0; i < 3; i++) {
@@ -265,7 +262,8 @@ static long put_early(enum bspz_attribute which, const uint64_t *was)
         return put_wide_state(was[0]);
     case BSPZ_ATTRIBUTE_SECUREBITS:
         return put_securebits(was[0]);
-    case BSPZ_ATTRIBUTE_NO_NEW_PRIVS: /* cannot be taken back: who starts programs so has decided */
+    case BSPZ_ATTRIBUTE_NO_NEW_PRIVS: /* cannot be cleared: whoever starts programs this way has
+                                         decided */
         return was[0] ? bspz_sys5(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) : 0;
     default:
         return -ENOSYS;
@@ -303,8 +301,7 @@ void bspz_attributes_put_affinity(const struct bspz_attributes *was)
                   &was->word[BSPZ_WORD_AFFINITY]);
 }
 
-/* ---- Before a restore ------------------------------------------------------------------------
- */
+/* ---- Before a restore ------------------------------------------------------------------------ */
 
 static bool has_group(const uint64_t *groups, uint64_t group)
 {
@@ -314,7 +311,7 @@ static bool has_group(const uint64_t *groups, uint64_t group)
     return false;
 }
 
-/* More groups than there were are no harm.  Where there are very many, all must be the same. */
+/* Additional groups do no harm.  With very many groups, all must be the same. */
 static bool has_groups(const uint64_t *was, const uint64_t *now)
 {
     if (was[0] > BSPZ_LISTED_GROUPS || now[0] > BSPZ_LISTED_GROUPS)
@@ -325,7 +322,7 @@ static bool has_groups(const uint64_t *was, const uint64_t *now)
     return true;
 }
 
-/* What the process was allowed to do it must be allowed to do here, as the same user. */
+/* The process must have the same user and at least the privileges it had. */
 static int check_privileges(const struct bspz_attributes *was, const struct bspz_attributes *now,
                             enum bspz_attributes_place place, char *text)
 {
@@ -355,7 +352,7 @@ static int check_privileges(const struct bspz_attributes *was, const struct bspz
     return what ? -EPERM : 0;
 }
 
-/* Could it be done later? */
+/* Checks that the attribute could be set later. */
 static long try_late(enum bspz_attribute which, const struct bspz_attributes *was,
                      const struct bspz_attributes *now)
 {
@@ -384,7 +381,7 @@ int bspz_attributes_check(const struct bspz_attributes *was, enum bspz_attribute
 
         if (bspz_attribute_same(was, &now, which))
             continue;
-        if (bspz_attribute_is_own(was, which, BSPZ_ATTRIBUTE_JUDGED))
+        if (bspz_attribute_is_own(was, which, BSPZ_ATTRIBUTE_REFUSED))
             result = -EBUSY;
         else if (bspz_attribute_is_own(was, which, BSPZ_ATTRIBUTE_EARLY))
             result = put_early(which, bspz_attribute_words(was, which));
@@ -396,10 +393,9 @@ int bspz_attributes_check(const struct bspz_attributes *was, enum bspz_attribute
     return error;
 }
 
-/* ---- Afterwards ------------------------------------------------------------------------------
- */
+/* ---- Afterwards ------------------------------------------------------------------------------ */
 
-/* Memory is locked before its limit is lowered, or after it is raised. */
+/* Memory must be locked before its limit is lowered, or after it is raised. */
 int bspz_attributes_finish(const struct bspz_attributes *was, char *why)
 {
     bool lock = was->own >> BSPZ_ATTRIBUTE_LOCK_FUTURE & 1 &&

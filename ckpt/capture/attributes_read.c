@@ -1,6 +1,6 @@
 /* attributes_read.c - reading the attributes of this process; see attributes.h.
  *
- * What this kernel lacks, or somebody forbids to read, is not known. */
+ * Attributes that this kernel lacks, or that must not be read, stay unknown. */
 #include <errno.h>
 #include <linux/prctl.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "ckpt/capture/identity.h"
 #include "ckpt/capture/linux.h"
 
-#define STATUS_BUFFER (512 << 10) /* 65536 groups, and all the rest */
+#define STATUS_BUFFER (512 << 10) /* 65536 groups, and everything else */
 #define SMALL_STATUS  8192
 
-static void know(struct bspz_attributes *now, enum bspz_attribute attribute)
+static void set_known(struct bspz_attributes *now, enum bspz_attribute attribute)
 {
     now->known |= UINT64_C(1) << attribute;
 }
@@ -26,13 +26,12 @@ static void take(struct bspz_attributes *now, enum bspz_attribute attribute, uns
     if (result < 0)
         return;
     now->word[word] = (uint64_t)result;
-    know(now, attribute);
+    set_known(now, attribute);
 }
 
 #define TAKE(name, result) take(now, BSPZ_ATTRIBUTE_##name, BSPZ_WORD_##name, result)
 
-/* ---- What numbers say ------------------------------------------------------------------------
- */
+/* ---- What numbers say ------------------------------------------------------------------------ */
 
 static void read_limits(struct bspz_attributes *now)
 {
@@ -41,14 +40,14 @@ static void read_limits(struct bspz_attributes *now)
     for (unsigned i = 0; i < BSPZ_LIMITS; i++)
         all &= bspz_sys4(SYS_prlimit64, 0, i, 0, &now->word[BSPZ_WORD_LIMITS + 2 * i]) == 0;
     if (all)
-        know(now, BSPZ_ATTRIBUTE_LIMITS);
+        set_known(now, BSPZ_ATTRIBUTE_LIMITS);
 }
 
 static void read_affinity(struct bspz_attributes *now)
 {
     if (bspz_sys3(SYS_sched_getaffinity, 0, BSPZ_AFFINITY_WORDS * sizeof now->word[0],
                   &now->word[BSPZ_WORD_AFFINITY]) > 0)
-        know(now, BSPZ_ATTRIBUTE_AFFINITY);
+        set_known(now, BSPZ_ATTRIBUTE_AFFINITY);
 }
 
 static void read_scheduling(struct bspz_attributes *now)
@@ -68,12 +67,12 @@ static void read_scheduling(struct bspz_attributes *now)
     policy[5] = have.period;
     if (have.policy != BSPZ_SCHED_DEADLINE && policy[3] != 0)
         policy[3] = policy[4] = policy[5] = 0; /* the slice of a fair policy */
-    know(now, BSPZ_ATTRIBUTE_POLICY);
+    set_known(now, BSPZ_ATTRIBUTE_POLICY);
     if (have.size < sizeof have)
         return;
     now->word[BSPZ_WORD_CLAMPS] = have.least;
     now->word[BSPZ_WORD_CLAMPS + 1] = have.most;
-    know(now, BSPZ_ATTRIBUTE_CLAMPS);
+    set_known(now, BSPZ_ATTRIBUTE_CLAMPS);
 }
 
 static void read_memory(struct bspz_attributes *now)
@@ -85,12 +84,12 @@ static void read_memory(struct bspz_attributes *now)
 
     if (bspz_sys5(SYS_get_mempolicy, &mode, policy + 1, 1024, 0, 0) == 0) {
         policy[0] = (uint32_t)mode;
-        know(now, BSPZ_ATTRIBUTE_MEMORY_POLICY);
+        set_known(now, BSPZ_ATTRIBUTE_MEMORY_POLICY);
     }
     TAKE(NO_HUGE_PAGES, bspz_sys5(SYS_prctl, PR_GET_THP_DISABLE, 0, 0, 0, 0));
     TAKE(MERGE, bspz_sys5(SYS_prctl, BSPZ_PR_GET_MEMORY_MERGE, 0, 0, 0, 0));
     TAKE(NO_NEW_CODE, bspz_sys5(SYS_prctl, BSPZ_PR_GET_MDWE, 0, 0, 0, 0));
-    /* The kernel does not say it, but does it: what is new is there at once. */
+    /* The kernel does not report MCL_FUTURE; but under it new memory is present at once. */
     page = bspz_sys_map(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bspz_failed(page))
         return;
@@ -114,7 +113,7 @@ static void read_controls(struct bspz_attributes *now)
 
         speculation[i] = state < 0 ? 0 : (uint64_t)state;
         if (state >= 0)
-            know(now, BSPZ_ATTRIBUTE_SPECULATION);
+            set_known(now, BSPZ_ATTRIBUTE_SPECULATION);
     }
     TAKE(IO_FLUSHER, bspz_sys5(SYS_prctl, BSPZ_PR_GET_IO_FLUSHER, 0, 0, 0, 0));
     TAKE(MEMBARRIER, bspz_sys3(SYS_membarrier, BSPZ_MEMBARRIER_GET, 0, 0));
@@ -129,7 +128,7 @@ static void read_controls(struct bspz_attributes *now)
     TAKE(SEGMENTS, bspz_sys3(SYS_modify_ldt, 0, &permitted, sizeof permitted));
 }
 
-/* Looking for the session's would make one. */
+/* A look-up of the session keyring would create one. */
 static void read_keyrings(struct bspz_attributes *now)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -139,11 +138,10 @@ static void read_keyrings(struct bspz_attributes *now)
             return;
         now->word[BSPZ_WORD_KEYRINGS + i] = ring > 0 ? (uint64_t)ring : 0;
     }
-    know(now, BSPZ_ATTRIBUTE_KEYRINGS);
+    set_known(now, BSPZ_ATTRIBUTE_KEYRINGS);
 }
 
-/* ---- What texts say --------------------------------------------------------------------------
- */
+/* ---- What texts say -------------------------------------------------------------------------- */
 
 static void read_file(struct bspz_attributes *now, enum bspz_attribute attribute, unsigned word,
                       const char *path, unsigned base)
@@ -160,10 +158,10 @@ static void read_file(struct bspz_attributes *now, enum bspz_attribute attribute
     now->word[word] = bspz_number(&at, base);
     if (negative)
         now->word[word] = (uint64_t) - (int64_t)now->word[word];
-    know(now, attribute);
+    set_known(now, attribute);
 }
 
-/* Behind "\nNAME:" and blanks; NULL when there is no such line. */
+/* The text after "\nNAME:" and blanks; NULL: there is no such line. */
 static const char *line_of(const char *status, const char *name)
 {
     const char *at = strstr(status, name);
@@ -188,7 +186,7 @@ static void take_numbers(struct bspz_attributes *now, enum bspz_attribute attrib
         while (*at == ' ' || *at == '\t')
             at++;
     }
-    know(now, attribute);
+    set_known(now, attribute);
 }
 
 static void take_groups(struct bspz_attributes *now, const char *status)
@@ -209,7 +207,7 @@ static void take_groups(struct bspz_attributes *now, const char *status)
         while (*at == ' ')
             at++;
     }
-    know(now, BSPZ_ATTRIBUTE_MORE_GROUPS);
+    set_known(now, BSPZ_ATTRIBUTE_MORE_GROUPS);
 }
 
 static void take_status(struct bspz_attributes *now, const char *status)
@@ -227,7 +225,7 @@ static void take_status(struct bspz_attributes *now, const char *status)
                  1);
     take_numbers(now, BSPZ_ATTRIBUTE_FILTERS, status, "\nSeccomp:", 10, &word[BSPZ_WORD_FILTERS],
                  1);
-    /* Before Linux 5.9 it is not said how many there are. */
+    /* Before Linux 5.9 the kernel does not report their number. */
     take_numbers(now, BSPZ_ATTRIBUTE_FILTERS, status, "\nSeccomp_filters:", 10,
                  &word[BSPZ_WORD_FILTERS + 1], 1);
 }
@@ -258,11 +256,10 @@ static void read_label(struct bspz_attributes *now)
     if (bytes <= 0)
         return;
     bspz_hash_bytes(&now->word[BSPZ_WORD_LABEL], label, (size_t)bytes);
-    know(now, BSPZ_ATTRIBUTE_LABEL);
+    set_known(now, BSPZ_ATTRIBUTE_LABEL);
 }
 
-/* ---- Where it lives --------------------------------------------------------------------------
- */
+/* ---- Where it lives -------------------------------------------------------------------------- */
 
 static void read_name_spaces(struct bspz_attributes *now)
 {
@@ -279,17 +276,18 @@ static void read_name_spaces(struct bspz_attributes *now)
         S(TIME, "time"),   S(NEXT_TIME, "time_for_children"),
 #undef S
     };
-    int folder = bspz_sys_open("/proc/self/ns", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int directory = bspz_sys_open("/proc/self/ns", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     char target[64];
 
-    if (folder < 0)
+    if (directory < 0)
         return;
     for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
-        long bytes = bspz_sys4(SYS_readlinkat, folder, spaces[i].name, target, sizeof target - 1);
+        long bytes =
+            bspz_sys4(SYS_readlinkat, directory, spaces[i].name, target, sizeof target - 1);
         const char *at;
 
-        /* A new one that has no process yet is nowhere. */
-        know(now, spaces[i].attribute);
+        /* A new namespace without a process yet has no entry. */
+        set_known(now, spaces[i].attribute);
         if (bytes <= 0)
             continue;
         target[bytes] = '\0';
@@ -297,7 +295,7 @@ static void read_name_spaces(struct bspz_attributes *now)
         if (at++)
             now->word[spaces[i].word] = bspz_number(&at, 10);
     }
-    bspz_sys_close(folder);
+    bspz_sys_close(directory);
 }
 
 static void read_root(struct bspz_attributes *now)
@@ -311,7 +309,7 @@ static void read_root(struct bspz_attributes *now)
     to[0] = (uint64_t)root.stx_dev_major << 32 | root.stx_dev_minor;
     to[1] = root.stx_ino;
     to[2] = root.stx_mask & STATX_MNT_ID ? root.stx_mnt_id : 0;
-    know(now, BSPZ_ATTRIBUTE_ROOT);
+    set_known(now, BSPZ_ATTRIBUTE_ROOT);
 }
 
 void bspz_attributes_read(struct bspz_attributes *now)
@@ -336,25 +334,25 @@ void bspz_attributes_read(struct bspz_attributes *now)
     bspz_dumpable_end(dumpable);
 }
 
-static void begin_with(struct bspz_attributes *given, enum bspz_attribute attribute, unsigned word,
-                       uint64_t value)
+static void begin_with(struct bspz_attributes *initial, enum bspz_attribute attribute,
+                       unsigned word, uint64_t value)
 {
-    given->known |= UINT64_C(1) << attribute;
-    given->word[word] = value;
+    initial->known |= UINT64_C(1) << attribute;
+    initial->word[word] = value;
 }
 
-#define BEGIN_WITH(name, value) begin_with(given, BSPZ_ATTRIBUTE_##name, BSPZ_WORD_##name, value)
+#define BEGIN_WITH(name, value) begin_with(initial, BSPZ_ATTRIBUTE_##name, BSPZ_WORD_##name, value)
 
-/* What is not handed on, or not through exec. */
-void bspz_attributes_given(struct bspz_attributes *given)
+/* Clears what is not inherited, or not through exec. */
+void bspz_attributes_initial(struct bspz_attributes *initial)
 {
-    bspz_attributes_read(given);
+    bspz_attributes_read(initial);
     BEGIN_WITH(DUMPABLE, 1);
     BEGIN_WITH(SUBREAPER, 0);
     BEGIN_WITH(LOCK_FUTURE, 0);
     BEGIN_WITH(MEMBARRIER, 0);
-    given->word[BSPZ_WORD_SECUREBITS] &= ~(uint64_t)BSPZ_KEEP_CAPS;
+    initial->word[BSPZ_WORD_SECUREBITS] &= ~(uint64_t)BSPZ_KEEP_CAPS;
     BEGIN_WITH(KEYRINGS, 0);
-    given->word[BSPZ_WORD_KEYRINGS + 1] = 0;
+    initial->word[BSPZ_WORD_KEYRINGS + 1] = 0;
     BEGIN_WITH(SEGMENTS, 0);
 }

@@ -1,10 +1,10 @@
-/* capture.c - the image of this process is written.
+/* capture.c - writes the image of this process.
  *
- * Happy path: bspz_capture_write leaves the program's stack (its registers stay there) -> reads
- * what the kernel knows -> checks that it can be captured -> writes tables and pages, or has a forked copy do so ->
- * returns 0. The restored process arrives where bspz_switch_stack returns, and returns 1. What can
- * fail: something that cannot be captured, no memory for tables, no process for the copy, the write
- * function. */
+ * Happy path: bspz_capture_write saves the registers on the program's stack and leaves it -> reads
+ * the kernel's state of the process -> checks that it can be captured -> writes tables and pages,
+ * or has a forked copy do so -> returns 0.  In the restored process bspz_switch_stack returns
+ * again, and the call returns 1.  What can fail: something cannot be captured, no memory for
+ * tables, no process for the copy, the write function. */
 #include "ckpt/capture/capture.h"
 
 #include <errno.h>
@@ -19,10 +19,9 @@
 #include "ckpt/capture/snapshot.h"
 #include "ckpt/format/binary.h"
 
-/* ---- Tables -----------------------------------------------------------------------------------
- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* The file of a mapping: the beginning of it is mapped nearby when it is a program or library. */
+/* Identifies the file of a mapping.  The beginning of a program or library is mapped nearby. */
 static void identify(const struct bspz_snapshot *snapshot, const struct bspz_piece *piece,
                      struct bspz_image_region *region)
 {
@@ -151,8 +150,7 @@ static int write_descriptors(struct bspz_snapshot *snapshot, struct bspz_image_w
     return 0;
 }
 
-/* ---- Pages ------------------------------------------------------------------------------------
- */
+/* ---- Pages ----------------------------------------------------------------------------------- */
 
 struct page_writer {
     struct bspz_image_writer *writer;
@@ -194,8 +192,7 @@ static int write_pages(struct bspz_snapshot *snapshot, struct bspz_image_writer 
     return error;
 }
 
-/* ---- The image --------------------------------------------------------------------------------
- */
+/* ---- The image ------------------------------------------------------------------------------- */
 
 static void fill_header(const struct bspz_snapshot *snapshot, struct bspz_image_header *header)
 {
@@ -267,14 +264,13 @@ int bspz_snapshot_write(struct bspz_snapshot *snapshot, const struct bspz_image_
     return error ? bspz_snapshot_fail(snapshot, "the image cannot be written", error) : 0;
 }
 
-/* ---- Forked writers ---------------------------------------------------------------------------
- */
+/* ---- Forked writers -------------------------------------------------------------------------- */
 
 struct file_limit {
     uint64_t soft, hard;
 };
 
-/* The limit that the program has set on the size of files is not meant for its image. */
+/* The program's limit on the size of files must not apply to its image. */
 static void lift_file_limit(struct file_limit *before)
 {
     struct file_limit most;
@@ -292,8 +288,9 @@ static void put_file_limit(const struct file_limit *before)
         bspz_sys4(SYS_prlimit64, 0, RLIMIT_FSIZE, before, 0);
 }
 
-/* A writer must not take time from the ranks: it runs when a core is idle, on any of the job's. */
-static void step_back(const struct bspz_capture_plan *plan)
+/* A writer must not take time from the ranks: it runs on any of the job's cores when that is
+ * idle. */
+static void lower_writer_priority(const struct bspz_capture_plan *plan)
 {
     const struct {
         int32_t priority;
@@ -322,7 +319,7 @@ void bspz_snapshot_write_and_end(struct bspz_snapshot *snapshot, struct bspz_cap
 
     snapshot->why = plan->why;
     bspz_show_as_copy(snapshot);
-    step_back(plan);
+    lower_writer_priority(plan);
     error = bspz_snapshot_confirm(snapshot);
     if (!error)
         error = bspz_snapshot_write(snapshot, &plan->image, &written);
@@ -346,8 +343,7 @@ static long write_in_copy(struct bspz_snapshot *snapshot, struct bspz_capture_pl
     bspz_snapshot_write_and_end(snapshot, plan);
 }
 
-/* ---- The call ---------------------------------------------------------------------------------
- */
+/* ---- The call -------------------------------------------------------------------------------- */
 
 struct capture_call {
     struct bspz_snapshot *snapshot;
@@ -406,7 +402,7 @@ int bspz_capture_write(struct bspz_capture_plan *plan)
     uint64_t mask;
     long result, dumpable;
 
-    /* The start of a restore is part of every program that can be captured. */
+    /* The reference links the code of the restore into every program that can be captured. */
     __asm__ volatile("" : : "r"(&bspz_restore_main));
     snapshot = bspz_snapshot_begin(&plan->options, plan->why);
     if (!snapshot) {

@@ -21,12 +21,12 @@ struct kernel_entry {
     char name[];
 };
 
-static void name_of(char *to, size_t room, const char *folder, int number)
+static void name_of(char *to, size_t room, const char *directory, int number)
 {
     struct bspz_text text;
 
     bspz_text_begin(&text, to, room);
-    bspz_text_add(&text, folder);
+    bspz_text_add(&text, directory);
     bspz_text_decimal(&text, number);
 }
 
@@ -53,7 +53,7 @@ static int take_info(struct bspz_descriptor *one, char *buffer)
     name_of(name, sizeof name, "/proc/self/fdinfo/", one->number);
     bytes = bspz_sys_slurp(name, buffer, INFO_BUFFER);
     if (bytes == -EFBIG)
-        buffer[INFO_BUFFER - 1] = '\0'; /* of a kind that is refused anyway */
+        buffer[INFO_BUFFER - 1] = '\0'; /* cut only for kinds that are refused anyway */
     else if (bytes < 0)
         return (int)bytes;
     one->offset = number_after(buffer, "pos:", 10);
@@ -64,7 +64,7 @@ static int take_info(struct bspz_descriptor *one, char *buffer)
     return 0;
 }
 
-/* Devices that give everybody the same, wherever they are opened. */
+/* Devices that behave the same wherever and by whomever they are opened. */
 static bool is_common_device(const struct stat *status)
 {
     if (!S_ISCHR(status->st_mode))
@@ -78,7 +78,7 @@ static bool is_common_device(const struct stat *status)
     return major(status->st_rdev) == 5 && minor(status->st_rdev) == 0; /* tty */
 }
 
-/* The memory of a process, as which bspz_files_open opens what is lost. */
+/* The memory of a process, which bspz_files_open opens in place of a lost file. */
 static bool is_lost(const char *path)
 {
     size_t length = strlen(path);
@@ -110,8 +110,7 @@ static uint32_t mark_of(int number)
     return mark >= (long)BSPZ_SHARED_FIRST && mark <= (long)BSPZ_SHARED_LAST ? (uint32_t)mark : 0;
 }
 
-/* The same, but for locks, which do not matter where the file is none of the program's: three
- * times as fast. */
+/* The same without locks, which do not matter for the job's own files: three times as fast. */
 static int take_flags(struct bspz_descriptor *one)
 {
     long flags = bspz_sys3(SYS_fcntl, one->number, F_GETFL, 0);
@@ -159,9 +158,10 @@ static int describe(struct bspz_descriptor *one, bool is_jobs, char *buffer,
     return 0;
 }
 
-/* The offset belongs to what dup copies, the description.  Where the kernel does not compare
- * descriptors for us, a flag tells them apart: it means nothing to files and is put back at once.
- * Not so where other processes hold it too, which might see the flag: it has a mark instead. */
+/* Descriptors made by dup share a description, and with it the offset.  Where kcmp is not
+ * available, setting a flag that has no effect on files, and resetting it at once, tells
+ * descriptions apart.  Descriptions that other processes hold, too, have a mark instead, as those
+ * might see the flag. */
 static bool same_description(const struct bspz_descriptor *a, const struct bspz_descriptor *b)
 {
     long self, order, flags, seen;
@@ -175,7 +175,7 @@ static bool same_description(const struct bspz_descriptor *a, const struct bspz_
     order = bspz_sys5(SYS_kcmp, self, self, KCMP_FILE, a->number, b->number);
     if (order >= 0)
         return order == 0;
-    /* The end of a pipe or a socket has one description; of a device either does as well. */
+    /* A pipe end or socket has only one description; for a device either will do. */
     if (a->kind == BSPZ_FD_OTHER || a->kind == BSPZ_FD_DEVICE)
         return true;
     flags = bspz_sys3(SYS_fcntl, a->number, F_GETFL, 0);
@@ -203,14 +203,14 @@ static void find_same(struct bspz_descriptors *all)
 _Static_assert(sizeof(struct bspz_descriptor) % 8 == 0, "an array of these has no holes");
 
 /* Only the numbers, ascending as the kernel lists them, so that the table is contiguous. */
-static int list_numbers(struct bspz_descriptors *all, int folder, char *buffer,
+static int list_numbers(struct bspz_descriptors *all, int directory, char *buffer,
                         struct bspz_arena *arena)
 {
     size_t room;
 
     all->descriptor = bspz_arena_rest(arena, &room);
     for (;;) {
-        long bytes = bspz_sys3(SYS_getdents64, folder, buffer, LIST_BUFFER);
+        long bytes = bspz_sys3(SYS_getdents64, directory, buffer, LIST_BUFFER);
 
         if (bytes <= 0)
             return (int)bytes;
@@ -223,7 +223,7 @@ static int list_numbers(struct bspz_descriptors *all, int folder, char *buffer,
                 continue;
             for (const char *digit = entry->name; *digit; digit++)
                 number = number * 10 + (*digit - '0');
-            if (number == folder)
+            if (number == directory)
                 continue;
             if ((all->count + 1) * sizeof *all->descriptor > room)
                 return -ENOMEM;
@@ -244,16 +244,16 @@ int bspz_descriptors_read(struct bspz_descriptors *all, const int *jobs, uint32_
                           struct bspz_arena *arena)
 {
     char *buffer = bspz_arena_take(arena, LIST_BUFFER);
-    int folder, error;
+    int directory, error;
 
     if (!buffer)
         return -ENOMEM;
     all->count = 0;
-    folder = bspz_sys_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return folder;
-    error = list_numbers(all, folder, buffer, arena);
-    bspz_sys_close(folder);
+    directory = bspz_sys_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return directory;
+    error = list_numbers(all, directory, buffer, arena);
+    bspz_sys_close(directory);
     if (error)
         return error;
     if (!bspz_arena_take(arena, all->count * sizeof *all->descriptor))

@@ -1,8 +1,8 @@
-/* files.c - the program's descriptors, in the process that becomes it.
+/* files.c - the program's descriptors in the process that is being restored.
  *
- * Opened and checked first, far above all numbers in use.  When every process of the job is ready,
- * files are cut to their lengths, everything of this process is closed, and the descriptors go to
- * their numbers. */
+ * Files are first opened and checked, at numbers far above all in use.  When every process of the
+ * job is ready, files are truncated to their lengths, all descriptors of this process are closed,
+ * and the new ones go to their numbers. */
 #include <errno.h>
 #include <sys/resource.h>
 
@@ -16,10 +16,9 @@ static uint32_t count_of(const struct bspz_restore *restore)
     return (uint32_t)restore->image->end.descriptors;
 }
 
-/* ---- Opening ----------------------------------------------------------------------------------
- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Above every number that the program, the job or this process uses. */
+/* The first number above all that the program, the job or this process uses. */
 static int first_free(const struct bspz_restore *restore)
 {
     int highest = 2;
@@ -44,8 +43,8 @@ static void allow_many(void)
     }
 }
 
-/* The same descriptor, out of the way. */
-static int lift(int fd, int lowest)
+/* Moves a descriptor to a number of at least `lowest`. */
+static int move_above(int fd, int lowest)
 {
     int lifted = (int)bspz_sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
 
@@ -67,10 +66,10 @@ static int find_marked(const struct bspz_restore *restore, uint32_t mark, uint64
     return -1;
 }
 
-/* A description that other processes of the job hold, too: whoever started this process left it a
- * descriptor.  The file is the one that is there by its name or, where that is another one by now,
- * the one that it was; not the other way round, since on another day the file with that number may
- * be any other.  The new descriptor, or -1. */
+/* For a description that other processes of the job hold, too, the starter of this process left it
+ * a descriptor.  It is the one of the file now at the path or, if there is none, of the file with
+ * the saved inode number; not the other way round, since inode numbers are reused.  Returns the new
+ * descriptor, or -1. */
 static int find_shared(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
                        const char *path)
 {
@@ -96,8 +95,8 @@ static int check_opened(struct bspz_restore *restore, const struct bspz_image_de
     if (((int)saved->flags & O_ACCMODE) == O_RDONLY)
         return bspz_restore_fail(restore, -ESTALE, "the program has open", path,
                                  "it is shorter than it was");
-    /* The program cut it after the snapshot and will do so again: until then it only has to be as
-     * long as it was.  Or somebody else did, and its contents are gone. */
+    /* Either the program truncated the file after the snapshot and will do so again, and until then
+     * only its length matters; or somebody else did, and its contents are lost. */
     bspz_text_begin(&note, restore->plan->note, BSPZ_WHY_SIZE);
     bspz_text_add(&note, path);
     bspz_text_add(&note, " is shorter than it was at the snapshot: it is filled up with zeros");
@@ -109,7 +108,7 @@ static void note_lost(struct bspz_restore *restore, const char *path)
     struct bspz_text note;
 
     if (restore->plan->note[0])
-        return; /* one is enough to know the kind of it */
+        return; /* one example is enough */
     bspz_text_begin(&note, restore->plan->note, BSPZ_WHY_SIZE);
     bspz_text_add(&note, path);
     bspz_text_add(&note,
@@ -117,7 +116,7 @@ static void note_lost(struct bspz_restore *restore, const char *path)
                   "and writing it fail here (EIO)");
 }
 
-/* The file that it was: by the user, by whoever shares it, or by its path. */
+/* Opens the same file: by the caller's hook, as a shared description, or by its path. */
 static int open_same(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
                      const char *path)
 {
@@ -132,7 +131,7 @@ static int open_same(struct bspz_restore *restore, const struct bspz_image_descr
     return fd;
 }
 
-/* That, or what must do for it. */
+/* The same file, or its substitute. */
 static int open_again(struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
                       const char *path, bool *lost)
 {
@@ -162,7 +161,7 @@ static int open_one(struct bspz_restore *restore, const struct bspz_image_descri
     if (fd < 0)
         return bspz_restore_fail(restore, fd, "the program has open", path,
                                  "it cannot be opened again");
-    fd = lift(fd, lowest);
+    fd = move_above(fd, lowest);
     if (fd < 0)
         return bspz_restore_fail(restore, fd, "no descriptor for", path, "see ulimit -n");
     *opened = fd;
@@ -178,15 +177,15 @@ static int open_one(struct bspz_restore *restore, const struct bspz_image_descri
     return error;
 }
 
-/* A host that lacks it can do the work all the same, if it is said. */
-static int open_folder(struct bspz_restore *restore)
+/* A host that lacks the directory can still do the work; a note says so. */
+static int open_directory(struct bspz_restore *restore)
 {
     const char *path = restore->thread->cwd;
-    int folder = bspz_sys_open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int directory = bspz_sys_open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct bspz_text note;
 
-    if (folder >= 0 || !restore->plan->elsewhere)
-        return folder;
+    if (directory >= 0 || !restore->plan->elsewhere)
+        return directory;
     if (!restore->plan->note[0]) {
         bspz_text_begin(&note, restore->plan->note, BSPZ_WHY_SIZE);
         bspz_text_add(&note, "there is no directory ");
@@ -220,18 +219,18 @@ int bspz_files_open(struct bspz_restore *restore)
         if (error)
             return error;
     }
-    restore->folder = open_folder(restore);
-    if (restore->folder < 0)
-        return bspz_restore_fail(restore, restore->folder, "the program's current directory",
+    restore->directory = open_directory(restore);
+    if (restore->directory < 0)
+        return bspz_restore_fail(restore, restore->directory, "the program's current directory",
                                  restore->thread->cwd, "it cannot be entered");
-    restore->folder = lift(restore->folder, lowest);
-    return restore->folder < 0 ? bspz_restore_fail(restore, restore->folder, "no descriptor for",
-                                                   restore->thread->cwd, "see ulimit -n")
-                               : 0;
+    restore->directory = move_above(restore->directory, lowest);
+    return restore->directory < 0
+               ? bspz_restore_fail(restore, restore->directory, "no descriptor for",
+                                   restore->thread->cwd, "see ulimit -n")
+               : 0;
 }
 
-/* ---- Placing ----------------------------------------------------------------------------------
- */
+/* ---- Placing --------------------------------------------------------------------------------- */
 
 static int put_back(struct bspz_restore *restore, uint32_t index)
 {
@@ -267,7 +266,7 @@ static bool is_jobs(const struct bspz_restore *restore, int fd)
 
 static bool stays(const struct bspz_restore *restore, int fd)
 {
-    if (fd == restore->folder || is_jobs(restore, fd))
+    if (fd == restore->directory || is_jobs(restore, fd))
         return true;
     for (uint32_t i = 0; i < count_of(restore); i++)
         if (restore->opened[i] == fd)
@@ -283,7 +282,7 @@ static const struct bspz_image_descriptor *saved_number(const struct bspz_restor
     return NULL;
 }
 
-/* Those that are neither stdin, stdout nor stderr make room for the program's. */
+/* Moves the job's descriptors above 2 out of the way of the program's. */
 static int move_jobs(struct bspz_restore *restore)
 {
     int lowest = first_free(restore);
@@ -295,7 +294,7 @@ static int move_jobs(struct bspz_restore *restore)
         if (fd <= 2 || !saved ||
             (saved->kind == BSPZ_DESCRIPTOR_JOB && saved->same_as == saved->number))
             continue;
-        fd = lift(fd, lowest);
+        fd = move_above(fd, lowest);
         if (fd < 0)
             return bspz_restore_fail(restore, fd, "no descriptor for the job's own", NULL, NULL);
         restore->job_descriptors[i] = fd;
@@ -313,7 +312,7 @@ static int close_rest(struct bspz_restore *restore)
     for (uint32_t i = 0; i < now.count; i++)
         if (now.descriptor[i].number > 2 && !stays(restore, now.descriptor[i].number))
             bspz_sys_close(now.descriptor[i].number);
-    /* What the program had closed is closed; what it had elsewhere is put there next. */
+    /* Closes those that the program had closed; others are replaced next. */
     for (int fd = 0; fd <= 2; fd++)
         if (!saved_number(restore, fd))
             bspz_sys_close(fd);
@@ -361,8 +360,8 @@ int bspz_files_place(struct bspz_restore *restore)
         error = place_one(restore, i);
     if (error)
         return error;
-    bspz_sys1(SYS_fchdir, restore->folder);
-    bspz_sys_close(restore->folder);
+    bspz_sys1(SYS_fchdir, restore->directory);
+    bspz_sys_close(restore->directory);
     bspz_sys1(SYS_umask, restore->thread->umask);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* fork.c - a copy of this process that the program does not notice.
  *
- * Where this process's parent is who watches copies, they are made as its children.  Otherwise an
- * intermediate without exit signal makes the copy and ends when somebody else watches it; the
- * copy's parent is then the nearest subreaper.  The intermediate borrows the caller's memory, so
+ * If the parent of this process watches copies, they are made as its children.  Otherwise an
+ * intermediate process without exit signal makes the copy and ends when the agent watches it; the
+ * copy's parent is then the nearest subreaper.  The intermediate shares the caller's memory, so
  * that page tables are copied once and not twice.  No handler of pthread_atfork runs: a copy either
  * never returns to the program, or it is the program as it was. */
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "ckpt/capture/snapshot.h"
 
 #define SIGNAL_KILL 9
-#define LAST        19 /* of all priorities: a seventieth of a rank's share */
+#define LAST        19 /* lowest priority: a seventieth of a rank's share */
 
 static const char copy_name[] = "bspzero-copy";
 
@@ -39,9 +39,9 @@ struct double_fork {
     bool writes;
 };
 
-/* On any core, and with little of it.  Not as far back as the writer: when this is killed, the next
- * term waits for its end. */
-static void give_way(void)
+/* Lets the copy run on any core at low priority; not as low as a writer's, since the next term
+ * waits for the end of a killed copy. */
+static void lower_copy_priority(void)
 {
     uint64_t all[16];
 
@@ -50,8 +50,8 @@ static void give_way(void)
     bspz_sys3(SYS_setpriority, PRIO_PROCESS, 0, LAST);
 }
 
-/* The intermediate, in the memory of the process that waits for it.  Its status is an errno value,
- * 0 when all is well.  The copy goes on where bspz_fork_copy left its stack. */
+/* The intermediate runs in the memory of the process that waits for it.  Its status is an errno
+ * value or 0.  The copy goes on where bspz_fork_copy left its stack. */
 static long run_intermediate(void *argument)
 {
     const struct double_fork *call = argument;
@@ -59,7 +59,7 @@ static long run_intermediate(void *argument)
     long copy;
 
     if (call->writes)
-        give_way();
+        lower_copy_priority();
     copy = bspz_raw_fork(call->tid_address, false);
     if (copy < 0)
         return -copy;
@@ -89,8 +89,9 @@ static long make_intermediate(void *argument)
         error = -ECHILD;
     else
         error = -(status >> 8 & 0xff);
-    /* Whoever was killed, and when: either the copy does what it was made for, or it failed. */
-    return error && call->hooks->withdraw && !call->hooks->withdraw(call->hooks->context) ? 0 : error;
+    /* Whichever process was killed: the copy either does its work, or the call has failed. */
+    return error && call->hooks->withdraw && !call->hooks->withdraw(call->hooks->context) ? 0
+                                                                                          : error;
 }
 
 static int fork_beside(const struct bspz_copy_hooks *hooks, uint64_t tid_address)
@@ -116,7 +117,7 @@ int bspz_fork_copy(const struct bspz_snapshot *snapshot, const struct bspz_copy_
 
     if (hooks->beside && hooks->beside(hooks->context, !writes))
         return fork_beside(hooks, tid_address);
-    /* The copy is not for the program to adopt. */
+    /* The program must not adopt the copy. */
     if (adopts)
         bspz_sys2(SYS_prctl, PR_SET_CHILD_SUBREAPER, 0);
     side = (int)bspz_switch_stack(&context, (char *)snapshot->fork_stack_top - BSPZ_FORK_STACK,
@@ -139,8 +140,7 @@ void bspz_show_as_copy(struct bspz_snapshot *snapshot)
     bspz_set_layout(&layout, snapshot->thread.auxv, snapshot->thread.auxv_size);
 }
 
-/* ---- Memory that does not survive a fork as it is ----------------------------------------------
- */
+/* ---- Memory that does not survive a fork as it is -------------------------------------------- */
 
 static bool is_lost(const struct bspz_piece *piece)
 {

@@ -1,10 +1,10 @@
 /* maps_cache.c - the detailed list of mappings, kept from one snapshot to the next.
  *
- * The kernel makes that list by looking at every page, which takes as long as the fork itself.  A
- * copy can do with the flags of the last time; whoever writes its image looks, off the program's
- * path, whether they were right.  Mappings that have grown, shrunk or moved together keep the flags
- * of what they were.  New memory is taken to have none, as long as that was right so far and it is
- * worth it.  When a copy turns out to be wrong it is given up, and the next snapshot looks itself.
+ * To make that list the kernel looks at every page, which takes as long as the fork itself.  A copy
+ * may use the flags of the previous snapshot; the writer of its image verifies them off the
+ * program's critical path.  Mappings that have grown, shrunk or merged keep their former flags.
+ * New memory is assumed to have none, if that was never wrong and saves enough.  A copy with wrong
+ * flags is discarded, and the next snapshot reads the list itself.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,8 @@ struct bspz_memory {
 #define WORTH_GUESSING (UINT64_C(32) << 10) /* KiB in memory: half a millisecond of looking */
 #define STATUS_BYTES   4096
 
-/* What lies at the same place may be the same, however its ends and its protection have changed. */
+/* A mapping at the same place may be the former one, even with other ends and another
+ * protection. */
 static bool is_same(const struct bspz_map *now, const struct bspz_map *then)
 {
     if ((now->flags ^ then->flags) & ~DETAILS || now->inode != then->inode)
@@ -72,7 +73,7 @@ static uint64_t number_after(const char *text, const char *name)
     return value;
 }
 
-/* Locked memory is lost in a fork without a trace, so a copy could not notice a wrong guess. */
+/* A fork loses the locks of memory without a trace, so a copy could not notice a wrong guess. */
 static bool may_guess(struct bspz_snapshot *snapshot)
 {
     struct bspz_arena before = snapshot->arena;
@@ -86,8 +87,8 @@ static bool may_guess(struct bspz_snapshot *snapshot)
     return may;
 }
 
-/* The one mapping that this one was, or a part of; NULL: there is none, or several that differed.
- * `from` is the first that does not lie below, and is moved on. */
+/* The former mapping that contained this one; NULL: none, or several with different flags.  `from`,
+ * the first that does not lie below, is advanced. */
 static const struct bspz_map *find_former(const struct bspz_memory *memory, uint32_t *from,
                                           const struct bspz_map *map)
 {
@@ -105,7 +106,8 @@ static const struct bspz_map *find_former(const struct bspz_memory *memory, uint
     return former;
 }
 
-/* What is in memory is not known without looking; for memory shared by processes it matters. */
+/* Fails for memory shared by processes: there it matters what is in memory, which no earlier list
+ * says. */
 static bool recall(struct bspz_snapshot *snapshot)
 {
     struct bspz_memory *memory = snapshot->memory;
@@ -163,8 +165,8 @@ int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick)
     return error;
 }
 
-/* What is written of a mapping that a copy has, too, is how it is there. */
-static void take_truth(struct bspz_map *map, const struct bspz_map *now)
+/* Takes the verified flags of a mapping that a copy has, too. */
+static void take_verified_flags(struct bspz_map *map, const struct bspz_map *now)
 {
     map->flags = (now->flags & ~(uint32_t)BSPZ_MAP_LOCKED) | (map->flags & BSPZ_MAP_LOCKED);
     map->present = now->present;
@@ -188,7 +190,7 @@ int bspz_snapshot_confirm(struct bspz_snapshot *snapshot)
         if (!found || (found->flags ^ map->flags) & (BSPZ_MAP_WIPE_FORK | BSPZ_MAP_DONT_FORK))
             error = -EAGAIN;
         else if (!(map->flags & BSPZ_MAP_WIPE_FORK))
-            take_truth(map, found);
+            take_verified_flags(map, found);
     }
     if (error == -EAGAIN)
         atomic_store(snapshot->stale, 1);

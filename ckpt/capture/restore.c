@@ -1,9 +1,9 @@
-/* restore.c - a fresh process of the program becomes the one in the image.
+/* restore.c - turns a fresh process of the program into the one in the image.
  *
- * Happy path: images opened, their tables checked -> this processor, program and files are the
- * right ones -> memory put together and every byte checked -> files opened -> STAGED by everybody
- * -> files cut and placed -> the restorer takes over and does not return. What can fail: anything
- * up to STAGED, with a line that says what; nothing has been touched then. */
+ * Happy path: images opened, their tables checked -> processor, program and files checked -> memory
+ * staged and every byte checked -> files opened -> all processes of the job have STAGED -> files
+ * truncated and moved to their numbers -> the restorer takes over and does not return.  What can
+ * fail: anything up to STAGED, with a line that says what; nothing has been touched then. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,8 +11,7 @@
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/restore.h"
 
-/* ---- Reading ----------------------------------------------------------------------------------
- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static int read_descriptor(void *context, uint64_t offset, void *bytes, size_t size)
 {
@@ -32,7 +31,7 @@ static int read_descriptor(void *context, uint64_t offset, void *bytes, size_t s
     return 0;
 }
 
-/* What one call does not give is read place by place. */
+/* After a short read the rest is read place by place. */
 static int scatter_descriptor(void *context, uint64_t offset, const struct iovec *places,
                               uint32_t count)
 {
@@ -105,7 +104,7 @@ static int open_images(struct bspz_restore *restore, struct bspz_image *images,
     return error ? bspz_restore_fail(restore, error, fault.text, NULL, NULL) : 0;
 }
 
-/* An image without them, or with fewer, is of an earlier library; one with more of a later. */
+/* An image without them, or with fewer, is of an earlier libbsp; one with more, of a later. */
 static int read_attributes(struct bspz_restore *restore)
 {
     struct bspz_attributes *attributes = &restore->attributes;
@@ -144,8 +143,7 @@ static int read_state(struct bspz_restore *restore)
     return read_attributes(restore);
 }
 
-/* ---- Taking over ------------------------------------------------------------------------------
- */
+/* ---- Taking over ----------------------------------------------------------------------------- */
 
 static void *take(uint64_t *at, size_t bytes)
 {
@@ -164,14 +162,14 @@ static void list_moves(struct bspz_restore *restore, struct bspz_restorer *resto
     for (uint32_t i = 0; i < restore->staged_count; i++) {
         const struct bspz_staged *staged = &restore->staged[i];
 
-        /* Of the same kernel: the living pages go there instead. */
+        /* Under the same kernel the present vdso goes there instead. */
         if (!staged->at || (vdso && staged->home == vdso))
             continue;
         home[restorer->home_count++] = (struct bspz_move){staged->at, staged->home, staged->bytes};
     }
 }
 
-/* Each of the kernel's mappings moves by itself, and all keep their distances. */
+/* The kernel's mappings move one by one and keep their distances. */
 static void list_kernel_pages(struct bspz_restore *restore, struct bspz_restorer *restorer,
                               const struct bspz_maps *maps, uint64_t *at)
 {
@@ -249,7 +247,7 @@ static void fill_restored(struct bspz_restore *restore, struct bspz_restorer *re
     restored->pending = pending;
     restored->pending_count = restore->pending_count;
     restored->block = (void *)restore->block;
-    restored->block_size = restore->block_bytes + BSPZ_PAGE; /* with the page that guards it */
+    restored->block_size = restore->block_bytes + BSPZ_PAGE; /* with its guard page */
     restored->handover = handover;
     restored->handover_size = plan->handover_size;
     restored->job_count = plan->job_count;
@@ -286,7 +284,7 @@ static int take_over(struct bspz_restore *restore)
     stack_top = restore->block + restore->block_bytes;
     if (at + 16384 > stack_top)
         return bspz_restore_fail(restore, -ENOMEM, "the restorer", NULL, NULL);
-    /* Living pages of another kernel stay where they were parked. */
+    /* The vdso of another kernel stays where it was parked. */
     restorer->leftovers.start = restore->park;
     if (!restore->same_kernel)
         restorer->leftovers.start += restore->kernel.end - restore->kernel.start;
@@ -294,8 +292,7 @@ static int take_over(struct bspz_restore *restore)
     bspz_leave_for((void *)stack_top, (void (*)(void *))(restore->block + entry), restorer);
 }
 
-/* ---- All of it --------------------------------------------------------------------------------
- */
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 static enum bspz_attributes_place place_of(const struct bspz_restore *restore)
 {
@@ -341,7 +338,7 @@ static int prepare(struct bspz_restore *restore, struct bspz_image *images,
 int bspz_restore_main(struct bspz_restore_plan *plan)
 {
     static const struct bspz_capture_options none;
-    struct bspz_restore restore = {.plan = plan, .folder = -1};
+    struct bspz_restore restore = {.plan = plan, .directory = -1};
     struct bspz_image images[BSPZ_IMAGE_CHAIN_MAX], *chain[BSPZ_IMAGE_CHAIN_MAX];
     int error;
 

@@ -1,4 +1,4 @@
-/* restore.h - the parts of a restore; private to this folder.
+/* restore.h - the parts of a restore; private to this directory.
  *
  * Until `staged` nothing is changed but the memory and the descriptors of this fresh process. */
 #ifndef CKPT_CAPTURE_RESTORE_H
@@ -7,13 +7,13 @@
 #include "ckpt/capture/restorer.h"
 #include "ckpt/capture/snapshot.h"
 
-/* A saved region: where it is put together, and where it belongs. */
+/* A saved region: where it is staged, and where it belongs. */
 struct bspz_staged {
     const struct bspz_image_region *region;
     uint64_t home;
-    uint64_t bytes; /* of a stack more than was saved: it cannot grow any more */
+    uint64_t bytes; /* more than was saved for a stack, which can no longer grow */
     uint64_t at;    /* 0: not mapped */
-    bool writable;  /* for now: opened for what is decoded into it */
+    bool writable;  /* temporarily, while data are decoded into it */
 };
 
 struct bspz_restore {
@@ -22,7 +22,7 @@ struct bspz_restore {
     struct bspz_image *image;   /* the newest */
     const struct bspz_thread *thread;
     struct bspz_attributes attributes;
-    const struct bspz_range *apart; /* must be free in the restored process */
+    const struct bspz_range *apart; /* must stay unmapped in the restored process */
     uint32_t apart_count;
     const struct bspz_pending *pending; /* signals */
     uint32_t pending_count;
@@ -31,13 +31,13 @@ struct bspz_restore {
     struct bspz_range place; /* where all is staged */
     uint64_t block;          /* the restorer's memory, at the beginning of the place */
     uint64_t block_bytes;
-    uint64_t park;            /* where the kernel's pages wait */
+    uint64_t park;            /* where the kernel's pages are parked */
     struct bspz_range kernel; /* where they are now */
     uint64_t vdso;            /* address of the vdso itself now; 0: there is none */
     bool same_kernel;
-    int *opened; /* for each descriptor of the image: its new number, or -1 */
-    bool *lost;  /* and whether it gives nothing but EIO */
-    int folder;  /* the current directory */
+    int *opened;   /* the new number of each descriptor of the image, or -1 */
+    bool *lost;    /* whether it gives nothing but EIO */
+    int directory; /* the current directory */
     int job_descriptors[BSPZ_JOB_DESCRIPTORS];
 };
 
@@ -47,37 +47,38 @@ int bspz_restore_fail(struct bspz_restore *restore, int error, const char *text,
 
 /* stage.c: finds the place, maps and fills it. */
 int bspz_stage(struct bspz_restore *restore, struct bspz_image *const *chain);
-/* staging_area.c: lists the regions with the room that each needs; -ENOMEM.  Then, with the size of
- * the restorer's block and the kernel's pages known: reserves the place and lays it out. */
+/* staging_area.c: lists the regions with the room that each needs; -ENOMEM.  Then, when the sizes
+ * of the restorer's block and the kernel's pages are known, reserves the place and lays it out. */
 int bspz_stage_list(struct bspz_restore *restore);
 int bspz_stage_place(struct bspz_restore *restore);
-/* staged_regions.c: maps the region in its place.  At the end all get the protection and the advice
- * that they had. */
+/* staged_regions.c: maps the region in the staging area.  At the end all get their saved protection
+ * and advice. */
 int bspz_staged_map(struct bspz_restore *restore, struct bspz_staged *staged);
 int bspz_staged_protect(struct bspz_restore *restore);
-/* Whether the region can be written into now, whatever it will be protected from. */
+/* Makes the region writable until it gets its protection; false: not possible. */
 bool bspz_staged_writable(struct bspz_staged *staged);
-/* huge_pages.c: huge pages where that costs no memory; for speed only. */
+/* huge_pages.c: makes huge pages where that costs no memory. */
 void bspz_stage_huge(struct bspz_restore *restore);
 
-/* compatible.c: processor, program, libraries and files are those of the image. */
+/* compatible.c: checks that processor, program, libraries and files are those of the image. */
 int bspz_restore_check_compatible(struct bspz_restore *restore);
-/* The path of the file that the region maps: the one it had or, if that is missing or another one,
- * that of a copy in the plan's folder of binaries, written into `kept`.  NULL and *error (-ESTALE:
- * it is another file). */
+/* The path of the file that the region maps: the saved path or, if that file is missing or differs,
+ * that of a copy in the plan's directory of binaries, written into `kept`.  On failure NULL and
+ * *error (-ESTALE: it is another file). */
 #define BSPZ_KEPT_PATH 4224
 const char *bspz_restore_file(const struct bspz_restore *restore,
                               const struct bspz_image_region *region, char kept[BSPZ_KEPT_PATH],
                               int *error);
 
-/* elsewhere.c: whether the descriptor, opened by the path it had or shared with this host's others,
- * must be the same file as in the image. */
+/* elsewhere.c: whether the descriptor, opened by its path or shared with others of this host,
+ * certainly is the file in the image. */
 bool bspz_same_file(const struct bspz_restore *restore, const struct bspz_image_descriptor *saved,
                     int fd);
-/* A descriptor from which nothing but EIO comes. */
+/* A descriptor whose reads and writes fail with EIO. */
 int bspz_lost_file(const struct bspz_image_descriptor *saved);
 
-/* files.c: opened and checked; later, with everybody's consent, cut and put in their places. */
+/* files.c: opens and checks files; later, when all processes have staged, truncates them and moves
+ * the descriptors to their numbers. */
 int bspz_files_open(struct bspz_restore *restore);
 int bspz_files_place(struct bspz_restore *restore);
 

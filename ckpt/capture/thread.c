@@ -14,14 +14,16 @@
 #include "lib/base/process_stat.h"
 
 #define STAT_BUFFER 2048
-#define RSEQ_LEAST  32u /* bytes of an area for restartable sequences; also what it is aligned to */
-#define RSEQ_MOST   512u
+#define RSEQ_LEAST                                                                                 \
+    32u /* bytes of an area for restartable sequences; also what it is aligned to                  \
+         */
+#define RSEQ_MOST 512u
 
 #ifndef AT_RSEQ_FEATURE_SIZE
 #define AT_RSEQ_FEATURE_SIZE 27
 #endif
 
-/* Of libc 2.35 and later: where its area lies relative to the thread pointer, and its size. */
+/* glibc 2.35 and later: offset of its area from the thread pointer, and its size. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
@@ -56,7 +58,7 @@ static int read_layout(struct bspz_layout *layout)
     layout->env_start = bspz_stat_number(buffer, 50);
     layout->env_end = bspz_stat_number(buffer, 51);
     layout->brk = (uint64_t)bspz_sys1(SYS_brk, 0);
-    /* A kernel that hides these shows zeros. */
+    /* A kernel that hides these fields shows zeros. */
     return layout->start_code && layout->env_end ? 0 : -EPERM;
 }
 
@@ -89,7 +91,7 @@ int bspz_rseq_registered(uint64_t address, uint64_t size)
 {
     long result = bspz_sys4(SYS_rseq, address, size, 0, BSPZ_RSEQ_SIGNATURE);
 
-    if (result == 0) /* it was not, until now */
+    if (result == 0) /* it was not registered before */
         bspz_sys4(SYS_rseq, address, size, 1 /* unregister */, BSPZ_RSEQ_SIGNATURE);
     return result == -EBUSY;
 }
@@ -100,7 +102,7 @@ bool bspz_rseq_elsewhere(uint64_t fs_base)
     uint64_t sizes[4], area = bspz_rseq_area(fs_base, sizes);
     long result = bspz_sys4(SYS_rseq, other, sizeof other, 0, BSPZ_RSEQ_SIGNATURE);
 
-    if (result == 0) /* there was none, until now */
+    if (result == 0) /* none was registered before */
         bspz_sys4(SYS_rseq, other, sizeof other, 1 /* unregister */, BSPZ_RSEQ_SIGNATURE);
     if (result != -EINVAL)
         return false;
@@ -144,7 +146,7 @@ static void read_signals(struct bspz_thread *thread)
         bspz_sys2(SYS_getitimer, i, &thread->timer[i]);
 }
 
-static int read_folder(struct bspz_thread *thread)
+static int read_directory(struct bspz_thread *thread)
 {
     /* The kernel's result counts the zero byte. */
     long bytes = bspz_sys2(SYS_getcwd, thread->cwd, sizeof thread->cwd);
@@ -189,7 +191,7 @@ int bspz_thread_read(struct bspz_thread *thread, uint64_t mask, const char **wha
         return (int)error;
     thread->auxv_size = (uint64_t)error;
     *what = "the current directory";
-    error = read_folder(thread);
+    error = read_directory(thread);
     if (error)
         return (int)error;
     read_rseq(thread);

@@ -4,7 +4,7 @@
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/snapshot.h"
 
-/* A joined thread may linger in the list for a moment: looked for again and again, at first soon.
+/* A joined thread may linger in the list for a moment: the list is read again at growing intervals.
  */
 #define THREAD_FIRST_NS    20000
 #define THREAD_MOST_NS     1000000
@@ -21,13 +21,13 @@ static int count_threads(void)
         char name[];
     };
     char buffer[LIST_BUFFER] __attribute__((aligned(8)));
-    int folder = bspz_sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int directory = bspz_sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int threads = 0;
     long bytes;
 
-    if (folder < 0)
-        return folder;
-    while ((bytes = bspz_sys3(SYS_getdents64, folder, buffer, sizeof buffer)) > 0) {
+    if (directory < 0)
+        return directory;
+    while ((bytes = bspz_sys3(SYS_getdents64, directory, buffer, sizeof buffer)) > 0) {
         for (long at = 0; at < bytes;) {
             const struct entry *entry = (const void *)(buffer + at);
 
@@ -35,7 +35,7 @@ static int count_threads(void)
             at += entry->length;
         }
     }
-    bspz_sys_close(folder);
+    bspz_sys_close(directory);
     return bytes < 0 ? (int)bytes : threads;
 }
 

@@ -6,8 +6,7 @@
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/snapshot.h"
 
-/* ---- Timers -----------------------------------------------------------------------
- */
+/* ---- Timers ---------------------------------------------------------------------------------- */
 
 /* Timers of timer_create: the list is empty when there are none, and missing in some kernels. */
 static int check_timers(struct bspz_snapshot *snapshot)
@@ -29,7 +28,7 @@ static int check_timers(struct bspz_snapshot *snapshot)
     return -EBUSY;
 }
 
-/* The kernel writes there at any time, and an image must not depend on when; see still.c. */
+/* The kernel writes there at any time, and an image must not depend on that; see still.c. */
 static int check_rseq(struct bspz_snapshot *snapshot)
 {
     struct bspz_text why;
@@ -41,8 +40,7 @@ static int check_rseq(struct bspz_snapshot *snapshot)
     return -EBUSY;
 }
 
-/* ---- Mappings ---------------------------------------------------------------------------------
- */
+/* ---- Mappings -------------------------------------------------------------------------------- */
 
 static bool starts(const char *text, const char *with)
 {
@@ -116,8 +114,7 @@ static int check_maps(struct bspz_snapshot *snapshot)
     return -EBUSY;
 }
 
-/* ---- Descriptors ------------------------------------------------------------------------------
- */
+/* ---- Descriptors ----------------------------------------------------------------------------- */
 
 static const char *descriptor_complaint(const struct bspz_descriptor *one)
 {
@@ -141,7 +138,7 @@ static int check_descriptors(struct bspz_snapshot *snapshot)
         const char *complaint = descriptor_complaint(one);
         struct bspz_text why;
 
-        /* A duplicate of one of the job's own comes back with it. */
+        /* A duplicate of one of the job's own is restored with it. */
         if (!complaint || snapshot->options->lose_descriptors ||
             bspz_is_job_descriptor(snapshot->options, one->number) ||
             bspz_is_job_descriptor(snapshot->options, one->same_as) ||
@@ -159,15 +156,14 @@ static int check_descriptors(struct bspz_snapshot *snapshot)
     return 0;
 }
 
-/* ---- Programs that watch their own memory ------------------------------------------------------
- */
+/* ---- Programs that watch their own memory ---------------------------------------------------- */
 
 extern void __asan_init(void) __attribute__((weak));
 extern void __hwasan_init(void) __attribute__((weak));
 extern void __msan_init(void) __attribute__((weak));
 extern void __tsan_init(void) __attribute__((weak));
 
-/* Their shadow of the memory must be neither read nor moved, and has terabytes. */
+/* The shadow memory of sanitizers must be neither read nor moved, and has terabytes. */
 static int check_program(struct bspz_snapshot *snapshot)
 {
     const char *name = __asan_init     ? "AddressSanitizer"
@@ -207,7 +203,7 @@ int bspz_snapshot_check_supported(struct bspz_snapshot *snapshot)
     if (!error)
         error = check_signals(snapshot);
     if (!error)
-        error = bspz_attributes_compare(&snapshot->attributes, snapshot->options->given,
+        error = bspz_attributes_compare(&snapshot->attributes, snapshot->options->initial,
                                         snapshot->options->bound, snapshot->why);
     if (!error)
         error = bspz_snapshot_check_children(snapshot);

@@ -1,8 +1,8 @@
-/* layout.h - the image of one process as it lies in a file; doc/formats.md is its description.
+/* layout.h - the file format of the image of one process, described in doc/formats.md.
  *
  *   header | opaque sections | regions | descriptors | data, blocks and hashes, mixed | end
  *
- * Numbers are little-endian, structs are written as they are: every member is aligned by itself,
+ * Numbers are little-endian, structs are written as in memory: every member is naturally aligned,
  * and the sizes are asserted below.  Reserved members are zero and checked.
  */
 #ifndef CKPT_FORMAT_LAYOUT_H
@@ -11,24 +11,24 @@
 #include <stdint.h>
 
 #include "lib/base/exact.h"
+#include "lib/base/snapshot.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "images are little-endian; writing them on this machine is not implemented"
 #endif
 
 #define BSPZ_IMAGE_MAGIC            "BSPZimg\n"
-#define BSPZ_IMAGE_VERSION          2u /* that is written; version 1 is read, too */
-#define BSPZ_IMAGE_VERSION_BLOCKS   1u /* that in which increments compared blocks */
+#define BSPZ_IMAGE_VERSION          2u /* written; version 1 can be read, too */
+#define BSPZ_IMAGE_VERSION_BLOCKS   1u /* in which increments compared blocks */
 #define BSPZ_IMAGE_JOB_SIZE         16u
-#define BSPZ_IMAGE_DIGEST_SIZE      16u
 #define BSPZ_IMAGE_BUILD_ID_MAX     32u
 #define BSPZ_IMAGE_UNIT             4096u  /* what increments compare */
-#define BSPZ_IMAGE_BLOCK            65536u /* what one entry of the table of blocks is about */
+#define BSPZ_IMAGE_BLOCK            65536u /* bytes per entry of the table of blocks */
 #define BSPZ_IMAGE_BLOCK_UNITS      16u
 #define BSPZ_IMAGE_RECORD_MAX       262144u /* raw bytes of one data record */
 #define BSPZ_IMAGE_TABLE_MAX        65536u  /* bytes of one section of a table */
 #define BSPZ_IMAGE_OPAQUE_MAX       1048576u
-#define BSPZ_IMAGE_OPAQUE_COUNT_MAX 64u /* sections, and tags, of that kind */
+#define BSPZ_IMAGE_OPAQUE_COUNT_MAX 64u /* opaque sections, and their tags */
 #define BSPZ_IMAGE_PATH_MAX         4095u
 #define BSPZ_IMAGE_REGIONS_MAX      1048576u
 #define BSPZ_IMAGE_DESCRIPTORS_MAX  1048576u
@@ -39,14 +39,6 @@
 enum bspz_image_arch { BSPZ_IMAGE_X86_64 = 1, BSPZ_IMAGE_AARCH64 = 2 };
 
 BSPZ_EXACT_BEGIN
-
-/* Which image: a snapshot's superstep and term, the process, and the image's digest. */
-struct bspz_image_name {
-    uint64_t superstep;
-    uint32_t term;
-    uint32_t pid;
-    uint8_t digest[BSPZ_IMAGE_DIGEST_SIZE];
-};
 
 struct bspz_image_header {
     char magic[8];
@@ -62,7 +54,7 @@ struct bspz_image_header {
     uint32_t arch;
     uint32_t page_size;
     uint64_t created;         /* nanoseconds since 1970 */
-    uint64_t cpu_features[8]; /* as the capture of that architecture defines them */
+    uint64_t cpu_features[8]; /* as defined by the capture of that architecture */
     uint64_t vdso_hash[2];
     uint32_t build_id_size;
     uint32_t libbsp_version;                   /* of the code that froze the process */
@@ -104,12 +96,12 @@ struct bspz_image_section {
 enum bspz_image_region_kind {
     BSPZ_REGION_ANON = 1, /* private memory */
     BSPZ_REGION_FILE,     /* a file mapped privately, or shared and read-only */
-    BSPZ_REGION_HEAP,     /* what brk moves */
+    BSPZ_REGION_HEAP,     /* the memory of brk */
     BSPZ_REGION_STACK,
     BSPZ_REGION_VDSO,
-    BSPZ_REGION_SHARED,      /* memory shared with nobody but the process itself */
+    BSPZ_REGION_SHARED,      /* a shared mapping that only this process has */
     BSPZ_REGION_SHARED_FILE, /* a file mapped shared and writable */
-    BSPZ_REGION_COMMON,      /* memory that all processes share: a part of one file in memory */
+    BSPZ_REGION_COMMON,      /* memory that all processes share: a part of one memfd */
     BSPZ_REGION_KIND_COUNT
 };
 
@@ -147,15 +139,15 @@ struct bspz_image_region {
 enum bspz_image_descriptor_kind {
     BSPZ_DESCRIPTOR_FILE = 1, /* a regular file */
     BSPZ_DESCRIPTOR_DIRECTORY,
-    BSPZ_DESCRIPTOR_DEVICE,   /* null, zero, urandom, a terminal: opened again by its path */
-    BSPZ_DESCRIPTOR_JOB,      /* the job's own, attached again */
-    BSPZ_DESCRIPTOR_EXCLUDED, /* the user said so; opened again if it has a path, else closed */
-    BSPZ_DESCRIPTOR_LOST,     /* not to be had again: reading and writing fail with EIO */
+    BSPZ_DESCRIPTOR_DEVICE,   /* null, zero, urandom, a terminal: reopened by its path */
+    BSPZ_DESCRIPTOR_JOB,      /* the job's own, replaced at a restore */
+    BSPZ_DESCRIPTOR_EXCLUDED, /* by the user's rules; reopened if it has a path, else closed */
+    BSPZ_DESCRIPTOR_LOST,     /* cannot be restored: reading and writing fail with EIO */
     BSPZ_DESCRIPTOR_KIND_COUNT
 };
 
-/* The signal number of fcntl(F_SETSIG), which means nothing to files, marks a description that is
- * shared: so it is known from others of the same file in every process that has it. */
+/* The signal number of fcntl(F_SETSIG), which has no effect on files, marks a shared description:
+ * it distinguishes that from others of the same file in all processes. */
 #define BSPZ_SHARED_FIRST 35u
 #define BSPZ_SHARED_LAST  64u
 
@@ -172,26 +164,27 @@ struct bspz_image_descriptor {
     uint64_t modified; /* as for regions */
     uint32_t mode;     /* file type and permissions */
     uint32_t same_as;  /* the lowest number with the same open file description; number if alone */
-    uint32_t shared;   /* not 0: other processes of the job hold the same description; which of
-                          its file's that is, BSPZ_SHARED_FIRST to BSPZ_SHARED_LAST */
+    uint32_t shared;   /* 0, or the mark of a description that other processes of the job hold, too:
+                          BSPZ_SHARED_FIRST to BSPZ_SHARED_LAST, unique per file */
     uint32_t path_size;
 };
 
-/* What is saved of 65536 bytes at an aligned address, and where in the chain its bytes are. */
+/* Which units of 65536 bytes at an aligned address are saved, and in which images of the chain. */
 struct bspz_image_block {
     uint64_t where;   /* address + mask in the low 16 bits: bit i for bytes i * 4096 and on */
     uint64_t sources; /* bits 4 * i to 4 * i + 3: generation of the image that holds the unit of bit
-                         i of the mask; 0 where that is not saved */
+                         i of the mask; 0: not saved */
 };
 
 /* XXH3-128 of a unit whose bytes this image holds, with its address added to the low half; in the
- * order of those bytes.  Behind all of them comes the XXH3-128 of the hashes of all saved units,
- * those in other images of the chain, too, in the order of their addresses. */
+ * order of those bytes.  The last entry is the XXH3-128 of the hashes of all saved units, including
+ * those in other images of the chain, in the order of their addresses. */
 struct bspz_image_hash {
     uint64_t word[2];
 };
 
-/* Version 1: a block comes from one image as a whole.  Two are the same when where and hash are. */
+/* Version 1: a block comes from one image as a whole.  Blocks are equal when `where` and `hash`
+ * are. */
 struct bspz_image_block_1 {
     uint64_t where;
     uint64_t hash[2]; /* XXH3-128 of the saved units one after the other, seeded with where */

@@ -1,7 +1,7 @@
 /* coord.c - the step of Processor Zero, its life, and what can be asked about a machine.
  *
- * coord_step looks the message up in `rules`: in which states it is legal, in which it comes too
- * late to matter, and which function takes it.
+ * coord_step looks the message up in `rules`: the states in which it is legal, those in which it
+ * comes too late to matter, and the function that handles it.
  */
 #include "coordinator/core/state.h"
 
@@ -13,18 +13,19 @@
 
 /* ---- The step ----------------------------------------------------------------------------- */
 
-#define OVER (IN(COORD_ENDED) | IN(COORD_ABORTED) | IN(COORD_FAILED))
+#define OVER             (IN(COORD_ENDED) | IN(COORD_ABORTED) | IN(COORD_FAILED))
 #define GOING                                                                                      \
     (IN(COORD_RUNNING) | IN(COORD_HELD_BACK) | IN(COORD_CAPTURING) | IN(COORD_SAVING) |            \
      IN(COORD_CLOSING) | IN(COORD_ENDING))
 #define RESTORE (IN(COORD_CHOOSING) | IN(COORD_RESTORING) | IN(COORD_PASSING))
 #define STARTED (IN(COORD_WAITING) | IN(COORD_PLACING) | RESTORE | GOING)
 #define WRITING (IN(COORD_PLACING) | GOING)
-#define LATE    IN(COORD_ABORTING)
+#define LATE    (IN(COORD_GIVING_UP) | IN(COORD_ABORTING))
 
 static const struct rule {
-    unsigned legal; /* in these states it is taken */
-    unsigned late;  /* in these it comes too late and does nothing; elsewhere it is wrong */
+    unsigned legal; /* states in which it is handled */
+    unsigned
+        late; /* states in which it comes too late and is ignored; in others it breaks the rules */
     coord_take *take;
 } rules[WIRE_KIND_COUNT] = {
     [WIRE_HOST_READY] = {IN(COORD_WAITING), LATE, coord_take_host_ready},
@@ -34,8 +35,8 @@ static const struct rule {
     [WIRE_RANK_EXITED] = {STARTED, LATE, coord_take_rank_exited},
     [WIRE_ABORT] = {STARTED, LATE, coord_take_abort},
     [WIRE_STOP] = {STARTED, LATE, coord_take_stop},
-    [WIRE_RANKS_STOPPED] = {IN(COORD_ABORTING), 0, coord_take_ranks_stopped},
-    [WIRE_LINK_LOST] = {STARTED | IN(COORD_ABORTING), 0, coord_take_link_lost},
+    [WIRE_RANKS_STOPPED] = {LATE, 0, coord_take_ranks_stopped},
+    [WIRE_LINK_LOST] = {STARTED | LATE, 0, coord_take_link_lost},
     [WIRE_HELD] = {IN(COORD_WAITING), LATE, coord_take_held},
     [WIRE_TERM_RECORDED] = {IN(COORD_CHOOSING), LATE, coord_take_term_recorded},
     [WIRE_STAGED] = {IN(COORD_RESTORING), LATE, coord_take_staged},
@@ -46,7 +47,8 @@ static const struct rule {
     [WIRE_PERSISTED] = {WRITING, LATE, coord_take_persisted},
     [WIRE_KNOWN] = {WRITING, LATE, coord_take_known},
     [WIRE_SAVE] = {STARTED, LATE, coord_take_save},
-    [WIRE_CLOSED] = {IN(COORD_CLOSING), LATE, coord_take_closed},
+    [WIRE_CLOSED] = {IN(COORD_CLOSING) | IN(COORD_GIVING_UP), IN(COORD_ABORTING),
+                     coord_take_closed},
 };
 
 static struct coord_host *find_host(const struct coord *state, uint32_t id)
@@ -72,7 +74,7 @@ static void note_time(struct coord *state, uint64_t now_ns)
         coord_learn_begin(state);
 }
 
-/* Whether it may say such a message, in its own name. */
+/* Whether the sender may send such a message, and names itself in it. */
 static int check_sender(const struct coord *state, uint32_t from,
                         const struct wire_message *message, struct coord_effects *effects)
 {
@@ -102,7 +104,7 @@ int coord_step(struct coord *state, uint64_t now_ns, uint32_t from,
     struct coord_host *host = find_host(state, of_host);
     if (of_host != COORD_BSPRUN && !host)
         return coord_broken(effects, "an event from host %u, which is none of this job", of_host);
-    /* A host that was given up may not know it yet. */
+    /* A lost host may not know yet that it is. */
     bool from_lost = host && host->lost;
     if (message->envelope.term < state->config.term || from_lost ||
         (IN(state->phase) & (rule->late | OVER))) {
@@ -149,16 +151,16 @@ static bool is_sensible(const struct coord_config *config)
     return true;
 }
 
-/* What only jobs with snapshots need; pages that are not used cost nothing. */
+/* Memory for jobs with snapshots only; untouched pages cost nothing. */
 static bool allocate_snapshots(struct coord *state, uint32_t processes)
 {
     if (!state->config.snapshots && !state->config.restore)
         return true;
     state->lineage = calloc(1, sizeof(*state->lineage));
     state->ticket.images = calloc(processes, sizeof(*state->ticket.images));
-    state->ticket.durable = calloc(processes, sizeof(*state->ticket.durable));
+    state->ticket.holders = calloc(processes, sizeof(*state->ticket.holders));
     state->held = calloc(COORD_HELD_MAX, sizeof(*state->held));
-    if (!state->lineage || !state->ticket.images || !state->ticket.durable || !state->held)
+    if (!state->lineage || !state->ticket.images || !state->ticket.holders || !state->held)
         return false;
     for (uint32_t i = 0; i < COORD_HELD_MAX && state->config.restore; i++) {
         state->held[i].has_image = calloc(processes, sizeof(*state->held[i].has_image));
@@ -182,7 +184,7 @@ static bool allocate(struct coord *state)
            allocate_snapshots(state, processes);
 }
 
-/* As far as they are known, else as if there were no others; speeds count if all are known. */
+/* Unknown loads count as idle; speeds are used only if all are known. */
 static void note_loads(struct coord *state, const struct coord_load *loads)
 {
     bool with_speeds = loads != NULL;
@@ -247,7 +249,7 @@ void coord_free(struct coord *state)
     free(state->held);
     free(state->lineage);
     free(state->ticket.images);
-    free(state->ticket.durable);
+    free(state->ticket.holders);
     free(state->hosts);
     free(state->exited);
     free(state->home);
@@ -263,24 +265,6 @@ enum coord_phase coord_phase(const struct coord *state)
 uint32_t coord_term(const struct coord *state)
 {
     return state->config.term;
-}
-
-uint32_t coord_processes(const struct coord *state)
-{
-    return state->processes;
-}
-
-uint32_t coord_host_of(const struct coord *state, uint32_t pid)
-{
-    assert(pid < state->processes);
-    return state->hosts[state->home[pid]].id;
-}
-
-uint32_t coord_pids_of(const struct coord *state, uint32_t host, uint32_t *first)
-{
-    const struct coord_host *found = find_host(state, host);
-    *first = found ? found->first : 0;
-    return found ? found->count : 0;
 }
 
 bool coord_host_alive(const struct coord *state, uint32_t host)
@@ -309,16 +293,11 @@ struct coord_outcome coord_outcome(const struct coord *state)
     return outcome;
 }
 
-enum coord_ticket_state coord_ticket(const struct coord *state, struct coord_name *name)
+enum coord_ticket_state coord_ticket(const struct coord *state, struct bspz_snapshot_name *name)
 {
     if (name)
         *name = state->ticket.name;
     return state->ticket.state;
-}
-
-struct coord_name coord_committed(const struct coord *state)
-{
-    return state->committed;
 }
 
 bool coord_is_addressed(const struct coord *state, uint32_t host, enum wire_kind kind)

@@ -2,12 +2,12 @@
  *
  *   coord_step(state, now_ns, from, message, effects)
  *
- * Messages of the wire table go in and come out, as they travel between agents and bsprun; an
- * effect is such a message, a timer, or the end.  There is no clock, no I/O and no allocation in a
- * step: all memory is taken by coord_new, so the same messages always give the same effects.  The
- * shell around it (coordinator/shell.h) hands messages in one by one and carries the effects out.
+ * Input and output are messages of the wire table, as agents and bsprun exchange them; an effect is
+ * such a message, a timer, or the end.  There is no clock, no I/O and no allocation in a step:
+ * coord_new allocates all memory, and the same messages always give the same effects.  The shell
+ * around it (coordinator/shell.h) passes in messages one by one and carries out the effects.
  *
- * Life of a term, the states and what each waits for.  A job that begins:
+ * The states of a term, and what each waits for.  A job that begins:
  *
  *   WAITING    elected; waits for HOST_READY from every host and REGISTERED from one
  *   PLACING    PLACE is out; waits for RANKS_READY from every host
@@ -28,12 +28,13 @@
  *   CLOSING    every process is in bsp_end: waits for CLOSED from bsprun (with snapshots only)
  *   ENDING     every process is past bsp_end; waits for RANK_EXITED of all
  *   ENDED      over, the program ran to its end; FINISH was emitted
+ *   GIVING_UP  the job is to be cut short; waits for CLOSED from bsprun (with snapshots only)
  *   ABORTING   STOP_RANKS is out; waits for RANKS_STOPPED (or the loss) of every host
  *   ABORTED    over, the job was cut short; FINISH was emitted
  *   FAILED     over by a fault from which a next term can recover; FINISH was emitted
  *
  * FINISH is emitted exactly once, as the last effect of all.  After a loss, an abort, a request to
- * stop or the kill timer every path leads there, whatever is lost further.
+ * stop or the kill timer every path leads there, whatever else is lost.
  *
  * Snapshots.  Beside the state there is at most one ticket: the snapshot that is being taken.
  *
@@ -42,26 +43,26 @@
  *   PERSISTING  PERSIST is out; waits for PERSISTED, which makes it a committed snapshot
  *   ANNOUNCED   COMMITTED is out; waits for KNOWN from every host, then RETIRE
  *
- * A failure while it is OPEN or PERSISTING abandons it (ABANDON); the one committed before stays.
+ * A failure while it is OPEN or PERSISTING abandons it (ABANDON); the previous committed one
+ * remains.
  *
- * Faults.  A process that dies by a signal and a host that is lost are faults.  With a committed
- * snapshot the term is then FAILED, and bsprun opens the next one; without, the job is aborted.
- * bsp_abort and an exit before bsp_end are the program's own end.  Once CLOSED has come nothing is
- * rolled back; CLOSING is also said, and not waited for, when the job is cut short, so that a host
- * lost meanwhile does not bring it back to life.
+ * Faults.  A process that dies by a signal and a host that is lost are faults.  If there is a
+ * committed snapshot, the term then becomes FAILED, and bsprun opens the next one; otherwise the
+ * job is aborted.  bsp_abort and an exit before bsp_end are not faults.  Once CLOSED has arrived
+ * nothing is rolled back.  An abort waits for it, too: bsprun may have heard of a lost host first
+ * and have opened the next term, which agents that have stopped their ranks cannot enter.
  *
  * Consultation.  On one host processes pass their barriers by themselves.  RUN, RELEASE and RESUME
  * name the next superstep whose end Processor Zero wants to decide (COORD_NEVER: none), CONSULT
- * asks for the next one, whichever it is: the host then lets nobody leave that barrier, reports
- * ARRIVE for it and waits for RELEASE.  Several hosts pass barriers like one, and each of them is
- * consulted at those of which this is wanted.  With snapshots the barrier of bsp_end is always
- * waited at.
+ * asks for the next possible one: the host then lets no process leave that barrier, sends ARRIVE
+ * for it and waits for RELEASE.  Several hosts pass barriers in the same way, and each of them
+ * waits at those that are to be decided.  With snapshots the barrier of bsp_end is always decided.
  *
- * Terms.  Every message carries the term it was sent in.  One of an older term does nothing; one of
- * a newer term is a broken rule, since a machine never outlives its term.
+ * Terms.  Every message carries the term it was sent in.  One of an older term is ignored; one of a
+ * newer term breaks the rules, since a machine never outlives its term.
  *
- * Broken rules.  What a peer can cause is never an assertion: coord_step returns -EPROTO, the state
- * is as before, `complaint` says why.  The caller drops that peer and reports LINK_LOST.
+ * Broken rules.  No message of a peer can fail an assertion: coord_step returns -EPROTO, the state
+ * is unchanged, `complaint` says why.  The caller drops that peer and reports LINK_LOST.
  */
 #ifndef COORD_H
 #define COORD_H
@@ -77,14 +78,14 @@
 
 #define COORD_NEVER       WIRE_NEVER
 #define COORD_EFFECTS_MAX 12u   /* effects of one step, at most */
-#define COORD_TEXT_MAX    4096u /* bytes of the text of an abort that are kept */
+#define COORD_TEXT_MAX    4096u /* bytes kept of the text of an abort */
 #define COORD_COMPLAINT   160u
 #define COORD_HOSTS_MAX   1024u
-#define COORD_HELD_MAX    16u  /* snapshots to choose from: the newest ones */
-#define COORD_AVOID_MAX   16u  /* snapshots that could not be restored */
-#define COORD_COPIES_MAX  4u   /* hosts on which an image must be durable, at most */
-#define COORD_NOBODY      (-1) /* instead of a pid: no process is to blame */
-#define COORD_BSPRUN      UINT32_MAX /* instead of a host */
+#define COORD_HELD_MAX    16u        /* snapshots to choose from: the newest ones */
+#define COORD_AVOID_MAX   16u        /* snapshots that could not be restored */
+#define COORD_COPIES_MAX  4u         /* hosts on which an image must be durable, at most */
+#define COORD_NOBODY      (-1)       /* in place of a pid: no process is to blame */
+#define COORD_BSPRUN      UINT32_MAX /* in place of a host */
 
 enum coord_phase {
     COORD_WAITING,
@@ -101,6 +102,7 @@ enum coord_phase {
     COORD_CAPTURING,
     COORD_SAVING,
     COORD_CLOSING,
+    COORD_GIVING_UP,
     COORD_FAILED,
     COORD_PHASE_COUNT
 };
@@ -114,20 +116,20 @@ enum coord_ticket_state {
 };
 
 enum coord_timer {
-    COORD_TIMER_STOP,     /* hosts that have not stopped by then are given up */
+    COORD_TIMER_STOP,     /* hosts that have not stopped by then count as lost */
     COORD_TIMER_SNAPSHOT, /* a snapshot is due */
-    COORD_TIMER_GRACE,    /* a snapshot before stopping takes too long */
+    COORD_TIMER_GRACE,    /* the snapshot before stopping takes too long */
     COORD_TIMER_COUNT
 };
 
 /* ---- Effects ------------------------------------------------------------------------------ */
 
-/* In this order within a step: messages, of which what must become durable (PERSIST, CHOSEN) is the
- * first, then timers, then FINISH. */
+/* The order within a step: messages, first those with what must become durable (PERSIST, CHOSEN),
+ * then timers, then FINISH. */
 enum coord_effect_kind {
     COORD_EFFECT_TELL,         /* message, to bsprun: CHOSEN, SAVED or CLOSING */
     COORD_EFFECT_SEND,         /* message, to every host for which coord_is_addressed is true */
-    COORD_EFFECT_SET_TIMER,    /* timer, milliseconds; setting it again replaces it */
+    COORD_EFFECT_SET_TIMER,    /* timer, milliseconds; replaces one that was set before */
     COORD_EFFECT_CANCEL_TIMER, /* timer */
     COORD_EFFECT_FINISH,       /* tell bsprun how the term ended (coord_outcome) */
     COORD_EFFECT_KIND_COUNT
@@ -137,36 +139,36 @@ struct coord_effect {
     enum coord_effect_kind kind;
     enum coord_timer timer;
     uint64_t milliseconds;
-    /* Complete.  Its lists belong to the machine and last until its next step.  Of a timer and of
-     * FINISH there is only the envelope. */
+    /* The complete message.  Its lists belong to the machine and are valid until its next step.
+     * For timers and FINISH only the envelope is set. */
     struct wire_message message;
 };
 
 struct coord_effects {
     uint32_t count;
     struct coord_effect items[COORD_EFFECTS_MAX];
-    bool dropped;                    /* it was of an older term or came after the end */
+    bool dropped;                    /* the message was of an older term or came after the end */
     char complaint[COORD_COMPLAINT]; /* with -EPROTO: which rule was broken */
 };
 
-/* How the job ended, as known so far; complete once FINISH was emitted. */
+/* How the job ended; final once FINISH was emitted. */
 struct coord_outcome {
-    int32_t status;              /* bsprun's exit status */
-    enum wire_cause cause;       /* WIRE_CAUSE_NONE: it ran to its end */
-    int32_t pid;                 /* who is to blame, or COORD_NOBODY */
-    uint32_t signal;             /* of that process, or the one bsprun got; 0 if none */
-    uint64_t superstep;          /* the newest that Processor Zero knows of */
-    const char *text;            /* what came with the abort; "" if nothing; lives with the state */
-    bool again;                  /* a fault: the job can go on from a snapshot in another term */
-    struct coord_name bad;       /* NOT_RESTORED: not this one */
-    struct coord_name committed; /* the newest snapshot, term 0 when there is none */
+    int32_t status;        /* bsprun's exit status */
+    enum wire_cause cause; /* WIRE_CAUSE_NONE: it ran to its end */
+    int32_t pid;           /* the process to blame, or COORD_NOBODY */
+    uint32_t signal;       /* of that process, or the one bsprun got; 0 if none */
+    uint64_t superstep;    /* the newest that Processor Zero knows of */
+    const char *text;      /* the text of the abort, or ""; valid as long as the state */
+    bool again;            /* a fault: the job can be restarted from a snapshot in another term */
+    struct bspz_snapshot_name bad;       /* NOT_RESTORED: the snapshot to avoid */
+    struct bspz_snapshot_name committed; /* the newest snapshot, term 0 when there is none */
 };
 
 /* ---- The machine -------------------------------------------------------------------------- */
 
-/* How much of a host others have. */
+/* The load of a host by other programs. */
 struct coord_load {
-    uint32_t busy;  /* hundredths of processes that want to run; more than BUSY_MAX is as much */
+    uint32_t busy;  /* runnable processes in hundredths; capped at BUSY_MAX */
     uint32_t speed; /* of a core, in any unit; 0: not known */
 };
 #define COORD_BUSY_MAX  100000000u
@@ -176,33 +178,32 @@ struct coord_config {
     unsigned char job[WIRE_JOB_SIZE];
     uint32_t term; /* at least 1 */
     uint32_t host_count;
-    const struct wire_host *hosts; /* in placement order; slots 0: what HOST_READY says; copied */
+    const struct wire_host *hosts;  /* in placement order; slots 0: as in HOST_READY; copied */
     const struct coord_load *loads; /* of each, for restores; NULL: all alike; copied */
-    bool by_node;                  /* the next process on the next host, else hosts are filled */
-    uint32_t process_limit;        /* bsprun's -np or BSP_PROCS; 0: none */
-    uint32_t processes_max;        /* more than this is refused; 0: WIRE_RANKS_MAX */
-    uint64_t consult_every;        /* decide every n-th barrier; 0: none */
-    uint64_t abort_at;             /* for tests: abort at the end of this superstep; COORD_NEVER */
-    uint64_t stop_grace_ms;        /* from STOP_RANKS to giving up on hosts; 0: 10 seconds */
+    bool by_node;                   /* place round robin, else fill one host after the other */
+    uint32_t process_limit;         /* bsprun's -np or BSP_PROCS; 0: none */
+    uint32_t processes_max;         /* a greater number is refused; 0: WIRE_RANKS_MAX */
+    uint64_t consult_every;         /* decide every n-th barrier; 0: none */
+    uint64_t abort_at;              /* for tests: abort at the end of this superstep; COORD_NEVER */
+    uint64_t stop_grace_ms;         /* from STOP_RANKS until hosts count as lost; 0: 10 seconds */
 
-    bool snapshots;            /* the rest matters only with them */
+    bool snapshots;            /* those below apply only with snapshots */
     struct policy_rule rule;   /* when */
-    struct policy_costs costs; /* as known from earlier terms */
+    struct policy_costs costs; /* from earlier terms */
     struct estimate estimate;  /* what the job has learned so far ... */
-    struct coord_seen seen;    /* ... and what that does not have in it yet */
+    struct coord_seen seen;    /* ... and what that does not include yet */
     struct coord_recovery recovery;
     double notice; /* seconds after which a silent host is lost; 0: there is no other host */
-    /* A snapshot that fails ends the job, else it goes on without: as long as none at a barrier has
-     * been committed; and after that. */
+    /* Whether a failed snapshot ends the job: before any at a barrier has been committed; after
+     * that. */
     bool stop_on_failure, stop_on_late_failure;
-    bool recover;              /* from faults, when there is a snapshot */
-    uint32_t copies; /* hosts on which an image and the manifest must be durable; 0: one.  One is
-                        enough when all hosts see the same directory */
+    bool recover;    /* from faults, when there is a snapshot */
+    uint32_t copies; /* hosts on which an image and the manifest must be durable; 0: one.  One
+                        suffices when all hosts share the directory */
     bool restore;    /* the term begins from a snapshot ... */
     uint64_t wanted; /* ... of so many supersteps; COORD_NEVER: the newest */
-    const struct coord_lineage
-        *lineage; /* how earlier terms began; NULL: there were none; copied */
-    struct coord_name avoid[COORD_AVOID_MAX]; /* snapshots that could not be restored */
+    const struct coord_lineage *lineage; /* how earlier terms began; NULL: none; copied */
+    struct bspz_snapshot_name avoid[COORD_AVOID_MAX]; /* snapshots that could not be restored */
     uint32_t avoid_count;
     /* Called with every change of state, for a trace; may be NULL. */
     void (*moved)(void *context, enum coord_phase from, enum coord_phase to);
@@ -211,61 +212,50 @@ struct coord_config {
 
 struct coord;
 
-/* NULL when the configuration is senseless (no host, a host twice, term 0) or memory is short. */
+/* NULL: the configuration is invalid (no host, a host twice, term 0) or memory is short. */
 struct coord *coord_new(const struct coord_config *config);
 void coord_free(struct coord *state); /* NULL is fine */
 
-/* Takes one message and fills `effects` (whose earlier content is overwritten).  0, or -EPROTO.
+/* Handles one message and overwrites `effects`. 0, or -EPROTO.
  *
- * from: the host whose agent says it, a message TO_ZERO; or COORD_BSPRUN: STOP, SAVE, TERM_RECORDED,
- * CLOSED, or LINK_LOST, by which the host `peer` is lost, whoever has found that out.  now_ns: of a
- * clock that does not go back.  The message is not referred to after the step. */
+ * from: the host whose agent sends it, a message TO_ZERO; or COORD_BSPRUN: STOP, SAVE,
+ * TERM_RECORDED, CLOSED, or LINK_LOST, which reports the host `peer` lost, whoever noticed.
+ * now_ns: of a monotonic clock.  The message is not referred to after the step.
+ */
 int coord_step(struct coord *state, uint64_t now_ns, uint32_t from,
                const struct wire_message *message, struct coord_effects *effects);
-/* The same when a timer that was set by SET_TIMER has expired. */
+/* The same for the expiry of a timer that SET_TIMER has set. */
 void coord_expire(struct coord *state, uint64_t now_ns, enum coord_timer timer,
                   struct coord_effects *effects);
 
 enum coord_phase coord_phase(const struct coord *state);
 uint32_t coord_term(const struct coord *state);
-uint32_t coord_processes(const struct coord *state); /* 0 before PLACE */
-/* The host of a pid < coord_processes. */
-uint32_t coord_host_of(const struct coord *state, uint32_t pid);
-/* Job and term of this machine: for what is said to it. */
+/* Fills in job and term of this machine, for messages to it. */
 void coord_address(const struct coord *state, struct wire_envelope *envelope);
-/* How many processes the host has, and the lowest pid of them.  Consecutive, except with by_node and
- * where some were moved here in a rollback. */
-uint32_t coord_pids_of(const struct coord *state, uint32_t host, uint32_t *first);
 /* Whether the host is ready and not lost. */
 bool coord_host_alive(const struct coord *state, uint32_t host);
 /* The hosts in the order of the configuration; index < config->host_count. */
 uint32_t coord_host_count(const struct coord *state);
 uint32_t coord_host_at(const struct coord *state, uint32_t index);
-/* Whether an effect's message is for this host: which must be alive, and for PERSIST be one of those
- * that keep the manifest. */
+/* Whether an effect's message is for this host: it must be alive, and for PERSIST keep the
+ * manifest. */
 bool coord_is_addressed(const struct coord *state, uint32_t host, enum wire_kind kind);
-/* The snapshot being taken, and of which the newest is committed (term 0: none yet). */
-enum coord_ticket_state coord_ticket(const struct coord *state, struct coord_name *name);
-struct coord_name coord_committed(const struct coord *state);
-/* What snapshots cost, as measured so far; for the next term. */
+/* The snapshot being taken. */
+enum coord_ticket_state coord_ticket(const struct coord *state, struct bspz_snapshot_name *name);
+/* The costs of snapshots measured so far, for the next term. */
 struct policy_costs coord_costs(const struct coord *state);
-/* What has been learned by that time. */
+/* The estimate at that time. */
 struct estimate coord_estimate(const struct coord *state, uint64_t now_ns);
-/* The same as messages to bsprun say it; the list lies in `numbers`. */
-struct coord_learned {
-    struct wire_real_list estimate;
-    uint64_t interval_ns;
-    uint32_t why;
-};
-struct coord_learned coord_learned(const struct coord *state, uint64_t now_ns,
-                                   struct wire_real numbers[ESTIMATE_NUMBERS]);
-/* How long the processes are to run between two snapshots, in nanoseconds, POLICY_NEVER: for ever, or
- * that is no question of time; and why. */
+/* The same as in messages to bsprun; the list is in `numbers`. */
+struct wire_learned coord_learned(const struct coord *state, uint64_t now_ns,
+                                  struct wire_real numbers[ESTIMATE_NUMBERS]);
+/* The time between two snapshots, in nanoseconds, and why; POLICY_NEVER: no snapshots, or not
+ * determined by time. */
 uint64_t coord_interval(const struct coord *state, enum wire_why *why);
 struct coord_outcome coord_outcome(const struct coord *state);
 
-/* One line each for traces, always terminated; "" for SAVED, which goes with COMMITTED or RETIRE; the
- * name of a phase. */
+/* One line each for traces, always terminated; "" for SAVED, which goes with COMMITTED or RETIRE;
+ * the name of a phase. */
 void coord_message_text(uint32_t from, const struct wire_message *message, char *text, size_t size);
 void coord_timer_text(uint32_t term, enum coord_timer timer, char *text, size_t size);
 void coord_effect_text(const struct coord_effect *effect, char *text, size_t size);

@@ -1,26 +1,26 @@
-/* ending.c - how a job comes to its end: exits, losses and wishes to stop, and who is blamed.
+/* ending.c - how a job ends: exits, losses and requests to stop, and who is blamed.
  *
  * Happy path: past bsp_end, RANK_EXITED of all -> END, FINISH.
  *
- * What can fail: a process ends early, a host is lost, somebody asks for the end, a barrier is
- * decided that way.  The first of them is blamed; then STOP_RANKS, and FINISH when all have
- * stopped, are lost, or the timer has expired.
+ * What can fail: a process ends early, a host is lost, a stop is requested, a barrier ends the job.
+ * The first of them is blamed; then STOP_RANKS, and FINISH when all have stopped, are lost, or the
+ * timer has expired.
  *
- * Each function that takes a message first tests what a peer may have wrong, as in events.c.
+ * Each function that takes a message first validates it, as in events.c.
  */
 #include "coordinator/core/state.h"
 
 #include <assert.h>
 #include <stdio.h>
 
-#define STATUS_SAVED   123 /* restart me */
+#define STATUS_SAVED   123 /* tells batch systems to restart the job */
 #define STATUS_TIMEOUT 124
 #define STATUS_SIGNAL  128 /* plus the signal's number */
 #define SIGNAL_KILL    9u
 
 /* ---- How it ends -------------------------------------------------------------------------- */
 
-/* What goes wrong first is what the job ended of. */
+/* Records the cause of the job's end; only the first one counts. */
 void coord_blame(struct coord *state, enum wire_cause cause, int32_t pid, int32_t status,
                  uint32_t signal, const char *text)
 {
@@ -30,7 +30,7 @@ void coord_blame(struct coord *state, enum wire_cause cause, int32_t pid, int32_
     outcome->cause = cause;
     outcome->pid = pid;
     outcome->signal = signal;
-    /* A status of which the shell would see 0 must not look like success. */
+    /* A status that the shell would see as 0 must not look like success. */
     outcome->status = (status & 0xff) != 0 ? status & 0xff : 1;
     snprintf(state->text, sizeof(state->text), "%s", text ? text : "");
 }
@@ -66,8 +66,18 @@ static void say_stop_ranks(struct coord *state, bool again, struct coord_effects
 void coord_begin_abort(struct coord *state, struct coord_effects *effects)
 {
     assert(state->outcome.cause != WIRE_CAUSE_NONE);
+    if (!state->config.snapshots || state->phase == COORD_ENDING) {
+        coord_abort_now(state, effects);
+        return;
+    }
+    coord_move(state, COORD_GIVING_UP);
+    coord_say(state, effects, WIRE_CLOSING);
+}
+
+void coord_abort_now(struct coord *state, struct coord_effects *effects)
+{
     coord_move(state, COORD_ABORTING);
-    /* A host that never got ready has no process and no connection. */
+    /* A host that was never ready has no process and no connection. */
     for (uint32_t i = 0; i < state->host_count; i++)
         if (!state->hosts[i].ready)
             state->hosts[i].stopped = true;
@@ -75,8 +85,6 @@ void coord_begin_abort(struct coord *state, struct coord_effects *effects)
         conclude(state, effects, COORD_ABORTED);
         return;
     }
-    if (state->config.snapshots)
-        coord_say(state, effects, WIRE_CLOSING);
     say_stop_ranks(state, false, effects);
     coord_set_timer(state, effects, COORD_TIMER_STOP, state->config.stop_grace_ms);
 }
@@ -147,13 +155,13 @@ static void exited_while_running(struct coord *state, const struct wire_message 
                     text && text[0] ? text : "a restored process ended before it was complete");
         coord_fail(state, effects);
     } else {
-        coord_blame(state, WIRE_CAUSE_RANK_EXITED, (int32_t)pid, (int32_t)message->rank_exited.status,
-                    0, message->rank_exited.text);
+        coord_blame(state, WIRE_CAUSE_RANK_EXITED, (int32_t)pid,
+                    (int32_t)message->rank_exited.status, 0, message->rank_exited.text);
         coord_begin_abort(state, effects);
     }
 }
 
-/* A status of process 0 that tells of failure stays the job's. */
+/* If process 0 exited with a failure, its status remains the job's. */
 static void blame_after_end(struct coord *state, enum wire_cause cause, int32_t pid, int32_t status,
                             uint32_t signal, const char *text)
 {
@@ -163,7 +171,8 @@ static void blame_after_end(struct coord *state, enum wire_cause cause, int32_t 
         state->outcome.status = of_process_0;
 }
 
-/* Past bsp_end only process 0's status counts, but a death by signal must not pass for success. */
+/* After bsp_end only process 0's status counts, but a death by signal must not look like
+ * success. */
 static void exited_after_end(struct coord *state, const struct wire_message *message)
 {
     uint32_t pid = message->rank_exited.pid, signal = message->rank_exited.signal;
@@ -195,22 +204,23 @@ int coord_take_rank_exited(struct coord *state, struct coord_host *host,
     return 0;
 }
 
-int coord_take_abort(struct coord *state, struct coord_host *host, const struct wire_message *message,
-                     struct coord_effects *effects)
+int coord_take_abort(struct coord *state, struct coord_host *host,
+                     const struct wire_message *message, struct coord_effects *effects)
 {
     uint32_t processes = state->processes > 0 ? state->processes : 1;
     if (message->abort.pid < COORD_NOBODY || message->abort.pid >= (int32_t)processes)
         return coord_broken(effects, "host %u aborts for process %d", host->id, message->abort.pid);
-    if (message->abort.cause == WIRE_CAUSE_NONE || (unsigned)message->abort.cause >= WIRE_CAUSE_COUNT)
+    if (message->abort.cause == WIRE_CAUSE_NONE ||
+        (unsigned)message->abort.cause >= WIRE_CAUSE_COUNT)
         return coord_broken(effects, "host %u aborts for no known cause", host->id);
-    coord_blame(state, (enum wire_cause)message->abort.cause, message->abort.pid, message->abort.status, 0,
-                message->abort.text);
+    coord_blame(state, (enum wire_cause)message->abort.cause, message->abort.pid,
+                message->abort.status, 0, message->abort.text);
     coord_begin_abort(state, effects);
     return 0;
 }
 
-int coord_take_stop(struct coord *state, struct coord_host *host, const struct wire_message *message,
-                    struct coord_effects *effects)
+int coord_take_stop(struct coord *state, struct coord_host *host,
+                    const struct wire_message *message, struct coord_effects *effects)
 {
     (void)host;
     uint32_t signal = message->stop.signal;
@@ -240,12 +250,12 @@ int coord_take_ranks_stopped(struct coord *state, struct coord_host *host,
     if (host->stopped)
         return coord_broken(effects, "host %u has stopped twice", host->id);
     host->stopped = true;
-    if (all_stopped(state))
+    if (state->phase == COORD_ABORTING && all_stopped(state))
         conclude(state, effects, COORD_ABORTED);
     return 0;
 }
 
-/* Past bsp_end the other hosts finish what they do; what was lost is reported. */
+/* After bsp_end the other hosts finish; the loss is reported. */
 static void lost_after_end(struct coord *state, struct coord_host *host,
                            struct coord_effects *effects)
 {
@@ -270,7 +280,7 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
             conclude(state, effects, COORD_ABORTED);
     } else if (state->phase == COORD_ENDING) {
         lost_after_end(state, host, effects);
-    } else {
+    } else if (state->phase != COORD_GIVING_UP) {
         char text[64];
         snprintf(text, sizeof(text), "host %u was lost", host->id);
         coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0, text);
@@ -279,7 +289,7 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
     return 0;
 }
 
-/* The hosts that have not stopped by now are given up. */
+/* Hosts that have not stopped by now count as lost. */
 static void give_up_waiting(struct coord *state, struct coord_effects *effects)
 {
     coord_watch(state);
@@ -307,8 +317,8 @@ static void grace_is_over(struct coord *state, struct coord_effects *effects)
 
 void coord_take_timer(struct coord *state, enum coord_timer timer, struct coord_effects *effects)
 {
-    bool stopping = state->phase == COORD_ABORTING;
-    if (timer == COORD_TIMER_STOP && stopping) {
+    bool stopping = state->phase == COORD_GIVING_UP || state->phase == COORD_ABORTING;
+    if (timer == COORD_TIMER_STOP && state->phase == COORD_ABORTING) {
         give_up_waiting(state, effects);
     } else if (timer == COORD_TIMER_GRACE && !stopping && state->save_and_stop) {
         grace_is_over(state, effects);

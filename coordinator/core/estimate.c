@@ -16,13 +16,6 @@ static bool sensible(double number)
     return number >= 0 && number <= MOST;
 }
 
-const char *estimate_kind_name(enum estimate_kind kind)
-{
-    static const char *const names[ESTIMATE_KINDS] = {"host", "process", "preemption",
-                                                      "network split"};
-    return kind < ESTIMATE_KINDS ? names[kind] : "?";
-}
-
 /* ---- Rates -------------------------------------------------------------------------------- */
 
 void estimate_prior(struct estimate *estimate, enum estimate_kind kind, double mean_life,
@@ -74,14 +67,14 @@ void estimate_failed(struct estimate *estimate, enum estimate_kind kind)
     rate->seen = fmin(rate->seen + 1, MOST);
 }
 
-/* Of one unit; 0: nothing is known of failures.  One that came before any time had passed was after
- * a moment. */
+/* The rate per unit; 0: unknown.  A failure before any exposure counts with a small one. */
 static double rate_of(const struct estimate_rate *rate)
 {
     return rate->failures > 0 ? rate->failures / fmax(rate->exposure, 1e-3) : 0;
 }
 
-/* The shape of the posterior: as many failures of equal weight would be as informative. */
+/* The shape of the posterior: the number of failures of equal weight that would be as
+ * informative. */
 static double shape_of(const struct estimate_rate *rate)
 {
     return rate->squares > 0 ? rate->failures * rate->failures / rate->squares : 0;
@@ -100,9 +93,9 @@ static int direction(const struct estimate_cost *cost, double seconds)
     return seconds > ESTIMATE_ODD * cost->mean ? 1 : seconds < cost->mean / ESTIMATE_ODD ? -1 : 0;
 }
 
-/* Restarted by what is no outlier: the first, a second one that is quite another matter (a program
- * has little to save at its first barrier), and the second in a row that differs in the same
- * direction. */
+/* The mean is restarted by the first value, by a second one far from the first (a program has
+ * little to save at its first barrier), and by the second in a row that differs in the same
+ * direction: those are not outliers. */
 void estimate_take(struct estimate_cost *cost, double seconds)
 {
     if (!sensible(seconds))
@@ -129,7 +122,7 @@ void estimate_take(struct estimate_cost *cost, double seconds)
 
 /* ---- What follows ------------------------------------------------------------------------- */
 
-/* Td of a kind of which nothing is known. */
+/* Td for a kind without a value. */
 static double any_restore(const struct estimate *estimate)
 {
     const struct estimate_cost *best = &estimate->restores[0];
@@ -168,7 +161,7 @@ static void bound(struct estimate_life *life, double rate, double shape)
         life->low = -life->watched / log(1 - ESTIMATE_HIGH);
         return;
     }
-    shape = fmin(fmax(shape, SHAPE_LEAST), SHAPE_MOST); /* whatever numbers came from outside */
+    shape = fmin(fmax(shape, SHAPE_LEAST), SHAPE_MOST); /* guards against numbers from outside */
     life->mean = 1 / rate;
     life->low = shape / (rate * estimate_gamma_quantile(shape, ESTIMATE_HIGH));
     life->high = shape / (rate * estimate_gamma_quantile(shape, ESTIMATE_LOW));
@@ -243,8 +236,7 @@ static double normal_quantile(double share)
     return share < 0.5 ? -z : z;
 }
 
-/* From the approximation of Wilson and Hilferty by Newton steps, kept between bounds that close in.
- */
+/* Newton's method from the approximation of Wilson and Hilferty, safeguarded by bisection. */
 double estimate_gamma_quantile(double shape, double share)
 {
     if (!(share > 0) || !(shape > 0))
@@ -254,7 +246,7 @@ double estimate_gamma_quantile(double shape, double share)
     double spread = 1 / (9 * shape);
     double root = 1 - spread + normal_quantile(share) * sqrt(spread);
     int sign;
-    /* Where that is of no use, as close to 0 as a share x^shape / Gamma(shape + 1). */
+    /* Close to 0, where that fails, from share = x^shape / Gamma(shape + 1). */
     double x = root > 0.2 ? shape * root * root * root
                           : exp((log(share) + lgamma_r(shape + 1, &sign)) / shape);
     double low = 0, high = INFINITY;

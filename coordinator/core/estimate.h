@@ -1,21 +1,20 @@
 /* estimate.h - what a job learns of failures and of the costs of snapshots while it runs.
  *
- * A struct estimate is a flat set of plain numbers: it is copied by assignment, begins as all zeros
- * (nothing known), goes over the wire and into a file as ESTIMATE_NUMBERS doubles, and is updated
- * by the functions below, which are pure: no clock, no I/O.  Times in seconds.
+ * A struct estimate consists of plain numbers: it is copied by assignment, begins as all zeros
+ * (nothing known), is sent and stored as ESTIMATE_NUMBERS doubles, and is updated by the functions
+ * below, which are pure: no clock, no I/O.  Times in seconds.
  *
- * Rates.  For each kind of failure the rate of one unit (a host, a process) is the maximum of the
- * likelihood over the lives that were watched, those that still last included: failures divided by
- * the time for which units were watched.  What is known beforehand is a Gamma prior: so many lives
- * of such a mean.  With each failure of a kind everything that was known of the kind before loses
- * 1 / ESTIMATE_MEMORY of its weight; time in which nothing fails keeps its full weight.  So the
- * estimate rests on about the last ESTIMATE_MEMORY failures, whatever the rate, and follows one
- * that changes.
+ * Rates.  For each kind of failure the rate of one unit (a host, a process) is the
+ * maximum-likelihood estimate over the observed lives, including those that have not ended:
+ * failures divided by the time for which units were watched.  Prior knowledge is a Gamma prior: a
+ * number of lives of a mean.  With each failure of a kind all earlier observations of the kind lose
+ * 1 / ESTIMATE_MEMORY of their weight; time without failures keeps its full weight.  So the
+ * estimate rests on about the last ESTIMATE_MEMORY failures, whatever the rate, and follows a
+ * changing rate.
  *
  * Costs.  The mean of the first few values, then exponentially smoothed.  A value that differs from
- * the mean by more than a factor of ESTIMATE_ODD moves it as one at that factor would, until
- * another one differs in the same direction: then it is no outlier, and the mean begins anew from
- * it.
+ * the mean by more than a factor of ESTIMATE_ODD counts as that factor.  If the next one differs in
+ * the same direction, it is not an outlier, and the mean begins anew from it.
  */
 #ifndef COORD_ESTIMATE_H
 #define COORD_ESTIMATE_H
@@ -28,8 +27,8 @@
 
 #define ESTIMATE_MEMORY       20.0 /* failures of a kind, see above */
 #define ESTIMATE_ODD          4.0
-#define ESTIMATE_GIVEN_LIVES  4.0  /* how many lives a mean counts for that the user gave */
-#define ESTIMATE_HISTORY_MOST 10.0 /* how many lives of earlier jobs count at most */
+#define ESTIMATE_GIVEN_LIVES  4.0  /* weight, in lives, of a mean from the user */
+#define ESTIMATE_HISTORY_MOST 10.0 /* greatest weight, in lives, of earlier jobs */
 #define ESTIMATE_LOW          0.05 /* bounds below are these quantiles */
 #define ESTIMATE_HIGH         0.95
 
@@ -37,24 +36,24 @@ enum estimate_kind {
     ESTIMATE_HOST,       /* a host that was lost for good; per host */
     ESTIMATE_PROCESS,    /* a process that died on a host that lives; per process */
     ESTIMATE_PREEMPTION, /* a host that was taken away with notice; per host */
-    ESTIMATE_SPLIT,      /* a host that was cut off and lived; per host */
+    ESTIMATE_SPLIT,      /* a host that was cut off but alive; per host */
     ESTIMATE_KINDS
 };
 
-/* Of one kind, per unit. */
+/* The rate of one kind, per unit. */
 struct estimate_rate {
-    double failures; /* weighted; the prior's lives included */
+    double failures; /* weighted, including the prior's lives */
     double squares;  /* the sum of the squares of those weights */
-    double exposure; /* unit seconds, weighted; the prior's included */
-    double seen;     /* failures that were observed, whole */
-    double watched;  /* unit seconds that were observed, whole */
+    double exposure; /* unit seconds, weighted, including the prior's */
+    double seen;     /* observed failures, unweighted */
+    double watched;  /* observed unit seconds, unweighted */
 };
 
 struct estimate_cost {
-    double mean;   /* the estimate; with count 0 a guess, or 0: nothing known */
+    double mean;   /* the estimate; if count is 0, a guess or 0 (unknown) */
     double spread; /* smoothed absolute difference of a value from the mean before it */
-    double odd;    /* the last value, if it was taken for an outlier, else 0 */
-    double count;  /* values taken, whole */
+    double odd;    /* the last value, if it was considered an outlier, else 0 */
+    double count;  /* number of values */
 };
 
 struct estimate {
@@ -64,67 +63,65 @@ struct estimate {
     struct estimate_cost restores[ESTIMATE_KINDS]; /* Td after a failure of that kind */
 };
 
-/* How many units fail independently of each other at present. */
+/* The present number of units that fail independently of each other. */
 struct estimate_units {
     double hosts, processes;
 };
 
-/* "host", "process", "preemption", "network split". */
-const char *estimate_kind_name(enum estimate_kind kind);
-
 /* ---- What is known beforehand -------------------------------------------------------------- */
 
-/* Forgets what is known of the kind's rate and begins with so many lives (more than 0) of a mean of
- * so many seconds: ESTIMATE_GIVEN_LIVES of --mtbf.  A mean that is not positive and finite, or no
- * lives: nothing is known. */
+/* Resets the kind's rate to a prior of so many lives (more than 0) with a mean in seconds:
+ * ESTIMATE_GIVEN_LIVES for --mtbf.  If the mean is not positive and finite, or there are no lives,
+ * the rate is unknown. */
 void estimate_prior(struct estimate *estimate, enum estimate_kind kind, double mean_life,
                     double lives);
 
-/* The same from earlier jobs: so many failures in so many unit seconds, also none in some (which
- * count as half a failure, as in Jeffreys' prior); they count for ESTIMATE_HISTORY_MOST lives at
- * most.  Without unit seconds nothing is known. */
+/* The same from earlier jobs: so many failures in so many unit seconds (none count as half a
+ * failure, as in Jeffreys' prior), with a weight of at most ESTIMATE_HISTORY_MOST lives.  Without
+ * unit seconds the rate is unknown. */
 void estimate_prior_of_history(struct estimate *estimate, enum estimate_kind kind, double failures,
                                double exposure);
 
-/* What a cost would be, from the image size and a reading of it for a restore; replaced whole by
- * the first value that is taken.  Ignored when one was taken already. */
+/* Sets a guess of a cost, by image size and the time to read it for a restore, which the first
+ * value replaces.  Ignored if there is a value already. */
 void estimate_guess(struct estimate_cost *cost, double seconds);
 
 /* ---- What is observed ---------------------------------------------------------------------- */
 
-/* So many units lived for so long, whether one of them failed then or not: call it when their
- * number changes, before a failure is told, and before estimates are asked for.  Hosts count for
- * HOST, PREEMPTION and SPLIT, processes for PROCESS.  Senseless numbers change nothing. */
+/* Adds time for which units were watched, whether or not one of them failed at its end: to be
+ * called when their number changes, before a failure is added, and before estimates are read.
+ * Hosts count for HOST, PREEMPTION and SPLIT, processes for PROCESS.  Invalid numbers are
+ * ignored. */
 void estimate_watch(struct estimate *estimate, struct estimate_units units, double seconds);
 
-/* A failure from which the job has to recover.  What fails together is one. */
+/* Adds a failure from which the job has to recover.  Simultaneous failures count as one. */
 void estimate_failed(struct estimate *estimate, enum estimate_kind kind);
 
-/* One value: V of a snapshot, D, or Td.  Where ranks or hosts differ, the mean over them.  Ignored
- * when negative or not finite. */
+/* Adds a value of V, D or Td; where ranks or hosts differ, the mean over them.  Ignored when
+ * negative or not finite. */
 void estimate_take(struct estimate_cost *cost, double seconds);
 
 /* ---- What follows -------------------------------------------------------------------------- */
 
-/* Of the job as it is now: all kinds that are known of added up, Td their mean by rate.  A Td of
- * which nothing is known is that of the kind of which most is known, else 0.  Returns whether
- * anything is known of failures: one was observed, given, or told of by earlier jobs; if not, the
- * rate is 0.  The model is written in either case. */
+/* The model of the present job: the sum of the known rates, and the mean of Td weighted by rate.
+ * An unknown Td is replaced by that of the kind with most values, else by 0.  Returns whether any
+ * rate is known, by observation, from the user or from earlier jobs; if not, the rate is 0.  The
+ * model is written in either case. */
 bool estimate_model(const struct estimate *estimate, struct estimate_units units,
                     struct interval_model *model);
 
-/* How sure, for people: the mean life of one unit in seconds, with credible bounds (5 % and 95 % of
- * the Gamma posterior), and what it rests on. */
+/* An estimate for reports: the mean life of one unit in seconds, with credible bounds (5 % and 95 %
+ * of the Gamma posterior), and the observations it rests on. */
 struct estimate_life {
     bool known;       /* a failure, or a prior */
     double mean;      /* INFINITY when not known */
-    double low, high; /* not known: low is what 95 % would have outlived, high INFINITY */
+    double low, high; /* if not known: low is what 95 % would have outlived, high INFINITY */
     double seen;      /* failures observed */
     double watched;   /* unit seconds observed */
 };
 struct estimate_life estimate_life(const struct estimate *estimate, enum estimate_kind kind);
 
-/* The same of the whole job: mean time between failures of any kind.  The bounds are those of a
+/* The same for the whole job: mean time between failures of any kind.  The bounds are those of a
  * Gamma distribution with the mean and the variance of the sum of the kinds. */
 struct estimate_life estimate_job_life(const struct estimate *estimate,
                                        struct estimate_units units);
@@ -135,13 +132,13 @@ double estimate_gamma_quantile(double shape, double share);
 
 /* ---- Outside ------------------------------------------------------------------------------- */
 
-/* All of it as a list of numbers, in an order that stays. */
+/* The whole estimate as a list of numbers, in a fixed order. */
 #define ESTIMATE_NUMBERS (5 * ESTIMATE_KINDS + 4 * (2 + ESTIMATE_KINDS))
 
 void estimate_to_numbers(const struct estimate *estimate, double numbers[ESTIMATE_NUMBERS]);
 
 /* -EINVAL, and nothing is written, unless there are ESTIMATE_NUMBERS of them (a list of a later
- * version may be longer), and all of them are finite, from 0 to 1e18, and go together. */
+ * version may be longer), and all of them are finite, from 0 to 1e18, and consistent. */
 int estimate_from_numbers(struct estimate *estimate, const double *numbers, size_t count);
 
 #endif

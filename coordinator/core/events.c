@@ -1,11 +1,11 @@
-/* events.c - what the messages of a job that goes well do to Processor Zero: its start, its barriers.
+/* events.c - the messages of a job without failures: its start, its barriers.
  *
  * Happy path: HOST_READY and REGISTERED -> PLACE -> RANKS_READY -> RUN -> ARRIVE, RELEASE for each
  * barrier that is decided -> the barrier of bsp_end.  Then ending.c takes over, as it does for all
- * that can fail.
+ * failures.
  *
- * Each function first tests everything a peer may have wrong (coord_broken says so and the state
- * is left alone), then changes the state and adds effects.
+ * Each function first validates the message (coord_broken writes a complaint and the state is not
+ * changed), then changes the state and adds effects.
  */
 #include "coordinator/core/state.h"
 
@@ -142,7 +142,7 @@ static bool all_arrived(const struct coord *state)
     return any;
 }
 
-/* What happens at the barrier at which every host has arrived. */
+/* The decision for the barrier at which every host has arrived. */
 static enum wire_decision decide(struct coord *state)
 {
     uint32_t syncs = 0, ends = 0;
@@ -223,18 +223,21 @@ void coord_decide_barrier(struct coord *state, struct coord_effects *effects)
     release(state, decision, effects);
 }
 
-/* bsprun knows that nothing is rolled back from now on: the processes may leave. */
-int coord_take_closed(struct coord *state, struct coord_host *host, const struct wire_message *message,
-                      struct coord_effects *effects)
+/* bsprun has recorded that nothing is rolled back from now on: the processes may leave. */
+int coord_take_closed(struct coord *state, struct coord_host *host,
+                      const struct wire_message *message, struct coord_effects *effects)
 {
     (void)host;
     (void)message;
-    release(state, WIRE_DECISION_END, effects);
+    if (state->phase == COORD_GIVING_UP)
+        coord_abort_now(state, effects);
+    else
+        release(state, WIRE_DECISION_END, effects);
     return 0;
 }
 
 int coord_take_arrive(struct coord *state, struct coord_host *host,
-                       const struct wire_message *message, struct coord_effects *effects)
+                      const struct wire_message *message, struct coord_effects *effects)
 {
     int result = check_arrival(state, host, message, effects);
     if (result < 0)

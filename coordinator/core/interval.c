@@ -9,9 +9,9 @@
 #define E_HIGH 0x1.5bf0a8b145769p+1
 #define E_LOW  0x1.4d57ee2b1013ap-53
 
-#define TINY   1e-32 /* where a root of 2 x is 1 + W0((x - 1) / e) to the last digit */
-#define ENOUGH 1e-6  /* a last step, relative, of an iteration of third order */
-#define ROUNDS 40    /* more than any argument needs: three to six */
+#define TINY   1e-32 /* below it sqrt(2 x) equals 1 + W0((x - 1) / e) to the last digit */
+#define ENOUGH 1e-6  /* the relative size of the last step of a third-order iteration */
+#define ROUNDS 40    /* arguments need three to six */
 
 static double clean(double number)
 {
@@ -30,7 +30,7 @@ static double polynomial(const double *terms, size_t count, double x)
 
 #define POLYNOMIAL(terms, x) polynomial(terms, sizeof(terms) / sizeof((terms)[0]), x)
 
-/* 1 + (u - 1) exp(u), which is u^2 / 2 + u^3 / 3 + u^4 / 8 + ... = sum of u^n (n - 1) / n!: by that
+/* 1 + (u - 1) exp(u), by its series u^2 / 2 + u^3 / 3 + u^4 / 8 + ... = sum of u^n (n - 1) / n!
  * where more than two digits would cancel. */
 static double branch(double u, double exp_u)
 {
@@ -99,7 +99,7 @@ static double growth(double x)
     return x > 0 ? x < 700 ? expm1(x) / x : INFINITY : 1;
 }
 
-/* T / (T + V), of 0 and 0 what it tends to. */
+/* T / (T + V), and its limit for 0 and 0. */
 static double share(double interval, double cost)
 {
     if (isinf(interval))
@@ -109,8 +109,8 @@ static double share(double interval, double cost)
 
 /* ---- Intervals ---------------------------------------------------------------------------- */
 
-/* Where no formula is needed: never, where nothing fails; all the time, where that costs nothing,
- * or where no time is long enough. */
+/* Cases without a formula: no snapshots if nothing fails; an interval of 0 if snapshots cost
+ * nothing or the rate is too high. */
 static bool is_plain(double rate, double cost, double *interval)
 {
     *interval = rate > 0 ? 0 : INFINITY;
@@ -140,8 +140,8 @@ double interval_first(const struct interval_model *model)
 
     if (best <= exact || isinf(rate))
         return best;
-    /* What the snapshots after it are worth, (exp(x) - 1) / x being 1 or more; it is largest, and
-     * the first one latest, where their interval is best. */
+    /* The value of the snapshots after it, (exp(x) - 1) / x being 1 or more; it is largest, and the
+     * first one latest, at their best interval. */
     double cycle = best + clean(model->cost);
     double after = share(best, clean(model->cost)) / (rate * growth(rate * cycle));
     return fmin(fmax(1 / rate - after, exact), best);
@@ -186,31 +186,18 @@ double interval_daly(const struct interval_model *model)
 
 /* ---- What an interval brings --------------------------------------------------------------- */
 
-/* The share that is useful while nothing fails, times the part of it that is not undone. */
-static double undisturbed(const struct interval_model *model, double interval)
+/* The useful share of failure-free time, times the part of it that no failure undoes. */
+double interval_utilisation(const struct interval_model *model, double interval)
 {
-    double rate = clean(model->rate), cost = clean(model->cost);
-    double kept = share(interval, cost);
+    double rate = clean(model->rate), cost = clean(model->cost), length = clean(interval);
+    double kept = share(length, cost);
 
     if (rate == 0)
         return kept;
-    if (isinf(rate) || isinf(interval + cost))
+    if (isinf(rate) || isinf(length + cost))
         return 0;
-    return kept / growth(rate * (interval + cost)) * exp(-rate * clean(model->delay));
-}
-
-double interval_utilisation(const struct interval_model *model, double interval)
-{
-    double rate = clean(model->rate), value = undisturbed(model, clean(interval));
-
-    return value > 0 && rate > 0 ? value / (1 + rate * clean(model->restore)) : value;
-}
-
-double interval_utilisation_harsh(const struct interval_model *model, double interval)
-{
-    double rate = clean(model->rate), value = undisturbed(model, clean(interval));
-
-    return value > 0 && rate > 0 ? value * exp(-rate * clean(model->restore)) : value;
+    kept = kept / growth(rate * (length + cost)) * exp(-rate * clean(model->delay));
+    return kept > 0 ? kept / (1 + rate * clean(model->restore)) : kept;
 }
 
 double interval_paper_utilisation(const struct interval_model *model, double interval)
@@ -225,7 +212,8 @@ double interval_paper_utilisation(const struct interval_model *model, double int
     return fmax(1 - spent - lost, -DBL_MAX);
 }
 
-/* The expected time until so long a run has once gone through: (1 / a + Td) (exp(a x) - 1). */
+/* The expected time to complete a run of that length without a failure: (1 / a + Td) (exp(a x) -
+ * 1). */
 static double run_through(const struct interval_model *model, double length)
 {
     double rate = clean(model->rate);
@@ -271,7 +259,7 @@ static struct interval_model on_hosts(const struct interval_model *model, double
     return less;
 }
 
-/* The logarithm of hosts times utilisation, which does not underflow. */
+/* The logarithm of hosts times utilisation; does not underflow. */
 static double gain(const struct interval_model *model, uint32_t hosts, uint32_t of)
 {
     struct interval_model less = on_hosts(model, (double)hosts / of);
@@ -291,7 +279,7 @@ struct interval_advice interval_advise(const struct interval_model *model, uint3
         .utilisation = interval_utilisation(model, interval_best(model)),
     };
 
-    /* hosts times utilisation rises up to one number and falls from there on. */
+    /* Hosts times utilisation has a single maximum. */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (gain(model, middle + 1, of) > gain(model, middle, of))

@@ -13,7 +13,8 @@ void coord_add_seen(struct estimate *estimate, const struct coord_seen *seen)
 
     estimate_watch(estimate, sums, 1);
     for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++)
-        for (uint32_t i = 0; i < seen->failures[kind] && seen->failures[kind] <= COORD_SEEN_MOST; i++)
+        for (uint32_t i = 0; i < seen->failures[kind] && seen->failures[kind] <= COORD_SEEN_MOST;
+             i++)
             estimate_failed(estimate, (enum estimate_kind)kind);
 }
 
@@ -75,7 +76,7 @@ void coord_pace_from(struct coord *state)
     state->paced_superstep = state->superstep;
 }
 
-/* All are at the barrier that ends the present superstep. */
+/* Measures the duration of supersteps when all are at the barrier. */
 void coord_pace(struct coord *state)
 {
     uint64_t steps = state->superstep + 1 - state->paced_superstep;
@@ -102,8 +103,7 @@ void coord_learn_running(struct coord *state, bool restored)
 void coord_learn_commit(struct coord *state)
 {
     if (!state->ticket.base)
-        estimate_take(&state->estimate.delay,
-                      seconds_between(state->facts.last_ns, state->now_ns));
+        estimate_take(&state->estimate.delay, seconds_between(state->facts.last_ns, state->now_ns));
 }
 
 void coord_learn_known(struct coord *state, const struct coord_host *host, uint64_t busy_ns,
@@ -116,20 +116,19 @@ void coord_learn_known(struct coord *state, const struct coord_host *host, uint6
     ticket->counted += host->count;
 }
 
-/* Where ranks differ the mean counts; all stand still together. */
+/* The cost is the mean over the ranks plus the common pause. */
 void coord_learn_cost(struct coord *state)
 {
     const struct coord_ticket *ticket = &state->ticket;
     double rest = ticket->counted > 0 ? ticket->cost_ns / ticket->counted : 0;
 
     if (!ticket->base)
-        estimate_take(&state->estimate.snapshot,
-                      ((double)state->facts.costs.pause_ns + rest) / NS);
+        estimate_take(&state->estimate.snapshot, ((double)state->facts.costs.pause_ns + rest) / NS);
 }
 
 /* ---- Before the first restore ------------------------------------------------------------- */
 
-/* What the processes of a host have to read, the image below theirs included. */
+/* The bytes that the processes of a host have to read, including the base of their images. */
 static double bytes_of(const struct coord *state, const struct coord_host *host)
 {
     double bytes = 0;
@@ -138,7 +137,8 @@ static double bytes_of(const struct coord *state, const struct coord_host *host)
         const struct wire_image *image = &state->ticket.images[state->ticket.base ? 0 : pid];
 
         if (&state->hosts[state->home[pid]] == host)
-            bytes += (double)image->size + (image->generation > 0 ? (double)state->base_size : 0);
+            bytes += (double)image->facts.size +
+                     (image->facts.generation > 0 ? (double)state->base_size : 0);
     }
     return bytes;
 }
@@ -151,7 +151,7 @@ void coord_learn_read(struct coord *state, const struct coord_host *host, uint64
     double rate = (double)read_bytes / ((double)read_ns / NS);
     double seconds = bytes_of(state, host) / rate;
     if (seconds > state->guess)
-        state->guess = seconds; /* all go on when the last one does */
+        state->guess = seconds; /* the slowest host determines the restore */
     for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++) {
         bool silent = kind == ESTIMATE_HOST || kind == ESTIMATE_SPLIT;
 
@@ -188,8 +188,8 @@ uint64_t coord_interval(const struct coord *state, enum wire_why *why)
     return interval;
 }
 
-struct coord_learned coord_learned(const struct coord *state, uint64_t now_ns,
-                                   struct wire_real list[ESTIMATE_NUMBERS])
+struct wire_learned coord_learned(const struct coord *state, uint64_t now_ns,
+                                  struct wire_real list[ESTIMATE_NUMBERS])
 {
     struct estimate estimate = coord_estimate(state, now_ns);
     double numbers[ESTIMATE_NUMBERS];
@@ -199,5 +199,5 @@ struct coord_learned coord_learned(const struct coord *state, uint64_t now_ns,
     estimate_to_numbers(&estimate, numbers);
     for (uint32_t i = 0; i < ESTIMATE_NUMBERS; i++)
         list[i].value = numbers[i];
-    return (struct coord_learned){{list, ESTIMATE_NUMBERS}, interval_ns, why};
+    return (struct wire_learned){{list, ESTIMATE_NUMBERS}, interval_ns, why};
 }

@@ -1,5 +1,5 @@
-/* moves.c - the states of Processor Zero and the only way from one to another; how effects and
- * complaints are made.  What the rules stand on. */
+/* moves.c - the states of Processor Zero and their only transition function; how effects and
+ * complaints are made. */
 #include "coordinator/core/state.h"
 
 #include <assert.h>
@@ -8,14 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CUT_SHORT (IN(COORD_ABORTING) | IN(COORD_FAILED))
+#define CUT_SHORT (IN(COORD_GIVING_UP) | IN(COORD_ABORTING) | IN(COORD_FAILED))
 
 /* ---- States ------------------------------------------------------------------------------- */
 
-static const struct phase {
-    const char *name;
-    unsigned next; /* the states that may follow */
-} phases[COORD_PHASE_COUNT] = {
+static const struct bspz_states_row rows[COORD_PHASE_COUNT] = {
     [COORD_WAITING] = {"WAITING", IN(COORD_PLACING) | IN(COORD_CHOOSING) | CUT_SHORT},
     [COORD_PLACING] = {"PLACING", IN(COORD_RUNNING) | CUT_SHORT},
     [COORD_CHOOSING] = {"CHOOSING", IN(COORD_RESTORING) | CUT_SHORT},
@@ -29,24 +26,25 @@ static const struct phase {
     [COORD_CLOSING] = {"CLOSING", IN(COORD_ENDING) | CUT_SHORT},
     [COORD_ENDING] = {"ENDING", IN(COORD_ENDED) | IN(COORD_ABORTING)},
     [COORD_ENDED] = {"ENDED", 0},
+    [COORD_GIVING_UP] = {"GIVING_UP", IN(COORD_ABORTING)},
     [COORD_ABORTING] = {"ABORTING", IN(COORD_ABORTED)},
     [COORD_ABORTED] = {"ABORTED", 0},
     [COORD_FAILED] = {"FAILED", 0},
 };
+static const struct bspz_states phases = {"Processor Zero", COORD_PHASE_COUNT, rows};
 
-/* The only way from one state to another. */
+/* The only function that changes the state. */
 void coord_move(struct coord *state, enum coord_phase to)
 {
     enum coord_phase from = state->phase;
-    assert(phases[from].next & IN(to));
-    state->phase = to;
+    state->phase = (enum coord_phase)bspz_states_move(&phases, from, to);
     if (state->config.moved)
         state->config.moved(state->config.context, from, to);
 }
 
 const char *coord_phase_name(enum coord_phase phase)
 {
-    return (unsigned)phase < COORD_PHASE_COUNT ? phases[phase].name : "unknown";
+    return bspz_states_name(&phases, phase);
 }
 
 /* ---- Effects and complaints --------------------------------------------------------------- */
@@ -64,8 +62,7 @@ struct coord_effect *coord_add_effect(struct coord *state, struct coord_effects 
     struct coord_effect *effect = &effects->items[effects->count++];
     /* Messages, timers, the end. */
     assert(effects->count == 1 || kind <= COORD_EFFECT_SEND || effect[-1].kind <= kind);
-    *effect = (struct coord_effect){.kind = kind,
-                                    .message.envelope.superstep = state->superstep};
+    *effect = (struct coord_effect){.kind = kind, .message.envelope.superstep = state->superstep};
     coord_address(state, &effect->message.envelope);
     return effect;
 }
@@ -75,7 +72,7 @@ struct wire_message *coord_say(struct coord *state, struct coord_effects *effect
 {
     bool to_bsprun = wire_way(kind) == WIRE_WAY_TO_BSPRUN;
     assert(to_bsprun || wire_way(kind) == WIRE_WAY_FROM_ZERO);
-    /* Nobody acts on what is not durable yet. */
+    /* No other effect may precede one that makes something durable. */
     assert((kind != WIRE_PERSIST && kind != WIRE_CHOSEN) || effects->count == 0);
     assert(effects->count == 0 || effects->items[effects->count - 1].kind <= COORD_EFFECT_SEND);
     struct coord_effect *effect =

@@ -4,7 +4,7 @@
  * complete -> CHOSEN, TERM_RECORDED -> RESTORE -> STAGED from every host -> PASS -> RANKS_READY.
  *
  * What can fail: there is no snapshot (the job ends); an image is damaged, a host is lost, a
- * restored process dies (the term fails, the next one begins anew).
+ * restored process dies (the term fails, and the next one tries again).
  */
 #include "coordinator/core/state.h"
 
@@ -13,12 +13,12 @@
 
 /* ---- What there is ------------------------------------------------------------------------ */
 
-static bool may_be_used(const struct coord *state, struct coord_name name)
+static bool may_be_used(const struct coord *state, struct bspz_snapshot_name name)
 {
     if (state->config.wanted != COORD_NEVER && state->config.wanted != name.superstep)
         return false;
     for (uint32_t i = 0; i < state->config.avoid_count; i++)
-        if (coord_name_same(state->config.avoid[i], name))
+        if (bspz_snapshot_same(state->config.avoid[i], name))
             return false;
     return coord_lineage_allows(state->lineage, name);
 }
@@ -31,7 +31,7 @@ static bool in_range(struct wire_numbers pids, uint32_t processes)
     return true;
 }
 
-/* Each is in its group, which goes by its lowest process; or there are no groups. */
+/* Whether every group is named by its lowest process, or there are no groups. */
 static bool is_grouped(struct wire_numbers together, uint32_t processes)
 {
     for (uint32_t i = 0; i < together.count; i++)
@@ -40,20 +40,20 @@ static bool is_grouped(struct wire_numbers together, uint32_t processes)
     return together.count == 0 || together.count == processes;
 }
 
-/* The snapshot's place, or a free one, or that of the oldest if it is older; else NULL. */
-static struct coord_held *find_place(struct coord *state, struct coord_name name)
+/* The entry of the snapshot, or a free one, or that of the oldest if that is older; else NULL. */
+static struct coord_held *find_place(struct coord *state, struct bspz_snapshot_name name)
 {
     struct coord_held *oldest = &state->held[0];
     for (uint32_t i = 0; i < COORD_HELD_MAX; i++)
-        if (coord_name_same(state->held[i].name, name))
+        if (bspz_snapshot_same(state->held[i].name, name))
             return &state->held[i];
     for (uint32_t i = 0; i < COORD_HELD_MAX; i++) {
         if (state->held[i].name.term == 0)
             return &state->held[i];
-        if (coord_name_newer(oldest->name, state->held[i].name))
+        if (bspz_snapshot_newer(oldest->name, state->held[i].name))
             oldest = &state->held[i];
     }
-    return coord_name_newer(name, oldest->name) ? oldest : NULL;
+    return bspz_snapshot_newer(name, oldest->name) ? oldest : NULL;
 }
 
 static void note_image(struct coord_held *held, uint64_t pid)
@@ -64,23 +64,24 @@ static void note_image(struct coord_held *held, uint64_t pid)
     held->missing--;
 }
 
-int coord_take_held(struct coord *state, struct coord_host *host, const struct wire_message *message,
-                    struct coord_effects *effects)
+int coord_take_held(struct coord *state, struct coord_host *host,
+                    const struct wire_message *message, struct coord_effects *effects)
 {
-    struct coord_name name = {message->held.superstep, message->held.from};
+    struct bspz_snapshot_name name = message->held.name;
     uint32_t processes = message->held.processes;
     if (!state->config.restore || host->ready)
         return coord_broken(effects, "host %u speaks of snapshots unasked", host->id);
     if (name.term == 0 || name.term >= state->config.term || processes == 0 ||
         processes > state->config.processes_max || !in_range(message->held.images, processes) ||
-        !in_range(message->held.copies, processes) || !is_grouped(message->held.together, processes))
+        !in_range(message->held.copies, processes) ||
+        !is_grouped(message->held.together, processes))
         return coord_broken(effects, "host %u has a snapshot that cannot be", host->id);
     if (!may_be_used(state, name))
         return 0;
     struct coord_held *held = find_place(state, name);
     if (!held)
         return 0;
-    if (!coord_name_same(held->name, name)) {
+    if (!bspz_snapshot_same(held->name, name)) {
         held->name = name;
         held->processes = held->missing = processes;
         held->committed = false;
@@ -105,9 +106,9 @@ int coord_take_held(struct coord *state, struct coord_host *host, const struct w
     return 0;
 }
 
-#define LACKS_MOST 16u /* pids that are named */
+#define LACKS_MOST 16u /* most pids that are named */
 
-/* What the hosts lack of the newest snapshot that might be used. */
+/* Lists what the hosts lack of the newest usable snapshot. */
 static void lack_text(const struct coord *state, char *text, size_t size)
 {
     const struct coord_held *newest = NULL;
@@ -116,7 +117,7 @@ static void lack_text(const struct coord *state, char *text, size_t size)
 
     for (uint32_t i = 0; i < COORD_HELD_MAX; i++) {
         const struct coord_held *held = &state->held[i];
-        if (held->name.term > 0 && (!newest || coord_name_newer(held->name, newest->name)))
+        if (held->name.term > 0 && (!newest || bspz_snapshot_newer(held->name, newest->name)))
             newest = held;
     }
     if (!newest) {
@@ -140,7 +141,7 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
     for (uint32_t i = 0; i < COORD_HELD_MAX; i++) {
         struct coord_held *held = &state->held[i];
         if (held->name.term > 0 && held->committed && held->missing == 0 &&
-            (!state->from || coord_name_newer(held->name, state->from->name)))
+            (!state->from || bspz_snapshot_newer(held->name, state->from->name)))
             state->from = held;
     }
     if (!state->from) {
@@ -153,19 +154,19 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
     state->committed = state->from->name;
     state->superstep = state->from->name.superstep;
     state->restore_begun_ns = state->now_ns;
-    if (state->save_and_stop) { /* while nobody knew whether there was anything */
+    if (state->save_and_stop) { /* requested before it was known whether there is a snapshot */
         coord_stop_saved(state, "stopped before it went on", effects);
         return;
     }
     coord_place_again(state, state->from->processes, state->from->copy_on, state->from->together);
     coord_move(state, COORD_CHOOSING);
     struct wire_message *message = coord_say(state, effects, WIRE_CHOSEN);
-    message->envelope.superstep = message->chosen.superstep = state->from->name.superstep;
-    message->chosen.from = state->from->name.term;
+    message->envelope.superstep = state->from->name.superstep;
+    message->chosen.name = state->from->name;
     message->chosen.processes = state->processes;
 }
 
-/* The pids with a frozen copy on their host are listed behind the hosts. */
+/* In the list, the pids with a frozen copy on their host follow the hosts. */
 static void say_restore(struct coord *state, struct coord_effects *effects)
 {
     struct wire_message *message = coord_say(state, effects, WIRE_RESTORE);
@@ -193,8 +194,8 @@ int coord_take_term_recorded(struct coord *state, struct coord_host *host,
     return 0;
 }
 
-int coord_take_staged(struct coord *state, struct coord_host *host, const struct wire_message *message,
-                      struct coord_effects *effects)
+int coord_take_staged(struct coord *state, struct coord_host *host,
+                      const struct wire_message *message, struct coord_effects *effects)
 {
     if (host->staged || message->staged.count != host->count)
         return coord_broken(effects, "host %u has staged %u processes instead of %u", host->id,

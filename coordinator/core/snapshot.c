@@ -1,8 +1,9 @@
-/* snapshot.c - a snapshot from the barrier to where all know of it: what moves the ticket on.
+/* snapshot.c - a snapshot from the barrier until all hosts know of it: the messages that advance
+ * the ticket.
  *
  * Happy path: the policy says so at a barrier -> RELEASE(snapshot) -> CAPTURED from every host,
- * RESUME -> IMAGE_DURABLE of every process -> PERSIST -> PERSISTED: from here on it is the snapshot
- * that the job goes back to -> COMMITTED -> KNOWN from every host -> RETIRE what is older.
+ * RESUME -> IMAGE_DURABLE of every process -> PERSIST -> PERSISTED: committed: from now on the job
+ * rolls back to this snapshot -> COMMITTED -> KNOWN from every host -> RETIRE what is older.
  *
  * What can fail: an image, or the manifest.  The snapshot is abandoned, or the job ended, as
  * configured; the committed one before it is not touched.  A fault ends the term, whatever the
@@ -42,27 +43,24 @@ static void say_persist(struct coord *state, struct coord_effects *effects)
     persist->input_digest = ticket->input_digest;
 }
 
-/* bsprun is told of the commit, and (known) that all hosts are. */
+/* Tells bsprun of the commit, and (known) that all hosts know of it. */
 static void say_saved(struct coord *state, bool known, struct coord_effects *effects)
 {
     struct wire_saved *saved = &say_of_ticket(state, effects, WIRE_SAVED)->saved;
-    struct coord_learned learned = {.interval_ns = WIRE_NEVER};
-    if (state->config.recover)
-        learned = coord_learned(state, state->now_ns, state->learned);
     saved->superstep = state->ticket.name.superstep;
     saved->known = known;
     saved->pause_ns = state->facts.costs.pause_ns;
     saved->commit_ns = state->facts.costs.commit_ns;
     for (uint32_t pid = 0; pid < (state->ticket.base ? 1 : state->processes); pid++)
-        saved->size += state->ticket.images[pid].size;
-    saved->estimate = learned.estimate;
-    saved->interval_ns = learned.interval_ns;
-    saved->why = learned.why;
+        saved->size += state->ticket.images[pid].facts.size;
+    saved->learned.interval_ns = WIRE_NEVER;
+    if (state->config.recover)
+        saved->learned = coord_learned(state, state->now_ns, state->learned);
 }
 
 /* ---- Ending it ---------------------------------------------------------------------------- */
 
-/* There is no ticket any more: whoever waited for that goes on. */
+/* Closes the ticket and continues what waited for its end. */
 static void ticket_is_over(struct coord *state, struct coord_effects *effects)
 {
     coord_move_ticket(state, COORD_TICKET_NONE);
@@ -74,21 +72,21 @@ static void ticket_is_over(struct coord *state, struct coord_effects *effects)
         coord_plan_next(state, effects);
 }
 
-/* Processes of other hosts are made of snapshot 0. */
+/* Processes on other hosts are created from snapshot 0. */
 static bool is_indispensable(const struct coord *state)
 {
     return state->phase == COORD_PLACING &&
            state->hosts[state->registered_host].count < state->processes;
 }
 
-/* A job of which snapshots can be taken need not end when once one cannot. */
+/* A job that has had snapshots need not end when one fails. */
 static bool failure_stops(const struct coord *state)
 {
     bool late = state->committed.term > 0 && state->committed.superstep > 0;
     return late ? state->config.stop_on_late_failure : state->config.stop_on_failure;
 }
 
-/* That a writer was killed says nothing of the next snapshot: it never ends the job. */
+/* A killed writer does not predict the next failure: it never ends the job. */
 static void fail_ticket(struct coord *state, enum wire_cause cause, int32_t pid, const char *text,
                         struct coord_effects *effects)
 {
@@ -127,7 +125,7 @@ static void commit(struct coord *state, struct coord_effects *effects)
     costs->changed_bytes = state->ticket.changed;
     coord_learn_commit(state);
     if (state->ticket.base)
-        state->base_size = state->ticket.images[0].size;
+        state->base_size = state->ticket.images[0].facts.size;
     state->failures = 0;
     state->facts.retry_ns = 0;
     say_saved(state, false, effects);
@@ -142,7 +140,8 @@ static void spend(struct coord *state, uint64_t ns)
     *spent = ns < UINT64_MAX - *spent ? *spent + ns : UINT64_MAX;
 }
 
-/* Whether a message is about the ticket; of an earlier one it comes too late.  -EPROTO: of none. */
+/* Whether a message concerns the ticket; one of an earlier ticket comes too late.  -EPROTO: of
+ * none. */
 static int about_ticket(const struct coord *state, const struct coord_host *host,
                         uint64_t superstep, struct coord_effects *effects)
 {
@@ -177,7 +176,7 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
 
     uint64_t superstep = state->superstep;
     bool failed = state->ticket.state == COORD_TICKET_NONE;
-    /* What hosts and messages between them took counts, too. */
+    /* Includes the time of hosts and of messages between them. */
     if (state->now_ns - state->ticket.begun_ns > state->facts.costs.pause_ns)
         state->facts.costs.pause_ns = state->now_ns - state->ticket.begun_ns;
     spend(state, state->facts.costs.pause_ns);
@@ -198,34 +197,6 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
     return 0;
 }
 
-static struct wire_bytes keep_digest(unsigned char *digest, struct wire_bytes bytes)
-{
-    if (bytes.size > 0)
-        memcpy(digest, bytes.data, bytes.size);
-    return (struct wire_bytes){digest, bytes.size};
-}
-
-static void keep_image(struct coord_ticket *ticket, const struct wire_image_durable *from)
-{
-    struct coord_durable *durable = &ticket->durable[from->pid];
-    ticket->images[from->pid] =
-        (struct wire_image){.pid = from->pid,
-                            .size = from->size,
-                            .digest = keep_digest(durable->digest, from->digest),
-                            .generation = from->generation,
-                            .base_superstep = from->base_superstep,
-                            .base_term = from->base_term,
-                            .base_pid = from->base_pid,
-                            .base_digest = keep_digest(durable->base_digest, from->base_digest)};
-    ticket->changed += from->changed;
-}
-
-static bool same_image(const struct wire_image *image, const struct wire_image_durable *other)
-{
-    return image->size == other->size && image->digest.size == other->digest.size &&
-           memcmp(image->digest.data, other->digest.data, image->digest.size) == 0;
-}
-
 int coord_take_image_durable(struct coord *state, struct coord_host *host,
                              const struct wire_message *message, struct coord_effects *effects)
 {
@@ -236,21 +207,22 @@ int coord_take_image_durable(struct coord *state, struct coord_host *host,
     if (result <= 0)
         return result;
     if (pid >= (ticket->base ? 1 : state->processes) ||
-        (state->config.copies == 1 && !coord_lives_on(state, pid, host)) ||
-        image->digest.size > WIRE_DIGEST_MAX || image->base_digest.size > WIRE_DIGEST_MAX)
+        (state->config.copies == 1 && !coord_lives_on(state, pid, host)))
         return coord_broken(effects, "host %u has an image of process %u", host->id, pid);
-    uint16_t *holders = ticket->durable[pid].holders;
+    uint16_t *holders = ticket->holders[pid];
     uint32_t have = 0;
     while (have < state->config.copies && holders[have] > 0)
         if (holders[have++] == index)
             return coord_broken(effects, "host %u has the image of process %u twice", host->id,
                                 pid);
-    if (have > 0 && !same_image(&ticket->images[pid], image))
+    if (have > 0 && !bspz_image_same(&ticket->images[pid].facts, &image->facts))
         return coord_broken(effects, "host %u has another image of process %u", host->id, pid);
     if (have == state->config.copies || ticket->state != COORD_TICKET_OPEN)
-        return 0; /* more than are needed */
-    if (have == 0)
-        keep_image(ticket, image);
+        return 0; /* not needed */
+    if (have == 0) {
+        ticket->images[pid] = (struct wire_image){pid, image->facts};
+        ticket->changed += image->facts.changed;
+    }
     holders[have] = (uint16_t)index;
     uint32_t needed = coord_copies(state);
     if (have + 1 == needed)
@@ -265,8 +237,7 @@ int coord_take_image_failed(struct coord *state, struct coord_host *host,
 {
     uint32_t pid = message->image_failed.pid;
     enum wire_cause cause = (enum wire_cause)message->image_failed.cause;
-    if (pid >= state->processes ||
-        (state->config.copies == 1 && !coord_lives_on(state, pid, host)))
+    if (pid >= state->processes || (state->config.copies == 1 && !coord_lives_on(state, pid, host)))
         return coord_broken(effects, "host %u has no image of process %u", host->id, pid);
     if (state->phase == COORD_RESTORING || state->phase == COORD_PASSING) {
         coord_blame(state, WIRE_CAUSE_NOT_RESTORED, (int32_t)pid, 1, 0, message->image_failed.text);
@@ -297,7 +268,7 @@ int coord_take_persisted(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u has a manifest it was not given", host->id);
     if (message->persisted.error > 0) {
         if (state->ticket.state != COORD_TICKET_PERSISTING)
-            return 0; /* others had been enough */
+            return 0; /* enough others were durable */
         char text[80];
         snprintf(text, sizeof(text), "the manifest could not be written: error %u",
                  message->persisted.error);
@@ -308,17 +279,17 @@ int coord_take_persisted(struct coord *state, struct coord_host *host,
     uint32_t durable = 0, persisting = 0;
     for (uint32_t i = 0; i < state->host_count; i++) {
         if (!coord_keeps_manifest(state, &state->hosts[i]))
-            continue; /* behind bsp_end one may be lost and the term go on */
+            continue; /* after bsp_end a host may be lost without ending the term */
         durable += state->hosts[i].durable;
         persisting++;
     }
-    /* Whoever is left must know of what it has images of. */
+    /* Every survivor needs the manifest of its images. */
     if (state->ticket.state == COORD_TICKET_PERSISTING && durable == persisting)
         commit(state, effects);
     return 0;
 }
 
-/* The pages were copied since the snapshot before: when there was one. */
+/* The pages were copied since the previous snapshot, if there was one. */
 static void note_costs(struct coord *state)
 {
     struct policy_costs *costs = &state->facts.costs;
@@ -331,8 +302,8 @@ static void note_costs(struct coord *state)
         spend(state, costs->copied_ns);
 }
 
-int coord_take_known(struct coord *state, struct coord_host *host, const struct wire_message *message,
-                     struct coord_effects *effects)
+int coord_take_known(struct coord *state, struct coord_host *host,
+                     const struct wire_message *message, struct coord_effects *effects)
 {
     int result = about_ticket(state, host, message->envelope.superstep, effects);
     if (result <= 0)
@@ -371,7 +342,7 @@ static void save_and_stop(struct coord *state, const struct wire_message *messag
                       state->phase == COORD_CLOSING;
     bool to_choose = state->phase == COORD_WAITING && state->config.restore;
     if (!state->config.snapshots || (!running && !at_end && !at_barrier && !to_choose)) {
-        coord_stop_saved(state, NO_NEW, effects); /* nothing newer than what there is */
+        coord_stop_saved(state, NO_NEW, effects); /* nothing newer than the last snapshot */
         return;
     }
     state->save_and_stop = true;
@@ -382,8 +353,8 @@ static void save_and_stop(struct coord *state, const struct wire_message *messag
     coord_set_timer(state, effects, COORD_TIMER_GRACE, message->save.grace_ms);
 }
 
-int coord_take_save(struct coord *state, struct coord_host *host, const struct wire_message *message,
-                    struct coord_effects *effects)
+int coord_take_save(struct coord *state, struct coord_host *host,
+                    const struct wire_message *message, struct coord_effects *effects)
 {
     (void)host;
     if (message->save.signal > 127)
@@ -392,7 +363,7 @@ int coord_take_save(struct coord *state, struct coord_host *host, const struct w
         save_and_stop(state, message, effects);
     } else if (!state->config.snapshots || state->phase == COORD_CLOSING ||
                state->phase == COORD_ENDING || state->phase == COORD_CAPTURING) {
-        effects->dropped = true; /* impossible, or being done */
+        effects->dropped = true; /* impossible, or in progress */
     } else {
         state->save = true;
         if (state->phase == COORD_RUNNING) {

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Names that are not those of the message. */
+/* Names in traces that differ from the message's. */
 static const char *name_of(enum wire_kind kind)
 {
     return kind == WIRE_ARRIVE      ? "ARRIVED"
@@ -33,8 +33,8 @@ static void snapshot_details(const struct wire_message *message, char *text, siz
     switch (message->kind) {
     case WIRE_HELD:
         snprintf(text, size, "%s snapshot %llu.%u processes %u images %u copies %u",
-                 message->held.manifest ? "" : " part of", (number)message->held.superstep,
-                 message->held.from, message->held.processes,
+                 message->held.manifest ? "" : " part of", (number)message->held.name.superstep,
+                 message->held.name.term, message->held.processes,
                  message->held.all ? message->held.processes : message->held.images.count,
                  message->held.copies.count);
         break;
@@ -46,7 +46,7 @@ static void snapshot_details(const struct wire_message *message, char *text, siz
         break;
     case WIRE_IMAGE_DURABLE:
         snprintf(text, size, " snapshot %llu pid %u size %llu", superstep,
-                 message->image_durable.pid, (number)message->image_durable.size);
+                 message->image_durable.pid, (number)message->image_durable.facts.size);
         break;
     case WIRE_IMAGE_FAILED:
         snprintf(text, size, " snapshot %llu pid %u: %s", superstep, message->image_failed.pid,
@@ -121,7 +121,7 @@ void coord_timer_text(uint32_t term, enum coord_timer timer, char *text, size_t 
     snprintf(text, size, "event TIMER term %u%s", term, timer_name(timer));
 }
 
-/* A superstep; the one that never comes by its name. */
+/* A superstep; COORD_NEVER by name. */
 static const char *superstep_text(uint64_t superstep, char text[24])
 {
     if (superstep == COORD_NEVER)
@@ -142,11 +142,11 @@ static void order_details(const struct wire_message *order, char *text, size_t s
     case WIRE_PERSIST:
     case WIRE_COMMITTED:
     case WIRE_RETIRE:
-    case WIRE_ABANDON: /* they are of the term */
+    case WIRE_ABANDON: /* they belong to the term */
         snprintf(text, size, " snapshot %llu.%u", superstep, order->envelope.term);
         break;
     case WIRE_CHOSEN:
-        snprintf(text, size, " snapshot %llu.%u", superstep, order->chosen.from);
+        snprintf(text, size, " snapshot %llu.%u", superstep, order->chosen.name.term);
         break;
     case WIRE_RESTORE:
         snprintf(text, size, " snapshot %llu.%u", superstep, order->restore.from);

@@ -1,32 +1,32 @@
 /* ticket.c - the ticket of Processor Zero, the snapshot that is being taken: its states, its
- * opening, and when the next one is due.  Which messages move it on is said in snapshot.c. */
+ * opening, and when the next one is due.  The messages that advance it are in snapshot.c. */
 #include "coordinator/core/state.h"
 
-#include <assert.h>
 #include <string.h>
 
-static const unsigned next_states[COORD_TICKET_STATE_COUNT] = {
-    [COORD_TICKET_NONE] = 1u << COORD_TICKET_OPEN,
-    [COORD_TICKET_OPEN] = 1u << COORD_TICKET_PERSISTING | 1u << COORD_TICKET_NONE,
-    [COORD_TICKET_PERSISTING] = 1u << COORD_TICKET_ANNOUNCED | 1u << COORD_TICKET_NONE,
-    [COORD_TICKET_ANNOUNCED] = 1u << COORD_TICKET_NONE,
+static const struct bspz_states_row rows[COORD_TICKET_STATE_COUNT] = {
+    [COORD_TICKET_NONE] = {"none", IN(COORD_TICKET_OPEN)},
+    [COORD_TICKET_OPEN] = {"open", IN(COORD_TICKET_PERSISTING) | IN(COORD_TICKET_NONE)},
+    [COORD_TICKET_PERSISTING] = {"persisting", IN(COORD_TICKET_ANNOUNCED) | IN(COORD_TICKET_NONE)},
+    [COORD_TICKET_ANNOUNCED] = {"announced", IN(COORD_TICKET_NONE)},
 };
+static const struct bspz_states ticket_states = {"a ticket", COORD_TICKET_STATE_COUNT, rows};
 
 void coord_move_ticket(struct coord *state, enum coord_ticket_state to)
 {
-    assert(next_states[state->ticket.state] & 1u << to);
-    state->ticket.state = to;
+    state->ticket.state =
+        (enum coord_ticket_state)bspz_states_move(&ticket_states, state->ticket.state, to);
 }
 
 void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
 {
     struct coord_ticket *ticket = &state->ticket;
     coord_move_ticket(state, COORD_TICKET_OPEN);
-    ticket->name = (struct coord_name){superstep, state->config.term};
+    ticket->name = (struct bspz_snapshot_name){superstep, state->config.term};
     ticket->base = base;
     ticket->missing = base ? 1 : state->processes;
     memset(ticket->images, 0, ticket->missing * sizeof(*ticket->images));
-    memset(ticket->durable, 0, ticket->missing * sizeof(*ticket->durable));
+    memset(ticket->holders, 0, ticket->missing * sizeof(*ticket->holders));
     ticket->begun_ns = state->now_ns;
     ticket->changed = 0;
     ticket->follows = state->facts.taken;

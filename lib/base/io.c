@@ -2,6 +2,7 @@
 #include "lib/base/io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 int bspz_write_all(int fd, const void *bytes, size_t size)
@@ -19,4 +20,15 @@ int bspz_write_all(int fd, const void *bytes, size_t size)
         size -= (size_t)done;
     }
     return 0;
+}
+
+bool bspz_read_text(const char *path, char *text, size_t room)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = file < 0 ? 0 : read(file, text, room - 1);
+
+    if (file >= 0)
+        close(file);
+    text[size > 0 ? size : 0] = '\0';
+    return size > 0;
 }

@@ -34,7 +34,7 @@ static void new_line(const struct bspz_json *json)
         fprintf(json->file, "\n%*s", 2 * (int)json->depth, "");
 }
 
-/* What comes before a value. */
+/* Writes what precedes a value. */
 static void begin(struct bspz_json *json, const char *name)
 {
     if (json->depth > 0) {

@@ -1,25 +1,17 @@
 /* process_stat.c - see process_stat.h. */
 #include "lib/base/process_stat.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "lib/base/io.h"
 
 bool bspz_stat_read(pid_t pid, char line[BSPZ_STAT_LINE])
 {
     char path[64];
-    ssize_t size;
-    int file;
 
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    size = read(file, line, BSPZ_STAT_LINE - 1);
-    close(file);
-    line[size > 0 ? size : 0] = '\0';
-    return size > 0;
+    return bspz_read_text(path, line, BSPZ_STAT_LINE);
 }
 
 const char *bspz_stat_field(const char *line, int field)

@@ -1,7 +1,7 @@
-/* handshake.h - two processes of a job prove to each other, on a new connection, what they are.
+/* handshake.h - mutual authentication of two processes of a job on a new connection.
  *
  * A state machine: bytes go in, bytes come out.  No I/O, no clock, no allocation; randomness is
- * passed in.  Three messages of fixed size, so there are no lengths to lie about:
+ * passed in.  Three messages of fixed size, so there are no lengths to forge:
  *
  *   caller                                      listener
  *     HELLO    random, what it is, whom it wants, proof  ->
@@ -9,14 +9,14 @@
  *     CONFIRM  proof                                     ->
  *
  * A proof is a hash, keyed with the job's key, of everything said so far and of which message it
- * is.  Hence a message cannot be reflected to whoever made it; it cannot be used in another
- * handshake, as each side's random bytes are in all that comes behind them; and what each side
- * claims to be is part of the proof.  The listener says nothing before the caller has proved that
- * it has the key.  (Somebody who recorded a HELLO and sends it again gets a REPLY, and no further.)
+ * is.  Hence a message cannot be reflected to its sender; it cannot be used in another handshake,
+ * as each side's random bytes are in all that comes behind them; and what each side claims to be is
+ * part of the proof.  The listener says nothing before the caller has proved that it has the key.
+ * (An attacker who replays a HELLO gets a REPLY, and no further.)
  *
  * What this does not protect against: other processes that have the key can claim to be any agent
- * of the job; and without encryption (net.h) whoever sits on the path can change what is sent
- * once both have proved themselves.
+ * of the job; and without encryption (net.h) an attacker on the path can change the data after the
+ * handshake.
  *
  * Size and tag of HELLO and REPLY and the place of the version in them are the same in every
  * version of the protocol, so that both sides can tell their users when they are of different ones.
@@ -45,7 +45,6 @@ enum net_role { NET_BSPRUN, NET_AGENT, NET_ROLE_COUNT };
 enum net_purpose {
     NET_CONTROL, /* messages (net.h), to bsprun or to the agent that runs Processor Zero */
     NET_DATA,    /* what ranks send each other */
-    NET_IMAGES,  /* images of processes, programs and libraries */
     NET_PURPOSE_COUNT
 };
 
@@ -54,7 +53,7 @@ enum net_purpose {
 struct net_identity {
     uint32_t role;        /* enum net_role */
     uint32_t host;        /* its number in the job; bsprun's is 0 */
-    uint32_t incarnation; /* tells an agent from the one that was on that host before */
+    uint32_t incarnation; /* distinguishes an agent from its predecessor on that host */
     uint32_t purpose;     /* enum net_purpose */
     uint32_t stripe;      /* which of several connections for that purpose */
 };

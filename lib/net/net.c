@@ -1,19 +1,19 @@
 /* net.c - one connection: frames in, frames out, one end.
  *
  * Happy path:
- *   net_open -> OPEN; on_read collects bytes; tick() hands out each complete frame as a message.
- *   net_send encodes into `waiting`; one write at a time takes all that waits; on_write frees it
- *   and ticks.  net_finish -> FLUSHING; when nothing is left to write -> CLOSING; on_closed calls
- *   the `closed` handler and frees the connection.
+ *   net_open -> OPEN; on_ready reads what there is; tick() hands out each complete frame as a
+ *   message.  net_send writes what the descriptor takes, on_ready the rest.  net_finish ->
+ *   FLUSHING; when nothing is left to write -> CLOSING; on_closed calls the `closed` handler and
+ *   frees the connection.
  *
  * What can fail:
- *   the stream ends or breaks (on_read)        -> what has arrived is handed out first, then
+ *   the stream ends or breaks (read_some)      -> what has arrived is handed out first, then
  *                                                 NET_END_PEER, _BROKEN or _CUT
- *   a write fails (write_failed)               -> nothing is sent any more, but what the peer sent
+ *   a write fails (write_some)                 -> nothing is sent any more, but what the peer sent
  *                                                 before it went is still read; it may be its last
  *                                                 words.  When flushing: the end at once
  *   a frame is too long, forged or no message (hand_out_frame) -> NET_END_PROTOCOL
- *   no memory (on_read, hand_out_frame)        -> NET_END_MEMORY
+ *   no memory (read_some, write_some, hand_out_frame) -> NET_END_MEMORY
  *   the queue is full (net_send)               -> -ENOBUFS, later `drained`
  *
  * Callbacks of libuv store what happened and call tick(); calls of the interface mark work and
@@ -26,10 +26,10 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/net/frames.h"
 
@@ -45,32 +45,28 @@ static const bool may_move[STAGE_COUNT][STAGE_COUNT] = {
 };
 
 struct net_connection {
-    uv_pipe_t stream;
+    uv_poll_t poll;
     uv_timer_t posted; /* runs tick() in the next turn of the loop */
     unsigned handles;  /* of these two: how many are not closed yet */
+    int fd;
+    int events; /* that it is polled for */
     enum stage stage;
     struct net_handlers handlers;
     void *context;
     size_t queue_max;
-    struct net_session session; /* of an encrypted connection */
-    size_t preamble;            /* bytes ahead of the first message */
 
     /* Receiving. */
     struct net_frames_in in;
-    bool reading; /* libuv is asked to read */
     bool paused;  /* by the receiver */
     bool backlog; /* complete frames are left over from this turn */
     int read_end; /* 0, or why nothing more will come: UV_EOF or an error */
 
     /* Sending. */
-    struct net_frames_out out;  /* frames that libuv does not have yet */
-    struct bspz_buffer writing; /* frames that libuv is writing */
-    uv_write_t write;
-    bool write_busy;
+    struct net_frames_out out;
+    bool blocked;    /* the descriptor takes no more for now */
     int write_error; /* 0, or why nothing can be written any more */
     bool owes_drained;
-    bool owes_written;
-    uint64_t accepted; /* bytes, since the beginning */
+    uint64_t told_written; /* what net_written was when the handler was called */
 
     enum net_end ended; /* from CLOSING on */
     char text[WIRE_ERROR_SIZE];
@@ -90,8 +86,6 @@ static void free_connection(struct net_connection *connection)
 {
     net_frames_out_free(&connection->out);
     net_frames_in_free(&connection->in);
-    bspz_buffer_free(&connection->writing);
-    sodium_memzero(&connection->session, sizeof(connection->session));
     free(connection);
 }
 
@@ -113,48 +107,26 @@ static void finish(struct net_connection *connection, enum net_end end, const ch
     move(connection, CLOSING);
     connection->ended = end;
     snprintf(connection->text, sizeof(connection->text), "%s", text);
-    uv_close((uv_handle_t *)&connection->stream, on_closed);
+    uv_close((uv_handle_t *)&connection->poll, on_closed);
     uv_close((uv_handle_t *)&connection->posted, on_closed);
+    close(connection->fd);
 }
 
 /* ---- Sending ------------------------------------------------------------------------------ */
 
-static void write_failed(struct net_connection *connection, int error)
+/* Writes what the descriptor takes of what waits. */
+static void write_some(struct net_connection *connection)
 {
-    connection->write_error = error;
-    bspz_buffer_clear(&connection->out.bytes, NET_BUFFER_KEEP);
-}
-
-static void on_write(uv_write_t *write, int status)
-{
-    struct net_connection *connection = write->data;
-    connection->write_busy = false;
-    bspz_buffer_clear(&connection->writing, NET_BUFFER_KEEP);
-    connection->owes_written = true;
-    if (status < 0)
-        write_failed(connection, status);
-    tick(connection);
-}
-
-/* Gives everything that waits to libuv, unless it is still busy with what it has. */
-static void start_write(struct net_connection *connection)
-{
-    if (connection->write_busy || connection->write_error || connection->out.bytes.size == 0)
+    if (connection->blocked || connection->write_error)
         return;
-    struct bspz_buffer emptied = connection->writing;
-    connection->writing = connection->out.bytes;
-    connection->out.bytes = emptied;
-    uv_buf_t bytes =
-        uv_buf_init((char *)connection->writing.data, (unsigned)connection->writing.size);
-    connection->write.data = connection;
-    connection->write_busy = true;
-    int status =
-        uv_write(&connection->write, (uv_stream_t *)&connection->stream, &bytes, 1, on_write);
-    if (status < 0) {
-        connection->write_busy = false;
-        bspz_buffer_clear(&connection->writing, NET_BUFFER_KEEP);
-        write_failed(connection, status);
-    }
+    int result = net_frames_out_write(&connection->out, connection->fd);
+    connection->blocked = result > 0;
+    if (result >= 0)
+        return;
+    connection->write_error = result;
+    net_frames_out_free(&connection->out);
+    if (result == -ENOMEM)
+        finish(connection, NET_END_MEMORY, "out of memory");
 }
 
 static void tell_drained(struct net_connection *connection)
@@ -169,36 +141,35 @@ static void tell_drained(struct net_connection *connection)
 
 static void tell_written(struct net_connection *connection)
 {
-    if (!connection->owes_written)
+    if (connection->told_written == connection->out.written)
         return;
-    connection->owes_written = false;
+    connection->told_written = connection->out.written;
     if (connection->handlers.written)
         connection->handlers.written(connection->context, connection);
 }
 
 /* ---- Receiving ---------------------------------------------------------------------------- */
 
-static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
+static bool is_read(const struct net_connection *connection)
 {
-    struct net_connection *connection = handle->data;
-    size_t room = 0;
-    (void)suggested;
-    unsigned char *bytes = net_frames_in_room(&connection->in, &room);
-    /* Without room on_read gets UV_ENOBUFS. */
-    *buffer = uv_buf_init((char *)bytes, (unsigned)room);
+    return !connection->paused && !connection->backlog && !connection->read_end;
 }
 
-static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
+static void read_some(struct net_connection *connection)
 {
-    struct net_connection *connection = stream->data;
-    (void)buffer;
-    if (connection->stage == CLOSING || count == 0)
+    size_t room;
+    if (!is_read(connection))
         return;
-    if (count < 0)
-        connection->read_end = (int)count;
-    else
+    unsigned char *bytes = net_frames_in_room(&connection->in, &room);
+    ssize_t count = bytes ? read(connection->fd, bytes, room) : 0;
+    if (!bytes)
+        connection->read_end = UV_ENOBUFS;
+    else if (count > 0)
         net_frames_in_filled(&connection->in, (size_t)count);
-    tick(connection);
+    else if (count == 0)
+        connection->read_end = UV_EOF;
+    else if (errno != EINTR && errno != EAGAIN)
+        connection->read_end = -errno;
 }
 
 static void end_for(struct net_connection *connection, int error, const char *text)
@@ -273,22 +244,31 @@ static void take_read_end(struct net_connection *connection)
         finish(connection, NET_END_PEER, "the peer closed");
 }
 
-static void start_or_stop_reading(struct net_connection *connection)
+/* ---- The tick ----------------------------------------------------------------------------- */
+
+/* An error of the descriptor is seen by what is done with it; libuv stops to poll it then. */
+static void on_ready(uv_poll_t *poll, int status, int events)
 {
-    bool wanted = !connection->paused && !connection->backlog && !connection->read_end;
-    if (wanted == connection->reading)
+    struct net_connection *connection = poll->data;
+    if (status < 0)
+        connection->events = 0;
+    if (status < 0 || events & UV_WRITABLE)
+        connection->blocked = false;
+    read_some(connection);
+    tick(connection);
+}
+
+static void poll_again(struct net_connection *connection)
+{
+    int events = (is_read(connection) ? UV_READABLE : 0) | (connection->blocked ? UV_WRITABLE : 0);
+    if (events == connection->events)
         return;
-    connection->reading = wanted;
-    if (!wanted) {
-        uv_read_stop((uv_stream_t *)&connection->stream);
-        return;
-    }
-    int status = uv_read_start((uv_stream_t *)&connection->stream, on_room, on_read);
+    connection->events = events;
+    int status = events == 0 ? uv_poll_stop(&connection->poll)
+                             : uv_poll_start(&connection->poll, events, on_ready);
     if (status < 0)
         finish_for_error(connection, status);
 }
-
-/* ---- The tick ----------------------------------------------------------------------------- */
 
 static void on_posted(uv_timer_t *timer)
 {
@@ -312,8 +292,9 @@ static void tick(struct net_connection *connection)
     take_read_end(connection);
     if (connection->stage == CLOSING)
         return;
-    start_write(connection);
-    tell_drained(connection);
+    write_some(connection);
+    if (connection->stage != CLOSING)
+        tell_drained(connection);
     if (connection->stage != CLOSING)
         tell_written(connection);
     if (connection->stage == FLUSHING && connection->write_error) {
@@ -321,30 +302,13 @@ static void tick(struct net_connection *connection)
     } else if (connection->stage == FLUSHING && net_queued(connection) == 0) {
         finish(connection, NET_END_CLOSED, "closed");
     } else if (connection->stage != CLOSING) {
-        start_or_stop_reading(connection);
+        poll_again(connection);
         if (connection->stage != CLOSING && connection->backlog)
             post(connection);
     }
 }
 
 /* ---- The interface ------------------------------------------------------------------------ */
-
-static void on_open_failed(uv_handle_t *handle)
-{
-    struct net_connection *connection = handle->data;
-    if (--connection->handles == 0)
-        free_connection(connection);
-}
-
-/* Both directions are sealed with the keys of the session. */
-static int encrypt(struct net_connection *connection, const struct net_session *session)
-{
-    connection->session = *session;
-    net_frames_in_seal(&connection->in, connection->session.receive);
-    int result = net_frames_out_seal(&connection->out, connection->session.send);
-    connection->accepted = connection->preamble = connection->out.bytes.size;
-    return result;
-}
 
 static struct net_connection *make(const struct net_options *options,
                                    const struct net_handlers *handlers, void *context)
@@ -357,13 +321,13 @@ static struct net_connection *make(const struct net_options *options,
     connection->context = context;
     connection->queue_max = options && options->queue_max ? options->queue_max : NET_QUEUE_MAX;
     connection->in.frame_max = WIRE_FRAME_MAX;
-    if (options && options->frame_max && options->frame_max < WIRE_FRAME_MAX)
-        connection->in.frame_max = options->frame_max;
-    if (options && options->encrypt && encrypt(connection, options->session) < 0) {
-        free_connection(connection);
-        return NULL;
-    }
-    return connection;
+    if (!options || !options->encrypt)
+        return connection;
+    net_frames_in_seal(&connection->in, options->session->receive);
+    if (net_frames_out_seal(&connection->out, options->session->send) == 0)
+        return connection;
+    free_connection(connection);
+    return NULL;
 }
 
 int net_open(uv_loop_t *loop, int fd, const struct net_options *options,
@@ -378,21 +342,16 @@ int net_open(uv_loop_t *loop, int fd, const struct net_options *options,
     struct net_connection *connection = make(options, handlers, context);
     if (!connection)
         return -ENOMEM;
-    int status = uv_pipe_init(loop, &connection->stream, 0);
+    int status = uv_poll_init(loop, &connection->poll, fd);
     if (status < 0) {
         free_connection(connection);
         return status;
     }
     uv_timer_init(loop, &connection->posted);
-    connection->stream.data = connection;
+    connection->poll.data = connection;
     connection->posted.data = connection;
     connection->handles = 2;
-    status = uv_pipe_open(&connection->stream, fd);
-    if (status < 0) {
-        uv_close((uv_handle_t *)&connection->stream, on_open_failed);
-        uv_close((uv_handle_t *)&connection->posted, on_open_failed);
-        return status;
-    }
+    connection->fd = fd;
     post(connection);
     *connection_out = connection;
     return 0;
@@ -402,38 +361,29 @@ int net_send(struct net_connection *connection, const struct wire_message *messa
 {
     if (connection->stage != OPEN || connection->write_error)
         return -ENOTCONN;
-    size_t before = connection->out.bytes.size;
-    size_t queued = net_queued(connection);
-    size_t room = SIZE_MAX;
-    if (queued > connection->preamble)
-        room = queued < connection->queue_max ? connection->queue_max - queued : 0;
-    int result = net_frames_out_add(&connection->out, message, room);
-    if (result == -ENOBUFS)
+    int result = net_frames_out_add(&connection->out, message, connection->queue_max);
+    if (result == 0)
+        write_some(connection);
+    if (result == -ENOBUFS || net_queued(connection) > connection->queue_max / 2)
         connection->owes_drained = true;
-    if (result < 0)
-        return result;
-    connection->accepted += connection->out.bytes.size - before;
-    start_write(connection);
-    if (connection->write_error)
+    if (result == 0)
         post(connection);
-    else if (net_queued(connection) > connection->queue_max / 2)
-        connection->owes_drained = true;
-    return 0;
+    return result;
 }
 
 size_t net_queued(const struct net_connection *connection)
 {
-    return connection->out.bytes.size + connection->writing.size;
+    return connection->out.accepted - connection->out.written;
 }
 
 uint64_t net_accepted(const struct net_connection *connection)
 {
-    return connection->accepted;
+    return connection->out.accepted;
 }
 
 uint64_t net_written(const struct net_connection *connection)
 {
-    return connection->accepted - net_queued(connection);
+    return connection->out.written;
 }
 
 void net_finish(struct net_connection *connection)
@@ -441,10 +391,8 @@ void net_finish(struct net_connection *connection)
     if (connection->stage != OPEN)
         return;
     move(connection, FLUSHING);
-    size_t before = connection->out.bytes.size;
-    /* Without memory for its mark the end looks like a cut to the peer. */
-    if (!connection->write_error && net_frames_out_last(&connection->out) == 0)
-        connection->accepted += connection->out.bytes.size - before;
+    if (!connection->write_error)
+        net_frames_out_last(&connection->out);
     post(connection);
 }
 
@@ -456,11 +404,9 @@ void net_close(struct net_connection *connection)
 void net_cut(struct net_connection *connection)
 {
     const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-    uv_os_fd_t fd;
     if (connection->stage == CLOSING)
         return;
-    if (uv_fileno((const uv_handle_t *)&connection->stream, &fd) == 0)
-        setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
     finish(connection, NET_END_CLOSED, "cut");
 }
 
@@ -484,10 +430,9 @@ int64_t net_unheard_ms(const struct net_connection *connection)
 {
     struct tcp_info info;
     socklen_t size = sizeof(info);
-    uv_os_fd_t fd;
     memset(&info, 0, sizeof(info));
-    if (uv_fileno((const uv_handle_t *)&connection->stream, &fd) != 0 ||
-        getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+    if (connection->stage == CLOSING ||
+        getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
         return -1;
     return info.tcpi_last_ack_recv < info.tcpi_last_data_recv ? info.tcpi_last_ack_recv
                                                               : info.tcpi_last_data_recv;
@@ -496,20 +441,11 @@ int64_t net_unheard_ms(const struct net_connection *connection)
 void net_probe(struct net_connection *connection, unsigned seconds)
 {
     const int on = 1, idle = (int)seconds, most = PROBES_MOST;
-    uv_os_fd_t fd;
-    if (uv_fileno((const uv_handle_t *)&connection->stream, &fd) != 0)
+    int fd = connection->fd;
+    if (connection->stage == CLOSING)
         return;
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof(idle));
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &most, sizeof(most));
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-}
-
-const char *net_end_name(enum net_end end)
-{
-    static const char *const names[] = {
-        [NET_END_CLOSED] = "closed", [NET_END_PEER] = "peer",         [NET_END_BROKEN] = "broken",
-        [NET_END_CUT] = "cut",       [NET_END_PROTOCOL] = "protocol", [NET_END_MEMORY] = "memory",
-    };
-    return (unsigned)end < sizeof(names) / sizeof(names[0]) ? names[end] : "unknown";
 }

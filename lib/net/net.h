@@ -53,7 +53,6 @@ struct net_handlers {
 
 struct net_options {
     size_t queue_max; /* bytes that may wait to be written; 0: NET_QUEUE_MAX */
-    size_t frame_max; /* longest body accepted; 0: WIRE_FRAME_MAX */
     /* Encrypts both directions with the keys that the peers have agreed upon when they met
      * (meet.h); both must say so.  What an outsider changes, repeats, moves or leaves out ends the
      * connection with NET_END_PROTOCOL, and a stream that ends without net_finish, also one that an
@@ -110,8 +109,5 @@ void net_resume(struct net_connection *connection);
 int64_t net_unheard_ms(const struct net_connection *connection);
 /* From now on it is asked whenever nothing has come for so many seconds. */
 void net_probe(struct net_connection *connection, unsigned seconds);
-
-/* "closed", "peer", ... */
-const char *net_end_name(enum net_end end);
 
 #endif

@@ -1,4 +1,4 @@
-/* attach.c - before main: how a process finds out that it belongs to a job. */
+/* attach.c - before main: determines whether the process belongs to a job. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,8 +9,8 @@
 #include "lib/rt/rt.h"
 #include "lib/rt/save.h"
 
-/* A process forked by the user's program is not a rank: all it may do is leave in peace.  Without a
- * slot on the board, its mistakes are nobody else's. */
+/* A process forked by the user's program is not a rank: it has no slot on the board, and its errors
+ * do not end the job. */
 static void become_inert(void)
 {
     if (bspz_rt.life == BSPZ_LIFE_SPMD || bspz_rt.life == BSPZ_LIFE_AFTER) {
@@ -37,7 +37,7 @@ static BSPZ_NORETURN void cannot_attach(int error, uint32_t version)
     exit(1);
 }
 
-/* Before main: take the board from the environment, so that programs which this program starts are
+/* Before main: takes the board from the environment, so that programs which this program starts are
  * not mistaken for ranks. */
 __attribute__((constructor)) void bspz_attach(void)
 {
@@ -67,7 +67,7 @@ __attribute__((constructor)) void bspz_attach(void)
     if (getenv(BSPZ_ENV_RESTORE))
         bspz_restore(getenv(BSPZ_ENV_RESTORE));
     if (bspz_rt.board->flags & BSPZ_BOARD_SNAPSHOTS)
-        bspz_given_note();
+        bspz_inherited_note();
     atomic_store(&bspz_rt.board->attached, 1);
     for (int i = 0; i < 2; i++)
         if (bspz_rt.board->relay_fd[i] > 0)

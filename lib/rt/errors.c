@@ -1,4 +1,4 @@
-/* errors.c - the one shape of every message, and the end of a job that misuses the library. */
+/* errors.c - the format of all messages, and the end of a job that misuses the library. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 #include "lib/rt/rt.h"
 
 #define MESSAGE_BYTES       4096
-#define SPEAKER_PATIENCE_MS 1000 /* for a claimed message to come out */
-#define SPEAKER_LOOK_MS     20   /* how often to see whether the job is being stopped */
-#define SPEAKER_HOST_MS     250  /* a host lets those before it speak so long */
-#define SPEAKER_HOSTS       3    /* so many of them */
+#define SPEAKER_PATIENCE_MS 1000 /* for a claimed message to be printed */
+#define SPEAKER_LOOK_MS     20   /* interval of checks whether the job is being stopped */
+#define SPEAKER_HOST_MS     250  /* delay for each host before this one */
+#define SPEAKER_HOSTS       3    /* at most so many of them */
 
 bool bspz_checks(void)
 {
@@ -42,8 +42,8 @@ static BSPZ_PRINTF(4, 0) void print_message(const char *place, const char *funct
     bspz_write_all(STDERR_FILENO, text, used);
 }
 
-/* Where processes of other hosts may be about to say the same: those of process 0's host speak at
- * once and bring the job's end, which reaches the others before it is their turn. */
+/* Processes of other hosts may be about to print the same message: those of process 0's host print
+ * at once and end the job, which normally reaches the others before their turn. */
 static bool let_other_hosts_speak(struct bspz_board *board)
 {
     uint64_t hosts = board->host < 1               ? 1
@@ -58,10 +58,10 @@ static bool let_other_hosts_speak(struct bspz_board *board)
     return atomic_load(&board->stop) == BSPZ_STOP_NONE;
 }
 
-/* When all processes make the same mistake, one message says it: true for the process that is to
- * print it.  A speaker that dies is reported by the agent; where that does not happen either, or
- * the speaker is stuck, the next one speaks. */
-static bool take_the_word(void)
+/* When all processes make the same mistake, one message suffices: true for the process that is to
+ * print it.  The agent reports a speaker that dies; without such a report, or if the speaker is
+ * stuck, the next one prints. */
+static bool claim_message(void)
 {
     struct bspz_board *board = bspz_rt.board;
     uint32_t mine = (uint32_t)bspz_rt.pid + 1;
@@ -89,7 +89,7 @@ void bspz_has_spoken(void)
         bspz_word_set(&bspz_rt.board->speaker, ((uint32_t)bspz_rt.pid + 1) | BSPZ_SPOKEN);
 }
 
-/* One message is out: flush what the program printed and end. */
+/* The message is printed: flushes the program's output and exits. */
 static BSPZ_NORETURN void end_failed(void)
 {
     bspz_rt.life = BSPZ_LIFE_LEAVING;
@@ -104,13 +104,13 @@ void bspz_fail(const char *function, int line, const char *file, const char *for
     char place[512];
     va_list arguments;
 
-    /* What a collective operation is made of is not what the program called. */
+    /* Names the collective operation, not the primitives it consists of. */
     if (bspz_rt.inside.call && line == bspz_rt.inside.line && file == bspz_rt.inside.file)
         function = bspz_call_name(bspz_rt.inside.call);
 
     snprintf(place, sizeof place, "%s:%d", file ? file : "unprofiled", line);
     fflush(stdout);
-    if (take_the_word()) {
+    if (claim_message()) {
         va_start(arguments, format);
         print_message(place, function, bspz_rt.pid, format, arguments);
         va_end(arguments);
@@ -133,7 +133,7 @@ void bspz_fail_for(const char *function, int pid, bspz_position position, const 
         function = bspz_call_name(bspz_collective_of(pid));
     bspz_place(pid, position, place, sizeof place);
     fflush(stdout);
-    if (take_the_word()) {
+    if (claim_message()) {
         va_start(arguments, format);
         print_message(place, function, pid, format, arguments);
         va_end(arguments);

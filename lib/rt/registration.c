@@ -1,7 +1,7 @@
 /* registration.c - bsp_push_reg and bsp_pop_reg. */
+#include "lib/rt/registration.h"
 #include "lib/rt/drma.h"
 #include "lib/rt/outbox.h"
-#include "lib/rt/registration.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,6 @@ void bspz_registration_begin(void)
     bspz_areas = bspz_areas_of(bspz_rt.pid);
 }
 
-
 static BSPZ_NORETURN void out_of_memory(size_t bytes, const char *function, int line,
                                         const char *file)
 {
@@ -79,7 +78,7 @@ static void insert_bucket(const void *base, uint32_t newest)
     buckets_used++;
 }
 
-/* Addresses whose last registration is gone stay as empty buckets until the table is remade. */
+/* Addresses without a registration remain as empty buckets until the table is rebuilt. */
 static void remake_buckets(const char *function, int line, const char *file)
 {
     struct bucket *old = buckets;
@@ -100,8 +99,7 @@ static void remake_buckets(const char *function, int line, const char *file)
     free(old);
 }
 
-static struct bucket *bucket_for(const void *base, const char *function, int line,
-                                 const char *file)
+static struct bucket *bucket_for(const void *base, const char *function, int line, const char *file)
 {
     struct bucket *bucket = find_bucket(base);
 
@@ -133,9 +131,9 @@ static uint32_t take_slot(const char *function, int line, const char *file)
     return slots_used++;
 }
 
-struct bspz_operation *bspz_sequence_add(enum bspz_operation_kind kind, uint32_t slot, int64_t value,
-                                         bspz_position position, const char *function, int line,
-                                         const char *file)
+struct bspz_operation *bspz_sequence_add(enum bspz_operation_kind kind, uint32_t slot,
+                                         int64_t value, bspz_position position,
+                                         const char *function, int line, const char *file)
 {
     struct bspz_sequence *sequence = &bspz_sequence;
     struct bspz_operation *operation;
@@ -229,7 +227,7 @@ void bsp_pop_reg_cpp(const void *ident, int line, const char *file)
                   bucket && bucket->newest != NO_SLOT ? " any more: it was popped before" : "");
     bspz_areas[slot].state =
         bspz_areas[slot].state == BSPZ_SLOT_LIVE ? BSPZ_SLOT_POPPED : BSPZ_SLOT_CANCELLED;
-    /* An earlier NULL may mean the newest one; then this call means an older one. */
+    /* An earlier pop of NULL may refer to the newest one; then this call refers to an older one. */
     open = bspz_sequence.null_pop && newest_to_pop(slots[slot].older) != NO_SLOT;
     operation = bspz_sequence_add(BSPZ_OP_POP, slot, 0, position, function, line, file);
     operation->value = (int64_t)(uintptr_t)ident; /* not in the digest: it may differ */
@@ -283,7 +281,7 @@ void bspz_check_own_area(const void *base, uint64_t bytes, const char *function,
            bspz_areas[slot].state != BSPZ_SLOT_PUSHED)
         slot = slots[slot].older;
     if (slot == NO_SLOT)
-        slot = bspz_lookup_slow(base, function, line, file); /* says what is wrong */
+        slot = bspz_lookup_slow(base, function, line, file); /* reports the error */
     if (!bspz_fits(bspz_rt.pid, &bspz_areas[slot], 0, bytes))
         bspz_fail_bounds(function, bspz_rt.pid, bspz_here(file, line), bspz_rt.pid,
                          &bspz_areas[slot], 0, bytes);

@@ -1,15 +1,14 @@
-/* save.c - a rank has its state saved, and comes back to where it was.
+/* save.c - saves the state of a rank, and resumes from it.
  *
- * Happy path: what lies in shared memory is copied -> a frozen copy, if the agent wants one -> the
+ * Happy path: the state in shared memory is copied -> a frozen copy, if the agent wants one -> the
  * image, by a copy of that copy or of the rank, or by the rank itself -> recorded -> resumed.  A
- * copy that is thawed returns from the second step, a process that was restored from the second or
- * third: they put everything back, say READY and run. What can fail: something that cannot be
- * captured, no memory or process (then the rank does without copies), the image file.  The agent is
- * told, and decides.
+ * thawed copy returns from the second step, a restored process from the second or third: they
+ * restore everything, set READY and run.  What can fail: something cannot be captured, no memory or
+ * process (then the rank does without copies), the image file.  The agent is informed and decides.
  */
-#include "lib/rt/reserve.h"
-#include "lib/base/io.h"
 #include "lib/rt/save.h"
+#include "lib/base/io.h"
+#include "lib/rt/reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +23,10 @@
 #include "ckpt/format/image.h"
 #include "lib/rt/save_restore.h"
 
-#define RULES_MAX       256u
-#define AGENT_CHECK_MS  500
+#define RULES_MAX        256u
+#define AGENT_CHECK_MS   500
 #define KEPT_MAX         512
-#define FIRST_DESCRIPTOR 512 /* of the image: out of the way of the program's */
+#define FIRST_DESCRIPTOR 512 /* of the image: above the program's */
 
 static struct bspz_capture_plan plan;
 static struct bspz_freeze_plan freeze_plan;
@@ -35,11 +34,11 @@ static int image; /* the descriptor of the image being written */
 static struct bspz_handover handover;
 static struct bspz_range excluded;
 static int job_descriptors[BSPZ_JOB_DESCRIPTORS];
-_Static_assert(BSPZ_GIVEN_MAX + BSPZ_RELAYS + 2 <= BSPZ_JOB_DESCRIPTORS, "all have a place");
+_Static_assert(BSPZ_INHERITED_MAX + BSPZ_RELAYS + 2 <= BSPZ_JOB_DESCRIPTORS, "all have a place");
 static const char *rules[RULES_MAX];
-static struct bspz_common *common; /* what all ranks of the host have mapped */
+static struct bspz_common *common; /* memory shared by all ranks of the host */
 static uint32_t common_count;
-static struct bspz_range *kept; /* parts of the agent's file that take its place */
+static struct bspz_range *kept; /* the parts of the agent's file that replace it */
 static uint32_t kept_count;
 
 static struct bspz_snap_order *order(void)
@@ -52,7 +51,7 @@ static struct bspz_snap_order *order(void)
 static void fill_options(struct bspz_capture_options *options, int descriptor)
 {
     uint32_t bytes = order()->rules_bytes;
-    uint32_t count = (uint32_t)bspz_given_list(job_descriptors, false);
+    uint32_t count = (uint32_t)bspz_inherited_list(job_descriptors, false);
 
     job_descriptors[count++] = bspz_rt.board_fd;
     count += (uint32_t)bspz_stdio_relays(&job_descriptors[count]);
@@ -67,7 +66,7 @@ static void fill_options(struct bspz_capture_options *options, int descriptor)
                                              .rules = rules,
                                              .common = common,
                                              .common_count = common_count,
-                                             .given = (const void *)bspz_rt.board->given,
+                                             .initial = (const void *)bspz_rt.board->initial,
                                              .bound = bspz_rt.bound,
                                              .keeps_common = bspz_rt.pid == 0,
                                              .kept = kept,
@@ -83,19 +82,19 @@ static void fill_options(struct bspz_capture_options *options, int descriptor)
 static struct bspz_image_table *table_of(int pid, int which)
 {
     const struct bspz_layout *layout = &bspz_rt.board->layout;
-    uint64_t offset =
-        layout->blocks + (2 * (uint64_t)pid + (uint64_t)which) * layout->blocks_bytes;
+    uint64_t offset = layout->blocks + (2 * (uint64_t)pid + (uint64_t)which) * layout->blocks_bytes;
 
     return (struct bspz_image_table *)((char *)bspz_rt.board + offset);
 }
 
 static bool is_base(const struct bspz_image_table *table)
 {
-    return order()->base_term > 0 && table->image.superstep == order()->base_superstep &&
-           table->image.term == order()->base_term && bspz_image_may_extend(table);
+    return order()->base.term > 0 &&
+           bspz_snapshot_same(bspz_image_snapshot(&table->image), order()->base) &&
+           bspz_image_may_extend(table);
 }
 
-/* The tables are open while a snapshot is taken, and in its writer. */
+/* The tables are accessible while a snapshot is taken, and in its writer. */
 static bool open_tables(bool open)
 {
     return bspz_reserve_table(table_of(0, 0), open) == 0 &&
@@ -103,7 +102,7 @@ static bool open_tables(bool open)
            bspz_reserve_table(table_of(bspz_rt.pid, 1), open) == 0;
 }
 
-/* Increments add to the newest committed image of this rank; the first to the common beginning. */
+/* An increment's base is the newest committed image of this rank; that of the first, snapshot 0. */
 static void choose_tables(struct bspz_image_config *config)
 {
     const struct bspz_image_table *base = NULL;
@@ -111,7 +110,7 @@ static void choose_tables(struct bspz_image_config *config)
 
     if (!open_tables(true))
         return;
-    if (is_base(table_of(0, 0)) && order()->base_superstep == 0)
+    if (is_base(table_of(0, 0)) && order()->base.superstep == 0)
         base = table_of(0, 0);
     for (int which = 0; which < 2; which++)
         if (is_base(table_of(bspz_rt.pid, which)))
@@ -125,7 +124,7 @@ static void choose_tables(struct bspz_image_config *config)
 
 /* ---- The image ----------------------------------------------------------------------------- */
 
-/* Runs in the writer, which may be this process while it is being read: touches nothing of it. */
+/* Runs in the writer, which may be this process itself: must not modify its state. */
 static int write_bytes(void *context, const void *bytes, size_t size)
 {
     return bspz_write_all(*(const int *)context, bytes, size);
@@ -148,25 +147,22 @@ static void finished(void *context, int error, const struct bspz_image_written *
     struct bspz_snap *snap = bspz_own_snap();
     const struct bspz_image_table *base = plan.image.base;
 
-    /* It was given up, and the record is another one's now. */
-    if (plan.image.header.superstep != order()->superstep ||
-        plan.image.header.term != order()->term)
+    /* This writer was abandoned, and another one has the record now. */
+    if (plan.image.header.superstep != order()->name.superstep ||
+        plan.image.header.term != order()->name.term)
         return;
     if (!error && fsync(*(const int *)context) != 0) {
         error = -errno;
         why = "the image cannot be made durable";
     }
     if (!error) {
-        snap->generation = base ? base->generation + 1 : 0;
-        snap->base_superstep = base ? base->image.superstep : 0;
-        snap->base_term = base ? base->image.term : 0;
-        snap->base_pid = base ? base->image.pid : 0;
-        memset(snap->base_digest, 0, sizeof snap->base_digest);
-        if (base)
-            memcpy(snap->base_digest, base->image.digest, sizeof snap->base_digest);
-        memcpy(snap->digest, written->name.digest, sizeof snap->digest);
-        snap->size = written->length;
-        snap->changed = written->raw_bytes;
+        snap->facts =
+            (struct bspz_image_facts){.size = written->length, .changed = written->raw_bytes};
+        memcpy(snap->facts.digest, written->name.digest, sizeof snap->facts.digest);
+        if (base) {
+            snap->facts.generation = base->generation + 1;
+            snap->facts.base = base->image;
+        }
     }
     report(plan.image.header.superstep, -error, why);
 }
@@ -182,7 +178,7 @@ static int open_image(char *why, size_t size)
         snprintf(why, size, "%.300s: %s", path, strerror(errno));
         return -errno;
     }
-    fchmod(fd, 0600); /* whatever the program's umask */
+    fchmod(fd, 0600); /* the program's umask must not matter */
     moved = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
     if (moved < 0)
         return fd;
@@ -202,8 +198,8 @@ static void fill_plan(void)
     plan.image.context = &image;
     plan.image.compress = order()->compress != 0;
     memcpy(header->job, order()->job, sizeof header->job);
-    header->superstep = order()->superstep;
-    header->term = order()->term;
+    header->superstep = order()->name.superstep;
+    header->term = order()->name.term;
     header->pid = (uint32_t)bspz_rt.pid;
     header->nprocs = (uint32_t)bspz_rt.nprocs;
     header->created = order()->created;
@@ -216,8 +212,8 @@ static void fill_plan(void)
     plan.handover_room = sizeof handover;
 }
 
-/* A process that has given up its privileges can often not open the image either: then that is what
- * the user must know. */
+/* A process that has dropped privileges can often not open the image either: that is the better
+ * message. */
 static bool name_refusal(char why[BSPZ_SNAP_WHY])
 {
     struct bspz_capture_options options;
@@ -230,7 +226,7 @@ static bool name_refusal(char why[BSPZ_SNAP_WHY])
     return true;
 }
 
-/* False, and the failure is reported, when there is no place for the image. */
+/* False: there is no place for the image; the failure is reported. */
 static bool begin_image(void)
 {
     char why[BSPZ_SNAP_WHY];
@@ -241,14 +237,14 @@ static bool begin_image(void)
     if (image < 0) {
         refused = name_refusal(why);
         bspz_own_snap()->refused = refused;
-        report(order()->superstep, refused ? EBUSY : -image, why);
+        report(order()->name.superstep, refused ? EBUSY : -image, why);
         return false;
     }
     fill_plan();
     return true;
 }
 
-/* By one of several that might: who comes second must find nothing. */
+/* Only the first of several possible writers writes. */
 static int write_image(void)
 {
     if (lseek(image, 0, SEEK_CUR) == 0)
@@ -257,8 +253,7 @@ static int write_image(void)
     return -EIO;
 }
 
-/* 0 when the image is written, will be, or is reported to have failed; 1 in a process restored from
- * it. */
+/* 0: the image is written, will be, or its failure is reported; 1 in a process restored from it. */
 static int save_image(void)
 {
     struct bspz_snap *snap = bspz_own_snap();
@@ -273,9 +268,9 @@ static int save_image(void)
     if (result == 1)
         return 1;
     close(image);
-    if (result < 0 && atomic_load(&snap->written) != order()->superstep + 1) {
+    if (result < 0 && atomic_load(&snap->written) != order()->name.superstep + 1) {
         snap->refused = result == -EBUSY;
-        report(order()->superstep, -result, plan.why);
+        report(order()->name.superstep, -result, plan.why);
     }
     return 0;
 }
@@ -293,19 +288,19 @@ BSPZ_NORETURN void bspz_restore_failed(int error, const char *why)
     _exit(1);
 }
 
-/* The board is not mapped yet: nobody can be told but the agent, by this end. */
+/* The board is not mapped yet: the agent can learn of a failure only by the exit. */
 static void attach(void)
 {
     if (plan.handover_size != sizeof handover || plan.job_count <= BSPZ_HANDOVER_BOARD ||
         bspz_state_attach(plan.job_descriptors[BSPZ_HANDOVER_BOARD]) != 0)
         _exit(1);
     bspz_rt.pid = handover.pid;
-    bspz_given_note();
+    bspz_inherited_note();
     bspz_stdio_forget_terminal();
 }
 
-/* Limits and the like come last: they were set when all of this was there already. */
-static void come_back(bool restored)
+/* Attributes such as limits come last, as they might hinder the rest. */
+static void resume_rank(bool restored)
 {
     const struct bspz_attributes *was = restored ? &plan.attributes : &freeze_plan.attributes;
     char why[BSPZ_WHY_SIZE];
@@ -331,13 +326,13 @@ void bspz_save_complete(void)
 }
 
 enum saved {
-    SAVED,    /* this process goes on */
+    SAVED,    /* this is the saved process */
     COPIED,   /* ... and has a frozen copy, but no image yet */
     THAWED,   /* this is the copy */
-    RESTORED, /* this is what was made of the image */
+    RESTORED, /* this is the process restored from the image */
 };
 
-/* With an image: the copy sees to it, and this process is stopped for one copy only. */
+/* With an image: the copy has it written, so that this process is delayed by one fork only. */
 static enum saved make_frozen_copy(bool with_image)
 {
     struct bspz_snap *snap = bspz_own_snap();
@@ -351,7 +346,7 @@ static enum saved make_frozen_copy(bool with_image)
     result = bspz_copy_freeze(&freeze_plan);
     if (result == 2)
         return RESTORED;
-    if (result < 0 && getpid() != original) /* thawed, and something could not be put back */
+    if (result < 0 && getpid() != original) /* thawed, but something could not be restored */
         bspz_restore_failed(-result, freeze_plan.why);
     if (result < 0 && result != -EBUSY)
         snap->fell_back = 1;
@@ -365,7 +360,7 @@ static enum saved save(void)
     bool copy = atomic_load(&bspz_own_snap()->copy_slot) >= 0;
     enum saved saved = COPIED;
 
-    /* What is written by this process does not belong into the copy. */
+    /* What this process writes itself must not be in the copy. */
     if (copy && !order()->forked)
         saved = make_frozen_copy(false);
     if (saved == THAWED || !begin_image())
@@ -375,9 +370,8 @@ static enum saved save(void)
     return saved != COPIED ? saved : save_image() == 1 ? RESTORED : SAVED;
 }
 
-/* Processes put into each other's memory only through their owners, but what they share each changes,
- * also when it has put there what came for it.  Process 0 saves it when all have.  False: the job is
- * ended. */
+/* Shared memory of the program changes until every process has applied its communication.  So
+ * process 0 saves it when all have.  False: the job is ended. */
 static bool settle(void)
 {
     uint32_t now = (uint32_t)(bspz_rt.superstep + 1);
@@ -411,13 +405,13 @@ void bspz_save_superstep(void)
     if (!settle())
         bspz_leave();
     if (error)
-        report(order()->superstep, error, "no memory to keep unread messages");
+        report(order()->name.superstep, error, "no memory to keep unread messages");
     else
         saved = save();
     if (saved == RESTORED)
         attach();
     if (saved == RESTORED || saved == THAWED) {
-        come_back(saved == RESTORED);
+        resume_rank(saved == RESTORED);
         return;
     }
     open_tables(false);
@@ -431,8 +425,8 @@ void bspz_save_superstep(void)
         bspz_leave();
 }
 
-/* What is open now, all ranks will have open together.  Without the agent's help it still comes
- * back, but to each rank by itself. */
+/* All ranks will share the files that are open now.  If the agent does not get them, a restore
+ * reopens them for each rank separately. */
 static void hand_on_files(void)
 {
     struct bspz_capture_options options = {0};
@@ -454,7 +448,7 @@ static void *table_for(size_t bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* Only on one host, where all can have it. */
+/* Only on a single host, where all ranks can map it. */
 static void take_common(const struct bspz_capture_options *options, char why[BSPZ_WHY_SIZE])
 {
     int count;
@@ -468,7 +462,8 @@ static void take_common(const struct bspz_capture_options *options, char why[BSP
     kept_count = count > 0 ? (uint32_t)count : 0;
 }
 
-/* What is mapped shared now, all ranks will have together.  0, or a negative errno and `why`. */
+/* Notes the memory mapped shared now, which all ranks will share. 0, or a negative errno and
+ * `why`. */
 static int note_common(char why[BSPZ_WHY_SIZE])
 {
     struct bspz_capture_options options = {0};
@@ -481,7 +476,7 @@ static int note_common(char why[BSPZ_WHY_SIZE])
     if (count <= 0)
         return count;
     take_common(&options, why);
-    if (kept_count > 0) /* else it is refused by name */
+    if (kept_count > 0) /* else a snapshot is refused because of it */
         return 0;
     common = table_for((size_t)count * sizeof *common);
     if (!common) {
@@ -507,12 +502,12 @@ bool bspz_save_start(void)
     bspz_release_pool();
     bspz_state_note_layout();
     hand_on_files();
-    if (order()->term == 0) /* the agent has nowhere to put it, and has said so */
+    if (order()->name.term == 0) /* the agent has no place for it, and has reported that */
         return false;
     error = note_common(why);
     close_common();
     if (error)
-        report(order()->superstep, -error, why);
+        report(order()->name.superstep, -error, why);
     if (error || !begin_image() || save_image() != 1) {
         open_tables(false);
         return false;

@@ -1,7 +1,7 @@
 /* save.h - snapshots and their restore, as a rank sees them.
  *
- * What lies in shared memory is not part of an image or a frozen copy: it is copied into the
- * process's own memory before, and put back into a board that is empty after.
+ * The state in shared memory is not part of an image or a frozen copy: it is copied to private
+ * memory before, and restored to an empty board after.
  */
 #ifndef BSPZ_RT_SAVE_H
 #define BSPZ_RT_SAVE_H
@@ -10,44 +10,46 @@
 
 #pragma GCC visibility push(hidden)
 
-/* In bsp_sync, at a barrier that was answered with SNAPSHOT, when the superstep's communication is
- * done and the outbox turned, but nothing shown to the others (`applied`): has the state of this
- * process saved as the agent ordered, and returns when all ranks have got so far.  Also returns in a
- * process that was put back to this point. */
+/* In bsp_sync, at a barrier that was answered with SNAPSHOT, after the superstep's communication
+ * and the switch of the outbox, before `applied` is published: saves the state of this process as
+ * the agent ordered, and returns when all ranks have come this far.  Also returns in a restored
+ * process. */
 void bspz_save_superstep(void);
 
-/* In bsp_begin of process 0, before there are others: has snapshot 0 written.  False; or true in a
- * process that is made of it, which is rank bspz_rt.pid of the job. */
+/* In bsp_begin of process 0, before there are others: writes snapshot 0.  Returns false, or true in
+ * a process restored from it, which is rank bspz_rt.pid of the job. */
 bool bspz_save_start(void);
 
-/* After bspz_save_start in a process that is made of it, when it is a rank: gives it the attributes
- * that process 0 had set and that would have been in the way. */
+/* In a process restored by bspz_save_start, when it is a rank: sets the remaining attributes of
+ * process 0, which would have hindered the restore. */
 void bspz_save_complete(void);
 
 /* Before main: becomes the process that the value of BSPZ_ENV_RESTORE describes.  The board's first
  * page is mapped. */
 BSPZ_NORETURN void bspz_restore(const char *value);
 
-/* Notes with which descriptors this process was started; before anything of the program. */
-void bspz_given_note(void);
-/* Those of them that are still what they were; without 0 to 2 if inherited_only.  How many. */
-#define BSPZ_GIVEN_MAX 32
-int bspz_given_list(int fds[BSPZ_GIVEN_MAX], bool inherited_only);
+/* Records the descriptors with which this process was started; to be called before the program
+ * runs. */
+void bspz_inherited_note(void);
+/* Lists those of them that have not changed; without 0 to 2 if inherited_only.  Returns their
+ * number. */
+#define BSPZ_INHERITED_MAX 32
+int bspz_inherited_list(int fds[BSPZ_INHERITED_MAX], bool inherited_only);
 
 /* ---- save_state.c: what lies in shared memory ---- */
 
-/* Copies it into memory of this process; 0 or an errno value. */
+/* Copies the state in shared memory to private memory; 0 or an errno value. */
 int bspz_state_keep(void);
-/* How long it takes to change a page of memory, which is long when a copy of this process shares
- * it.  Changes what was kept: only where it is not needed any more. */
+/* Measures the time to change a page, which is long when a copy of this process shares it.
+ * Overwrites what was kept: only when that is no longer needed. */
 uint64_t bspz_state_probe_ns(void);
-/* The copy is not needed here any more. */
+/* Frees the copy of the state. */
 void bspz_state_drop(void);
-/* Puts it back, in a process that goes on from there; the board is empty.  0 or an errno value. */
+/* Restores the state to an empty board, in a restored process; 0 or an errno value. */
 int bspz_state_put_back(void);
-/* In a restored process: the board of its job at the address where it was; 0 or an errno value. */
+/* In a restored process: maps the board at its former address; 0 or an errno value. */
 int bspz_state_attach(int board_fd);
-/* Notes how the board is laid out; needed once, before snapshot 0. */
+/* Records the layout of the board; needed once, before snapshot 0. */
 void bspz_state_note_layout(void);
 
 /* ---- save_copies.c: what copies of a rank do in their first moments ---- */

@@ -1,11 +1,11 @@
-/* save_none.c - on processors for which ckpt/capture is not written yet: no snapshots. */
+/* save_none.c - no snapshots on processors without support in ckpt/capture. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "lib/rt/save.h"
 
-/* Refused, so that the user is told at the first one. */
+/* Refuses the first snapshot, with a message to the user. */
 static void refuse(void)
 {
     struct bspz_board *board = bspz_rt.board;
@@ -14,7 +14,7 @@ static void refuse(void)
     snap->error = ENOSYS;
     snap->refused = 1;
     snprintf(snap->why, sizeof snap->why, "snapshots are not possible on this kind of processor");
-    atomic_store(&snap->written, board->snap_order.superstep + 1);
+    atomic_store(&snap->written, board->snap_order.name.superstep + 1);
     bspz_board_ring(board);
 }
 
@@ -44,6 +44,6 @@ void bspz_restore(const char *value)
     _exit(1);
 }
 
-void bspz_given_note(void)
+void bspz_inherited_note(void)
 {
 }

@@ -1,9 +1,9 @@
-/* save_restore.c - a fresh process of the program becomes a rank again; see lib/shm/snap.h.
+/* save_restore.c - restores a rank in a fresh process of the program; see lib/shm/snap.h.
  *
- * Runs from a constructor, before anything of the program.  What can fail: the image is damaged, of
- * another program or does not fit this machine; a file that was open is gone; the agent stops it.
- * All of that is found before `staged`, told to the agent, and nothing outside of this process has
- * been touched.
+ * Runs in a constructor, before the program.  What can fail: the image is damaged, of another
+ * program or not for this machine; a file that was open is missing; the agent stops it.  All
+ * failures occur before `staged` and are reported to the agent, and nothing outside this process
+ * has been touched.
  */
 #include "lib/rt/save_restore.h"
 
@@ -64,7 +64,7 @@ static bool read_order(const char *value, struct order *order)
     return order->count > 0 && order->pid >= 0 && order->pid < bspz_rt.nprocs;
 }
 
-/* The first page is what the agent's view begins with; this process needs its own record, too. */
+/* Only the first page is mapped; this process needs its own record, too. */
 static void map_record(void)
 {
     int nprocs = atomic_load(&bspz_rt.board->nprocs);
@@ -94,7 +94,7 @@ static int staged(void *context)
 
 void bspz_restore(const char *value)
 {
-    int descriptors[BSPZ_HANDOVER_BOARD + 1 + BSPZ_GIVEN_MAX] = {0, 1, 2, bspz_rt.board_fd};
+    int descriptors[BSPZ_HANDOVER_BOARD + 1 + BSPZ_INHERITED_MAX] = {0, 1, 2, bspz_rt.board_fd};
     static const unsigned char no_job[sizeof bspz_rt.board->snap_order.job];
     static struct bspz_restore_plan plan;
     static struct order order;
@@ -102,8 +102,8 @@ void bspz_restore(const char *value)
     int error;
 
     map_record();
-    bspz_given_note();
-    bspz_rt.pid = 0; /* whose record says so when not even that can be read */
+    bspz_inherited_note();
+    bspz_rt.pid = 0; /* its record is used if the number cannot be read */
     if (!read_order(value, &order))
         bspz_restore_failed(EINVAL, "the order to restore a process is not understood");
     bspz_rt.pid = handover.pid = order.pid;
@@ -118,7 +118,7 @@ void bspz_restore(const char *value)
         .keep_lengths = getenv(BSPZ_ENV_ELSEWHERE) != NULL,
         .job_descriptors = descriptors,
         .job_count = BSPZ_HANDOVER_BOARD + 1 +
-                     (uint32_t)bspz_given_list(&descriptors[BSPZ_HANDOVER_BOARD + 1], true),
+                     (uint32_t)bspz_inherited_list(&descriptors[BSPZ_HANDOVER_BOARD + 1], true),
         .common = bspz_rt.board->common_fd,
         .handover = &handover,
         .handover_size = sizeof handover,

@@ -1,4 +1,5 @@
-/* stdio.c - stdin belongs to pid 0, and what several processes print stays whole and in order. */
+/* stdio.c - stdin belongs to pid 0, and the output of several processes keeps its lines and
+ * order. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@ extern void _gfortran_flush_i4(const int *unit) __attribute__((weak));
 #define HAND_OVER_PAUSE_NS 20000
 #define HAND_OVER_PAUSES   10000
 
-#define GLIBC_WRITING      0x0800 /* of FILE._flags: the buffer holds what is to be written */
+#define GLIBC_WRITING      0x0800 /* of FILE._flags: the buffer holds output */
 
 static bool made_line_buffered;
 static int own_terminal[2] = {-1, -1}; /* process 0's stdout and stderr in its SPMD part */
@@ -41,7 +42,7 @@ void bspz_stdio_flush_output(void)
         fflush(stderr);
 }
 
-/* Bytes on their way to whoever reads the descriptor; 0 where that is not known. */
+/* Bytes that the reader of the descriptor has not taken yet; 0: unknown. */
 static int on_its_way(int fd)
 {
     int bytes;
@@ -68,15 +69,16 @@ static bool same_file(int one, int other)
            a.st_ino == b.st_ino;
 }
 
-/* Still the terminal that the agent gave us, or has the program put something else in its place? */
-static bool is_given_terminal(int fd, uint64_t device)
+/* Whether the descriptor is still the agent's terminal and not one that the program has put
+ * there. */
+static bool is_agents_terminal(int fd, uint64_t device)
 {
     struct stat status;
 
     return fstat(fd, &status) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == device;
 }
 
-/* The agent's terminals are process 0's alone; what all ranks write to tells them apart and keeps
+/* The agent's terminals are only for process 0; the stream of all ranks identifies them and keeps
  * their order. */
 static void write_to_relay(void)
 {
@@ -87,7 +89,7 @@ static void write_to_relay(void)
         struct stat status;
 
         if (relay <= 0 || fstat(relay, &status) != 0 || !S_ISSOCK(status.st_mode) ||
-            !is_given_terminal(fd, board->relay_terminal[i]))
+            !is_agents_terminal(fd, board->relay_terminal[i]))
             continue;
         if (bspz_rt.pid == 0 && (own_terminal[i] = fcntl(fd, F_DUPFD_CLOEXEC, relay)) < 0)
             continue;
@@ -107,8 +109,8 @@ static void write_to_terminal(void)
     }
 }
 
-/* A fully buffered stdout would be cut in the middle of lines, between those of other ranks.  On a
- * terminal it would have been line-buffered anyway, had it been used. */
+/* A fully buffered stdout would be interleaved with that of other ranks in the middle of lines.  On
+ * a terminal it is line-buffered anyway. */
 void bspz_stdio_begin(void)
 {
     bool terminal = isatty(STDOUT_FILENO);
@@ -130,8 +132,8 @@ void bspz_stdio_end(void)
     fflush(stdout);
     setvbuf(stdout, NULL, _IOFBF, 0);
 #ifdef __GLIBC__
-    /* glibc takes the buffer for full until it is written next, which would cut the first line in
-     * two while other ranks still print from their exit handlers. */
+    /* glibc considers the buffer full until its next flush, which would split the first line while
+     * other ranks still print in their exit handlers. */
     if (stdout->_flags & GLIBC_WRITING && stdout->_IO_write_ptr == stdout->_IO_write_base)
         stdout->_IO_write_end = stdout->_IO_buf_end;
 #endif
@@ -196,18 +198,18 @@ static void reopen_privately(int fd)
 
 void bspz_stdio_clone(void)
 {
-    DIR *folder;
+    DIR *directory;
     struct dirent *entry;
 
     empty_stdin();
-    folder = opendir("/proc/self/fd");
-    if (!folder)
+    directory = opendir("/proc/self/fd");
+    if (!directory)
         return;
-    while ((entry = readdir(folder))) {
+    while ((entry = readdir(directory))) {
         int fd = atoi(entry->d_name);
 
-        if (fd > STDIN_FILENO && fd != dirfd(folder) && fd != bspz_rt.board_fd)
+        if (fd > STDIN_FILENO && fd != dirfd(directory) && fd != bspz_rt.board_fd)
             reopen_privately(fd);
     }
-    closedir(folder);
+    closedir(directory);
 }

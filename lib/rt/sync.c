@@ -1,8 +1,8 @@
 /* sync.c - the end of a superstep.
  *
- * Happy path: publish the outbox, arrive, wait for all; where somebody issued gets, serve them and
- * wait again; write gets, then puts, swap the queue, apply registrations and tag sizes, and say so
- * (`applied`).  No barrier at the end: see outbox.h.
+ * Happy path: publish the outbox, arrive, wait for all; if any rank issued gets, serve them and
+ * wait again; write gets, then puts, swap the queue, apply registrations and tag sizes, and publish
+ * `applied`.  No barrier at the end: see outbox.h.
  * What can fail: a rank in bsp_end while others sync, registrations that do not match, an access
  * beyond an area (found by its owner), the coordinator's decision to end the job here.
  */
@@ -19,9 +19,9 @@
 #include "lib/rt/save.h"
 #include "lib/rt/warn.h"
 
-/* What the lines of all ranks say about this barrier. */
+/* A summary of the lines of all ranks at this barrier. */
 struct summary {
-    uint32_t flags;   /* of all ranks together */
+    uint32_t flags;   /* of all ranks */
     bool mixed_end;   /* some end, some synchronise */
     bool mixed_calls; /* not all are in the same collective operation, or in none */
     bool digests_differ;
@@ -55,8 +55,8 @@ static void publish(uint32_t flags, int number, bspz_position position)
     own->position = position;
     own->digest = bspz_sequence.digest;
     own->sync_number = (uint32_t)number;
-    /* Read once, here, by the first rank: a word that the agent may set at any time would be seen
-     * differently by different ranks. */
+    /* Read once, by the first rank: the agent may set the word at any time, so different ranks
+     * could see different values. */
     if (bspz_rt.pid == 0)
         own->decision =
             atomic_load_explicit(&bspz_rt.board->consult_from, memory_order_relaxed) <=
@@ -98,7 +98,7 @@ static const char *call_at(int pid)
     return bspz_call_name(bspz_collective_of(pid) ? bspz_collective_of(pid) : BSPZ_CALL_SYNC);
 }
 
-/* A line for each rank, and how many more there are when the text is full. */
+/* Appends a line for each rank, and the number of omitted ones when the text is full. */
 static void append_positions(char *text, size_t room, bool numbers)
 {
     size_t used = strlen(text);
@@ -123,7 +123,7 @@ static void append_positions(char *text, size_t room, bool numbers)
     }
 }
 
-/* At least one process is in a collective operation: the first of them stands for them. */
+/* At least one process is in a collective operation: the first of them is named. */
 static BSPZ_COLD BSPZ_NORETURN void fail_collective(void)
 {
     char text[3584] = "not all processes are in this collective operation:";
@@ -163,7 +163,7 @@ static bool same_place(int pid)
     return strcmp(first, other) == 0;
 }
 
-/* Name indices are private to a rank, so numbers that differ may still mean the same place. */
+/* Name indices are private to a rank, so different numbers may refer to the same place. */
 static void check_positions(int line, const char *file)
 {
     for (int pid = 1; pid < bspz_rt.nprocs; pid++)
@@ -188,9 +188,9 @@ static void check_summary(const struct summary *all, int line, const char *file)
 
 /* ---- The barrier --------------------------------------------------------------------------- */
 
-static bool snapshot_is_due; /* when this superstep is complete */
+static bool snapshot_is_due; /* at the end of this superstep */
 
-/* The coordinator decides this barrier: ask, once all have arrived, and obey. */
+/* The coordinator decides this barrier: consults it once all have arrived. */
 static BSPZ_COLD void consult(void)
 {
     uint32_t answer;
@@ -208,7 +208,7 @@ static BSPZ_COLD void consult(void)
         bspz_leave_when_stopped();
 }
 
-/* Publishes, waits for all, checks; returns what all ranks issued together. */
+/* Publishes, waits for all, checks; returns the summary of all ranks. */
 static struct summary meet(uint32_t end_flags, int number, int line, const char *file)
 {
     bspz_position position = bspz_here(file, line);
@@ -240,7 +240,7 @@ static void communicate(const struct summary *all, int line, const char *file)
 {
     if (all->flags & BSPZ_HAS_SEQUENCE && (all->digests_differ || all->flags & BSPZ_HAS_NULL_POP)) {
         bspz_sequence_match(bspz_rt.superstep, line, file);
-        /* Nobody may push into the tables that others are still reading. */
+        /* No rank may push to its table while others still read it. */
         pass(BSPZ_STAGE_MATCHED);
     }
     if (all->flags & BSPZ_HAS_GET) {
@@ -256,9 +256,10 @@ static void communicate(const struct summary *all, int line, const char *file)
     bspz_tag_shift();
 }
 
-#define MEMORY_EVERY_NS 100000000u /* a call of the kernel, which not every superstep can afford   \
-                                    */
-static uint64_t memory_ns;         /* when the peak of the memory was counted last */
+#define MEMORY_EVERY_NS                                                                            \
+    100000000u             /* a system call, too expensive for every superstep                     \
+                            */
+static uint64_t memory_ns; /* when the peak memory was last recorded */
 
 static void count_superstep(const struct summary *all)
 {
@@ -278,13 +279,13 @@ static void count_superstep(const struct summary *all)
     bspz_rt.received_bytes = 0;
 }
 
-/* Its name shows profiles where libbsp begins: bsp_sync_cpp leaves no frame. */
+/* Its name marks the beginning of libbsp in profiles: bsp_sync_cpp leaves no frame. */
 static void bspz_synchronise(int number, int line, const char *file)
 {
     struct bspz_counters *counters = &bspz_rt.self->counters;
     uint64_t entered = 0, met = 0;
     struct summary all;
-    int errno_before = errno; /* waiting changes it, and so does coming back from a snapshot */
+    int errno_before = errno; /* changed by waiting, and by a restore */
 
     if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
         bspz_fail_outside("bsp_sync", line, file);
@@ -313,7 +314,7 @@ static void bspz_synchronise(int number, int line, const char *file)
         /* The pause is not communication, nor is the time between the snapshot and a restore. */
         met = bspz_now_ns();
     }
-    /* The last thing: from here on peers may copy directly into this rank. */
+    /* Last of all: from here on peers may copy directly to this rank. */
     atomic_store_explicit(&bspz_rt.self->applied, bspz_rt.superstep, memory_order_release);
     if (bspz_rt.timing) {
         bspz_rt.left_sync_ns = bspz_now_ns();
@@ -332,7 +333,7 @@ void bspz_count_memory(void)
     struct rusage usage;
 
     memory_ns = bspz_now_ns();
-    /* That of the process before a restore may have been higher. */
+    /* The value from before a restore may be higher. */
     if (getrusage(RUSAGE_SELF, &usage) == 0 &&
         (uint64_t)usage.ru_maxrss * 1024 > counters->peak_memory_bytes)
         counters->peak_memory_bytes = (uint64_t)usage.ru_maxrss * 1024;

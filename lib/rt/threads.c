@@ -1,25 +1,25 @@
-/* threads.c - a clone has one thread, and only a process with one can be saved: what to do about
- * others.
+/* threads.c - handles other threads: a clone has one thread, and only a process with one can be
+ * saved.
  *
- * A pool of OpenMP is given back, and made anew when it is next needed: in a clone or a restored
+ * A pool of OpenMP is released, and made anew when it is next needed: in a clone or a restored
  * process its threads would be missing, and the first parallel region would wait for them for ever.
- * Of other threads the program is told in bsp_begin; they stay in process 0.
+ * bsp_begin warns of other threads; they stay in process 0.
  */
 #include <dirent.h>
 #include <time.h>
 
 #include "lib/rt/rt.h"
 
-#define LINGER_STEPS 50 /* of a millisecond: an ended thread is seen in /proc for a moment */
+#define LINGER_STEPS 50 /* of a millisecond: an ended thread lingers in /proc for a moment */
 
-/* OpenMP 5.0; there when the program is linked with it. */
+/* OpenMP 5.0; defined if the program is linked with it. */
 extern int omp_pause_resource_all(int kind) __attribute__((weak));
 extern int omp_in_parallel(void) __attribute__((weak));
 #define OMP_PAUSE_SOFT 1
 #define OMP_PAUSE_HARD 2
 
-/* LLVM's and Intel's library, which keeps its threads in a soft pause; in a hard one it forgets
- * what the program has set. */
+/* LLVM's and Intel's library keeps its threads in a soft pause, and loses the program's settings in
+ * a hard one. */
 extern void __kmpc_fork_call(void *where, int count, void *function, ...) __attribute__((weak));
 extern int omp_get_max_threads(void) __attribute__((weak));
 extern void omp_set_num_threads(int count) __attribute__((weak));
@@ -32,15 +32,15 @@ extern void omp_set_schedule(int kind, int chunk) __attribute__((weak));
 
 static int count_threads(void)
 {
-    DIR *folder = opendir("/proc/self/task");
+    DIR *directory = opendir("/proc/self/task");
     struct dirent *entry;
     int count = 0;
 
-    if (!folder)
+    if (!directory)
         return 1;
-    while ((entry = readdir(folder)))
+    while ((entry = readdir(directory)))
         count += entry->d_name[0] != '.';
-    closedir(folder);
+    closedir(directory);
     return count;
 }
 
@@ -49,8 +49,8 @@ static struct settings {
     int threads, dynamic, levels, kind, chunk;
 } settings;
 
-/* The library is one that forgets, and has all that is needed to remind it. */
-static bool is_forgetful(void)
+/* Whether the library loses settings and has the functions to restore them. */
+static bool pause_loses_settings(void)
 {
     return __kmpc_fork_call && omp_pause_resource_all && omp_get_max_threads &&
            omp_set_num_threads && omp_get_dynamic && omp_set_dynamic && omp_get_max_active_levels &&
@@ -81,7 +81,7 @@ void bspz_release_pool(void)
 {
     if (!omp_pause_resource_all || (omp_in_parallel && omp_in_parallel()) || count_threads() == 1)
         return;
-    if (!is_forgetful()) {
+    if (!pause_loses_settings()) {
         omp_pause_resource_all(OMP_PAUSE_SOFT);
         return;
     }
@@ -98,8 +98,8 @@ void bspz_release_threads(int line, const char *file)
 
     if (count > 1)
         bspz_release_pool();
-    if (is_forgetful())
-        note_settings(); /* for the clones: a fork is as bad as a pause */
+    if (pause_loses_settings())
+        note_settings(); /* for the clones: a fork loses them like a pause */
     for (int i = 0; i < LINGER_STEPS && count > 1; i++) {
         nanosleep(&step, NULL);
         count = count_threads();

@@ -1,7 +1,7 @@
-/* warn.c - doubtful calls are remembered, and told at the next barrier; see warn.h.
+/* warn.c - records doubtful calls, and prints warnings at the next barrier; see warn.h.
  *
- * Each rank publishes one warning per barrier: its kind and position.  All ranks keep the same
- * list of what was told, so they agree without a word more on who speaks.
+ * Each rank publishes one warning per barrier: its kind and position.  All ranks keep the same list
+ * of printed warnings, so they agree without communication on which rank prints.
  */
 #include "lib/rt/warn.h"
 
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REMEMBERED  8  /* of one superstep of one rank; more of them are not noticed */
-#define TOLD        64 /* of one job; then it is enough */
+#define REMEMBERED  8  /* of one superstep of one rank; further ones are dropped */
+#define TOLD        64 /* most warnings of a job */
 #define PLACE_BYTES (BSPZ_NAME_BYTES + 16)
 
 struct warning {
@@ -27,7 +27,7 @@ static struct warning left[REMEMBERED]; /* bspz_warnings_left of them */
 static uint64_t told[TOLD];
 static unsigned told_count;
 
-/* What is one and the same to the user; never 0. */
+/* Equal for warnings that are the same to the user; never 0. */
 static uint64_t key_of(enum bspz_warning kind, int pid, bspz_position position)
 {
     uint64_t key = UINT64_C(14695981039346656037) + (uint64_t)kind;
@@ -86,7 +86,7 @@ static const struct bspz_line *line_of(int pid)
     return &bspz_rank_of(bspz_rt.board, pid)->line[bspz_rt.superstep & 1];
 }
 
-/* Those that somebody has told are no longer left. */
+/* Drops those that any rank has printed. */
 static void drop_told(void)
 {
     unsigned kept = 0;
@@ -97,8 +97,8 @@ static void drop_told(void)
     bspz_warnings_left = kept;
 }
 
-/* There is no later barrier: the first rank that has more says them all, for the others. */
-static void say_rest(void)
+/* There is no later barrier: the lowest rank that has more prints all of its own. */
+static void print_rest(void)
 {
     for (int pid = 0; pid < bspz_rt.pid; pid++)
         if (line_of(pid)->flags & BSPZ_HAS_MORE_WARNINGS)
@@ -124,5 +124,5 @@ void bspz_warnings_settle(bool last)
     }
     drop_told();
     if (last)
-        say_rest();
+        print_rest();
 }

@@ -1,9 +1,8 @@
-/* board.h - the shared memory of one host: what ranks and their node agent say to each other.
+/* board.h - the shared memory of one host: how ranks and their node agent communicate.
  *
- * One memfd per host and job.  Its first page is the board itself (struct bspz_board); behind it
- * lie one slot per rank (struct bspz_rank), the rank's file names, its snapshots' record,
- * registration tables and outboxes.  Agent and ranks map the part up to the records; only ranks map
- * the rest.
+ * One memfd per host and job.  Its first page is the board itself (struct bspz_board); after it
+ * come, per rank, a slot (struct bspz_rank), file names, a record of snapshots, registration tables
+ * and outboxes.  Agent and ranks map the part up to the records; only ranks map the rest.
  *
  *   offset 0              struct bspz_board            BSPZ_BOARD_BYTES
  *   BSPZ_BOARD_BYTES      struct bspz_rank [p]         BSPZ_RANK_BYTES each
@@ -14,22 +13,22 @@
  *   layout.stretch[k]     k-th stretch of halves [2][p] bspz_stretch_bytes(k) each
  *   layout.blocks         hashes of pages [p][2]       layout.blocks_bytes each, with snapshots
  *
- * With many ranks the costs are page tables and first touches, not bytes.  So what everybody reads
- * of everybody lies close together: slots, directory, and the first stretches of the outbox halves,
- * which are short; the others grow, so that much data is in few pieces.
+ * With many ranks the costs are page tables and first touches, not bytes.  So data that all ranks
+ * read of all others lie close together: slots, directory, and the first stretches of the outbox
+ * halves, which are short; later stretches are longer, so that large data are in few pieces.
  *
  * Rules.  Every word has one writer unless its comment says otherwise.  Ranks never block on the
- * agent except where a comment says so; the agent never blocks on a rank.  The agent only ever
- * writes *requests* (stop, consult_from): what a barrier does is read once by pid 0 and published
+ * agent except where a comment says so; the agent never blocks on a rank.  The agent only writes
+ * *requests* (stop, consult_from): pid 0 reads the decision about a barrier once and publishes it
  * with its arrival, so that all ranks see the same.
  *
- * Several hosts.  Every host has a board for all p ranks, with the layout that pid 0 made.  What a
- * rank of another host publishes (its line, the names of its files, its calls of registration, the
- * entries and chunks for ranks of this host) the agent writes into that rank's place here, at the
- * same offsets as there, before the stamp that says so: the board mirrors it.  So ranks read as
- * if all were here, and the barrier is complete when all stamps are.  A slot's `host` says where its
- * rank lives; only those of this host have a process, a counter or a copy here.  An agent writes what
- * came of superstep s only into the half of that parity, which nobody reads any more: the sender has
+ * Several hosts.  Every host has a board for all p ranks, with the layout that pid 0 made.  The
+ * agent copies what a rank of another host publishes (its line, file names, registration calls, and
+ * the entries and chunks for ranks of this host) to that rank's place on this board, at the same
+ * offsets, and its stamp last: the board mirrors that rank.  So ranks read as if all were on this
+ * host, and the barrier is complete when all stamps are stored.  A slot's `host` says where its
+ * rank lives; only ranks of this host have a process, a counter or a copy here.  An agent writes
+ * data of superstep s only into the half of that parity, which is no longer read: the sender has
  * passed barrier s-1, so all ranks here have arrived there.
  */
 #ifndef BSPZ_SHM_BOARD_H
@@ -42,40 +41,41 @@
 
 #include "lib/shm/snap.h"
 
-#define BSPZ_BOARD_MAGIC 0x64726f42307a7362ull /* "bsz0Bord" */
+#define BSPZ_BOARD_MAGIC   0x64726f42307a7362ull /* "bsz0Bord" */
 #define BSPZ_BOARD_VERSION 11u
-#define BSPZ_BOARD_BYTES 65536u
-#define BSPZ_RANK_BYTES 1024u
-#define BSPZ_NAMES_BYTES 65536u
-#define BSPZ_NAME_BYTES 256u /* one file name, NUL-terminated */
-#define BSPZ_NAME_COUNT (BSPZ_NAMES_BYTES / BSPZ_NAME_BYTES)
-#define BSPZ_TABLE_BYTES (UINT64_C(32) << 20)
-#define BSPZ_BLOCKS_MOST (UINT64_C(256) << 20) /* for processes of 60 GiB */
-#define BSPZ_BLOCKS_LEAST (UINT64_C(32) << 20)
-#define BSPZ_MAX_PROCS 4096
-#define BSPZ_LINE 128 /* two cache lines: the hardware prefetches in pairs */
+#define BSPZ_BOARD_BYTES   65536u
+#define BSPZ_RANK_BYTES    1024u
+#define BSPZ_NAMES_BYTES   65536u
+#define BSPZ_NAME_BYTES    256u /* one file name, NUL-terminated */
+#define BSPZ_NAME_COUNT    (BSPZ_NAMES_BYTES / BSPZ_NAME_BYTES)
+#define BSPZ_TABLE_BYTES   (UINT64_C(32) << 20)
+#define BSPZ_BLOCKS_MOST   (UINT64_C(256) << 20) /* for processes of 60 GiB */
+#define BSPZ_BLOCKS_LEAST  (UINT64_C(32) << 20)
+#define BSPZ_MAX_PROCS     4096
+#define BSPZ_LINE          128 /* two cache lines, as the hardware prefetches pairs */
 
 /* A process the agent starts finds the board through this variable:
  * "<descriptor>:<agent's process id>:<agent's descriptor>:<token>".  libbsp removes it from the
  * environment when it is loaded, so that programs started by the program are jobs of their own. */
-#define BSPZ_ENV_BOARD "BSPZERO_BOARD"
+#define BSPZ_ENV_BOARD     "BSPZERO_BOARD"
 
-/* How far the job is (board->phase, a futex word).  IDLE -> BEGIN by pid 0, the rest by the agent. */
+/* The phase of the job (board->phase, a futex word).  IDLE -> BEGIN by pid 0, the rest by the
+ * agent. */
 enum bspz_phase {
     BSPZ_PHASE_IDLE,   /* no rank has registered */
-    BSPZ_PHASE_BEGIN,  /* pid 0 is in bsp_begin and has written wanted; doorbell rung */
+    BSPZ_PHASE_BEGIN,  /* pid 0 is in bsp_begin, has written `wanted` and rung */
     BSPZ_PHASE_LAYOUT, /* nprocs is decided: pid 0 lays out the memory and makes the clones */
-    BSPZ_PHASE_RUN,    /* every rank is READY and the coordinator released bsp_begin */
+    BSPZ_PHASE_RUN,    /* every rank is READY and the coordinator has released bsp_begin */
 };
 
-/* Life of a rank (rank->state, a futex word). */
+/* The state of a rank (rank->state, a futex word). */
 enum bspz_rank_state {
-    BSPZ_RANK_EMPTY,   /* nobody yet */
+    BSPZ_RANK_EMPTY,   /* no process yet */
     BSPZ_RANK_FORKED,  /* ospid is written: the agent must take a pidfd; by the cloner */
     BSPZ_RANK_HELD,    /* the agent holds the pidfd; by the agent */
     BSPZ_RANK_READY,   /* set up, waits in bsp_begin for PHASE_RUN; by the rank, like all below */
     BSPZ_RANK_RUNNING, /* between bsp_begin and bsp_end */
-    BSPZ_RANK_ENDED,   /* past the barrier of bsp_end: its death is no fault any more */
+    BSPZ_RANK_ENDED,   /* past the barrier of bsp_end: its death is no longer a fault */
     BSPZ_RANK_EXITED,  /* called exit() in the SPMD part, exit_status is written; a fault */
     BSPZ_RANK_ABORTED, /* called bsp_abort, text already printed */
     BSPZ_RANK_FAILED,  /* misused the library, message already printed */
@@ -86,14 +86,14 @@ enum bspz_rank_state {
 enum bspz_stop {
     BSPZ_STOP_NONE,
     BSPZ_STOP_ABORT,  /* leave through exit(stop_status), flushing stdio */
-    BSPZ_STOP_SIGNAL, /* die of signal stop_status, as the user's Ctrl-C asked for */
+    BSPZ_STOP_SIGNAL, /* die of signal stop_status, as by the user's Ctrl-C */
 };
 
-/* By this signal the agent asks ranks to look at board->stop that have not come to see it by
- * themselves.  A program that handles it itself is killed, one that resets it never notices. */
+/* The agent sends this signal to ranks that have not noticed board->stop.  A program that handles
+ * it itself is killed; one that resets it does not notice. */
 #define BSPZ_LEAVE_SIGNAL SIGURG
 
-/* What a barrier does (in the first rank's line, or answered by the coordinator). */
+/* The decision about a barrier (in the first rank's line, or by the coordinator). */
 enum bspz_decision {
     BSPZ_DECIDE_GO,
     BSPZ_DECIDE_CONSULT,  /* only in a line: wait for board->answered */
@@ -103,16 +103,21 @@ enum bspz_decision {
 
 /* Collective operations, which contain supersteps. */
 #define BSPZ_COLLECTIVES(X)                                                                        \
-    X(bsp_bcast) X(bsp_gather) X(bsp_scatter) X(bsp_fold) X(bsp_scan) X(bsp_sort) X(bsp_sumI)      \
-    X(bsp_sumI_prefix) X(bsp_sumR) X(bsp_sumR_prefix) X(bsp_sumD) X(bsp_sumD_prefix)               \
-    X(bsp_productI) X(bsp_productI_prefix) X(bsp_productR) X(bsp_productR_prefix)                  \
-    X(bsp_productD) X(bsp_productD_prefix) X(bsp_minI) X(bsp_minI_prefix) X(bsp_minR)              \
-    X(bsp_minR_prefix) X(bsp_minD) X(bsp_minD_prefix) X(bsp_maxI) X(bsp_maxI_prefix)               \
-    X(bsp_maxR) X(bsp_maxR_prefix) X(bsp_maxD) X(bsp_maxD_prefix) X(bsp_any) X(bsp_any_prefix)     \
-    X(bsp_all) X(bsp_all_prefix) X(bsp_constantI) X(bsp_sortI) X(bsp_sortR) X(bsp_sortD)           \
-    X(bsp_sortC) X(bspreduce) X(bspbroadcast)
+    X(bsp_bcast)                                                                                   \
+    X(bsp_gather)                                                                                  \
+    X(bsp_scatter)                                                                                 \
+    X(bsp_fold)                                                                                    \
+    X(bsp_scan)                                                                                    \
+    X(bsp_sort) X(bsp_sumI) X(bsp_sumI_prefix) X(bsp_sumR) X(bsp_sumR_prefix) X(bsp_sumD)          \
+        X(bsp_sumD_prefix) X(bsp_productI) X(bsp_productI_prefix) X(bsp_productR)                  \
+            X(bsp_productR_prefix) X(bsp_productD) X(bsp_productD_prefix) X(bsp_minI)              \
+                X(bsp_minI_prefix) X(bsp_minR) X(bsp_minR_prefix) X(bsp_minD) X(bsp_minD_prefix)   \
+                    X(bsp_maxI) X(bsp_maxI_prefix) X(bsp_maxR) X(bsp_maxR_prefix) X(bsp_maxD)      \
+                        X(bsp_maxD_prefix) X(bsp_any) X(bsp_any_prefix) X(bsp_all)                 \
+                            X(bsp_all_prefix) X(bsp_constantI) X(bsp_sortI) X(bsp_sortR)           \
+                                X(bsp_sortD) X(bsp_sortC) X(bspreduce) X(bspbroadcast)
 
-/* Where a rank was last seen inside the library. */
+/* The last call of a rank. */
 enum bspz_call {
     BSPZ_CALL_NONE,
     BSPZ_CALL_INIT,
@@ -136,54 +141,54 @@ enum bspz_call {
 #define BSPZ_IN_(name) BSPZ_IN_##name,
     BSPZ_COLLECTIVES(BSPZ_IN_)
 #undef BSPZ_IN_
-    BSPZ_CALL_COUNT
+        BSPZ_CALL_COUNT
 };
 
 /* A source position in 32 bits: index of the file name of that rank << 24 | line. */
 typedef uint32_t bspz_position;
-#define BSPZ_POSITION(file, line) ((bspz_position)((uint32_t)(file) << 24 | ((line) & 0xffffffu)))
+#define BSPZ_POSITION(file, line) ((bspz_position)((uint32_t)(file) << 24 | ((line)&0xffffffu)))
 
-/* One superstep of one rank, for the profiles of -prof and -stat.  Published when the rank leaves the
- * superstep's bsp_sync, in its line of the next superstep; read by pid 0 when all have arrived
+/* One superstep of one rank, for the profiles of -prof and -stat.  Published when the rank leaves
+ * the superstep's bsp_sync, in its line of the next superstep; read by pid 0 when all have arrived
  * there.  Communication with itself does not count; times are of the monotonic clock. */
 struct bspz_trace {
-    _Atomic uint64_t stamp;                  /* superstep + 1; written last */
-    uint64_t began_ns, entered_ns, left_ns;  /* its computation, then its bsp_sync */
-    uint64_t calls_out, calls_in;            /* puts, gets and messages, by the way of their data */
+    _Atomic uint64_t stamp;                 /* superstep + 1; written last */
+    uint64_t began_ns, entered_ns, left_ns; /* its computation, then its bsp_sync */
+    uint64_t calls_out, calls_in; /* puts, gets and messages, by the direction of their data */
     uint64_t bytes_out, bytes_in;
 };
 
-/* What a rank publishes when it arrives at a barrier.  Two per rank, by parity of the superstep,
- * so that a fast rank cannot overwrite what a slow one has yet to read.  stamp is written last. */
+/* What a rank publishes when it arrives at a barrier.  Two per rank, by parity of the superstep, so
+ * that a fast rank cannot overwrite what a slow one has not read yet.  stamp is written last. */
 struct bspz_line {
     _Atomic uint64_t stamp; /* superstep + 1 once the rank has arrived */
     uint32_t flags;         /* BSPZ_HAS_* */
     bspz_position position;
-    uint64_t digest;   /* of the superstep's push, pop and tag size calls */
+    uint64_t digest;   /* of the push, pop and tag size calls of the superstep */
     uint32_t decision; /* enum bspz_decision; valid in the host's first rank's line */
     uint32_t sync_number;
     uint64_t warning;         /* valid with BSPZ_HAS_WARNING, see lib/rt/warn.c */
     uint64_t sequence;        /* offset of those calls, valid with BSPZ_HAS_SEQUENCE */
     _Atomic uint64_t matched; /* superstep + 1: has read the others' registrations */
-    _Atomic uint64_t replied; /* superstep + 1: gets asked of this rank are served */
+    _Atomic uint64_t replied; /* superstep + 1: has served the gets from this rank */
     struct bspz_trace trace;  /* of the previous superstep, while profiled */
 } __attribute__((aligned(BSPZ_LINE)));
 
-#define BSPZ_HAS_PUT 1u      /* somewhere in my outbox lies a put */
-#define BSPZ_HAS_GET 2u      /* ... a get request */
-#define BSPZ_HAS_MESSAGE 4u  /* ... a message */
-#define BSPZ_HAS_SEQUENCE 8u /* pushes, pops or tag sizes were issued */
-#define BSPZ_HAS_NULL_POP 16u
-#define BSPZ_HAS_END 32u /* the barrier of bsp_end, not of bsp_sync */
-#define BSPZ_HAS_EXIT 64u /* ... that stands for an exit without bsp_end (BSP_COMPAT=oxford) */
-#define BSPZ_HAS_WARNING 128u
+#define BSPZ_HAS_PUT           1u /* the outbox has a put */
+#define BSPZ_HAS_GET           2u /* ... a get request */
+#define BSPZ_HAS_MESSAGE       4u /* ... a message */
+#define BSPZ_HAS_SEQUENCE      8u /* pushes, pops or tag sizes were issued */
+#define BSPZ_HAS_NULL_POP      16u
+#define BSPZ_HAS_END           32u /* the barrier of bsp_end, not of bsp_sync */
+#define BSPZ_HAS_EXIT          64u /* ... that stands for an exit without bsp_end (BSP_COMPAT=oxford) */
+#define BSPZ_HAS_WARNING       128u
 #define BSPZ_HAS_MORE_WARNINGS 256u
-/* From here on the enum bspz_call of the collective operation that the barrier belongs to, or 0. */
-#define BSPZ_COLLECTIVE_SHIFT 16
-#define BSPZ_COLLECTIVE_MASK 0xff0000u
+/* The bits from here on: enum bspz_call of the collective operation of the barrier, or 0. */
+#define BSPZ_COLLECTIVE_SHIFT  16
+#define BSPZ_COLLECTIVE_MASK   0xff0000u
 _Static_assert(BSPZ_CALL_COUNT <= 256, "a call fits the flags");
 
-/* Sums since bsp_begin, for --report and --progress; written by the rank in bsp_sync. */
+/* Totals since bsp_begin, for --report and --progress; written by the rank in bsp_sync. */
 struct bspz_counters {
     uint64_t supersteps;
     uint64_t compute_ns, communicate_ns, wait_ns; /* 0 unless BSPZ_BOARD_TIMING */
@@ -195,8 +200,8 @@ struct bspz_counters {
 
 struct bspz_rank {
     struct bspz_line line[2];
-    /* The last thing a rank publishes in bsp_sync: number of supersteps whose communication is
-     * applied here.  Direct copies into or from this rank wait for it. */
+    /* Published last in bsp_sync: the number of supersteps whose communication has been applied
+     * here.  Direct copies into or from this rank wait for it. */
     _Atomic uint64_t applied __attribute__((aligned(BSPZ_LINE)));
 
     /* Last BSPlib call: (uint64_t)call << 32 | position; superstep beside it. */
@@ -209,38 +214,39 @@ struct bspz_rank {
     _Atomic int32_t core;        /* processor to bind to, -1 none; by the agent before HELD */
     _Atomic uint32_t in_barrier; /* 1 while waiting in bsp_sync or bsp_end */
     uint32_t yield_pause;        /* barriers to go without yielding, see barrier.c */
-    _Atomic uint32_t host;       /* number of the host it lives on; by the agent before LAYOUT */
+    _Atomic uint32_t host;       /* number of its host; by the agent before LAYOUT */
     _Atomic uint32_t file_count; /* file names in use */
     _Atomic uint32_t slot_count; /* entries of the registration table ever used */
-    _Atomic uint32_t unread;     /* 1: dies of SIGPIPE because nobody reads stdout; bare runs only */
+    _Atomic uint32_t unread;     /* 1: dies of SIGPIPE as stdout has no reader; bare runs only */
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
 };
 
 /* board->flags */
-#define BSPZ_BOARD_TIMING 1u /* ranks keep the *_ns counters */
-#define BSPZ_BOARD_BARE 2u   /* no bsprun: pid 0 is the user's own process */
+#define BSPZ_BOARD_TIMING      1u /* ranks keep the *_ns counters */
+#define BSPZ_BOARD_BARE        2u /* no bsprun: pid 0 is the user's own process */
 #define BSPZ_BOARD_CORES_KNOWN 4u
-#define BSPZ_BOARD_SNAPSHOTS 16u /* snapshots are taken; the barrier of bsp_end is consulted about */
-#define BSPZ_BOARD_HOSTS 32u /* ranks live on other hosts, too: see "Several hosts" above */
-#define BSPZ_BOARD_REFUSED 8u /* set by a libbsp of another version, which has told the user */
+#define BSPZ_BOARD_SNAPSHOTS                                                                       \
+    16u /* with snapshots; the barrier of bsp_end is decided by the coordinator */
+#define BSPZ_BOARD_HOSTS   32u /* ranks live on other hosts, too: see "Several hosts" above */
+#define BSPZ_BOARD_REFUSED 8u  /* set by a libbsp of another version, which has printed an error */
 
-#define BSPZ_SPOKEN 0x80000000u /* in board->speaker */
+#define BSPZ_SPOKEN        0x80000000u /* in board->speaker */
 
-#define BSPZ_TOKEN 40
+#define BSPZ_TOKEN         40
 
-#define BSPZ_GIVEN_WORDS 512
+#define BSPZ_INITIAL_WORDS 512
 
-#define BSPZ_ENTRY_BYTES 40
-#define BSPZ_STRETCHES 4
+#define BSPZ_ENTRY_BYTES   40
+#define BSPZ_STRETCHES     4
 
 struct bspz_layout {
-    uint64_t tables;    /* offset of the registration tables */
-    uint64_t directory; /* offset of the entries that say what is in the outboxes */
+    uint64_t tables;      /* offset of the registration tables */
+    uint64_t directory;   /* offset of the entries that say what is in the outboxes */
     uint64_t entry_bytes; /* from one entry to the next */
     uint64_t stretch[BSPZ_STRETCHES];
     uint64_t blocks; /* offset, 0 without snapshots */
     uint64_t blocks_bytes;
-    uint64_t half_bytes; /* address space of the last stretch of a half; committed as it is used */
+    uint64_t half_bytes; /* address space of the last stretch of a half; committed on use */
     uint64_t total;      /* size of the memfd */
 };
 
@@ -249,51 +255,53 @@ struct bspz_layout {
 struct bspz_outside {
     int32_t fd;
     uint32_t unused;
-    uint64_t device, inode; /* of what it is */
+    uint64_t device, inode; /* of the open file */
 };
 
 struct bspz_board {
     uint64_t magic;
     uint32_t version;
-    uint32_t flags; /* in the same place in every version */
+    uint32_t flags;         /* at the same offset in all versions */
     char token[BSPZ_TOKEN]; /* job id: hexadecimal, NUL-terminated; by the creator */
     uint32_t term;
-    int32_t limit;     /* -np or BSP_PROCS; 0 = none */
-    int32_t slots;     /* of all hosts of the job; of one alone: its usable cores */
-    int32_t agent_pid; /* os process id; by the agent */
-    _Atomic uint32_t attached; /* 1 once a program with libbsp was loaded under this board */
-    _Atomic uint32_t orphaned; /* 1 once a rank has said that the agent is dead */
+    int32_t limit;             /* -np or BSP_PROCS; 0 = none */
+    int32_t slots;             /* of all hosts of the job; on a single host its usable cores */
+    int32_t agent_pid;         /* os process id; by the agent */
+    _Atomic uint32_t attached; /* 1 once a program with libbsp has attached */
+    _Atomic uint32_t orphaned; /* 1 once a rank has reported that the agent is dead */
 
     /* When output is relayed to a terminal: process 0 starts with a pseudo terminal of its own as
-     * stdout [0] and stderr [1], and from bsp_begin to bsp_end all processes write to descriptors
-     * that it inherited, where their order is kept.  By the agent; 0 = not so. */
+     * stdout [0] and stderr [1], and from bsp_begin to bsp_end all processes write to these
+     * inherited descriptors, which keep their order.  By the agent; 0 = none. */
     int32_t relay_fd[2];
     uint64_t relay_terminal[2]; /* st_rdev of the pseudo terminal */
 
-    /* With snapshots: a socket that process 0 inherits, to hand on in bsp_begin what all processes
-     * have open (ckpt/capture/share.h); 0 = none.  By the agent. */
+    /* With snapshots: a socket that process 0 inherits, to pass on in bsp_begin the open files that
+     * all processes share (ckpt/capture/share.h); 0 = none.  By the agent. */
     int32_t share_fd;
 
-    /* With snapshots: a file in memory for what all processes of the host share in addition; processes
-     * that the agent starts inherit it, and close it when they have mapped it.  0 = none.  By the
-     * agent. */
+    /* With snapshots: a memfd for the program's own shared memory of all processes of the host;
+     * processes that the agent starts inherit it, and close it when they have mapped it. 0 = none.
+     * By the agent. */
     int32_t common_fd;
 
-    /* What was open before bsprun was started, and is no part of any snapshot.  By the agent. */
+    /* Descriptors from before the start of bsprun, which are not part of snapshots.  By the
+     * agent. */
     uint32_t outside_count;
     struct bspz_outside outside[BSPZ_OUTSIDE_MAX];
 
     /* Several hosts: the number of this one, its lowest pid and how many ranks it has; by the agent
-     * before LAYOUT and after each reset; host and first_here are 0 on a host alone. */
+     * before LAYOUT and after each reset; host and first_here are 0 on a single host. */
     int32_t host, first_here, here;
 
-    /* Bell: ranks add 1 and wake; the agent's bell thread waits on it. */
+    /* Ranks add 1 and wake; the agent's bell thread waits on it. */
     _Atomic uint32_t doorbell __attribute__((aligned(BSPZ_LINE)));
-    _Atomic uint32_t rung_for_hosts; /* so many of them only for the links; by the agent, too */
-    /* Several hosts: stamps that ranks of this one have stored.  The one that makes it a multiple
-     * of `here` has reached a stage last, and rings. */
+    _Atomic uint32_t
+        rung_for_hosts; /* how many of these were only for the links; by the agent, too */
+    /* Several hosts: the number of stamps stored by ranks of this host.  The rank that makes it a
+     * multiple of `here` is the last to reach a stage, and rings. */
     _Atomic uint64_t stamps_here;
-    _Atomic int32_t rung_on; /* the processor that it ran on, + 1; 0: not known */
+    _Atomic int32_t rung_on; /* the processor of that rank, + 1; 0: unknown */
 
     _Atomic uint32_t phase __attribute__((aligned(BSPZ_LINE)));
     _Atomic int32_t wanted;       /* maxprocs of bsp_begin; by pid 0 before PHASE_BEGIN */
@@ -305,7 +313,7 @@ struct bspz_board {
     /* Requests of the agent. */
     _Atomic uint32_t stop __attribute__((aligned(BSPZ_LINE))); /* enum bspz_stop */
     _Atomic int32_t stop_status;
-    _Atomic uint64_t consult_from; /* barriers of supersteps >= this ask first; UINT64_MAX = none */
+    _Atomic uint64_t consult_from; /* barriers of supersteps >= this consult; UINT64_MAX = none */
     _Atomic uint32_t spin_ns;      /* how long a rank may spin before it sleeps; 0 = never */
 
     /* Consultation: the first rank writes consulted = superstep + 1 after all arrived and rings;
@@ -314,8 +322,8 @@ struct bspz_board {
     _Atomic uint32_t answer; /* enum bspz_decision */
     _Atomic uint64_t answered;
 
-    /* Whose error message stands for the job: pid + 1 from the claim on (by compare and exchange),
-     * with BSPZ_SPOKEN once the message is out; 0 = nobody's yet.  A futex word. */
+    /* The rank that prints the error message of the job: pid + 1, set by compare and exchange, with
+     * BSPZ_SPOKEN once the message is printed; 0 = none yet.  A futex word. */
     _Atomic uint32_t speaker;
 
     /* Snapshots.  snap_resumed: + 1 of the newest whose ranks may go on; then bspz_barrier_wake.
@@ -324,14 +332,14 @@ struct bspz_board {
     _Atomic uint64_t snap_resumed;
     _Atomic uint32_t snap_passed;
 
-    /* Sleeping ranks: how many, and the word they sleep on. */
+    /* Sleeping ranks: their number, and the word they sleep on. */
     _Atomic uint32_t sleepers __attribute__((aligned(BSPZ_LINE)));
     _Atomic uint32_t wake_sequence;
 
-    /* Attributes that processes begin with here, before a program or a script that starts it changes
-     * them: a struct bspz_attributes (ckpt/capture/attributes.h).  By the agent's child that becomes
-     * such a process; zeros: not known. */
-    uint64_t given[BSPZ_GIVEN_WORDS];
+    /* The initial attributes of processes on this host, before a program or a script that starts it
+     * changes them: a struct bspz_attributes (ckpt/capture/attributes.h).  Written by the agent's
+     * child that becomes such a process; zeros: unknown. */
+    uint64_t initial[BSPZ_INITIAL_WORDS];
 };
 
 _Static_assert(sizeof(struct bspz_board) <= BSPZ_BOARD_BYTES, "board fits its pages");
@@ -356,7 +364,8 @@ static inline uint64_t bspz_names_offset(int nprocs)
 }
 
 /* The name of file `index` of rank pid; index < file_count of that rank. */
-static inline char *bspz_name_of(const struct bspz_board *board, int nprocs, int pid, unsigned index)
+static inline char *bspz_name_of(const struct bspz_board *board, int nprocs, int pid,
+                                 unsigned index)
 {
     return (char *)board + bspz_names_offset(nprocs) + (size_t)pid * BSPZ_NAMES_BYTES +
            (size_t)index * BSPZ_NAME_BYTES;
@@ -373,8 +382,8 @@ static inline struct bspz_snap *bspz_snap_of(const struct bspz_board *board, int
                                 (size_t)pid * BSPZ_SNAP_BYTES);
 }
 
-/* The places of an outbox half are counted through its stretches, which begin at 0, 64 KiB, 256 KiB
- * and 1 MiB. */
+/* Places in an outbox half are numbered across its stretches, which begin at 0, 64 KiB, 256 KiB and
+ * 1 MiB. */
 static inline uint64_t bspz_stretch_start(unsigned k)
 {
     return k == 0 ? 0 : UINT64_C(16384) << 2 * k;
@@ -392,11 +401,11 @@ static inline uint64_t bspz_agent_bytes(int nprocs)
     return bspz_snaps_offset(nprocs) + (uint64_t)nprocs * BSPZ_SNAP_BYTES;
 }
 
-/* Moves a descriptor near the top of their limit and makes it close-on-exec: those that programs
- * count on start at 3.  The new one, or `fd` itself where that cannot be. */
+/* Moves a descriptor near the top of the limit and makes it close-on-exec, since programs expect
+ * theirs to start at 3.  Returns the new one, or `fd` itself on failure. */
 int bspz_move_to_top(int fd);
 
-/* Makes the memory at least so long; 0 or -errno. */
+/* Makes the memory at least `bytes` long; 0 or -errno. */
 int bspz_board_grow(int fd, uint64_t bytes);
 
 /* Creates a memfd of BSPZ_BOARD_BYTES with an initialised board, close-on-exec, moved near the top
@@ -405,8 +414,8 @@ int bspz_board_grow(int fd, uint64_t bytes);
 int bspz_board_create(const char *token, int limit, int slots, uint32_t flags,
                       struct bspz_board **board);
 
-/* Opens the board named by a BSPZ_ENV_BOARD value: the inherited descriptor, or, where a wrapper
- * closed it, the agent's own through /proc.  Returns a close-on-exec descriptor, with the first
+/* Opens the board named by a BSPZ_ENV_BOARD value: the inherited descriptor or, if a wrapper has
+ * closed it, the agent's through /proc.  Returns a close-on-exec descriptor, with the first
  * BSPZ_BOARD_BYTES mapped at *board, or -errno; -EPROTO: the board is of another version, which is
  * *refused, and marked as refused. */
 int bspz_board_open(const char *value, struct bspz_board **board, uint32_t *refused);
@@ -418,36 +427,36 @@ struct bspz_board *bspz_board_map_agent(int fd, int nprocs);
 /* Grows the memfd to the full layout for nprocs ranks and maps it, with the largest half_bytes (up
  * to half_wanted) that the limits allow; fills board->layout.  NULL with errno on failure.
  *
- * From the last stretch on it is mapped without access (lib/rt/reserve.h): in a process that has
- * called mlockall the kernel would else fill all of it. */
+ * The part from the last stretch on is mapped without access (lib/rt/reserve.h): otherwise the
+ * kernel would fill all of it in a process that has called mlockall. */
 struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted, bool snapshots);
 
-/* Makes what lies in front of the last stretch accessible, where all was mapped without: 0 or
- * -errno. */
+/* Makes the part before the last stretch accessible in a mapping without access: 0 or -errno. */
 int bspz_board_open_front(struct bspz_board *board, const struct bspz_layout *layout);
 
-/* The same layout at the same address in a process that is restored: 0 or -errno.  `fd` may have
- * another agent's board. */
+/* Maps the same layout at the same address in a restored process: 0 or -errno.  `fd` may be another
+ * agent's board. */
 int bspz_board_map_again(int fd, const struct bspz_layout *layout, void *at);
 
-/* By the agent, when no process of the job runs but frozen copies: as it was before process 0 came
- * to bsp_begin, but for nprocs, layout and names of source files; what frozen copies wait on and the
- * hashes of images stay, too. */
+/* Called by the agent when no process of the job runs except frozen copies: resets the board to its
+ * state before process 0 called bsp_begin, except for nprocs, layout and names of source files; the
+ * words of frozen copies and the hashes of images are kept, too. */
 void bspz_board_reset(struct bspz_board *board, int fd, int nprocs);
 
 /* Wakes the agent. */
 void bspz_board_ring(struct bspz_board *board);
 
-/* Sets a word and wakes everybody who sleeps on it. */
+/* Sets a word and wakes all who sleep on it. */
 void bspz_word_set(_Atomic uint32_t *word, uint32_t value);
 
-/* The same if it has the value `from`; whether it had. */
+/* The same if it has the value `from`; returns whether it had. */
 bool bspz_word_move(_Atomic uint32_t *word, uint32_t from, uint32_t to);
 
 /* Sleeps until *word != value or about timeout_ms have passed (-1: no bound). */
 void bspz_word_wait(_Atomic uint32_t *word, uint32_t value, int timeout_ms);
 
-/* By the agent: asks all ranks to leave.  ABORT: exit status; SIGNAL: signal number. */
+/* Called by the agent: asks all ranks to leave.  status: for ABORT an exit status, for SIGNAL a
+ * signal number. */
 void bspz_board_stop(struct bspz_board *board, int nprocs, enum bspz_stop kind, int status);
 
 /* The name of a call, "bsp_put". */
@@ -457,7 +466,7 @@ const char *bspz_call_name(unsigned call);
  * wanted 0 means limit, else slots. */
 int bspz_decide_nprocs(int wanted, int limit, int slots);
 
-/* Usable cores: affinity mask and cgroup quota (rounded up) counted; at least 1. */
+/* The number of usable cores, by affinity mask and cgroup quota (rounded up); at least 1. */
 int bspz_usable_cores(void);
 
 #endif

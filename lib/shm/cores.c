@@ -1,4 +1,4 @@
-/* cores.c - how many processes, and how many cores there are for them. */
+/* cores.c - the number of processes, and of cores for them. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,15 +12,15 @@ int bspz_decide_nprocs(int wanted, int limit, int slots)
     return limit > 0 && wanted > limit ? limit : wanted;
 }
 
-/* Processors that the quota of one cgroup v2 folder allows, rounded up; 0 = no quota. */
-static int quota_of(const char *folder)
+/* Processors that the quota of one cgroup v2 directory allows, rounded up; 0 = no quota. */
+static int quota_of(const char *directory)
 {
     char path[4200];
     long long quota, period;
     int cores = 0;
     FILE *file;
 
-    snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", folder);
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", directory);
     file = fopen(path, "re");
     if (!file)
         return 0;
@@ -30,7 +30,7 @@ static int quota_of(const char *folder)
     return cores;
 }
 
-/* The tightest quota on the way from this process's cgroup to the root. */
+/* The tightest quota from this process's cgroup up to the root. */
 static int cgroup_cores(void)
 {
     char line[4096] = "";
@@ -45,8 +45,8 @@ static int cgroup_cores(void)
     if (line[0] == '\0')
         return 0;
     line[strcspn(line, "\n")] = '\0';
-    for (char *folder = line + 3; *folder; *strrchr(folder, '/') = '\0') {
-        int cores = quota_of(strcmp(folder, "/") == 0 ? "" : folder);
+    for (char *directory = line + 3; *directory; *strrchr(directory, '/') = '\0') {
+        int cores = quota_of(strcmp(directory, "/") == 0 ? "" : directory);
 
         if (cores > 0 && (tightest == 0 || cores < tightest))
             tightest = cores;

@@ -1,5 +1,5 @@
 /* decode.c - frames to messages.  Checks the shape first (check.c), then lets msgpack-c read the
- * body, then takes the values field by field against the schema, copying what has a length. */
+ * body, then takes the values field by field by the schema, and copies texts and lists. */
 #include "lib/base/error_text.h"
 #include "lib/wire/document.h"
 #include "lib/wire/schema.h"
@@ -92,6 +92,17 @@ static int take_text(struct decoder *decoder, const struct wire_field *field,
     if (result == 0)
         *to = copy;
     return result;
+}
+
+static int take_digest(struct decoder *decoder, const struct wire_field *field,
+                       const msgpack_object *object, uint8_t *to)
+{
+    if (object->type != MSGPACK_OBJECT_BIN ||
+        (object->via.bin.size != 0 && object->via.bin.size != BSPZ_IMAGE_DIGEST_SIZE))
+        return refuse(decoder, field, "is not a digest");
+    if (object->via.bin.size > 0)
+        memcpy(to, object->via.bin.ptr, BSPZ_IMAGE_DIGEST_SIZE);
+    return 0;
 }
 
 static int take_unsigned(struct decoder *decoder, const struct wire_field *field,
@@ -208,6 +219,8 @@ static int take_field(struct decoder *decoder, const struct wire_field *field,
             *(struct wire_bytes *)value = (struct wire_bytes){copy, object->via.bin.size};
         return result;
     }
+    case WIRE_TYPE_digest:
+        return take_digest(decoder, field, object, value);
     default:
         return take_list(decoder, field, object, value);
     }
@@ -263,7 +276,7 @@ static int take_message(struct decoder *decoder, const msgpack_object *body,
     return take_fields(decoder, schema, objects + WIRE_ENVELOPE_COUNT, wire_fields(message));
 }
 
-/* Lets msgpack-c read a body that wire_check has found to be harmless. */
+/* Lets msgpack-c read a body that has passed wire_check. */
 static int unpack(const void *body, size_t size, msgpack_unpacked *unpacked, char *error,
                   size_t error_size)
 {

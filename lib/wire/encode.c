@@ -11,14 +11,14 @@
 
 struct encoder {
     struct bspz_buffer *buffer;
-    size_t body; /* where the body begins */
-    int failed;  /* why an append failed: sticky, as msgpack-c only passes on "no" */
+    size_t body; /* offset of the body */
+    int failed;  /* the first error of append, as msgpack-c passes on only that it failed */
     const char *kind;
     char *error;
     size_t error_size;
 };
 
-/* msgpack-c's way out: called with every few bytes it makes. */
+/* The output function of msgpack-c, called for every few bytes. */
 static int append(void *context, const char *data, size_t size)
 {
     struct encoder *encoder = context;
@@ -128,6 +128,12 @@ static int pack_field(struct encoder *encoder, msgpack_packer *packer,
             return refuse(encoder, field, "is too long");
         msgpack_pack_bin(packer, bytes->size);
         msgpack_pack_bin_body(packer, bytes->data, bytes->size);
+        return 0;
+    }
+    case WIRE_TYPE_digest: {
+        uint32_t size = bspz_image_has_digest(value) ? BSPZ_IMAGE_DIGEST_SIZE : 0;
+        msgpack_pack_bin(packer, size);
+        msgpack_pack_bin_body(packer, value, size);
         return 0;
     }
     default:

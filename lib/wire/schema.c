@@ -1,4 +1,4 @@
-/* schema.c - the message table turned into data, and the names in it. */
+/* schema.c - the message table as data, and its names. */
 #include "lib/wire/schema.h"
 
 #include <assert.h>
@@ -14,17 +14,15 @@ WIRE_RECORDS(CHECK_LIST_LAYOUT)
 _Static_assert(sizeof(struct wire_texts) == sizeof(struct wire_list), "texts look like any list");
 _Static_assert(sizeof(struct wire_numbers) == sizeof(struct wire_list), "numbers do, too");
 
-/* A field list does not know the struct it belongs to, so each schema is made in a function of its
- * own, where the name `owner` stands for it.  An entry without a name ends each list, so that a
- * message without fields is no empty array. */
-#define FIELD(type, name, limit)                                                                   \
-    {#name, WIRE_TYPE_##type, offsetof(owner, name), (uint64_t)(limit), NULL},
+/* A field list does not name its struct, so each schema is made in a function of its own, where
+ * `owner` names the struct.  An entry without a name ends each list, so that a message without
+ * fields is not an empty array. */
 #define DEFINE_SCHEMA(label, member, fields)                                                       \
     static const struct wire_schema *schema_of_##member(void)                                      \
     {                                                                                              \
         typedef struct wire_##member owner;                                                        \
         static const struct wire_field list[] = {                                                  \
-            fields(FIELD){NULL, WIRE_TYPE_u32, sizeof(owner), 0, NULL}};                           \
+            fields(WIRE_FIELD, WIRE_PART){NULL, WIRE_TYPE_u32, sizeof(owner), 0, NULL}};           \
         static const struct wire_schema schema = {label, list, sizeof(list) / sizeof(list[0]) - 1, \
                                                   sizeof(owner)};                                  \
         return &schema;                                                                            \
@@ -37,7 +35,7 @@ WIRE_MESSAGES(DEFINE_MESSAGE_SCHEMA)
 
 const struct wire_schema *wire_schema(uint32_t kind)
 {
-#define MESSAGE_CASE(KIND, member, fields, way)                                                         \
+#define MESSAGE_CASE(KIND, member, fields, way)                                                    \
     case WIRE_##KIND:                                                                              \
         return schema_of_##member();
     switch (kind) {
@@ -54,7 +52,7 @@ enum wire_way wire_way(uint32_t kind)
     return kind < WIRE_KIND_COUNT ? ways[kind] : WIRE_WAY_NONE;
 }
 
-/* Those that say who sends them; that they have such a field is checked by this. */
+/* Messages that name their sender; this also checks that they have the field. */
 #define SENDER_TO_AGENT(KIND, member)
 #define SENDER_TO_BSPRUN(KIND, member)
 #define SENDER_BOTH_WAYS(KIND, member)
@@ -97,7 +95,7 @@ const struct wire_schema *wire_record_schema(enum wire_type type)
     }
 }
 
-/* Any member will do: they all begin where the union does. */
+/* Any member will do, as all begin at the start of the union. */
 void *wire_fields(struct wire_message *message)
 {
     return &message->start;

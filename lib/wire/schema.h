@@ -1,4 +1,4 @@
-/* schema.h - the message table as data: what encoder, decoder and dump walk through.  Internal. */
+/* schema.h - the message table as data: what encoder and decoder walk through.  Internal. */
 #ifndef WIRE_SCHEMA_H
 #define WIRE_SCHEMA_H
 
@@ -14,6 +14,7 @@ enum wire_type {
     WIRE_TYPE_f64,
     WIRE_TYPE_text,
     WIRE_TYPE_bytes,
+    WIRE_TYPE_digest,
     WIRE_TYPE_texts,
     WIRE_TYPE_numbers,
     WIRE_TYPE_RECORDS, /* the record types follow */
@@ -29,6 +30,12 @@ struct wire_field {
     const struct wire_schema *record; /* of a list of a document's own records; else NULL */
 };
 
+/* The fields of tables as elements of a list of them, for the struct that `owner` is a name of. */
+#define WIRE_FIELD_AT(type, name, member, limit)                                                   \
+    {#name, WIRE_TYPE_##type, offsetof(owner, member), (uint64_t)(limit), NULL},
+#define WIRE_FIELD(type, name, limit) WIRE_FIELD_AT(type, name, name, limit)
+#define WIRE_PART(part, type, name)   part(WIRE_FIELD_AT, name)
+
 struct wire_schema {
     const char *name;
     const struct wire_field *fields;
@@ -36,7 +43,7 @@ struct wire_schema {
     size_t size; /* of the struct */
 };
 
-/* What every list looks like: wire_texts, wire_numbers and the lists of records. */
+/* The layout of every list: wire_texts, wire_numbers and the lists of records. */
 struct wire_list {
     const void *items;
     uint32_t count;
@@ -50,19 +57,19 @@ const struct wire_schema *wire_schema(uint32_t kind);
 /* type must be that of a record. */
 const struct wire_schema *wire_record_schema(enum wire_type type);
 
-/* Of the records that the field is a list of; NULL for lists of other things. */
+/* The schema of the records of a list; NULL for other lists. */
 static inline const struct wire_schema *wire_field_record(const struct wire_field *field)
 {
     return field->record ? field->record : wire_record_schema(field->type);
 }
 
-/* Where the fields of a message lie: the start of the union. */
+/* The fields of a message, which begin at the start of the union. */
 void *wire_fields(struct wire_message *message);
 const void *wire_const_fields(const struct wire_message *message);
 
 /* Walks the body as msgpack: one array with everything inside the given bytes, nested no deeper
- * than a message is, only types that messages use, a bounded number of elements.  msgpack-c
- * believes the counts it reads and allocates accordingly, so it never sees what fails here. */
+ * than a message is, only types that messages use, a bounded number of elements.  msgpack-c trusts
+ * the counts it reads and allocates accordingly, so it must not read what fails here. */
 int wire_check(const void *body, size_t size, char *error, size_t error_size);
 
 #endif

@@ -16,9 +16,10 @@
 #include <stdint.h>
 
 #include "lib/base/buffer.h"
+#include "lib/base/snapshot.h"
 #include "lib/wire/wire_table.h"
 
-#define WIRE_VERSION                     1u         /* in every frame; another number is refused */
+#define WIRE_VERSION                     2u         /* in every frame; another number is refused */
 #define WIRE_HEADER                      4u         /* bytes before the body */
 #define WIRE_FRAME_MAX                   16777216u  /* bytes of a body */
 #define WIRE_JOB_SIZE                    16u        /* bytes of a job id */
@@ -66,7 +67,7 @@ enum wire_stop_how {
 };
 enum wire_bind { WIRE_BINDS(WIRE_ENUM_BIND) WIRE_BIND_COUNT, WIRE_BIND_LAST = WIRE_BIND_COUNT - 1 };
 /* Whether processes inherit bsprun's stdout and stderr, or it is relayed (how it is shown).  PLAIN:
- * as if they had inherited it, and process 0 gets its stdin by INPUT. */
+ * shown as if they had inherited it, and process 0 gets its stdin by INPUT. */
 enum wire_stdio {
     WIRE_STDIOS(WIRE_ENUM_STDIO) WIRE_STDIO_COUNT,
     WIRE_STDIO_LAST = WIRE_STDIO_COUNT - 1
@@ -77,7 +78,7 @@ enum wire_async {
     WIRE_ASYNCS(WIRE_ENUM_ASYNC) WIRE_ASYNC_COUNT,
     WIRE_ASYNC_LAST = WIRE_ASYNC_COUNT - 1
 };
-/* Why the processes are to run so long between two snapshots. */
+/* The reason for the interval between snapshots. */
 enum wire_why { WIRE_WHYS(WIRE_ENUM_WHY) WIRE_WHY_COUNT, WIRE_WHY_LAST = WIRE_WHY_COUNT - 1 };
 enum wire_thing {
     WIRE_THINGS(WIRE_ENUM_THING) WIRE_THING_COUNT,
@@ -120,9 +121,10 @@ typedef struct wire_numbers wire_t_numbers;
 
 /* For every record: struct wire_host {...} and the list of them, struct wire_host_list. */
 #define WIRE_DECLARE_FIELD(type, name, limit) wire_t_##type name;
+#define WIRE_DECLARE_PART(part, type, name)   type name;
 #define WIRE_DECLARE_RECORD(name, fields)                                                          \
     struct wire_##name {                                                                           \
-        fields(WIRE_DECLARE_FIELD)                                                                 \
+        fields(WIRE_DECLARE_FIELD, WIRE_DECLARE_PART)                                              \
     };                                                                                             \
     struct wire_##name##_list {                                                                    \
         const struct wire_##name *items;                                                           \
@@ -132,19 +134,25 @@ typedef struct wire_numbers wire_t_numbers;
 
 WIRE_RECORDS(WIRE_DECLARE_RECORD)
 
+#define WIRE_DECLARE_MEMBER_OF(type, name, member, limit) wire_t_##type name;
+
+struct wire_learned {
+    WIRE_PART_LEARNED(WIRE_DECLARE_MEMBER_OF, )
+};
+
 #define WIRE_DECLARE_KIND(KIND, member, fields, way) WIRE_##KIND,
 
 enum wire_kind { WIRE_MESSAGES(WIRE_DECLARE_KIND) WIRE_KIND_COUNT };
 
 struct wire_envelope {
     unsigned char job[WIRE_JOB_SIZE]; /* the same in every message of a job */
-    uint32_t term;                    /* the sender's term; 0 before the first election */
-    uint64_t superstep;               /* what the message is about; 0 where that means nothing */
+    uint32_t term;                    /* the term of the sender; 0 before the first election */
+    uint64_t superstep;               /* the subject of the message; 0 if it has none */
 };
 
-#define WIRE_DECLARE_STRUCT(KIND, member, fields, way)                                                  \
+#define WIRE_DECLARE_STRUCT(KIND, member, fields, way)                                             \
     struct wire_##member {                                                                         \
-        fields(WIRE_DECLARE_FIELD)                                                                 \
+        fields(WIRE_DECLARE_FIELD, WIRE_DECLARE_PART)                                              \
     };
 #define WIRE_DECLARE_MEMBER(KIND, member, fields, way) struct wire_##member member;
 
@@ -166,7 +174,7 @@ struct wire_message {
 /* "START", ...; "unknown" outside of the table. */
 const char *wire_kind_name(uint32_t kind);
 
-/* Who says a message to whom; see the table. */
+/* Sender and receiver of a message; see the table. */
 enum wire_way {
     WIRE_WAY_TO_AGENT,
     WIRE_WAY_TO_BSPRUN,
@@ -178,7 +186,7 @@ enum wire_way {
 };
 enum wire_way wire_way(uint32_t kind);
 
-/* The field of a message TO_ZERO that names the host of its agent.  The kind must be one of these. */
+/* The field of a message TO_ZERO that names the sending host.  The kind must be one of these. */
 uint32_t *wire_sender(struct wire_message *message);
 uint32_t wire_sender_of(const struct wire_message *message);
 
@@ -189,8 +197,8 @@ int wire_encode(const struct wire_message *message, struct bspz_buffer *buffer, 
 
 /* Reads a body (a frame without its length).  Whatever the bytes are, this neither crashes nor
  * takes memory beyond a fixed multiple of WIRE_FRAME_MAX.  On success the caller owns the message
- * and gives it back with wire_message_free; `body` is not referred to any more.  -EPROTO: not a
- * message of this protocol; -EMSGSIZE: longer than WIRE_FRAME_MAX; -ENOMEM. */
+ * and frees it with wire_message_free; `body` is no longer referred to.  -EPROTO: not a message of
+ * this protocol; -EMSGSIZE: longer than WIRE_FRAME_MAX; -ENOMEM. */
 int wire_decode(const void *body, size_t size, struct wire_message *message, char *error,
                 size_t error_size);
 
@@ -203,8 +211,5 @@ void wire_message_free(struct wire_message *message);
 
 /* The body length that a frame's first WIRE_HEADER bytes announce. */
 uint32_t wire_frame_length(const unsigned char *header);
-
-/* One line that shows the message, cut to fit and always terminated.  Never fails. */
-void wire_dump(const struct wire_message *message, char *text, size_t size);
 
 #endif

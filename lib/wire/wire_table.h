@@ -1,6 +1,6 @@
 /* wire_table.h - every message of the control protocol, defined once.
  *
- * The structs of wire.h, the encoder, the decoder and the dump are all made from the tables below,
+ * The structs of wire.h, the encoder and the decoder are all made from the tables below,
  * so a message or a field is added here and nowhere else.  A field is F(type, name, limit):
  *
  *   u32, u64   unsigned number, at most limit
@@ -13,6 +13,11 @@
  *   numbers    at most limit unsigned 64-bit numbers
  *   RECORD     at most limit records of that name (WIRE_RECORDS)
  *
+ * E(PART, struct, name) is a struct that is defined elsewhere, of which the fields of PART travel,
+ * as if they were the message's own; one more type is for these alone:
+ *
+ *   digest     BSPZ_IMAGE_DIGEST_SIZE bytes in the struct; no bytes for one of zeros
+ *
  * Fields travel in the order given.  Both ends of a connection are always of one version; HELLO
  * and the version number in every frame make sure of it.
  */
@@ -21,35 +26,58 @@
 
 #include "lib/wire/wire_enums.h"
 
-/* ---- Limits ------------------------------------------------------------------------------ */
+/* ---- Limits ---------------------------------------------------------------------------------- */
 
-#define WIRE_RANKS_MAX   65536u   /* processes of a job */
-#define WIRE_HOSTS_MAX   4096u    /* hosts of a job */
-#define WIRE_ITEM_MAX    131072u  /* one argument or environment entry: the kernel's own bound */
-#define WIRE_ITEMS_MAX   262144u  /* arguments, or environment entries */
-#define WIRE_PATH_MAX    4096u    /* a path, a file name of a position */
-#define WIRE_NAME_MAX    256u     /* host, function, version */
-#define WIRE_TEXT_MAX    65536u   /* anything meant to be read by a person */
-#define WIRE_TABLE_MAX   4194304u /* the table of where each process is */
-#define WIRE_CHUNK_MAX   65536u   /* output relayed at a time */
-#define WIRE_STATUS_MAX  65535    /* exit statuses and signal numbers */
-#define WIRE_WINDOW_MAX  65535    /* rows or columns of a terminal */
-#define WIRE_SLOTS_MAX   65536u   /* cores or slots of a host */
-#define WIRE_OS_PID_MAX  4194304u /* process ids of Linux */
-#define WIRE_BEGUN_MAX   256u     /* terms whose beginnings are remembered */
-#define WIRE_OUTPUTS_MAX 8192u    /* two streams of every host */
-#define WIRE_DIGEST_MAX  32u      /* bytes of the digest of an image */
-#define WIRE_BUILD_ID_MAX 64u
-#define WIRE_KEY_MAX      32u /* bytes of a job's key */
-#define WIRE_ADDRESSES_MAX 64u /* under which one listener may be found */
+#define WIRE_RANKS_MAX     65536u   /* processes of a job */
+#define WIRE_HOSTS_MAX     4096u    /* hosts of a job */
+#define WIRE_ITEM_MAX      131072u  /* one argument or environment entry: the kernel's own bound */
+#define WIRE_ITEMS_MAX     262144u  /* arguments, or environment entries */
+#define WIRE_PATH_MAX      4096u    /* a path, a file name of a position */
+#define WIRE_NAME_MAX      256u     /* host, function, version */
+#define WIRE_TEXT_MAX      65536u   /* text for the user */
+#define WIRE_TABLE_MAX     4194304u /* the table of where each process is */
+#define WIRE_CHUNK_MAX     65536u   /* output relayed at a time */
+#define WIRE_STATUS_MAX    65535    /* exit statuses and signal numbers */
+#define WIRE_WINDOW_MAX    65535    /* rows or columns of a terminal */
+#define WIRE_SLOTS_MAX     65536u   /* cores or slots of a host */
+#define WIRE_OS_PID_MAX    4194304u /* process ids of Linux */
+#define WIRE_BEGUN_MAX     256u     /* terms whose beginnings are recorded */
+#define WIRE_OUTPUTS_MAX   8192u    /* two streams of every host */
+#define WIRE_BUILD_ID_MAX  64u
+#define WIRE_KEY_MAX       32u /* bytes of a job's key */
+#define WIRE_ADDRESSES_MAX 64u /* of one listener */
 #define WIRE_PORT_MAX      65535u
-#define WIRE_ESTIMATE_MAX  256u    /* numbers of an estimate */
-#define WIRE_FAULTS_MAX    16u     /* kinds of failures */
-#define WIRE_PIECE_MAX   1048576u /* bytes of a file at a time */
-#define WIRE_U32_MAX     0xffffffffu
-#define WIRE_U64_MAX     0xffffffffffffffffu
+#define WIRE_ESTIMATE_MAX  256u     /* numbers of an estimate */
+#define WIRE_FAULTS_MAX    16u      /* kinds of failures */
+#define WIRE_PIECE_MAX     1048576u /* bytes of a file at a time */
+#define WIRE_U32_MAX       0xffffffffu
+#define WIRE_U64_MAX       0xffffffffffffffffu
 
-/* ---- Records that messages hold lists of --------------------------------------------------- */
+/* ---- Parts: what travels of the structs of lib/base/snapshot.h: F(type, name, member, limit) */
+
+#define WIRE_PART_SNAPSHOT(F, at)                                                                  \
+    F(u64, superstep, at.superstep, WIRE_U64_MAX)                                                  \
+    F(u32, term, at.term, WIRE_U32_MAX)
+
+#define WIRE_PART_CONTENT(F, at)                                                                   \
+    F(u64, size, at.size, WIRE_U64_MAX)                                                            \
+    F(digest, digest, at.digest, BSPZ_IMAGE_DIGEST_SIZE)
+
+#define WIRE_PART_BASE(F, at)                                                                      \
+    F(u32, generation, at.generation, 255)                                                         \
+    F(u64, base_superstep, at.base.superstep, WIRE_U64_MAX)                                        \
+    F(u32, base_term, at.base.term, WIRE_U32_MAX)                                                  \
+    F(u32, base_pid, at.base.pid, WIRE_RANKS_MAX - 1)                                              \
+    F(digest, base_digest, at.base.digest, BSPZ_IMAGE_DIGEST_SIZE)
+
+#define WIRE_PART_IMAGE(F, at) WIRE_PART_CONTENT(F, at) WIRE_PART_BASE(F, at)
+
+#define WIRE_PART_IMAGE_CHANGED(F, at)                                                             \
+    WIRE_PART_CONTENT(F, at)                                                                       \
+    F(u64, changed, at.changed, WIRE_U64_MAX)                                                      \
+    WIRE_PART_BASE(F, at)
+
+/* ---- Records that messages hold lists of ----------------------------------------------------- */
 
 #define WIRE_RECORDS(R)                                                                            \
     R(host, WIRE_FIELDS_HOST)                                                                      \
@@ -60,14 +88,14 @@
     R(real, WIRE_FIELDS_REAL)
 
 /* A host of the job: its slots (0: as many as it has usable cores). */
-#define WIRE_FIELDS_HOST(F)                                                                        \
+#define WIRE_FIELDS_HOST(F, E)                                                                     \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, slots, WIRE_SLOTS_MAX)                                                                  \
     F(text, name, WIRE_NAME_MAX)
 
-/* Where a process is: its last BSPlib call and what it is doing (enum wire_rank_state).  os_pid: its
- * process id on that host, 0: it has none (yet). */
-#define WIRE_FIELDS_WHERE(F)                                                                       \
+/* Where a process is: its last BSPlib call and its state (enum wire_rank_state).  os_pid: its
+ * process id on that host, 0: none (yet). */
+#define WIRE_FIELDS_WHERE(F, E)                                                                    \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, state, WIRE_RANK_STATE_LAST)                                                            \
     F(u64, superstep, WIRE_U64_MAX)                                                                \
@@ -76,8 +104,9 @@
     F(u32, line, WIRE_U32_MAX)                                                                     \
     F(u32, os_pid, WIRE_OS_PID_MAX)
 
-/* What a process used: the row of bsprun's --report. Times in nanoseconds, sizes in bytes. */
-#define WIRE_FIELDS_USAGE(F)                                                                       \
+/* The resource usage of a process: a row of bsprun's --report.  Times in nanoseconds, sizes in
+ * bytes. */
+#define WIRE_FIELDS_USAGE(F, E)                                                                    \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u64, supersteps, WIRE_U64_MAX)                                                               \
     F(u64, wall_ns, WIRE_U64_MAX)                                                                  \
@@ -90,31 +119,31 @@
     F(u64, h_max, WIRE_U64_MAX)                                                                    \
     F(u64, peak_memory, WIRE_U64_MAX)
 
-/* Term `term` began from the snapshot (superstep, from); in a list of snapshots to avoid, `term` is
- * unused. */
-#define WIRE_FIELDS_BEGUN(F)                                                                       \
+/* Term `term` began from the snapshot; in a list of snapshots to avoid, `term` is unused. */
+#define WIRE_FIELDS_BEGUN(F, E)                                                                    \
     F(u32, term, WIRE_U32_MAX)                                                                     \
-    F(u64, superstep, WIRE_U64_MAX)                                                                \
-    F(u32, from, WIRE_U32_MAX)
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, from)
 
-/* A process's image as the manifest names it; base: what it builds on, when generation is not 0. */
-#define WIRE_FIELDS_IMAGE(F)                                                                       \
+/* A process's image as the manifest names it. */
+#define WIRE_FIELDS_IMAGE(F, E)                                                                    \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
-    F(u64, size, WIRE_U64_MAX)                                                                     \
-    F(bytes, digest, WIRE_DIGEST_MAX)                                                              \
-    F(u32, generation, WIRE_U32_MAX)                                                               \
-    F(u64, base_superstep, WIRE_U64_MAX)                                                           \
-    F(u32, base_term, WIRE_U32_MAX)                                                                \
-    F(u32, base_pid, WIRE_RANKS_MAX - 1)                                                           \
-    F(bytes, base_digest, WIRE_DIGEST_MAX)
+    E(WIRE_PART_IMAGE, struct bspz_image_facts, facts)
 
 /* A number of a list of them, such as the estimates of estimate_to_numbers. */
-#define WIRE_FIELDS_REAL(F) F(f64, value, 0)
+#define WIRE_FIELDS_REAL(F, E) F(f64, value, 0)
+
+/* The estimates of Processor Zero (as in ELECT), the interval between snapshots (WIRE_NEVER: none)
+ * and its reason (enum wire_why); from other agents the list is empty.  Part of several messages,
+ * so that bsprun has it when the host of Processor Zero is lost. */
+#define WIRE_PART_LEARNED(F, at)                                                                   \
+    F(real, estimate, at.estimate, WIRE_ESTIMATE_MAX)                                              \
+    F(u64, interval_ns, at.interval_ns, WIRE_U64_MAX)                                              \
+    F(u32, why, at.why, WIRE_WHY_LAST)
 
 /* ---- Messages: M(KIND, member of the union, fields, way) -------------------------------------
  *
- * The ways: TO_AGENT from bsprun, TO_BSPRUN from an agent, BOTH_WAYS between these two; TO_ZERO from
- * an agent to Processor Zero, with a field `host` that says which; FROM_ZERO to an agent;
+ * The ways: TO_AGENT from bsprun, TO_BSPRUN from an agent, BOTH_WAYS between these two; TO_ZERO
+ * from an agent to Processor Zero, with a field `host` that says which; FROM_ZERO to an agent;
  * AMONG_AGENTS. */
 
 #define WIRE_MESSAGES(M)                                                                           \
@@ -180,12 +209,12 @@
     M(PIECE, piece, WIRE_FIELDS_PIECE, AMONG_AGENTS)                                               \
     M(KEEP, keep, WIRE_FIELDS_KEEP, AMONG_AGENTS)
 
-/* What an agent of a job with several hosts must know before all else; over the standard input of
- * one that bsprun does not reach otherwise, so that the key is in no argument and no environment: its
- * number (WIRE_HOSTS_MAX: that of the host in `hosts` whose name is its own), which agent of that host it
- * is, where bsprun listens, between which ports this agent is to listen (0: any), how long silence may
- * last, whether what is sent is encrypted. */
-#define WIRE_FIELDS_JOIN(F)                                                                        \
+/* The first message to an agent of a job with several hosts; on another host over its standard
+ * input, so that the key is in no argument and no environment: its number (WIRE_HOSTS_MAX: that of
+ * the host in `hosts` whose name is its own), which agent of that host it is, where bsprun listens,
+ * between which ports this agent is to listen (0: any), how long silence may last, whether what is
+ * sent is encrypted. */
+#define WIRE_FIELDS_JOIN(F, E)                                                                     \
     F(bytes, key, WIRE_KEY_MAX)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX)                                                                   \
     F(host, hosts, WIRE_HOSTS_MAX)                                                                 \
@@ -196,24 +225,24 @@
     F(u32, heartbeat_ms, WIRE_U32_MAX)                                                             \
     F(flag, encrypt, 0)
 
-/* Start process 0 of the program.  environment holds NAME=VALUE entries to set and unset the names
- * to remove in the environment the agent itself was started with.  process_limit and cores (of that
- * host): 0 when not given.  slots: of all hosts, 0: that host's cores.  terminals, discards: what
- * stdout (1) and stderr (2) of bsprun are, a terminal or /dev/null.  abort_at and consult_every are
- * for tests (WIRE_U64_MAX and 0 switch them off).
+/* Start process 0 of the program.  environment holds NAME=VALUE entries to set, and unset the names
+ * to remove, in the agent's own environment.  process_limit and cores (of that host): 0 when not
+ * given.  slots: of all hosts, 0: that host's cores.  terminals, discards: what stdout (1) and
+ * stderr (2) of bsprun are, a terminal or /dev/null.  abort_at and consult_every are for tests
+ * (WIRE_U64_MAX and 0 switch them off).
  *
- * store: the absolute path DIR/JOB of the job's snapshots, "" in a job without; home: a file that is
- * in it where the agent sees the same directory as bsprun.  resume: the agent
- * starts nothing by itself, as an ELECT that restores follows; program, arguments and environment
- * (which is then complete, nothing is inherited) are those of the process to restore, an absolute
- * path and what the manifest says; empty for an agent that is to read them there itself.  rule,
- * every, overhead: struct policy_rule.  recover: a fault does not end a job that has a snapshot; 0:
- * there is one only because processes of other hosts are made of it.  copies: on how many hosts an
- * image shall be when they share no directory; 0: one.  keep: committed snapshots that
- * stay, 0: all of them.  bounded: the overhead is the user's own.  stop_on_failure, stop_on_late_failure: a snapshot that cannot be taken
- * ends the job before, after the first that was taken at a barrier.  excluded: the rules of
- * --ckpt-exclude.  options: bsprun's, for the manifest. */
-#define WIRE_FIELDS_START(F)                                                                       \
+ * store: the absolute path DIR/JOB of the job's snapshots, "" in a job without; home: a file in it,
+ * by which the agent recognises that it shares the directory with bsprun.  resume: the agent starts
+ * no process, as an ELECT that restores follows; program, arguments and environment (which is then
+ * complete, nothing is inherited) are those of the process to restore, by an absolute path and the
+ * manifest; empty for an agent that is to read them from the manifest itself.  rule, every,
+ * overhead: struct policy_rule.  recover: a fault does not end a job that has a snapshot; 0: there
+ * is a snapshot only because processes of other hosts are made from it.  copies: the number of
+ * hosts on which an image must be durable when they share no directory; 0: one.  keep: number of
+ * committed snapshots to retain, 0: all.  bounded: the user set the overhead.  stop_on_failure,
+ * stop_on_late_failure: a failed snapshot ends the job before, after the first one taken at a
+ * barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest. */
+#define WIRE_FIELDS_START(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, program, WIRE_PATH_MAX)                                                                \
     F(texts, arguments, WIRE_ITEMS_MAX)                                                            \
@@ -253,17 +282,16 @@
 
 /* The named host is Processor Zero for the envelope's term; the hosts of the job.  restore: the
  * term goes on from a snapshot, the newest (wanted: WIRE_U64_MAX) or that of `wanted` supersteps,
- * none of `avoid`; `begun` says how earlier terms began.  faults: how many there were since bsprun was
- * started.  estimate: what the job has learned of failures and costs so far, empty: nothing.  What
- * that does not have in it yet: watched_hosts, watched_processes: for how many seconds hosts, and
- * processes, have lived, all added up; failures: of each kind (enum estimate_kind).  recovers: kind of
- * the failure from which the term recovers, plus 1; 0: from none; down: for how many seconds the
- * processes have not run by it, the silence before it was noticed included.  by_node: processes are
- * placed on one host after the other in turn.  addresses: where the agent of each of the hosts listens for
- * the others, as in HELLO; none in a job of one host.  busy, speeds: as in struct coord_load, of each of
- * the hosts, or empty.  An agent that hears of a newer term first ends
- * what it has of older ones. */
-#define WIRE_FIELDS_ELECT(F)                                                                       \
+ * none of `avoid`; `begun` says how earlier terms began.  faults: their number since bsprun was
+ * started.  estimate: the estimates of failures and costs so far, or empty.  Observations that
+ * those do not include yet: watched_hosts, watched_processes: seconds that hosts, and processes,
+ * have lived, summed up; failures: number of each kind (enum estimate_kind).  recovers: kind of the
+ * failure from which the term recovers, plus 1; 0: none; down: seconds for which that failure has
+ * stopped the processes, including the silence before it was noticed.  by_node: processes are
+ * placed round robin.  addresses: where the agent of each host listens for the others, as in HELLO;
+ * none in a job of one host.  busy, speeds: as in struct coord_load, of each host, or empty.  An
+ * agent that receives a newer term first ends the processes of older ones. */
+#define WIRE_FIELDS_ELECT(F, E)                                                                    \
     F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
     F(host, hosts, WIRE_HOSTS_MAX)                                                                 \
     F(flag, restore, 0)                                                                            \
@@ -282,66 +310,57 @@
     F(numbers, busy, WIRE_HOSTS_MAX)                                                               \
     F(numbers, speeds, WIRE_HOSTS_MAX)
 
-/* End the job: as asked by a signal, or because of a time limit, or at once.  Back to bsprun: the agent
- * got that signal, and the job has snapshots; bsprun decides. */
-#define WIRE_FIELDS_STOP(F)                                                                        \
+/* End the job: by a signal, because of a time limit, or at once.  To bsprun: the agent received
+ * that signal, and the job has snapshots; bsprun decides. */
+#define WIRE_FIELDS_STOP(F, E)                                                                     \
     F(u32, how, WIRE_STOP_LAST)                                                                    \
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(text, text, WIRE_TEXT_MAX)
 
-/* What Processor Zero has learned up to now (as in ELECT), how long the processes are to run between two
- * snapshots (WIRE_NEVER: for ever) and why just so long (enum wire_why); where the agent is not that of
- * Processor Zero the list is empty.  In several messages, so that bsprun has it when the host of
- * Processor Zero is lost. */
-#define WIRE_FIELDS_LEARNED(F)                                                                     \
-    F(real, estimate, WIRE_ESTIMATE_MAX)                                                           \
-    F(u64, interval_ns, WIRE_U64_MAX)                                                              \
-    F(u32, why, WIRE_WHY_LAST)
-
-/* By the agent of Processor Zero: the processes of the term compute from now on. */
-#define WIRE_FIELDS_RUNNING(F)                                                                     \
+/* From the agent of Processor Zero: the processes of the term compute from now on. */
+#define WIRE_FIELDS_RUNNING(F, E)                                                                  \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
-    WIRE_FIELDS_LEARNED(F)
+    E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
-#define WIRE_FIELDS_QUERY_STATUS(F)
-#define WIRE_FIELDS_EXIT(F)
+#define WIRE_FIELDS_QUERY_STATUS(F, E)
+#define WIRE_FIELDS_EXIT(F, E)
 
-/* Snapshot at the next barrier; stop: then end the job so that it can be restarted, which may take
- * grace_ms; signal: the one that asked for it. */
-#define WIRE_FIELDS_SAVE(F)                                                                        \
+/* Take a snapshot at the next barrier; stop: then end the job so that it can be restarted, within
+ * grace_ms; signal: the one that requested it. */
+#define WIRE_FIELDS_SAVE(F, E)                                                                     \
     F(flag, stop, 0)                                                                               \
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(u64, grace_ms, WIRE_U64_MAX)
 
-/* The answer to CHOSEN: how this term begins is durable. */
-#define WIRE_FIELDS_TERM_RECORDED(F)
+/* The answer to CHOSEN: the beginning of this term is durable. */
+#define WIRE_FIELDS_TERM_RECORDED(F, E)
 
 /* The answer to CLOSING: from now on nothing is rolled back. */
-#define WIRE_FIELDS_CLOSED(F)
+#define WIRE_FIELDS_CLOSED(F, E)
 
-/* The user's terminal has another size now. */
-#define WIRE_FIELDS_RESIZE(F)                                                                      \
+/* The user's terminal has been resized. */
+#define WIRE_FIELDS_RESIZE(F, E)                                                                   \
     F(u32, rows, WIRE_WINDOW_MAX)                                                                  \
     F(u32, columns, WIRE_WINDOW_MAX)
 
-/* Bytes for the stdin of process 0, the first of which is number `position` of all there are; end:
- * nothing comes behind them.  What was sent in an older term does not count. */
-#define WIRE_FIELDS_INPUT(F)                                                                       \
+/* Bytes for the stdin of process 0, at `position` of the input; end: they are the last.  Those of
+ * an older term are ignored. */
+#define WIRE_FIELDS_INPUT(F, E)                                                                    \
     F(u64, position, WIRE_U64_MAX)                                                                 \
     F(flag, end, 0)                                                                                \
     F(bytes, data, WIRE_CHUNK_MAX)
 
-/* Output of superstep s and before is shown when every host has PASSED s: answer that when it is
- * so (envelope's superstep). */
-#define WIRE_FIELDS_ASK_PASSED(F)
+/* Output up to superstep s is shown when every host has PASSED s: answer when that is so
+ * (envelope's superstep). */
+#define WIRE_FIELDS_ASK_PASSED(F, E)
 
-/* bsprun is alive; answered by the same.  An agent that has not heard it for two thirds of the
- * heartbeat's bound stops its processes (and waits for ELECT), as others may take their place. */
-#define WIRE_FIELDS_ALIVE(F)
+/* bsprun is alive; answered by the same message.  An agent that has not received it for two thirds
+ * of the heartbeat stops its processes (and waits for ELECT), as others may replace them. */
+#define WIRE_FIELDS_ALIVE(F, E)
 
-/* addresses: where it listens for other agents: "1.2.3.4:5" or "[::1]:5", separated by blanks; machine: as
- * uname -m says. */
-#define WIRE_FIELDS_HELLO(F)                                                                       \
+/* addresses: where the agent listens for other agents: "1.2.3.4:5" or "[::1]:5", separated by
+ * blanks; machine: as by uname -m. */
+#define WIRE_FIELDS_HELLO(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, version, WIRE_NAME_MAX)                                                                \
     F(text, name, WIRE_NAME_MAX)                                                                   \
@@ -351,98 +370,96 @@
     F(text, addresses, WIRE_PATH_MAX)
 
 /* The answer to ASK_PASSED: all processes of the host have arrived at the barrier that ends the
- * envelope's superstep or a later one, and what they had written by then has been sent.  Also,
- * unasked and with WIRE_NEVER: no process of the job lives there, in this term. */
-#define WIRE_FIELDS_PASSED(F) F(u32, host, WIRE_HOSTS_MAX - 1)
+ * envelope's superstep or a later one, and their output up to then has been sent.  Also sent
+ * without a request, with WIRE_NEVER: no process of the job lives there in this term. */
+#define WIRE_FIELDS_PASSED(F, E) F(u32, host, WIRE_HOSTS_MAX - 1)
 
-/* The link to another host's agent is broken, or could not be made in this term: a fault. */
-#define WIRE_FIELDS_LINK_LOST(F)                                                                   \
+/* The link to another host's agent has failed, or could not be made in this term: a fault. */
+#define WIRE_FIELDS_LINK_LOST(F, E)                                                                \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, peer, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, text, WIRE_TEXT_MAX)
 
 /* Process 0 has reached bsp_begin(wanted) on this host; wanted 0 means as many as there are. */
-#define WIRE_FIELDS_REGISTER(F)                                                                    \
+#define WIRE_FIELDS_REGISTER(F, E)                                                                 \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, wanted, WIRE_U32_MAX)                                                                   \
     F(u32, os_pid, WIRE_OS_PID_MAX)
 
-#define WIRE_FIELDS_ELECTED(F) F(u32, host, WIRE_HOSTS_MAX - 1)
+#define WIRE_FIELDS_ELECTED(F, E) F(u32, host, WIRE_HOSTS_MAX - 1)
 
-#define WIRE_FIELDS_STATUS(F)                                                                      \
+#define WIRE_FIELDS_STATUS(F, E)                                                                   \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(f64, seconds, 0)                                                                             \
     F(where, ranks, WIRE_RANKS_MAX)                                                                \
-    WIRE_FIELDS_LEARNED(F)
+    E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
 /* Output of process pid (-1: before bsp_begin) on stream 1 or 2; no bytes: end of file. */
-#define WIRE_FIELDS_OUTPUT(F)                                                                      \
+#define WIRE_FIELDS_OUTPUT(F, E)                                                                   \
     F(i32, pid, WIRE_RANKS_MAX)                                                                    \
     F(u32, stream, 2)                                                                              \
     F(bytes, data, WIRE_CHUNK_MAX)
 
-#define WIRE_FIELDS_TRACE(F) F(text, text, WIRE_TEXT_MAX)
+#define WIRE_FIELDS_TRACE(F, E) F(text, text, WIRE_TEXT_MAX)
 
-#define WIRE_FIELDS_REPORT(F)                                                                      \
+#define WIRE_FIELDS_REPORT(F, E)                                                                   \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(usage, ranks, WIRE_RANKS_MAX)
 
-/* A line for the user's stderr that does not end the job. */
-#define WIRE_FIELDS_NOTICE(F) F(text, text, WIRE_TEXT_MAX)
+/* A line for the user's stderr; the job goes on. */
+#define WIRE_FIELDS_NOTICE(F, E) F(text, text, WIRE_TEXT_MAX)
 
-/* The job is over: bsprun's exit status and why (enum wire_cause); pid is -1 when none is to
- * blame; text and table are for the user and may be empty. */
-#define WIRE_FIELDS_ENDED(F)                                                                       \
+/* The job is over: bsprun's exit status and the cause (enum wire_cause); pid is -1 when no process
+ * is to blame; text and table are for the user and may be empty. */
+#define WIRE_FIELDS_ENDED(F, E)                                                                    \
     F(i32, status, WIRE_STATUS_MAX)                                                                \
     F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
     F(i32, pid, WIRE_RANKS_MAX)                                                                    \
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(text, text, WIRE_TEXT_MAX)                                                                   \
     F(text, table, WIRE_TABLE_MAX)                                                                 \
-    WIRE_FIELDS_LEARNED(F)
+    E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
-/* The term is over by a fault, the job need not be: the fault as in ENDED; `superstep` of the fault
- * is the envelope's.  bad: the snapshot (bad_superstep, bad_from) could not be restored. */
-#define WIRE_FIELDS_TERM_OVER(F)                                                                   \
+/* A fault has ended the term, but not necessarily the job: the fault as in ENDED; `superstep` of
+ * the fault is the envelope's.  bad: the snapshot `not_restored` could not be. */
+#define WIRE_FIELDS_TERM_OVER(F, E)                                                                \
     F(i32, status, WIRE_STATUS_MAX)                                                                \
     F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
     F(i32, pid, WIRE_RANKS_MAX)                                                                    \
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(flag, bad, 0)                                                                                \
-    F(u64, bad_superstep, WIRE_U64_MAX)                                                            \
-    F(u32, bad_from, WIRE_U32_MAX)                                                                 \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, not_restored)                                 \
     F(text, text, WIRE_TEXT_MAX)                                                                   \
-    WIRE_FIELDS_LEARNED(F)
+    E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
 /* The snapshot from which the term is to begin: record it and answer TERM_RECORDED. */
-#define WIRE_FIELDS_CHOSEN(F)                                                                      \
-    F(u64, superstep, WIRE_U64_MAX)                                                                \
-    F(u32, from, WIRE_U32_MAX)                                                                     \
+#define WIRE_FIELDS_CHOSEN(F, E)                                                                   \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
     F(u32, processes, WIRE_RANKS_MAX)
 
-/* The snapshot is committed: how long the processes stood still, how long it took, the size of its
- * images; known: all agents know, so that what was kept for older ones may go. */
-#define WIRE_FIELDS_SAVED(F)                                                                       \
+/* The snapshot is committed: the pause of the processes, its duration, the size of its images;
+ * known: all agents know of it, so that data kept for older ones may be dropped. */
+#define WIRE_FIELDS_SAVED(F, E)                                                                    \
     F(u64, superstep, WIRE_U64_MAX)                                                                \
     F(flag, known, 0)                                                                              \
     F(u64, pause_ns, WIRE_U64_MAX)                                                                 \
     F(u64, commit_ns, WIRE_U64_MAX)                                                                \
     F(u64, size, WIRE_U64_MAX)                                                                     \
-    WIRE_FIELDS_LEARNED(F)
+    E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
-/* Every process is in bsp_end: answer CLOSED, and they are let out. */
-#define WIRE_FIELDS_CLOSING(F)
+/* Every process is in bsp_end: answer CLOSED, and they may leave. */
+#define WIRE_FIELDS_CLOSING(F, E)
 
-/* In the stream of OUTPUT: what came before it was written before the snapshot, whose name is
- * (envelope's superstep, envelope's term), what comes behind it after.  input: bytes of stdin that
- * process 0 had read.  On each host, before CAPTURED; it says nothing of whether there will be a
- * snapshot.  bsprun sends it back when it has it, and before that no image is said to be durable. */
-#define WIRE_FIELDS_MARK(F)        F(u64, input, WIRE_U64_MAX)
+/* In the stream of OUTPUT: output before it was written before the snapshot (envelope's superstep,
+ * envelope's term), output after it later.  input: bytes of stdin that process 0 had read.  Sent by
+ * each host before CAPTURED, whether or not the snapshot succeeds.  bsprun echoes it, and no image
+ * is reported durable before that. */
+#define WIRE_FIELDS_MARK(F, E) F(u64, input, WIRE_U64_MAX)
 
-/* Process 0 can take more input: `position` is behind the last byte that its stream has.  digest: in
- * the first one of a term of what was read up to there, 0: unknown. */
-#define WIRE_FIELDS_INPUT_TAKEN(F)                                                                 \
+/* Process 0 can take more input: `position` is the end of what its stream has.  digest: in the
+ * first one of a term, that of the input read up to there; 0: unknown. */
+#define WIRE_FIELDS_INPUT_TAKEN(F, E)                                                              \
     F(u64, position, WIRE_U64_MAX)                                                                 \
     F(u64, digest, WIRE_U64_MAX)
 

@@ -1,22 +1,22 @@
-/* wire_zero.h - fields of the messages to and from Processor Zero and of agents among themselves; part
- * of wire_table.h. */
+/* wire_zero.h - fields of the messages to and from Processor Zero and of agents among themselves;
+ * part of wire_table.h. */
 #ifndef WIRE_ZERO_H
 #define WIRE_ZERO_H
 
-/* slots: usable cores, used when ELECT gives the host none.  shared: it sees the directory of
- * snapshots that bsprun does. */
-#define WIRE_FIELDS_HOST_READY(F)                                                                  \
+/* slots: usable cores, used when ELECT sets none for the host.  shared: it shares the directory of
+ * snapshots with bsprun. */
+#define WIRE_FIELDS_HOST_READY(F, E)                                                               \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, slots, WIRE_SLOTS_MAX)                                                                  \
     F(flag, shared, 0)
 
-/* REGISTER as Processor Zero sees it, once it is elected. */
-#define WIRE_FIELDS_REGISTERED(F)                                                                  \
+/* REGISTER, passed on to Processor Zero once it is elected. */
+#define WIRE_FIELDS_REGISTERED(F, E)                                                               \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, wanted, WIRE_U32_MAX)
 
 /* All processes placed on the host exist and wait in bsp_begin. */
-#define WIRE_FIELDS_RANKS_READY(F)                                                                 \
+#define WIRE_FIELDS_RANKS_READY(F, E)                                                              \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, count, WIRE_RANKS_MAX)
 
@@ -24,23 +24,23 @@
  * output: bytes it has written per stream.  The barrier of bsp_end is always reported, consulted or
  * not: on one host before any RANK_EXITED of a process that is past bsp_end, and the RELEASE that
  * answers is a formality there. */
-#define WIRE_FIELDS_ARRIVE(F)                                                                      \
+#define WIRE_FIELDS_ARRIVE(F, E)                                                                   \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, barrier, WIRE_BARRIER_LAST)                                                             \
     F(numbers, output, 2)
 
 /* A process has ended: by exit(status), or by a signal when signal is not 0; text: what the user is
  * told of it, may be empty. */
-#define WIRE_FIELDS_RANK_EXITED(F)                                                                 \
+#define WIRE_FIELDS_RANK_EXITED(F, E)                                                              \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, status, 255)                                                                            \
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(text, text, WIRE_TEXT_MAX)
 
-/* The host asks for the end of the job on behalf of process pid (-1: of nobody).  status: what bsprun
- * shall return; 0 is taken as 1. */
-#define WIRE_FIELDS_ABORT(F)                                                                       \
+/* The host requests the end of the job on behalf of process pid (-1: none).  status: for bsprun to
+ * return; 0 counts as 1. */
+#define WIRE_FIELDS_ABORT(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(i32, pid, WIRE_RANKS_MAX)                                                                    \
     F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
@@ -48,19 +48,18 @@
     F(text, text, WIRE_TEXT_MAX)
 
 /* No process of the host runs any more; table: where each of them was, as in ENDED. */
-#define WIRE_FIELDS_RANKS_STOPPED(F)                                                               \
+#define WIRE_FIELDS_RANKS_STOPPED(F, E)                                                            \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, table, WIRE_TABLE_MAX)
 
-/* What the host has of a snapshot: the manifest, which makes it one, every image (all), or those of
- * `images`; copies: the pids of which it keeps a frozen copy.  Images count without the manifest,
- * since another host may have that.  together: for each process the lowest with which it has files
- * open, as far as this host can see, so that they must not come to different hosts; empty when there
- * are none such, or they may.  One message for each snapshot, before HOST_READY. */
-#define WIRE_FIELDS_HELD(F)                                                                        \
+/* The parts of a snapshot on the host: the manifest, every image (all), or those of `images`;
+ * copies: the pids with a frozen copy.  Images count without the manifest, since another host may
+ * have it.  together: for each process the lowest with which it shares open files, as far as this
+ * host knows, so that they must be on one host; empty: no restriction.  One message for each
+ * snapshot, before HOST_READY. */
+#define WIRE_FIELDS_HELD(F, E)                                                                     \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
-    F(u64, superstep, WIRE_U64_MAX)                                                                \
-    F(u32, from, WIRE_U32_MAX)                                                                     \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(flag, manifest, 0)                                                                           \
     F(flag, all, 0)                                                                                \
@@ -68,15 +67,15 @@
     F(numbers, copies, WIRE_RANKS_MAX)                                                             \
     F(numbers, together, WIRE_RANKS_MAX)
 
-/* The processes the host was told to restore are complete; none of them runs yet. */
-#define WIRE_FIELDS_STAGED(F)                                                                      \
+/* The processes to be restored on the host are complete; none of them runs yet. */
+#define WIRE_FIELDS_STAGED(F, E)                                                                   \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, count, WIRE_RANKS_MAX)
 
 /* Every process of the host has recorded its state at the barrier that ends the envelope's
  * superstep, or has failed to.  output, input: bytes written to each stream, and read, so far;
- * input_digest: of those that were read (lib/base/digest.h), 0: unknown. */
-#define WIRE_FIELDS_CAPTURED(F)                                                                    \
+ * input_digest: of the bytes read (lib/base/digest.h), 0: unknown. */
+#define WIRE_FIELDS_CAPTURED(F, E)                                                                 \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, pause_ns, WIRE_U64_MAX)                                                                 \
     F(numbers, output, 2)                                                                          \
@@ -84,38 +83,30 @@
     F(u64, input_digest, WIRE_U64_MAX)
 
 /* The image of a process is durable here.  The envelope's superstep is the snapshot's: how many
- * were completed.  changed: bytes that differed from the snapshot before; generation, base: as in the
- * records of PERSIST. */
-#define WIRE_FIELDS_IMAGE_DURABLE(F)                                                               \
+ * were completed. */
+#define WIRE_FIELDS_IMAGE_DURABLE(F, E)                                                            \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
-    F(u64, size, WIRE_U64_MAX)                                                                     \
-    F(bytes, digest, WIRE_DIGEST_MAX)                                                              \
-    F(u64, changed, WIRE_U64_MAX)                                                                  \
-    F(u32, generation, WIRE_U32_MAX)                                                               \
-    F(u64, base_superstep, WIRE_U64_MAX)                                                           \
-    F(u32, base_term, WIRE_U32_MAX)                                                                \
-    F(u32, base_pid, WIRE_RANKS_MAX - 1)                                                           \
-    F(bytes, base_digest, WIRE_DIGEST_MAX)
+    E(WIRE_PART_IMAGE_CHANGED, struct bspz_image_facts, facts)
 
-/* There will be no image of the process (cause RANK_SIGNALLED: the one that wrote it was killed), or
- * it cannot be restored (after RESTORE). */
-#define WIRE_FIELDS_IMAGE_FAILED(F)                                                                \
+/* There will be no image of the process (cause RANK_SIGNALLED: its writer was killed), or it cannot
+ * be restored (after RESTORE). */
+#define WIRE_FIELDS_IMAGE_FAILED(F, E)                                                             \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
     F(text, text, WIRE_TEXT_MAX)
 
-/* The manifest is durable here (error 0), or could not be made so. */
-#define WIRE_FIELDS_PERSISTED(F)                                                                   \
+/* The manifest is durable here (error 0), or could not be made durable. */
+#define WIRE_FIELDS_PERSISTED(F, E)                                                                \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, error, WIRE_STATUS_MAX)
 
-/* The host knows of the commit.  What the snapshot has cost its processes besides the pause: busy_ns:
- * what belongs to it had their cores so long; copied_ns: they changed pages that copies shared, since
- * the snapshot before.  read_bytes, read_ns: how long it took to read so much of an image from the disk
- * at idle priority; 0: nobody has tried. */
-#define WIRE_FIELDS_KNOWN(F)                                                                       \
+/* The host knows of the commit.  The costs of the snapshot to its processes besides the pause:
+ * busy_ns: time that its writers ran on their cores; copied_ns: copy-on-write faults since the
+ * previous snapshot.  read_bytes, read_ns: the time to read so many bytes of an image from the disk
+ * at idle priority; 0: not measured. */
+#define WIRE_FIELDS_KNOWN(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, busy_ns, WIRE_U64_MAX)                                                                  \
     F(u64, copied_ns, WIRE_U64_MAX)                                                                \
@@ -123,9 +114,9 @@
     F(u64, read_ns, WIRE_U64_MAX)
 
 /* The job has `processes` processes; process i lives on host host_of[i].  snapshot: process 0
- * writes its image, of which the others are made: snapshot 0.  copies: on how many hosts each image
- * shall be (1: all hosts use one directory). */
-#define WIRE_FIELDS_PLACE(F)                                                                       \
+ * writes its image, from which the others are made: snapshot 0.  copies: the number of hosts on
+ * which each image must be durable (1: all hosts share a directory). */
+#define WIRE_FIELDS_PLACE(F, E)                                                                    \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(numbers, host_of, WIRE_RANKS_MAX)                                                            \
     F(flag, snapshot, 0)                                                                           \
@@ -133,34 +124,34 @@
 
 /* bsp_begin returns; `consult` is the first superstep whose end Processor Zero wants to decide
  * (WIRE_U64_MAX: none). */
-#define WIRE_FIELDS_RUN(F)                                                                         \
+#define WIRE_FIELDS_RUN(F, E)                                                                      \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(u64, consult, WIRE_U64_MAX)
 
-/* What happens at the barrier that ends the envelope's superstep (enum wire_decision); `consult` as in
- * RUN. */
-#define WIRE_FIELDS_RELEASE(F)                                                                     \
+/* The decision about the barrier that ends the envelope's superstep (enum wire_decision); `consult`
+ * as in RUN. */
+#define WIRE_FIELDS_RELEASE(F, E)                                                                  \
     F(u32, decision, WIRE_DECISION_LAST)                                                           \
     F(u64, consult, WIRE_U64_MAX)
 
-/* Kill every process of the host and answer RANKS_STOPPED.  again: the job goes on from a
- * snapshot; frozen copies stay, nothing is answered, ELECT follows. */
-#define WIRE_FIELDS_STOP_RANKS(F)                                                                  \
+/* Kill every process of the host and answer RANKS_STOPPED.  again: the job goes on from a snapshot;
+ * frozen copies are kept, there is no answer, ELECT follows. */
+#define WIRE_FIELDS_STOP_RANKS(F, E)                                                               \
     F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
     F(i32, pid, WIRE_RANKS_MAX)                                                                    \
     F(flag, again, 0)
 
-/* The job is over, with this status; nothing more will come from this term. */
-#define WIRE_FIELDS_END(F)                                                                         \
+/* The job is over, with this status; no more messages of this term follow. */
+#define WIRE_FIELDS_END(F, E)                                                                      \
     F(i32, status, WIRE_STATUS_MAX)                                                                \
     F(u32, cause, WIRE_CAUSE_LAST)
 
-/* In the messages about a snapshot the envelope's superstep is how many were completed when it was
- * taken; `from` is the term in which it was. */
+/* In messages about a snapshot the envelope's superstep is the number of completed ones; `from` is
+ * the term in which it was taken. */
 
-/* Write the manifest and answer PERSISTED once it is durable: the images, and how much each host
- * had written to its two streams. */
-#define WIRE_FIELDS_PERSIST(F)                                                                     \
+/* Write the manifest and answer PERSISTED once it is durable: the images, and the positions of each
+ * host's two streams. */
+#define WIRE_FIELDS_PERSIST(F, E)                                                                  \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(image, images, WIRE_RANKS_MAX)                                                               \
     F(numbers, output, WIRE_OUTPUTS_MAX)                                                           \
@@ -168,37 +159,37 @@
     F(u64, input_digest, WIRE_U64_MAX)
 
 /* The snapshot is committed: answer KNOWN. */
-#define WIRE_FIELDS_COMMITTED(F) F(u32, from, WIRE_U32_MAX)
+#define WIRE_FIELDS_COMMITTED(F, E) F(u32, from, WIRE_U32_MAX)
 
-/* All hosts know of that commit: older images, copies and remembered output may go. */
-#define WIRE_FIELDS_RETIRE(F)    F(u32, from, WIRE_U32_MAX)
+/* All hosts know of that commit: older images, copies and kept output may be removed. */
+#define WIRE_FIELDS_RETIRE(F, E)    F(u32, from, WIRE_U32_MAX)
 
-/* That snapshot will not be: end its writers and remove what there is of it. */
-#define WIRE_FIELDS_ABANDON(F)
+/* The snapshot is abandoned: end its writers and remove its files. */
+#define WIRE_FIELDS_ABANDON(F, E)
 
-/* Prepare the processes of this host as they were in the snapshot and answer STAGED; copy[i]:
- * process i is a frozen copy that the host keeps, else it is made from its image.  copies: as in
- * PLACE. */
-#define WIRE_FIELDS_RESTORE(F)                                                                     \
+/* Prepare the processes of this host as of the snapshot and answer STAGED; copy[i]: process i is a
+ * frozen copy on the host, else it is made from its image.  copies: as in PLACE. */
+#define WIRE_FIELDS_RESTORE(F, E)                                                                  \
     F(u32, from, WIRE_U32_MAX)                                                                     \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(numbers, host_of, WIRE_RANKS_MAX)                                                            \
     F(numbers, copy, WIRE_RANKS_MAX)                                                               \
     F(u32, copies, WIRE_HOSTS_MAX)
 
-/* All are staged: put files back, make the processes run up to the barrier, answer RANKS_READY. */
-#define WIRE_FIELDS_PASS(F)
+/* All are staged: restore the files, let the processes run up to the barrier, answer
+ * RANKS_READY. */
+#define WIRE_FIELDS_PASS(F, E)
 
 /* All have recorded their state at the barrier that ends the envelope's superstep: they go on. */
-#define WIRE_FIELDS_RESUME(F) F(u64, consult, WIRE_U64_MAX)
+#define WIRE_FIELDS_RESUME(F, E) F(u64, consult, WIRE_U64_MAX)
 
-/* Ask before the next barrier, whichever it is. */
-#define WIRE_FIELDS_CONSULT(F)
+/* Consult at the next possible barrier. */
+#define WIRE_FIELDS_CONSULT(F, E)
 
-/* Send me a file (enum wire_thing): of snapshot (envelope's superstep, from) the image of pid or the
- * manifest, or the program or library with that build id, which is at `path` for whoever asks.
- * request: chosen by who asks, in every PIECE of the answer. */
-#define WIRE_FIELDS_FETCH(F)                                                                       \
+/* Send me a file (enum wire_thing): of snapshot (envelope's superstep, from) the image of pid or
+ * the manifest, or the program or library with that build id, whose path at the requester is
+ * `path`.  request: chosen by the requester, repeated in every PIECE of the answer. */
+#define WIRE_FIELDS_FETCH(F, E)                                                                    \
     F(u32, request, WIRE_U32_MAX)                                                                  \
     F(u32, thing, WIRE_THING_LAST)                                                                 \
     F(u32, from, WIRE_U32_MAX)                                                                     \
@@ -206,9 +197,9 @@
     F(bytes, build_id, WIRE_BUILD_ID_MAX)                                                          \
     F(text, path, WIRE_PATH_MAX)
 
-/* A part of it, in order; size is that of the whole file, mode its permissions.  error: errno value,
- * there is no more. */
-#define WIRE_FIELDS_PIECE(F)                                                                       \
+/* A part of the file, in order; size is that of the whole file, mode its permissions.  error: errno
+ * value, no more parts follow. */
+#define WIRE_FIELDS_PIECE(F, E)                                                                    \
     F(u32, request, WIRE_U32_MAX)                                                                  \
     F(u64, offset, WIRE_U64_MAX)                                                                   \
     F(u64, size, WIRE_U64_MAX)                                                                     \
@@ -216,12 +207,11 @@
     F(u32, error, WIRE_STATUS_MAX)                                                                 \
     F(bytes, data, WIRE_PIECE_MAX)
 
-/* The sender has this image, whose digest is given, durable, and the receiver shall have it, too: FETCH
- * it, make it durable, tell Processor Zero (IMAGE_DURABLE).  Hosts that share no directory. */
-#define WIRE_FIELDS_KEEP(F)                                                                        \
+/* The sender has this image durable, and the receiver shall have it, too: FETCH it, make it
+ * durable, tell Processor Zero (IMAGE_DURABLE).  Hosts that share no directory. */
+#define WIRE_FIELDS_KEEP(F, E)                                                                     \
     F(u32, from, WIRE_U32_MAX)                                                                     \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
-    F(u64, size, WIRE_U64_MAX)                                                                     \
-    F(bytes, digest, WIRE_DIGEST_MAX)
+    E(WIRE_PART_CONTENT, struct bspz_image_facts, facts)
 
 #endif

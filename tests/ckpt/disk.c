@@ -366,9 +366,9 @@ static void make(struct node *node, int directory, enum disk_loss loss, uint64_t
             continue;
         }
         mkdirat(directory, entries[i].name, 0700);
-        int folder = openat(directory, entries[i].name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        make(child, folder, loss, random);
-        close(folder);
+        int subdirectory = openat(directory, entries[i].name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        make(child, subdirectory, loss, random);
+        close(subdirectory);
     }
 }
 
@@ -381,7 +381,7 @@ void disk_remains(const struct disk *disk, size_t steps, enum disk_loss loss, ui
     new_node(true);
     for (size_t i = 0; i < steps; i++)
         apply(&disk->steps[i]);
-    int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    make(&nodes[0], folder, loss, &seed);
-    close(folder);
+    int root = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    make(&nodes[0], root, loss, &seed);
+    close(root);
 }

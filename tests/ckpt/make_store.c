@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     for (uint64_t superstep = 0; superstep < 6; superstep++)
         must(store_sample_snapshot(&sample, store, superstep, 1,
                                    superstep % 3 == 0 ? STORE_SAMPLE_ALL : 0, true, error));
-    must(store_term_begin(store, 2, 4, 1, 1700000001000000000u, error));
+    must(store_term_begin(store, 2, NAME(4, 1), 1700000001000000000u, error));
     puts(store_job_name(store));
     store_close(store);
     store_sample_free(&sample);

@@ -12,20 +12,18 @@ static void lists(struct manifest_sample *sample, uint32_t nprocs, uint64_t supe
                   uint32_t generation)
 {
     for (uint32_t i = 0; i < nprocs; i++) {
-        memset(sample->digests[i], (int)(i + 1), MANIFEST_DIGEST);
         sample->host_of[i] = i % 2;
         sample->together[i] = i % 3; /* 2 and 4 were on other hosts */
         sample->images[i] = (struct manifest_image){
             .pid = i,
             .image_pid = superstep == 0 ? 0 : i,
-            .size = 100000 + i,
-            .digest = {sample->digests[superstep == 0 ? 0 : i], MANIFEST_DIGEST},
-            .generation = generation,
+            .facts = {.size = 100000 + i, .generation = generation},
         };
+        struct bspz_image_facts *facts = &sample->images[i].facts;
+        memset(facts->digest, superstep == 0 ? 1 : (int)(i + 1), sizeof(facts->digest));
         if (generation > 0) {
-            sample->images[i].base_superstep = superstep - 1;
-            sample->images[i].base_term = 1;
-            sample->images[i].base_digest = sample->images[i].digest;
+            facts->base = (struct bspz_image_name){.superstep = superstep - 1, .term = 1};
+            memcpy(facts->base.digest, facts->digest, sizeof(facts->digest));
         }
         for (uint32_t k = 0; k < 3; k++)
             sample->streams[3 * i + k] =
@@ -42,8 +40,7 @@ void manifest_sample(struct manifest_sample *sample, uint32_t nprocs, uint64_t s
     lists(sample, nprocs, superstep, generation);
     sample->manifest = (struct manifest){
         .job = job,
-        .superstep = superstep,
-        .term = term,
+        .name = {superstep, term},
         .nprocs = nprocs,
         .created = 1700000000123456789u,
         .program = "/home/someone/prog",
@@ -60,8 +57,8 @@ void manifest_sample(struct manifest_sample *sample, uint32_t nprocs, uint64_t s
         .input_digest = 0x0123456789abcdefu,
     };
     sample->term_list[0] = (struct manifest_term){.term = 1, .created = 1};
-    sample->term_list[1] = (struct manifest_term){.term = 2, .superstep = 5, .from_term = 1};
-    sample->term_list[2] = (struct manifest_term){.term = 7, .superstep = 9, .from_term = 2};
+    sample->term_list[1] = (struct manifest_term){.term = 2, .from = {5, 1}};
+    sample->term_list[2] = (struct manifest_term){.term = 7, .from = {9, 2}};
     sample->terms = (struct manifest_terms){.job = job, .terms = {sample->term_list, 3}};
     sample->finish = (struct manifest_finish){
         .job = job, .superstep = superstep, .term = term, .status = 3, .text = "it is over"};

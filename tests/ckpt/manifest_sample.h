@@ -16,7 +16,6 @@ struct manifest_sample {
     struct manifest_stream streams[3 * SAMPLE_PROCS_MAX];
     struct manifest_term term_list[3];
     uint64_t host_of[SAMPLE_PROCS_MAX], together[SAMPLE_PROCS_MAX];
-    unsigned char digests[SAMPLE_PROCS_MAX + 1][MANIFEST_DIGEST];
 };
 
 /* Of a job with that many processes at that superstep; increments when generation is not 0. */

@@ -17,16 +17,15 @@
 /* What the job does; the newest snapshot afterwards. */
 struct deed {
     enum { CREATE, SNAPSHOT, INCREMENT, TERM, PRUNE, SWEEP, FINISH } what;
-    uint64_t superstep;
-    uint32_t term;
+    struct bspz_snapshot_name name;
     const char *newest; /* "" while there is none */
 };
 
 static const struct deed deeds[] = {
-    {CREATE, 0, 0, ""},       {SNAPSHOT, 0, 1, "0.1"}, {INCREMENT, 1, 1, "1.1"},
-    {SNAPSHOT, 2, 1, "2.1"},  {PRUNE, 0, 0, "2.1"},    {INCREMENT, 3, 1, "3.1"},
-    {TERM, 2, 1, "2.1"},      {SWEEP, 0, 0, "2.1"},    {SNAPSHOT, 3, 2, "3.2"},
-    {INCREMENT, 4, 2, "4.2"}, {PRUNE, 0, 0, "4.2"},    {FINISH, 4, 2, "4.2"},
+    {CREATE, {0, 0}, ""},       {SNAPSHOT, {0, 1}, "0.1"}, {INCREMENT, {1, 1}, "1.1"},
+    {SNAPSHOT, {2, 1}, "2.1"},  {PRUNE, {0, 0}, "2.1"},    {INCREMENT, {3, 1}, "3.1"},
+    {TERM, {2, 1}, "2.1"},      {SWEEP, {0, 0}, "2.1"},    {SNAPSHOT, {3, 2}, "3.2"},
+    {INCREMENT, {4, 2}, "4.2"}, {PRUNE, {0, 0}, "4.2"},    {FINISH, {4, 2}, "4.2"},
 };
 #define DEEDS (sizeof(deeds) / sizeof(deeds[0]))
 
@@ -43,10 +42,10 @@ static int act(const struct deed *deed, struct store *store, struct store_sample
         return store_job_create(store, store_sample_job, 1, error);
     case SNAPSHOT:
     case INCREMENT:
-        return store_sample_snapshot(sample, store, deed->superstep, deed->term,
+        return store_sample_snapshot(sample, store, deed->name.superstep, deed->name.term,
                                      deed->what == SNAPSHOT ? STORE_SAMPLE_ALL : 0, abandon, error);
     case TERM:
-        return store_term_begin(store, 2, deed->superstep, deed->term, 2, error);
+        return store_term_begin(store, 2, deed->name, 2, error);
     case PRUNE:
         return store_prune(store, 1, NULL, error);
     case SWEEP:
@@ -80,7 +79,7 @@ static void find_newest(struct store *store, char name[64])
     else if (store_check(store, &manifest, true, NULL, NULL) < 0)
         snprintf(error, sizeof(error), "the newest snapshot is not whole");
     else
-        snprintf(name, 64, "%" PRIu64 ".%" PRIu32, manifest.superstep, manifest.term);
+        snprintf(name, 64, "%" PRIu64 ".%" PRIu32, manifest.name.superstep, manifest.name.term);
     manifest_free(&manifest);
 }
 
@@ -96,7 +95,7 @@ static void check_all(struct store *store, size_t deed, size_t step, int loss)
     for (size_t i = 0; i < count; i++) {
         if (entries[i].state != STORE_COMMITTED && entries[i].state != STORE_RETIRED)
             continue;
-        if (store_manifest(store, entries[i].superstep, entries[i].term, &manifest, error) < 0)
+        if (store_manifest(store, entries[i].name, &manifest, error) < 0)
             continue;
         if (store_check(store, &manifest, false, NULL, NULL) < 0)
             complain("committed and not whole", deed, step, loss, manifest.program);
@@ -220,15 +219,14 @@ static bool only_lacks_a_copy(struct store *store, const struct deed *deed)
 
     if (deed->what != SNAPSHOT && deed->what != INCREMENT)
         return false;
-    store_snapshot_name(name, deed->superstep, deed->term);
-    int folder = store_open_folder(store, store->job, name);
-    if (folder < 0)
+    store_snapshot_name(name, deed->name);
+    int directory = store_open_directory(store, store->job, name);
+    if (directory < 0)
         return false;
-    int status = store_load_manifest(store, folder, MANIFEST_COPY, deed->superstep, deed->term,
-                                     &manifest, NULL);
+    int status = store_load_manifest(store, directory, MANIFEST_COPY, deed->name, &manifest, NULL);
     if (status == 0)
         manifest_free(&manifest);
-    store->io.close(store->io.context, folder);
+    store->io.close(store->io.context, directory);
     return status < 0;
 }
 

@@ -55,8 +55,8 @@ int newest(uint64_t *superstep, uint32_t *term)
     int status = store_newest(store, WIRE_NEVER, WIRE_NEVER, &manifest, note, complaint);
     if (status < 0)
         return status;
-    *superstep = manifest.superstep;
-    *term = manifest.term;
+    *superstep = manifest.name.superstep;
+    *term = manifest.name.term;
     manifest_free(&manifest);
     return 0;
 }
@@ -92,8 +92,8 @@ static size_t list_names(char text[512])
     ck_assert_msg(store_list(store, &entries, &count, complaint) == 0, "%s", complaint);
     text[0] = '\0';
     for (size_t i = 0; i < count; i++)
-        sprintf(text + strlen(text), "%s%d.%u%s", i ? " " : "", (int)entries[i].superstep,
-                entries[i].term,
+        sprintf(text + strlen(text), "%s%d.%u%s", i ? " " : "", (int)entries[i].name.superstep,
+                entries[i].name.term,
                 entries[i].state == STORE_COMMITTED ? ""
                 : entries[i].state == STORE_RETIRED ? "r"
                 : entries[i].state == STORE_DAMAGED ? "d"

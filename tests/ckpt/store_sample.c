@@ -70,8 +70,7 @@ static int commit(struct store_sample *sample, struct store_snapshot *snapshot, 
     uint64_t host_of[STORE_SAMPLE_PROCS] = {0}, together[STORE_SAMPLE_PROCS] = {0};
     struct manifest manifest = {
         .job = {store_sample_job, WIRE_JOB_SIZE},
-        .superstep = superstep,
-        .term = term,
+        .name = {superstep, term},
         .nprocs = STORE_SAMPLE_PROCS,
         .created = 1700000000000000000u + superstep,
         .program = "/usr/bin/a program",
@@ -83,17 +82,13 @@ static int commit(struct store_sample *sample, struct store_snapshot *snapshot, 
 
     for (uint32_t i = 0; i < STORE_SAMPLE_PROCS; i++) {
         const struct bspz_image_table *base = sample->tables[i][1 - sample->turn];
-        images[i] = (struct manifest_image){.pid = i,
-                                            .image_pid = i,
-                                            .size = sample->written[i].length,
-                                            .digest = {sample->written[i].name.digest, 16}};
+        images[i] = (struct manifest_image){
+            .pid = i, .image_pid = i, .facts.size = sample->written[i].length};
+        memcpy(images[i].facts.digest, sample->written[i].name.digest, BSPZ_IMAGE_DIGEST_SIZE);
         if (whole >> i & 1)
             continue;
-        images[i].generation = base->generation + 1;
-        images[i].base_superstep = base->image.superstep;
-        images[i].base_term = base->image.term;
-        images[i].base_pid = base->image.pid;
-        images[i].base_digest = (struct wire_bytes){base->image.digest, 16};
+        images[i].facts.generation = base->generation + 1;
+        images[i].facts.base = base->image;
     }
     return store_snapshot_commit(snapshot, &manifest, error);
 }
@@ -103,7 +98,7 @@ int store_sample_snapshot(struct store_sample *sample, struct store *store, uint
 {
     struct store_snapshot *snapshot;
 
-    int status = store_snapshot_begin(store, superstep, term, &snapshot, error);
+    int status = store_snapshot_begin(store, NAME(superstep, term), &snapshot, error);
     if (status < 0)
         return status;
     for (uint32_t i = 0; i < STORE_SAMPLE_PROCS && status == 0; i++) {

@@ -5,8 +5,9 @@
 #include "ckpt/store.h"
 #include "tests/ckpt/image_sample.h"
 
-#define STORE_SAMPLE_PROCS 2u
-#define STORE_SAMPLE_ALL   ((1u << STORE_SAMPLE_PROCS) - 1)
+#define STORE_SAMPLE_PROCS    2u
+#define STORE_SAMPLE_ALL      ((1u << STORE_SAMPLE_PROCS) - 1)
+#define NAME(superstep, term) ((struct bspz_snapshot_name){superstep, term})
 
 extern const uint8_t store_sample_job[WIRE_JOB_SIZE];
 

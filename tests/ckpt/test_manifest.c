@@ -27,16 +27,17 @@ START_TEST(a_manifest_comes_back)
     ck_assert_msg(manifest_encode(&sample.manifest, &buffer, error) == 0, "%s", error);
     ck_assert_msg(manifest_decode(buffer.data, buffer.size, &manifest, error) == 0, "%s", error);
     ck_assert_uint_eq(manifest.nprocs, sample.manifest.nprocs);
-    ck_assert_uint_eq(manifest.superstep, (uint64_t)_i);
+    ck_assert_uint_eq(manifest.name.superstep, (uint64_t)_i);
     ck_assert_uint_eq(manifest.created, 1700000000123456789u);
     ck_assert_str_eq(manifest.program, "/home/someone/prog");
     ck_assert_uint_eq(manifest.arguments.count, 5);
     ck_assert_str_eq(manifest.arguments.items[3], "");
     ck_assert_str_eq(manifest.arguments.items[4], "two words");
     ck_assert_str_eq(manifest.environment.items[1], "EMPTY=");
-    ck_assert_uint_eq(manifest.images.items[manifest.nprocs - 1].size,
+    ck_assert_uint_eq(manifest.images.items[manifest.nprocs - 1].facts.size,
                       100000 + manifest.nprocs - 1);
-    ck_assert_mem_eq(manifest.images.items[0].digest.data, sample.digests[0], MANIFEST_DIGEST);
+    ck_assert_mem_eq(manifest.images.items[0].facts.digest, sample.images[0].facts.digest,
+                     BSPZ_IMAGE_DIGEST_SIZE);
     ck_assert_uint_eq(manifest.streams.items[2].position, 2000);
     for (uint32_t i = 0; i < manifest.nprocs; i++)
         ck_assert_uint_eq(manifest_together(&manifest, i), i % 3);
@@ -58,7 +59,7 @@ START_TEST(terms_and_the_end_come_back)
     ck_assert_int_eq(manifest_terms_decode(buffer.data, buffer.size, &terms, error), 0);
     ck_assert_uint_eq(terms.terms.count, 3);
     ck_assert_uint_eq(terms.terms.items[2].term, 7);
-    ck_assert_uint_eq(terms.terms.items[2].superstep, 9);
+    ck_assert_uint_eq(terms.terms.items[2].from.superstep, 9);
     ck_assert_int_eq(manifest_finish_encode(&sample.finish, &again, error), 0);
     ck_assert_int_eq(manifest_finish_decode(again.data, again.size, &finish, error), 0);
     ck_assert_int_eq(finish.status, 3);
@@ -124,26 +125,26 @@ static const char *spoil(int which)
         sample.images[1].image_pid = 3;
         return "manifest: an image of a process that does not exist";
     case 4:
-        sample.images[0].digest.size = 15;
+        memset(sample.images[0].facts.digest, 0, BSPZ_IMAGE_DIGEST_SIZE);
         return "manifest: an image without a digest";
     case 5:
-        sample.images[0].generation = 0;
+        sample.images[0].facts.generation = 0;
         return "manifest: a full image with a base";
     case 6:
-        sample.images[0].base_digest.size = 0;
+        memset(sample.images[0].facts.base.digest, 0, BSPZ_IMAGE_DIGEST_SIZE);
         return "manifest: an image without its base";
     case 7:
-        sample.images[2].base_superstep = 8;
-        sample.images[2].base_term = 3;
+        sample.images[2].facts.base.superstep = 8;
+        sample.images[2].facts.base.term = 3;
         return "manifest: an image whose base is not older";
     case 8:
-        sample.images[2].generation = 16;
+        sample.images[2].facts.generation = 16;
         return "manifest: a chain of images that is too long";
     case 9:
         sample.streams[0].pid = 3;
         return "manifest: a stream of a process that does not exist";
     case 10:
-        manifest->term = 0;
+        manifest->name.term = 0;
         return "manifest: no term";
     case 11:
         manifest->together.count--;
@@ -178,7 +179,7 @@ START_TEST(terms_must_ascend)
     sample.term_list[1].term = 7;
     ck_assert_int_eq(manifest_terms_encode(&sample.terms, &buffer, error), -EINVAL);
     sample.term_list[1].term = 2;
-    sample.term_list[1].from_term = 2;
+    sample.term_list[1].from.term = 2;
     ck_assert_int_eq(manifest_terms_encode(&sample.terms, &buffer, error), -EINVAL);
 }
 END_TEST

@@ -80,7 +80,7 @@ START_TEST(a_job_is_chosen_by_name_or_age)
     ck_assert_str_eq(store_job_name(store), "abcd00000000");
     ck_assert_int_eq(store_job_open(store, first_name, complaint), 0);
     /* The first goes on: it is the newest now. */
-    ck_assert_int_eq(store_term_begin(store, 2, 0, 0, 3000, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 2, NAME(0, 0), 3000, complaint), 0);
     ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
     ck_assert_str_eq(store_job_name(store), first_name);
     ck_assert_int_eq(store_job_open(store, "nobody", complaint), -ENOENT);
@@ -127,16 +127,17 @@ START_TEST(the_newest_is_found)
     ck_assert_str_eq(note, "");
     expect_list("0.1 2.1 9.1 10.1");
     ck_assert_int_eq(store_newest(store, 2, WIRE_NEVER, &manifest, note, complaint), 0);
-    ck_assert_uint_eq(manifest.superstep, 2);
-    ck_assert_uint_eq(manifest.images.items[1].generation, 1);
+    ck_assert_uint_eq(manifest.name.superstep, 2);
+    ck_assert_uint_eq(manifest.images.items[1].facts.generation, 1);
     ck_assert_int_eq(store_check(store, &manifest, true, NULL, NULL), 0);
     manifest_free(&manifest);
     ck_assert_int_eq(store_newest(store, WIRE_NEVER, 10, &manifest, note, complaint), 0);
-    ck_assert_uint_eq(manifest.superstep, 9);
+    ck_assert_uint_eq(manifest.name.superstep, 9);
     manifest_free(&manifest);
     ck_assert_int_eq(store_newest(store, 3, WIRE_NEVER, &manifest, note, complaint), -ENOENT);
     ck_assert_ptr_nonnull(strstr(complaint, "has no snapshot of superstep 3"));
-    ck_assert_int_eq(store_sample_snapshot(&sample, store, 10, 1, STORE_SAMPLE_ALL, true, complaint), -EEXIST);
+    ck_assert_int_eq(
+        store_sample_snapshot(&sample, store, 10, 1, STORE_SAMPLE_ALL, true, complaint), -EEXIST);
 }
 END_TEST
 
@@ -242,7 +243,7 @@ START_TEST(a_deep_check_finds_what_a_look_does_not)
     snapshot(3, 1, true);
     change_byte(path_of("3.1/1.img"), 5000);
     expect_newest(3, 1);
-    ck_assert_int_eq(store_manifest(store, 3, 1, &manifest, complaint), 0);
+    ck_assert_int_eq(store_manifest(store, NAME(3, 1), &manifest, complaint), 0);
     ck_assert_int_eq(store_check(store, &manifest, true, tell, &count), -EBADMSG);
     ck_assert_int_eq(count, 1);
     ck_assert_int_eq(told.pid, 1);
@@ -258,10 +259,10 @@ START_TEST(a_manifest_must_fit_its_images)
     struct manifest manifest;
 
     snapshot(3, 1, true);
-    ck_assert_int_eq(store_manifest(store, 3, 1, &manifest, complaint), 0);
-    ck_assert_int_eq(store_snapshot_begin(store, 4, 1, &unfinished, complaint), 0);
+    ck_assert_int_eq(store_manifest(store, NAME(3, 1), &manifest, complaint), 0);
+    ck_assert_int_eq(store_snapshot_begin(store, NAME(4, 1), &unfinished, complaint), 0);
     ck_assert_int_eq(store_snapshot_commit(unfinished, &manifest, complaint), -EINVAL);
-    manifest.superstep = 4;
+    manifest.name.superstep = 4;
     ck_assert_int_eq(store_snapshot_commit(unfinished, &manifest, complaint), -ENOENT);
     int file = store_image_create(unfinished, 0, complaint);
     ck_assert_int_eq(write(file, "short", 5), 5);
@@ -286,7 +287,7 @@ START_TEST(others_may_write_for_the_one_with_the_lock)
 
     ck_assert_int_eq(store_open(&agent, directory, STORE_JOIN, NULL, complaint), 0);
     ck_assert_int_eq(store_job_open(agent, NULL, complaint), 0);
-    ck_assert_int_eq(store_snapshot_begin(agent, 4, 1, &ours, complaint), 0);
+    ck_assert_int_eq(store_snapshot_begin(agent, NAME(4, 1), &ours, complaint), 0);
     ck_assert_int_eq(store_image_path(ours, 1, short_path, sizeof(short_path), complaint),
                      -ENAMETOOLONG);
     ck_assert_int_eq(store_image_finish(ours, 1, -1, complaint), -ENOENT);

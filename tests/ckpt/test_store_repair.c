@@ -64,7 +64,7 @@ static void play_two_terms(void)
     snapshot(1, 1, true);
     snapshot(5, 1, true);
     snapshot(8, 1, true);
-    ck_assert_int_eq(store_term_begin(store, 2, 5, 1, 2, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 2, NAME(5, 1), 2, complaint), 0);
     snapshot(7, 2, true);
 }
 
@@ -100,7 +100,7 @@ START_TEST(of_two_records_the_longer_one_is_believed)
     strcpy(path, path_of("term.copy"));
     strcpy(old, path_of("old"));
     ck_assert_int_eq(link(path, old), 0);
-    ck_assert_int_eq(store_term_begin(store, 2, 1, 1, 2, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 2, NAME(1, 1), 2, complaint), 0);
     ck_assert_int_eq(rename(old, path), 0); /* as if the machine had stopped between them */
     reopen();
     expect_list("1.1 2.1r");
@@ -146,7 +146,7 @@ START_TEST(what_a_term_without_snapshots_retired_stays_so)
 {
     snapshot(1, 1, true);
     snapshot(5, 1, true);
-    ck_assert_int_eq(store_term_begin(store, 2, 1, 1, 2, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 2, NAME(1, 1), 2, complaint), 0);
     lose_records();
     expect_repair("term");
     expect_list("1.1 5.1r");
@@ -160,7 +160,7 @@ START_TEST(what_came_too_late_to_count_is_not_believed)
     size_t count;
 
     snapshot(1, 1, true);
-    ck_assert_int_eq(store_term_begin(store, 2, 1, 1, 2, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 2, NAME(1, 1), 2, complaint), 0);
     snapshot(5, 1, true); /* by a host that was cut off */
     snapshot(3, 2, true);
     expect_list("1.1 3.2 5.1r");

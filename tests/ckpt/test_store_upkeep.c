@@ -18,21 +18,21 @@ START_TEST(what_is_newer_than_a_later_term_counts_no_more)
     snapshot(1, 1, true);
     snapshot(5, 1, true);
     snapshot(8, 1, true);
-    ck_assert_int_eq(store_term_begin(store, 2, 5, 1, 2, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 2, NAME(5, 1), 2, complaint), 0);
     expect_newest(5, 1);
     expect_list("1.1 5.1 8.1r");
     snapshot(7, 2, true);
     expect_newest(7, 2);
     /* By name back to the beginning, over both. */
-    ck_assert_int_eq(store_term_begin(store, 4, 1, 1, 3, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 4, NAME(1, 1), 3, complaint), 0);
     expect_newest(1, 1);
     expect_list("1.1 5.1r 7.2r 8.1r");
     snapshot(2, 4, true);
     expect_newest(2, 4);
-    ck_assert_int_eq(store_term_begin(store, 5, 0, 0, 3, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 5, NAME(0, 0), 3, complaint), 0);
     expect_list("1.1r 2.4r 5.1r 7.2r 8.1r");
-    ck_assert_int_eq(store_term_begin(store, 5, 0, 0, 3, complaint), -EINVAL);
-    ck_assert_int_eq(store_term_begin(store, 3, 0, 0, 3, complaint), -EINVAL);
+    ck_assert_int_eq(store_term_begin(store, 5, NAME(0, 0), 3, complaint), -EINVAL);
+    ck_assert_int_eq(store_term_begin(store, 3, NAME(0, 0), 3, complaint), -EINVAL);
 }
 END_TEST
 
@@ -40,9 +40,9 @@ START_TEST(a_retired_snapshot_stays_so_in_later_terms)
 {
     snapshot(5, 1, true);
     snapshot(6, 1, true);
-    ck_assert_int_eq(store_term_begin(store, 2, 5, 1, 2, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 2, NAME(5, 1), 2, complaint), 0);
     snapshot(7, 2, true);
-    ck_assert_int_eq(store_term_begin(store, 3, 7, 2, 3, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 3, NAME(7, 2), 3, complaint), 0);
     expect_list("5.1 6.1r 7.2");
     expect_newest(7, 2);
 }
@@ -139,8 +139,8 @@ START_TEST(pruning_keeps_a_second_chain)
 }
 END_TEST
 
-/* Where one process begins its chain anew by itself, what the others build on is kept, and a base is
- * itself a snapshot to go on from. */
+/* Where one process begins its chain anew by itself, what the others build on is kept, and a base
+ * is itself a snapshot to go on from. */
 START_TEST(pruning_leaves_every_snapshot_whole)
 {
     size_t removed;
@@ -168,12 +168,12 @@ START_TEST(pruning_removes_what_is_retired_and_leaves_the_rest)
     snapshot(1, 1, true);
     snapshot(2, 1, true);
     snapshot(5, 1, true);
-    ck_assert_int_eq(store_term_begin(store, 2, 2, 1, 2, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 2, NAME(2, 1), 2, complaint), 0);
     snapshot(3, 2, true);
     snapshot(4, 2, true);
     change_byte(path_of("1.1/manifest"), 40);
     change_byte(path_of("2.1/manifest"), 8); /* another version */
-    ck_assert_int_eq(store_snapshot_begin(store, 6, 2, &unfinished, complaint), 0);
+    ck_assert_int_eq(store_snapshot_begin(store, NAME(6, 2), &unfinished, complaint), 0);
     expect_list("1.1d 2.1d 3.2 4.2 5.1r 6.2u");
     ck_assert_int_eq(store_prune(store, 1, &removed, complaint), 0);
     expect_list("2.1d 4.2 6.2u");
@@ -188,7 +188,7 @@ START_TEST(a_base_of_another_term_is_kept_too)
 
     snapshot(1, 1, true);
     snapshot(2, 1, false);
-    ck_assert_int_eq(store_term_begin(store, 2, 2, 1, 2, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 2, NAME(2, 1), 2, complaint), 0);
     snapshot(3, 2, false);
     ck_assert_int_eq(store_prune(store, 1, &removed, complaint), 0);
     expect_list("1.1 2.1 3.2");

@@ -30,13 +30,13 @@ ALONE = "REALJOBS_ALONE"  # set where the temporary files are in memory
 
 
 def in_memory():
-    """Goes on in a mount namespace with a folder for temporary files that is in memory: what other
+    """Goes on in a mount namespace with a directory for temporary files that is in memory: what other
     programs write to the disk changes no result, and nothing is left, also after kill -9."""
     if os.environ.get(ALONE) or os.geteuid() != 0 or not shutil.which("unshare"):
         return
-    script = ('folder=$(mktemp -d "${TMPDIR:-/tmp}/bspzero-jobs-XXXXXX") && '
-              'mount -t tmpfs -o mode=755 none "$folder" || exit 1; '
-              'TMPDIR=$folder "$@"; status=$?; umount -l "$folder"; rmdir "$folder"; exit $status')
+    script = ('directory=$(mktemp -d "${TMPDIR:-/tmp}/bspzero-jobs-XXXXXX") && '
+              'mount -t tmpfs -o mode=755 none "$directory" || exit 1; '
+              'TMPDIR=$directory "$@"; status=$?; umount -l "$directory"; rmdir "$directory"; exit $status')
     probe = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"],
                            capture_output=True, check=False)
     if probe.returncode == 0:
@@ -125,16 +125,16 @@ class Bench:
 
     def old_build(self):
         """The older build with the worker that is linked with its library."""
-        folder = os.path.join(self.out, "before")
-        os.makedirs(folder, exist_ok=True)
-        link = os.path.join(folder, "bin")
+        directory = os.path.join(self.out, "before")
+        os.makedirs(directory, exist_ok=True)
+        link = os.path.join(directory, "bin")
         if not os.path.islink(link):
             os.symlink(os.path.join(os.path.abspath(self.options.before), "bin"), link)
-        worker = os.path.join(folder, "worker")
+        worker = os.path.join(directory, "worker")
         if not os.path.exists(worker):  # made once: images are of this file
             subprocess.run([os.path.join(self.options.before, "bin", "bspcc"), "-O2", "-o", worker,
                             os.path.join(HERE, "worker.c")], check=True)
-        return folder
+        return directory
 
     def done(self):
         try:
@@ -163,16 +163,16 @@ class Bench:
 
     def history_of(self, name):
         """What some jobs of this kind, of other seeds, have left; None: this bsprun keeps none."""
-        folder = os.path.join(self.out, "history", name)
-        return folder if knows_mtbf() else None
+        directory = os.path.join(self.out, "history", name)
+        return directory if knows_mtbf() else None
 
     def warm(self):
         """Begins to make the histories."""
         for name in self.cells:
-            folder = self.history_of(name)
-            if not folder or os.path.exists(folder + READY):
+            directory = self.history_of(name)
+            if not directory or os.path.exists(directory + READY):
                 continue
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(directory, ignore_errors=True)
             self.start(["--warm", name, self.out])
 
     def is_ready(self, task):
@@ -213,9 +213,9 @@ class Bench:
         return found
 
     def keep_trace(self, name, seed):
-        folder = os.path.join(self.out, "traces")
-        os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, f"{name}, {seed}.csv"), "w") as file:
+        directory = os.path.join(self.out, "traces")
+        os.makedirs(directory, exist_ok=True)
+        with open(os.path.join(directory, f"{name}, {seed}.csv"), "w") as file:
             trace_of(CELLS[name], seed).write(file)
 
     def start(self, words):
@@ -256,15 +256,15 @@ class Bench:
 def warm(out, name):
     """Jobs one after the other, each with what those before it have left."""
     cell = CELLS[name]
-    folder = os.path.join(out, "history", name)
-    os.makedirs(folder)
-    environment = {"BSPZERO_HISTORY": os.path.join(folder, "history")}
+    directory = os.path.join(out, "history", name)
+    os.makedirs(directory)
+    environment = {"BSPZERO_HISTORY": os.path.join(directory, "history")}
     for number in range(WARM):
         result = run_job(cell.setting, cell.work, trace_of(cell, WARM_SEED + number),
                          ["--every", "auto"], cell.cap, environment=environment)
         result.update(cell=name, seed=WARM_SEED + number, rule="warm")
         keep(out, result)
-    with open(folder + READY, "w"):
+    with open(directory + READY, "w"):
         print(f"{name}: a history of {WARM} jobs", flush=True)
 
 
@@ -306,7 +306,7 @@ def arguments():
     parser.add_argument("--tiny", action="store_true", help="as a test")
     parser.add_argument("--one", nargs=2, metavar=("CELL", "RULE"), help=argparse.SUPPRESS)
     parser.add_argument("--warm", metavar="CELL", help=argparse.SUPPRESS)
-    parser.add_argument("out", nargs="?", help="folder for the results")
+    parser.add_argument("out", nargs="?", help="directory for the results")
     options = parser.parse_args()
     if not options.out and not options.tiny:
         parser.error("where shall the results be?")

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coordinator/core/coord.h"
+#include "coordinator/core/state.h"
 
 #define HOSTS       4u
 #define RANKS       12u
@@ -20,12 +20,13 @@
 #define TERM        2u
 
 /* By the first byte of an event.  Of WIRE_KIND_COUNT there is no message. */
-#define TIMER WIRE_JOIN /* which Processor Zero is never told */
+#define TIMER       WIRE_JOIN /* which Processor Zero is never told */
 static const enum wire_kind kinds[] = {
-    WIRE_HOST_READY, WIRE_REGISTERED, WIRE_RANKS_READY, WIRE_ARRIVE, WIRE_RANK_EXITED,
-    WIRE_ABORT, WIRE_STOP, WIRE_RANKS_STOPPED, WIRE_LINK_LOST, TIMER, WIRE_HELD,
-    WIRE_TERM_RECORDED, WIRE_STAGED, WIRE_CAPTURED, WIRE_IMAGE_DURABLE, WIRE_IMAGE_FAILED,
-    WIRE_PERSISTED, WIRE_KNOWN, WIRE_SAVE, WIRE_CLOSED, WIRE_KIND_COUNT,
+    WIRE_HOST_READY,   WIRE_REGISTERED,    WIRE_RANKS_READY,   WIRE_ARRIVE,    WIRE_RANK_EXITED,
+    WIRE_ABORT,        WIRE_STOP,          WIRE_RANKS_STOPPED, WIRE_LINK_LOST, TIMER,
+    WIRE_HELD,         WIRE_TERM_RECORDED, WIRE_STAGED,        WIRE_CAPTURED,  WIRE_IMAGE_DURABLE,
+    WIRE_IMAGE_FAILED, WIRE_PERSISTED,     WIRE_KNOWN,         WIRE_SAVE,      WIRE_CLOSED,
+    WIRE_KIND_COUNT,
 };
 
 /* What is known of the job from outside. */
@@ -66,8 +67,8 @@ static void fill_snapshot_message(struct wire_message *message, const uint8_t *b
     static const uint64_t pids[] = {0, 1, 2, 3, 11, 12};
     switch (message->kind) {
     case WIRE_HELD:
-        message->held.superstep = bytes[3] % 4;
-        message->held.from = bytes[4] % 4;
+        message->held.name.superstep = bytes[3] % 4;
+        message->held.name.term = bytes[4] % 4;
         message->held.processes = bytes[5] % 14;
         message->held.manifest = bytes[5] & 16;
         message->held.all = bytes[5] & 32;
@@ -87,7 +88,7 @@ static void fill_snapshot_message(struct wire_message *message, const uint8_t *b
         break;
     case WIRE_IMAGE_DURABLE:
         message->image_durable.pid = bytes[4] % (RANKS + 1);
-        message->image_durable.digest = (struct wire_bytes){pids, bytes[5] % (WIRE_DIGEST_MAX + 2)};
+        message->image_durable.facts.digest[0] = bytes[5] % 34;
         break;
     case WIRE_IMAGE_FAILED:
         message->image_failed.pid = bytes[4] % (RANKS + 1);
@@ -156,8 +157,7 @@ static struct wire_message make_message(enum wire_kind kind, const uint8_t *byte
 static void check_release(struct watch *watch, const struct wire_message *message)
 {
     for (uint32_t i = 0; i < watch->host_count; i++) {
-        uint32_t first;
-        if (coord_pids_of(watch->coord, i, &first) > 0)
+        if (watch->coord->hosts[i].count > 0)
             FUZZ_CHECK(watch->arrived[i]);
         watch->arrived[i] = false;
     }
@@ -222,12 +222,12 @@ static void step(struct watch *watch, enum wire_kind kind, const uint8_t *bytes)
 {
     struct coord_effects effects;
     enum coord_phase before = coord_phase(watch->coord);
-    uint32_t processes = coord_processes(watch->coord);
+    uint32_t processes = watch->coord->processes;
     int result = take(watch, kind, bytes, &effects);
     if (result < 0) {
         FUZZ_CHECK(result == -EPROTO && effects.count == 0 && effects.complaint[0]);
         FUZZ_CHECK(coord_phase(watch->coord) == before);
-        FUZZ_CHECK(coord_processes(watch->coord) == processes);
+        FUZZ_CHECK(watch->coord->processes == processes);
     }
     if (result < 0 || effects.dropped) {
         FUZZ_CHECK(effects.count == 0);
@@ -253,8 +253,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     FUZZ_CHECK(watch.coord);
     for (size_t at = CONFIG_SIZE; at + EVENT_SIZE <= size; at += EVENT_SIZE)
         step(&watch, kinds[bytes[at] % (sizeof(kinds) / sizeof(*kinds))], bytes + at);
-    /* Whatever came before: asked to stop, and the timer run out, it ends. */
+    /* Whatever came before: asked to stop, with bsprun's consent, and the timer run out, it ends.
+     */
     step(&watch, WIRE_STOP, (const uint8_t[EVENT_SIZE]){0});
+    step(&watch, WIRE_CLOSED, (const uint8_t[EVENT_SIZE]){0});
     step(&watch, TIMER, (const uint8_t[EVENT_SIZE]){0});
     FUZZ_CHECK(watch.finished == 1);
     coord_free(watch.coord);

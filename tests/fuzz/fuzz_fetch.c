@@ -68,8 +68,8 @@ static void message(const uint8_t *step)
     } else if (message.kind == WIRE_KEEP) {
         message.keep.from = (uint32_t)number(step[5], fetch_name.term);
         message.keep.pid = pid;
-        message.keep.size = number(step[4], 1000);
-        message.keep.digest = (struct wire_bytes){"digest of so many bytes, at most", step[4] % 33};
+        message.keep.facts.size = number(step[4], 1000);
+        message.keep.facts.digest[5] = step[4] % 33; /* 0: there is none */
     } else {
         message.piece.request = step[3];
         message.piece.error = step[4];

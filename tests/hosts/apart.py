@@ -68,8 +68,8 @@ def kept_twice(place, pid):
     def count():
         found = 0
         for store in place.stores():
-            for folder, _, names in os.walk(store):
-                found += os.path.basename(folder).startswith(f"{AT}.") and f"{pid}.img" in names
+            for directory, _, names in os.walk(store):
+                found += os.path.basename(directory).startswith(f"{AT}.") and f"{pid}.img" in names
         return found
     wait_until(lambda: count() >= 2, f"two copies of the image of process {pid}")
 
@@ -125,7 +125,7 @@ def restarted_elsewhere():
 
 def hidden_place():
     """Where DIR is, host b has a file, so its images go to $TMPDIR.  A place with a job that is held,
-    and the job's folder there as seen from here."""
+    and the job's directory there as seen from here."""
     place = HostPlace(hosts=2, private=True, here=True)
     with open(place.store_on("b"), "w", encoding="utf-8"):
         pass
@@ -168,10 +168,10 @@ def hidden_store():
 def without_the_program():
     """It is on the first host only, and comes to a spare, too, when another host is lost."""
     p = 2
-    folder = tempfile.mkdtemp(prefix="own-", dir=harness.scratch)
-    program = os.path.join(folder, "a program")
+    directory = tempfile.mkdtemp(prefix="own-", dir=harness.scratch)
+    program = os.path.join(directory, "a program")
     shutil.copy(TICKER, program)
-    others = {name: [folder] for name in ("b", "c")}
+    others = {name: [directory] for name in ("b", "c")}
     with HostPlace(hosts=3, spares=1, private=True, here=True, private_on=others) as place:
         place.program = program
         job = start_held(place, p)

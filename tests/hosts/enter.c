@@ -1,6 +1,6 @@
 /* enter.c - runs a command inside a host, for farm.py.
  *
- *   farmhost enter PROCESS UID GID FOLDER COMMAND ...
+ *   farmhost enter PROCESS UID GID DIRECTORY COMMAND ...
  *
  * PROCESS is any process of the host (or the switch).  Signals are passed on to the command, which
  * is killed when this process is.  The exit status is the command's.
@@ -61,7 +61,7 @@ int enter_main(int argc, char **argv)
 
     join_namespaces(atoi(argv[0]), names);
     if (chdir(argv[3]) != 0)
-        give_up("no folder", argv[3]);
+        give_up("no directory", argv[3]);
     pid_t command = fork();
     if (command < 0)
         give_up("cannot start", argv[4]);

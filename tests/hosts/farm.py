@@ -55,8 +55,8 @@ class Farm(Faults):
     hosts      how many, or their names
     private    paths that are empty on every host; of them, shared: paths that are seen all the same
     private_on {host: paths that are empty on this one}
-    put        {path: file or folder that is seen there}, on every host; {host} stands for its name,
-               {scratch} for the farm's own folder
+    put        {path: file or directory that is seen there}, on every host; {host} stands for its name,
+               {scratch} for the farm's own directory
     wires      the links can be slow and lossy, and are slower than those without
     direct     two hosts are linked without a switch between them; neither can be disturbed
     user       hosts know a user of this name with a home, besides those of the machine (root only)
@@ -100,14 +100,14 @@ class Farm(Faults):
         for host in self.hosts.values():
             self.end_host(host)
         if self.keeper:
-            self.keeper.communicate()  # the end of its stdin; it removes the folder
+            self.keeper.communicate()  # the end of its stdin; it removes the directory
             self.keeper = None
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     # ---- How a host is made -----------------------------------------------------------------
 
     def path(self, *names):
-        """A path in the farm's own folder, which every host sees."""
+        """A path in the farm's own directory, which every host sees."""
         return os.path.join(self.scratch, *names)
 
     def write(self, name, text, mode=0o644):
@@ -382,8 +382,8 @@ def main():
     options = parser.parse_args()
     private_on = {}
     for word in options.private_on:
-        host, _, folder = word.partition(":")
-        private_on.setdefault(host, []).append(folder)
+        host, _, directory = word.partition(":")
+        private_on.setdefault(host, []).append(directory)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with Farm(options.hosts, private=options.private, private_on=private_on, wires=options.wires,
               direct=options.direct) as farm:

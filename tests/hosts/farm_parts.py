@@ -35,9 +35,9 @@ def default_names(count):
     return list(string.ascii_lowercase[:count]) if count <= 26 else [f"n{i}" for i in range(count)]
 
 
-def make_program(folder):
+def make_program(directory):
     """The helper of the hosts: built already, or compiled now."""
-    path = os.path.join(folder, "farmhost")
+    path = os.path.join(directory, "farmhost")
     built = os.environ.get("FARM_PROGRAM")
     if built:
         shutil.copy(built, path)

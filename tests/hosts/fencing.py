@@ -162,7 +162,7 @@ def bsprun_is_not_heard():
 
 
 class LateHost:
-    """A job in which h0, which has Processor Zero, is late with a file (or the folder) of the snapshot
+    """A job in which h0, which has Processor Zero, is late with a file (or the directory) of the snapshot
     that follows superstep AT.  It is given up, and h1 goes on from superstep AT in term 2."""
 
     def __init__(self, file, bsprun_stops=False):
@@ -285,7 +285,7 @@ def comes_late(file):
 
 
 def a_snapshot_that_is_begun_late():
-    """h0 makes its folder, has images written to it, gives up and removes it."""
+    """h0 makes its directory, has images written to it, gives up and removes it."""
     comes_late("")
 
 

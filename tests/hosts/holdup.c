@@ -3,7 +3,7 @@
  *
  * HOLDUP is the end of the file's path; HOLDUP_SKIP how many times it is to be made before.  Files
  * are made as NAME.tmp and renamed.  When the process is about to make NAME.tmp it stops itself
- * (SIGSTOP), and once more when the file has its name; so with a folder, before and after it is
+ * (SIGSTOP), and once more when the file has its name; so with a directory, before and after it is
  * made.
  *
  * HOLDUP_SAID is the end of a line of its stderr, which is a regular file: it stops itself when it
@@ -49,12 +49,12 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /* Whether the path ends with what is wanted and `ending`. */
-static bool is_wanted(int folder, const char *name, const char *ending)
+static bool is_wanted(int directory, const char *name, const char *ending)
 {
     char link[64], path[PATH_MAX + NAME_MAX + 2], end[sizeof wanted + 8];
     ssize_t size;
 
-    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
     size = wanted[0] ? readlink(link, path, PATH_MAX) : -1;
     if (size < 0)
         return false;
@@ -80,11 +80,11 @@ static void stop_behind(void)
 }
 
 /* An older NAME.tmp is removed before it is made. */
-int unlinkat(int folder, const char *name, int flags)
+int unlinkat(int directory, const char *name, int flags)
 {
-    if (is_wanted(folder, name, ".tmp"))
+    if (is_wanted(directory, name, ".tmp"))
         stop_before();
-    return (int)syscall(SYS_unlinkat, folder, name, flags);
+    return (int)syscall(SYS_unlinkat, directory, name, flags);
 }
 
 int renameat(int from, const char *old, int to, const char *new)
@@ -100,14 +100,14 @@ int renameat(int from, const char *old, int to, const char *new)
     return result;
 }
 
-int mkdirat(int folder, const char *name, mode_t mode)
+int mkdirat(int directory, const char *name, mode_t mode)
 {
-    bool ours = is_wanted(folder, name, "");
+    bool ours = is_wanted(directory, name, "");
     int result;
 
     if (ours)
         stop_before();
-    result = (int)syscall(SYS_mkdirat, folder, name, mode);
+    result = (int)syscall(SYS_mkdirat, directory, name, mode);
     if (ours)
         stop_behind();
     return result;

@@ -1,9 +1,9 @@
 /* host.c - makes the namespaces of a host, or of the switch between hosts, and is the first process
  * of a host: it lays out what the host sees, takes connections of rsh, and reaps orphans.
  *
- *   farmhost switch user|root FOLDER
+ *   farmhost switch user|root DIRECTORY
  *                     a network of its own (and a user namespace); when stdin ends, because farm.py
- *                     has ended in whatever way, the farm's folder is removed
+ *                     has ended in whatever way, the farm's directory is removed
  *   farmhost host SWITCH NAME NUMBER
  *                     a host whose processes have numbers above NUMBER; its layout is read from
  *                     stdin, a line per step, words separated by tabs:
@@ -60,13 +60,13 @@ static void own_user_namespace(void)
 }
 
 /* What is still used may come back for a moment: the hosts are being killed meanwhile. */
-static void remove_folder(const char *folder)
+static void remove_directory(const char *directory)
 {
     struct timespec moment = {0, 20000000};
-    for (int i = 0; i < 100 && access(folder, F_OK) == 0; i++) {
+    for (int i = 0; i < 100 && access(directory, F_OK) == 0; i++) {
         pid_t child = fork();
         if (child == 0) {
-            execlp("rm", "rm", "-rf", folder, (char *)NULL);
+            execlp("rm", "rm", "-rf", directory, (char *)NULL);
             _exit(127);
         }
         waitpid(child, NULL, 0);
@@ -87,7 +87,7 @@ int switch_main(int argc, char **argv)
     fflush(stdout);
     while (read(0, &byte, 1) > 0)
         continue;
-    remove_folder(argv[1]);
+    remove_directory(argv[1]);
     return 0;
 }
 

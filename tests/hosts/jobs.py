@@ -12,9 +12,9 @@ import farm as farms
 from farm import Farm, FarmError, number_inside  # noqa: F401
 
 BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(farms.ROOT, "build")))
-for name, folder in (("RECOVERY_BIN", "bin"), ("RECOVERY_PROGRAMS", "tests/recovery"),
+for name, directory in (("RECOVERY_BIN", "bin"), ("RECOVERY_PROGRAMS", "tests/recovery"),
                      ("APPS_DIR", "apps")):
-    os.environ.setdefault(name, os.path.join(BUILD, folder))
+    os.environ.setdefault(name, os.path.join(BUILD, directory))
 sys.path.insert(0, os.path.join(farms.ROOT, "tests", "recovery"))
 import harness  # noqa: E402
 from harness import *  # noqa: E402,F403
@@ -59,7 +59,7 @@ class HostJob(Job):
 
 
 class HostPlace(Place):
-    """A farm, and the folders and jobs of one test."""
+    """A farm, and the directories and jobs of one test."""
 
     job_class = HostJob
 
@@ -137,9 +137,9 @@ class HostPlace(Place):
         """Until these hosts have the image."""
         def have(host):
             return any(name.split(".")[0] == str(superstep) and
-                       os.path.exists(os.path.join(folder, f"{pid}.img"))
-                       for folder, _, _ in os.walk(self.store_on(host))
-                       for name in [os.path.basename(folder)])
+                       os.path.exists(os.path.join(directory, f"{pid}.img"))
+                       for directory, _, _ in os.walk(self.store_on(host))
+                       for name in [os.path.basename(directory)])
         wait_until(lambda: all(have(host) for host in hosts), f"{pid}.img of {superstep} on {hosts}")
 
     # ---- Faults ----
@@ -173,12 +173,12 @@ class HostPlace(Place):
 
 
 def copied_build(farm):
-    """A folder with bin and programs that every user of the farm may read."""
+    """A directory with bin and programs that every user of the farm may read."""
     for name, files in {"bin": [os.path.join(harness.BIN, name)
                                 for name in ("bsprun", "bspnode", "bspckpt")],
                         "programs": [TICKER]}.items():
-        folder = farm.path("built", name)
-        os.makedirs(folder, exist_ok=True)
+        directory = farm.path("built", name)
+        os.makedirs(directory, exist_ok=True)
         for file in files:
-            harness.shutil.copy(file, folder)
+            harness.shutil.copy(file, directory)
     return farm.path("built")

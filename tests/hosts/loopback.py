@@ -9,9 +9,9 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(ROOT, "build")))
-for name, folder in (("RECOVERY_BIN", "bin"), ("RECOVERY_PROGRAMS", "tests/recovery"),
+for name, directory in (("RECOVERY_BIN", "bin"), ("RECOVERY_PROGRAMS", "tests/recovery"),
                      ("APPS_DIR", "apps")):
-    os.environ.setdefault(name, os.path.join(BUILD, folder))
+    os.environ.setdefault(name, os.path.join(BUILD, directory))
 sys.path.insert(0, os.path.join(ROOT, "tests", "recovery"))
 from harness import *  # noqa: E402,F403
 from harness import (BIN, BSPRUN, MARK, Place, TICKER, alive, check, environment_of,  # noqa: E402
@@ -26,17 +26,17 @@ HOLDUP = os.path.join(BUILD, "tests/hosts/libholdup.so")
 LAUNCHER = """#!/bin/sh
 host=$1
 shift
-while [ -e {folder}/late.$host ]; do sleep 0.01; done
-[ ! -e {folder}/dead.$host ] || exit 255
-case $* in *--probe*) if [ -e {folder}/load.$host ]; then exec cat {folder}/load.$host; fi;; esac
-[ ! -e {folder}/far.$host ] || exec cat >{folder}/far.$host
-if [ -e {folder}/join.$host ]; then
-    n=$(ls {folder} | grep -c "^join.$host.")
-    tee {folder}/join.$host.$((n + 1)) | BSPZERO_HOST_NAME=$host "$@"
+while [ -e {directory}/late.$host ]; do sleep 0.01; done
+[ ! -e {directory}/dead.$host ] || exit 255
+case $* in *--probe*) if [ -e {directory}/load.$host ]; then exec cat {directory}/load.$host; fi;; esac
+[ ! -e {directory}/far.$host ] || exec cat >{directory}/far.$host
+if [ -e {directory}/join.$host ]; then
+    n=$(ls {directory} | grep -c "^join.$host.")
+    tee {directory}/join.$host.$((n + 1)) | BSPZERO_HOST_NAME=$host "$@"
     exit
 fi
-if [ -e {folder}/puppet.$host ]; then
-    BSPZERO_HOST_NAME=$host PUPPET=$(cat {folder}/puppet.$host) exec {puppet} 2>>{folder}/puppet.log
+if [ -e {directory}/puppet.$host ]; then
+    BSPZERO_HOST_NAME=$host PUPPET=$(cat {directory}/puppet.$host) exec {puppet} 2>>{directory}/puppet.log
 fi
 BSPZERO_HOST_NAME=$host exec "$@"
 """
@@ -49,7 +49,7 @@ class LoopbackPlace(Place):
         super().__init__()
         slots = slots or [2] * hosts
         self.hosts = [f"h{i}" for i in range(len(slots))]
-        self.launcher = self.write("launcher", LAUNCHER.format(folder=self.folder,
+        self.launcher = self.write("launcher", LAUNCHER.format(directory=self.directory,
                                                                        puppet=PUPPET))
         os.chmod(self.launcher, 0o700)
         self.options = ["--hosts", ",".join(map("{}:{}".format, self.hosts, slots)),
@@ -108,7 +108,7 @@ class LoopbackPlace(Place):
             return self.own_agent(host, join)
 
     def make_far(self, host, late_with):
-        """An agent that bsprun cannot end: a Popen.  It stops itself at a file or folder; see holdup.c.
+        """An agent that bsprun cannot end: a Popen.  It stops itself at a file or directory; see holdup.c.
         """
         os.mkfifo(self.path("far." + host))
         with open(os.open(self.path("far." + host), os.O_RDWR), "rb") as join:

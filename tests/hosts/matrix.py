@@ -105,8 +105,8 @@ def at_file(aim, wanted):
 
 
 def files_of(place):
-    return [os.path.join(folder, name) for store in place.stores()
-            for folder, _, names in os.walk(store) for name in names]
+    return [os.path.join(directory, name) for store in place.stores()
+            for directory, _, names in os.walk(store) for name in names]
 
 
 def in_capture(aim):

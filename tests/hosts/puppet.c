@@ -23,6 +23,7 @@ static uint32_t own, term, zero;
 static struct net_meet_options meet;
 static struct net_connection *control;
 static struct links *links;
+static struct link_bell bell = LINK_BELL_INIT;
 static char told[64];
 static uint32_t told_term;
 
@@ -183,7 +184,7 @@ static void chooses(uint32_t of_term)
 {
     struct wire_message message = {.kind = WIRE_CHOSEN};
 
-    message.chosen.from = 1;
+    message.chosen.name.term = 1;
     to_bsprun(&message, of_term);
 }
 
@@ -319,12 +320,13 @@ static void elect(const struct wire_message *message)
 {
     static const struct links_calls calls = {.message = obey, .lost = lost};
     struct links_peer peers[HOSTS_MAX];
-    struct links_setup setup = {.loop = &loop, .host = own, .peers = peers, .meet = &meet};
+    struct links_setup setup = {
+        .loop = &loop, .host = own, .peers = peers, .meet = &meet, .bell = &bell};
     struct wire_message ready = {.kind = WIRE_HOST_READY};
     const struct wire_elect *elect = &message->elect;
 
     links_close(links);
-    term = setup.term = message->envelope.term;
+    term = message->envelope.term;
     zero = elect->elected;
     meet.setup.own.purpose = NET_DATA;
     meet.setup.own.incarnation = term;

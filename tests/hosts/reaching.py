@@ -17,13 +17,13 @@ PATIENCE = 60
 class Reach:
     """A farm and what its user calls on the first host."""
 
-    def __init__(self, farm, folder=None):
+    def __init__(self, farm, directory=None):
         self.farm = farm
         self.bin = os.path.join(copied_build(farm), "bin")
         for name in ("bspload", "bspparam"):
             shutil.copy(os.path.join(BUILD, "bin", name), self.bin)
-        if folder:
-            self.bin = shutil.copytree(self.bin, os.path.join(farm.home, folder))
+        if directory:
+            self.bin = shutil.copytree(self.bin, os.path.join(farm.home, directory))
 
     def run(self, *words, status=0):
         done = self.farm.run("a", words, user=self.farm.user, cwd=self.farm.home, timeout=PATIENCE)

@@ -32,9 +32,9 @@ def check_refused(farm, done, *patterns):
 
 
 def ticker_words(farm):
-    folder = farm.path("files")
-    os.makedirs(folder, exist_ok=True)
-    return [TICKER, folder, "3", "-a"]
+    directory = farm.path("files")
+    os.makedirs(directory, exist_ok=True)
+    return [TICKER, directory, "3", "-a"]
 
 
 def unknown_host():
@@ -76,13 +76,13 @@ def a_launcher_that_hangs():
 def a_program_named_as_usual():
     """By a path from here, or found in PATH: also when no process runs on this host."""
     with Farm(3) as farm:
-        folder, name = os.path.split(TICKER)
+        directory, name = os.path.split(TICKER)
         words = farm.path("files"), "3", "-a"
         os.mkdir(words[0])
-        for program in ("./" + name, os.path.join("..", os.path.basename(folder), name), name):
+        for program in ("./" + name, os.path.join("..", os.path.basename(directory), name), name):
             done = farm.run("a", [BSPRUN, "-np", "2", "--hosts", "b:1,c:1", "--launcher", farm.rsh,
-                                  program, *words], cwd=folder,
-                            env={"PATH": f"{folder}:{farms.SYSTEM_PATH}", "HOME": farm.root_home})
+                                  program, *words], cwd=directory,
+                            env={"PATH": f"{directory}:{farms.SYSTEM_PATH}", "HOME": farm.root_home})
             check(done.returncode == 0 and "process 1 ends with" in done.stdout, program, done)
 
 
@@ -134,7 +134,7 @@ def another_kernel():
         runs(farm, through(farm, "c", "setarch", "--uname-2.6"))
 
 
-def patched_libc(folder):
+def patched_libc(directory):
     """(the path of libc, that of one with another build id)"""
     with open("/proc/self/maps", encoding="utf-8") as maps:
         path = next(line.split()[-1] for line in maps if "/libc.so" in line or "/libc-" in line)
@@ -142,7 +142,7 @@ def patched_libc(folder):
         bytes_of = bytearray(file.read())
     at = bytes_of.index(b"GNU\0", bytes_of.index(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0")) + 4
     bytes_of[at] ^= 0xff
-    other = os.path.join(folder, "libc.so")
+    other = os.path.join(directory, "libc.so")
     with open(os.open(other, os.O_WRONLY | os.O_CREAT, 0o755), "wb") as file:
         file.write(bytes_of)
     return path, other
@@ -150,19 +150,19 @@ def patched_libc(folder):
 
 def another_libc():
     """Processes made on a host have the libc they were made of, whichever that host has."""
-    folder = tempfile.mkdtemp(prefix="bspzero-libc-")
+    directory = tempfile.mkdtemp(prefix="bspzero-libc-")
     try:
-        path, other = patched_libc(folder)
+        path, other = patched_libc(directory)
         for name in ("a", "b"):
-            shutil.copy(path, os.path.join(folder, "libc." + name))
-        shutil.copy(other, os.path.join(folder, "libc.c"))
-        with Farm(3, put={path: folder + "/libc.{host}"}) as farm:
+            shutil.copy(path, os.path.join(directory, "libc." + name))
+        shutil.copy(other, os.path.join(directory, "libc.c"))
+        with Farm(3, put={path: directory + "/libc.{host}"}) as farm:
             there = farm.run("c", ["cmp", path, other])
             check(there.returncode == 0, "host c has another libc", there)
             runs(farm, farm.rsh)
             runs(farm, farm.rsh, "--ckpt", farm.path("store"), "--every", "2")
     finally:
-        shutil.rmtree(folder)
+        shutil.rmtree(directory)
 
 
 SKEW = """

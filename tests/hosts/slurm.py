@@ -136,9 +136,9 @@ class Slurm:
             time.sleep(0.05)
 
     def logs(self, most=3000):
-        folder, text = self.farm.path("slurm"), ""
-        for name in sorted(os.listdir(folder)):
-            path = os.path.join(folder, name)
+        directory, text = self.farm.path("slurm"), ""
+        for name in sorted(os.listdir(directory)):
+            path = os.path.join(directory, name)
             if os.path.isfile(path):
                 with open(path, errors="replace") as file:
                     text += f"---- {name}\n{file.read()[-most:]}\n"

@@ -45,19 +45,19 @@ class Sshd:
         for home, owner in ((farm.home, USER[1]), (farm.root_home, 0)):
             self.make_home(os.path.join(home, ".ssh"), owner, public)
 
-    def make_home(self, folder, owner, public):
+    def make_home(self, directory, owner, public):
         farm = self.farm
-        os.makedirs(folder, exist_ok=True)
-        shutil.copy(farm.path("ssh", "user"), os.path.join(folder, "id_ed25519"))
+        os.makedirs(directory, exist_ok=True)
+        shutil.copy(farm.path("ssh", "user"), os.path.join(directory, "id_ed25519"))
         known = "".join(f"{host.name},{host.address} {self.key(host.name)}"
                         for host in farm.hosts.values() if host.name not in self.strangers)
         for name, text in (("id_ed25519.pub", public), ("authorized_keys", public),
                            ("known_hosts", known)):
-            with open(os.path.join(folder, name), "w") as file:
+            with open(os.path.join(directory, name), "w") as file:
                 file.write(text)
-        for path in [folder] + [os.path.join(folder, name) for name in os.listdir(folder)]:
+        for path in [directory] + [os.path.join(directory, name) for name in os.listdir(directory)]:
             os.chown(path, owner, owner)
-            os.chmod(path, 0o700 if path == folder else 0o600)
+            os.chmod(path, 0o700 if path == directory else 0o600)
 
     def start(self, name):
         """Starts (again, after a host was booted) the server of one host; it accepts then."""

@@ -57,23 +57,23 @@ def traffic(farm, name):
     return int(re.search(r"eth0:\s*(?:\d+\s+){8}(\d+)", done.stdout)[1])
 
 
-def begin(farm, program, *words, folder):
+def begin(farm, program, *words, directory):
     """On all hosts; the temporary files of each are its own."""
     hosts = ",".join(f"{name}:1" for name in farm.names)
     done = farm.run(farm.names[0], [BSPRUN, "--hosts", hosts, "--launcher", farm.rsh, program, *words],
                     timeout=PATIENCE, env={"PATH": farms.SYSTEM_PATH, "HOME": farm.root_home,
-                                           "TMPDIR": folder})
+                                           "TMPDIR": directory})
     check(done.returncode == 0 and done.stderr == "", done)
     check(done.stdout == f"{len(farm.names)} processes\n", done)
 
 
-class OwnFolders:
-    """A farm, a program on it, and a folder that is each host's own."""
+class OwnDirectories:
+    """A farm, a program on it, and a directory that is each host's own."""
 
     def __init__(self, hosts):
-        self.folder = tempfile.mkdtemp(prefix="bspzero-starting-")
+        self.directory = tempfile.mkdtemp(prefix="bspzero-starting-")
         try:
-            self.farm = Farm(hosts, private=[self.folder])
+            self.farm = Farm(hosts, private=[self.directory])
             self.program = compiled(self.farm)
         except BaseException:
             self.__exit__()
@@ -85,16 +85,16 @@ class OwnFolders:
     def __exit__(self, *_):
         if hasattr(self, "farm"):
             self.farm.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def the_image_goes_down_a_tree():
     """No host sends it to more than two others, and all have it."""
     hosts = 8
-    with OwnFolders(hosts) as place:
+    with OwnDirectories(hosts) as place:
         farm = place.farm
         before = {name: traffic(farm, name) for name in farm.names}
-        begin(farm, place.program, "large", folder=place.folder)
+        begin(farm, place.program, "large", directory=place.directory)
         out = {name: (traffic(farm, name) - before[name]) / MIB for name in farm.names}
         check(max(out.values()) < 2.5 * LARGE, out)
         check(sum(out.values()) > (hosts - 1) * LARGE, "it has not travelled", out)

@@ -96,24 +96,24 @@ def until(condition, what):
 
 
 def own_files():
-    with tempfile.TemporaryDirectory(prefix="farm-test.") as folder:
-        os.chmod(folder, 0o755)
+    with tempfile.TemporaryDirectory(prefix="farm-test.") as directory:
+        os.chmod(directory, 0o755)
         for name in ("hidden", "seen"):
-            os.mkdir(os.path.join(folder, name))
-            with open(os.path.join(folder, name, "file"), "w") as file:
+            os.mkdir(os.path.join(directory, name))
+            with open(os.path.join(directory, name, "file"), "w") as file:
                 file.write(name)
-        seen = os.path.join(folder, "seen")
-        with Farm(2, private=[folder], shared=[seen]) as farm:
-            look = ["find", folder, "-type", "f", "-printf", "%P\n"]
+        seen = os.path.join(directory, "seen")
+        with Farm(2, private=[directory], shared=[seen]) as farm:
+            look = ["find", directory, "-type", "f", "-printf", "%P\n"]
             check(farm.run("a", look).stdout == "seen/file\n", farm.run("a", look))
-            farm.run("a", ["touch", f"{folder}/new", "/dev/shm/new", f"{seen}/both"])
+            farm.run("a", ["touch", f"{directory}/new", "/dev/shm/new", f"{seen}/both"])
             check(farm.run("b", look).stdout.split() == ["seen/both", "seen/file"]
                   or farm.run("b", look).stdout.split() == ["seen/file", "seen/both"],
                   farm.run("b", look))
             check(farm.run("b", ["ls", "/dev/shm"]).stdout == "", "/dev/shm is shared")
-        check(sorted(os.listdir(folder)) == ["hidden", "seen"], os.listdir(folder))
-        with Farm(2, private_on={"b": [folder]}) as farm:
-            check(farm.run("a", ["ls", folder]).stdout and not farm.run("b", ["ls", folder]).stdout,
+        check(sorted(os.listdir(directory)) == ["hidden", "seen"], os.listdir(directory))
+        with Farm(2, private_on={"b": [directory]}) as farm:
+            check(farm.run("a", ["ls", directory]).stdout and not farm.run("b", ["ls", directory]).stdout,
                   "empty on b only")
 
 
@@ -243,7 +243,7 @@ def nothing_is_left_of_a_killed_test():
         except OSError:
             return False
     until(lambda: not any(map(alive, numbers)), "the end of the hosts")
-    until(lambda: not os.path.exists(scratch), "the end of the folder")
+    until(lambda: not os.path.exists(scratch), "the end of the directory")
 
 
 def loopback():

@@ -6,8 +6,8 @@
 In COMMAND, and in NAME=VALUE words before it, which become environment, {bsprun} is a command that is
 bsprun with --hosts and --launcher (under Slurm in an allocation, with none of them).  loopback: the
 hosts are addresses of this machine, and nothing but processes is their own.  --alone: the
-folder for temporary files is the first host's own, so what is compiled there is nowhere else; jobs
-run in a folder that all see.  In the end nothing may be left on any host.
+directory for temporary files is the first host's own, so what is compiled there is nowhere else; jobs
+run in a directory that all see.  In the end nothing may be left on any host.
 """
 import argparse
 import os
@@ -36,17 +36,17 @@ def wrapper(farm, options):
                   options.launcher if options.launcher == "ssh" else farm.rsh]
     else:  # seven processes do not fit
         words += ["--oversubscribe"]
-    folder = farm.path("work")
-    os.makedirs(folder, exist_ok=True)
+    directory = farm.path("work")
+    os.makedirs(directory, exist_ok=True)
     command = " ".join(f"'{word}'" for word in words)
-    change = f"cd '{folder}' && " if options.alone else ""
+    change = f"cd '{directory}' && " if options.alone else ""
     return farm.write("bin/bsprun", f'#!/bin/sh\n{change}exec {command} "$@"\n', 0o755)
 
 
-def make_farm(options, folder):
+def make_farm(options, directory):
     if options.launcher == "loopback":
         return Loopback(options.hosts)
-    private_on = {name: [folder] for name in farms.default_names(options.hosts)[1:]} \
+    private_on = {name: [directory] for name in farms.default_names(options.hosts)[1:]} \
         if options.alone else {}
     put = Slurm.PUT if options.launcher == "slurm" else {}
     return Farm(options.hosts, private_on=private_on, put=put)
@@ -59,13 +59,13 @@ def start_services(farm, options):
         Slurm(farm)
 
 
-def run(farm, options, folder):
+def run(farm, options, directory):
     command = wrapper(farm, options)
     words = [word.replace("{bsprun}", command) for word in options.command]
     environment = {k: v for k, v in os.environ.items()
                    if not k.startswith(("BSP_", "BSPZERO_", "FARM_"))}
     slots = SLURM_SLOTS if options.launcher == "slurm" else SLOTS
-    environment.update(BSPZERO_HISTORY="off", TMPDIR=folder, HOME=farm.root_home, CONFORM_SLOTS=str(slots * options.hosts))
+    environment.update(BSPZERO_HISTORY="off", TMPDIR=directory, HOME=farm.root_home, CONFORM_SLOTS=str(slots * options.hosts))
     while words and re.match(r"\w+=", words[0]):
         name, _, value = words.pop(0).partition("=")
         environment[name] = value
@@ -95,13 +95,13 @@ def main():
     need = {"ssh": ("sshd", "ssh"), "slurm": COMMANDS}.get(options.launcher, ())
     if options.launcher != "loopback":
         farms.require(*need, root=bool(need))
-    folder = tempfile.mkdtemp(prefix="bspzero-within-")
+    directory = tempfile.mkdtemp(prefix="bspzero-within-")
     try:
-        with make_farm(options, folder) as farm:
+        with make_farm(options, directory) as farm:
             start_services(farm, options)
-            return run(farm, options, folder)
+            return run(farm, options, directory)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 if __name__ == "__main__":

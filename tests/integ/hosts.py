@@ -22,8 +22,8 @@ def placed(result):
     return "".join(str(sorted(set(agents), key=agents.index).index(agent)) for agent in agents)
 
 
-def file_of(text, folder=None, name=None):
-    path = os.path.join(folder or tempfile.mkdtemp(dir=scratch), name or "hosts")
+def file_of(text, directory=None, name=None):
+    path = os.path.join(directory or tempfile.mkdtemp(dir=scratch), name or "hosts")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
@@ -68,12 +68,12 @@ def room_before_the_beginning():
 
 def stopped_before_it_has_begun():
     """How many cores a host has is not known yet, so the program has not been started."""
-    folder = tempfile.mkdtemp(dir=scratch)
-    slow = file_of(f'#!/bin/sh\nif [ $1 = h1 ]; then echo $$ >{folder}/waits.new\n'
-                   f'mv {folder}/waits.new {folder}/waits; exec sleep 100; fi\nexec {RSH} "$@"\n')
+    directory = tempfile.mkdtemp(dir=scratch)
+    slow = file_of(f'#!/bin/sh\nif [ $1 = h1 ]; then echo $$ >{directory}/waits.new\n'
+                   f'mv {directory}/waits.new {directory}/waits; exec sleep 100; fi\nexec {RSH} "$@"\n')
     os.chmod(slow, 0o700)
     with Job([BSPRUN, "--launcher", slow, "--hosts", "localhost,h1", PROG, "room"]) as job:
-        wait_until(lambda: os.path.exists(os.path.join(folder, "waits")), "the launcher of h1")
+        wait_until(lambda: os.path.exists(os.path.join(directory, "waits")), "the launcher of h1")
         job.signal(signal.SIGTERM)
         status = job.finish()
         check(status == 128 + signal.SIGTERM and "room" not in job.text(), status, job.text())

@@ -81,11 +81,11 @@ def hosts_that_do_not_answer():
 
 def in_an_allocation():
     """One step asks all nodes; what some of them say counts although it fails."""
-    folder = tempfile.mkdtemp(dir=scratch)
-    path = os.path.join(folder, "srun")
+    directory = tempfile.mkdtemp(dir=scratch)
+    path = os.path.join(directory, "srun")
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"""#!/bin/sh
-echo step >>{folder}/steps
+echo step >>{directory}/steps
 while [ "${{1#--}}" != "$1" ]; do case $1 in --nodelist=*) names=${{1#*=}};; esac; shift; done
 for name in $(echo $names | tr , ' '); do
     if [ $name != n3 ]; then SLURMD_NODENAME=$name "$@"; fi
@@ -93,12 +93,12 @@ done
 case $names in *n3*) exit 1;; esac
 """)
     os.chmod(path, 0o700)
-    env = {"PATH": folder + ":" + os.environ["PATH"], "SLURM_JOB_ID": "7",
+    env = {"PATH": directory + ":" + os.environ["PATH"], "SLURM_JOB_ID": "7",
            "SLURM_JOB_NODELIST": "n[1-2,4]", "SLURM_JOB_CPUS_PER_NODE": "4(x3)"}
     result = expect(bspload(env=env), 0, no_err=True)
     check(sorted(row[0] for row in rows(result)) == ["n1", "n2", "n4"], result)
     check(all(int(row[1]) > 0 and int(row[5]) > 0 for row in rows(result)), result)
-    with open(folder + "/steps", encoding="utf-8") as file:
+    with open(directory + "/steps", encoding="utf-8") as file:
         check(file.read() == "step\n", "as many steps as hosts")
     env.update(SLURM_JOB_NODELIST="n[1-3]")
     result = expect(bspload(env=env), 1, err="^bspload: host n3: it has not answered$")

@@ -44,7 +44,7 @@ class Parts:
     host none; all have the manifests."""
 
     def __enter__(self):
-        self.folder = tempfile.mkdtemp(prefix="parts-", dir=scratch)
+        self.directory = tempfile.mkdtemp(prefix="parts-", dir=scratch)
         self.store = self.path("store")
         expect(bsprun("--launcher", RSH, "--hosts", "h0:1,h1:1", "--ckpt", self.store, "--every", 1,
                       "--keep", "all", PROG, "turns", 4), 0)
@@ -57,15 +57,15 @@ class Parts:
             self.drop(self.on(host), gone)
         self.drop(self.store, "0.img", "1.img")
         with open(self.path("launcher"), "w", encoding="utf-8") as file:
-            file.write(LAUNCHER % self.folder)
+            file.write(LAUNCHER % self.directory)
         os.chmod(file.name, 0o700)
         return self
 
     def __exit__(self, *_):
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.directory)
 
     def path(self, name):
-        return os.path.join(self.folder, name)
+        return os.path.join(self.directory, name)
 
     def on(self, host):
         return self.path(f"store.{host}")
@@ -76,9 +76,9 @@ class Parts:
 
     @staticmethod
     def drop(store, *names):
-        for folder, _, files in os.walk(store):
+        for directory, _, files in os.walk(store):
             for name in set(names) & set(files):
-                os.unlink(os.path.join(folder, name))
+                os.unlink(os.path.join(directory, name))
 
     def bspckpt(self, *words, status=0, **more):
         result = run([BSPCKPT, *words, "--launcher", self.path("launcher")], **more)
@@ -88,8 +88,8 @@ class Parts:
         return result
 
     def images(self, store):
-        return sorted(os.path.relpath(os.path.join(folder, name), store)
-                      for folder, _, names in os.walk(store) for name in names
+        return sorted(os.path.relpath(os.path.join(directory, name), store)
+                      for directory, _, names in os.walk(store) for name in names
                       if name.endswith(".img"))
 
 
@@ -108,7 +108,7 @@ def listed():
         check([entry.get("host") for entry in found] in ([None, "h0", "h1"], [None, "h1", "h0"]), found)
         check(all(entry["jobs"][0]["job"] == parts.job for entry in found[1:]), found)
         # A relative name means the same there.
-        check("on host h1" in parts.bspckpt("ls", "store", cwd=parts.folder).out, "relative")
+        check("on host h1" in parts.bspckpt("ls", "store", cwd=parts.directory).out, "relative")
 
 
 def verified():
@@ -156,7 +156,7 @@ def removed():
 
 
 def hidden():
-    """What an agent keeps in $TMPDIR, as it cannot have the path, is found and removed with its folder."""
+    """What an agent keeps in $TMPDIR, as it cannot have the path, is found and removed with its directory."""
     with Parts() as parts:
         kept = parts.path(f"tmp.h1/bspzero-store-{os.getuid()}-1")
         os.rename(parts.on("h1"), kept)
@@ -199,11 +199,11 @@ def chatty_shells():
 def cannot_be_read_there():
     """A directory that others may write to is not believed there either."""
     with Parts() as parts:
-        folder = parts.on("h0")
-        os.chmod(folder, 0o777 & ~stat.S_ISVTX)
+        directory = parts.on("h0")
+        os.chmod(directory, 0o777 & ~stat.S_ISVTX)
         result = parts.bspckpt("verify", parts.store, status=1)
         check(re.search(r"^bspckpt: host h0: .*store.h0", result.err, re.M), result)
-        os.chmod(folder, 0o700)
+        os.chmod(directory, 0o700)
 
 
 def as_the_job_was_started():

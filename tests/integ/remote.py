@@ -19,7 +19,7 @@ TWO = ["--launcher", RSH, "--hosts", "h0:2,h1:2"]
 QUICK = ["--heartbeat", "1"]
 
 
-def private_folders(where):
+def private_directories(where):
     return [name for name in os.listdir(where) if name.startswith("bspzero-job-")]
 
 
@@ -54,9 +54,9 @@ def agents(job):
 # ---- Jobs that end well ----
 
 def two_hosts():
-    with Temporary() as folder:
-        expect(bsprun(*TWO, PROG, env={"TMPDIR": folder}), 0, out="^p = 4$", no_err=True)
-        check(not private_folders(folder), os.listdir(folder))
+    with Temporary() as directory:
+        expect(bsprun(*TWO, PROG, env={"TMPDIR": directory}), 0, out="^p = 4$", no_err=True)
+        check(not private_directories(directory), os.listdir(directory))
 
 
 def many_shapes():
@@ -70,10 +70,10 @@ def many_shapes():
 
 def program_by_its_name():
     """What it is called here it is called on a first host that is another one, too."""
-    folder, name = os.path.split(PROG)
+    directory, name = os.path.split(PROG)
     for program, env in (("./" + name, {}), (name, {}),
-                         (name, {"PATH": folder + ":" + os.environ["PATH"]})):
-        cwd = scratch if env else folder
+                         (name, {"PATH": directory + ":" + os.environ["PATH"]})):
+        cwd = scratch if env else directory
         expect(bsprun(*TWO, program, env=env, cwd=cwd), 0, out="^p = 4$", no_err=True)
     expect(bsprun(*TWO, "./no-such-program"), 127, err="no such program")
 
@@ -190,18 +190,18 @@ def stopped_by_signals():
 
 
 def stopped_while_hosts_are_started():
-    with Temporary() as folder:
-        slow = os.path.join(folder, "slow-rsh")
+    with Temporary() as directory:
+        slow = os.path.join(directory, "slow-rsh")
         with open(slow, "w") as file:
             file.write("#!/bin/sh\necho on its way >&2\nsleep 100\n")
         os.chmod(slow, 0o700)
         with Job([BSPRUN, "--launcher", slow, "--hosts", "h0:2,h1:2", PROG],
-                 env={"TMPDIR": folder}) as job:
+                 env={"TMPDIR": directory}) as job:
             wait_until(lambda: "sleep" in job.members().values(), "hosts being started")
             job.signal(signal.SIGINT)
             check(job.finish() == 130, job.text())
             job.check_gone()
-        check(not private_folders(folder), os.listdir(folder))
+        check(not private_directories(directory), os.listdir(directory))
 
 
 def time_limit():
@@ -210,30 +210,30 @@ def time_limit():
 
 
 def killed_launcher():
-    with Temporary() as folder:
-        with Job([BSPRUN, *TWO, PROG, "loop"], env={"TMPDIR": folder}) as job:
+    with Temporary() as directory:
+        with Job([BSPRUN, *TWO, PROG, "loop"], env={"TMPDIR": directory}) as job:
             job.wait_ready(4)
             job.signal(signal.SIGKILL)
             job.wait_status()
             began = time.monotonic()
             job.check_gone(at_once=False)
             check(time.monotonic() - began < 10, "it took", time.monotonic() - began)
-        left = private_folders(folder)
+        left = private_directories(directory)
         for name in left:  # as if it were old: the next job of the user's sweeps it
-            os.utime(os.path.join(folder, name), (1, 1))
-        expect(bsprun(*TWO, PROG, env={"TMPDIR": folder}), 0)
-        check(not private_folders(folder), os.listdir(folder))
+            os.utime(os.path.join(directory, name), (1, 1))
+        expect(bsprun(*TWO, PROG, env={"TMPDIR": directory}), 0)
+        check(not private_directories(directory), os.listdir(directory))
 
 
-def a_private_folder_in_use_stays():
-    with Temporary() as folder:
-        with Job([BSPRUN, *TWO, PROG, "loop"], env={"TMPDIR": folder}) as job:
+def a_private_directory_in_use_stays():
+    with Temporary() as directory:
+        with Job([BSPRUN, *TWO, PROG, "loop"], env={"TMPDIR": directory}) as job:
             job.wait_ready(4)
-            used, = private_folders(folder)
-            check(os.stat(os.path.join(folder, used)).st_mode & 0o777 == 0o700, used)
-            os.utime(os.path.join(folder, used), (1, 1))
-            expect(bsprun(*TWO, PROG, env={"TMPDIR": folder}), 0)
-            check(private_folders(folder) == [used], os.listdir(folder))
+            used, = private_directories(directory)
+            check(os.stat(os.path.join(directory, used)).st_mode & 0o777 == 0o700, used)
+            os.utime(os.path.join(directory, used), (1, 1))
+            expect(bsprun(*TWO, PROG, env={"TMPDIR": directory}), 0)
+            check(private_directories(directory) == [used], os.listdir(directory))
             job.signal(signal.SIGINT)
             check(job.finish() == 130, job.text())
 
@@ -254,12 +254,12 @@ def lost_host_ends_the_job():
 def report_of_a_lost_host():
     """To each process the time is useful, lost or down, and it was computing or waiting all the time
     that is seen here; the fault is the host's."""
-    with Temporary() as folder:
+    with Temporary() as directory:
         began = time.monotonic()
-        with Job([BSPRUN, "-v", "--report", "--ckpt", folder + "/store", "--every", "1000000", *TWO, PROG,
+        with Job([BSPRUN, "-v", "--report", "--ckpt", directory + "/store", "--every", "1000000", *TWO, PROG,
                   "loop"]) as job:
             job.wait_ready(4)
-            wait_committed(job, folder + "/store", 0)
+            wait_committed(job, directory + "/store", 0)
             seen = time.monotonic()
             wait_until(lambda: time.monotonic() > seen + 0.5, "what is computed in vain")
             os.kill(agents(job)["h1"], signal.SIGKILL)
@@ -297,8 +297,8 @@ def silent_host_ends_the_job():
 
 def lost_after_bsp_end():
     """What process 0 does behind it is not done twice; what was saved is still there."""
-    with Temporary() as folder:
-        with Job([BSPRUN, "--ckpt", folder, *TWO, PROG, "late-sleep"]) as job:
+    with Temporary() as directory:
+        with Job([BSPRUN, "--ckpt", directory, *TWO, PROG, "late-sleep"]) as job:
             job.wait_ready(1)
             os.kill(agents(job)["h0"], signal.SIGKILL)
             check(job.finish() == 1, job.text())
@@ -311,13 +311,13 @@ def lost_after_bsp_end():
 
 def a_host_whose_processes_have_ended():
     """Nothing is lost with it, as it has not Processor Zero: process 0 goes on behind bsp_end."""
-    with Temporary() as folder:
-        rsh, go = os.path.join(folder, "rsh"), os.path.join(folder, "go")
+    with Temporary() as directory:
+        rsh, go = os.path.join(directory, "rsh"), os.path.join(directory, "go")
         with open(rsh, "w") as file:
             file.write(f"#!/bin/sh\n[ $1 = h0 ] || while [ ! -e {go} ]; do sleep 0.01; done\n"
                        f"exec {RSH} \"$@\"\n")
         os.chmod(rsh, 0o700)
-        with Job([BSPRUN, "-vv", "--ckpt", os.path.join(folder, "store"), "--launcher", rsh,
+        with Job([BSPRUN, "-vv", "--ckpt", os.path.join(directory, "store"), "--launcher", rsh,
                   "--hosts", "h0:2,h1:2", PROG, "late-sleep"]) as job:
             job.wait_for("host h0 has come")
             open(go, "w").close()
@@ -335,8 +335,8 @@ def a_host_whose_processes_have_ended():
 def cannot_be_started():
     result = expect(bsprun("--launcher", "/bin/false", "--hosts", "h0:2,h1:2", PROG), 1,
                     err=r"^bsprun: host h\d: its node agent could not be started")
-    with Temporary() as folder:
-        rsh = os.path.join(folder, "rsh")
+    with Temporary() as directory:
+        rsh = os.path.join(directory, "rsh")
         with open(rsh, "w") as file:
             file.write("#!/bin/sh\nif [ $1 = h1 ]; then echo no way to $1 >&2; exit 255; fi\n"
                        f"exec {RSH} \"$@\"\n")
@@ -406,8 +406,8 @@ def ports_of_a_range():
 
 
 def comes_too_late():
-    with Temporary() as folder:
-        rsh = os.path.join(folder, "rsh")
+    with Temporary() as directory:
+        rsh = os.path.join(directory, "rsh")
         with open(rsh, "w") as file:
             file.write("#!/bin/sh\nif [ $1 = h1 ]; then exec sleep 100; fi\n"
                        f"exec {RSH} \"$@\"\n")
@@ -418,8 +418,8 @@ def comes_too_late():
 
 def what_a_command_says():
     """... that ends before its agent does: line by line, and nothing else."""
-    with Temporary() as folder:
-        rsh, go_on = os.path.join(folder, "rsh"), os.path.join(folder, "go on")
+    with Temporary() as directory:
+        rsh, go_on = os.path.join(directory, "rsh"), os.path.join(directory, "go on")
         with open(rsh, "w") as file:
             file.write(f"#!/bin/sh\nexec 3<&0\n{RSH} \"$@\" <&3 >/dev/null 2>&1 3<&- &\n"
                        f"until [ -e '{go_on}' ]; do sleep 0.02; done\n"
@@ -440,8 +440,8 @@ def what_a_command_says():
 
 def recovers(act, *words, lost=r"."):
     """Snapshots all the time; `act` is done after the third, and some more are to follow."""
-    with Temporary() as folder:
-        with Job([BSPRUN, "--ckpt", folder, "--every", "1ms", "-v", *words, PROG, "loop"]) as job:
+    with Temporary() as directory:
+        with Job([BSPRUN, "--ckpt", directory, "--every", "1ms", "-v", *words, PROG, "loop"]) as job:
             job.wait_for("^bsprun: snapshot of superstep [1-9]", 3)
             act(job)
             job.wait_for(lost)
@@ -496,25 +496,25 @@ def a_spare_comes_in():
 def elsewhere():
     """bsprun is killed, and the job goes on on other hosts; what it prints is as if nothing was."""
     supersteps = 4000  # far more than go by until it is killed
-    with Temporary() as folder:
-        with Job([BSPRUN, "--ckpt", folder, "--every", "10ms", "-v", *TWO, PROG, "turns",
+    with Temporary() as directory:
+        with Job([BSPRUN, "--ckpt", directory, "--every", "10ms", "-v", *TWO, PROG, "turns",
                   supersteps]) as job:
             job.wait_for("^bsprun: snapshot of superstep [1-9]", 3)
             job.signal(signal.SIGKILL)
             job.wait_status()
             job.check_gone(at_once=False)
-        result = expect(bsprun("--restart", folder, "--launcher", RSH, "--hosts",
+        result = expect(bsprun("--restart", directory, "--launcher", RSH, "--hosts",
                                "g0:1,g1:1,g2:3"), 0, out="^p = 4$")
         turns = [int(n) for n in re.findall(r"^turn (\d+)$", result.out, re.M)]
         check(turns == list(range(turns[0], supersteps)), turns)
-        expect(bsprun("--restart", folder), 0, err="has ended already")
+        expect(bsprun("--restart", directory), 0, err="has ended already")
 
 
 def output_once():
     """What is printed after a rollback is what was printed before it, and is shown once."""
     supersteps = 600
-    with Temporary() as folder:
-        with Job([BSPRUN, "--ckpt", folder, "--every", "20ms", "-v", *TWO, PROG, "turns",
+    with Temporary() as directory:
+        with Job([BSPRUN, "--ckpt", directory, "--every", "20ms", "-v", *TWO, PROG, "turns",
                   supersteps]) as job:
             for host in ("h1", "h0"):
                 already = len(re.findall("snapshot of superstep", job.text()))
@@ -533,7 +533,7 @@ if __name__ == "__main__":
           output_in_order_of_supersteps, output_around_the_processes, everybody_speaks,
           much_output, tagged_and_split, input_goes_to_process_0, report_of_all, progress_of_all,
           errors_anywhere, stopped_by_signals, stopped_while_hosts_are_started, time_limit,
-          killed_launcher, a_private_folder_in_use_stays, lost_host_ends_the_job,
+          killed_launcher, a_private_directory_in_use_stays, lost_host_ends_the_job,
           report_of_a_lost_host, silent_host_ends_the_job, lost_after_bsp_end,
           a_host_whose_processes_have_ended, cannot_be_started, ports_of_a_range, comes_too_late, what_a_command_says,
           agents_that_are_killed,

@@ -314,23 +314,23 @@ def linked_with_it():
     bspcc = os.path.join(os.path.dirname(BSPRUN), "bspcc")
     if not os.path.exists(bspcc):
         return  # user.py, which has no library either
-    folder = tempfile.mkdtemp(dir=scratch)
-    source = os.path.join(folder, "old.c")
+    directory = tempfile.mkdtemp(dir=scratch)
+    source = os.path.join(directory, "old.c")
     with open(source, "w") as file:
         file.write('#include <bsp.h>\n#include <unistd.h>\nint main(void)\n{\n    bsp_begin(2);\n'
                    '    for (int i = 0; i < 8; i++) { usleep(300000); bsp_sync(); }\n    bsp_end();\n'
                    '    if (bsp_pid() == 0) printf("done\\n");\n    return 4;\n}\n')
-    subprocess.run([bspcc, "-fcheckpointing", "1", "old.c", "-o", "old"], cwd=folder, check=True)
-    subprocess.run(["strip", "old"], cwd=folder, check=True)
+    subprocess.run([bspcc, "-fcheckpointing", "1", "old.c", "-o", "old"], cwd=directory, check=True)
+    subprocess.run(["strip", "old"], cwd=directory, check=True)
     begun = time.monotonic()
-    expect(bsprun("./old", cwd=folder), 4, out="^done$", no_err=True)
+    expect(bsprun("./old", cwd=directory), 4, out="^done$", no_err=True)
     # At barriers that are at least a second apart, however slow the machine is.
-    taken, seconds = committed(os.path.join(folder, "old.ckpt")), time.monotonic() - begun
+    taken, seconds = committed(os.path.join(directory, "old.ckpt")), time.monotonic() - begun
     check(taken[0] == 0 and 1 <= len(taken) - 1 <= seconds, (taken, seconds))
-    one_line(bsprun("-restart", "./old", cwd=folder), 4, "has ended already, with status 4")
-    one_line(bsprun("--restart", f"./old.ckpt@{taken[-1]}", cwd=folder), 4, "has ended already")
-    expect(bsprun("--every", "auto", "--ckpt", "else", "./old", cwd=folder), 4)
-    check(sorted(os.listdir(folder)) == ["else", "old", "old.c", "old.ckpt"], os.listdir(folder))
+    one_line(bsprun("-restart", "./old", cwd=directory), 4, "has ended already, with status 4")
+    one_line(bsprun("--restart", f"./old.ckpt@{taken[-1]}", cwd=directory), 4, "has ended already")
+    expect(bsprun("--every", "auto", "--ckpt", "else", "./old", cwd=directory), 4)
+    check(sorted(os.listdir(directory)) == ["else", "old", "old.c", "old.ckpt"], os.listdir(directory))
 
 
 def several_jobs():
@@ -344,14 +344,14 @@ def several_jobs():
 
 def what_the_dead_left():
     """The next job removes private directories whose owners are dead, and nothing else."""
-    folder = tempfile.mkdtemp(dir=scratch)
+    directory = tempfile.mkdtemp(dir=scratch)
 
     def place(name, lock):
-        os.makedirs(os.path.join(folder, name, "abc"))
+        os.makedirs(os.path.join(directory, name, "abc"))
         if lock is not None:
-            with open(os.path.join(folder, name, "lock"), "w") as file:
+            with open(os.path.join(directory, name, "lock"), "w") as file:
                 file.write(lock)
-        return os.path.join(folder, name)
+        return os.path.join(directory, name)
     store = f"bspzero-store-{os.getuid()}-"
     dead, owned = place("bspzero-job-dead", "4711\n"), place("bspzero-job-owned", "4711\n")
     young, other = place("bspzero-job-young", None), place("somebody-else", "4711\n")
@@ -362,7 +362,7 @@ def what_the_dead_left():
     with open(os.path.join(owned, "lock")) as one, open(os.path.join(in_use, "lock")) as two:
         fcntl.flock(one, fcntl.LOCK_EX)
         fcntl.flock(two, fcntl.LOCK_EX)
-        expect(bsprun("-np", 2, PROG, "status", 0, env=dict(os.environ, TMPDIR=folder)), 0)
+        expect(bsprun("-np", 2, PROG, "status", 0, env=dict(os.environ, TMPDIR=directory)), 0)
     check(not os.path.exists(dead), "what the dead one left is there")
     check(os.path.exists(owned) and os.path.exists(young) and os.path.exists(other), "too much")
     check(sorted(os.listdir(kept)) == ["abc", "lock"], os.listdir(kept))

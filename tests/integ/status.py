@@ -21,13 +21,13 @@ class Place:
 
     def __enter__(self):
         # Paths of sockets are short, and $TMPDIR may be long.
-        self.folder = tempfile.mkdtemp(prefix="bspzero-status-", dir="/tmp")
-        self.path = os.path.join(self.folder, "sockets")
+        self.directory = tempfile.mkdtemp(prefix="bspzero-status-", dir="/tmp")
+        self.path = os.path.join(self.directory, "sockets")
         self.env = {"BSPZERO_STATUS_DIR": self.path}
         return self
 
     def __exit__(self, *_):
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def job(self, *words, **more):
         return Job([BSPRUN, *map(str, words)], env=dict(self.env), **more)
@@ -111,8 +111,8 @@ def before_begin():
 
 def with_snapshots():
     with Place() as place:
-        folder = os.path.join(place.folder, "ckpt")
-        with place.job("--ckpt", folder, "--every", 1, "-np", 2, PROG, "loop", 0) as job:
+        directory = os.path.join(place.directory, "ckpt")
+        with place.job("--ckpt", directory, "--every", 1, "-np", 2, PROG, "loop", 0) as job:
             job.wait_for(r"^ready (\d+) (\d+)\r?$", 2)
             wait_until(lambda: (place.facts(job)["snapshot"] or {}).get("superstep", 0) > 2,
                        "snapshots")
@@ -135,9 +135,9 @@ def agent_of(job, pid):
 def over_several_hosts():
     """Where each process is, before and after a host is lost; the spare one has none at first."""
     with Place() as place:
-        folder = os.path.join(place.folder, "ckpt")
+        directory = os.path.join(place.directory, "ckpt")
         with place.job("--launcher", RSH, "--hosts", "h0:2,h1:1,h2:1", "--spares", 1, "--heartbeat", 2,
-                       "--ckpt", folder, "--every", 1, "-np", 3, PROG, "loop", 0) as job:
+                       "--ckpt", directory, "--every", 1, "-np", 3, PROG, "loop", 0) as job:
             agent = agent_of(job, 2)
             wait_until(lambda: (place.facts(job)["snapshot"] or {}).get("superstep", 0) > 2,
                        "snapshots")
@@ -232,10 +232,10 @@ def whose_directory():
                 job.signal(signal.SIGINT)
                 job.finish()
             os.rmdir(place.path)
-        os.symlink(place.folder, place.path)
+        os.symlink(place.directory, place.path)
         with place.job("-np", 1, PROG) as job:
             check(job.finish() == 0, job.text())
-        check([name for name in os.listdir(place.folder) if name.startswith("job")] == [], "a link")
+        check([name for name in os.listdir(place.directory) if name.startswith("job")] == [], "a link")
 
 
 def rights():

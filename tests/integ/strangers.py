@@ -116,7 +116,7 @@ def another_version_is_named():
                 say(connection, other.hello((AGENT, 0, 1, purpose_for(name), 0),
                                             (role_of(name), ANY, ANY), version=99))
                 other.take(heard(connection, REPLY))
-                check(other.verdict == OTHER_VERSION and other.version == 1, name, other.verdict)
+                check(other.verdict == OTHER_VERSION and other.version == VERSION, name, other.verdict)
                 check(heard(connection, 1) == b"", "it goes on with another version")
         job.ends_well([r"it speaks version 99 of the protocol"])
 

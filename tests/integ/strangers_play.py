@@ -13,6 +13,8 @@ import threading
 
 from harness import *
 
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib/wire/wire.h")) as file:
+    VERSION = int(re.search(r"#define WIRE_VERSION\s+(\d+)u", file.read())[1])
 MAGIC = b"bspzero\xb5"
 HELLO, REPLY, CONFIRM = 116, 84, 32
 BSPRUN_ROLE, AGENT = 0, 1
@@ -31,11 +33,11 @@ class Spied(Job):
     """Its launcher keeps what bsprun tells each agent."""
 
     def __init__(self, *options):
-        self.folder = tempfile.mkdtemp(dir=scratch)
-        launcher = os.path.join(self.folder, "launcher")
+        self.directory = tempfile.mkdtemp(dir=scratch)
+        launcher = os.path.join(self.directory, "launcher")
         with open(launcher, "w") as file:
             file.write('#!/bin/sh\nBSPZERO_HOST_NAME=$1\nexport BSPZERO_HOST_NAME\nshift\n'
-                       f'tee "{self.folder}/join.$BSPZERO_HOST_NAME" | "$@"\n')
+                       f'tee "{self.directory}/join.$BSPZERO_HOST_NAME" | "$@"\n')
         os.chmod(launcher, stat.S_IRWXU)
         super().__init__([BSPRUN, "-np", "4", "--hosts", "h0:2,h1:2", "--launcher", launcher,
                           *options, PROG, "turns", TURNS, "wait"], stdin=subprocess.PIPE)
@@ -44,7 +46,7 @@ class Spied(Job):
         except Failed:
             self.__exit__()
             raise
-        with open(os.path.join(self.folder, "join.h0"), "rb") as file:
+        with open(os.path.join(self.directory, "join.h0"), "rb") as file:
             join = file.read()
         self.job, self.key = re.search(rb"\xc4\x10(.{16}).*?\xc4\x20(.{32})", join, re.S).groups()
 
@@ -161,7 +163,7 @@ class Caller:
             digest.update(part)
         return digest.digest()
 
-    def hello(self, own, wanted, version=1):
+    def hello(self, own, wanted, version=VERSION):
         body = (MAGIC + struct.pack("<II", version, 0) + bytes(self.number)
                 + struct.pack("<5I", *own) + struct.pack("<3I", *wanted) + bytes(4))
         self.said = body + self.hash(b"hello", body)
@@ -193,8 +195,8 @@ class Between:
     """Relays what agents and bsprun say to each other, and keeps it; `change` sees each piece
     first: (bytes so far in that direction, whether to bsprun, piece) -> piece, None to cut."""
 
-    def __init__(self, folder, change=None):
-        self.folder, self.change = folder, change
+    def __init__(self, directory, change=None):
+        self.directory, self.change = directory, change
         self.heard = {True: b"", False: b""}
         self.listening = socket.create_server(("", 0))
         self.port = self.listening.getsockname()[1]
@@ -207,7 +209,7 @@ class Between:
             except OSError:
                 return
             try:
-                with open(os.path.join(self.folder, "port")) as file:
+                with open(os.path.join(self.directory, "port")) as file:
                     bsprun = connect(int(file.read()))
             except OSError: # bsprun has ended
                 agent.close()
@@ -291,9 +293,9 @@ def read(size):
 header = read(4)
 join = header + read(struct.unpack("<I", header)[0])
 port = re.search(rb"[.\\]](?:\\d+)?:(\\d{5})", join)[1]
-with open("FOLDER/port.new", "w") as file:
+with open("DIRECTORY/port.new", "w") as file:
     file.write(port.decode())
-os.rename("FOLDER/port.new", "FOLDER/port")
+os.rename("DIRECTORY/port.new", "DIRECTORY/port")
 join = join.replace(b":" + port, b":PORT")
 os.environ["BSPZERO_HOST_NAME"] = sys.argv[1]
 ends = os.pipe()
@@ -311,11 +313,11 @@ os.execv(sys.argv[2], sys.argv[2:])
 
 
 def diverted(change=None, *words):
-    folder = tempfile.mkdtemp(dir=scratch)
-    between = Between(folder, change)
-    launcher = os.path.join(folder, "launcher")
+    directory = tempfile.mkdtemp(dir=scratch)
+    between = Between(directory, change)
+    launcher = os.path.join(directory, "launcher")
     with open(launcher, "w") as file:
-        file.write(DIVERT.replace("FOLDER", folder).replace("PORT", str(between.port)))
+        file.write(DIVERT.replace("DIRECTORY", directory).replace("PORT", str(between.port)))
     os.chmod(launcher, stat.S_IRWXU)
     try:
         return between, bsprun("-np", "4", "--hosts", "h0:2,h1:2", "--launcher", launcher, *words,

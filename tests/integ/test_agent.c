@@ -22,16 +22,17 @@ START_TEST(paths_are_divided)
     ck_assert(!snapshot_split_path("/a/1.img", start, sizeof start, end, sizeof end));
     ck_assert(!snapshot_split_path("/a/00.img", start, sizeof start, end, sizeof end));
     ck_assert(!snapshot_split_path("0.img", start, sizeof start, end, sizeof end));
-    ck_assert(!snapshot_split_path("/a-very-long-name-of-a-folder/1/0.img", start, sizeof start,
+    ck_assert(!snapshot_split_path("/a-very-long-name-of-a-directory/1/0.img", start, sizeof start,
                                    end, sizeof end));
 }
 END_TEST
 
 START_TEST(the_committed_copy_stays)
 {
-    const struct coord_name none = {0}, old = {4, 1}, kept = {5, 1};
-    const struct coord_name empty[] = {none, none}, first[] = {kept, none}, second[] = {none, kept},
-                            both[] = {kept, old}, turned[] = {old, kept};
+    const struct bspz_snapshot_name none = {0}, old = {4, 1}, kept = {5, 1};
+    const struct bspz_snapshot_name empty[] = {none, none}, first[] = {kept, none},
+                                    second[] = {none, kept}, both[] = {kept, old},
+                                    turned[] = {old, kept};
 
     ck_assert_int_eq(snapshot_free_slot(empty, none), 0);
     ck_assert_int_eq(snapshot_free_slot(first, kept), 1);
@@ -39,7 +40,7 @@ START_TEST(the_committed_copy_stays)
     ck_assert_int_eq(snapshot_free_slot(both, kept), 1);
     ck_assert_int_eq(snapshot_free_slot(turned, kept), 0);
     ck_assert_int_eq(snapshot_free_slot(first, old), 0); /* of a snapshot that never was one */
-    ck_assert_int_eq(snapshot_free_slot(empty, (struct coord_name){5, 0}), 0);
+    ck_assert_int_eq(snapshot_free_slot(empty, (struct bspz_snapshot_name){5, 0}), 0);
 }
 END_TEST
 
@@ -179,13 +180,11 @@ END_TEST
 
 START_TEST(what_a_group_allows)
 {
-    const char statistics[] = "anon 50\ninactive_file 20\nactive_file 10\n";
-
-    ck_assert_uint_eq(memory_headroom("max\n", "70\n", statistics), UINT64_MAX);
-    ck_assert_uint_eq(memory_headroom("100\n", "70\n", ""), 30);
-    ck_assert_uint_eq(memory_headroom("100\n", "70\n", statistics), 60);
-    ck_assert_uint_eq(memory_headroom("100\n", "120\n", ""), 0);
-    ck_assert_uint_eq(memory_headroom("100\n", "20\n", statistics), 100);
+    ck_assert_uint_eq(memory_headroom("max\n", "70\n", 30), UINT64_MAX);
+    ck_assert_uint_eq(memory_headroom("100\n", "70\n", 0), 30);
+    ck_assert_uint_eq(memory_headroom("100\n", "70\n", 30), 60);
+    ck_assert_uint_eq(memory_headroom("100\n", "120\n", 0), 0);
+    ck_assert_uint_eq(memory_headroom("100\n", "20\n", 30), 100);
 }
 END_TEST
 

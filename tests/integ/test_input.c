@@ -7,7 +7,7 @@
 #include "bsprun/launcher/input.h"
 #include "tests/unit/suite.h"
 
-#define NAME(superstep, term) ((struct coord_name){superstep, term})
+#define NAME(superstep, term) ((struct bspz_snapshot_name){superstep, term})
 
 static struct input input;
 

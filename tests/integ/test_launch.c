@@ -272,23 +272,23 @@ START_TEST(time_is_useful_lost_or_down)
     struct account account = {0};
 
     account_running(&account, 1000);
-    account_saved(&account, (struct coord_name){5, 1}, 1100);
-    account_saved(&account, (struct coord_name){9, 1}, 1300);
+    account_saved(&account, (struct bspz_snapshot_name){5, 1}, 1100);
+    account_saved(&account, (struct bspz_snapshot_name){9, 1}, 1300);
     account_running(&account, 1350); /* of another agent: it runs already */
     account_stopped(&account, 1400);
     account_stopped(&account, 1450);
     has_spent(&account, 400, 0, 0);
-    account_back(&account, (struct coord_name){9, 1});
+    account_back(&account, (struct bspz_snapshot_name){9, 1});
     has_spent(&account, 300, 100, 0);
     account_running(&account, 2000);
     has_spent(&account, 300, 100, 600);
     account_stopped(&account, 2010);
-    account_back(&account, (struct coord_name){5, 1}); /* the newer one is damaged */
+    account_back(&account, (struct bspz_snapshot_name){5, 1}); /* the newer one is damaged */
     has_spent(&account, 100, 310, 600);
     account_running(&account, 2020);
-    account_saved(&account, (struct coord_name){9, 3}, 2220);
+    account_saved(&account, (struct bspz_snapshot_name){9, 3}, 2220);
     account_stopped(&account, 2240);
-    account_back(&account, (struct coord_name){9, 3}); /* of this term, not of the first */
+    account_back(&account, (struct bspz_snapshot_name){9, 3}); /* of this term, not of the first */
     has_spent(&account, 300, 330, 610);
     account_free(&account);
 }
@@ -299,11 +299,11 @@ START_TEST(a_restart_is_down_until_it_computes)
     struct account account = {0};
 
     account_down(&account, 500);
-    account_back(&account, (struct coord_name){40, 2});
+    account_back(&account, (struct bspz_snapshot_name){40, 2});
     account_running(&account, 700);
     account_stopped(&account, 800);
     has_spent(&account, 100, 0, 200);
-    account_back(&account, (struct coord_name){40, 2}); /* before this bsprun took any */
+    account_back(&account, (struct bspz_snapshot_name){40, 2}); /* before this bsprun took any */
     has_spent(&account, 0, 100, 200);
     account_free(&account);
 }

@@ -33,7 +33,7 @@ static void show(void *context, int pid, int stream, const char *data, size_t le
         order_flush(order);
 }
 
-static void marked(void *context, struct coord_name name)
+static void marked(void *context, struct bspz_snapshot_name name)
 {
     char text[32];
 
@@ -104,7 +104,7 @@ static void piece(uint32_t host, uint64_t superstep, const char *text)
 
 static void mark(uint32_t host, uint64_t superstep)
 {
-    order_mark(order, host, (struct coord_name){superstep, 1});
+    order_mark(order, host, (struct bspz_snapshot_name){superstep, 1});
 }
 
 static void mark_all(uint64_t superstep)
@@ -261,7 +261,7 @@ START_TEST(marks_that_are_held)
     mark(0, 1);
     piece(0, 1, "1a");
     begin();
-    order_from(order, (struct coord_name){0, 1});
+    order_from(order, (struct bspz_snapshot_name){0, 1});
     expect("<0.1>");
     mark_all(4);
     expect("<0.1><4.1>");
@@ -271,7 +271,7 @@ START_TEST(marks_that_are_held)
     mark(1, 8);
     piece(1, 8, "8b");
     begin();
-    order_from(order, (struct coord_name){8, 1});
+    order_from(order, (struct bspz_snapshot_name){8, 1});
     expect("<0.1><4.1>5b<6.1>7b<8.1>");
 }
 END_TEST
@@ -299,7 +299,7 @@ START_TEST(terms)
     expect("<0.1>");   /* it is written again */
     piece(1, 3, "3b"); /* before it is known from where */
     expect_question(2);
-    order_from(order, (struct coord_name){3, 1});
+    order_from(order, (struct bspz_snapshot_name){3, 1});
     expect("<0.1>3b");
     piece(1, 4, "4b");
     expect("<0.1>3b");
@@ -307,7 +307,7 @@ START_TEST(terms)
     order_passed(order, 2, 3);
     expect("<0.1>3b4b");
     begin();
-    order_from(order, (struct coord_name){0, 1}); /* bsp_begin lies behind */
+    order_from(order, (struct bspz_snapshot_name){0, 1}); /* bsp_begin lies behind */
     piece(0, 0, "0a");
     expect("<0.1>3b4b0a");
 }
@@ -328,16 +328,16 @@ START_TEST(what_is_held)
     piece(1, 5, "old term, new beginning");
     begin();
     expect("<0.1>");
-    order_from(order, (struct coord_name){6, 1});
+    order_from(order, (struct bspz_snapshot_name){6, 1});
     expect("<0.1>3a4a5a<6.1>");
     begin();
-    order_from(order, (struct coord_name){6, 1}); /* once */
+    order_from(order, (struct bspz_snapshot_name){6, 1}); /* once */
     expect("<0.1>3a4a5a<6.1>");
 
     piece(0, 8, "8a");
     piece(0, 9, "9a");
     begin();
-    order_from(order, (struct coord_name){9, 1}); /* its mark was never sent */
+    order_from(order, (struct bspz_snapshot_name){9, 1}); /* its mark was never sent */
     expect("<0.1>3a4a5a<6.1>8a");
     piece(0, 10, "A");
     begin();

@@ -12,22 +12,22 @@
 #include "lib/base/note.h"
 #include "tests/unit/suite.h"
 
-static char folder[256], path[512];
+static char directory[256], path[512];
 
 static void set_up(void)
 {
     const char *temporary = getenv("TMPDIR");
 
-    snprintf(folder, sizeof folder, "%s/bspzero-program-XXXXXX",
+    snprintf(directory, sizeof directory, "%s/bspzero-program-XXXXXX",
              temporary && *temporary ? temporary : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/prog", folder);
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/prog", directory);
 }
 
 static void tear_down(void)
 {
     unlink(path);
-    rmdir(folder);
+    rmdir(directory);
 }
 
 static void write_file(const void *data, size_t size)
@@ -93,7 +93,7 @@ END_TEST
 START_TEST(no_program_of_ours)
 {
     ck_assert_int_eq(program_linked_seconds(path), 0); /* not there */
-    ck_assert_int_eq(program_linked_seconds(folder), 0);
+    ck_assert_int_eq(program_linked_seconds(directory), 0);
     write_file("#!/bin/sh\n", 10);
     ck_assert_int_eq(program_linked_seconds(path), 0);
     ck_assert_int_eq(program_linked_seconds("/proc/self/exe"), 0);
@@ -128,14 +128,14 @@ START_TEST(found)
     char where[300], got[512];
 
     write_file("x", 1);
-    snprintf(where, sizeof where, "/nowhere:%s:/bin", folder);
+    snprintf(where, sizeof where, "/nowhere:%s:/bin", directory);
     ck_assert(program_find("prog", where, got, sizeof got));
     ck_assert_str_eq(got, path);
     ck_assert(program_find("sh", where, got, sizeof got));
     ck_assert_str_eq(got, "/bin/sh");
     ck_assert(program_find("some/prog", where, got, sizeof got)); /* as it is */
     ck_assert_str_eq(got, "some/prog");
-    ck_assert_int_eq(chdir(folder), 0);
+    ck_assert_int_eq(chdir(directory), 0);
     ck_assert(program_find("prog", "/bin", got, sizeof got));
     ck_assert_str_eq(got, "./prog");
     ck_assert(program_find("prog", ":/bin", got, sizeof got));

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "bsprun/hosts/remote_start.h"
+#include "bsprun/hosts/remote_start_inside.h"
 #include "tests/unit/suite.h"
 
 static struct host hosts[] = {{.name = "a"}, {.name = "b", .user = "me"}, {.name = "::1"}};
@@ -73,7 +73,7 @@ END_TEST
 
 static uv_loop_t loop;
 static struct remote_start *start;
-static char folder[64], launcher[128];
+static char directory[64], launcher[128];
 static char told[HOSTS][1024]; /* "failed TEXT", "ended STATUS TEXT", "output BYTES" */
 static int told_count, wanted, closed_count;
 static void (*when_told)(uint32_t host);
@@ -120,7 +120,7 @@ static void script(const char *name, const char *text)
     char path[128];
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
     file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fprintf(file, "#!/bin/sh\n%s\n", text);
@@ -128,24 +128,24 @@ static void script(const char *name, const char *text)
     ck_assert_int_eq(chmod(path, 0700), 0);
 }
 
-static void open_folder(void)
+static void open_directory(void)
 {
     char path[4096];
 
     signal(SIGPIPE, SIG_IGN);
-    strcpy(folder, "/tmp/bspzero-remote-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s:%s", folder, getenv("PATH"));
+    strcpy(directory, "/tmp/bspzero-remote-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s:%s", directory, getenv("PATH"));
     setenv("PATH", path, 1);
-    snprintf(launcher, sizeof launcher, "%s/reach", folder);
+    snprintf(launcher, sizeof launcher, "%s/reach", directory);
     ck_assert_int_eq(uv_loop_init(&loop), 0);
 }
 
-static void close_folder(void)
+static void close_directory(void)
 {
     char command[128];
 
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    snprintf(command, sizeof command, "rm -r '%s'", directory);
     ck_assert_int_eq(system(command), 0);
 }
 
@@ -292,6 +292,14 @@ static void ready_after(uv_timer_t *timer, uint32_t host, unsigned milliseconds)
     uv_timer_start(timer, say_ready, milliseconds, 0);
 }
 
+/* Standard input of all children ends, and nothing else tells them to end. */
+static void end_input(void)
+{
+    for (struct child *child = start->children; child; child = child->next)
+        if (child->state == CHILD_RUNNING)
+            remote_watch_end_input(child);
+}
+
 /* Once it is ready it is never too late; its input stays open until that is ended. */
 START_TEST(ready_and_ended)
 {
@@ -305,7 +313,7 @@ START_TEST(ready_and_ended)
     while (uv_hrtime() < until)
         uv_run(&loop, UV_RUN_NOWAIT);
     ck_assert_int_eq(told_count, 0);
-    remote_start_end_input(start);
+    end_input();
     run_until_told(1);
     ck_assert_str_eq(told[0], "ended 3 bye\n");
     end();
@@ -370,8 +378,8 @@ START_TEST(many)
 {
     char text[512];
 
-    snprintf(text, sizeof text, "mkdir %s/run.$$; ls -d %s/run.* | wc -l; rmdir %s/run.$$", folder,
-             folder, folder);
+    snprintf(text, sizeof text, "mkdir %s/run.$$; ls -d %s/run.* | wc -l; rmdir %s/run.$$",
+             directory, directory, directory);
     script("reach", text);
     begin((struct remote_start_config){
         .kind = LAUNCH_COMMAND, .keep_output = true, .at_once = 5, .timeout_ms = 60000});
@@ -404,7 +412,7 @@ START_TEST(slurm)
     ck_assert_ptr_nonnull(strstr(told[2], "failed host ::1: srun has not brought it up"));
     ck_assert_ptr_nonnull(strstr(told[2], "--nodelist=a,b,::1\n  all"));
     remote_start_stop(start, 0);
-    remote_start_end_input(start);
+    end_input();
     run_until_told(2);
     ck_assert_int_eq(strncmp(told[1], "ended 1 ", 8), 0);
     ck_assert_str_eq(told[0], "");
@@ -446,7 +454,7 @@ int main(void)
 
     tcase_add_test(commands_case, kinds);
     tcase_add_test(commands_case, commands);
-    tcase_add_checked_fixture(children, open_folder, close_folder);
+    tcase_add_checked_fixture(children, open_directory, close_directory);
     tcase_set_timeout(children, 60);
     for (size_t i = 0; i < sizeof with_children / sizeof *with_children; i++)
         tcase_add_test(children, with_children[i]);

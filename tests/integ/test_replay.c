@@ -10,7 +10,7 @@
 #include "bsprun/launcher/replay.h"
 #include "tests/unit/suite.h"
 
-#define NAME(superstep, term) ((struct coord_name){superstep, term})
+#define NAME(superstep, term) ((struct bspz_snapshot_name){superstep, term})
 #define MEMORY                65536u
 
 static struct spool *spool;
@@ -370,18 +370,11 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {shown_once,
-                                  again_and_again,
-                                  abandoned_snapshots,
-                                  an_older_snapshot,
-                                  what_differs,
-                                  more_than_memory,
-                                  a_full_disk,
-                                  no_file_either,
-                                  unheard_of_snapshot,
-                                  heard_of_late,
-                                  writers_that_are_gone,
-                                  writers_that_are_gone_for_long};
+    const TTest *const tests[] = {
+        shown_once,        again_and_again,       abandoned_snapshots,
+        an_older_snapshot, what_differs,          more_than_memory,
+        a_full_disk,       no_file_either,        unheard_of_snapshot,
+        heard_of_late,     writers_that_are_gone, writers_that_are_gone_for_long};
 
     return suite_run_tests("replay", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

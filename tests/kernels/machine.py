@@ -23,11 +23,11 @@ class Failed(Exception):
 
 # ---- Kernels -------------------------------------------------------------------------------------
 
-def fetch_kernels(packages, folder):
-    """Has Debian's packages unpacked in a folder.  They are not installed: nobody starts this
+def fetch_kernels(packages, directory):
+    """Has Debian's packages unpacked in a directory.  They are not installed: nobody starts this
     machine with them."""
     for package in packages:
-        place = os.path.join(folder, package)
+        place = os.path.join(directory, package)
         if os.path.exists(os.path.join(place, "complete")):
             continue
         shutil.rmtree(place, ignore_errors=True)
@@ -57,11 +57,11 @@ class Kernel:
         self.image, = glob.glob(os.path.join(root, "boot", "vmlinuz-*"))
         self.release = os.path.basename(self.image).partition("-")[2]
         self.files = {}
-        for folder, _, names in os.walk(os.path.join(root, "lib", "modules", self.release)):
+        for directory, _, names in os.walk(os.path.join(root, "lib", "modules", self.release)):
             for name in names:
                 module = name.partition(".ko")[0]
                 if module != name:
-                    self.files[module.replace("-", "_")] = os.path.join(folder, name)
+                    self.files[module.replace("-", "_")] = os.path.join(directory, name)
 
     def modules(self):
         """[(name, contents)] in the order to load them; what is not there is built in."""
@@ -119,8 +119,8 @@ def entry(name, mode, contents):
 
 
 def archive(paths, extra):
-    """Files of this machine, and [(name, mode, contents)] of no machine; folders as they come."""
-    members, folders = [], set()
+    """Files of this machine, and [(name, mode, contents)] of no machine; directories as they come."""
+    members, directories = [], set()
     for path in paths:
         if os.path.islink(path):
             members.append((path, stat.S_IFLNK | 0o777, os.readlink(path).encode()))
@@ -132,10 +132,10 @@ def archive(paths, extra):
     for name, mode, contents in members:
         parts = name.strip("/").split("/")[:-1]
         for depth in range(1, len(parts) + 1):
-            folder = "/".join(parts[:depth])
-            if folder not in folders:
-                folders.add(folder)
-                packed.append(entry(folder, stat.S_IFDIR | 0o755, b""))
+            directory = "/".join(parts[:depth])
+            if directory not in directories:
+                directories.add(directory)
+                packed.append(entry(directory, stat.S_IFDIR | 0o755, b""))
         packed.append(entry(name, mode, contents))
     packed.append(entry("TRAILER!!!", 0, b""))
     return b"".join(packed)
@@ -148,11 +148,11 @@ def read(*names):
 
 # ---- A machine -----------------------------------------------------------------------------------
 
-def run(kernel, processor, folder, paths, task, results):
+def run(kernel, processor, directory, paths, task, results):
     """Starts a machine with files of this one, does a task there (lines for a shell), and brings
-    the results' paths back, in place of what is there now.  folder: for its disks and console."""
-    os.makedirs(folder)
-    place = lambda name: os.path.join(folder, name)
+    the results' paths back, in place of what is there now.  directory: for its disks and console."""
+    os.makedirs(directory)
+    place = lambda name: os.path.join(directory, name)
     with open(place("start"), "wb") as file:
         file.write(archive(with_libraries(BUSYBOX, TAR),
                            [("kernels/busybox", 0o755, read(BUSYBOX)),

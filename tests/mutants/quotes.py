@@ -38,10 +38,10 @@ class Sources:
 
     def paths(self):
         for top in SOURCES:
-            for folder, _, names in os.walk(os.path.join(self.root, top)):
+            for directory, _, names in os.walk(os.path.join(self.root, top)):
                 for name in names:
                     if name.endswith((".c", ".h")):
-                        yield os.path.relpath(os.path.join(folder, name), self.root)
+                        yield os.path.relpath(os.path.join(directory, name), self.root)
 
     def spans(self, path, quote):
         """Where the tokens are; where they are more than once, only what is laid out in the same way."""

@@ -1,12 +1,12 @@
 /* appender.c - process 1 opens a file in a superstep and writes a line to it in each one from then
  * on:
  *
- *   appender FOLDER SUPERSTEPS FILE OPENS WRITES MODE [CLOSES REOPENS]
+ *   appender DIRECTORY SUPERSTEPS FILE OPENS WRITES MODE [CLOSES REOPENS]
  *
  * MODE as for fopen; "close": it is opened to append, and closed again, in each superstep.  It is
  * written from superstep WRITES on, but not from CLOSES to before REOPENS, when it is closed.
  *
- *   appender FOLDER SUPERSTEPS FILE OPENS WRITES rename|unlink
+ *   appender DIRECTORY SUPERSTEPS FILE OPENS WRITES rename|unlink
  *
  * Process 1 opens it to append in superstep OPENS, if it comes before WRITES, and renames it to
  * FILE.new, or removes it, in superstep WRITES. */
@@ -46,8 +46,8 @@ int main(int argc, char **argv)
 
     bsp_begin(2);
     if (argc != 7 && argc != 9)
-        bsp_abort("usage: appender FOLDER SUPERSTEPS FILE OPENS WRITES MODE [CLOSES REOPENS]\n");
-    outside_folder = argv[1];
+        bsp_abort("usage: appender DIRECTORY SUPERSTEPS FILE OPENS WRITES MODE [CLOSES REOPENS]\n");
+    outside_directory = argv[1];
     const char *name = argv[3], *mode = argv[6];
     int supersteps = atoi(argv[2]), opens = atoi(argv[4]), writes = atoi(argv[5]);
     int closes = argc > 7 ? atoi(argv[7]) : -1, reopens = argc > 7 ? atoi(argv[8]) : -1;

@@ -20,7 +20,9 @@ def held(place, p, before=()):
 
 def is_saved(place, job, p):
     """It stops with a new snapshot, and goes on from it."""
-    wait_until(lambda: "event SAVE" in job.said() or not alive(job.os_pid), "Processor Zero to know")
+    def known():  # what Processor Zero does then is done when its agent, which has said so, sleeps
+        return "event SAVE" in job.said() and state_of(job.agent()) == "S"
+    wait_until(lambda: not alive(job.os_pid) or known(), "Processor Zero to know")
     for pid in range(p):
         place.release(pid, AT)
     job.wait(123)

@@ -1,6 +1,6 @@
 /* attributes.c - processes that have set something for themselves, and go on.
  *
- *   attributes FOLDER SUPERSTEPS [SET...]   see outside.h
+ *   attributes DIRECTORY SUPERSTEPS [SET...]   see outside.h
  *
  * Each process gives itself what the words say, in bsp_begin's next superstep; in the end it prints
  * all of it, whatever it was:
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
     int supersteps;
     double before = 0;
 
-    outside_folder = argv[1];
+    outside_directory = argv[1];
     supersteps = atoi(argv[2]);
     errno = EXDEV;
     bsp_begin(0);

@@ -105,9 +105,9 @@ DAMAGES = {
     "an_image_of_another_snapshot": of_an_older_one,
     "a_group_writable_image": group_writable,
     "a_damaged_manifest": lambda place, newest: flip(
-        os.path.join(folder(place, newest), "manifest"), 100),
+        os.path.join(directory(place, newest), "manifest"), 100),
     "a_truncated_manifest": lambda place, newest: cut(
-        os.path.join(folder(place, newest), "manifest"), -1),
+        os.path.join(directory(place, newest), "manifest"), -1),
 }
 
 
@@ -146,7 +146,7 @@ def both_records_lost():
         job = os.path.join(place.store, jobs(place.store)[0])
         for name in ("term", "term.copy"):
             os.unlink(os.path.join(job, name))
-        os.unlink(os.path.join(folder(place, newest), "manifest"))
+        os.unlink(os.path.join(directory(place, newest), "manifest"))
         refused(place, place.restart, "bspckpt repair")
         repair = subprocess.run([BSPCKPT, "repair", place.store], capture_output=True, text=True,
                                 check=False)
@@ -323,7 +323,7 @@ def another_version_of_the_library():
         job.wait(-signal.SIGKILL)
         wait_until(lambda: not marked(place.mark), "the end of all processes")
         base = full_ones(place)[-1]
-        subprocess.run([os.path.join(PROGRAMS, "older"), folder(place, base)], check=True)
+        subprocess.run([os.path.join(PROGRAMS, "older"), directory(place, base)], check=True)
         refused(place, lambda: place.restart(at=f"@{base[0]}"),
                 r"libbsp 1\).*libbsp [2-9]", f"{base[0]}.1")
 
@@ -465,7 +465,7 @@ def a_stop_that_cannot_be_saved():
         job = place.ticker(2, 12, options=("--every", "1", "-vv"))
         place.wait_executed(0, 6)
         place.wait_committed(6)
-        in_the_way = folder(place, (7, 1))
+        in_the_way = directory(place, (7, 1))
         open(in_the_way, "w").close()
         job.signal(signal.SIGTERM)
         wait_until(lambda: "event SAVE" in job.said(), "Processor Zero to know of the signal")
@@ -499,8 +499,8 @@ def a_umask_that_takes_all():
         job = place.start(*with_umask("777", BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 4,
                                       "--", *program))
         job.wait(0)
-        modes = {stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode)
-                 for folder, folders, files in os.walk(place.store) for name in files + folders}
+        modes = {stat.S_IMODE(os.stat(os.path.join(directory, name)).st_mode)
+                 for directory, directories, files in os.walk(place.store) for name in files + directories}
         modes.add(stat.S_IMODE(os.stat(place.store).st_mode))
         check(modes == {0o600, 0o700}, "modes", [oct(mode) for mode in modes])
         check(snapshots(place.store), "no snapshots")

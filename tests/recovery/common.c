@@ -1,11 +1,11 @@
 /* common.c - memory that all processes have mapped since before bsp_begin.
  *
- *   common KIND FOLDER SUPERSTEPS
+ *   common KIND DIRECTORY SUPERSTEPS
  *
  * KIND: anonymous; zero (of /dev/zero); two (mapped twice); parts (all but process 0 unmap a part
  * and protect another); puts (the last process gets much put there); gone (process 0 unmaps a
  * part); memfd, segment (System V), posix (shm_open), deleted (the same without its name), file (of
- * a file in FOLDER), readonly (mapped from a file for writing, and protected against it); child,
+ * a file in DIRECTORY), readonly (mapped from a file for writing, and protected against it); child,
  * thread (anonymous, and in bsp_begin there is a child or another thread that may use it).  In each
  * superstep one process after the other reads what the one before left there and leaves something
  * for the next; the answer is wrong unless all see the same memory, and each turn has been taken
@@ -94,7 +94,7 @@ static void *map_file(void)
 {
     char path[3100];
 
-    snprintf(path, sizeof path, "%s/mapped", outside_folder);
+    snprintf(path, sizeof path, "%s/mapped", outside_directory);
     return map_new(open(path, O_RDWR | O_CREAT | O_TRUNC, 0600));
 }
 
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
     int supersteps, wrong = 0, readonly;
 
     must(argc == 4, "arguments");
-    outside_folder = argv[2];
+    outside_directory = argv[2];
     supersteps = atoi(argv[3]);
     readonly = strcmp(argv[1], "readonly") == 0;
     pages = make(argv[1]);

@@ -1,6 +1,6 @@
 /* groups.c - processes that share open files in groups.
  *
- *   groups FOLDER SUPERSTEPS GROUP hosts|files
+ *   groups DIRECTORY SUPERSTEPS GROUP hosts|files
  *
  * GROUP processes with numbers that follow each other are a group.  Before bsp_begin a file of
  * lines is opened for reading and one for writing, without O_APPEND; in each superstep one process
@@ -34,7 +34,7 @@ static int open_here(const char *name, int flags)
     char path[3100];
     int fd;
 
-    snprintf(path, sizeof path, "%s/%s", outside_folder, name);
+    snprintf(path, sizeof path, "%s/%s", outside_directory, name);
     fd = open(path, flags, 0644);
     if (fd < 0)
         fail(path);
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 
     if (argc != 5)
         return 2;
-    outside_folder = argv[1];
+    outside_directory = argv[1];
     supersteps = atoi(argv[2]);
     group = atoi(argv[3]);
     files = strcmp(argv[4], "files") == 0 ? GROUPS : 1;

@@ -20,7 +20,7 @@ class Jobs(Place):
     def __init__(self, way, first):
         super().__init__()
         self.words = (SUPERSTEPS, GROUP, way)
-        self.rsh = self.write("rsh", f"#!/bin/sh\n[ -e '{self.folder}'/down.$1 ] || "
+        self.rsh = self.write("rsh", f"#!/bin/sh\n[ -e '{self.directory}'/down.$1 ] || "
                               f"exec '{RSH}' \"$@\"\necho no route >&2\nexit 255\n")
         os.chmod(self.rsh, 0o755)
         with Place() as place:

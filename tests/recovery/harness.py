@@ -137,12 +137,12 @@ def snapshots(store, job=None):
     return sorted(found)
 
 
-def folder(place, name):
+def directory(place, name):
     return os.path.join(place.store, jobs(place.store)[0], f"{name[0]}.{name[1]}")
 
 
 def image(place, name, pid=0):
-    return os.path.join(folder(place, name), f"{pid}.img")
+    return os.path.join(directory(place, name), f"{pid}.img")
 
 
 def flip(path, at):
@@ -167,23 +167,23 @@ def jobs(store):
 
 
 def temporary_files(store):
-    return [os.path.join(folder, name) for folder, _, names in os.walk(store) for name in names
+    return [os.path.join(directory, name) for directory, _, names in os.walk(store) for name in names
             if name.endswith(".tmp")]
 
 
 # ---- A place for one test ------------------------------------------------------------------------
 
 class Place:
-    """Folders for the program's files and the snapshots, the jobs that use them, the end of all."""
+    """Directories for the program's files and the snapshots, the jobs that use them, the end of all."""
 
     job_class = None  # Job, unless a test has another one
     program = TICKER
 
     def __init__(self):
         self.mark = uuid.uuid4().hex
-        self.folder = tempfile.mkdtemp(prefix="place-", dir=scratch)
-        self.files = os.path.join(self.folder, "files")
-        self.store = os.path.join(self.folder, "store")
+        self.directory = tempfile.mkdtemp(prefix="place-", dir=scratch)
+        self.files = os.path.join(self.directory, "files")
+        self.store = os.path.join(self.directory, "store")
         os.mkdir(self.files)
         self.started = []
         self.kills = []  # for each: the superstep of the newest snapshot before it
@@ -201,10 +201,10 @@ class Place:
                 send(os_pid, signal.SIGKILL)
             time.sleep(0.01)
         if kind is None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(self.directory, ignore_errors=True)
 
     def path(self, *names):
-        return os.path.join(self.folder, *names)
+        return os.path.join(self.directory, *names)
 
     def write(self, name, content):
         with open(self.path(name), "wb") as file:
@@ -319,7 +319,7 @@ class Place:
         check(done.returncode == 0, "bspckpt verify:", done.stdout.decode(), done.stderr.decode())
 
     def contents(self):
-        """What the program has left in its folder."""
+        """What the program has left in its directory."""
         found = {}
         for name in sorted(os.listdir(self.files)):
             if name != "witness" and not name.startswith("hold."):

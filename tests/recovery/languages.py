@@ -8,7 +8,7 @@ PROGRAMS_HERE = {"lent_cxx_pie": 3, "lent_cxx_static": 3, "lent_fortran": 1}  # 
 
 def run(place, program, *options):
     return place.start(BSPRUN, "-np", 1, *options, os.path.join(PROGRAMS, program), "word",
-                       cwd=place.files, env={"RECOVERY_FOLDER": place.files})
+                       cwd=place.files, env={"RECOVERY_DIRECTORY": place.files})
 
 
 def killed_after_each_barrier(program, kills):

@@ -10,7 +10,7 @@ KINDS = ("host", "process", "preemption", "split")
 
 
 class Learning(Place):
-    """With a history and a folder of sockets of its own."""
+    """With a history and a directory of sockets of its own."""
 
     def __init__(self):
         super().__init__()

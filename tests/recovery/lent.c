@@ -1,6 +1,6 @@
 /* lent.c - lets programs of the capture engine's tests run under libbsp: what they call a snapshot
  * is a barrier of a job with one process, after which they are watched as outside.h says; the
- * folder is RECOVERY_FOLDER.  They go on as if they had been restored, and are when a test kills
+ * directory is RECOVERY_DIRECTORY.  They go on as if they had been restored, and are when a test kills
  * them. */
 #include <bsp.h>
 #include <stdbool.h>
@@ -24,7 +24,7 @@ int host_snapshot(const char *path)
     (void)path;
     if (!begun) {
         begun = true;
-        outside_folder = getenv("RECOVERY_FOLDER");
+        outside_directory = getenv("RECOVERY_DIRECTORY");
         bsp_begin(1);
         atexit(finish);
     }

@@ -10,7 +10,7 @@ import random
 import signal
 
 from harness import *
-from folders import Folders
+from directories import Directories
 import trials
 
 SUPERSTEPS = 30
@@ -101,11 +101,11 @@ def at_file(aim, wanted, missed):
     aim.wait_held(AT)
     store = aim.place.store
     for superstep in range(AT + 1, AT + 1 + ATTEMPTS):
-        with Folders(os.path.join(store, jobs(store)[0])) as folders:
+        with Directories(os.path.join(store, jobs(store)[0])) as directories:
             aim.hold_all(superstep)
             rank, agent = aim.victim(superstep - 1), aim.job.agent()
             aim.release_all(superstep - 1)
-            path = folders.wait_for(lambda path: snapshot_of(path, superstep) and
+            path = directories.wait_for(lambda path: snapshot_of(path, superstep) and
                                     wanted(path, superstep), PATIENCE)
             check(path, "no file of snapshot", superstep)
             os.kill(agent, signal.SIGSTOP)

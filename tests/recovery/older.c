@@ -1,5 +1,6 @@
-/* older.c - makes a snapshot look as if libbsp 1 had taken it: older FOLDER.  For images that are
- * full, as nothing may build on them: their digests change, and the manifest says the new ones. */
+/* older.c - makes a snapshot look as if libbsp 1 had taken it: older DIRECTORY.  For images that
+ * are full, as nothing may build on them: their digests change, and the manifest says the new ones.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +8,14 @@
 #include "ckpt/manifest.h"
 #include "tests/ckpt/image_sample.h"
 
-static struct sample_file load(const char *folder, const char *name)
+static struct sample_file load(const char *directory, const char *name)
 {
     struct sample_file file = {0};
     char path[4096];
     unsigned char bytes[4096];
     size_t size;
 
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
     FILE *stream = fopen(path, "rb");
     if (!stream) {
         perror(path);
@@ -26,11 +27,11 @@ static struct sample_file load(const char *folder, const char *name)
     return file;
 }
 
-static void save(const char *folder, const char *name, const void *bytes, size_t size)
+static void save(const char *directory, const char *name, const void *bytes, size_t size)
 {
     char path[4096];
 
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
     FILE *stream = fopen(path, "r+b"); /* with the owner and mode it has */
     if (!stream || fwrite(bytes, 1, size, stream) != size || fclose(stream) != 0) {
         perror(path);
@@ -54,7 +55,7 @@ int main(int argc, char **argv)
     }
     for (uint32_t i = 0; i < manifest.images.count; i++) {
         const struct manifest_image *image = &manifest.images.items[i];
-        if (image->generation > 0) {
+        if (image->facts.generation > 0) {
             fprintf(stderr, "older: process %u has an increment\n", i);
             return 1;
         }
@@ -65,8 +66,8 @@ int main(int argc, char **argv)
         sample_put_right(bytes.bytes, bytes.size);
         save(argv[1], name, bytes.bytes, bytes.size);
         /* The digest is what the file ends with. */
-        memcpy((void *)image->digest.data, bytes.bytes + bytes.size - MANIFEST_DIGEST,
-               MANIFEST_DIGEST);
+        memcpy((void *)image->facts.digest, bytes.bytes + bytes.size - BSPZ_IMAGE_DIGEST_SIZE,
+               BSPZ_IMAGE_DIGEST_SIZE);
         sample_file_free(&bytes);
     }
     if (manifest_encode(&manifest, &buffer, error) < 0) {

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-const char *outside_folder;
+const char *outside_directory;
 
 void outside_rest(long milliseconds)
 {
@@ -24,7 +24,7 @@ static void witness(const char *what, int s)
     char path[3100], line[100];
     int fd, size;
 
-    snprintf(path, sizeof path, "%s/witness", outside_folder);
+    snprintf(path, sizeof path, "%s/witness", outside_directory);
     size = snprintf(line, sizeof line, "%s%d %d %d\n", what, bsp_pid(), s, (int)getpid());
     fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (fd < 0 || write(fd, line, (size_t)size) != size) {
@@ -38,7 +38,7 @@ static void be_held(int s)
 {
     char path[3100];
 
-    snprintf(path, sizeof path, "%s/hold.%d.%d", outside_folder, bsp_pid(), s);
+    snprintf(path, sizeof path, "%s/hold.%d.%d", outside_directory, bsp_pid(), s);
     while (access(path, F_OK) == 0)
         outside_rest(1);
 }

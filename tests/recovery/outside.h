@@ -1,5 +1,5 @@
 /* outside.h - how a test sees and stops a program's supersteps from outside: two kinds of files in
- * a folder that are not part of the job's state.
+ * a directory that are not part of the job's state.
  *
  * To "witness" each process adds "PID SUPERSTEP OSPID" whenever it executes a superstep, so that
  * one sees what was executed twice.  As long as "hold.PID.SUPERSTEP" exists, the process stays
@@ -7,7 +7,7 @@
 #ifndef TESTS_RECOVERY_OUTSIDE_H
 #define TESTS_RECOVERY_OUTSIDE_H
 
-extern const char *outside_folder;
+extern const char *outside_directory;
 
 void outside_superstep(int s);
 

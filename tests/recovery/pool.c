@@ -1,6 +1,6 @@
 /* pool.c - a program of several threads: OpenMP has its pool in each superstep.
  *
- *   pool FOLDER SUPERSTEPS ASKED   by the program itself, before bsp_begin, unless ASKED is 0
+ *   pool DIRECTORY SUPERSTEPS ASKED   by the program itself, before bsp_begin, unless ASKED is 0
  *
  * Prints how many teams there were, how many threads they had together, and a sum. */
 #include <bsp.h>
@@ -15,13 +15,13 @@
 
 static int count_threads(void)
 {
-    DIR *folder = opendir("/proc/self/task");
+    DIR *directory = opendir("/proc/self/task");
     int count = -2; /* . and .. */
 
-    while (folder && readdir(folder))
+    while (directory && readdir(directory))
         count++;
-    if (folder)
-        closedir(folder);
+    if (directory)
+        closedir(directory);
     return count;
 }
 
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 
     if (supersteps < 1)
         return 2;
-    outside_folder = argv[1];
+    outside_directory = argv[1];
     if (asked > 0)
         omp_set_num_threads(asked);
     omp_set_schedule(omp_sched_dynamic, 17);

@@ -1,9 +1,9 @@
 /* state.c - processes with every kind of state that a snapshot must keep, checked in every
  * superstep.
  *
- *   state FOLDER SUPERSTEPS
+ *   state DIRECTORY SUPERSTEPS
  *
- * Process I works in FOLDER/I, which exists.  What is set up and checked is what the tests of the
+ * Process I works in DIRECTORY/I, which exists.  What is set up and checked is what the tests of the
  * capture engine have (tests/ckpt/capture/state.h), here under libbsp.  See outside.h for how it is
  * watched. */
 #include <bsp.h>
@@ -53,11 +53,11 @@ int main(int argc, char **argv, char **environment)
     int supersteps;
 
     CHECK(argc >= 3);
-    outside_folder = argv[1];
+    outside_directory = argv[1];
     supersteps = atoi(argv[2]);
     snprintf(first, sizeof first, "%s", environment[0]);
     bsp_begin(0);
-    snprintf(name, sizeof name, "%s/%d", outside_folder, bsp_pid());
+    snprintf(name, sizeof name, "%s/%d", outside_directory, bsp_pid());
     CHECK(chdir(name) == 0);
     memory_set();
     library_set();

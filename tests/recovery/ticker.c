@@ -1,14 +1,14 @@
 /* ticker.c - a program whose every superstep can be seen, and stopped, from outside.
  *
- *   ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i] [-x STATUS] [-d SUPERSTEP]
+ *   ticker DIRECTORY SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i] [-x STATUS] [-d SUPERSTEP]
  *          [-c] [-a] [-o KIBIBYTES]
  *
  * It runs in supersteps that use all of BSPlib (ticker_talk.c) and all kinds of files
  * (ticker_files.c), with -i also its input: a line per superstep.  -m is memory that does not
  * compress, of which a part changes in each superstep; -t a rest in each superstep.  It ends with
  * -x's status; -o is so much more output of each process in each superstep.  -c cuts files down
- * that are written anew, -a is for processes on several hosts.  In superstep -d the last process dies, whenever it comes there.  See
- * outside.h for how it is watched. */
+ * that are written anew, -a is for processes on several hosts.  In superstep -d the last process
+ * dies, whenever it comes there.  See outside.h for how it is watched. */
 #include "tests/recovery/ticker.h"
 
 #include <bsp.h>
@@ -119,7 +119,7 @@ static bool parse(int argc, char **argv)
 
     if (argc < 3)
         return false;
-    outside_folder = argv[1];
+    outside_directory = argv[1];
     supersteps = atol(argv[2]);
     optind = 3;
     while ((option = getopt(argc, argv, "m:t:icax:d:o:")) != -1)
@@ -147,11 +147,11 @@ static bool parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
     if (!parse(argc, argv)) {
-        fprintf(stderr, "usage: ticker FOLDER SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i] "
+        fprintf(stderr, "usage: ticker DIRECTORY SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i] "
                         "[-x STATUS] [-d SUPERSTEP] [-c] [-a] [-o KIBIBYTES]\n");
         return 2;
     }
-    files_before_begin(outside_folder);
+    files_before_begin(outside_directory);
     bsp_begin(0);
     files_begin();
     load();

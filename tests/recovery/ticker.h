@@ -22,10 +22,10 @@ void talk_send(int s);
 void talk_receive(int s);
 void talk_end(void);
 
-/* Files and streams, all in one folder. */
+/* Files and streams, all in one directory. */
 extern bool files_cut;   /* before they are written again */
 extern bool files_apart; /* no open file is written by several processes */
-void files_before_begin(const char *folder);
+void files_before_begin(const char *directory);
 void files_begin(void);
 void files_write(int s);
 void files_print(int s);

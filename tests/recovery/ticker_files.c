@@ -25,16 +25,16 @@
 
 bool files_cut, files_apart;
 
-static char folder[3000];
+static char directory[3000];
 static int shared, together, appended, rewritten, brief = -1;
 static FILE *stream, *given;
 
 static int open_here(const char *name, int flags)
 {
-    char path[sizeof folder + 64];
+    char path[sizeof directory + 64];
     int fd;
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
     fd = open(path, flags, 0644);
     if (fd < 0)
         ticker_fail(name);
@@ -59,7 +59,7 @@ static void write_all(int fd, const char *text)
 
 void files_before_begin(const char *where)
 {
-    snprintf(folder, sizeof folder, "%s", where);
+    snprintf(directory, sizeof directory, "%s", where);
     given = fdopen(open_here("given", O_RDWR | O_CREAT | O_TRUNC), "w");
     if (!given)
         ticker_fail("given");

@@ -17,16 +17,16 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def copy_into(name, files):
-    folder = os.path.join(scratch, name)
-    os.makedirs(folder, exist_ok=True)
-    os.chmod(folder, 0o755)
+    directory = os.path.join(scratch, name)
+    os.makedirs(directory, exist_ok=True)
+    os.chmod(directory, 0o755)
     for file in files:
-        shutil.copy(file, folder)
-    return folder
+        shutil.copy(file, directory)
+    return directory
 
 
-def all_files(folder):
-    return [entry.path for entry in os.scandir(folder) if entry.is_file()]
+def all_files(directory):
+    return [entry.path for entry in os.scandir(directory) if entry.is_file()]
 
 
 def main():

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "coordinator/core/interval.h"
+#include "tests/unit/interval_harsh.h"
 
 #define CHECK_LIVES 100000u
 #define LONG_LIVES  2000000u

@@ -1,7 +1,7 @@
-# lib.sh: what the shell tests of this folder share.
+# lib.sh: what the shell tests of this directory share.
 #
 # A test is called with the source and the build directory.  It works in a directory of its own,
-# which is removed at the end, and sets TMPDIR to a folder in there that must be empty again when
+# which is removed at the end, and sets TMPDIR to a directory in there that must be empty again when
 # the test ends: whatever a tool leaves behind is a failure.
 
 source_root=$1

@@ -192,7 +192,7 @@ START_TEST(storing_keeps_what_others_wrote)
     };
     struct row_list list;
 
-    snprintf(path, sizeof(path), "%s/new/folder/parameters", scratch);
+    snprintf(path, sizeof(path), "%s/new/directory/parameters", scratch);
     ck_assert_int_eq(database_read(path, &list), ENOENT);
     ck_assert_int_eq(database_store(path, rows, 2), 0);
     ck_assert_int_eq(database_read(path, &list), 0);

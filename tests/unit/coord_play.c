@@ -64,6 +64,11 @@ void timer(enum coord_timer which)
     add_effects();
 }
 
+uint32_t host_of(uint32_t pid)
+{
+    return coord->hosts[coord->home[pid]].id;
+}
+
 void host_ready(uint32_t host, uint32_t slots)
 {
     SAY(HOST_READY, .host_ready = {.host = host, .slots = slots});
@@ -112,11 +117,9 @@ int stop(enum wire_stop_how how, uint32_t signal)
 
 int abort_job(uint32_t host, int32_t pid, enum wire_cause cause, int32_t status)
 {
-    return SAY(ABORT, .abort = {.host = host,
-                                .pid = pid,
-                                .cause = cause,
-                                .status = status,
-                                .text = "a text"});
+    return SAY(
+        ABORT,
+        .abort = {.host = host, .pid = pid, .cause = cause, .status = status, .text = "a text"});
 }
 
 static const struct wire_host hosts[] = {{0, 2, "a"}, {7, 2, "b"}, {3, 4, "c"}};
@@ -155,9 +158,9 @@ void start_running(uint32_t processes, struct coord_config config)
 
 int durable(uint32_t host, uint64_t superstep, uint32_t pid)
 {
-    return SAY(
-        IMAGE_DURABLE, .envelope.superstep = superstep,
-        .image_durable = {.host = host, .pid = pid, .size = 100 + pid, .digest = {"digest", 6}});
+    return SAY(IMAGE_DURABLE, .envelope.superstep = superstep,
+               .image_durable = {
+                   .host = host, .pid = pid, .facts = {.size = 100 + pid, .digest = "digest"}});
 }
 
 int captured(uint32_t host, uint64_t superstep)
@@ -192,8 +195,7 @@ int image_failed(uint32_t host, uint64_t superstep, uint32_t pid, enum wire_caus
 int held(uint32_t host, uint64_t superstep, uint32_t term, struct wire_numbers copies)
 {
     return SAY(HELD, .held = {.host = host,
-                              .superstep = superstep,
-                              .from = term,
+                              .name = {superstep, term},
                               .processes = 4,
                               .manifest = true,
                               .all = true,
@@ -258,7 +260,7 @@ void start_with_snapshot_0(struct coord_config config)
     known(0, 0);
     ranks_ready(0, 2);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
-    ck_assert_uint_eq(coord_committed(coord).term, 3);
+    ck_assert_uint_eq(coord->committed.term, 3);
     trace_used = 0;
 }
 

@@ -25,6 +25,8 @@ void start_running(uint32_t processes, struct coord_config config);
 void start_with_snapshot_0(struct coord_config config);
 void tear_down(void);
 
+uint32_t host_of(uint32_t pid);
+
 /* They return what coord_step does. */
 int take(struct wire_message message);
 void host_ready(uint32_t host, uint32_t slots);

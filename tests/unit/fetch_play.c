@@ -16,13 +16,13 @@ unsigned said_count, dropped, failed_images, noticed, done_count;
 uint32_t dropped_host;
 int done_error;
 bool fetch_play_unsettled;
-const struct coord_name fetch_name = {1, 1};
+const struct bspz_snapshot_name fetch_name = {1, 1};
 struct fetch_bytes fetch_image[FETCH_PROCS], fetch_manifest;
 
 uint32_t fetch_play_hosts;
 static struct agent_snapshots snapshots;
 static struct wire_host hosts[] = {{0, 1, "here"}, {1, 1, "there"}, {2, 1, "elsewhere"}};
-static char folder[256], other_folder[256];
+static char directory[256], other_directory[256];
 
 /* A condition of the test's own: also where there is no test (fuzzing). */
 static void must(bool truth)
@@ -131,19 +131,17 @@ static struct store *open_store(char *path)
 
 static void make_files(void)
 {
-    struct store *store = open_store(other_folder);
+    struct store *store = open_store(other_directory);
     char why[MANIFEST_ERROR_SIZE];
     struct store_sample sample;
     uint64_t size;
 
     store_sample_make(&sample);
-    must(store_sample_snapshot(&sample, store, fetch_name.superstep, fetch_name.term, STORE_SAMPLE_ALL, true,
-                               why) == 0);
+    must(store_sample_snapshot(&sample, store, fetch_name.superstep, fetch_name.term,
+                               STORE_SAMPLE_ALL, true, why) == 0);
     for (uint32_t pid = 0; pid < FETCH_PROCS; pid++)
-        fetch_image[pid] = read_all(
-            store_image_open(store, fetch_name.superstep, fetch_name.term, pid, &size, why));
-    fetch_manifest =
-        read_all(store_manifest_open(store, fetch_name.superstep, fetch_name.term, &size, why));
+        fetch_image[pid] = read_all(store_image_open(store, fetch_name, pid, &size, why));
+    fetch_manifest = read_all(store_manifest_open(store, fetch_name, &size, why));
     store_sample_free(&sample);
     store_close(store);
 }
@@ -159,7 +157,7 @@ static void on_done(struct agent *at, const struct fetch_want *want, int error, 
 
 const unsigned char *fetch_digest(uint32_t pid)
 {
-    return fetch_image[pid].bytes + fetch_image[pid].size - MANIFEST_DIGEST;
+    return fetch_image[pid].bytes + fetch_image[pid].size - BSPZ_IMAGE_DIGEST_SIZE;
 }
 
 void fetch_play_want(enum wire_thing thing, uint32_t pid)
@@ -251,9 +249,8 @@ bool fetch_play_has_image(uint32_t pid)
     char why[MANIFEST_ERROR_SIZE];
     uint64_t size;
 
-    return is_the_same(
-        store_image_open(agent.store, fetch_name.superstep, fetch_name.term, pid, &size, why),
-        &fetch_image[pid]);
+    return is_the_same(store_image_open(agent.store, fetch_name, pid, &size, why),
+                       &fetch_image[pid]);
 }
 
 bool fetch_play_has_manifest(void)
@@ -261,9 +258,7 @@ bool fetch_play_has_manifest(void)
     char why[MANIFEST_ERROR_SIZE];
     uint64_t size;
 
-    return is_the_same(
-        store_manifest_open(agent.store, fetch_name.superstep, fetch_name.term, &size, why),
-        &fetch_manifest);
+    return is_the_same(store_manifest_open(agent.store, fetch_name, &size, why), &fetch_manifest);
 }
 
 /* ---- Fixture ---- */
@@ -274,7 +269,7 @@ void fetch_set_up(void)
     agent = (struct agent){.nprocs = FETCH_PROCS,
                            .peers = (struct agent_peers *)&agent /* never looked into */,
                            .snapshots = &snapshots,
-                           .store = open_store(folder)};
+                           .store = open_store(directory)};
     must(uv_loop_init(&agent.loop) == 0);
     fetch_play_hosts = sizeof hosts / sizeof *hosts;
     snapshots = (struct agent_snapshots){.ticket = {.state = TICKET_NONE}};
@@ -304,6 +299,6 @@ void fetch_tear_down(void)
     free(fetch_manifest.bytes);
     agent_replicas_free(&agent);
     store_close(agent.store);
-    store_sample_remove(folder);
-    store_sample_remove(other_folder);
+    store_sample_remove(directory);
+    store_sample_remove(other_directory);
 }

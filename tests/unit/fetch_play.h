@@ -19,7 +19,7 @@ struct said {
 };
 #define FETCH_ZERO UINT32_MAX
 
-extern struct agent agent; /* host 0; the others are 1 and 2 */
+extern struct agent agent;        /* host 0; the others are 1 and 2 */
 extern uint32_t fetch_play_hosts; /* how many of them there are */
 extern struct said said[FETCH_SAID_MAX];
 extern unsigned said_count;
@@ -31,7 +31,8 @@ extern unsigned noticed;       /* lines for the user */
 extern unsigned done_count;
 extern int done_error;
 
-/* Fixture; the scratch folder is that of store_sample_scratch.  Without `check`: also for fuzzing.
+/* Fixture; the scratch directory is that of store_sample_scratch.  Without `check`: also for
+ * fuzzing.
  */
 void fetch_set_up(void);
 void fetch_tear_down(void);
@@ -39,7 +40,7 @@ void fetch_tear_down(void);
 void fetch_play_unsay(void);
 
 /* Files of a committed snapshot in another store: of superstep 1, term 1. */
-extern const struct coord_name fetch_name;
+extern const struct bspz_snapshot_name fetch_name;
 struct fetch_bytes {
     unsigned char *bytes;
     size_t size;

@@ -14,7 +14,7 @@ struct end {
     struct links *links;
     struct board_host at;
     struct link_bell bell;
-    unsigned messages, lost, up, arrived;
+    unsigned messages, lost, arrived;
     uint64_t next; /* position expected in the next message */
     char why[LINK_TEXT];
     bool close_at_message, close_at_lost, break_at_message;
@@ -47,6 +47,8 @@ void post(int which, uint64_t position, uint32_t size);
 void arrive(int which, uint64_t superstep, uint64_t bytes);
 void superstep_of(int which, uint64_t superstep, uint64_t bytes);
 bool complete(int which, uint64_t superstep, enum bspz_stage stage);
+/* The superstep whose end the other host was told of last (+ 1; 0: none). */
+uint64_t passed(int which);
 void check_data(int which, uint64_t superstep, uint64_t bytes);
 void run_superstep(uint64_t superstep, uint64_t bytes);
 

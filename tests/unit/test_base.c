@@ -278,6 +278,22 @@ START_TEST(what_cannot_be_written_is_an_error)
 }
 END_TEST
 
+START_TEST(a_short_file_of_the_kernel_is_a_text)
+{
+    char text[64], little[4];
+
+    ck_assert(bspz_read_text("/proc/sys/kernel/ostype", text, sizeof text));
+    ck_assert_str_eq(text, "Linux\n");
+    ck_assert(bspz_read_text("/proc/sys/kernel/ostype", little, sizeof little));
+    ck_assert_str_eq(little, "Lin");
+    ck_assert(!bspz_read_text("/dev/null", text, sizeof text)); /* nothing in it */
+    ck_assert_str_eq(text, "");
+    text[0] = 'x';
+    ck_assert(!bspz_read_text("/proc/none", text, sizeof text));
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
 START_TEST(fields_stand_behind_the_last_parenthesis)
 {
     static const char line[] =
@@ -330,6 +346,7 @@ int main(void)
                                   json_is_a_line_for_each_value,
                                   all_of_it_is_written,
                                   what_cannot_be_written_is_an_error,
+                                  a_short_file_of_the_kernel_is_a_text,
                                   fields_stand_behind_the_last_parenthesis,
                                   the_line_of_a_process_is_read};
 

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "coordinator/core/interval.h"
+#include "tests/unit/interval_harsh.h"
 #include "tests/unit/suite.h"
 #include "tools/bspsim/batch.h"
 

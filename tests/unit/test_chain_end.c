@@ -31,16 +31,16 @@ END_TEST
 /* Every host goes on from the longest chain of all. */
 START_TEST(after_a_restore)
 {
-    struct manifest_image images[] = {{.pid = 0, .generation = 2, .base_superstep = 4},
-                                      {.pid = 1, .generation = STORE_CHAIN_MOST - 1,
-                                       .base_superstep = 4},
-                                      {.pid = 2}};
+    struct manifest_image images[] = {
+        {.pid = 0, .facts = {.generation = 2, .base.superstep = 4}},
+        {.pid = 1, .facts = {.generation = STORE_CHAIN_MOST - 1, .base.superstep = 4}},
+        {.pid = 2}};
     struct manifest manifest = {.images = {images, 3}};
 
     ck_assert(chain_end_is_due(chain_end_of(&manifest), 2));
-    images[1].generation--;
+    images[1].facts.generation--;
     ck_assert(!chain_end_is_due(chain_end_of(&manifest), 2));
-    images[0] = (struct manifest_image){.generation = 1, .base_superstep = 0};
+    images[0] = (struct manifest_image){.facts.generation = 1};
     ck_assert(chain_end_is_due(chain_end_of(&manifest), 2));
 }
 END_TEST

@@ -94,8 +94,8 @@ START_TEST(barriers_of_two_hosts)
                  "  RUNNING -> ENDING\n"
                  "  effect RELEASE term 3 superstep 1 decision end consult never\n");
     /* Process 0 is where the registration came from. */
-    ck_assert_uint_eq(coord_host_of(coord, 0), 7);
-    ck_assert_uint_eq(coord_host_of(coord, 3), 0);
+    ck_assert_uint_eq(host_of(0), 7);
+    ck_assert_uint_eq(host_of(3), 0);
 }
 END_TEST
 

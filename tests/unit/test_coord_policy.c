@@ -374,23 +374,25 @@ END_TEST
 START_TEST(which_snapshots_count)
 {
     struct coord_lineage lineage = {0};
-    struct coord_name late = {9, 1}, early = {4, 1}, of_2 = {6, 2}, of_3 = {7, 3};
+    struct bspz_snapshot_name late = {9, 1}, early = {4, 1}, of_2 = {6, 2}, of_3 = {7, 3};
     ck_assert(coord_lineage_allows(&lineage, late));
-    coord_lineage_add(&lineage, 2, (struct coord_name){5, 1});
+    coord_lineage_add(&lineage, 2, (struct bspz_snapshot_name){5, 1});
     ck_assert(!coord_lineage_allows(&lineage, late));
     ck_assert(coord_lineage_allows(&lineage, early));
     ck_assert(coord_lineage_allows(&lineage, of_2));
-    coord_lineage_add(&lineage, 3, (struct coord_name){6, 2});
+    coord_lineage_add(&lineage, 3, (struct bspz_snapshot_name){6, 2});
     ck_assert(coord_lineage_allows(&lineage, of_2));
-    coord_lineage_add(&lineage, 4, (struct coord_name){2, 1});
+    coord_lineage_add(&lineage, 4, (struct bspz_snapshot_name){2, 1});
     ck_assert_uint_eq(lineage.count, 1); /* says more than the others */
     ck_assert(!coord_lineage_allows(&lineage, of_3));
     ck_assert(!coord_lineage_allows(&lineage, early));
     for (uint32_t i = 0; i < 2 * WIRE_BEGUN_MAX; i++)
-        coord_lineage_add(&lineage, 5 + i, (struct coord_name){10 + i, 4 + i});
+        coord_lineage_add(&lineage, 5 + i, (struct bspz_snapshot_name){10 + i, 4 + i});
     ck_assert_uint_eq(lineage.count, WIRE_BEGUN_MAX);
-    ck_assert(coord_name_newer((struct coord_name){2, 1}, (struct coord_name){1, 2}));
-    ck_assert(coord_name_newer((struct coord_name){2, 2}, (struct coord_name){2, 1}));
+    ck_assert(
+        bspz_snapshot_newer((struct bspz_snapshot_name){2, 1}, (struct bspz_snapshot_name){1, 2}));
+    ck_assert(
+        bspz_snapshot_newer((struct bspz_snapshot_name){2, 2}, (struct bspz_snapshot_name){2, 1}));
 }
 END_TEST
 

@@ -32,17 +32,17 @@ START_TEST(what_is_never_rolled_back)
     registered(0, 2);
     ranks_ready(0, 2);
     killed(0, 1, 9);
-    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+    ck_assert_int_eq(coord_phase(coord), COORD_GIVING_UP);
     tear_down();
     /* The program's own end. */
     start_with_snapshot_0(SAVING(EVERY(1)));
     exited(0, 1, 0);
-    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+    ck_assert_int_eq(coord_phase(coord), COORD_GIVING_UP);
     ck_assert(!coord_outcome(coord).again);
     tear_down();
     start_with_snapshot_0(SAVING(EVERY(1)));
     abort_job(0, 1, WIRE_CAUSE_ABORT_CALLED, 1);
-    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+    ck_assert_int_eq(coord_phase(coord), COORD_GIVING_UP);
     tear_down();
     /* After bsp_end. */
     start_with_snapshot_0(SAVING(EVERY(1)));
@@ -52,6 +52,43 @@ START_TEST(what_is_never_rolled_back)
     exited(0, 0, 0);
     ck_assert_int_eq(coord_phase(coord), COORD_ENDED);
     expect_outcome(137, WIRE_CAUSE_KILLED_AFTER_END, 1);
+}
+END_TEST
+
+/* Until bsprun agrees it may open the next term, which needs all agents as they are. */
+START_TEST(cut_short_when_bsprun_agrees)
+{
+    start(2, SAVING(EVERY(1)));
+    host_ready(0, 2);
+    lost(7);
+    stopped(0); /* killed by bsprun */
+    ck_assert(!effects.dropped && effects.count == 0);
+    SAY(CLOSED);
+    SAY(CLOSED);
+    expect_trace("event HOST_READY term 3 host 0 slots 2\n"
+                 "event HOST_LOST term 3 host 7\n"
+                 "  WAITING -> GIVING_UP\n"
+                 "  effect CLOSE term 3\n"
+                 "event RANKS_STOPPED term 3 host 0\n"
+                 "event CLOSED term 3\n"
+                 "  GIVING_UP -> ABORTING\n"
+                 "  ABORTING -> ABORTED\n"
+                 "  effect END term 3\n"
+                 "  effect CANCEL_TIMER term 3\n"
+                 "  effect FINISH term 3\n"
+                 "event CLOSED term 3\n"
+                 "  dropped\n");
+    tear_down();
+    /* All hosts are lost, which is no answer. */
+    start(2, SAVING(EVERY(1)));
+    host_ready(0, 2);
+    abort_job(0, COORD_NOBODY, WIRE_CAUSE_RANK_ERROR, 1);
+    lost(0);
+    lost(7);
+    ck_assert_int_eq(coord_phase(coord), COORD_GIVING_UP);
+    SAY(CLOSED);
+    ck_assert_int_eq(coord_phase(coord), COORD_ABORTED);
+    expect_outcome(1, WIRE_CAUSE_RANK_ERROR, COORD_NOBODY);
 }
 END_TEST
 
@@ -77,8 +114,8 @@ START_TEST(restored_on_two_hosts)
     host_ready(7, 0);
     host_ready(0, 0);
     SAY(TERM_RECORDED);
-    ck_assert_uint_eq(coord_host_of(coord, 0), 0);
-    ck_assert_uint_eq(coord_host_of(coord, 2), 7);
+    ck_assert_uint_eq(host_of(0), 0);
+    ck_assert_uint_eq(host_of(2), 7);
     ck_assert_int_eq(said()->kind, WIRE_RESTORE);
     ck_assert_uint_eq(said()->restore.host_of.count, 4);
     ck_assert_uint_eq(said()->restore.host_of.items[2], 7);
@@ -124,7 +161,7 @@ START_TEST(groups_that_hosts_hold)
     const struct wire_message held_of_4 = {
         .kind = WIRE_HELD,
         .envelope.term = 3,
-        .held = {.superstep = 6, .from = 2, .processes = 4, .manifest = true, .all = true}};
+        .held = {.name = {6, 2}, .processes = 4, .manifest = true, .all = true}};
 
     start(3, SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER));
     struct wire_message message = held_of_4;
@@ -146,9 +183,9 @@ START_TEST(groups_that_hosts_hold)
     host_ready(7, 0);
     host_ready(3, 0);
     SAY(TERM_RECORDED);
-    ck_assert_uint_eq(coord_host_of(coord, 1), 0);
-    ck_assert_uint_eq(coord_host_of(coord, 2), 3);
-    ck_assert_uint_eq(coord_host_of(coord, 3), 3);
+    ck_assert_uint_eq(host_of(1), 0);
+    ck_assert_uint_eq(host_of(2), 3);
+    ck_assert_uint_eq(host_of(3), 3);
 }
 END_TEST
 
@@ -156,7 +193,7 @@ START_TEST(what_is_not_restored)
 {
     struct coord_lineage lineage = {0};
     struct wire_numbers none = {0};
-    coord_lineage_add(&lineage, 2, (struct coord_name){5, 1});
+    coord_lineage_add(&lineage, 2, (struct bspz_snapshot_name){5, 1});
     struct coord_config config = SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER,
                                         .lineage = &lineage, .avoid = {{5, 1}}, .avoid_count = 1);
     start(1, config);
@@ -164,10 +201,11 @@ START_TEST(what_is_not_restored)
     held(0, 5, 1, none); /* could not be restored */
     held(0, 4, 1, none);
     uint64_t some[] = {0, 1, 3}; /* of four images */
-    SAY(HELD, .held = {.host = 0, .superstep = 5, .from = 2, .processes = 4, .manifest = true, .images = {some, 3}});
-    SAY(HELD, .held = {.host = 0, .superstep = 5, .from = 2, .processes = 4, .all = false});
+    SAY(HELD,
+        .held = {.host = 0, .name = {5, 2}, .processes = 4, .manifest = true, .images = {some, 3}});
+    SAY(HELD, .held = {.host = 0, .name = {5, 2}, .processes = 4, .all = false});
     host_ready(0, 2);
-    ck_assert_uint_eq(said()->chosen.superstep, 4);
+    ck_assert_uint_eq(said()->chosen.name.superstep, 4);
     SAY(TERM_RECORDED);
     image_failed(0, 4, 2, WIRE_CAUSE_NOT_RESTORED);
     ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
@@ -185,7 +223,7 @@ START_TEST(what_is_not_restored)
     held(0, 4, 1, none);
     held(0, 3, 1, none);
     host_ready(0, 2);
-    ck_assert_uint_eq(said()->chosen.superstep, 3);
+    ck_assert_uint_eq(said()->chosen.name.superstep, 3);
 }
 END_TEST
 
@@ -210,9 +248,13 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {restored_on_two_hosts,     what_is_not_restored,
-                                  faults_in_a_restore,       a_death_goes_back_to_the_snapshot,
-                                  what_is_never_rolled_back, a_fault_while_the_manifest_is_written,
+    const TTest *const tests[] = {restored_on_two_hosts,
+                                  what_is_not_restored,
+                                  faults_in_a_restore,
+                                  a_death_goes_back_to_the_snapshot,
+                                  what_is_never_rolled_back,
+                                  cut_short_when_bsprun_agrees,
+                                  a_fault_while_the_manifest_is_written,
                                   groups_that_hosts_hold};
 
     return suite_run_tests("coord restore", tests, sizeof tests / sizeof *tests, NULL, tear_down);

@@ -1,5 +1,5 @@
-/* test_coord_rules.c - Processor Zero: the rules a peer may break, every message in every state, and
- * the arithmetic of placing and consulting. */
+/* test_coord_rules.c - Processor Zero: the rules a peer may break, every message in every state,
+ * and the arithmetic of placing and consulting. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 
 /* All that Processor Zero is told, and the timer. */
 static const enum wire_kind kinds[] = {
-    WIRE_HOST_READY, WIRE_REGISTERED,    WIRE_RANKS_READY,   WIRE_ARRIVE,   WIRE_RANK_EXITED,
-    WIRE_ABORT,      WIRE_STOP,          WIRE_RANKS_STOPPED, WIRE_LINK_LOST, WIRE_KIND_COUNT,
-    WIRE_HELD,       WIRE_TERM_RECORDED, WIRE_STAGED,        WIRE_CAPTURED, WIRE_IMAGE_DURABLE,
-    WIRE_IMAGE_FAILED, WIRE_PERSISTED,   WIRE_KNOWN,         WIRE_SAVE,     WIRE_CLOSED,
+    WIRE_HOST_READY,   WIRE_REGISTERED,    WIRE_RANKS_READY,   WIRE_ARRIVE,    WIRE_RANK_EXITED,
+    WIRE_ABORT,        WIRE_STOP,          WIRE_RANKS_STOPPED, WIRE_LINK_LOST, WIRE_KIND_COUNT,
+    WIRE_HELD,         WIRE_TERM_RECORDED, WIRE_STAGED,        WIRE_CAPTURED,  WIRE_IMAGE_DURABLE,
+    WIRE_IMAGE_FAILED, WIRE_PERSISTED,     WIRE_KNOWN,         WIRE_SAVE,      WIRE_CLOSED,
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
@@ -41,7 +41,7 @@ START_TEST(broken_rules_change_nothing)
     registered(0, 3);
     expect_broken(SAY(REGISTERED, .registered.host = 0));
     host_ready(7, 0);
-    ck_assert_uint_eq(coord_processes(coord), 3);
+    ck_assert_uint_eq(coord->processes, 3);
 
     expect_broken(ranks_ready(0, 3));
     ranks_ready(0, 2);
@@ -220,15 +220,12 @@ START_TEST(placement)
     registered(7, placements[_i].processes);
     uint32_t next = 0;
     for (unsigned k = 0; k < 3; k++) {
-        uint32_t first, count = coord_pids_of(coord, order[k], &first);
-        ck_assert_uint_eq(count, placements[_i].counts[k]);
-        ck_assert_uint_eq(first, next);
-        for (uint32_t i = 0; i < count; i++)
-            ck_assert_uint_eq(coord_host_of(coord, first + i), order[k]);
-        next += count;
+        for (uint32_t i = 0; i < placements[_i].counts[k]; i++)
+            ck_assert_uint_eq(host_of(next + i), order[k]);
+        next += placements[_i].counts[k];
     }
     ck_assert_uint_eq(next, placements[_i].processes);
-    ck_assert_uint_eq(coord_processes(coord), placements[_i].processes);
+    ck_assert_uint_eq(coord->processes, placements[_i].processes);
 }
 END_TEST
 

@@ -57,7 +57,7 @@ START_TEST(from_begin_to_end)
                  "event CLOSED term 3\n"
                  "  CLOSING -> ENDING\n"
                  "  effect RELEASE term 3 superstep 2 decision end consult never\n");
-    ck_assert_uint_eq(coord->ticket.images[1].size, 101);
+    ck_assert_uint_eq(coord->ticket.images[1].facts.size, 101);
 }
 END_TEST
 
@@ -188,7 +188,7 @@ START_TEST(a_snapshot_that_fails)
     ck_assert_int_eq(coord_ticket(coord, NULL), COORD_TICKET_PERSISTING);
     persisted(0, 3, ENOSPC);
     ck_assert(has_message(WIRE_ABANDON));
-    ck_assert_uint_eq(coord_committed(coord).superstep, 0);
+    ck_assert_uint_eq(coord->committed.superstep, 0);
     play_now_ns += 499999999;
     arrived(0, 3, WIRE_BARRIER_SYNC);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
@@ -209,7 +209,7 @@ START_TEST(a_snapshot_that_fails)
     image_failed(0, 2, 1, WIRE_CAUSE_REFUSED);
     expect_outcome(1, WIRE_CAUSE_REFUSED, 1);
     ck_assert_str_eq(coord_outcome(coord).text, "no room");
-    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+    ck_assert_int_eq(coord_phase(coord), COORD_GIVING_UP);
 }
 END_TEST
 
@@ -225,14 +225,14 @@ START_TEST(a_snapshot_that_fails_late)
         arrived(0, 1, WIRE_BARRIER_SYNC);
         image_failed(0, 2, 1, WIRE_CAUSE_REFUSED);
         captured(0, 1);
-        ck_assert_int_eq(coord_phase(coord), stop ? COORD_ABORTING : COORD_RUNNING);
+        ck_assert_int_eq(coord_phase(coord), stop ? COORD_GIVING_UP : COORD_RUNNING);
         tear_down();
     }
     /* Snapshot 0 says nothing of that. */
     start_with_snapshot_0(SAVING(EVERY(1), .stop_on_failure = true));
     arrived(0, 0, WIRE_BARRIER_SYNC);
     image_failed(0, 1, 1, WIRE_CAUSE_REFUSED);
-    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+    ck_assert_int_eq(coord_phase(coord), COORD_GIVING_UP);
 }
 END_TEST
 
@@ -245,6 +245,7 @@ START_TEST(saved_and_stopped)
     durable(0, 42, 0);
     durable(0, 42, 1);
     persisted(0, 42, 0);
+    SAY(CLOSED);
     expect_trace("event SAVE term 3 and stop signal 15\n"
                  "  effect CONSULT term 3\n"
                  "  effect SET_TIMER term 3 grace 30000 ms\n"
@@ -257,9 +258,11 @@ START_TEST(saved_and_stopped)
                  "event IMAGE_DURABLE term 3 host 0 snapshot 42 pid 1 size 101\n"
                  "  effect PERSIST term 3 snapshot 42.3\n"
                  "event PERSISTED term 3 host 0 snapshot 42 error 0\n"
-                 "  SAVING -> ABORTING\n"
+                 "  SAVING -> GIVING_UP\n"
                  "  effect COMMITTED term 3 snapshot 42.3\n"
                  "  effect CLOSE term 3\n"
+                 "event CLOSED term 3\n"
+                 "  GIVING_UP -> ABORTING\n"
                  "  effect STOP_RANKS term 3\n"
                  "  effect SET_TIMER term 3 10000 ms\n");
     expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);
@@ -296,7 +299,7 @@ START_TEST(saved_and_stopped)
     save_now(true);
     killed(0, 0, 9);
     expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);
-    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+    ck_assert_int_eq(coord_phase(coord), COORD_GIVING_UP);
 }
 END_TEST
 
@@ -318,7 +321,7 @@ START_TEST(no_snapshot_0_no_other_hosts)
     host_ready(7, 0);
     registered(0, 3);
     SAY(IMAGE_FAILED, .image_failed = {.host = 0, .cause = WIRE_CAUSE_NOT_WRITTEN, .text = "full"});
-    ck_assert(has_message(WIRE_ABANDON) && has_message(WIRE_STOP_RANKS));
+    ck_assert(has_message(WIRE_ABANDON) && has_message(WIRE_CLOSING));
     ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_NOT_WRITTEN);
 }
 END_TEST
@@ -351,7 +354,7 @@ START_TEST(not_to_be_recovered)
     persisted(0, 0, 0);
     ranks_ready(0, 2);
     SAY(RANK_EXITED, .rank_exited = {.host = 0, .pid = 1, .signal = 9, .text = "it died"});
-    ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+    ck_assert_int_eq(coord_phase(coord), COORD_GIVING_UP);
     ck_assert_str_eq(coord_outcome(coord).text, "it died");
 }
 END_TEST
@@ -365,14 +368,14 @@ START_TEST(images_in_two_places)
     durable(0, 0, 0);
     expect_broken(durable(0, 0, 0));
     ck_assert_int_eq(coord_ticket(coord, NULL), COORD_TICKET_OPEN);
-    expect_broken(
-        SAY(IMAGE_DURABLE, .image_durable = {.host = 7, .size = 100, .digest = {"DIGEST", 6}}));
+    expect_broken(SAY(IMAGE_DURABLE,
+                      .image_durable = {.host = 7, .facts = {.size = 100, .digest = "DIGEST"}}));
     durable(7, 0, 0);
     ck_assert(has_message(WIRE_PERSIST));
     persisted(7, 0, 0);
-    ck_assert_uint_eq(coord_committed(coord).term, 0);
+    ck_assert_uint_eq(coord->committed.term, 0);
     persisted(0, 0, 0);
-    ck_assert_uint_eq(coord_committed(coord).term, 3);
+    ck_assert_uint_eq(coord->committed.term, 3);
     known(0, 0);
     ck_assert(!has_message(WIRE_RETIRE));
     known(7, 0);

@@ -30,8 +30,6 @@ START_TEST(nothing_known)
     EQ(life.watched, 8000);
     EQ(life.low, 8000 / -log(0.05)); /* with that mean, one in twenty would see no failure */
     EQ(estimate_life(&estimate, ESTIMATE_PROCESS).watched, 16000);
-    ck_assert_str_eq(estimate_kind_name(ESTIMATE_SPLIT), "network split");
-    ck_assert_str_eq(estimate_kind_name(ESTIMATE_KINDS), "?");
 }
 END_TEST
 
@@ -364,9 +362,8 @@ START_TEST(any_numbers)
         for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++) {
             struct estimate_life life = estimate_life(&estimate, (enum estimate_kind)kind);
             if (isnan(life.mean) || isnan(life.low) || isnan(life.high))
-                ck_abort_msg("trial %d: %s: %g, %g to %g", trial,
-                             estimate_kind_name((enum estimate_kind)kind), life.mean, life.low,
-                             life.high);
+                ck_abort_msg("trial %d: kind %d: %g, %g to %g", trial, (int)kind, life.mean,
+                             life.low, life.high);
         }
         struct estimate_life job = estimate_job_life(&estimate, eight);
         if (isnan(job.mean) || isnan(job.low) || isnan(job.high))

@@ -48,8 +48,8 @@ static bool tell(uint32_t term, const struct estimate *estimate)
     estimate_to_numbers(estimate, numbers);
     for (uint32_t i = 0; i < ESTIMATE_NUMBERS; i++)
         list[i].value = numbers[i];
-    return evidence_take(&evidence, term, (struct wire_real_list){list, ESTIMATE_NUMBERS}, 5,
-                         WIRE_WHY_BEST);
+    const struct wire_learned learned = {{list, ESTIMATE_NUMBERS}, 5, WIRE_WHY_BEST};
+    return evidence_take(&evidence, term, &learned);
 }
 
 START_TEST(kinds_are_told_apart)
@@ -60,8 +60,8 @@ START_TEST(kinds_are_told_apart)
     ck_assert_int_eq(evidence_kind(&evidence, EVIDENCE_LINK, 0, BOUND, at(0)), ESTIMATE_SPLIT);
     ck_assert_int_eq(evidence_kind(&evidence, EVIDENCE_SILENT, BOUND, BOUND, at(0)), ESTIMATE_HOST);
     ck_assert_int_eq(evidence_kind(&evidence, EVIDENCE_CUT, 0, BOUND, at(0)), ESTIMATE_HOST);
-    /* The agent of this host was killed; that of another one, whose kernel says so at once; one that
-     * is answered for by a kernel that has come back. */
+    /* The agent of this host was killed; that of another one, whose kernel says so at once; one
+     * that is answered for by a kernel that has come back. */
     ck_assert_int_eq(evidence_kind(&evidence, EVIDENCE_AGENT_ENDED, 0, 0, at(0)), ESTIMATE_PROCESS);
     ck_assert_int_eq(evidence_kind(&evidence, EVIDENCE_AGENT_ENDED, 100, BOUND, at(0)),
                      ESTIMATE_PROCESS);
@@ -182,7 +182,7 @@ START_TEST(a_late_word_takes_back_no_failure)
     zero = zero_of(&elect);
     ck_assert(tell(2, &zero));
     ck_assert(evidence_estimate(&evidence).rates[ESTIMATE_HOST].seen == 1);
-    ck_assert(!evidence_take(&evidence, 2, (struct wire_real_list){NULL, 0}, 0, 0));
+    ck_assert(!evidence_take(&evidence, 2, &(struct wire_learned){0}));
 }
 END_TEST
 

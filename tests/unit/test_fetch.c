@@ -339,7 +339,7 @@ START_TEST(too_many_questions)
     ck_assert_uint_eq(dropped, 1);
     ck_assert_uint_eq(dropped_host, 2);
     ck_assert_uint_eq(said_count, 0);
-    agent.coming = (struct coord_name){0};
+    agent.coming = (struct bspz_snapshot_name){0};
 }
 END_TEST
 

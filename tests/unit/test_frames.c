@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/net/cipher.h"
 #include "lib/net/frames.h"
@@ -16,6 +18,7 @@ static const unsigned char other_key[32] = "b key of the session, 32 bytes.";
 
 static struct net_frames_out out;
 static struct net_frames_in in;
+static int sink; /* what is written, from its beginning */
 
 /* The sealed stream of FRAMES messages: where each begins, and the whole. */
 static unsigned char stream[4096];
@@ -25,12 +28,25 @@ static void set_up(void)
 {
     out = (struct net_frames_out){0};
     in = (struct net_frames_in){.frame_max = FRAME_MAX};
+    sink = memfd_create("sink", MFD_CLOEXEC);
+    ck_assert_int_ge(sink, 0);
 }
 
 static void tear_down(void)
 {
     net_frames_out_free(&out);
     net_frames_in_free(&in);
+    close(sink);
+}
+
+/* Writes all there is and reads it back; returns how much. */
+static size_t write_out(unsigned char *bytes, size_t room)
+{
+    ck_assert_int_eq(net_frames_out_write(&out, sink), 0);
+    ck_assert_uint_eq(out.written, out.accepted);
+    ck_assert_uint_le(out.written, room);
+    ck_assert_int_eq(pread(sink, bytes, room, 0), (ssize_t)out.written);
+    return out.written;
 }
 
 static void add(unsigned number)
@@ -44,14 +60,13 @@ static void make_stream(void)
 {
     ck_assert_int_eq(net_frames_out_seal(&out, key), 0);
     for (unsigned i = 0; i < FRAMES; i++) {
-        starts[i] = out.bytes.size;
+        starts[i] = out.accepted;
         add(i);
     }
-    starts[FRAMES] = out.bytes.size;
-    ck_assert_int_eq(net_frames_out_last(&out), 0);
-    starts[FRAMES + 1] = out.bytes.size;
-    ck_assert_uint_le(out.bytes.size, sizeof(stream));
-    memcpy(stream, out.bytes.data, out.bytes.size);
+    starts[FRAMES] = out.accepted;
+    net_frames_out_last(&out);
+    starts[FRAMES + 1] = out.accepted;
+    write_out(stream, sizeof(stream));
     net_frames_in_seal(&in, key);
 }
 
@@ -226,13 +241,17 @@ END_TEST
 START_TEST(streams_of_one_key_do_not_mix)
 {
     make_stream();
-    struct net_frames_out second = {0};
-    ck_assert_int_eq(net_frames_out_seal(&second, key), 0);
-    ck_assert_mem_ne(second.bytes.data, stream, CIPHER_HEADER);
-    feed(second.bytes.data, CIPHER_HEADER);
+    unsigned char second[CIPHER_HEADER];
+    net_frames_out_free(&out);
+    out = (struct net_frames_out){0};
+    ck_assert_int_eq(ftruncate(sink, 0), 0);
+    ck_assert_int_eq(lseek(sink, 0, SEEK_SET), 0);
+    ck_assert_int_eq(net_frames_out_seal(&out, key), 0);
+    ck_assert_uint_eq(write_out(second, sizeof(second)), CIPHER_HEADER);
+    ck_assert_mem_ne(second, stream, CIPHER_HEADER);
+    feed(second, CIPHER_HEADER);
     feed_frame(0);
     expect(0, -EPROTO);
-    net_frames_out_free(&second);
 }
 END_TEST
 
@@ -267,7 +286,7 @@ START_TEST(the_longest_body_passes)
     message.notice.text = text;
     struct bspz_buffer frame = {0};
     /* A text whose message is just as long as is allowed. */
-    for (size_t length = FRAME_MAX - 60; frame.size != FRAME_MAX + WIRE_HEADER + (size_t)_i;
+    for (size_t length = FRAME_MAX - 60; frame.size != FRAME_MAX + WIRE_HEADER + (size_t)_i % 2;
          length++) {
         memset(text, 't', length);
         frame.size = 0;
@@ -275,15 +294,17 @@ START_TEST(the_longest_body_passes)
         ck_assert_uint_le(frame.size, FRAME_MAX + WIRE_HEADER + 1);
     }
     bspz_buffer_free(&frame);
-    ck_assert_int_eq(net_frames_out_seal(&out, key), 0);
+    if (_i < 2) {
+        ck_assert_int_eq(net_frames_out_seal(&out, key), 0);
+        net_frames_in_seal(&in, key);
+    }
     ck_assert_int_eq(net_frames_out_add(&out, &message, SIZE_MAX), 0);
-    net_frames_in_seal(&in, key);
-    feed(out.bytes.data, out.bytes.size);
+    feed(stream, write_out(stream, sizeof(stream)));
     const unsigned char *body;
     uint32_t size;
     char why[WIRE_ERROR_SIZE];
     int result = net_frames_in_next(&in, &body, &size, why, sizeof(why));
-    ck_assert_int_eq(result, _i == 0 ? 1 : -EPROTO);
+    ck_assert_int_eq(result, _i % 2 == 0 ? NET_FRAME_MESSAGE : -EPROTO);
 }
 END_TEST
 
@@ -296,16 +317,148 @@ START_TEST(a_refused_message_was_never_there)
         net_frames_in_seal(&in, key);
     }
     add(0);
-    size_t before = out.bytes.size;
+    size_t before = out.accepted;
     add(1);
-    size_t frame = out.bytes.size - before;
+    size_t frame = out.accepted - before, all = out.accepted;
     message.notice.text = "a secret sentence";
-    ck_assert_int_eq(net_frames_out_add(&out, &message, frame - 1), -ENOBUFS);
-    ck_assert_uint_eq(out.bytes.size, before + frame);
+    ck_assert_int_eq(net_frames_out_add(&out, &message, all + frame - 1), -ENOBUFS);
+    ck_assert_uint_eq(out.accepted, all);
     message.envelope.superstep = 2;
-    ck_assert_int_eq(net_frames_out_add(&out, &message, frame), 0);
-    feed(out.bytes.data, out.bytes.size);
+    ck_assert_int_eq(net_frames_out_add(&out, &message, all + frame), 0);
+    feed(stream, write_out(stream, sizeof(stream)));
     expect(3, 0);
+}
+END_TEST
+
+/* ---- Blocks among messages ----------------------------------------------------------------- */
+
+#define BLOCK_MAX (3u << 20)
+
+static unsigned char block[BLOCK_MAX], copy[BLOCK_MAX], came[BLOCK_MAX];
+
+/* Adds a block of `size` bytes, of which `head_bytes` are its head and the rest lies in pieces of
+ * `piece` bytes, no two of them side by side. */
+static void add_block(size_t size, size_t head_bytes, size_t piece)
+{
+    unsigned char *head = malloc(head_bytes);
+    struct iovec *data = malloc((size / piece + 1) * sizeof(*data));
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < size; i++)
+        block[i] = copy[i] = (unsigned char)(i * 7 + i / 251);
+    memcpy(head, block, head_bytes);
+    for (size_t at = head_bytes; at < size; at += piece) {
+        unsigned char *from = count % 2 == 0 ? block : copy;
+        data[count++] = (struct iovec){from + at, at + piece <= size ? piece : size - at};
+    }
+    ck_assert_int_eq(net_frames_out_block(&out, head, head_bytes, data, count), 0);
+}
+
+/* Reads the stream: *messages so many, and returns how many bytes of blocks came; parts of a plain
+ * one go to their places as they do from a connection. */
+static size_t read_blocks(size_t stream_bytes, unsigned *messages, size_t *ahead)
+{
+    size_t at = 0, got = 0;
+    const unsigned char *body;
+    uint32_t size;
+    int what;
+
+    ck_assert_int_eq(lseek(sink, 0, SEEK_SET), 0);
+    while (at < stream_bytes) {
+        size_t room, direct = net_frames_in_direct(&in);
+        unsigned char *to = direct > 0 ? came + got : net_frames_in_room(&in, &room);
+        size_t most = direct > 0 ? direct : room < 5000 ? room : 5000;
+        ssize_t part = read(sink, to, most);
+
+        ck_assert_int_gt(part, 0);
+        at += (size_t)part;
+        if (direct > 0) {
+            net_frames_in_passed(&in, (uint32_t)part);
+            got += (size_t)part;
+            continue;
+        }
+        net_frames_in_filled(&in, (size_t)part);
+        while ((what = net_frames_in_next(&in, &body, &size, NULL, 0)) > 0) {
+            if (what == NET_FRAME_MESSAGE) {
+                struct wire_message message;
+                ck_assert_int_eq(wire_decode(body, size, &message, NULL, 0), 0);
+                ck_assert_uint_eq(message.envelope.superstep, (*messages)++);
+                wire_message_free(&message);
+                *ahead = *messages == 1 ? got : *ahead;
+                continue;
+            }
+            memcpy(came + got, body, size);
+            got += size;
+        }
+        ck_assert_int_eq(what, 0);
+    }
+    ck_assert_ptr_null(net_frames_in_end(&in));
+    return got;
+}
+
+/* Blocks arrive, and messages among them, whatever the pieces are; a message does not wait for all
+ * of a block. */
+START_TEST(blocks_arrive)
+{
+    static const struct {
+        size_t size, head, piece;
+    } kinds[] = {{8, 8, 1},
+                 {100, 8, 92},
+                 {5000, 64, 10},
+                 {BLOCK_MAX, 100, 1000000},
+                 {BLOCK_MAX, 2 << 20, BLOCK_MAX},
+                 {20000, 4, 33}};
+    unsigned messages = 0;
+    size_t ahead = 0, size = kinds[_i % 6].size;
+
+    in.blocks = true;
+    if (_i >= 6) {
+        ck_assert_int_eq(net_frames_out_seal(&out, key), 0);
+        net_frames_in_seal(&in, key);
+    }
+    add_block(size, kinds[_i % 6].head, kinds[_i % 6].piece);
+    add(0);
+    add(1);
+    net_frames_out_last(&out);
+    ck_assert_uint_gt(net_frames_out_waiting(&out), 0);
+    ck_assert_int_eq(net_frames_out_write(&out, sink), 0);
+    ck_assert_uint_eq(net_frames_out_waiting(&out), 0);
+    ck_assert_uint_eq(out.written, out.accepted);
+    ck_assert_uint_eq(read_blocks(out.written, &messages, &ahead), size);
+    ck_assert_uint_eq(messages, 2);
+    ck_assert_uint_le(ahead, NET_BLOCK_MAX);
+    ck_assert_mem_eq(came, block, size);
+}
+END_TEST
+
+/* Who takes no blocks, or frames of nothing, or too long ones, refuses them at once. */
+START_TEST(blocks_are_refused)
+{
+    static const uint32_t numbers[] = {NET_FRAME_BLOCK | 8, NET_FRAME_BLOCK,
+                                       NET_FRAME_BLOCK | (NET_BLOCK_MAX + 1)};
+    in.blocks = _i > 0;
+    feed_length(numbers[_i]);
+    feed((const unsigned char *)"12345678", 8);
+    expect(0, -EPROTO);
+}
+END_TEST
+
+/* A sealed message is not taken for a part of a block, nor the other way round. */
+START_TEST(what_is_a_block_cannot_be_changed)
+{
+    unsigned char bytes[200];
+    size_t size;
+    in.blocks = true;
+    ck_assert_int_eq(net_frames_out_seal(&out, key), 0);
+    net_frames_in_seal(&in, key);
+    if (_i == 0)
+        add(0);
+    else
+        add_block(60, 60, 1);
+    size = write_out(bytes, sizeof(bytes));
+    bytes[CIPHER_HEADER + 3] ^= 0x80;
+    feed(bytes, size);
+    expect(0, -EPROTO);
 }
 END_TEST
 
@@ -374,8 +527,11 @@ int main(void)
     tcase_add_test(tests, another_key_reads_nothing);
     tcase_add_test(tests, streams_of_one_key_do_not_mix);
     tcase_add_loop_test(tests, a_lie_about_lengths_costs_nothing, 0, 5);
-    tcase_add_loop_test(tests, the_longest_body_passes, 0, 2);
+    tcase_add_loop_test(tests, the_longest_body_passes, 0, 4);
     tcase_add_loop_test(tests, a_refused_message_was_never_there, 0, 2);
+    tcase_add_loop_test(tests, blocks_arrive, 0, 12);
+    tcase_add_loop_test(tests, blocks_are_refused, 0, 3);
+    tcase_add_loop_test(tests, what_is_a_block_cannot_be_changed, 0, 2);
     tcase_add_test(tests, chunks_come_back);
     tcase_add_test(tests, a_changed_label_is_noticed);
     suite_add_tcase(suite, tests);

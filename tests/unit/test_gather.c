@@ -24,27 +24,6 @@ bool agent_is_here(const struct agent *at, int pid)
     return here[pid];
 }
 
-const struct manifest *agent_manifest_of(struct sources *sources, struct coord_name name,
-                                         int *error, char *why)
-{
-    struct manifest *manifest = &sources->manifests[sources->count];
-
-    for (uint32_t i = 0; i < sources->count; i++)
-        if (sources->manifests[i].superstep == name.superstep)
-            return &sources->manifests[i];
-    *error = store_manifest(sources->store, name.superstep, name.term, manifest, why);
-    if (*error)
-        return NULL;
-    sources->count++;
-    return manifest;
-}
-
-void agent_free_sources(struct sources *sources)
-{
-    while (sources->count > 0)
-        manifest_free(&sources->manifests[--sources->count]);
-}
-
 /* ---- Fixture ---- */
 
 static void set_up(void)

@@ -391,7 +391,7 @@ END_TEST
 START_TEST(what_is_not_offered_is_refused)
 {
     static const struct net_identity callers[] = {
-        {NET_AGENT, 3, 2, NET_IMAGES, 0},        {NET_BSPRUN, 0, 0, NET_DATA, 0},
+        {NET_BSPRUN, 0, 0, NET_CONTROL, 0},      {NET_BSPRUN, 0, 0, NET_DATA, 0},
         {NET_AGENT, 3, 2, NET_PURPOSE_COUNT, 0}, {NET_ROLE_COUNT, 3, 2, NET_DATA, 0},
         {UINT32_MAX, 3, 2, NET_DATA, 0},         {NET_AGENT, 3, 2, UINT32_MAX, 0},
     };

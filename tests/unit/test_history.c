@@ -296,20 +296,20 @@ END_TEST
 
 /* ---- The file ---- */
 
-static char folder[64], path[128];
+static char directory[64], path[128];
 
-static void make_folder(void)
+static void make_directory(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/history-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/state/bspzero/history", folder);
+    snprintf(directory, sizeof directory, "/tmp/history-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/state/bspzero/history", directory);
 }
 
-static void remove_folder(void)
+static void remove_directory(void)
 {
     char command[128];
 
-    snprintf(command, sizeof command, "rm -rf %s", folder);
+    snprintf(command, sizeof command, "rm -rf %s", directory);
     ck_assert_int_eq(system(command), 0);
 }
 
@@ -494,10 +494,10 @@ START_TEST(no_home_is_made)
     struct history_record record = life("s", 5, true);
     char why[512];
 
-    snprintf(path, sizeof path, "%s/nobody/.local/state/bspzero/history", folder);
+    snprintf(path, sizeof path, "%s/nobody/.local/state/bspzero/history", directory);
     ck_assert_int_eq(append_one(&record, why), -1);
     ck_assert_msg(strstr(why, "No such file") != NULL, "%s", why);
-    snprintf(path, sizeof path, "%s/nobody", folder);
+    snprintf(path, sizeof path, "%s/nobody", directory);
     ck_assert_int_ne(access(path, F_OK), 0);
 }
 END_TEST
@@ -583,6 +583,47 @@ START_TEST(kill_of_writers_costs_a_line_each_at_most)
 }
 END_TEST
 
+/* In place of a server that does not answer: whoever opens a file of that name gets no further
+ * before `answer` is closed. */
+#define MUTE "does-not-answer"
+static int answer[2] = {-1, -1};
+
+int __real_open64(const char *path, int flags, mode_t mode);
+int __wrap_open64(const char *path, int flags, mode_t mode);
+int __wrap_open64(const char *path, int flags, mode_t mode)
+{
+    char byte;
+
+    if (strstr(path, MUTE))
+        while (read(answer[0], &byte, 1) < 0 && errno == EINTR)
+            ;
+    return __real_open64(path, flags, mode);
+}
+
+START_TEST(a_file_system_that_does_not_answer)
+{
+    char line[HISTORY_LINE_MAX], mute[128], why[512];
+    struct history_record record = life("site", 60, true);
+    struct history history;
+
+    ck_assert_int_eq(pipe(answer), 0);
+    snprintf(mute, sizeof mute, "%s/" MUTE, directory);
+    ck_assert_int_eq(history_load_within(50, mute, &history, why, sizeof why), -1);
+    ck_assert_ptr_nonnull(strstr(why, "does not answer"));
+    ck_assert_uint_eq(history.count, 0);
+    close(answer[1]); /* the thread that was left behind ends, with what it has */
+    size_t length = history_print(&record, line);
+    ck_assert_int_eq(history_append(mute, line, length, why, sizeof why), 0);
+    ck_assert_int_eq(history_load_within(60000, mute, &history, why, sizeof why), 0);
+    ck_assert_uint_eq(history.count, 1);
+    history_free(&history);
+    snprintf(path, sizeof path, "%s/link", directory);
+    ck_assert_int_eq(symlink(mute, path), 0); /* the reason is handed on */
+    ck_assert_int_eq(history_load_within(60000, path, &history, why, sizeof why), -1);
+    ck_assert_ptr_nonnull(strstr(why, "symbolic link"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("history");
@@ -600,12 +641,13 @@ int main(void)
     tcase_add_test(pure, of_too_many_sites_the_newest_stay);
     tcase_add_test(pure, sites_have_names);
     tcase_add_test(pure, the_file_has_its_place);
-    tcase_add_checked_fixture(files, make_folder, remove_folder);
+    tcase_add_checked_fixture(files, make_directory, remove_directory);
     tcase_set_timeout(files, 120);
     tcase_add_test(files, what_is_appended_is_read);
     tcase_add_test(files, a_cut_line_spoils_no_other);
     tcase_add_test(files, files_that_are_none_are_left_alone);
     tcase_add_test(files, a_full_disk_cuts_a_line);
+    tcase_add_test(files, a_file_system_that_does_not_answer);
     tcase_add_test(files, no_home_is_made);
     tcase_add_test(files, many_write_at_once_and_nothing_is_lost);
     tcase_add_test(files, kill_of_writers_costs_a_line_each_at_most);

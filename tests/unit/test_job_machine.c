@@ -89,7 +89,8 @@ START_TEST(a_fault_opens_the_next_term)
     expect("R");
     EVENT(RECORDED, .term = 2, .name = {3, 1});
     expect("T");
-    ck_assert(!coord_lineage_allows(job_machine_lineage(machine), (struct coord_name){4, 1}));
+    ck_assert(
+        !coord_lineage_allows(job_machine_lineage(machine), (struct bspz_snapshot_name){4, 1}));
     EVENT(RECORDED, .term = 2, .name = {3, 1}, .error = 28);
     expect("X");
 }
@@ -283,9 +284,9 @@ START_TEST(restarted)
     EVENT(RECORDED, .term = 8, .name = {12, 3});
     ck_assert_uint_eq(job_machine_wanted(machine), COORD_NEVER);
     struct coord_outcome bad = death(12);
-    bad.bad = (struct coord_name){12, 3};
+    bad.bad = (struct bspz_snapshot_name){12, 3};
     EVENT(TERM_OVER, .term = 8, .outcome = bad);
-    const struct coord_name *avoid;
+    const struct bspz_snapshot_name *avoid;
     ck_assert_uint_eq(job_machine_avoid(machine, &avoid), 1);
     ck_assert_uint_eq(avoid[0].superstep, 12);
     tear_down();

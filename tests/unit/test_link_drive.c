@@ -248,7 +248,7 @@ START_TEST(gives_up)
     begin_ringing(false);
     for (uint64_t superstep = 0; superstep < 5; superstep++) {
         arrive_alone(0, superstep, 8);
-        while (links_passed(ends[0].links) <= superstep || is_driven(0))
+        while (passed(0) <= superstep || is_driven(0))
             nanosleep(&moment, NULL);
         post(1, superstep, 100);
         while (ends[0].messages <= superstep)
@@ -266,7 +266,7 @@ static void arrive_meanwhile(void)
     const struct timespec moment = {0, 5000000};
 
     arrive_alone(0, 0, 8);
-    while (links_passed(ends[0].links) == 0)
+    while (passed(0) == 0)
         nanosleep(&moment, NULL);
     nanosleep(&moment, NULL);
     arrive_alone(1, 0, 8);
@@ -393,7 +393,7 @@ START_TEST(peer_goes)
     if (_i == 0) {
         close_end(&ends[1]);
     } else {
-        static const struct link_frame nonsense = {LINK_DATA + 1, 1};
+        static const uint32_t nonsense = NET_FRAME_BLOCK | (NET_BLOCK_MAX + 1);
 
         ck_assert_int_eq(send(ends[1].links->all[0].fd, &nonsense, sizeof nonsense, 0),
                          (int)sizeof nonsense);

@@ -8,8 +8,8 @@
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
-#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/snapshot/inside.h"
 #include "tests/unit/suite.h"
 
 #define SUPERSTEP 7

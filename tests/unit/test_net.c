@@ -102,8 +102,7 @@ END_TEST
 /* A pair over TCP; the second of them is not read until the end. */
 static void make_tcp_pair(int pair[2])
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof(address);
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, size), 0);
@@ -225,27 +224,6 @@ START_TEST(garbage_ends_the_connection)
 }
 END_TEST
 
-START_TEST(frame_max_is_kept)
-{
-    struct bspz_buffer frame = {0};
-    struct wire_message message = numbered(0, "a little longer");
-    ck_assert_int_eq(wire_encode(&message, &frame, NULL, 0), 0);
-    struct net_options options = {.frame_max = frame.size - WIRE_HEADER};
-    open_end(&b, fds[1], &options);
-    ck_assert_int_eq(write(fds[0], frame.data, frame.size), (ssize_t)frame.size);
-    while (b.received == 0)
-        uv_run(&loop, UV_RUN_ONCE);
-    message.notice.text = "a little longer!";
-    frame.size = 0;
-    ck_assert_int_eq(wire_encode(&message, &frame, NULL, 0), 0);
-    ck_assert_int_eq(write(fds[0], frame.data, frame.size), (ssize_t)frame.size);
-    run();
-    expect_end(&b, NET_END_PROTOCOL);
-    bspz_buffer_free(&frame);
-    close(fds[0]);
-}
-END_TEST
-
 /* ---- Encrypted ---------------------------------------------------------------------------- */
 
 /* The end without net_finish, which an outsider could have made, is told from a good one. */
@@ -316,7 +294,6 @@ int main(void)
     tcase_add_test(connections, end_inside_a_frame_is_broken);
     tcase_add_loop_test(connections, garbage_ends_the_connection, 0,
                         sizeof(garbage) / sizeof(garbage[0]));
-    tcase_add_test(connections, frame_max_is_kept);
     suite_add_tcase(suite, connections);
 
     TCase *sealed = tcase_create("encrypted connections");

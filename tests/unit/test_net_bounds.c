@@ -107,19 +107,23 @@ END_TEST
 START_TEST(refused_message_is_told_when_there_is_room)
 {
     struct net_options options = {.queue_max = 400};
+    unsigned sent = 0;
     open_both(&options);
-    send_numbered(&a, 1); /* far from half of the queue */
+    while (net_queued(a.connection) < 50) { /* far from half of the queue */
+        struct wire_message message = numbered(sent++, "hello");
+        ck_assert_int_eq(net_send(a.connection, &message), 0);
+    }
     char item[1000];
     memset(item, 'l', sizeof(item));
     item[sizeof(item) - 1] = '\0';
-    struct wire_message message = numbered(1, item);
+    struct wire_message message = numbered(sent, item);
     ck_assert_int_eq(net_send(a.connection, &message), -ENOBUFS);
-    while (b.received == 0 || a.drained == 0)
+    while (b.received == 0 || a.drained == 0 || net_queued(a.connection) > 0)
         ck_assert_int_ne(uv_run(&loop, UV_RUN_ONCE), 0);
     ck_assert_int_eq(net_send(a.connection, &message), 0);
     net_finish(a.connection);
     run();
-    ck_assert_uint_eq(b.received, 2);
+    ck_assert_uint_eq(b.received, sent + 1);
 }
 END_TEST
 
@@ -152,7 +156,6 @@ START_TEST(bad_messages_and_descriptors_are_refused)
     run();
     expect_end(&a, NET_END_PEER);
     ck_assert_uint_eq(b.closed, 0);
-    ck_assert_str_eq(net_end_name((enum net_end)99), "unknown");
 }
 END_TEST
 

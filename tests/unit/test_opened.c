@@ -15,8 +15,8 @@
 
 #define BEFORE "before\n"
 
-static const struct coord_name first = {4, 1}, second = {8, 1};
-static char folder[64], path[128], said[4 * OPENED_TEXT];
+static const struct bspz_snapshot_name first = {4, 1}, second = {8, 1};
+static char directory[64], path[128], said[4 * OPENED_TEXT];
 static struct opened *opened;
 static int outside_number; /* a descriptor that is none of the program's; -1: none */
 
@@ -74,14 +74,14 @@ static void look(int times)
         opened_look(opened, 0, getpid());
 }
 
-static void take(struct coord_name name)
+static void take(struct bspz_snapshot_name name)
 {
     tick();
     opened_snapshot(opened, name);
     tick();
 }
 
-static void back(struct coord_name name)
+static void back(struct bspz_snapshot_name name)
 {
     said[0] = '\0';
     opened_back(opened, name, tell, NULL);
@@ -100,9 +100,9 @@ static void check_log(const char *wanted)
 
 static void set_up(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/opened-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/log", folder);
+    snprintf(directory, sizeof directory, "/tmp/opened-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/log", directory);
     outside_number = -1;
     opened = opened_new(NULL);
     ck_assert_ptr_nonnull(opened);
@@ -112,7 +112,7 @@ static void tear_down(void)
 {
     opened_free(opened);
     unlink(path);
-    ck_assert_int_eq(rmdir(folder), 0);
+    ck_assert_int_eq(rmdir(directory), 0);
 }
 
 START_TEST(known_since_before)
@@ -263,7 +263,7 @@ START_TEST(of_a_snapshot_too_old)
     look(1);
     take(first);
     for (uint64_t i = 0; i < 8; i++)
-        take((struct coord_name){10 + i, 1});
+        take((struct bspz_snapshot_name){10 + i, 1});
     append(file, "one\n");
     look(2);
     back(first);
@@ -392,14 +392,14 @@ START_TEST(too_many)
     take(first);
     append(file, "one\n");
     for (unsigned i = 0; i < OPENED_FILES_MAX; i++) {
-        snprintf(name, sizeof name, "%s/%u", folder, i);
+        snprintf(name, sizeof name, "%s/%u", directory, i);
         int other = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         ck_assert_int_ge(other, 0);
         opened_look(opened, 1, getpid());
         close(other);
     }
     for (unsigned i = 0; i < OPENED_FILES_MAX; i++) {
-        snprintf(name, sizeof name, "%s/%u", folder, i);
+        snprintf(name, sizeof name, "%s/%u", directory, i);
         unlink(name);
     }
     look(2);

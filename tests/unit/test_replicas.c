@@ -1,5 +1,5 @@
-/* test_replicas.c - images that are kept for other hosts: offered, fetched, checked, told of; offers
- * that come early, too late or too often. */
+/* test_replicas.c - images that are kept for other hosts: offered, fetched, checked, told of;
+ * offers that come early, too late or too often. */
 #include <check.h>
 #include <string.h>
 
@@ -20,21 +20,27 @@ static void tear_down(void)
     loop_tear_down();
 }
 
-static void keep(uint32_t pid, uint32_t digest_size)
+static void keep_it(uint32_t pid, bool with_digest)
 {
     struct wire_message message = {.kind = WIRE_KEEP};
 
     message.envelope.superstep = fetch_name.superstep;
     message.keep.from = fetch_name.term;
     message.keep.pid = pid;
-    message.keep.size = fetch_image[1].size;
-    message.keep.digest = (struct wire_bytes){fetch_digest(1), digest_size};
+    message.keep.facts.size = fetch_image[1].size;
+    if (with_digest)
+        memcpy(message.keep.facts.digest, fetch_digest(1), BSPZ_IMAGE_DIGEST_SIZE);
     fetch_play_take(1, &message);
+}
+
+static void keep(uint32_t pid)
+{
+    keep_it(pid, true);
 }
 
 START_TEST(kept_for_another)
 {
-    keep(1, MANIFEST_DIGEST);
+    keep(1);
     ck_assert(fetch_play_asked(1, 1));
     fetch_play_send(1, &fetch_image[1], 2000);
     ck_assert(fetch_play_has_image(1));
@@ -42,18 +48,19 @@ START_TEST(kept_for_another)
     ck_assert_ptr_nonnull(told);
     ck_assert_uint_eq(told->host, FETCH_ZERO);
     ck_assert_uint_eq(told->message.image_durable.pid, 1);
-    ck_assert_uint_eq(told->message.image_durable.size, fetch_image[1].size);
-    ck_assert_mem_eq(told->message.image_durable.digest.data, fetch_digest(1), MANIFEST_DIGEST);
+    ck_assert_uint_eq(told->message.image_durable.facts.size, fetch_image[1].size);
+    ck_assert_mem_eq(told->message.image_durable.facts.digest, fetch_digest(1),
+                     BSPZ_IMAGE_DIGEST_SIZE);
 }
 END_TEST
 
 START_TEST(not_kept)
 {
-    keep(FETCH_PROCS, MANIFEST_DIGEST); /* nobody */
-    keep(WIRE_RANKS_MAX - 1, MANIFEST_DIGEST);
-    keep(1, MANIFEST_DIGEST - 1);
+    keep(FETCH_PROCS); /* nobody */
+    keep(WIRE_RANKS_MAX - 1);
+    keep_it(1, false);
     ck_assert_uint_eq(said_count, 0);
-    keep(1, MANIFEST_DIGEST);
+    keep(1);
     fetch_play_refuse(1, ENOENT);
     fetch_play_refuse(2, ENOENT);
     ck_assert_uint_eq(failed_images, 1);
@@ -66,8 +73,8 @@ END_TEST
 START_TEST(offered_early)
 {
     agent.nprocs = 0;
-    keep(1, MANIFEST_DIGEST);
-    keep(FETCH_PROCS, MANIFEST_DIGEST); /* nobody, as will be seen */
+    keep(1);
+    keep(FETCH_PROCS); /* nobody, as will be seen */
     ck_assert_uint_eq(said_count, 0);
     agent.nprocs = FETCH_PROCS;
     agent_replicas_placed(&agent);
@@ -84,9 +91,9 @@ START_TEST(offered_early_too_often)
 {
     agent.nprocs = 0;
     for (int i = 0; i < 4096; i++)
-        keep(1, MANIFEST_DIGEST);
+        keep(1);
     ck_assert_uint_eq(dropped, 0);
-    keep(1, MANIFEST_DIGEST);
+    keep(1);
     ck_assert_uint_eq(dropped, 1);
     agent.nprocs = FETCH_PROCS;
 }
@@ -98,7 +105,7 @@ START_TEST(damaged_ones_do_not_count)
     const size_t size = fetch_image[1].size, at[] = {size / 2, 400, size - 90};
     struct fetch_bytes *bad = _i < 3 ? &fetch_image[1] : &fetch_image[0];
 
-    keep(1, MANIFEST_DIGEST);
+    keep(1);
     if (_i < 3)
         bad->bytes[at[_i]] ^= 4;
     fetch_play_send(1, bad, 5000);
@@ -119,14 +126,14 @@ START_TEST(kept_again)
 {
     agent.term = fetch_name.term + 1;
     agent.committed = fetch_name;
-    keep(1, MANIFEST_DIGEST);
+    keep(1);
     ck_assert_uint_eq(said[0].message.fetch.thing, WIRE_THING_MANIFEST);
     fetch_play_send(1, &fetch_manifest, 1000);
     ck_assert(fetch_play_asked(2, 1));
     fetch_play_send(1, &fetch_image[1], 1000);
     ck_assert(fetch_play_has_manifest());
     ck_assert(fetch_play_has_image(1));
-    keep(1, MANIFEST_DIGEST);
+    keep(1);
     ck_assert_uint_eq(said_count, 2);
     ck_assert_uint_eq(noticed, 0);
 }
@@ -136,7 +143,7 @@ START_TEST(kept_again_too_late)
 {
     agent.term = fetch_name.term + 1;
     agent.committed = fetch_name;
-    keep(1, MANIFEST_DIGEST);
+    keep(1);
     fetch_play_send(1, &fetch_manifest, 1000);
     agent.committed.superstep++;
     fetch_play_piece(1, 0, fetch_image[1].bytes, 100, fetch_image[1].size);

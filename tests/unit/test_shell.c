@@ -1,4 +1,5 @@
-/* test_shell.c - Processor Zero's shell: what it sends, which messages it refuses, and that a function it calls may hand in the next message at once. */
+/* test_shell.c - Processor Zero's shell: what it sends, which messages it refuses, and that a
+ * function it calls may hand in the next message at once. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +7,9 @@
 
 #include "coordinator/shell.h"
 #include "lib/wire/schema.h"
-#include "tests/unit/wire_sample.h"
 #include "tests/unit/suite.h"
+#include "tests/unit/wire_dump.h"
+#include "tests/unit/wire_sample.h"
 
 static const unsigned char job[WIRE_JOB_SIZE] = "job of the test";
 static const struct wire_host hosts[] = {{4, 1, "a"}, {2, 2, "b"}};
@@ -15,9 +17,9 @@ static const struct wire_host hosts[] = {{4, 1, "a"}, {2, 2, "b"}};
 static struct coord_shell *shell;
 static char history[16384]; /* every call of the shell, a line each */
 static size_t used;
-static bool answer;      /* the agent answers from inside `send` */
+static bool answer;       /* the agent answers from inside `send` */
 static bool answer_trace; /* a host says what it has from inside `trace`, once */
-static unsigned sending; /* depth of calls of on_send */
+static unsigned sending;  /* depth of calls of on_send */
 
 static void note(const char *line)
 {
@@ -36,7 +38,8 @@ static struct wire_message make(enum wire_kind kind, uint32_t host)
 
 static void ask_to_stop(enum wire_stop_how how, uint32_t signal, const char *text)
 {
-    coord_shell_order(shell, &(struct wire_message){.kind = WIRE_STOP, .stop = {how, signal, text}});
+    coord_shell_order(shell,
+                      &(struct wire_message){.kind = WIRE_STOP, .stop = {how, signal, text}});
 }
 
 static void hand_in(uint32_t host, struct wire_message message)
@@ -122,7 +125,7 @@ static void hold_from_inside(void)
     uint64_t images[2] = {0, 1}, copies[2] = {1, 0}, together[2] = {0, 0};
     struct wire_message held = make(WIRE_HELD, 4);
     held.envelope.superstep = 7;
-    held.held.from = 4;
+    held.held.name.term = 4;
     held.held.processes = 2;
     held.held.manifest = true;
     held.held.images = (struct wire_numbers){images, 2};

@@ -1,5 +1,5 @@
-/* test_terms.c - one term after the other, with a Processor Zero that says itself that its term is over:
- * the next term takes its place, but not before it has said all. */
+/* test_terms.c - one term after the other, with a Processor Zero that says itself that its term is
+ * over: the next term takes its place, but not before it has said all. */
 #include <check.h>
 #include <errno.h>
 #include <unistd.h>
@@ -8,11 +8,11 @@
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/snapshot/snapshots.h"
-#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/terms.h"
-#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/zero.h"
 #include "tests/unit/suite.h"
 
@@ -140,8 +140,8 @@ bool agent_is_copy(const void *at, pid_t ospid)
 
 /* ---- Terms ---- */
 
-/* The processes of term 2 have just been made when bsprun's word of term 3 comes; one of them has not
- * ended yet. */
+/* The processes of term 2 have just been made when bsprun's word of term 3 comes; one of them has
+ * not ended yet. */
 static void set_up(void)
 {
     static const struct agent_calls calls = {.ordered = ordered};

@@ -28,6 +28,7 @@ enum wrong {
     LESS,     /* the same below zero */
     NIL,
     OTHER_TYPE,
+    CUT,       /* one less than the most */
     LONG_ITEM, /* a list of one text that is too long */
     WITH_NUL,
     SHORT_RECORD, /* a list of one record that lacks its last field */
@@ -56,6 +57,7 @@ static void pack_right(msgpack_packer *packer, enum wire_type type)
         pack_text(packer, 1);
         break;
     case WIRE_TYPE_bytes:
+    case WIRE_TYPE_digest:
         msgpack_pack_bin(packer, 0);
         break;
     case WIRE_TYPE_u32:
@@ -102,6 +104,7 @@ static void pack_sized(msgpack_packer *packer, const struct wire_field *field, u
         pack_text(packer, size);
         break;
     case WIRE_TYPE_bytes:
+    case WIRE_TYPE_digest:
         bytes = calloc(1, size);
         msgpack_pack_bin(packer, size);
         msgpack_pack_bin_body(packer, bytes, size);
@@ -141,6 +144,9 @@ static void pack_wrong(msgpack_packer *packer, const struct wire_field *field, e
         break;
     case PAST:
         pack_sized(packer, field, field->limit + 1, false);
+        break;
+    case CUT:
+        pack_sized(packer, field, field->limit - 1, false);
         break;
     case LESS:
         pack_sized(packer, field, field->type == WIRE_TYPE_i32 ? field->limit + 1 : 1, true);
@@ -207,7 +213,7 @@ START_TEST(shapes_hold)
     uint32_t kind = (uint32_t)_i, count = schema->count;
     ck_assert_msg(decode_made(WIRE_VERSION, kind, count, 0, RIGHT) == 0, "%s", error);
     ck_assert_int_eq(decode_made(WIRE_VERSION + 1, kind, count, 0, RIGHT), -EPROTO);
-    ck_assert_str_eq(error, "not version 1 of the protocol");
+    ck_assert_str_eq(error, "not version 2 of the protocol");
     ck_assert_int_eq(decode_made(WIRE_VERSION - 1, kind, count, 0, RIGHT), -EPROTO);
     ck_assert_int_eq(decode_made(WIRE_VERSION, kind, count + 1, 0, RIGHT), -EPROTO);
     if (count > 0)
@@ -241,6 +247,8 @@ START_TEST(limits_hold)
             ck_assert_int_eq(decode_with((uint32_t)_i, k, LONG_ITEM), -EPROTO);
         if (field->type == WIRE_TYPE_text)
             ck_assert_int_eq(decode_with((uint32_t)_i, k, WITH_NUL), -EPROTO);
+        if (field->type == WIRE_TYPE_digest)
+            ck_assert_int_eq(decode_with((uint32_t)_i, k, CUT), -EPROTO);
     }
 }
 END_TEST

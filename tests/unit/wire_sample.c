@@ -80,6 +80,9 @@ static void fill_field(const struct wire_field *field, unsigned seed, void *valu
     case WIRE_TYPE_bytes:
         *(struct wire_bytes *)value = (struct wire_bytes){bytes, seed % (sizeof(bytes) + 1)};
         break;
+    case WIRE_TYPE_digest:
+        memset(value, seed % 3 ? (int)seed : 0, BSPZ_IMAGE_DIGEST_SIZE);
+        break;
     default:
         fill_list(field, seed, value);
     }
@@ -155,6 +158,8 @@ static bool same_field(const struct wire_field *field, const void *a, const void
         const struct wire_bytes *x = a, *y = b;
         return x->size == y->size && (x->size == 0 || memcmp(x->data, y->data, x->size) == 0);
     }
+    case WIRE_TYPE_digest:
+        return memcmp(a, b, BSPZ_IMAGE_DIGEST_SIZE) == 0;
     default:
         return same_list(field, a, b);
     }

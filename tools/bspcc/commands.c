@@ -21,9 +21,9 @@
 struct selection {
     bool compiles, links;
     bool all_sources;
-    enum tool tool;             /* else only the sources of this tool ... */
+    enum tool tool;             /* if not all: only the sources of this tool ... */
     const struct item *source;  /* ... and, when not NULL, only this one */
-    struct arguments *compiled; /* when not NULL: what stands for the sources, one by one */
+    struct arguments *compiled; /* when not NULL: replacements for the sources, in order */
 };
 
 static void replace_literate(struct request *request)
@@ -35,10 +35,11 @@ static void replace_literate(struct request *request)
         const char *slash = strrchr(item->original, '/');
         const char *base = slash != NULL ? slash + 1 : item->original;
         int stem = (int)(strrchr(base, '.') - base);
-        const char *folder =
+        const char *directory =
             slash == NULL ? "."
                           : format_text("%.*s", (int)(slash - item->original), item->original);
-        /* A folder per source would keep two of one name apart, but not their objects either. */
+        /* Two sources of one name would need directories of their own, but their objects clash
+         * anyway. */
         item->text =
             temporary_path(format_text("%.*s.%s", stem, base, item->language.extracted_suffix));
         bool fortran = item->language.tool == TOOL_FORTRAN;
@@ -46,15 +47,15 @@ static void replace_literate(struct request *request)
 
         struct arguments *flags = &request->flags[item->language.tool];
         arguments_add(flags, fortran ? "-I" : "-iquote");
-        arguments_add(flags, folder[0] != '\0' ? folder : "/");
+        arguments_add(flags, directory[0] != '\0' ? directory : "/");
         if (!fortran)
-            extract_headers(folder[0] != '\0' ? folder : "/");
+            extract_headers(directory[0] != '\0' ? directory : "/");
     }
 }
 
-/* What makes sources of 1998 compile: the last C that reads `f()` as "any arguments", tentative
- * definitions in several files, and mistakes that were warnings then stay warnings.  Ahead of the
- * user's own flags, so that those win. */
+/* Flags for sources of 1998: the last C in which `f()` takes any arguments, tentative definitions
+ * in several files, and warnings instead of errors where old compilers only warned.  They precede
+ * the user's own flags, so that those win. */
 static void add_dialect(struct arguments *command, const struct request *request, enum tool tool)
 {
     static const char *const old_c[] = {
@@ -71,7 +72,7 @@ static void add_dialect(struct arguments *command, const struct request *request
         for (size_t i = 0; i < sizeof(old_c) / sizeof(old_c[0]); i++)
             arguments_add(command, old_c[i]);
     } else if (tool == TOOL_FORTRAN && !request->c_standard) {
-        /* One BSPlib call takes arrays of every type: an error by later standards. */
+        /* BSPlib calls take arrays of every type, which is an error in later standards. */
         arguments_add(command, "-std=legacy");
     }
     arguments_add(command, "-D_BSPFRONT_");
@@ -79,7 +80,7 @@ static void add_dialect(struct arguments *command, const struct request *request
     arguments_add(command, "-DSHMEM_SYSV");
 }
 
-/* A prototype of bsp_begin in a source is no use of the macro of that name. */
+/* Keeps a prototype of bsp_begin in a source from being expanded as a macro. */
 static void add_plain_calls(struct arguments *command, const struct request *request)
 {
     for (size_t i = 0; i < request->item_count; i++) {
@@ -127,7 +128,7 @@ static bool is_selected(const struct item *item, const struct selection *selecti
 static bool add_items(struct arguments *command, const struct request *request,
                       const struct selection *selection)
 {
-    const struct item *language = NULL; /* not added before something comes that it holds for */
+    const struct item *language = NULL; /* added just before the first source that it applies to */
     bool language_forced = false;
     size_t compiled = 0;
 
@@ -156,7 +157,7 @@ static bool add_items(struct arguments *command, const struct request *request,
     return language_forced;
 }
 
-/* Compiles the generated file on its own: it is C, whatever the program is written in. */
+/* Compiles the generated file separately: it is C, whatever the language of the program. */
 static const char *make_link_object(const struct request *request, const struct layout *layout)
 {
     const char *source = temporary_path("bspcc-link-options.c");
@@ -217,7 +218,7 @@ static void start_compile(struct arguments *command, const struct request *reque
     add_include_path(command, layout, tool);
 }
 
-/* -c, -S, -E, ...: a call per compiler that is needed. */
+/* -c, -S, -E, ...: one call for each compiler needed. */
 static int compile_only(struct request *request, const struct layout *layout,
                         const bool needs[TOOL_COUNT], int tools)
 {
@@ -240,7 +241,8 @@ static int compile_only(struct request *request, const struct layout *layout,
     return status;
 }
 
-/* The names that one call for everything would have given a source's dependency file and target. */
+/* The names of a source's dependency file and target as one call for everything would choose
+ * them. */
 static void add_dependency_names(struct arguments *command, const struct request *request,
                                  const struct item *source)
 {
@@ -337,7 +339,7 @@ int carry_out(struct request *request, const struct layout *layout)
     struct arguments command = {0};
     struct selection everything = {.compiles = true, .links = true, .all_sources = true};
     if (!any_input || (request->compile_only && tools == 0)) {
-        /* --version, -print-..., -v and mistakes: the compiler answers for itself */
+        /* --version, -print-..., -v and mistakes: left to the compiler */
         arguments_add_all(&command, &request->compiler[request->default_tool]);
         add_items(&command, request, &everything);
         add_output(&command, request->output);

@@ -8,7 +8,7 @@
 
 #include "tools/bspcc/arguments.h"
 
-/* The folders of an installation, relative to the prefix; absolute when they lie elsewhere. */
+/* The directories of an installation, relative to the prefix; absolute when they lie elsewhere. */
 #ifndef BSPZ_BINDIR
 #define BSPZ_BINDIR "bin"
 #endif
@@ -19,7 +19,7 @@
 #define BSPZ_INCLUDEDIR "include"
 #endif
 
-static char *own_folder(void)
+static char *own_directory(void)
 {
     char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -34,7 +34,7 @@ static char *own_folder(void)
     return copy_text(path);
 }
 
-/* The prefix: as many steps up from the driver's folder as bindir has components. */
+/* The prefix: as many steps up from the driver's directory as bindir has components. */
 static char *root_above(const char *bindir)
 {
     char *root = copy_text(bindir);
@@ -51,19 +51,19 @@ static char *root_above(const char *bindir)
     return root;
 }
 
-static char *place(const char *root, const char *folder)
+static char *place(const char *root, const char *directory)
 {
-    return folder[0] == '/' ? copy_text(folder) : format_text("%s/%s", root, folder);
+    return directory[0] == '/' ? copy_text(directory) : format_text("%s/%s", root, directory);
 }
 
-static bool holds(const char *folder, const char *name)
+static bool holds(const char *directory, const char *name)
 {
-    return access(format_text("%s/%s", folder, name), R_OK) == 0;
+    return access(format_text("%s/%s", directory, name), R_OK) == 0;
 }
 
 void layout_find(struct layout *layout)
 {
-    layout->bindir = own_folder();
+    layout->bindir = own_directory();
 
     const char *root = root_above(layout->bindir);
     layout->libdir = place(root, BSPZ_LIBDIR);

@@ -26,7 +26,8 @@ static bool closes_block(const char *line)
     return begins_with(line, "\\end{code}") || begins_with(line, "\\end{tightcode}");
 }
 
-/* Copies the program lines, leaves the others blank, and returns how many were program. */
+/* Copies the program lines, replaces others by blank ones, and returns the number of program
+ * lines. */
 static unsigned long copy_lines(FILE *from, FILE *to, const char *document)
 {
     unsigned long number = 0, opened_at = 0, program_lines = 0;
@@ -96,9 +97,9 @@ void extract_program(const char *document, const char *program, const char *mark
         fail("cannot write %s: %s", program, strerror(errno));
 }
 
-bool extract_headers(const char *folder)
+bool extract_headers(const char *directory)
 {
-    DIR *listing = opendir(folder);
+    DIR *listing = opendir(directory);
     struct dirent *entry;
     bool any = false;
 
@@ -107,10 +108,10 @@ bool extract_headers(const char *folder)
         if (dot == NULL || dot == entry->d_name || strcmp(dot, ".lh") != 0)
             continue;
         int stem = (int)(dot - entry->d_name);
-        char *plain = format_text("%s/%.*s.h", folder, stem, entry->d_name);
+        char *plain = format_text("%s/%.*s.h", directory, stem, entry->d_name);
         if (access(plain, F_OK) == 0)
             continue;
-        extract_program(format_text("%s/%s", folder, entry->d_name),
+        extract_program(format_text("%s/%s", directory, entry->d_name),
                         temporary_path(format_text("%.*s.h", stem, entry->d_name)), "#line");
         any = true;
     }

@@ -48,17 +48,17 @@ int database_read(const char *path, struct row_list *list)
     return error;
 }
 
-/* Makes every folder on the way to the file. */
-static int make_folders(const char *path)
+/* Creates the missing directories of the path. */
+static int make_directories(const char *path)
 {
-    char folder[PATH_MAX];
+    char directory[PATH_MAX];
 
-    if (strlen(path) >= sizeof(folder))
+    if (strlen(path) >= sizeof(directory))
         return ENAMETOOLONG;
-    strcpy(folder, path);
-    for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    strcpy(directory, path);
+    for (char *slash = strchr(directory + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(folder, 0755) != 0 && errno != EEXIST)
+        if (mkdir(directory, 0755) != 0 && errno != EEXIST)
             return errno;
         *slash = '/';
     }
@@ -95,7 +95,7 @@ static void copy_others(FILE *from, FILE *to, const struct bspz_params_row *rows
 int database_store(const char *path, const struct bspz_params_row *rows, size_t count)
 {
     char fresh[PATH_MAX];
-    int error = make_folders(path);
+    int error = make_directories(path);
 
     if (error != 0)
         return error;

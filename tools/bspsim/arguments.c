@@ -85,7 +85,7 @@ static const struct poptOption table[] = {
     POPT_TABLEEND,
 };
 
-/* Of those whose value is a time, a size or a number: where it goes, and from what to what. */
+/* The target and range of each option whose value is a time, a size or a number. */
 static const struct amount {
     enum argument argument;
     enum { A_TIME, A_SIZE, A_NUMBER } kind;
@@ -294,8 +294,8 @@ static bool given(const struct arguments *arguments, enum argument argument)
     return argument_given(arguments, argument);
 }
 
-static bool not_both(const struct arguments *arguments, enum argument one, enum argument other,
-                     const char *why, char error[ARGUMENTS_ERROR])
+static bool exclude(const struct arguments *arguments, enum argument one, enum argument other,
+                    const char *why, char error[ARGUMENTS_ERROR])
 {
     if (!given(arguments, one) || !given(arguments, other))
         return true;
@@ -316,9 +316,9 @@ static bool check_plan(const struct arguments *arguments, char error[ARGUMENTS_E
 {
     if (arguments->host_names)
         return wrong(error, "--hosts %.200s: give a number of hosts", arguments->host_names);
-    if (!not_both(arguments, ARG_IMAGE, ARG_SNAPSHOT, "give one of them", error) ||
-        !not_both(arguments, ARG_IMAGE, ARG_RESTORE, "give one of them", error) ||
-        !not_both(arguments, ARG_IMAGE, ARG_REPORT, "give one of them", error))
+    if (!exclude(arguments, ARG_IMAGE, ARG_SNAPSHOT, "give one of them", error) ||
+        !exclude(arguments, ARG_IMAGE, ARG_RESTORE, "give one of them", error) ||
+        !exclude(arguments, ARG_IMAGE, ARG_REPORT, "give one of them", error))
         return false;
     if (given(arguments, ARG_IMAGE) != given(arguments, ARG_BANDWIDTH))
         return given(arguments, ARG_IMAGE) ? missing(ARG_BANDWIDTH, "500M", error)
@@ -326,7 +326,7 @@ static bool check_plan(const struct arguments *arguments, char error[ARGUMENTS_E
     if (!given(arguments, ARG_WORK))
         return missing(ARG_WORK, "100h", error);
     if (arguments->report)
-        return true; /* the rest may be there */
+        return true; /* the others are optional */
     if (!given(arguments, ARG_HOSTS))
         return missing(ARG_HOSTS, "32", error);
     if (!given(arguments, ARG_MTBF))
@@ -342,10 +342,10 @@ static bool check_trace(const struct arguments *arguments, char error[ARGUMENTS_
 {
     static const enum argument drawn[] = {ARG_MTBF, ARG_LIVES, ARG_SHAPE, ARG_DOUBLING, ARG_REPAIR};
     for (size_t i = 0; i < sizeof(drawn) / sizeof(drawn[0]); i++)
-        if (!not_both(arguments, ARG_TRACE, drawn[i], "the trace says when hosts are up", error))
+        if (!exclude(arguments, ARG_TRACE, drawn[i], "the trace says when hosts are up", error))
             return false;
-    return not_both(arguments, ARG_TRACE, ARG_RUNS,
-                    "there is one job of a trace, as nothing is left to chance", error);
+    return exclude(arguments, ARG_TRACE, ARG_RUNS,
+                   "there is one job of a trace, as nothing is left to chance", error);
 }
 
 static bool check_run(const struct arguments *arguments, char error[ARGUMENTS_ERROR])
@@ -418,7 +418,7 @@ static bool take_command(struct arguments *arguments, const char **words,
                                                 : check_run(arguments, error));
 }
 
-/* The default of the shape depends on the kind of lives. */
+/* Sets defaults; that of the shape depends on the kind of lives. */
 static void complete(struct arguments *arguments)
 {
     if (!given(arguments, ARG_SHAPE))

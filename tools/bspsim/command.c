@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stdarg.h>
 
-#define NS            1e9
-#define LIMIT_BY_WORK 100 /* jobs that take longer than so many times their work are given up */
+#define NS 1e9
+#define LIMIT_BY_WORK                                                                              \
+    100 /* jobs that take longer than this many times their work are abandoned                     \
+         */
 
 static uint64_t in_ns(double seconds)
 {

@@ -8,9 +8,10 @@
 #include "tools/bspsim/command.h"
 #include "tools/bspsim/report.h"
 
-#define NOTICE_SECONDS 21.0 /* until a silent host is lost, with bsprun's heartbeat of 10 s */
-#define LIMIT_BY_WORK  1000
-#define FAILURES_MOST  (JOB_FAILURES_MOST / 2.0) /* expected in a job that is simulated */
+#define NOTICE_SECONDS                                                                             \
+    21.0 /* until a silent host counts as lost, with bsprun's heartbeat of 10 s */
+#define LIMIT_BY_WORK 1000
+#define FAILURES_MOST (JOB_FAILURES_MOST / 2.0) /* expected in a job that is simulated */
 
 /* ---- What is known ------------------------------------------------------------------------ */
 
@@ -20,7 +21,7 @@ static double unless_given(const struct arguments *arguments, enum argument argu
     return argument_given(arguments, argument) ? given : reported;
 }
 
-/* What was not given is taken from the report; the status. */
+/* Takes missing values from the report; returns the status. */
 static int take_report(struct arguments *arguments)
 {
     struct report report;
@@ -49,7 +50,8 @@ static int take_report(struct arguments *arguments)
     return STATUS_OK;
 }
 
-/* A snapshot is written while the job stands still, at worst; a restore is read, after a notice. */
+/* Costs by the image size: at worst the job pauses while a snapshot is written; a restore is the
+ * notice and reading the image. */
 static void take_image(struct arguments *arguments)
 {
     arguments->snapshot = arguments->image / arguments->bandwidth;
@@ -94,7 +96,7 @@ static void make_rows(struct plan *plan)
 
 static bool is_endless(const struct plan *plan, const struct plan_row *row)
 {
-    /* An interval of 0 is a snapshot at every barrier: that many cannot be simulated. */
+    /* An interval of 0 is a snapshot at every barrier, too many to simulate. */
     return !(row->expected * plan->model.rate < FAILURES_MOST) ||
            row->expected > LIMIT_BY_WORK * plan->work || row->interval < 1e-3;
 }
@@ -135,7 +137,7 @@ static int tell(const struct plan *plan, const struct arguments *arguments,
 
 int command_plan(const struct arguments *given)
 {
-    struct arguments arguments = *given; /* texts stay the caller's */
+    struct arguments arguments = *given; /* the caller owns the texts */
     int status = arguments.report ? take_report(&arguments) : STATUS_OK;
     if (status != STATUS_OK)
         return status;

@@ -1,6 +1,6 @@
-/* report.c - what a real job has learned; see report.h.
+/* report.c - the report of a real job; see report.h.
  *
- * A reader of JSON that keeps nothing but the names of the objects it is in. */
+ * A JSON reader that keeps only the names of the enclosing objects. */
 #include "tools/bspsim/report.h"
 
 #include <errno.h>
@@ -10,15 +10,15 @@
 #include <string.h>
 
 #define DEPTH_MAX 32
-#define NAME_SIZE 16 /* of names that matter, cut */
+#define NAME_SIZE 16 /* bytes of a name that are compared */
 
 struct reading {
     const char *file, *at;
     unsigned line;
-    char names[DEPTH_MAX][NAME_SIZE]; /* of what contains what is read */
+    char names[DEPTH_MAX][NAME_SIZE]; /* of the enclosing objects */
     int depth;
-    struct report report, kept; /* of the job that is read, of the one before */
-    unsigned jobs;              /* that say something of failures */
+    struct report report, kept; /* of the present job, of the previous one */
+    unsigned jobs;              /* jobs that report failures */
     char *error;
 };
 
@@ -34,7 +34,7 @@ static void skip_space(struct reading *reading)
         reading->line += *reading->at == '\n';
 }
 
-/* Into `name`, as far as it goes; escapes stay as they are. */
+/* Stores as much in `name` as fits; escapes are not decoded. */
 static bool read_string(struct reading *reading, char name[NAME_SIZE])
 {
     size_t length = 0;
@@ -84,7 +84,7 @@ static void take_number(struct reading *reading, double value)
 
 static bool read_value(struct reading *reading);
 
-/* The object "failures" of a job has been read. */
+/* Called after the object "failures" of a job. */
 static bool is_second(struct reading *reading)
 {
     if (reading->jobs++ == 0)
@@ -105,7 +105,7 @@ static bool read_name(struct reading *reading, char name[NAME_SIZE])
     return true;
 }
 
-/* Members of an object, or of a list, which have no names. */
+/* Reads the members of an object, or of a list, which have no names. */
 static bool read_members(struct reading *reading, bool named)
 {
     char end = named ? '}' : ']';
@@ -163,7 +163,7 @@ bool report_parse(const char *file, const char *text, struct report *report,
                   char error[REPORT_ERROR])
 {
     struct reading reading = {.file = file, .at = text, .line = 1, .error = error};
-    do { /* a value a line */
+    do { /* one value per line */
         if (!read_value(&reading))
             return false;
         skip_space(&reading);

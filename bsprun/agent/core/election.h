@@ -1,4 +1,4 @@
-/* election.h - what bsprun said with ELECT; terms.c writes it, others read. */
+/* election.h - the contents of ELECT; written by terms.c only. */
 #ifndef BSPRUN_AGENT_ELECTION_H
 #define BSPRUN_AGENT_ELECTION_H
 
@@ -8,11 +8,11 @@
 #include "coordinator/core/coord.h"
 
 struct election {
-    bool pending; /* as long as something of the older term runs */
+    bool pending; /* while processes of the older term run */
     uint32_t term;
     uint64_t wanted;
     struct coord_lineage lineage;
-    struct coord_name avoid[COORD_AVOID_MAX];
+    struct bspz_snapshot_name avoid[COORD_AVOID_MAX];
     uint32_t avoid_count;
     uint32_t faults; /* since bsprun was started */
     struct estimate estimate;

@@ -12,7 +12,7 @@
 
 static void ask_next(struct agent *agent);
 
-/* ---- What is wanted ---- */
+/* ---- What is wanted -------------------------------------------------------------------------- */
 
 static void free_wanted(struct wanted *wanted)
 {
@@ -20,7 +20,7 @@ static void free_wanted(struct wanted *wanted)
     free(wanted);
 }
 
-/* Takes back what there is of the file that was coming. */
+/* Removes the incomplete incoming file. */
 static void give_up_incoming(struct fetches *fetches)
 {
     struct incoming *now = &fetches->now;
@@ -29,7 +29,7 @@ static void give_up_incoming(struct fetches *fetches)
     agent_fetch_passed_on(fetches);
     if (now->fd >= 0)
         close(now->fd);
-    store_snapshot_leave(now->folder);
+    store_snapshot_leave(now->staging);
     binaries_give_up(now->copy);
     free(now->bytes);
     *now = (struct incoming){.fd = -1};
@@ -50,7 +50,7 @@ static void finish_first(struct agent *agent, int error, const char *why)
         ask_next(agent);
 }
 
-/* The host as ELECT named it; NULL: it takes no part in the term. */
+/* The host in ELECT; NULL: not a member of the term. */
 static const struct wire_host *find_host(const struct agent *agent, uint32_t host)
 {
     uint32_t count;
@@ -62,7 +62,7 @@ static const struct wire_host *find_host(const struct agent *agent, uint32_t hos
     return NULL;
 }
 
-/* The next host to be asked: first the two that should have it, then all others. */
+/* The next host to ask: first the two that should have it, then all others. */
 static bool host_to_ask(const struct agent *agent, const struct wanted *wanted, uint32_t *host)
 {
     const struct fetch_want *want = &wanted->want;
@@ -114,8 +114,8 @@ static void ask_next(struct agent *agent)
         finish_first(agent, -ENOENT, "no host of the job has it");
 }
 
-/* Whoever asked for something that nobody can have is not called back before agent_fetch returns. */
-static void on_nobody(uv_timer_t *timer)
+/* Reports a failure without hosts to ask from the loop, not before agent_fetch has returned. */
+static void on_no_host(uv_timer_t *timer)
 {
     ask_next(timer->data);
 }
@@ -145,35 +145,34 @@ int agent_fetch(struct agent *agent, const struct fetch_want *want)
     if (host_to_ask(agent, wanted, &host))
         ask_next(agent);
     else
-        uv_timer_start(&fetches->nobody, on_nobody, 0, 0);
+        uv_timer_start(&fetches->nobody, on_no_host, 0, 0);
     return 0;
 }
 
-/* ---- What comes ---- */
+/* ---- What comes ------------------------------------------------------------------------------ */
 
 static int open_sink(struct agent *agent, const struct fetch_want *want, uint64_t size, char *why)
 {
     struct incoming *now = &agent->fetches->now;
     const char *path;
-    int folder;
+    int directory;
 
-    if (want->in_time && !coord_name_same(want->name, agent->committed)) {
+    if (want->in_time && !bspz_snapshot_same(want->name, agent->committed)) {
         snprintf(why, AGENT_WHY, "there is a newer snapshot");
         return -ESTALE;
     }
     if (want->thing == WIRE_THING_BINARY) {
-        folder = agent_fetch_folder(agent, &path, why);
-        return folder < 0 ? folder : binaries_begin(folder, want->file, &now->copy, why);
+        directory = agent_fetch_directory(agent, &path, why);
+        return directory < 0 ? directory : binaries_begin(directory, want->file, &now->copy, why);
     }
     if (want->thing == WIRE_THING_MANIFEST) {
         now->bytes = size <= WIRE_FRAME_MAX ? malloc(size + 1) : NULL;
         return now->bytes ? 0 : -ENOMEM;
     }
-    folder = store_snapshot_join(agent->store, want->name.superstep, want->name.term,
-                                 &now->folder, why);
-    if (folder < 0)
-        return folder;
-    now->fd = store_image_create(now->folder, want->pid, why);
+    directory = store_snapshot_join(agent->store, want->name, &now->staging, why);
+    if (directory < 0)
+        return directory;
+    now->fd = store_image_create(now->staging, want->pid, why);
     return now->fd < 0 ? now->fd : 0;
 }
 
@@ -182,7 +181,7 @@ static int store_bytes(struct incoming *now, const struct wire_piece *piece, cha
     const char *at = piece->data.data;
     size_t left = piece->data.size;
 
-    if (left == 0) /* of an empty file: data may be NULL then */
+    if (left == 0) /* an empty file: data may be NULL */
         return 0;
     if (now->copy)
         return binaries_add(now->copy, at, left, why);
@@ -206,14 +205,13 @@ static int close_sink(struct agent *agent, const struct fetch_want *want, char *
         now->copy = NULL;
         return error;
     }
-    error = store_snapshot_join(agent->store, want->name.superstep, want->name.term,
-                                &now->folder, why);
+    error = store_snapshot_join(agent->store, want->name, &now->staging, why);
     if (!error)
-        error = store_snapshot_take_manifest(now->folder, now->bytes, now->received, why);
+        error = store_snapshot_take_manifest(now->staging, now->bytes, now->received, why);
     return error;
 }
 
-/* What was wanted first is here, or (error, why) has come to nothing. */
+/* The first request is complete, or has failed (error, why). */
 static void complete(struct agent *agent, int error, const char *why)
 {
     struct fetches *fetches = agent->fetches;
@@ -221,8 +219,7 @@ static void complete(struct agent *agent, int error, const char *why)
 
     agent_fetch_passed_on(fetches);
     if (error == -EBADMSG || error == -EPROTO || error == -ESTALE) {
-        agent_notice(agent, "what host %s has is of no use: %s", host ? host->name : "",
-                     why);
+        agent_notice(agent, "what host %s has is of no use: %s", host ? host->name : "", why);
         ask_next(agent);
         return;
     }
@@ -238,7 +235,7 @@ static void take_piece(struct agent *agent, uint32_t host, const struct wire_pie
     int error = 0;
 
     if (!wanted || piece->request != now->request || host != now->host || now->finishing)
-        return; /* of something that is not wanted any more */
+        return; /* of an abandoned request */
     if (piece->error) {
         ask_next(agent);
         return;
@@ -270,7 +267,7 @@ static void take_piece(struct agent *agent, uint32_t host, const struct wire_pie
         finish_first(agent, error, why);
 }
 
-/* ---- Messages and ends ---- */
+/* ---- Messages and ends ----------------------------------------------------------------------- */
 
 void agent_fetch_message(struct agent *agent, uint32_t host, const struct wire_message *message)
 {
@@ -286,7 +283,7 @@ void agent_fetch_lost(struct agent *agent, uint32_t host)
 
     if (fetches)
         agent_fetch_stop_serving(fetches, host);
-    /* What was asked of it does not come: the term is over. */
+    /* The present request stays unanswered: the term is over. */
 }
 
 static void on_pump_closed(uv_handle_t *handle)
@@ -318,8 +315,8 @@ void agent_fetch_forget(struct agent *agent)
         fetches->first = wanted->next;
         free_wanted(wanted);
     }
-    if (fetches->folder >= 0)
-        close(fetches->folder);
+    if (fetches->directory >= 0)
+        close(fetches->directory);
     uv_timer_stop(&fetches->pump);
     uv_close((uv_handle_t *)&fetches->nobody, on_nobody_closed);
 }

@@ -1,11 +1,11 @@
-/* fetch_finish.c - an image that has come is checked and made durable beside the agent's work.
+/* fetch_finish.c - checks a received image and makes it durable, in a thread.
  *
- * Every byte is hashed and the disk is waited for: a second or more for a gigabyte, in which the
- * agent would answer nobody.  So a thread does it, of which the loop hears when it is done.  It has
- * the file and its folder for itself until then; of the store it uses what nobody changes.
+ * Hashing and syncing take a second or more per gigabyte, which must not block the agent.  So a
+ * thread does it and notifies the loop when done.  Until then it alone uses the file and its
+ * directory; of the store it uses only immutable data.
  *
- * What can fail: no thread (then the agent does it); the term ends meanwhile: the thread is waited
- * for, since what it works on goes with the term.
+ * What can fail: no thread (then the agent does it); the term ends meanwhile: the thread is joined,
+ * since its data go with the term.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct finishing {
     bool has_thread;
     struct agent *agent;
     struct store *store;
-    struct store_snapshot *folder;
+    struct store_snapshot *staging;
     int fd; /* -1: closed */
     struct bspz_image_name name;
     int error;
@@ -28,7 +28,7 @@ struct finishing {
     fetch_finished *finished;
 };
 
-/* Whoever counts on this copy must not find out when it is the last one. */
+/* Damage must be found now, not when this copy is the last one. */
 static void *work(void *argument)
 {
     struct finishing *finishing = argument;
@@ -36,8 +36,8 @@ static void *work(void *argument)
     finishing->error =
         store_image_check(finishing->store, finishing->fd, &finishing->name, finishing->why);
     if (!finishing->error) {
-        finishing->error = store_image_finish(finishing->folder, finishing->name.pid, finishing->fd,
-                                              finishing->why);
+        finishing->error = store_image_finish(finishing->staging, finishing->name.pid,
+                                              finishing->fd, finishing->why);
         finishing->fd = -1;
     }
     uv_async_send(&finishing->over);
@@ -49,7 +49,7 @@ static void on_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
-/* The file is the incoming one's again. */
+/* Returns the file to the incoming transfer. */
 static void end(struct finishing *finishing, struct incoming *now)
 {
     if (finishing->has_thread)
@@ -73,8 +73,7 @@ static void on_over(uv_async_t *over)
     finished(agent, error, why);
 }
 
-int agent_fetch_finish(struct agent *agent, const struct fetch_want *want,
-                       fetch_finished *finished)
+int agent_fetch_finish(struct agent *agent, const struct fetch_want *want, fetch_finished *finished)
 {
     struct incoming *now = &agent->fetches->now;
     struct finishing *finishing = calloc(1, sizeof *finishing);
@@ -88,9 +87,9 @@ int agent_fetch_finish(struct agent *agent, const struct fetch_want *want,
     finishing->agent = agent;
     finishing->finished = finished;
     finishing->store = agent->store;
-    finishing->folder = now->folder;
+    finishing->staging = now->staging;
     finishing->fd = now->fd;
-    now->fd = -1; /* the number may soon be another file's */
+    now->fd = -1; /* the descriptor may be reused */
     finishing->name = (struct bspz_image_name){
         .superstep = want->name.superstep, .term = want->name.term, .pid = want->pid};
     memcpy(finishing->name.digest, want->digest, sizeof finishing->name.digest);

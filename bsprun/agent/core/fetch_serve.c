@@ -1,10 +1,10 @@
 /* fetch_serve.c - sends files to other agents, a piece at a time; see fetch.h.
  *
- * An image that is coming here itself is passed on as it comes: so a tree of hosts takes little
- * longer than one.
+ * An incoming image is forwarded as it arrives, so that a tree of hosts takes little longer than
+ * one host.
  *
  * What can fail: there is no such file (PIECE with the error), or it is still being written: it is
- * looked for again until it is there or too much time has passed.
+ * tried again until it exists or a timeout expires.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +18,10 @@
 #include "bsprun/agent/core/fetch_inside.h"
 
 #define PIECE_BYTES   262144u
-#define WAITING_BYTES (UINT64_C(4) << 20) /* in the link's queue, at most */
+#define WAITING_BYTES (UINT64_C(4) << 20) /* most bytes in the link's queue */
 #define PUMP_MS       2
-#define PATIENCE_NS   UINT64_C(60000000000) /* for what is being written */
-#define UPLOADS_MAX   256u                  /* for one host, which asks for one thing at a time */
+#define PATIENCE_NS   UINT64_C(60000000000) /* for a file being written */
+#define UPLOADS_MAX   256u                  /* per host, which requests one file at a time */
 
 static void send_piece(struct agent *agent, const struct upload *upload, const void *data,
                        uint32_t size, int error)
@@ -64,7 +64,7 @@ static int open_binary(struct agent *agent, struct upload *upload)
     char why[BINARIES_WHY];
     const char *path;
     struct stat about;
-    int file = binaries_open(agent_fetch_folder(agent, &path, why), upload->binary, upload->path,
+    int file = binaries_open(agent_fetch_directory(agent, &path, why), upload->binary, upload->path,
                              &upload->size, why);
 
     if (file >= 0 && fstat(file, &about) == 0)
@@ -83,10 +83,8 @@ static int open_thing(struct agent *agent, struct upload *upload)
         return -ENOENT;
     upload->mode = 0600;
     return upload->thing == WIRE_THING_IMAGE
-               ? store_image_open(store, upload->name.superstep, upload->name.term, upload->pid,
-                                  &upload->size, why)
-               : store_manifest_open(store, upload->name.superstep, upload->name.term,
-                                     &upload->size, why);
+               ? store_image_open(store, upload->name, upload->pid, &upload->size, why)
+               : store_manifest_open(store, upload->name, &upload->size, why);
 }
 
 static bool is_same(const struct upload *upload, const struct fetch_want *want)
@@ -95,11 +93,11 @@ static bool is_same(const struct upload *upload, const struct fetch_want *want)
         return false;
     if (upload->thing == WIRE_THING_BINARY)
         return strcmp(upload->binary, want->file->name) == 0;
-    return coord_name_same(upload->name, want->name) &&
+    return bspz_snapshot_same(upload->name, want->name) &&
            (upload->thing != WIRE_THING_IMAGE || upload->pid == want->pid);
 }
 
-/* What is coming here, for as far as it has come. */
+/* Forwards the part of the incoming file that has arrived. */
 static bool follow(struct fetches *fetches, struct upload *upload)
 {
     const struct wanted *wanted = fetches->first;
@@ -115,15 +113,15 @@ static bool follow(struct fetches *fetches, struct upload *upload)
     return upload->follows;
 }
 
-/* Of what is not complete there is less than was announced, which is found when it is read. */
+/* An incomplete file is shorter than announced, which the read will detect. */
 void agent_fetch_passed_on(struct fetches *fetches)
 {
     for (struct upload *upload = fetches->uploads; upload; upload = upload->next)
         upload->follows = false;
 }
 
-/* Whether it may yet come: it has been asked for here, too; it is of the snapshot that is being
- * taken, or was just committed; or all that processes are made of is about to be asked for. */
+/* Whether the file may still arrive: it was requested here, too; it belongs to the snapshot that is
+ * being taken or was just committed; or gathering is about to request it. */
 static bool is_on_its_way(const struct agent *agent, const struct upload *upload)
 {
     if (agent_now_ns() - upload->asked_ns >= PATIENCE_NS)
@@ -132,12 +130,12 @@ static bool is_on_its_way(const struct agent *agent, const struct upload *upload
         if (is_same(upload, &one->want))
             return true;
     return upload->thing != WIRE_THING_BINARY && agent->store &&
-           (coord_name_same(upload->name, agent->coming) ||
+           (bspz_snapshot_same(upload->name, agent->coming) ||
             (agent->job == JOB_FORMING && agent->here > 0));
 }
 
-/* False: it is over, well or not.  A link that breaks meanwhile is told of later, from the loop: the
- * list of uploads stays as it is. */
+/* False: the upload has ended or failed.  A link failure is reported later, from the loop, so that
+ * the list of uploads does not change here. */
 static bool send_some(struct agent *agent, struct upload *upload, void *buffer)
 {
     struct fetches *fetches = agent->fetches;

@@ -1,4 +1,4 @@
-/* fetch_state.c - what there is of files on their way: made when it is needed. */
+/* fetch_state.c - the state of file transfers, made on demand. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ struct fetches *agent_fetches(struct agent *agent)
     if (!fetches)
         return NULL;
     fetches->last = &fetches->first;
-    fetches->folder = -1;
+    fetches->directory = -1;
     fetches->now.fd = -1;
     uv_timer_init(&agent->loop, &fetches->pump);
     uv_timer_init(&agent->loop, &fetches->nobody);
@@ -23,14 +23,14 @@ struct fetches *agent_fetches(struct agent *agent)
     return fetches;
 }
 
-int agent_fetch_folder(struct agent *agent, const char **path, char *why)
+int agent_fetch_directory(struct agent *agent, const char **path, char *why)
 {
     struct fetches *fetches = agent_fetches(agent);
 
     if (!fetches)
         return -ENOMEM;
-    if (fetches->folder < 0)
-        fetches->folder = binaries_folder(NULL, fetches->folder_path, why);
-    *path = fetches->folder_path;
-    return fetches->folder;
+    if (fetches->directory < 0)
+        fetches->directory = binaries_directory(NULL, fetches->directory_path, why);
+    *path = fetches->directory_path;
+    return fetches->directory;
 }

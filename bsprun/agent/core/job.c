@@ -1,12 +1,12 @@
 /* job.c - the table of a job's states; see job.h. */
 #include "bsprun/agent/core/job.h"
 
-#include "bsprun/agent/core/states.h"
+#include "lib/base/states.h"
 
-#define TO        STATES_TO
+#define TO        BSPZ_STATES_TO
 #define CUT_SHORT (TO(JOB_STOPPING) | TO(JOB_KILLING) | TO(JOB_OVER))
 
-static const struct states_row rows[JOB_STATE_COUNT] = {
+static const struct bspz_states_row rows[JOB_STATE_COUNT] = {
     [JOB_NEW] = {"new", TO(JOB_SEQUENTIAL) | TO(JOB_REGISTERED) | TO(JOB_FORMING) |
                             TO(JOB_REWINDING) | CUT_SHORT},
     [JOB_SEQUENTIAL] = {"sequential", TO(JOB_REGISTERED) | CUT_SHORT},
@@ -21,16 +21,16 @@ static const struct states_row rows[JOB_STATE_COUNT] = {
     [JOB_OVER] = {"over", 0},
 };
 
-static const struct states states = {"a job", JOB_STATE_COUNT, rows};
+static const struct bspz_states states = {"a job", JOB_STATE_COUNT, rows};
 
 bool job_may_move(enum job_state from, enum job_state to)
 {
-    return states_allow(&states, from, to);
+    return bspz_states_allow(&states, from, to);
 }
 
 void job_move(enum job_state *state, enum job_state to)
 {
-    *state = (enum job_state)states_move(&states, *state, to);
+    *state = (enum job_state)bspz_states_move(&states, *state, to);
 }
 
 bool job_is_stopping(enum job_state state)

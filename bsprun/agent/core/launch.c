@@ -1,7 +1,7 @@
 /* launch.c - see launch.h.
  *
- * The child reports a failed exec through a pipe that a successful one closes, so that neither the
- * error nor the process can be lost.  Between fork and exec only async-signal-safe calls are made.
+ * The child reports a failed exec through a close-on-exec pipe, so that neither the error nor the
+ * process can be lost.  Between fork and exec only async-signal-safe calls are made.
  */
 #include "bsprun/agent/core/launch.h"
 
@@ -47,12 +47,12 @@ static bool set_standard(const struct agent_launch *launch)
     return true;
 }
 
-/* What the program changes of it, and only that, is put back when it is restored. */
-static void note_given(struct bspz_board *board)
+/* Records the initial attributes: a restore sets only those that the program has changed. */
+static void note_initial(struct bspz_board *board)
 {
 #ifdef BSPZ_CAPTURE
-    _Static_assert(sizeof(struct bspz_attributes) <= sizeof board->given, "it has a place");
-    bspz_attributes_given((struct bspz_attributes *)board->given);
+    _Static_assert(sizeof(struct bspz_attributes) <= sizeof board->initial, "it has a place");
+    bspz_attributes_initial((struct bspz_attributes *)board->initial);
 #else
     (void)board;
 #endif
@@ -62,7 +62,8 @@ static void child(const struct agent_launch *launch)
 {
     int error;
 
-    /* The terminal belongs to bsprun's group: outside of it, reading would stop the program. */
+    /* The terminal belongs to bsprun's group: a program in another group would be stopped when it
+     * reads. */
     setpgid(0, launch->own_group ? 0 : launch->agent->caller_group);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != launch->parent)
@@ -79,10 +80,10 @@ static void child(const struct agent_launch *launch)
         shares_pass(launch->shares, launch->group);
     if (launch->directory[0] && chdir(launch->directory) != 0)
         goto failed;
-    /* Kept over this exec and, through a shell or the like, over the next ones. */
+    /* Must survive this exec and further ones, of a shell for example. */
     fcntl(launch->agent->board_fd, F_SETFD, 0);
     process_signals_restore(&launch->agent->signals);
-    note_given(launch->agent->board);
+    note_initial(launch->agent->board);
     execve(launch->path, launch->arguments, launch->environment);
 failed:
     error = errno;

@@ -12,23 +12,23 @@
 
 void outside_note(struct outside *outside, int own)
 {
-    DIR *folder = opendir("/proc/self/fd");
+    DIR *directory = opendir("/proc/self/fd");
     struct dirent *entry;
     struct stat status;
 
     outside->count = 0;
-    while (folder && (entry = readdir(folder)) && outside->count < BSPZ_OUTSIDE_MAX) {
+    while (directory && (entry = readdir(directory)) && outside->count < BSPZ_OUTSIDE_MAX) {
         int fd = atoi(entry->d_name);
 
-        /* What closes upon exec is not for the program. */
-        if (fd <= STDERR_FILENO || fd == own || fd == dirfd(folder) ||
+        /* Close-on-exec descriptors are not inherited by the program. */
+        if (fd <= STDERR_FILENO || fd == own || fd == dirfd(directory) ||
             fcntl(fd, F_GETFD) & FD_CLOEXEC || fstat(fd, &status) != 0)
             continue;
         outside->list[outside->count++] =
             (struct bspz_outside){.fd = fd, .device = status.st_dev, .inode = status.st_ino};
     }
-    if (folder)
-        closedir(folder);
+    if (directory)
+        closedir(directory);
 }
 
 bool outside_has(const struct outside *outside, int fd, const struct stat *status)
@@ -46,8 +46,8 @@ void outside_show(const struct outside *outside, struct bspz_board *board)
     board->outside_count = outside->count;
 }
 
-void outside_tell(const struct outside *outside,
-                  void (*tell)(void *context, const char *text), void *context)
+void outside_tell(const struct outside *outside, void (*tell)(void *context, const char *text),
+                  void *context)
 {
     for (uint32_t i = 0; i < outside->count; i++) {
         char name[64], path[256] = "", text[400];

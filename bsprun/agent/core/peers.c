@@ -15,8 +15,8 @@
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 
-#define CALLS_OF_EACH 2u    /* by different addresses, at the same time */
-#define CALL_LEAST_MS 2000u /* for a link to be made */
+#define CALLS_OF_EACH   2u    /* simultaneously, to different addresses */
+#define CALL_LEAST_MS   2000u /* for making a link */
 
 #define PEERS_ADDRESSES 16
 
@@ -32,12 +32,12 @@ struct agent_peers {
     uint32_t elected_term, zero_host, host_count;
     bool by_node;
     struct wire_host *hosts;
-    struct coord_load *loads; /* of each; NULL: not told */
+    struct coord_load *loads; /* by host; NULL: unknown */
     char **names, **host_addresses;
 
     struct links *links; /* NULL: the term has not begun here */
     uint32_t links_term;
-    bool zero_given_up; /* Processor Zero elsewhere is not to be asked any more */
+    bool zero_given_up; /* do not send to Processor Zero of the other host any more */
     struct early_links early;
 };
 
@@ -57,12 +57,12 @@ static void on_met(void *context, const struct net_meeting *meeting)
         close(meeting->fd); /* of an older term */
 }
 
-/* Every host has a loopback: who tries that of another one may well come to its own, or to that of
- * an agent beside it. */
+/* Every host has a loopback address: a call to that of another host may reach this agent or one
+ * beside it. */
 static bool is_astray(const char *text)
 {
-    bool loopback = strncmp(text, "127.", strlen("127.")) == 0 ||
-                    strncmp(text, "[::1]", strlen("[::1]")) == 0;
+    bool loopback =
+        strncmp(text, "127.", strlen("127.")) == 0 || strncmp(text, "[::1]", strlen("[::1]")) == 0;
 
     return loopback && strstr(text, " wants the agent of host ");
 }
@@ -84,8 +84,7 @@ void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint)
 static void list_own_addresses(struct agent_peers *peers)
 {
     char texts[PEERS_ADDRESSES][NET_ADDRESS_SIZE];
-    int count = net_own_addresses(net_listener_port(peers->listener), true, texts,
-                                  PEERS_ADDRESSES);
+    int count = net_own_addresses(net_listener_port(peers->listener), true, texts, PEERS_ADDRESSES);
     size_t used = 0;
 
     for (int i = 0; i < count && used + NET_ADDRESS_SIZE + 1 < sizeof peers->addresses; i++)
@@ -163,7 +162,7 @@ static void close_links(struct agent *agent)
     agent->peers->links = NULL;
 }
 
-/* Of as many hosts as there are.  False: no memory. */
+/* Takes the loads of all hosts.  False: no memory. */
 static bool take_loads(struct agent_peers *peers, const struct wire_elect *elect)
 {
     uint32_t count = elect->hosts.count;
@@ -172,8 +171,8 @@ static bool take_loads(struct agent_peers *peers, const struct wire_elect *elect
         return true;
     peers->loads = calloc((size_t)count + 1, sizeof *peers->loads);
     for (uint32_t i = 0; peers->loads && i < count; i++)
-        peers->loads[i] = (struct coord_load){(uint32_t)elect->busy.items[i],
-                                              (uint32_t)elect->speeds.items[i]};
+        peers->loads[i] =
+            (struct coord_load){(uint32_t)elect->busy.items[i], (uint32_t)elect->speeds.items[i]};
     return peers->loads != NULL;
 }
 
@@ -224,17 +223,16 @@ int agent_peers_enter(struct agent *agent)
     peers->meet.call_ms = peers->heartbeat_ms;
     if (peers->heartbeat_ms > 0 && peers->heartbeat_ms < CALL_LEAST_MS)
         peers->meet.call_ms = CALL_LEAST_MS;
-    setup = (struct links_setup){.loop = &agent->loop,
-                                 .host = agent->host,
-                                 .term = agent->term,
-                                 .peers = others,
-                                 .meet = &peers->meet,
-                                 .encrypt = peers->encrypt,
-                                 .heartbeat_ms = peers->heartbeat_ms,
-                                 .bell = &agent->link_bell,
-                                 .spin_ns = AGENT_LINK_SPIN_NS,
-                                 .outputs = {agent_relay_reader(agent->relay, 1),
-                                             agent_relay_reader(agent->relay, 2)}};
+    setup = (struct links_setup){
+        .loop = &agent->loop,
+        .host = agent->host,
+        .peers = others,
+        .meet = &peers->meet,
+        .encrypt = peers->encrypt,
+        .heartbeat_ms = peers->heartbeat_ms,
+        .bell = &agent->link_bell,
+        .spin_ns = AGENT_LINK_SPIN_NS,
+        .outputs = {agent_relay_reader(agent->relay, 1), agent_relay_reader(agent->relay, 2)}};
     for (uint32_t i = 0; i < peers->host_count; i++)
         if (peers->hosts[i].host != agent->host)
             others[setup.peer_count++] =

@@ -1,12 +1,12 @@
-/* stop.c - every way a job is cut short, and the one way it is over.
+/* stop.c - aborting a job, and its end.
  *
- * Happy path: someone asks for the end (agent_abort, agent_stop) -> Processor Zero answers
- * STOP_RANKS -> ranks leave by themselves within a grace -> nothing watched runs -> the rest of the
- * tree is swept -> RANKS_STOPPED -> Processor Zero finishes -> agent_finish.
+ * Happy path: the end is requested (agent_abort, agent_stop) -> Processor Zero answers STOP_RANKS
+ * -> ranks exit by themselves within a grace period -> no watched process runs -> the rest of the
+ * process tree is swept -> RANKS_STOPPED -> Processor Zero finishes -> agent_finish.
  *
- * What can fail: there is no Processor Zero yet (then the agent decides alone); ranks do not leave
- * (they are asked by a signal; then SIGKILL); something forks while it is swept (swept again);
- * bsprun is gone (nobody is told).
+ * What can fail: there is no Processor Zero yet (then the agent decides alone); ranks do not exit
+ * (they get a signal; then SIGKILL); a process forks during the sweep (swept again); bsprun is dead
+ * (the end is not reported).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@
 #define TIMEOUT_STATUS   124
 #define SIGNAL_STATUS    128
 
-/* Bare runs have no bsprun to speak for them; ranks wrote their own messages to the same place. */
+/* Bare runs have no bsprun to print the message; ranks have printed their own to the same
+ * stderr. */
 static void say_blame_bare(struct agent *agent)
 {
     if (!agent->bare || !agent->blame || !agent->blame[0])
@@ -51,7 +52,8 @@ static void take_table(struct agent *agent)
 
 void agent_add_to_table(struct agent *agent, const char *rows)
 {
-    char *merged = agent->blame_table && rows[0] ? whereabouts_merge(agent->blame_table, rows) : NULL;
+    char *merged =
+        agent->blame_table && rows[0] ? whereabouts_merge(agent->blame_table, rows) : NULL;
 
     if (!merged)
         return;
@@ -146,24 +148,26 @@ static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, 
 
 bool agent_is_alone(const struct agent *agent)
 {
-    return agent->dismissed || (agent->peers && !agent->control);
+    bool bare = agent->board && agent->board->flags & BSPZ_BOARD_BARE;
+
+    return agent->dismissed || (!agent->control && !bare);
 }
 
 void agent_end_alone(struct agent *agent)
 {
     agent_stop(agent, WIRE_STOP_KILL, SIGKILL, "bsprun is gone");
     if (agent->job == JOB_OVER)
-        agent_job_over(agent, &agent->outcome); /* Processor Zero was to say what comes next */
+        agent_job_over(agent, &agent->outcome); /* Processor Zero would have decided */
 }
 
-/* Of a job that is being stopped. */
+/* Sweeps the job that is being stopped if all have ended. */
 static void sweep_if_gone(struct agent *agent)
 {
     if (agent_everything_gone(agent))
         agent_sweep(agent);
 }
 
-/* Processor Zero, where there is one that can still say what its end is to somebody. */
+/* Asks Processor Zero for the end, if it can still report the outcome. */
 static void ask_for_end(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
 {
     bool timeout = how == WIRE_STOP_TIMEOUT;
@@ -187,7 +191,7 @@ static void ask_for_end(struct agent *agent, enum wire_stop_how how, int signal,
     }
 }
 
-/* Between two terms: the end of the job belongs to the one that bsprun waits for. */
+/* Between two terms: the end of the job is reported in the term that bsprun expects. */
 static void enter_term(struct agent *agent)
 {
     if (agent->election.pending)
@@ -217,8 +221,8 @@ static void pass_signal_to_ranks(const struct agent *agent, int signal)
             process_signal(agent->members[pid].process.pidfd, signal);
 }
 
-/* Process 0 of a bare run, whose status is the job's, is on its way out: under valgrind, say, which has
- * leaks to look for, that takes its time. */
+/* Whether process 0 of a bare run, whose status is the job's, is exiting, which takes long under
+ * valgrind, for example. */
 static bool status_is_coming(const struct agent *agent)
 {
     return agent->board && agent->board->flags & BSPZ_BOARD_BARE && agent->nprocs > 0 &&
@@ -238,8 +242,8 @@ static void on_last_grace_over(uv_timer_t *timer)
     agent_kill(agent);
 }
 
-/* Ranks in the middle of a computation are asked before they are killed: process 0 may have a
- * profile to complete, and without bsprun its status is what the user sees of the job. */
+/* Computing ranks get a signal before they are killed: process 0 may have a profile to complete,
+ * and without bsprun its status is that of the job. */
 static void on_grace_over(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
@@ -248,7 +252,7 @@ static void on_grace_over(uv_timer_t *timer)
     uv_timer_start(timer, on_last_grace_over, AGENT_GRACE_MS, 0);
 }
 
-/* A program outside its SPMD part obeys signals itself.  A terminal has sent its own already. */
+/* A program outside its SPMD part handles signals itself.  A terminal has signalled it already. */
 static void on_forward(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
@@ -259,7 +263,7 @@ static void on_forward(uv_timer_t *timer)
     uv_timer_start(&agent->grace_timer, on_grace_over, AGENT_GRACE_SEQUENTIAL_MS, 0);
 }
 
-/* Where its processes are says nothing of a snapshot that failed. */
+/* For failed snapshots the table of processes is irrelevant. */
 static bool is_of_the_program(enum wire_cause cause)
 {
     return cause != WIRE_CAUSE_SAVED && cause != WIRE_CAUSE_REFUSED &&
@@ -291,9 +295,9 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
         agent_blame(agent, coord_outcome(coord_shell_state(agent->zero)).text,
                     is_of_the_program(cause));
     if (agent_zero_is_elsewhere(agent) && !agent->blame_table)
-        take_table(agent); /* for Processor Zero's */
+        take_table(agent); /* for that of Processor Zero */
     if (cause == WIRE_CAUSE_SAVED) {
-        agent_kill(agent); /* what they would still do comes after the snapshot */
+        agent_kill(agent); /* the snapshot is complete, so no grace is needed */
         return;
     }
     if (agent->board)
@@ -308,7 +312,7 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
     sweep_if_gone(agent);
 }
 
-/* Ranks that could not be watched for want of descriptors must be found all the same. */
+/* Frees descriptors, to find ranks that could not be watched for lack of them. */
 static void use_spare_descriptors(struct agent *agent)
 {
     for (int i = 0; i < AGENT_SPARE_DESCRIPTORS; i++) {
@@ -368,7 +372,7 @@ void agent_end_here(struct agent *agent, const struct wire_end *end)
     if (agent->job == JOB_OVER || (agent_everything_gone(agent) && !job_is_stopping(agent->job)))
         agent_job_over(agent, &agent->outcome);
     else
-        agent_kill(agent); /* given up by Processor Zero: it was too slow */
+        agent_kill(agent); /* Processor Zero did not wait for it */
 }
 
 void agent_job_over(struct agent *agent, const struct coord_outcome *outcome)

@@ -1,14 +1,14 @@
-/* costs.c - what snapshots cost the processes of this host besides the pause.
+/* costs.c - the costs of snapshots to the processes of this host besides the pause.
  *
- * Counted is the processor time of copies and writers, and the agent's own while a snapshot is on
- * its way, which includes what it does meanwhile for the job's output.
+ * These are the CPU time of copies and writers, and the agent's own during a snapshot, which
+ * includes its work for the job's output meanwhile.
  */
 #include <unistd.h>
 
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/trial_read.h"
 
-#define SMALL_ONES 8u /* snapshots with images that are too small to tell how fast a disk is */
+#define SMALL_ONES 8u /* snapshots with images too small to measure the disk's speed */
 
 void agent_costs_begin(struct agent *agent)
 {
@@ -35,8 +35,7 @@ static uint64_t cpu_of(const struct watched *process)
     return process->watching ? process_cpu_ns(process->ospid) : 0;
 }
 
-/* What those have had that are not buried yet.  One that was ended and is forgotten counts when it
- * is buried. */
+/* The CPU time of copies and writers not reaped yet.  Killed ones count when they are reaped. */
 static uint64_t cpu_of_living(const struct agent *agent)
 {
     uint64_t sum = 0;
@@ -51,7 +50,7 @@ static uint64_t cpu_of_living(const struct agent *agent)
     return sum;
 }
 
-/* Once: what a restore will take is measured from the first one on. */
+/* Reports the trial read once: after the first restore its measured cost is used. */
 static void tell_trial(struct agent_snapshots *snapshots, struct wire_known *known)
 {
     if (!snapshots->tried_told)
@@ -59,15 +58,14 @@ static void tell_trial(struct agent_snapshots *snapshots, struct wire_known *kno
             trial_read_result(snapshots->trial, &known->read_bytes, &known->read_ns);
 }
 
-void agent_costs_try(struct agent *agent, struct coord_name name, int pid)
+void agent_costs_try(struct agent *agent, struct bspz_snapshot_name name, int pid)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     uint64_t size = 0;
 
     if (snapshots->tried || name.superstep == 0)
         return;
-    int fd =
-        store_image_open(agent->store, name.superstep, name.term, (uint32_t)pid, &size, NULL);
+    int fd = store_image_open(agent->store, name, (uint32_t)pid, &size, NULL);
     bool large = fd >= 0 && (size >= TRIAL_READ_LEAST || ++snapshots->small_ones == SMALL_ONES);
 
     snapshots->tried = fd < 0 || large;
@@ -81,7 +79,7 @@ void agent_costs_tell(struct agent *agent, struct wire_known *known)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     const struct ticket *ticket = &snapshots->ticket;
-    int here = agent->here > 0 ? agent->here : 1; /* as many as there are images */
+    int here = agent->here > 0 ? agent->here : 1; /* the number of images */
     struct snapshot_load load = {.changed = ticket->changed,
                                  .page_copy_ns = ticket->page_copy_ns / (uint64_t)here,
                                  .processes = (uint32_t)here,

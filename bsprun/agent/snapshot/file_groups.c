@@ -1,11 +1,10 @@
 /* file_groups.c - groups of processes that share open file descriptions.
  *
- * Processes of one host are made of one, so what it had open they have open together; those of
- * another host have it for themselves.  A group is never put together again: processes of two that
- * come to one host remain two groups; but it is taken apart when its processes come to two hosts.
- * In a --restart that may be, since the user says where there is room.  When a job that runs goes
- * back, Processor Zero is told of groups that must stay together, because they write to what they
- * share.
+ * Processes of one host are cloned from one process and share its open files; those of another host
+ * have their own.  Groups are never merged: processes of two groups on one host remain two groups;
+ * but a group is split when its processes are placed on two hosts.  A --restart may split groups,
+ * as the user chooses the hosts.  In a rollback, Processor Zero is told of groups that must stay
+ * together, because they write to shared files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 
 #include "bsprun/agent/snapshot/inside.h"
 
-/* Each group goes by its lowest process: of those that were in one, those that are on one host. */
+/* Computes the groups, named by their lowest process: processes of one former group on one host. */
 static void group(const struct agent *agent, const struct manifest *manifest, uint32_t *together)
 {
     for (int pid = 0; pid < agent->nprocs; pid++) {
@@ -32,7 +31,7 @@ void agent_group_by_host(struct agent *agent)
     group(agent, NULL, agent->snapshots->together);
 }
 
-/* What this agent keeps for processes of its host follows them. */
+/* Regroups the descriptors that this agent keeps for the processes. */
 bool agent_group_from(struct agent *agent, const struct manifest *manifest)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -62,8 +61,8 @@ static bool has_shares(const struct agent *agent, const struct manifest *manifes
 {
     uint64_t size;
     char why[AGENT_WHY];
-    int fd = store_image_open(agent->store, manifest->superstep, manifest->term,
-                              manifest->images.items[pid].image_pid, &size, why);
+    int fd = store_image_open(agent->store, manifest->name, manifest->images.items[pid].image_pid,
+                              &size, why);
     bool found = fd >= 0 && shares_in_image(fd) > 0;
 
     if (fd >= 0)

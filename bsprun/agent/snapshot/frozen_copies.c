@@ -3,25 +3,25 @@
  * Happy path: MADE on the board -> pidfd -> HELD -> a writer leaves its result and ends; a copy
  * waits until it is thawed, or ended because a newer snapshot is known to all.
  *
- * What can fail: no descriptor to watch it with (REFUSED: the rank does without, from the next
- * snapshot on); it is killed (the image failed; the copy is just not there); there is not enough
- * memory for copies.
+ * What can fail: no descriptor to watch it (REFUSED: the rank does without copies from the next
+ * snapshot on); it is killed (a writer's image has failed; a copy is missing); not enough memory
+ * for copies.
  */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
 #include "bsprun/agent/core/clock.h"
-#include "bsprun/agent/snapshot/memory.h"
-#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/snapshot/memory.h"
 #include "ckpt/capture/capture.h"
 
-#define WAY_LASTS_NS 200000000u /* memory is not looked at for every small superstep */
+#define WAY_LASTS_NS 200000000u /* memory is not checked at every short superstep */
 
 /* ---- Adopting ---- */
 
-/* Who made it does without it, and has its image written otherwise. */
+/* Whether its maker has withdrawn it, and has the image written otherwise. */
 static bool was_withdrawn(const struct bspz_snap_process *place)
 {
     return atomic_load(&place->state) == BSPZ_SNAP_WITHDRAWN;
@@ -34,24 +34,25 @@ static void writer_ended(struct watched *process)
     struct agent_snapshots *snapshots = agent->snapshots;
 
     agent_unwatch(process);
-    if (agent->job == JOB_REWINDING || job_is_stopping(agent->job) || was_withdrawn(&agent_snap_of(agent, pid)->writer))
+    if (agent->job == JOB_REWINDING || job_is_stopping(agent->job) ||
+        was_withdrawn(&agent_snap_of(agent, pid)->writer))
         return;
-    /* A result that is there may still wait to be taken. */
-    if (snapshots->ticket.folder && !snapshots->kept[pid].written &&
+    /* A finished result may not have been taken yet. */
+    if (snapshots->ticket.staging && !snapshots->kept[pid].written &&
         atomic_load(&agent_snap_of(agent, pid)->written) != snapshots->ticket.name.superstep + 1)
         agent_image_failed(agent, pid, WIRE_CAUSE_RANK_SIGNALLED,
                            "a process that wrote an image was killed");
 }
 
-/* A copy has the image written by a copy of its own: was there one, or will nobody write it? */
-static bool took_image_along(const struct agent *agent, int pid, struct coord_name name)
+/* A frozen copy has the image written by a copy of its own: whether that was made. */
+static bool took_image_along(const struct agent *agent, int pid, struct bspz_snapshot_name name)
 {
     const struct agent_snapshots *snapshots = agent->snapshots;
     const struct kept *kept = &snapshots->kept[pid];
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
-    return agent->job != JOB_REWINDING && snapshots->ticket.folder &&
-           coord_name_same(name, snapshots->ticket.name) && agent->board->snap_order.forked &&
+    return agent->job != JOB_REWINDING && snapshots->ticket.staging &&
+           bspz_snapshot_same(name, snapshots->ticket.name) && agent->board->snap_order.forked &&
            !kept->written && !kept->writer.watching &&
            atomic_load(&snap->writer.state) == BSPZ_SNAP_NOBODY &&
            atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1;
@@ -62,7 +63,7 @@ static void copy_ended(struct watched *process)
     struct agent *agent = process->agent;
     int pid = process->pid;
     struct kept *kept = &agent->snapshots->kept[pid];
-    struct coord_name name = {0};
+    struct bspz_snapshot_name name = {0};
 
     for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
         if (process == &kept->copies[slot].process) {
@@ -76,7 +77,7 @@ static void copy_ended(struct watched *process)
                            "a process that was to write an image was killed");
 }
 
-/* It ends by itself, and leaves no image. */
+/* Refuses a copy or writer, which exits and leaves no image. */
 static void refuse(struct agent *agent, struct bspz_snap_process *place, int pid, bool writes)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -84,12 +85,12 @@ static void refuse(struct agent *agent, struct bspz_snap_process *place, int pid
     snapshots->without_copies = true;
     if (!bspz_word_move(&place->state, BSPZ_SNAP_MADE, BSPZ_SNAP_REFUSED))
         return;
-    if (writes && snapshots->ticket.folder && agent->job != JOB_REWINDING)
+    if (writes && snapshots->ticket.staging && agent->job != JOB_REWINDING)
         agent_image_failed(agent, pid, WIRE_CAUSE_RANK_SIGNALLED,
                            "a process that was to write an image cannot be watched");
 }
 
-/* True when there was somebody new, who is held now. */
+/* Adopts a new copy or writer; true: there was one. */
 static bool adopt(struct agent *agent, struct bspz_snap_process *place, struct watched *process,
                   int pid, void (*ended)(struct watched *))
 {
@@ -112,9 +113,9 @@ static bool adopt(struct agent *agent, struct bspz_snap_process *place, struct w
     return false;
 }
 
-/* Of which snapshot a copy that appears now is: a thawed one makes the next of the same.  So copies
- * must be looked for before either changes. */
-static struct coord_name name_of_new_copy(const struct agent *agent)
+/* The snapshot of a new copy: a thawed one makes its successor of the same.  So copies must be
+ * adopted before either name changes. */
+static struct bspz_snapshot_name name_of_new_copy(const struct agent *agent)
 {
     const struct ticket *ticket = &agent->snapshots->ticket;
 
@@ -130,8 +131,8 @@ void agent_adopt_copies(struct agent *agent)
         struct kept *kept = &snapshots->kept[pid];
 
         if (adopt(agent, &snap->writer, &kept->writer, pid, writer_ended) &&
-            !snapshots->ticket.folder)
-            process_signal(kept->writer.pidfd, SIGKILL); /* of what was abandoned */
+            !snapshots->ticket.staging)
+            process_signal(kept->writer.pidfd, SIGKILL); /* of an abandoned snapshot */
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++) {
             struct frozen *copy = &kept->copies[slot];
 
@@ -164,7 +165,7 @@ bool agent_snapshots_expect(const struct agent *agent, pid_t ospid)
 
 /* ---- Ending ---- */
 
-/* By force: so nobody can be left who would wait on the word when the slot is used again. */
+/* Kills the copy, so that no process waits on the word when the slot is reused. */
 void agent_end_copy(struct agent *agent, int pid, int slot)
 {
     struct frozen *copy = &agent->snapshots->kept[pid].copies[slot];
@@ -172,7 +173,7 @@ void agent_end_copy(struct agent *agent, int pid, int slot)
     if (copy->process.watching)
         process_signal(copy->process.pidfd, SIGKILL);
     agent_unwatch(&copy->process);
-    copy->name = (struct coord_name){0};
+    copy->name = (struct bspz_snapshot_name){0};
 }
 
 void agent_end_writer(struct agent *agent, int pid)
@@ -183,29 +184,29 @@ void agent_end_writer(struct agent *agent, int pid)
         process_signal(writer->pidfd, SIGKILL);
 }
 
-void agent_end_copies_but(struct agent *agent, struct coord_name name)
+void agent_end_copies_but(struct agent *agent, struct bspz_snapshot_name name)
 {
     for (int pid = 0; agent->snapshots->kept && pid < agent->nprocs; pid++)
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
-            if (!coord_name_same(agent->snapshots->kept[pid].copies[slot].name, name))
+            if (!bspz_snapshot_same(agent->snapshots->kept[pid].copies[slot].name, name))
                 agent_end_copy(agent, pid, slot);
 }
 
-void agent_end_copies_of(struct agent *agent, struct coord_name name)
+void agent_end_copies_of(struct agent *agent, struct bspz_snapshot_name name)
 {
     for (int pid = 0; agent->snapshots->kept && pid < agent->nprocs; pid++)
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
-            if (coord_name_same(agent->snapshots->kept[pid].copies[slot].name, name))
+            if (bspz_snapshot_same(agent->snapshots->kept[pid].copies[slot].name, name))
                 agent_end_copy(agent, pid, slot);
 }
 
-int agent_copy_of(const struct agent *agent, int pid, struct coord_name name)
+int agent_copy_of(const struct agent *agent, int pid, struct bspz_snapshot_name name)
 {
     const struct kept *kept = &agent->snapshots->kept[pid];
 
     for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
         if (kept->copies[slot].process.watching && name.term > 0 &&
-            coord_name_same(kept->copies[slot].name, name))
+            bspz_snapshot_same(kept->copies[slot].name, name))
             return slot;
     return -1;
 }
@@ -243,7 +244,7 @@ void agent_use_slot(struct agent *agent, int pid, int slot)
 void agent_next_slot(struct agent *agent, int pid, bool wanted)
 {
     const struct frozen *copies = agent->snapshots->kept[pid].copies;
-    const struct coord_name held[SNAPSHOT_SLOTS] = {copies[0].name, copies[1].name};
+    const struct bspz_snapshot_name held[SNAPSHOT_SLOTS] = {copies[0].name, copies[1].name};
 
     agent_use_slot(agent, pid, wanted ? snapshot_free_slot(held, agent->committed) : -1);
 }
@@ -259,7 +260,7 @@ void agent_forget_announced(struct agent *agent)
     }
 }
 
-/* Both the ranks' memory and what is free. */
+/* Decides by the ranks' memory and the available memory. */
 struct snapshot_way agent_snapshot_way(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -288,7 +289,6 @@ void agent_snapshots_rewind(struct agent *agent)
 
     for (int pid = 0; snapshots && snapshots->kept && pid < agent->nprocs; pid++)
         agent_end_writer(agent, pid);
-    if (snapshots && snapshots->ticket.name.term > 0 &&
-        snapshots->ticket.state != TICKET_PERSISTED)
+    if (snapshots && snapshots->ticket.name.term > 0 && snapshots->ticket.state != TICKET_PERSISTED)
         agent_end_copies_of(agent, snapshots->ticket.name);
 }

@@ -1,10 +1,10 @@
-/* gather.c - brings to this host what processes are made of: manifests, images, programs,
+/* gather.c - fetches the files from which processes are made: manifests, images, programs,
  * libraries.
  *
- * Looks at what there is, asks other hosts for what is missing, and looks again when that has come,
- * as a manifest says which image it is, an image what it builds on and which files it maps.
+ * Checks which files exist, requests missing ones from other hosts, and checks again when they have
+ * arrived, as a manifest names images, and an image its base and the files it maps.
  *
- * What can fail: nobody has it, or it cannot be written here: whoever waits is told.
+ * What can fail: no host has a file, or it cannot be written here: the caller is told.
  */
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +20,7 @@
 #define VARIABLES 2
 
 struct gathering {
-    struct coord_name name;
+    struct bspz_snapshot_name name;
     uint32_t term;
     void (*done)(struct agent *agent, int error, const char *why);
     int outstanding;
@@ -82,7 +82,7 @@ static void want(struct agent *agent, struct fetch_want wanted)
         fail(gathering, -ENOMEM, "out of memory");
 }
 
-/* Images that were asked for in this look: many processes begin from one. */
+/* Images requested in this check, as many processes may start from one. */
 struct asked {
     struct fetch_want items[64];
     int count;
@@ -92,15 +92,15 @@ static void want_once(struct agent *agent, struct asked *asked, struct fetch_wan
 {
     for (int i = 0; i < asked->count; i++)
         if (asked->items[i].thing == wanted.thing && asked->items[i].pid == wanted.pid &&
-            coord_name_same(asked->items[i].name, wanted.name))
+            bspz_snapshot_same(asked->items[i].name, wanted.name))
             return;
     if (asked->count == (int)(sizeof asked->items / sizeof *asked->items))
-        return; /* the next look will */
+        return; /* the next check will */
     asked->items[asked->count++] = wanted;
     want(agent, wanted);
 }
 
-/* ---- Programs and libraries ---- */
+/* ---- Programs and libraries ------------------------------------------------------------------ */
 
 static char *variable(const char *name, const char *value)
 {
@@ -109,10 +109,10 @@ static char *variable(const char *name, const char *value)
     return asprintf(&text, "%s=%s", name, value) < 0 ? NULL : text;
 }
 
-/* The program is known by its build id: its path is that of a copy when the process was made on a host
- * that had none. */
+/* The program is identified by its build id: its path is that of a copy if the process was made on
+ * a host without it. */
 static void use_program(struct gathering *gathering, const struct binaries *needed,
-                        const char *folder_path, const char *program)
+                        const char *directory_path, const char *program)
 {
     const struct binaries_file *file = needed->program;
     char *path;
@@ -124,30 +124,30 @@ static void use_program(struct gathering *gathering, const struct binaries *need
         return;
     if (file->here)
         gathering->program = strdup(file->path);
-    else if (asprintf(&path, "%s/%s", folder_path, file->name) > 0)
+    else if (asprintf(&path, "%s/%s", directory_path, file->name) > 0)
         gathering->program = path;
 }
 
-/* All are here or kept: says so to whoever starts the processes. */
+/* All files are at their paths or copied: sets program and variables for the start of processes. */
 static void use_copies(struct agent *agent, const struct binaries *needed, const char *program)
 {
     struct gathering *gathering = agent->snapshots->gathering;
     char links[PATH_MAX], why[AGENT_WHY];
-    const char *folder_path;
-    int folder = agent_fetch_folder(agent, &folder_path, why);
+    const char *directory_path;
+    int directory = agent_fetch_directory(agent, &directory_path, why);
 
     forget_start(gathering);
-    if (folder < 0 || binaries_link(folder, folder_path, needed, links, why) != 0) {
+    if (directory < 0 || binaries_link(directory, directory_path, needed, links, why) != 0) {
         fail(gathering, -EIO, why);
         return;
     }
-    use_program(gathering, needed, folder_path, program);
-    gathering->variables[0] = variable(BSPZ_ENV_BINARIES, folder_path);
+    use_program(gathering, needed, directory_path, program);
+    gathering->variables[0] = variable(BSPZ_ENV_BINARIES, directory_path);
     if (links[0])
         gathering->variables[1] = variable("LD_LIBRARY_PATH", links);
 }
 
-/* Of one image; all images of a job are of the same program. */
+/* Checks the files of one image; all images of a job are of the same program. */
 static void look_at_binaries(struct agent *agent, const struct manifest *manifest, uint32_t pid)
 {
     struct gathering *gathering = agent->snapshots->gathering;
@@ -156,12 +156,11 @@ static void look_at_binaries(struct agent *agent, const struct manifest *manifes
     const char *path;
     bool missing = false, elsewhere = false;
     uint64_t size;
-    int folder, image = store_image_open(agent->store, gathering->name.superstep,
-                                         gathering->name.term, pid, &size, why);
+    int directory, image = store_image_open(agent->store, gathering->name, pid, &size, why);
 
     if (image < 0 || binaries_of_image(image, &needed, why) != 0) {
         if (image >= 0)
-            close(image); /* it is damaged, which will be noticed by who restores it */
+            close(image); /* it is damaged, which the restore will report */
         binaries_free(&needed);
         return;
     }
@@ -169,11 +168,11 @@ static void look_at_binaries(struct agent *agent, const struct manifest *manifes
     elsewhere = needed.program && !binaries_is_at(needed.program, manifest->program);
     for (size_t i = 0; i < needed.count; i++)
         elsewhere = elsewhere || !needed.files[i].here;
-    folder = elsewhere ? agent_fetch_folder(agent, &path, why) : -1;
-    if (elsewhere && folder < 0)
-        fail(gathering, folder, why);
-    for (size_t i = 0; i < needed.count && folder >= 0; i++) {
-        if (needed.files[i].here || binaries_kept(folder, &needed.files[i]))
+    directory = elsewhere ? agent_fetch_directory(agent, &path, why) : -1;
+    if (elsewhere && directory < 0)
+        fail(gathering, directory, why);
+    for (size_t i = 0; i < needed.count && directory >= 0; i++) {
+        if (needed.files[i].here || binaries_kept(directory, &needed.files[i]))
             continue;
         missing = true;
         want(agent, (struct fetch_want){.thing = WIRE_THING_BINARY, .file = &needed.files[i]});
@@ -183,24 +182,23 @@ static void look_at_binaries(struct agent *agent, const struct manifest *manifes
     binaries_free(&needed);
 }
 
-/* ---- Images ---- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
-static void want_image(struct agent *agent, struct asked *asked, struct coord_name name,
+static void want_image(struct agent *agent, struct asked *asked, struct bspz_snapshot_name name,
                        const struct manifest_image *image)
 {
-    struct fetch_want wanted = {
-        .thing = WIRE_THING_IMAGE, .name = name, .pid = image->image_pid};
+    struct fetch_want wanted = {.thing = WIRE_THING_IMAGE, .name = name, .pid = image->image_pid};
 
-    memcpy(wanted.digest, image->digest.data, sizeof wanted.digest);
+    memcpy(wanted.digest, image->facts.digest, sizeof wanted.digest);
     want_once(agent, asked, wanted);
 }
 
-/* Follows a process's image down to what it all builds on.  True: it is all here. */
+/* Follows the chain of a process's image.  True: all of it is here. */
 static bool look_at_chain(struct agent *agent, struct sources *sources, struct asked *asked,
                           uint32_t pid)
 {
     struct gathering *gathering = agent->snapshots->gathering;
-    struct coord_name name = gathering->name;
+    struct bspz_snapshot_name name = gathering->name;
     const struct manifest_image *image;
     char why[AGENT_WHY];
     uint64_t size;
@@ -213,18 +211,17 @@ static bool look_at_chain(struct agent *agent, struct sources *sources, struct a
             want_once(agent, asked,
                       (struct fetch_want){.thing = WIRE_THING_MANIFEST, .name = name});
         if (!manifest || pid >= manifest->nprocs)
-            return false; /* damaged ones are noticed when they are used */
+            return false; /* damaged ones are found when they are used */
         image = &manifest->images.items[pid];
-        file = store_image_open(sources->store, name.superstep, name.term, image->image_pid, &size,
-                                why);
+        file = store_image_open(sources->store, name, image->image_pid, &size, why);
         if (file == -ENOENT)
             want_image(agent, asked, name, image);
         if (file < 0)
             return false;
         close(file);
-        name = (struct coord_name){image->base_superstep, image->base_term};
-        pid = image->base_pid;
-    } while (image->generation > 0);
+        name = bspz_image_snapshot(&image->facts.base);
+        pid = image->facts.base.pid;
+    } while (image->facts.generation > 0);
     return true;
 }
 
@@ -247,7 +244,7 @@ static void look(struct agent *agent)
     struct asked *asked = calloc(1, sizeof *asked);
     int first = -1;
 
-    gathering->outstanding = 1; /* so that what fails at once does not end it here */
+    gathering->outstanding = 1; /* so that immediate failures do not complete it here */
     if (!asked)
         fail(gathering, -ENOMEM, "out of memory");
     for (int pid = 0; asked && !gathering->error && pid < agent->nprocs; pid++) {
@@ -265,7 +262,7 @@ static void look(struct agent *agent)
         finish(agent);
 }
 
-void agent_gather(struct agent *agent, struct coord_name name,
+void agent_gather(struct agent *agent, struct bspz_snapshot_name name,
                   void (*done)(struct agent *agent, int error, const char *why))
 {
     struct agent_snapshots *snapshots = agent->snapshots;

@@ -1,13 +1,13 @@
-/* inside.h - what a node agent keeps of its job's snapshots; for the sources of this folder alone.
+/* inside.h - a node agent's state of snapshots; private to this directory.
  *
- * A snapshot, as the agent sees it:
+ * A snapshot in the agent:
  *   PLACE or RELEASE: the order is written on the board -> copies and writers appear and are
  *   adopted -> every rank has recorded -> MARK, CAPTURED -> RESUME -> the images are written, and
  *   made durable -> IMAGE_DURABLE of each -> PERSIST: the manifest, PERSISTED -> COMMITTED, KNOWN
- *   -> RETIRE: older copies and snapshots go.
+ *   -> RETIRE: older copies and snapshots are removed.
  *
- * What can fail: the store (no folder, no manifest), a rank that cannot be captured, a writer that
- * dies: IMAGE_FAILED or PERSISTED with an error, then ABANDON.
+ * What can fail: the store (no directory, no manifest), a rank that cannot be captured, a writer
+ * that dies: IMAGE_FAILED or PERSISTED with an error, then ABANDON.
  */
 #ifndef BSPRUN_SNAPSHOTS_INSIDE_H
 #define BSPRUN_SNAPSHOTS_INSIDE_H
@@ -24,70 +24,69 @@
 /* A frozen copy of a rank. */
 struct frozen {
     struct watched process;
-    struct coord_name name; /* of the snapshot; term 0: there is none */
+    struct bspz_snapshot_name name; /* of the snapshot; term 0: none */
 };
 
-/* What the agent knows of one process's snapshots. */
+/* The state of one process's snapshots. */
 struct kept {
     struct frozen copies[SNAPSHOT_SLOTS];
     struct watched writer;
-    bool recorded, written; /* in the present snapshot */
-    bool staged;            /* in the present restore */
-    bool copied;            /* restored from the copy in `slot` */
-    int slot;               /* that the next copy gets, -1: none */
-    struct manifest_image image;
-    unsigned char digest[MANIFEST_DIGEST], base_digest[MANIFEST_DIGEST];
+    bool recorded, written;        /* in the present snapshot */
+    bool staged;                   /* in the present restore */
+    bool copied;                   /* restored from the copy in its slot */
+    int slot;                      /* of the next copy, -1: none */
+    struct bspz_image_facts facts; /* of its image */
 };
 
-/* The snapshot on its way. */
+/* The present snapshot. */
 struct ticket {
     enum ticket_state state;
-    struct coord_name name;
-    struct store_snapshot *folder; /* NULL: there is none, or it is committed or abandoned */
-    bool first;                    /* snapshot 0: process 0 alone */
-    bool full;                     /* its images build on none */
-    uint64_t marked;               /* where in what bsprun is sent MARK ends */
-    bool echoed;                   /* bsprun has it */
-    int missing;                   /* ranks that have not recorded */
+    struct bspz_snapshot_name name;
+    struct store_snapshot *staging; /* NULL: none, committed or abandoned */
+    bool first;                     /* snapshot 0: process 0 alone */
+    bool full;                      /* its images are full */
+    uint64_t marked;                /* position of the end of MARK in the connection to bsprun */
+    bool echoed;                    /* bsprun has received it */
+    int missing;                    /* ranks that have not recorded */
     uint64_t created;
     uint64_t pause_ns;
-    uint64_t page_copy_ns; /* sum of all that have recorded */
+    uint64_t page_copy_ns; /* sum over the ranks that have recorded */
     uint64_t changed;      /* bytes, of all images so far */
 };
 
 #define BAD_IMAGES_MOST 16u
 struct bad_image {
-    struct coord_name name;
+    struct bspz_snapshot_name name;
     uint32_t pid;
 };
 
-/* How process 0 was started: for the manifest, and for starting it again. */
+/* How process 0 was started, for the manifest and for restarts. */
 struct identity {
     char *program, *directory;
-    char **arguments, **environment; /* NULL-terminated; with the name by which it was called */
+    char **arguments, **environment; /* NULL-terminated; including argv[0] */
     uint32_t argument_count, environment_count;
 };
 
 struct agent_snapshots {
-    struct shares *shares; /* files that processes have open together */
-    int common;            /* file in memory of what they share besides; -1 */
-    struct opened *opened; /* what they have opened since; NULL: nobody goes back */
-    uint32_t *together;    /* with whom: for each process the lowest of its group */
+    struct shares *shares; /* shared open files */
+    int common;            /* memfd of the program's shared memory; -1 */
+    struct opened *opened; /* files opened since the snapshot; NULL: no rollbacks */
+    uint32_t *together;    /* by process: the lowest of its group */
     struct policy_rule rule;
     struct policy_costs costs; /* of earlier terms */
-    struct trial_read *trial;  /* of an image; NULL: it was not tried */
+    struct trial_read *trial;  /* of an image; NULL: not tried */
     bool tried, tried_told;
-    uint32_t small_ones;       /* images that were too small for it */
+    uint32_t small_ones; /* images that were too small for a trial */
     enum wire_async async;
     uint32_t keep;
     bool stop_on_failure, stop_on_late_failure;
-    bool recover;           /* from faults; else there is only snapshot 0, for other hosts */
-    uint32_t wanted_copies; /* of each image, on hosts that share no directory */
-    bool shared;            /* the directory is the one that bsprun sees */
-    bool temporary;         /* it is this agent's alone, and goes with the job */
-    bool hidden;            /* it is this agent's alone, and not where the user said */
-    char *path;             /* DIR/JOB of a directory of this host's own; NULL */
-    uint32_t copies;        /* hosts on which each image shall be in this term */
+    bool recover;                /* recover from faults; else only snapshot 0, for other hosts */
+    uint32_t wanted_copies;      /* of each image, on hosts that share no directory */
+    bool shared;                 /* the directory is shared with bsprun */
+    bool temporary;              /* it is private to this agent, and removed with the job */
+    bool hidden;                 /* it is private to this agent, and not at the user's path */
+    char *path;                  /* DIR/JOB of this host's own directory; NULL */
+    uint32_t copies;             /* hosts on which each image must be durable in this term */
     struct gathering *gathering; /* gather.c */
     char rules[BSPZ_SNAP_RULES];
     uint32_t rules_bytes;
@@ -95,92 +94,90 @@ struct agent_snapshots {
     uint32_t option_count;
 
     struct identity identity;
-    struct kept *kept; /* nprocs of them */
+    struct kept *kept; /* nprocs entries */
     struct ticket ticket;
-    struct chain_end chain;        /* of what was committed last */
-    /* Images that a restore found damaged: nothing that builds on one is offered again. */
+    struct chain_end chain; /* of the last committed snapshot */
+    /* Images that a restore found damaged: snapshots based on one are not offered again. */
     struct bad_image bad[BAD_IMAGES_MOST];
     uint32_t bad_count;
-    bool ended;    /* nothing of it is left */
+    bool ended;    /* all of it has ended */
     bool restores; /* this term began from a snapshot */
     enum making_state making;
-    int unstaged; /* processes, while they are being staged */
+    int unstaged; /* number of processes still to be staged */
 
-    /* Processor time that snapshots have had: of what has ended and of the agent itself, whose time
-     * is counted up to counted_ns; and what Processor Zero has been told. */
+    /* CPU time of snapshots: of reaped processes and of the agent itself, up to counted_ns; and the
+     * part reported to Processor Zero. */
     uint64_t cpu_ns, counted_ns, told_ns;
 
-    struct pruning *pruning; /* prune.c: under way, or over and not looked at; NULL */
-    int unpruned; /* snapshots since the last time older ones were removed, */
+    struct pruning *pruning; /* prune.c: in progress, or finished and not joined; NULL */
+    int unpruned;            /* snapshots since older ones were last removed, */
     uint64_t pruned_ns;
     struct snapshot_way way;
-    uint64_t way_ns;     /* when that was worked out */
+    uint64_t way_ns;     /* when that was computed */
     bool without_copies; /* one could not be watched */
     bool said_memory, said_fell_back;
-    unsigned said_failures; /* causes since the last one that could be taken, a bit each */
+    unsigned said_failures; /* causes reported since the last successful one, a bit each */
 };
 
 /* ---- ticket.c ---- */
 
 struct bspz_snap *agent_snap_of(const struct agent *agent, int pid);
-/* There is no image of the process: Processor Zero decides what that means. */
+/* Reports to Processor Zero that the image of the process has failed. */
 void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, const char *why);
-/* What the process says on the board of its failure, for the user. */
+/* The process's own text of its failure on the board, for the user. */
 void agent_snap_text(const struct agent *agent, int pid, const char *what, char text[AGENT_WHY]);
-/* Forgets half a snapshot and removes it. */
+/* Abandons an unfinished snapshot and removes it. */
 void agent_abandon(struct agent *agent);
 
 /* ---- mark.c ---- */
 
-/* MARK into the stream of the output: what comes behind it was written after the snapshot. */
+/* Sends MARK in the stream of output: output after it was written after the snapshot. */
 void agent_mark(struct agent *agent);
-/* Whether bsprun has all that was written before the snapshot. */
+/* Whether bsprun has all output from before the snapshot. */
 bool agent_output_is_out(const struct agent *agent);
 
 /* ---- open_files.c: files that were opened since the snapshot (opened.h) ---- */
 
-/* All stand still for a snapshot. */
-void agent_opened_snapshot(struct agent *agent, struct coord_name name);
-/* None runs, and the job goes on from that snapshot. */
-void agent_opened_back(struct agent *agent, struct coord_name name);
+/* All ranks pause for a snapshot. */
+void agent_opened_snapshot(struct agent *agent, struct bspz_snapshot_name name);
+/* No rank runs, and the job rolls back to that snapshot. */
+void agent_opened_back(struct agent *agent, struct bspz_snapshot_name name);
 
 /* ---- costs.c ---- */
 
-/* From here on what the agent does is done for a snapshot, up to here it was. */
+/* Begin and end of the agent's work for a snapshot. */
 void agent_costs_begin(struct agent *agent);
 void agent_costs_count(struct agent *agent);
-/* What there is to be told of it. */
+/* Fills in the costs for KNOWN. */
 void agent_costs_tell(struct agent *agent, struct wire_known *known);
-/* A snapshot is committed: how long would it take to read it?  Tried once, with the image of that
- * process, which is here. */
-void agent_costs_try(struct agent *agent, struct coord_name name, int pid);
+/* After a commit: measures once how fast the image of that process, which is here, can be read. */
+void agent_costs_try(struct agent *agent, struct bspz_snapshot_name name, int pid);
 
 /* ---- prune.c ---- */
 
-/* Removes what is older than the snapshots that are kept: beside what comes next, or before it. */
+/* Removes snapshots that are no longer retained: in a thread, or before it returns (wait). */
 void agent_prune(struct agent *agent, bool wait);
-/* Nothing is being removed any more. */
+/* Waits for the end of a removal. */
 void agent_prune_finish(struct agent *agent);
 
 /* ---- life.c ---- */
 
-/* Whether it is this agent that removes what is not wanted in its directory: of those that share one
- * it is that of process 0. */
+/* Whether this agent prunes its directory: of agents that share one, only that of process 0. */
 bool agent_keeps_order(const struct agent *agent);
 
 /* ---- store_directory.c ---- */
 
-/* The directory that START names, where `home` is in it, or this host's own instead.  0, or -errno and
+/* Opens the directory that START names if `home` is in it, else this host's own. 0, or -errno and
  * `why`. */
 int agent_store_open(struct agent *agent, const char *path, const char *home, char why[AGENT_WHY]);
-/* In the host's own directory: the term goes on from that snapshot. */
-void agent_note_term(struct agent *agent, struct coord_name from);
-/* What was made for this job only. */
+/* Records in the host's own directory that the term begins from that snapshot. */
+void agent_note_term(struct agent *agent, struct bspz_snapshot_name from);
+/* Removes a directory made for this job only. */
 void agent_store_remove(struct agent *agent);
 
 /* ---- frozen_copies.c ---- */
 
-/* Adopts new copies and writers; a writer that has died without a result is noticed. */
+/* Adopts new copies and writers; handles writers that died without a result. */
 void agent_adopt_copies(struct agent *agent);
 /* Whether there is memory for copies and forked writers. */
 struct snapshot_way agent_snapshot_way(struct agent *agent);
@@ -190,18 +187,18 @@ void agent_next_slot(struct agent *agent, int pid, bool wanted);
 void agent_use_slot(struct agent *agent, int pid, int slot);
 void agent_end_copy(struct agent *agent, int pid, int slot);
 void agent_end_writer(struct agent *agent, int pid);
-/* Ends all copies but those of that snapshot (term 0: all copies); of the one on its way: ends only
- * those. */
-void agent_end_copies_but(struct agent *agent, struct coord_name name);
-void agent_end_copies_of(struct agent *agent, struct coord_name name);
+/* Ends all copies except those of that snapshot (term 0: all); ends only those of the present
+ * one. */
+void agent_end_copies_but(struct agent *agent, struct bspz_snapshot_name name);
+void agent_end_copies_of(struct agent *agent, struct bspz_snapshot_name name);
 /* The slot with the process's copy of that snapshot, or -1. */
-int agent_copy_of(const struct agent *agent, int pid, struct coord_name name);
+int agent_copy_of(const struct agent *agent, int pid, struct bspz_snapshot_name name);
 
 /* ---- write_manifest.c ---- */
 
 /* Reads how the process was started; once. */
 void agent_identify(struct agent *agent, pid_t ospid);
-/* The same from a manifest, where it is not known.  False: no memory. */
+/* The same from a manifest, if unknown.  False: no memory. */
 bool agent_identify_from(struct agent *agent, const struct manifest *manifest);
 bool agent_identified(const struct agent *agent);
 void agent_forget_identity(struct identity *identity);
@@ -210,36 +207,38 @@ int agent_write_manifest(struct agent *agent, const struct wire_message *order, 
 
 /* ---- common_memory.c: memory that all processes share, see bspz_common_take ---- */
 
-/* Makes the file, for process 0 that will be started; without one the memory is refused. */
+/* Makes the memfd before process 0 is started; without it snapshots with such memory are
+ * refused. */
 void agent_common_open(struct agent *agent);
-/* Processes will be restored: what is in the file comes from process 0; they have it if all of them
- * are here. */
+/* Before a restore: process 0 fills the memfd; it is available if all processes are on this
+ * host. */
 void agent_common_begin(struct agent *agent);
 void agent_common_close(struct agent *agent);
 
 /* ---- file_groups.c: which processes share the files that they had open in bsp_begin ---- */
 
-/* Those of one host, when nothing is known of earlier ones. */
+/* Groups the processes of each host, if no earlier groups are known. */
 void agent_group_by_host(struct agent *agent);
-/* Those that did when the snapshot was taken and are on one host now.  False: no memory. */
+/* Groups processes that shared files at the snapshot and are on one host now.  False: no memory. */
 bool agent_group_from(struct agent *agent, const struct manifest *manifest);
-/* For each process of the manifest the lowest of its group, or itself, when its group has no files to
- * write to together as far as images that are here say; for free().  None of any: *count is 0. */
+/* For each process of the manifest the lowest of its group, or itself if the group shares no files
+ * open for writing, according to the images on this host; for free(). *count is 0 if there is no
+ * such group. */
 uint64_t *agent_list_together(const struct agent *agent, const struct manifest *manifest,
                               uint32_t *count);
 
 /* ---- offer.c ---- */
 
-/* The restore of the process found an image to be bad: the number-th of its chain, 0 the newest. */
+/* The restore of the process found image `number` of its chain damaged, 0 being the newest. */
 void agent_note_bad_image(struct agent *agent, int pid, uint32_t number);
 
 /* ---- gather.c ---- */
 
-/* Sees to it that all is here that processes of this host without copies are made of.  Then `done`
- * is called, also before this returns. */
-void agent_gather(struct agent *agent, struct coord_name name,
+/* Fetches all files needed for processes of this host without copies, then calls `done`, possibly
+ * before this returns. */
+void agent_gather(struct agent *agent, struct bspz_snapshot_name name,
                   void (*done)(struct agent *agent, int error, const char *why));
-/* How a process is started whose program or libraries are elsewhere; NULL: as ever. */
+/* The program to start if it is not at its path; NULL: at its path. */
 const char *agent_gathered_program(const struct agent *agent);
 /* NAME=VALUE. */
 const char *agent_gathered_variable(const struct agent *agent, int index);
@@ -249,8 +248,8 @@ void agent_gather_free(struct agent *agent);
 
 void agent_restore(struct agent *agent, const struct wire_message *order);
 void agent_pass(struct agent *agent);
-/* The processes of this host begin as process 0 was in bsp_begin on another one. */
-void agent_make_of_first(struct agent *agent, struct coord_name name);
+/* Makes the processes of this host from snapshot 0 of another host. */
+void agent_make_of_first(struct agent *agent, struct bspz_snapshot_name name);
 void agent_scan_staged(struct agent *agent);
 void agent_scan_remote(struct agent *agent);
 

@@ -1,4 +1,4 @@
-/* life.c - the node agent's part in snapshots begins and ends: START, the store, the end. */
+/* life.c - begin and end of snapshots in the node agent: START, the store, the end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,28 +7,26 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bsprun/agent/snapshot/inside.h"
-#include "bsprun/agent/snapshot/replicas.h"
-#include "bsprun/agent/snapshot/opened.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/snapshot/opened.h"
+#include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/snapshot/trial_read.h"
 
-#define FEWEST_COPIES 2 /* where hosts share no directory */
-#define END_MS 1000 /* for processes that have been killed to be gone */
+#define FEWEST_COPIES 2    /* if hosts share no directory */
+#define END_MS        1000 /* timeout for killed processes to end */
 
 static int take_settings(struct agent_snapshots *snapshots, const struct wire_start *start)
 {
-    snapshots->rule = (struct policy_rule){
-        .kind = (enum policy_kind)start->rule,
-        .every = start->every,
-        .overhead = start->overhead,
-        .bounded = start->bounded};
+    snapshots->rule = (struct policy_rule){.kind = (enum policy_kind)start->rule,
+                                           .every = start->every,
+                                           .overhead = start->overhead,
+                                           .bounded = start->bounded};
     snapshots->async = (enum wire_async)start->async;
     snapshots->keep = start->keep;
     snapshots->recover = start->recover;
-    snapshots->wanted_copies =
-        start->copies < COORD_COPIES_MAX ? start->copies : COORD_COPIES_MAX;
+    snapshots->wanted_copies = start->copies < COORD_COPIES_MAX ? start->copies : COORD_COPIES_MAX;
     snapshots->stop_on_failure = start->stop_on_failure;
     snapshots->stop_on_late_failure = start->stop_on_late_failure;
     snapshots->options = snapshot_copy_texts(start->options.items, start->options.count);
@@ -123,7 +121,7 @@ void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
     config->recover = snapshots->recover;
     config->copies = snapshots->wanted_copies;
     if (agent->peers && config->copies < FEWEST_COPIES)
-        config->copies = FEWEST_COPIES; /* Processor Zero knows whether one is enough */
+        config->copies = FEWEST_COPIES; /* Processor Zero knows whether one suffices */
     config->rule = snapshots->rule;
     config->costs = snapshots->costs;
     config->stop_on_failure = snapshots->stop_on_failure;
@@ -147,8 +145,8 @@ static bool is_no_copy(const void *context, pid_t ospid)
     return !process_is_copy(ospid);
 }
 
-/* Nothing of the job is there any more when bsprun ends.  Copies and writers that nobody has
- * adopted yet are known by their name only. */
+/* No process of the job may survive bsprun.  Copies and writers not adopted yet are found by their
+ * name. */
 static void end_all_copies(struct agent *agent)
 {
     const struct timespec moment = {0, 1000000};
@@ -177,7 +175,7 @@ void agent_snapshots_close(struct agent *agent)
     snapshots->ended = true;
     agent_abandon(agent);
     if (agent->peers && agent->store) {
-        /* What was coming for a snapshot that there will not be. */
+        /* Transfers for an abandoned snapshot. */
         agent_fetch_forget(agent);
         agent_prune_finish(agent);
         if (!snapshots->shared)

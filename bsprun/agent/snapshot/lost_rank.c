@@ -1,10 +1,11 @@
-/* lost_rank.c - does what the death of a rank calls for in a job with snapshots; see rank_loss.h. */
+/* lost_rank.c - handles the death of a rank in a job with snapshots; see rank_loss.h.
+ */
 #include <stdio.h>
 
-#include "bsprun/agent/snapshot/rank_loss.h"
-#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/snapshot/rank_loss.h"
 
 static struct rank_loss look_at(const struct agent *agent, int pid)
 {
@@ -30,8 +31,7 @@ static void say_why_not_restored(const struct agent *agent, int pid, const struc
     char what[80];
 
     snprintf(what, sizeof what, "cannot be restored from snapshot %llu.%u",
-             (unsigned long long)agent->committed.superstep,
-             agent->committed.term);
+             (unsigned long long)agent->committed.superstep, agent->committed.term);
     if (loss->said)
         agent_snap_text(agent, pid, what, why);
     else
@@ -44,7 +44,7 @@ static void tell_of_loss(struct agent *agent, int pid, struct death death,
 {
     agent_opened_look(agent);
     if (!death.known)
-        death = (struct death){.known = true, .signal = SIGKILL}; /* below a wrapper nobody knows */
+        death = (struct death){.known = true, .signal = SIGKILL}; /* unknown below a wrapper */
     agent_blame(agent, verdict->text, verdict->with_table);
     agent->members[pid].exit_reported = true;
     agent_rank_exited(agent, pid, &death, verdict->text);

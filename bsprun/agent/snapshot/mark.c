@@ -1,15 +1,15 @@
-/* mark.c - the output that belongs before a snapshot, in the node agent.
+/* mark.c - separates output before and after a snapshot in the node agent.
  *
- * Happy path: all processes have recorded -> what they wrote is passed on -> MARK behind it ->
- * bsprun has taken it (several hosts: says so) -> images count as written.
+ * Happy path: all processes have recorded -> their output is passed on -> MARK after it -> bsprun
+ * has received it (several hosts: echoed it) -> images count as written.
  *
- * What can fail: bsprun takes it slowly, and the snapshot waits for that; a MARK that comes back is
- * of a snapshot that is over.
+ * What can fail: bsprun is slow, and the snapshot waits; an echoed MARK is of an earlier snapshot.
  */
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/output.h"
-#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "lib/net/net.h"
 
 void agent_mark(struct agent *agent)
 {
@@ -22,10 +22,9 @@ void agent_mark(struct agent *agent)
     agent->snapshots->ticket.marked = agent->control ? net_accepted(agent->control) : 0;
 }
 
-/* What was written before the snapshot will not be written again once it is committed: until then
- * it must not be lost with this process; on several hosts, with this host or the way from it.  So
- * bsprun's reader, when it is slow, slows the job down.
- */
+/* Output from before the snapshot is not repeated once that is committed, so it must not be lost
+ * with this process or, on several hosts, with this host or its link.  So a slow reader of bsprun's
+ * output delays the job. */
 bool agent_output_is_out(const struct agent *agent)
 {
     const struct ticket *ticket = &agent->snapshots->ticket;

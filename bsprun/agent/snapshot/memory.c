@@ -1,10 +1,9 @@
 /* memory.c - free memory of the machine and of the cgroups, versions 1 and 2; see memory.h.
  *
- * A cgroup's limit may be its own or that of any group above, so all of them are asked. */
+ * The limit may be set in the cgroup or any of its ancestors, so all are read. */
 #include "bsprun/agent/snapshot/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,10 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/io.h"
+
 #define TEXT_BYTES 8192
 #define UNKNOWN    UINT64_MAX
 
-/* What differs between the versions. */
+/* Differences between the versions. */
 struct version {
     const char *mount, *limit, *use, *inactive, *active;
 };
@@ -24,19 +25,6 @@ static const struct version version_1 = {"/sys/fs/cgroup/memory", "memory.limit_
                                          "total_active_file"};
 static const struct version version_2 = {"/sys/fs/cgroup", "memory.max", "memory.current",
                                          "inactive_file", "active_file"};
-
-static bool read_text(const char *path, char text[TEXT_BYTES])
-{
-    ssize_t got;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (file < 0)
-        return false;
-    got = read(file, text, TEXT_BYTES - 1);
-    close(file);
-    text[got > 0 ? got : 0] = '\0';
-    return got > 0;
-}
 
 uint64_t memory_number(const char *text, const char *word)
 {
@@ -53,23 +41,15 @@ static uint64_t known_or_0(uint64_t number)
     return number == UNKNOWN ? 0 : number;
 }
 
-static uint64_t headroom(const struct version *version, const char *limit, const char *use,
-                         const char *statistics)
+uint64_t memory_headroom(const char *limit, const char *use, uint64_t files)
 {
     char *end;
     uint64_t most = strtoull(limit, &end, 10), used = strtoull(use, NULL, 10);
-    uint64_t back = known_or_0(memory_number(statistics, version->inactive)) +
-                    known_or_0(memory_number(statistics, version->active));
 
     if (end == limit)
         return UNKNOWN; /* "max" */
-    used -= back < used ? back : used;
+    used -= files < used ? files : used;
     return used < most ? most - used : 0;
-}
-
-uint64_t memory_headroom(const char *limit, const char *use, const char *statistics)
-{
-    return headroom(&version_2, limit, use, statistics);
 }
 
 static uint64_t headroom_of(const struct version *version, const char *group)
@@ -77,18 +57,20 @@ static uint64_t headroom_of(const struct version *version, const char *group)
     char path[PATH_MAX + 64], limit[TEXT_BYTES], use[TEXT_BYTES], statistics[TEXT_BYTES];
 
     snprintf(path, sizeof path, "%s%s/%s", version->mount, group, version->limit);
-    if (!read_text(path, limit))
+    if (!bspz_read_text(path, limit, TEXT_BYTES))
         return UNKNOWN;
     snprintf(path, sizeof path, "%s%s/%s", version->mount, group, version->use);
-    if (!read_text(path, use))
+    if (!bspz_read_text(path, use, TEXT_BYTES))
         return UNKNOWN;
     snprintf(path, sizeof path, "%s%s/memory.stat", version->mount, group);
-    if (!read_text(path, statistics))
+    if (!bspz_read_text(path, statistics, TEXT_BYTES))
         statistics[0] = '\0';
-    return headroom(version, limit, use, statistics);
+    return memory_headroom(limit, use,
+                           known_or_0(memory_number(statistics, version->inactive)) +
+                               known_or_0(memory_number(statistics, version->active)));
 }
 
-/* The group itself and all above it. */
+/* The least headroom of the group and its ancestors. */
 static uint64_t headroom_up(const struct version *version, char *group)
 {
     uint64_t least = UNKNOWN;
@@ -111,7 +93,7 @@ static uint64_t cgroup_headroom(void)
     char text[TEXT_BYTES], *rest = text, *line;
     uint64_t least = UNKNOWN;
 
-    if (!read_text("/proc/self/cgroup", text))
+    if (!bspz_read_text("/proc/self/cgroup", text, TEXT_BYTES))
         return UNKNOWN;
     while ((line = strsep(&rest, "\n"))) {
         const char *controllers = strchr(line, ':');
@@ -138,7 +120,7 @@ uint64_t memory_available(void)
     char text[TEXT_BYTES];
     uint64_t machine = UNKNOWN, group = cgroup_headroom();
 
-    if (read_text("/proc/meminfo", text))
+    if (bspz_read_text("/proc/meminfo", text, TEXT_BYTES))
         machine = memory_number(text, "MemAvailable:");
     if (machine != UNKNOWN)
         machine *= 1024;
@@ -151,8 +133,8 @@ uint64_t memory_of_process(pid_t ospid)
     unsigned long long size, resident, shared;
 
     snprintf(path, sizeof path, "/proc/%d/statm", (int)ospid);
-    if (!read_text(path, text) || sscanf(text, "%llu %llu %llu", &size, &resident, &shared) != 3 ||
-        resident < shared)
+    if (!bspz_read_text(path, text, TEXT_BYTES) ||
+        sscanf(text, "%llu %llu %llu", &size, &resident, &shared) != 3 || resident < shared)
         return 0;
     return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
 }

@@ -1,25 +1,24 @@
-/* memory.h - how much memory there is for more processes, as far as machine and cgroups tell. */
+/* memory.h - the memory available for more processes, by machine and cgroups. */
 #ifndef BSPRUN_MEMORY_H
 #define BSPRUN_MEMORY_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Bytes that can still be had: the machine's, or less where a cgroup allows less.  UINT64_MAX when
- * nothing is known. */
+/* Available bytes of the machine, or less if a cgroup limits it.  UINT64_MAX: unknown. */
 uint64_t memory_available(void);
 
-/* Bytes of a process's own: resident, and not of a file or shared.  0 when it is gone. */
+/* The private resident bytes of a process. 0: it has ended. */
 uint64_t memory_of_process(pid_t ospid);
 
 /* ---- Looking at texts, for memory_available ---- */
 
-/* The number behind a word at the beginning of a line ("MemAvailable:", "inactive_file");
- * UINT64_MAX when there is none. */
+/* The number after a word at the beginning of a line ("MemAvailable:", "inactive_file");
+ * UINT64_MAX: none. */
 uint64_t memory_number(const char *text, const char *word);
 
-/* What a cgroup still allows: its limit ("max" or a number), its use, its statistics; pages of
- * files can be had back. */
-uint64_t memory_headroom(const char *limit, const char *use, const char *statistics);
+/* What a cgroup still allows: its limit ("max" or a number), its use, how much of that are pages of
+ * files, which can be had back. */
+uint64_t memory_headroom(const char *limit, const char *use, uint64_t files);
 
 #endif

@@ -1,24 +1,24 @@
-/* offer.c - tells Processor Zero which snapshots the host has, the newest first.
+/* offer.c - reports the snapshots on this host to Processor Zero, newest first.
  *
- * What can fail: a manifest or an image is not as it should be.  The user is told, and the next
- * older snapshot is looked at.
+ * What can fail: a manifest or an image is damaged.  The user is told, and the next older snapshot
+ * is checked.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/snapshot/inside.h"
 
-#define TOLD_MOST 4 /* complete snapshots: older ones are not even looked at */
+#define TOLD_MOST 4 /* most complete snapshots; older ones are not checked */
 
-/* What store_check finds. */
+/* Results of store_check. */
 struct faults {
     char why[AGENT_WHY];
     bool *bad; /* per number of an image */
     uint32_t count;
-    bool elsewhere; /* nothing but images that are missing, and may be on other hosts */
+    bool elsewhere; /* images are missing only, and may be on other hosts */
 };
 
 static void note_fault(void *context, const struct store_fault *fault)
@@ -36,11 +36,11 @@ static void note_fault(void *context, const struct store_fault *fault)
 
 /* ---- Images that a restore found bad --------------------------------------------------------- */
 
-/* Is told of an image; false: that was the last one. */
-typedef bool meet_image(void *context, struct coord_name name, uint32_t pid);
+/* Called for an image; false ends the walk. */
+typedef bool meet_image(void *context, struct bspz_snapshot_name name, uint32_t pid);
 
-/* Goes down the chain of images of a process, as far as there are manifests. */
-static void walk_chain(struct sources *sources, struct coord_name name, uint32_t pid,
+/* Walks the chain of images of a process, as far as manifests exist. */
+static void walk_chain(struct sources *sources, struct bspz_snapshot_name name, uint32_t pid,
                        meet_image *meet, void *context)
 {
     char why[AGENT_WHY];
@@ -53,10 +53,10 @@ static void walk_chain(struct sources *sources, struct coord_name name, uint32_t
         if (!manifest || pid >= manifest->nprocs)
             return;
         image = &manifest->images.items[pid];
-        if (!meet(context, name, image->image_pid) || image->generation == 0)
+        if (!meet(context, name, image->image_pid) || image->facts.generation == 0)
             return;
-        name = (struct coord_name){image->base_superstep, image->base_term};
-        pid = image->base_pid;
+        name = bspz_image_snapshot(&image->facts.base);
+        pid = image->facts.base.pid;
     }
 }
 
@@ -65,7 +65,7 @@ struct descent {
     struct bad_image found;
 };
 
-static bool descend(void *context, struct coord_name name, uint32_t pid)
+static bool descend(void *context, struct bspz_snapshot_name name, uint32_t pid)
 {
     struct descent *descent = context;
 
@@ -90,25 +90,25 @@ struct search {
     const struct bad_image *found;
 };
 
-static bool is_good(void *context, struct coord_name name, uint32_t pid)
+static bool is_good(void *context, struct bspz_snapshot_name name, uint32_t pid)
 {
     struct search *search = context;
 
     for (uint32_t i = 0; i < search->snapshots->bad_count && !search->found; i++) {
         const struct bad_image *bad = &search->snapshots->bad[i];
 
-        if (coord_name_same(bad->name, name) && bad->pid == pid)
+        if (bspz_snapshot_same(bad->name, name) && bad->pid == pid)
             search->found = bad;
     }
     return !search->found;
 }
 
-/* Which bad image the snapshot has or builds on, NULL: none. */
+/* The damaged image in the snapshot's chains; NULL: none. */
 static const struct bad_image *find_bad(const struct agent *agent, const struct manifest *manifest,
                                         struct faults *faults)
 {
     const struct agent_snapshots *snapshots = agent->snapshots;
-    struct coord_name name = {manifest->superstep, manifest->term};
+    struct bspz_snapshot_name name = manifest->name;
     const struct bad_image *first = NULL;
 
     for (uint32_t pid = 0; pid < manifest->nprocs && snapshots->bad_count > 0; pid++) {
@@ -134,20 +134,20 @@ static const struct bad_image *find_bad(const struct agent *agent, const struct 
 static bool may_be_chosen(const struct agent *agent, const struct store_entry *entry)
 {
     const struct election *election = &agent->election;
-    struct coord_name name = {entry->superstep, entry->term};
+    struct bspz_snapshot_name name = entry->name;
 
-    if (entry->state != STORE_COMMITTED || entry->term >= election->term ||
+    if (entry->state != STORE_COMMITTED || entry->name.term >= election->term ||
         (election->wanted != COORD_NEVER && election->wanted != name.superstep) ||
         !coord_lineage_allows(&election->lineage, name))
         return false;
     for (uint32_t i = 0; i < election->avoid_count; i++)
-        if (coord_name_same(election->avoid[i], name))
+        if (bspz_snapshot_same(election->avoid[i], name))
             return false;
     return true;
 }
 
-/* Where hosts share no directory, each has some of the images, also that which sees the directory
- * of bsprun.  The list is for free(). */
+/* If hosts share no directory, each has some of the images, including the one that shares bsprun's.
+ * The list is for free(). */
 static uint64_t *list_intact(const struct manifest *manifest, const struct faults *faults,
                              uint32_t *count)
 {
@@ -160,20 +160,19 @@ static uint64_t *list_intact(const struct manifest *manifest, const struct fault
     return list;
 }
 
-/* True: it is complete, or as complete as it can be here. */
+/* True: it is complete, as far as this host can have it. */
 static bool tell_manifest(struct agent *agent, const struct manifest *manifest, uint64_t *copies)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     struct wire_message message = {.kind = WIRE_HELD};
     struct wire_held *held = &message.held;
-    struct coord_name name = {manifest->superstep, manifest->term};
+    struct bspz_snapshot_name name = manifest->name;
     struct faults faults = {.bad = calloc(manifest->nprocs, sizeof *faults.bad),
                             .count = manifest->nprocs,
                             .elsewhere = manifest->hosts.count > 1};
     uint64_t *images = NULL, *together = NULL;
 
-    held->superstep = name.superstep;
-    held->from = name.term;
+    held->name = name;
     held->processes = manifest->nprocs;
     held->manifest = true;
     held->all = store_check(agent->store, manifest, false, note_fault, &faults) == 0;
@@ -194,7 +193,7 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     if (agent->peers && agent->election.faults > 0)
         held->together.items = together =
             agent_list_together(agent, manifest, &held->together.count);
-    if (held->all || agent->peers) /* else it only takes the place of one that can be used */
+    if (held->all || agent->peers) /* else it would only displace a usable one */
         agent_tell_zero(agent, &message);
     free(together);
     free(images);
@@ -208,8 +207,7 @@ static bool tell_entry(struct agent *agent, const struct store_entry *entry, uin
     char error[AGENT_WHY];
     bool complete;
 
-    if (store_manifest(agent->store, entry->superstep, entry->term, &manifest, error) !=
-        0) {
+    if (store_manifest(agent->store, entry->name, &manifest, error) != 0) {
         agent_notice(agent, "%.500s", error);
         return false;
     }
@@ -226,7 +224,7 @@ void agent_tell_held(struct agent *agent)
     int complete = 0;
     char why[AGENT_WHY];
 
-    agent_prune_finish(agent); /* what is being removed is not told of */
+    agent_prune_finish(agent); /* snapshots being removed are not reported */
     if (!copies || store_list(agent->store, &entries, &count, why) != 0) {
         agent_notice(agent, "the snapshots cannot be read: %s", copies ? why : "out of memory");
         free(copies);

@@ -1,17 +1,17 @@
-/* open_files.c - when the agent looks at what its ranks have open; see opened.h.
+/* open_files.c - scans the open files of ranks; see opened.h.
  *
- * Happy path: the job runs -> a look now and then -> a snapshot: lengths are noted -> ...
+ * Happy path: the job runs -> periodic scans -> a snapshot: lengths are recorded -> ...
  *
- * What can fail: a process is lost -> a last look at the others -> the job goes back: lengths are
- * put back, or a warning says of which file they are not known.
+ * What can fail: a process is lost -> a last scan of the others -> rollback: lengths are restored,
+ * or a warning names files with unknown lengths.
  */
 #include "bsprun/agent/core/clock.h"
-#include "bsprun/agent/snapshot/opened.h"
-#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/snapshot/opened.h"
 
 #define LOOK_MS 100u
-#define SHARE   500u /* looks take at most one part in so many of the time of one processor */
+#define SHARE   500u /* scans take at most this fraction of the time of one processor */
 
 static uint64_t look(struct agent *agent)
 {
@@ -52,7 +52,7 @@ void agent_opened_look(struct agent *agent)
         look(agent);
 }
 
-void agent_opened_snapshot(struct agent *agent, struct coord_name name)
+void agent_opened_snapshot(struct agent *agent, struct bspz_snapshot_name name)
 {
     if (!agent->snapshots->opened)
         return;
@@ -65,7 +65,7 @@ static void tell(void *context, const char *text)
     agent_notice(context, "%s", text);
 }
 
-void agent_opened_back(struct agent *agent, struct coord_name name)
+void agent_opened_back(struct agent *agent, struct bspz_snapshot_name name)
 {
     if (agent->snapshots->opened)
         opened_back(agent->snapshots->opened, name, tell, agent);

@@ -14,11 +14,12 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/outside.h"
+#include "lib/base/io.h"
 
-#define SNAPSHOTS_MAX 8u /* whose lengths are remembered */
+#define SNAPSHOTS_MAX 8u /* with recorded lengths */
 #define UNKNOWN       INT64_MIN
 
-/* File systems whose times are of this machine's clock. */
+/* File systems with time stamps of this machine's clock. */
 static const long local_types[] = {0xef53 /* ext */,
                                    0x58465342 /* xfs */,
                                    0x9123683e /* btrfs */,
@@ -28,8 +29,8 @@ static const long local_types[] = {0xef53 /* ext */,
                                    0x2fc12fc1 /* zfs */};
 
 struct moment {
-    struct coord_name name; /* term 0: none */
-    struct timespec time;   /* of the clock that file systems take their times from */
+    struct bspz_snapshot_name name; /* term 0: none */
+    struct timespec time;           /* of the clock that file systems use */
 };
 
 struct opened_file {
@@ -40,7 +41,7 @@ struct opened_file {
     int64_t lengths[SNAPSHOTS_MAX]; /* as `moments`; UNKNOWN */
 };
 
-/* Of a rank, as the last look has found it. */
+/* A file of a rank in the last scan. */
 struct sight {
     int pid, number;
     uint32_t file;
@@ -77,7 +78,7 @@ void opened_free(struct opened *opened)
     free(opened);
 }
 
-/* ---- Lengths ---- */
+/* ---- Lengths --------------------------------------------------------------------------------- */
 
 static bool later(const struct timespec *a, const struct timespec *b)
 {
@@ -96,7 +97,7 @@ static bool has_local_times(const char *path)
     return false;
 }
 
-/* How long the file was at that moment, as far as its times tell. */
+/* The length of the file at that moment, if its time stamps determine it. */
 static int64_t length_then(const struct statx *now, const struct timespec *moment)
 {
     const struct timespec born = {now->stx_btime.tv_sec, now->stx_btime.tv_nsec};
@@ -121,7 +122,7 @@ static void derive_lengths(const struct opened *opened, struct opened_file *file
             file->lengths[i] = length_then(&now, &opened->moments[i].time);
 }
 
-void opened_snapshot(struct opened *opened, struct coord_name name)
+void opened_snapshot(struct opened *opened, struct bspz_snapshot_name name)
 {
     uint32_t at = opened->next_moment;
     struct stat now;
@@ -139,7 +140,7 @@ void opened_snapshot(struct opened *opened, struct coord_name name)
     }
 }
 
-/* ---- What is open ---- */
+/* ---- What is open ---------------------------------------------------------------------------- */
 
 static uint32_t find_file(struct opened *opened, const char *path, const struct stat *now)
 {
@@ -194,34 +195,28 @@ static bool is_appending(pid_t ospid, int number)
 {
     char path[64], text[256];
     const char *flags;
-    ssize_t size;
-    int file;
 
     snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)ospid, number);
-    file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
+    if (!bspz_read_text(path, text, sizeof text))
         return false;
-    size = read(file, text, sizeof text - 1);
-    close(file);
-    text[size > 0 ? size : 0] = '\0';
     flags = strstr(text, "flags:");
     return flags && (strtoul(flags + strlen("flags:"), NULL, 8) & O_APPEND);
 }
 
-/* The descriptor, if it is a file with a name that is open for writing. */
-static void look_at(struct opened *opened, int pid, pid_t ospid, int folder, const char *name)
+/* Records the descriptor if it is a linked file open for writing. */
+static void look_at(struct opened *opened, int pid, pid_t ospid, int directory, const char *name)
 {
     int number = atoi(name);
     char path[PATH_MAX];
     struct stat link, file;
     ssize_t length;
 
-    /* The permissions of the link say how the file is open. */
-    if (fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) != 0 || !(link.st_mode & S_IWUSR) ||
-        fstatat(folder, name, &file, 0) != 0 || !S_ISREG(file.st_mode) || file.st_nlink == 0 ||
+    /* The permissions of the link tell how the file is open. */
+    if (fstatat(directory, name, &link, AT_SYMLINK_NOFOLLOW) != 0 || !(link.st_mode & S_IWUSR) ||
+        fstatat(directory, name, &file, 0) != 0 || !S_ISREG(file.st_mode) || file.st_nlink == 0 ||
         outside_has(opened->outside, number, &file))
         return;
-    length = readlinkat(folder, name, path, sizeof path - 1);
+    length = readlinkat(directory, name, path, sizeof path - 1);
     if (length <= 0 || path[0] != '/')
         return;
     path[length] = '\0';
@@ -247,23 +242,23 @@ void opened_look(struct opened *opened, int pid, pid_t ospid)
     uint32_t seen = 0;
 
     snprintf(path, sizeof path, "/proc/%d/fd", (int)ospid);
-    DIR *folder = opendir(path);
-    if (!folder)
+    DIR *directory = opendir(path);
+    if (!directory)
         return;
     for (uint32_t i = 0; i < opened->sight_count; i++)
         if (opened->sights[i].pid == pid)
             opened->sights[i].fresh = false;
-    while ((entry = readdir(folder)))
+    while ((entry = readdir(directory)))
         if (entry->d_name[0] != '.') {
             seen++;
-            look_at(opened, pid, ospid, dirfd(folder), entry->d_name);
+            look_at(opened, pid, ospid, dirfd(directory), entry->d_name);
         }
-    closedir(folder);
-    if (seen > 0) /* a process that ends has none any more */
+    closedir(directory);
+    if (seen > 0) /* an exiting process has none any more */
         forget_stale(opened, pid);
 }
 
-/* ---- Going back ---- */
+/* ---- Going back ------------------------------------------------------------------------------ */
 
 static bool is_still_open(const struct opened *opened, uint32_t file)
 {
@@ -273,7 +268,7 @@ static bool is_still_open(const struct opened *opened, uint32_t file)
     return false;
 }
 
-/* The file's length at the snapshot is `length`.  0 or -errno. */
+/* Truncates the file to its length at the snapshot. 0 or -errno. */
 static int cut(const struct opened_file *file, int64_t length)
 {
     int descriptor = open(file->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC), error = 0;
@@ -290,13 +285,13 @@ static int cut(const struct opened_file *file, int64_t length)
     return error;
 }
 
-void opened_back(struct opened *opened, struct coord_name name,
+void opened_back(struct opened *opened, struct bspz_snapshot_name name,
                  void (*tell)(void *context, const char *text), void *context)
 {
     char text[OPENED_TEXT];
     uint32_t at = 0;
 
-    while (at < SNAPSHOTS_MAX && !coord_name_same(opened->moments[at].name, name))
+    while (at < SNAPSHOTS_MAX && !bspz_snapshot_same(opened->moments[at].name, name))
         at++;
     for (uint32_t i = 0; i < opened->count; i++) {
         const struct opened_file *file = &opened->files[i];

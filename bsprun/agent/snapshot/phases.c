@@ -1,13 +1,13 @@
-/* phases.c - a snapshot on its way, in the node agent; see inside.h. */
+/* phases.c - the phases of a snapshot in the node agent; see inside.h. */
 #include "bsprun/agent/core/barrier.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/output.h"
-#include "bsprun/agent/snapshot/inside.h"
-#include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/snapshot/replicas.h"
 #include "lib/base/clock.h"
 
 #include <errno.h>
@@ -17,22 +17,22 @@
 #include <time.h>
 
 #define PRUNE_EVERY_NS UINT64_C(1000000000)
-#define UNPRUNED_MOST  8 /* snapshots more than are to be kept */
+#define UNPRUNED_MOST  8 /* most snapshots beyond those to be retained */
 
 /* ---- Ordering ---- */
 
-/* The folder, and where process i writes its image.  0, or -errno and `why`. */
-static int make_folder(struct agent *agent, char why[AGENT_WHY])
+/* Makes the directory, and the paths for the images. 0, or -errno and `why`. */
+static int make_directory(struct agent *agent, char why[AGENT_WHY])
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     struct ticket *ticket = &snapshots->ticket;
     struct bspz_snap_order *order = &agent->board->snap_order;
     char path[sizeof order->path_start + sizeof order->path_end];
     int error = (agent->peers ? store_snapshot_join : store_snapshot_begin)(
-        agent->store, ticket->name.superstep, ticket->name.term, &ticket->folder, why);
+        agent->store, ticket->name, &ticket->staging, why);
 
     if (!error)
-        error = store_image_path(ticket->folder, 0, path, sizeof path, why);
+        error = store_image_path(ticket->staging, 0, path, sizeof path, why);
     if (!error && !snapshot_split_path(path, order->path_start, sizeof order->path_start,
                                        order->path_end, sizeof order->path_end)) {
         snprintf(why, AGENT_WHY, "%.400s: too long a path", path);
@@ -47,18 +47,16 @@ static void write_order(struct agent *agent, bool forked)
     struct bspz_snap_order *order = &agent->board->snap_order;
 
     memcpy(order->job, agent->job_id, sizeof order->job);
-    order->superstep = snapshots->ticket.name.superstep;
-    order->term = snapshots->ticket.name.term;
+    order->name = snapshots->ticket.name;
     order->forked = forked;
     order->compress = snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
                                         (uint32_t)agent->here, (uint32_t)agent->order.cores);
     order->created = snapshots->ticket.created;
-    /* What other hosts keep must stand alone: they have nothing that it could build on. */
+    /* Images for other hosts must be full, as those have no bases. */
     snapshots->ticket.full =
-        snapshots->copies > 1 || (!snapshots->ticket.first &&
-                                  chain_end_is_due(snapshots->chain, snapshots->keep));
-    order->base_superstep = snapshots->ticket.full ? 0 : agent->committed.superstep;
-    order->base_term = snapshots->ticket.full ? 0 : agent->committed.term;
+        snapshots->copies > 1 ||
+        (!snapshots->ticket.first && chain_end_is_due(snapshots->chain, snapshots->keep));
+    order->base = snapshots->ticket.full ? (struct bspz_snapshot_name){0} : agent->committed;
     memcpy(order->rules, snapshots->rules, snapshots->rules_bytes);
     order->rules_bytes = snapshots->rules_bytes;
 }
@@ -67,7 +65,7 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
 
-    agent_abandon(agent); /* what nobody spoke of again */
+    agent_abandon(agent); /* one left over */
     agent_costs_begin(agent);
     snapshots->ticket = (struct ticket){.name = {superstep, agent->term},
                                         .first = first,
@@ -79,7 +77,7 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
         struct kept *kept = &snapshots->kept[pid];
 
         kept->recorded = kept->written = false;
-        agent_unwatch(&kept->writer); /* it has left its result, if it has not yet ended */
+        agent_unwatch(&kept->writer); /* its result is there, even if it has not ended yet */
         atomic_store(&agent_snap_of(agent, pid)->writer.state, BSPZ_SNAP_NOBODY);
     }
 }
@@ -93,9 +91,9 @@ void agent_snapshots_order_first(struct agent *agent)
         return;
     open_ticket(agent, 0, true);
     agent_mark(agent);
-    if (make_folder(agent, why) != 0) {
+    if (make_directory(agent, why) != 0) {
         ticket_move(&snapshots->ticket.state, TICKET_FAILED);
-        agent->board->snap_order.term = 0; /* process 0 goes on without */
+        agent->board->snap_order.name.term = 0; /* process 0 goes on without it */
         agent_image_failed(agent, 0, WIRE_CAUSE_NOT_WRITTEN, why);
         return;
     }
@@ -119,9 +117,9 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep)
     char why[AGENT_WHY];
     struct snapshot_way way;
 
-    agent_adopt_copies(agent); /* of the snapshot before, at the latest now */
+    agent_adopt_copies(agent); /* of the previous snapshot, at the latest now */
     open_ticket(agent, superstep + 1, false);
-    if (make_folder(agent, why) != 0) {
+    if (make_directory(agent, why) != 0) {
         static const uint64_t nothing[2];
 
         ticket_move(&snapshots->ticket.state, TICKET_WITHHELD);
@@ -190,7 +188,7 @@ static void note_recorded(struct agent *agent, int pid)
     if (snapshots->kept[pid].recorded || atomic_load(&snap->recorded) != ticket->name.superstep + 1)
         return;
     snapshots->kept[pid].recorded = true;
-    agent_adopt_copies(agent); /* its copy was made before, and belongs to this snapshot */
+    agent_adopt_copies(agent); /* its copy was made earlier, for this snapshot */
     if (snap->pause_ns > ticket->pause_ns)
         ticket->pause_ns = snap->pause_ns;
     ticket->page_copy_ns += snap->page_copy_ns;
@@ -203,28 +201,6 @@ static void note_recorded(struct agent *agent, int pid)
         all_recorded(agent);
 }
 
-/* Takes over what the board says of the image; it may be written to by anybody. */
-static void read_image(struct agent *agent, int pid)
-{
-    struct kept *kept = &agent->snapshots->kept[pid];
-    const struct bspz_snap *snap = agent_snap_of(agent, pid);
-    struct manifest_image *image = &kept->image;
-
-    memcpy(kept->digest, snap->digest, sizeof kept->digest);
-    memcpy(kept->base_digest, snap->base_digest, sizeof kept->base_digest);
-    *image = (struct manifest_image){.pid = (uint32_t)pid,
-                                     .image_pid = (uint32_t)pid,
-                                     .size = snap->size,
-                                     .digest = {kept->digest, MANIFEST_DIGEST},
-                                     .generation = snap->generation};
-    if (image->generation == 0)
-        return;
-    image->base_superstep = snap->base_superstep;
-    image->base_term = snap->base_term;
-    image->base_pid = snap->base_pid;
-    image->base_digest = (struct wire_bytes){kept->base_digest, MANIFEST_DIGEST};
-}
-
 static void image_written(struct agent *agent, int pid)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -232,23 +208,15 @@ static void image_written(struct agent *agent, int pid)
     struct kept *kept = &snapshots->kept[pid];
     char why[AGENT_WHY];
 
-    read_image(agent, pid);
-    if (store_image_take(snapshots->ticket.folder, (uint32_t)pid, kept->image.size, why) != 0) {
+    kept->facts = agent_snap_of(agent, pid)->facts; /* from the board, which ranks may write to */
+    if (store_image_take(snapshots->ticket.staging, (uint32_t)pid, kept->facts.size, why) != 0) {
         agent_image_failed(agent, pid, WIRE_CAUSE_NOT_WRITTEN, why);
         return;
     }
     message.envelope.superstep = snapshots->ticket.name.superstep;
-    message.image_durable.host = agent->host;
     message.image_durable.pid = (uint32_t)pid;
-    message.image_durable.size = kept->image.size;
-    message.image_durable.digest = kept->image.digest;
-    message.image_durable.generation = kept->image.generation;
-    message.image_durable.base_superstep = kept->image.base_superstep;
-    message.image_durable.base_term = kept->image.base_term;
-    message.image_durable.base_pid = kept->image.base_pid;
-    message.image_durable.base_digest = kept->image.base_digest;
-    message.image_durable.changed = agent_snap_of(agent, pid)->changed;
-    snapshots->ticket.changed += message.image_durable.changed;
+    message.image_durable.facts = kept->facts;
+    snapshots->ticket.changed += kept->facts.changed;
     agent_tell_zero(agent, &message);
     if (agent->peers && snapshots->copies > 1)
         agent_replicas_spread(agent, pid, snapshots->copies);
@@ -260,7 +228,7 @@ static void note_written(struct agent *agent, int pid)
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
     char why[AGENT_WHY];
 
-    if (!snapshots->ticket.folder || snapshots->kept[pid].written ||
+    if (!snapshots->ticket.staging || snapshots->kept[pid].written ||
         atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1 ||
         (snapshots->ticket.first && !agent_identified(agent)) || !agent_output_is_out(agent))
         return;
@@ -271,9 +239,10 @@ static void note_written(struct agent *agent, int pid)
     }
     agent_snap_text(agent, pid, "cannot be saved", why);
     agent_image_failed(agent, pid,
-                       snap->refused           ? WIRE_CAUSE_REFUSED
-                       : snap->error == EAGAIN ? WIRE_CAUSE_RANK_SIGNALLED /* the next one can be */
-                                               : WIRE_CAUSE_NOT_WRITTEN,
+                       snap->refused ? WIRE_CAUSE_REFUSED
+                       : snap->error == EAGAIN
+                           ? WIRE_CAUSE_RANK_SIGNALLED /* the next one may succeed */
+                           : WIRE_CAUSE_NOT_WRITTEN,
                        why);
 }
 
@@ -289,7 +258,7 @@ void agent_snapshots_scan(struct agent *agent)
     if (snapshots->making == MAKING_STAGING)
         agent_scan_staged(agent);
     agent_scan_remote(agent);
-    if (ticket->first && ticket->folder && agent->members[0].adopted)
+    if (ticket->first && ticket->staging && agent->members[0].adopted)
         agent_identify(agent, agent->members[0].process.ospid);
     for (int pid = 0; pid < (ticket->first ? 1 : agent->nprocs); pid++) {
         if (!agent_is_here(agent, pid))
@@ -320,7 +289,7 @@ static void manifest_came(struct agent *agent, const struct fetch_want *want, in
     tell_persisted(agent, want->name.superstep, error, why);
 }
 
-/* Only process 0's host knows how the program was started: others have the manifest from there. */
+/* Only process 0's host knows how the program was started: others get the manifest from there. */
 static void persist(struct agent *agent, const struct wire_message *order)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -338,27 +307,27 @@ static void persist(struct agent *agent, const struct wire_message *order)
             tell_persisted(agent, superstep, -ENOMEM, "out of memory");
         return;
     }
-    error = snapshots->ticket.folder ? agent_write_manifest(agent, order, why) : -EINVAL;
+    error = snapshots->ticket.staging ? agent_write_manifest(agent, order, why) : -EINVAL;
     if (!error)
         ticket_move(&snapshots->ticket.state, TICKET_PERSISTED);
     tell_persisted(agent, superstep, error, why);
 }
 
-static void committed(struct agent *agent, struct coord_name name)
+static void committed(struct agent *agent, struct bspz_snapshot_name name)
 {
     struct wire_message message = {.kind = WIRE_KNOWN};
     struct ticket *ticket = &agent->snapshots->ticket;
 
-    if (coord_name_same(ticket->name, name)) { /* else it has another host's images only */
-        store_snapshot_leave(ticket->folder);
-        ticket->folder = NULL;
-        /* Wherever the manifest was written: copies of it are of use. */
+    if (bspz_snapshot_same(ticket->name, name)) { /* else all its images are on other hosts */
+        store_snapshot_leave(ticket->staging);
+        ticket->staging = NULL;
+        /* Wherever the manifest was written, the frozen copies are valid now. */
         if (ticket_may_move(ticket->state, TICKET_PERSISTED))
             ticket_move(&ticket->state, TICKET_PERSISTED);
     }
-    agent->snapshots->chain =
-        chain_end_next(agent->snapshots->chain, agent->committed.superstep,
-                       name.superstep == 0 || (coord_name_same(ticket->name, name) && ticket->full));
+    agent->snapshots->chain = chain_end_next(
+        agent->snapshots->chain, agent->committed.superstep,
+        name.superstep == 0 || (bspz_snapshot_same(ticket->name, name) && ticket->full));
     agent->committed = name;
     say_success(agent);
     message.envelope.superstep = name.superstep;
@@ -368,8 +337,8 @@ static void committed(struct agent *agent, struct coord_name name)
         agent_make_of_first(agent, name);
 }
 
-/* Removing costs as much as a small snapshot: now and then, and at the end. */
-static void retire(struct agent *agent, struct coord_name name)
+/* Removal costs as much as a small snapshot, so it is done occasionally, and at the end. */
+static void retire(struct agent *agent, struct bspz_snapshot_name name)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     uint64_t now = agent_now_ns();
@@ -386,7 +355,7 @@ static void retire(struct agent *agent, struct coord_name name)
     agent_costs_count(agent);
 }
 
-/* Its writers go first, so that nothing is written to a folder that is being removed. */
+/* Kills the writers first, so that none writes to a directory that is being removed. */
 static void abandon(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -414,10 +383,10 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
         persist(agent, message);
         break;
     case WIRE_COMMITTED:
-        committed(agent, (struct coord_name){superstep, message->committed.from});
+        committed(agent, (struct bspz_snapshot_name){superstep, message->committed.from});
         break;
     case WIRE_RETIRE:
-        retire(agent, (struct coord_name){superstep, message->retire.from});
+        retire(agent, (struct bspz_snapshot_name){superstep, message->retire.from});
         break;
     case WIRE_ABANDON:
         abandon(agent);

@@ -1,4 +1,4 @@
-/* plan.c - names, places and memory of a snapshot, worked out; see plan.h. */
+/* plan.c - computes names, places and memory of a snapshot; see plan.h. */
 #include "bsprun/agent/snapshot/plan.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define PAGE_SIZE         4096u
-#define PAGE_COPY_MOST_NS 20000u /* what is longer was disturbed when it was measured */
+#define PAGE_COPY_MOST_NS 20000u /* longer measurements were disturbed */
 
 bool snapshot_split_path(const char *path, char *start, size_t start_size, char *end,
                          size_t end_size)
@@ -20,9 +20,10 @@ bool snapshot_split_path(const char *path, char *start, size_t start_size, char 
            snprintf(end, end_size, "%s", name + 1) < (int)end_size;
 }
 
-int snapshot_free_slot(const struct coord_name held[SNAPSHOT_SLOTS], struct coord_name kept)
+int snapshot_free_slot(const struct bspz_snapshot_name held[SNAPSHOT_SLOTS],
+                       struct bspz_snapshot_name kept)
 {
-    bool taken = held[0].term > 0 && coord_name_same(held[0], kept);
+    bool taken = held[0].term > 0 && bspz_snapshot_same(held[0], kept);
 
     return taken ? 1 : 0;
 }
@@ -134,7 +135,7 @@ char **snapshot_unpack_texts(const char *bytes, size_t size, const char *without
         return NULL;
     for (const char *at = bytes; at < bytes + size; at += strlen(at) + 1) {
         if (!memchr(at, '\0', (size_t)(bytes + size - at)))
-            break; /* cut off */
+            break; /* the last text is cut off */
         if (!without || strncmp(at, without, strlen(without)) != 0)
             items[found++] = at;
     }

@@ -1,9 +1,9 @@
-/* prune.c - older snapshots are removed beside the agent's work.
+/* prune.c - removes older snapshots in a thread.
  *
- * The kernel needs 0.4 ms for each MiB of a file that is removed while it is in memory: seconds for
- * large processes, in which the agent would answer nobody.  So a thread does it, at the lowest
- * priority.  It and the agent use the store at the same time: what is being written, and what is
- * newer than what is kept, it leaves alone, so they do not meet.
+ * The kernel needs 0.4 ms per MiB to remove a cached file: seconds for large processes, which must
+ * not block the agent.  So a thread does it, at the lowest priority.  It uses the store
+ * concurrently with the agent, but never touches snapshots being written or newer than the retained
+ * ones.
  *
  * What can fail: no thread (then the agent does it), a file that cannot be removed (the user is
  * told).
@@ -15,11 +15,11 @@
 
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/quiet_thread.h"
-#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/snapshot/inside.h"
 #include "lib/base/clock.h"
 
-#define LAST 19 /* of all priorities */
+#define LAST 19 /* lowest priority */
 
 struct pruning {
     pthread_t thread;
@@ -35,7 +35,7 @@ static void *prune(void *argument)
 {
     struct pruning *pruning = argument;
 
-    setpriority(PRIO_PROCESS, 0, LAST); /* of this thread */
+    setpriority(PRIO_PROCESS, 0, LAST); /* this thread only */
     pruning->error = store_prune(pruning->store, pruning->keep, NULL, pruning->why);
     pruning->cpu_ns = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     atomic_store(&pruning->over, true);
@@ -56,7 +56,7 @@ void agent_prune_finish(struct agent *agent)
         return;
     agent->snapshots->pruning = NULL;
     pthread_join(pruning->thread, NULL);
-    /* What of it fell into a snapshot's time is counted twice. */
+    /* The part during a snapshot is counted twice. */
     agent->snapshots->cpu_ns += pruning->cpu_ns;
     report(agent, pruning);
     free(pruning);
@@ -68,7 +68,7 @@ void agent_prune(struct agent *agent, bool wait)
     struct pruning *pruning = snapshots->pruning;
 
     if (pruning && !wait && !atomic_load(&pruning->over))
-        return; /* the next time */
+        return; /* will be done next time */
     agent_prune_finish(agent);
     if (snapshots->keep > 0 && snapshots->unpruned > 0 && agent_keeps_order(agent) &&
         (pruning = calloc(1, sizeof *pruning))) {

@@ -18,13 +18,13 @@ bool loss_in_restore(const struct rank_loss *loss)
     return restores(loss) && ended_by_itself(loss);
 }
 
-/* Memory and processes may be there the next time. */
-static bool may_pass(int error)
+/* Whether the error is transient, such as a lack of memory or processes. */
+static bool is_transient(int error)
 {
     return error == ENOMEM || error == EAGAIN;
 }
 
-static enum loss_step judge_restore(const struct rank_loss *loss)
+static enum loss_step classify_restore(const struct rank_loss *loss)
 {
     if (loss->job == JOB_FORMING)
         return LOSS_OF_MACHINE;
@@ -32,18 +32,18 @@ static enum loss_step judge_restore(const struct rank_loss *loss)
         return LOSS_BY_CHANCE;
     if (!loss->refused)
         return LOSS_OF_IMAGE;
-    return may_pass(loss->error) ? LOSS_BY_CHANCE : LOSS_OF_MACHINE;
+    return is_transient(loss->error) ? LOSS_BY_CHANCE : LOSS_OF_MACHINE;
 }
 
 enum loss_step loss_judge(const struct rank_loss *loss)
 {
     if (loss->job == JOB_REWINDING)
-        return LOSS_IS_AN_END; /* of a term that is over: whoever asks looks whether all are gone */
-    /* Until Processor Zero has answered, each further death finds this one again; and past bsp_end,
-     * which all may have reached meanwhile, it would not bear to hear of it twice. */
+        return LOSS_IS_AN_END; /* of a previous term: the caller checks whether all have ended */
+    /* Until Processor Zero has answered, each further death finds this one again; and after
+     * bsp_end, which all may have reached meanwhile, it must not be reported twice. */
     if (loss->told)
         return LOSS_IS_KNOWN;
     if (loss->mark > BSPZ_RANK_RUNNING || (ended_by_itself(loss) && !restores(loss)))
         return LOSS_IS_AN_END;
-    return loss_in_restore(loss) ? judge_restore(loss) : LOSS_OF_RANK;
+    return loss_in_restore(loss) ? classify_restore(loss) : LOSS_OF_RANK;
 }

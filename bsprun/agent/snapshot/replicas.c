@@ -1,10 +1,11 @@
 /* replicas.c - see replicas.h.
  *
- * KEEP offers an image to another host, which fetches and checks it, and tells Processor Zero. When
- * a term begins from a snapshot it is offered again, for those that had it may have been lost.
+ * KEEP offers an image to another host, which fetches and checks it, and tells Processor Zero.
+ * When a term begins from a snapshot its images are offered again, since hosts with copies may have
+ * been lost.
  *
- * What can fail: what comes is damaged, or there is no room: the snapshot comes to nothing; of the
- * one that the term began from there is a copy less, and a line says so.
+ * What can fail: the received image is damaged, or there is no room: the snapshot fails; the one
+ * that the term began from has a copy less, which a line reports.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,16 +13,16 @@
 
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/peers.h"
-#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/replicas.h"
 
 #define EARLY_OFFERS_MAX 4096u
 
-/* To the hosts that come after this one. */
-static void offer(struct agent *agent, struct coord_name name, int pid,
-                  const struct manifest_image *image, uint32_t copies)
+/* Offers the image to the next hosts after this one. */
+static void offer(struct agent *agent, struct bspz_snapshot_name name, int pid,
+                  const struct bspz_image_facts *facts, uint32_t copies)
 {
     struct wire_message message = {.kind = WIRE_KEEP};
     uint32_t own = 0, count;
@@ -30,8 +31,7 @@ static void offer(struct agent *agent, struct coord_name name, int pid,
     message.envelope.superstep = name.superstep;
     message.keep.from = name.term;
     message.keep.pid = (uint32_t)pid;
-    message.keep.size = image->size;
-    message.keep.digest = image->digest;
+    message.keep.facts = *facts;
     while (own < count && hosts[own].host != agent->host)
         own++;
     for (uint32_t i = 1; i < copies && i < count; i++)
@@ -40,39 +40,32 @@ static void offer(struct agent *agent, struct coord_name name, int pid,
 
 void agent_replicas_spread(struct agent *agent, int pid, uint32_t copies)
 {
-    offer(agent, agent->snapshots->ticket.name, pid, &agent->snapshots->kept[pid].image, copies);
+    offer(agent, agent->snapshots->ticket.name, pid, &agent->snapshots->kept[pid].facts, copies);
 }
 
-/* Each host those of its own processes, which it has.  Not waited for: the next snapshot has its
- * copies anyway, but may be long in coming. */
+/* Each host offers those of its own processes.  Not waited for: the next snapshot will have copies
+ * anyway, but may be far off. */
 void agent_replicas_spread_again(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
-    struct coord_name name = agent->committed;
+    struct bspz_snapshot_name name = agent->committed;
     struct manifest manifest;
 
     if (!agent->peers || snapshots->copies < 2 ||
-        store_manifest(agent->store, name.superstep, name.term, &manifest, NULL) != 0)
+        store_manifest(agent->store, name, &manifest, NULL) != 0)
         return;
     for (int pid = 0; pid < agent->nprocs && pid < (int)manifest.nprocs; pid++)
         if (agent_is_here(agent, pid) && manifest.images.items[pid].image_pid == (uint32_t)pid)
-            offer(agent, name, pid, &manifest.images.items[pid], snapshots->copies);
+            offer(agent, name, pid, &manifest.images.items[pid].facts, snapshots->copies);
     manifest_free(&manifest);
 }
 
-/* The digest of what is kept for others, until Processor Zero has been told. */
-struct replica {
-    uint64_t size;
-    uint32_t digest_size;
-    unsigned char digest[WIRE_DIGEST_MAX];
-};
-
 struct agent_replicas {
-    struct image_offer *early; /* of a job whose processes are not known here yet */
-    struct replica *kept;      /* of each process; NULL: none yet */
+    struct image_offer *early;     /* from before the placement is known here */
+    struct bspz_image_facts *kept; /* by process: images kept for others; NULL: none yet */
 };
 
-/* Made when it is needed; NULL: no memory. */
+/* Made on demand; NULL: no memory. */
 static struct agent_replicas *replicas_of(struct agent *agent)
 {
     if (!agent->replicas)
@@ -80,21 +73,22 @@ static struct agent_replicas *replicas_of(struct agent *agent)
     return agent->replicas;
 }
 
-/* NULL: no memory, or a process that the job has not. */
-static struct replica *replica_of(struct agent *agent, uint32_t pid)
+/* NULL: no memory, or no such process. */
+static struct bspz_image_facts *replica_of(struct agent *agent, uint32_t pid)
 {
     struct agent_replicas *replicas = replicas_of(agent);
 
     if (replicas && !replicas->kept)
         replicas->kept = calloc((size_t)agent->nprocs, sizeof *replicas->kept);
-    return replicas && replicas->kept && pid < (uint32_t)agent->nprocs ? &replicas->kept[pid] : NULL;
+    return replicas && replicas->kept && pid < (uint32_t)agent->nprocs ? &replicas->kept[pid]
+                                                                       : NULL;
 }
 
 static void kept_for_another(struct agent *agent, const struct fetch_want *want, int error,
                              const char *why)
 {
     struct wire_message message = {.kind = WIRE_IMAGE_DURABLE};
-    const struct replica *replica = replica_of(agent, want->pid);
+    const struct bspz_image_facts *replica = replica_of(agent, want->pid);
 
     if (!replica)
         return;
@@ -104,20 +98,18 @@ static void kept_for_another(struct agent *agent, const struct fetch_want *want,
     }
     message.envelope.superstep = want->name.superstep;
     message.image_durable.pid = want->pid;
-    message.image_durable.size = replica->size;
-    message.image_durable.digest = (struct wire_bytes){replica->digest, replica->digest_size};
-    message.image_durable.base_digest = (struct wire_bytes){replica->digest, 0};
+    message.image_durable.facts = *replica;
     agent_tell_zero(agent, &message);
 }
 
 /* ---- Copies that were lost ---- */
 
-/* Processor Zero has no use for the news, and the job goes on without. */
+/* Processor Zero need not know, and the job goes on without. */
 static void kept_again(struct agent *agent, const struct fetch_want *want, int error,
                        const char *why)
 {
     if (error && want->thing == WIRE_THING_IMAGE &&
-        coord_name_same(want->name, agent->committed))
+        bspz_snapshot_same(want->name, agent->committed))
         agent_notice(agent, "no other copy of the image of process %u in snapshot %llu.%u: %s",
                      want->pid, (unsigned long long)want->name.superstep, want->name.term, why);
 }
@@ -125,20 +117,18 @@ static void kept_again(struct agent *agent, const struct fetch_want *want, int e
 static bool has_image(struct agent *agent, const struct fetch_want *want)
 {
     uint64_t size;
-    int file = store_image_open(agent->store, want->name.superstep, want->name.term,
-                                want->pid, &size, NULL);
+    int file = store_image_open(agent->store, want->name, want->pid, &size, NULL);
 
     if (file >= 0)
         close(file);
     return file >= 0;
 }
 
-/* A host that takes the place of one that was lost may know nothing of the snapshot. */
+/* A replacement host may not know the snapshot. */
 static void keep_again(struct agent *agent, struct fetch_want *want)
 {
     uint64_t size;
-    int manifest = store_manifest_open(agent->store, want->name.superstep,
-                                       want->name.term, &size, NULL);
+    int manifest = store_manifest_open(agent->store, want->name, &size, NULL);
     struct fetch_want whole;
 
     want->done = kept_again;
@@ -155,34 +145,33 @@ static void keep_again(struct agent *agent, struct fetch_want *want)
 
 /* ---- KEEP ---- */
 
-/* An offer is made by the host of a process, and its way is shorter than that of the word of
- * Processor Zero by which this host learns of the job's processes: it may come first. */
+/* An offer from the host of a process may arrive before Processor Zero's message with the
+ * placement. */
 struct image_offer {
     struct image_offer *next;
     uint32_t host, pid;
-    uint64_t superstep;
-    uint32_t term;
-    struct replica what;
+    struct bspz_snapshot_name name;
+    struct bspz_image_facts facts;
 };
 
 static void keep(struct agent *agent, const struct image_offer *offered)
 {
     struct fetch_want want = {.thing = WIRE_THING_IMAGE,
-                              .name = {offered->superstep, offered->term},
+                              .name = offered->name,
                               .pid = offered->pid,
                               .from = offered->host,
                               .otherwise = offered->host,
                               .done = kept_for_another};
-    struct replica *replica = replica_of(agent, want.pid);
+    struct bspz_image_facts *replica = replica_of(agent, want.pid);
 
     if (!replica) /* a peer that breaks a rule */
         return;
-    memcpy(want.digest, offered->what.digest, sizeof want.digest);
+    memcpy(want.digest, offered->facts.digest, sizeof want.digest);
     if (want.name.term != agent->term) {
         keep_again(agent, &want);
         return;
     }
-    *replica = offered->what;
+    *replica = offered->facts;
     agent_fetch(agent, &want);
 }
 
@@ -205,23 +194,20 @@ static void keep_later(struct agent *agent, const struct image_offer *offered)
 
 void agent_replicas_take(struct agent *agent, uint32_t host, const struct wire_message *message)
 {
-    const struct wire_bytes *digest = &message->keep.digest;
     struct image_offer offered = {.host = host,
-                                 .pid = message->keep.pid,
-                                 .superstep = message->envelope.superstep,
-                                 .term = message->keep.from,
-                                 .what = {message->keep.size, digest->size, {0}}};
+                                  .pid = message->keep.pid,
+                                  .name = {message->envelope.superstep, message->keep.from},
+                                  .facts = message->keep.facts};
 
-    if (digest->size != sizeof((struct fetch_want *)0)->digest) /* a peer that breaks a rule */
+    if (!bspz_image_has_digest(offered.facts.digest)) /* a peer that breaks a rule */
         return;
-    memcpy(offered.what.digest, digest->data, digest->size);
     if (agent->snapshots && agent->nprocs > 0)
         keep(agent, &offered);
     else
         keep_later(agent, &offered);
 }
 
-/* The first that waits, which belongs to the caller; NULL: none does. */
+/* The first waiting offer, passed to the caller; NULL: none. */
 static struct image_offer *next_early(struct agent *agent)
 {
     struct image_offer *offered = agent->replicas ? agent->replicas->early : NULL;

@@ -1,11 +1,11 @@
-/* restore.c - the processes of a host as they were in a snapshot.
+/* restore.c - restores the processes of a host from a snapshot.
  *
- * Happy path: RESTORE: a process with a frozen copy is as good as there, the others are started
- * with their images -> each is staged -> STAGED -> PASS: images become processes, copies are thawed
- * -> READY, all of them.
+ * Happy path: RESTORE: a process with a frozen copy counts as staged, the others are started with
+ * their images -> each is staged -> STAGED -> PASS: images become processes, copies are thawed ->
+ * all are READY.
  *
  * What can fail: the manifest, an image or a base cannot be opened, the program cannot be started,
- * a process gives up before it is staged: IMAGE_FAILED.
+ * a process fails before it is staged: IMAGE_FAILED.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,18 +18,18 @@
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/launch.h"
 #include "bsprun/agent/core/output.h"
-#include "bsprun/agent/snapshot/inside.h"
-#include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/agent/snapshot/replicas.h"
 #include "ckpt/binaries.h"
 #include "ckpt/capture/capture.h"
 #include "lib/base/hex.h"
 
 /* ---- Images ---- */
 
-static const struct manifest *manifest_of(struct sources *sources, struct coord_name name,
+static const struct manifest *manifest_of(struct sources *sources, struct bspz_snapshot_name name,
                                           char *why)
 {
     int error;
@@ -48,9 +48,11 @@ static void close_chain(struct chain *chain)
         close(chain->fds[--chain->count]);
 }
 
-/* The image of process pid and all beneath it.  NULL and `why`, or what the manifest says of it. */
-static const struct manifest_image *open_chain(struct sources *sources, struct coord_name name,
-                                               uint32_t pid, struct chain *chain, char *why)
+/* Opens the chain of the image of process pid.  Returns its entry in the manifest, or NULL and
+ * `why`. */
+static const struct manifest_image *open_chain(struct sources *sources,
+                                               struct bspz_snapshot_name name, uint32_t pid,
+                                               struct chain *chain, char *why)
 {
     const struct manifest_image *first = NULL, *image;
     uint64_t size;
@@ -65,29 +67,29 @@ static const struct manifest_image *open_chain(struct sources *sources, struct c
             return NULL;
         }
         image = &manifest->images.items[pid];
-        chain->fds[chain->count] = store_image_open(sources->store, name.superstep, name.term,
-                                                    image->image_pid, &size, why);
+        chain->fds[chain->count] =
+            store_image_open(sources->store, name, image->image_pid, &size, why);
         if (chain->fds[chain->count] < 0)
             return NULL;
         chain->count++;
         first = first ? first : image;
-        name = (struct coord_name){image->base_superstep, image->base_term};
-        pid = image->base_pid;
-    } while (image->generation > 0);
+        name = bspz_image_snapshot(&image->facts.base);
+        pid = image->facts.base.pid;
+    } while (image->facts.generation > 0);
     return first;
 }
 
 /* ---- Starting ---- */
 
 /* BSPZ_ENV_RESTORE and its value; for free(). */
-static char *restore_variable(int pid, struct coord_name name, const struct manifest_image *image,
-                              const struct chain *chain)
+static char *restore_variable(int pid, struct bspz_snapshot_name name,
+                              const struct manifest_image *image, const struct chain *chain)
 {
-    char digest[2 * MANIFEST_DIGEST + 1], fds[BSPZ_IMAGE_CHAIN_MAX * 12 + 1] = "";
+    char digest[2 * BSPZ_IMAGE_DIGEST_SIZE + 1], fds[BSPZ_IMAGE_CHAIN_MAX * 12 + 1] = "";
     size_t used = 0;
     char *text;
 
-    bspz_hex(digest, image->digest.data, MANIFEST_DIGEST);
+    bspz_hex(digest, image->facts.digest, BSPZ_IMAGE_DIGEST_SIZE);
     for (int i = 0; i < chain->count; i++)
         used += (size_t)snprintf(fds + used, sizeof fds - used, "%s%d", i > 0 ? "," : "",
                                  chain->fds[i]);
@@ -141,8 +143,8 @@ static pid_t launch(struct agent *agent, int pid, const struct chain *chain, cha
     return ospid;
 }
 
-/* Once for all processes, before anything is executed: what is at its path now may be anything.  0,
- * or -ENOEXEC and `why`: another snapshot would need the same program. */
+/* Checks the file at the program's path once for all processes, before it is executed. 0, or
+ * -ENOEXEC and `why`: another snapshot would need the same program. */
 static int check_program(struct agent *agent, struct sources *sources, const struct chain *chain,
                          char *why)
 {
@@ -162,9 +164,9 @@ static int check_program(struct agent *agent, struct sources *sources, const str
     return -ENOEXEC;
 }
 
-/* The library that wrote an image is in the program, and would not understand this agent.  One
- * message, before anything is started. */
-static bool is_of_this_library(struct sources *sources, struct coord_name name, int image,
+/* Checks that the program's libbsp, which wrote the image, is compatible with this agent, before
+ * anything is started. */
+static bool is_of_this_library(struct sources *sources, struct bspz_snapshot_name name, int image,
                                char *why)
 {
     struct bspz_image_header header;
@@ -173,7 +175,7 @@ static bool is_of_this_library(struct sources *sources, struct coord_name name, 
     if (!manifest || pread(image, &header, sizeof header, 0) != (ssize_t)sizeof header ||
         memcmp(header.magic, BSPZ_IMAGE_MAGIC, sizeof header.magic) != 0 ||
         header.libbsp_version == BSPZ_LIBRARY_VERSION)
-        return true; /* or damaged: the process will say so */
+        return true; /* or damaged, which the process will report */
     snprintf(why, AGENT_WHY,
              "snapshot %llu.%u was taken by bspzero %.40s (libbsp %u), and this is bspzero %s "
              "(libbsp %u): it goes on with the bsprun that took it, or from the start with the "
@@ -183,8 +185,8 @@ static bool is_of_this_library(struct sources *sources, struct coord_name name, 
     return false;
 }
 
-/* 0, or -errno and `why`; -ENOEXEC: that is not the image's fault. */
-static int start_process(struct agent *agent, int pid, struct coord_name name,
+/* 0, or -errno and `why`; -ENOEXEC: not the fault of the image. */
+static int start_process(struct agent *agent, int pid, struct bspz_snapshot_name name,
                          struct sources *sources, char *why)
 {
     struct watched *process = &agent->members[pid].process;
@@ -226,7 +228,7 @@ static int start_process(struct agent *agent, int pid, struct coord_name name,
 
 /* ---- RESTORE ---- */
 
-/* Where the input and the output stood; counts are sums over all hosts. */
+/* Rewinds input and output; counts are sums over all hosts. */
 static void wind_back(struct agent *agent, const struct manifest *manifest)
 {
     static const uint64_t nothing[2];
@@ -241,12 +243,12 @@ static void wind_back(struct agent *agent, const struct manifest *manifest)
             output[stream->number - 1] += stream->position;
     }
     agent_relay_set_counts(agent, agent_is_here(agent, 0) ? output : nothing);
-    agent_relay_set_superstep(agent, manifest->superstep);
+    agent_relay_set_superstep(agent, manifest->name.superstep);
     if (agent_is_here(agent, 0))
         agent_input_rewind(agent, input, manifest->input_digest);
 }
 
-/* The way to start the program, the streams.  0, or -errno and `why`. */
+/* Prepares program and streams. 0, or -errno and `why`. */
 static int prepare(struct agent *agent, struct sources *sources, char *why)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -287,7 +289,7 @@ static void mark_copies(struct agent *agent, const struct wire_restore *order)
             snapshots->kept[order->copy.items[i]].copied = true;
 }
 
-/* Those that have no copy: 0, or -errno, then *pid is the one that could not be started. */
+/* Starts those without copies: 0, or -errno and the failed one in *pid. */
 static int start_all(struct agent *agent, struct sources *sources, int *pid, char *why)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -303,7 +305,7 @@ static int start_all(struct agent *agent, struct sources *sources, int *pid, cha
     return error;
 }
 
-/* All that the processes are made of is here. */
+/* All files for the processes are here. */
 static void restore_gathered(struct agent *agent, int error, const char *text)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -318,7 +320,7 @@ static void restore_gathered(struct agent *agent, int error, const char *text)
     if (!error)
         error = prepare(agent, &sources, why);
     if (!error && agent_keeps_order(agent))
-        store_sweep(agent->store, NULL, NULL); /* halves of snapshots, whose writers are dead */
+        store_sweep(agent->store, NULL, NULL); /* unfinished snapshots of dead writers */
     if (!error) {
         making_move(&snapshots->making, MAKING_STAGING);
         snapshots->unstaged = agent->here;
@@ -333,7 +335,7 @@ static void restore_gathered(struct agent *agent, int error, const char *text)
         agent_image_failed(agent, pid, WIRE_CAUSE_NOT_RESTORED, why);
 }
 
-/* Where each process lives from now on.  0, or -errno and `why`. */
+/* Sets the new hosts of processes. 0, or -errno and `why`. */
 static int settle(struct agent *agent, const struct wire_restore *order, char *why)
 {
     int processes = (int)order->processes, error = 0;
@@ -360,7 +362,7 @@ void agent_restore(struct agent *agent, const struct wire_message *order)
     struct agent_snapshots *snapshots = agent->snapshots;
     char why[AGENT_WHY];
 
-    agent->committed = (struct coord_name){order->envelope.superstep, order->restore.from};
+    agent->committed = (struct bspz_snapshot_name){order->envelope.superstep, order->restore.from};
     snapshots->copies = order->restore.copies;
     agent_end_copies_but(agent, agent->committed);
     if (settle(agent, &order->restore, why) != 0) {
@@ -372,14 +374,12 @@ void agent_restore(struct agent *agent, const struct wire_message *order)
     agent_gather(agent, agent->committed, restore_gathered);
 }
 
-/* What is done again in a job that lives, because a process was lost, needs no warning.  bsprun has
- * seen no fault yet: it is a --restart. */
+/* Passes on warnings of a --restart (no faults yet); a rollback needs none. */
 static void warn(struct agent *agent, int pid)
 {
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
-    if (agent->snapshots->kept[pid].copied || !snap->why[0] ||
-        agent->election.faults > 0)
+    if (agent->snapshots->kept[pid].copied || !snap->why[0] || agent->election.faults > 0)
         return;
     if (!making_is_remote(agent->snapshots->making))
         agent_notice(agent, "process %d: %.*s", pid, (int)sizeof snap->why - 1, snap->why);
@@ -412,7 +412,7 @@ void agent_scan_staged(struct agent *agent)
 
 /* ---- Processes of other hosts than that of process 0 ---- */
 
-/* What the first of them has found is the same for all. */
+/* Only the first process's findings are reported, as all find the same. */
 void agent_scan_remote(struct agent *agent)
 {
     int first = agent->board->first_here;
@@ -424,7 +424,7 @@ void agent_scan_remote(struct agent *agent)
     warn(agent, first);
 }
 
-/* Nothing has been done that would have to be put back: each goes on as soon as it is complete. */
+/* No rollback is involved, so each process goes on as soon as it is complete. */
 static void make_gathered(struct agent *agent, int error, const char *text)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -452,7 +452,7 @@ static void make_gathered(struct agent *agent, int error, const char *text)
         agent_cannot_go_on(agent, pid, why);
 }
 
-void agent_make_of_first(struct agent *agent, struct coord_name name)
+void agent_make_of_first(struct agent *agent, struct bspz_snapshot_name name)
 {
     for (int pid = 0; pid < agent->nprocs; pid++)
         agent->snapshots->kept[pid].slot = -1;
@@ -462,14 +462,14 @@ void agent_make_of_first(struct agent *agent, struct coord_name name)
 
 /* ---- PASS ---- */
 
-/* The copy is the rank from now on. */
+/* Thaws the copy, which becomes the rank. */
 static void thaw(struct agent *agent, int pid, bool with_copy)
 {
     struct kept *kept = &agent->snapshots->kept[pid];
     struct bspz_snap *snap = agent_snap_of(agent, pid);
     int slot = agent_copy_of(agent, pid, agent->committed);
 
-    if (slot < 0) { /* it has just been killed: a process that is lost like any other */
+    if (slot < 0) { /* it was just killed: handled as a lost process */
         static const struct death killed = {.known = true, .signal = SIGKILL};
 
         agent_rank_exited(agent, pid, &killed, "");
@@ -477,7 +477,7 @@ static void thaw(struct agent *agent, int pid, bool with_copy)
     }
     agent_move_watched(&kept->copies[slot].process, &agent->members[pid].process);
     agent->members[pid].process.ended = NULL;
-    kept->copies[slot].name = (struct coord_name){0};
+    kept->copies[slot].name = (struct bspz_snapshot_name){0};
     agent_use_slot(agent, pid, with_copy ? 1 - slot : -1);
     agent_member_is(agent, pid);
     bspz_word_set(&snap->words[slot], BSPZ_COPY_THAW);

@@ -7,22 +7,21 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/snapshot/inside.h"
 
-const struct manifest *agent_manifest_of(struct sources *sources, struct coord_name name,
+const struct manifest *agent_manifest_of(struct sources *sources, struct bspz_snapshot_name name,
                                          int *error, char *why)
 {
     struct manifest *manifest = &sources->manifests[sources->count];
 
     *error = 0;
     for (uint32_t i = 0; i < sources->count; i++)
-        if (sources->manifests[i].superstep == name.superstep &&
-            sources->manifests[i].term == name.term)
+        if (bspz_snapshot_same(sources->manifests[i].name, name))
             return &sources->manifests[i];
     if (sources->count == BSPZ_IMAGE_CHAIN_MAX) {
         snprintf(why, AGENT_WHY, "too long a chain of snapshots");
         *error = -ELOOP;
         return NULL;
     }
-    *error = store_manifest(sources->store, name.superstep, name.term, manifest, why);
+    *error = store_manifest(sources->store, name, manifest, why);
     if (*error)
         return NULL;
     sources->count++;

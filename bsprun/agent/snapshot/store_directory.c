@@ -1,11 +1,11 @@
-/* store_directory.c - the directory of snapshots on a host that does not see bsprun's.
+/* store_directory.c - the directory of snapshots on a host that does not share bsprun's.
  *
- * bsprun's own has the file of this run that START names.  Where that is not to be seen the agent makes
- * one, at the same path if it can, so that a user finds the images on all hosts in one place; below
- * $TMPDIR if not.  A folder of the job that is there is one that an agent has made, or bsprun when the
- * job was begun on this host: it is used as long as nobody else has the directory.
+ * bsprun's directory has a file that START names.  If that file is not visible the agent makes its
+ * own directory, at the same path if possible, so that a user finds the images at one place on all
+ * hosts, else below $TMPDIR.  An existing directory of the job was made by an agent, or by bsprun
+ * if the job began on this host: it is used unless it is locked.
  *
- * What can fail: neither can be had, or somebody else writes there: no job on this host.
+ * What can fail: neither can be made, or it is locked: the job cannot run on this host.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/leftovers.h"
 #include "lib/base/clock.h"
 
-/* For the next job of the user, should this agent not be able to remove it. */
+/* Lets the user's next job remove it if this agent cannot. */
 static int mark_temporary(const char *path)
 {
     char name[PATH_MAX + sizeof LEFTOVERS_MARK + 1];
@@ -36,7 +36,7 @@ static int mark_temporary(const char *path)
     return 0;
 }
 
-static void make_folders(const char *path)
+static void make_directories(const char *path)
 {
     char name[PATH_MAX];
 
@@ -46,7 +46,7 @@ static void make_folders(const char *path)
         mkdir(name, 0700);
         *at = '/';
     }
-    mkdir(name, 0700); /* whether it is there is seen by who opens it */
+    mkdir(name, 0700); /* the open will report a failure */
 }
 
 static bool is_of_this_job(struct agent *agent)
@@ -62,19 +62,19 @@ static bool is_of_this_job(struct agent *agent)
 }
 
 /* DIR and JOB below it.  0, or -errno and `why`. */
-static int open_own(struct agent *agent, const char *folder, const char *job, char *why)
+static int open_own(struct agent *agent, const char *directory, const char *job, char *why)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     char path[PATH_MAX];
     int error;
 
-    make_folders(folder);
-    error = store_open(&agent->store, folder, STORE_CREATE, NULL, why);
+    make_directories(directory);
+    error = store_open(&agent->store, directory, STORE_CREATE, NULL, why);
     if (error) {
         agent->store = NULL;
         return error;
     }
-    snprintf(path, sizeof path, "%s/%s", folder, job);
+    snprintf(path, sizeof path, "%s/%s", directory, job);
     if (access(path, F_OK) == 0)
         error = store_job_open(agent->store, job, why);
     else
@@ -97,22 +97,22 @@ static int open_own(struct agent *agent, const char *folder, const char *job, ch
 static int open_private(struct agent *agent, const char *path, char *why)
 {
     const char *job = strrchr(path, '/');
-    char folder[PATH_MAX];
+    char directory[PATH_MAX];
     int error;
 
-    if (!job || job == path || strlen(path) >= sizeof folder)
+    if (!job || job == path || strlen(path) >= sizeof directory)
         return -EINVAL;
-    snprintf(folder, sizeof folder, "%.*s", (int)(job - path), path);
-    error = open_own(agent, folder, job + 1, why);
+    snprintf(directory, sizeof directory, "%.*s", (int)(job - path), path);
+    error = open_own(agent, directory, job + 1, why);
     if (!error)
         return 0;
-    snprintf(folder, sizeof folder, "%s/" LEFTOVERS_STORE "%u-%u", leftovers_root(),
+    snprintf(directory, sizeof directory, "%s/" LEFTOVERS_STORE "%u-%u", leftovers_root(),
              (unsigned)getuid(), agent->host);
     agent->snapshots->hidden = true;
-    return open_own(agent, folder, job + 1, why);
+    return open_own(agent, directory, job + 1, why);
 }
 
-/* Without other hosts there is no doubt. */
+/* Always true without other hosts. */
 static bool is_bspruns(const struct agent *agent, const char *path, const char *home)
 {
     char name[PATH_MAX + WIRE_NAME_MAX + 2];
@@ -144,32 +144,31 @@ int agent_store_open(struct agent *agent, const char *path, const char *home, ch
     return open_private(agent, path, why);
 }
 
-void agent_note_term(struct agent *agent, struct coord_name from)
+void agent_note_term(struct agent *agent, struct bspz_snapshot_name from)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     char why[AGENT_WHY];
 
     if (agent->peers && !snapshots->shared &&
-        store_term_begin(agent->store, agent->term, from.superstep, from.term, bspz_wall_ns(), why) !=
-            0)
+        store_term_begin(agent->store, agent->term, from, bspz_wall_ns(), why) != 0)
         agent_notice(agent, "%s", why);
 }
 
 void agent_store_remove(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
-    /* Of a job that has come to its end nobody wants what no user would find. */
+    /* After a normal end, a directory that users would not find is removed. */
     bool useless = snapshots->hidden && agent->finished && agent->outcome.cause == WIRE_CAUSE_NONE;
-    char folder[PATH_MAX], lock[PATH_MAX + 8];
+    char directory[PATH_MAX], lock[PATH_MAX + 8];
     char *slash;
 
     if (!snapshots->path || !(snapshots->temporary || useless))
         return;
-    snprintf(folder, sizeof folder, "%s", snapshots->path);
-    slash = strrchr(folder, '/');
+    snprintf(directory, sizeof directory, "%s", snapshots->path);
+    slash = strrchr(directory, '/');
     *slash = '\0';
     leftovers_remove(snapshots->path);
-    snprintf(lock, sizeof lock, "%s/lock", folder);
+    snprintf(lock, sizeof lock, "%s/lock", directory);
     unlink(lock);
-    rmdir(folder); /* unless there is another job */
+    rmdir(directory); /* unless there is another job */
 }

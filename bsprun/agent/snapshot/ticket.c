@@ -1,12 +1,12 @@
-/* ticket.c - what all parts of a snapshot need: where ranks leave their marks, whose directory
- * it is, and how it comes to nothing. */
+/* ticket.c - common functions of snapshots: the ranks' records, ownership of the directory,
+ * abandoning. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/snapshot/inside.h"
 
 struct bspz_snap *agent_snap_of(const struct agent *agent, int pid)
 {
@@ -22,7 +22,7 @@ void agent_snap_text(const struct agent *agent, int pid, const char *what, char 
 
     memcpy(why, snap->why, sizeof why);
     why[sizeof why - 1] = '\0';
-    /* Those who wrote it had no names for errors. */
+    /* Capture code writes numbers, as it has no texts of errors. */
     snprintf(number, sizeof number, "error %d", error);
     length = strlen(why);
     tail = strlen(number);
@@ -53,13 +53,14 @@ void agent_abandon(struct agent *agent)
     struct ticket *ticket = &agent->snapshots->ticket;
 
     if (agent_keeps_order(agent))
-        store_snapshot_abandon(ticket->folder);
+        store_snapshot_abandon(ticket->staging);
     else
-        store_snapshot_leave(ticket->folder); /* it may be committed, for all that is known here */
-    ticket->folder = NULL;
+        store_snapshot_leave(
+            ticket->staging); /* it may have been committed, unknown to this agent */
+    ticket->staging = NULL;
 }
 
-/* As Processor Zero decides. */
+/* The same rule as Processor Zero's. */
 static bool failure_stops(const struct agent *agent, enum wire_cause cause)
 {
     const struct agent_snapshots *snapshots = agent->snapshots;
@@ -69,8 +70,7 @@ static bool failure_stops(const struct agent *agent, enum wire_cause cause)
            (late ? snapshots->stop_on_late_failure : snapshots->stop_on_failure);
 }
 
-/* What does not end the job is told to the user, of each kind once until snapshots are taken again.
- */
+/* Reports failures that do not end the job, each kind once until snapshots succeed again. */
 static void say_failure(struct agent *agent, enum wire_cause cause, const char *why)
 {
     struct agent_snapshots *snapshots = agent->snapshots;

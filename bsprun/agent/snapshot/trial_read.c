@@ -1,7 +1,7 @@
-/* trial_read.c - how fast an image can be read; see trial_read.h.
+/* trial_read.c - measures how fast an image can be read; see trial_read.h.
  *
- * What can fail: a read that never returns, as from a file server that is gone.  The thread is left
- * alone, with what it needs; nobody waits for it.
+ * What can fail: a read that never returns, as from a dead file server.  The thread is abandoned
+ * with its data; it is never joined.
  */
 #include "bsprun/agent/snapshot/trial_read.h"
 
@@ -35,9 +35,9 @@ static void let_go(struct trial_read *trial)
         free(trial);
 }
 
-/* It takes no processor to speak of, and one that waits for a processor would be taken for a slow
- * disk: only the disk is to be left to others. */
-static void be_idle(void)
+/* Only the I/O priority is lowered: the thread hardly uses the CPU, and waiting for it would look
+ * like a slow disk. */
+static void lower_io_priority(void)
 {
     syscall(SYS_ioprio_set, IO_PROCESS, 0, IO_IDLE);
 }
@@ -68,7 +68,7 @@ static void *work(void *argument)
     struct trial_read *trial = argument;
     void *room = NULL;
 
-    be_idle();
+    lower_io_priority();
     if (posix_memalign(&room, ALIGNMENT, PIECE) == 0)
         read_it(trial, room);
     free(room);
@@ -91,7 +91,7 @@ struct trial_read *trial_read_begin(int fd)
         atomic_init(&trial->users, 2);
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         pthread_attr_setstacksize(&attributes, STACK);
-        /* Signals are for the loop. */
+        /* The loop handles signals. */
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
         error = pthread_create(&thread, &attributes, work, trial);

@@ -1,7 +1,7 @@
-/* write_manifest.c - what a snapshot's manifest says, and how process 0 is started again.
+/* write_manifest.c - writes the manifest of a snapshot, and records how process 0 was started.
  *
- * How process 0 was started is read from /proc once it is adopted, so that it is known whatever
- * started it: a shell, a wrapper, PATH.  In an agent that takes over it is read from the manifest.
+ * That is read from /proc once process 0 is adopted, so that it is correct whatever started it: a
+ * shell, a wrapper, PATH.  A replacement agent reads it from the manifest.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,13 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/snapshot/inside.h"
 
 #define OWN_VARIABLES "BSPZERO_"
 #define TEXT_MAX      ((size_t)WIRE_FRAME_MAX / 4)
 
-/* ---- Process 0 ---- */
+/* ---- Process 0 ------------------------------------------------------------------------------- */
 
 static char *read_link(pid_t ospid, const char *name)
 {
@@ -81,7 +81,7 @@ void agent_identify(struct agent *agent, pid_t ospid)
         read_texts(ospid, "environ", OWN_VARIABLES, &identity->environment_count);
     identity->program = read_link(ospid, "exe");
     if (!is_whole(identity))
-        agent_forget_identity(identity); /* it has just died, which will be noticed */
+        agent_forget_identity(identity); /* it has just died, which will be handled */
 }
 
 bool agent_identify_from(struct agent *agent, const struct manifest *manifest)
@@ -103,9 +103,9 @@ bool agent_identify_from(struct agent *agent, const struct manifest *manifest)
     return false;
 }
 
-/* ---- The manifest ---- */
+/* ---- The manifest ---------------------------------------------------------------------------- */
 
-/* What the lists of a manifest lie in. */
+/* Memory for the lists of a manifest. */
 struct lists {
     struct manifest_image *images;
     uint64_t *host_of, *together;
@@ -113,25 +113,17 @@ struct lists {
     struct manifest_stream streams[3];
 };
 
-/* As the hosts have told Processor Zero.  Snapshot 0 is one image, of which all begin. */
+/* Lists the images as reported to Processor Zero.  Snapshot 0 is one image for all processes. */
 static void list_images(const struct wire_persist *order, bool first, struct lists *lists)
 {
     for (uint32_t pid = 0; pid < order->processes; pid++) {
         const struct wire_image *image = &order->images.items[pid];
 
-        lists->images[pid] = (struct manifest_image){.pid = pid,
-                                                     .image_pid = first ? 0 : image->pid,
-                                                     .size = image->size,
-                                                     .digest = image->digest,
-                                                     .generation = image->generation,
-                                                     .base_superstep = image->base_superstep,
-                                                     .base_term = image->base_term,
-                                                     .base_pid = image->base_pid,
-                                                     .base_digest = image->base_digest};
+        lists->images[pid] = (struct manifest_image){pid, first ? 0 : image->pid, image->facts};
     }
 }
 
-/* Nobody knows which process has written how much: per stream, the sum over all hosts. */
+/* Lists the sums over all hosts per stream, as the amounts per process are unknown. */
 static uint32_t list_streams(const struct wire_persist *order, struct lists *lists)
 {
     lists->streams[0] = (struct manifest_stream){.pid = 0, .number = 0, .position = order->input};
@@ -150,7 +142,7 @@ static uint32_t count_hosts(const struct agent *agent)
     return count > 0 ? count : 1;
 }
 
-/* By name, and which of them each process lives on. */
+/* Lists the hosts by name, and the host of each process. */
 static struct wire_texts list_hosts(const struct agent *agent, struct lists *lists)
 {
     uint32_t count;
@@ -175,8 +167,7 @@ static void fill(const struct agent *agent, const struct wire_message *message, 
 
     *manifest = (struct manifest){
         .job = {agent->job_id, sizeof agent->job_id},
-        .superstep = snapshots->ticket.name.superstep,
-        .term = snapshots->ticket.name.term,
+        .name = snapshots->ticket.name,
         .nprocs = order->processes,
         .created = snapshots->ticket.created,
         .program = identity->program,
@@ -218,10 +209,10 @@ int agent_write_manifest(struct agent *agent, const struct wire_message *order, 
         hosts = list_hosts(agent, &lists);
         manifest.hosts = hosts;
         error = (snapshots->copies > 1 ? store_snapshot_commit_part : store_snapshot_commit)(
-            snapshots->ticket.folder, &manifest, why);
+            snapshots->ticket.staging, &manifest, why);
     }
     if (!error)
-        snapshots->ticket.folder = NULL;
+        snapshots->ticket.staging = NULL;
     free(lists.images);
     free(lists.host_of);
     free(lists.together);

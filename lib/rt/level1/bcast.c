@@ -1,11 +1,11 @@
-/* bsp_bcast: one superstep in which the root sends everything to everybody, or two in which it
- * deals out pieces that the processes then exchange, whichever the cost model says is cheaper.
+/* bsp_bcast: one superstep in which the root sends everything to all processes, or two in which it
+ * scatters pieces that the processes then exchange, whichever is cheaper by the cost model.
  */
 #include <string.h>
 
 #include "include/bsp_level1.h"
-#include "lib/rt/level1/collective.h"
 #include "lib/rt/costs.h"
+#include "lib/rt/level1/collective.h"
 
 static void one_phase(struct bspz_collective *call, const void *src, void *dst)
 {
@@ -44,7 +44,7 @@ static void two_phase(struct bspz_collective *call, const void *src, void *dst)
     }
     bspz_collective_sync(call);
 
-    /* All processes are inside the call now, so nobody minds when the pieces arrive. */
+    /* All processes are inside the call now, so the pieces may arrive at any time. */
     for (int i = 1; i < p; i++) {
         int pid = (me + i) % p;
         if (pid != call->root)
@@ -62,9 +62,8 @@ void bspz_bcast(struct bspz_collective *call, const void *src, void *dst)
         two_phase(call, src, dst);
     else
         one_phase(call, src, dst);
-    /* Nobody puts to the root, and others may have given another address than they registered; but
-     * a difference between the calls, which somebody may have seen since they agreed, comes first.
-     */
+    /* No process puts to the root, and others may have passed another address than they registered;
+     * but a mismatch of the calls, which a process may have found since, is reported first. */
     bspz_collective_area(call, dst);
 }
 

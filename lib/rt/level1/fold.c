@@ -1,12 +1,12 @@
-/* bsp_fold and bsp_scan: either everybody gets all items in one superstep and combines them
- * itself, or partial results are combined in about log p supersteps, whichever the cost model says
- * is cheaper.  Operators need not commute: the left operand always stems from the lower processes.
+/* bsp_fold and bsp_scan: either all processes get all items in one superstep and combine them, or
+ * partial results are combined in about log p supersteps, whichever is cheaper by the cost model.
+ * Operators need not commute: the left operand always stems from the lower processes.
  */
 #include <string.h>
 
 #include "include/bsp_level1.h"
-#include "lib/rt/level1/collective.h"
 #include "lib/rt/costs.h"
+#include "lib/rt/level1/collective.h"
 
 /* A running result.  It moves between two buffers, because an operator's result must not overlap
  * its operands. */
@@ -20,7 +20,7 @@ struct partial {
 static void combine(struct partial *partial, void *left, void *right)
 {
     unsigned char *result = partial->spare;
-    int n = partial->n; /* a copy: the operator could write to it */
+    int n = partial->n; /* a copy, as the operator may write to it */
 
     if (partial->op->by_reference != NULL)
         partial->op->by_reference(result, left, right, &n);
@@ -87,10 +87,10 @@ static int floor_power_of_two(int p)
     return power;
 }
 
-/* Exchanges between partners whose numbers differ in one bit, which needs a power of two.  Of the
- * first 2*extra processes each even one therefore hands its item to the odd one on its right and
- * gets the result back at the end.  All partial results cover neighbouring processes, so that the
- * order is kept. */
+/* Exchanges between partners whose numbers differ in one bit, which requires a power of two.  So of
+ * the first 2*extra processes each even one sends its item to the odd one on its right and gets the
+ * result back at the end.  All partial results are of consecutive processes, so that the order is
+ * preserved. */
 static void fold_by_halves(struct bspz_collective *call, const struct bspz_operator *op,
                            const void *src, void *dst)
 {
@@ -147,7 +147,7 @@ static void scan_by_doubling(struct bspz_collective *call, const struct bspz_ope
     exchange_close(call, &exchange, dst);
 }
 
-/* Gets all items and combines the first so many from left to right. */
+/* Gets all items and combines the first `terms` from left to right. */
 static void combine_all(struct bspz_collective *call, const struct bspz_operator *op, int terms,
                         const void *src, void *dst)
 {

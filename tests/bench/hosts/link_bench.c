@@ -7,7 +7,7 @@
  * Run one on each side, say in two network namespaces.  Each makes a board, RANKS ranks and an
  * agent's loop and bell.  Each rank puts a block to its partner on the other side; printed are the
  * time of a superstep and bytes put by a rank per second.  Beside them: what the connection does by
- * itself. */
+ * itself.  LB_ONLY in the environment: only blocks of so many bytes; LB_SEALED: encrypted. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +26,7 @@
 
 #include "bsprun/link/link.h"
 #include "bsprun/link/link_tune.h"
+#include "lib/net/handshake.h"
 #include "lib/shm/barrier.h"
 #include "lib/shm/exchange.h"
 
@@ -166,16 +167,36 @@ static void run_rank(int pid)
 
 /* ---- The agent ---- */
 
+/* What ranks have sent goes with their agent: it stays until the other side's are done, too. */
+struct agent {
+    uv_loop_t loop;
+    struct links *links;
+    int ranks_left;
+    bool other_done;
+};
+
+static void end_if_done(struct agent *agent)
+{
+    if (agent->ranks_left == 0 && agent->other_done)
+        uv_stop(&agent->loop);
+}
+
 static void on_message(void *context, uint32_t from, const struct wire_message *message)
 {
-    (void)context, (void)from, (void)message;
+    (void)from, (void)message;
+    ((struct agent *)context)->other_done = true;
+    end_if_done(context);
 }
 
 static void on_lost(void *context, uint32_t from, const char *text)
 {
-    (void)context, (void)from;
-    if (host == 0)
+    struct agent *agent = context;
+
+    (void)from;
+    if (!agent->other_done)
         printf("link lost: %s\n", text);
+    agent->other_done = true;
+    end_if_done(agent);
 }
 
 static void *bell_main(void *unused)
@@ -193,42 +214,45 @@ static void *bell_main(void *unused)
 
 static void on_child(uv_signal_t *handle, int signal)
 {
+    struct agent *agent = handle->data;
+    struct wire_message done = {.kind = WIRE_INPUT};
+
     (void)signal;
     while (waitpid(-1, NULL, WNOHANG) > 0)
-        if (--*(int *)handle->data == 0)
-            uv_stop(handle->loop);
+        if (--agent->ranks_left == 0)
+            links_send(agent->links, (uint32_t)!host, &done);
+    end_if_done(agent);
 }
 
 static void run_agent(int fd)
 {
     static const struct links_calls calls = {.message = on_message, .lost = on_lost};
+    static const struct net_session session; /* both ends send with the same key */
     struct links_peer peer = {.host = (uint32_t)!host, .addresses = ""};
-    int left = ranks;
+    struct agent agent = {.ranks_left = ranks};
     uv_signal_t child;
-    uv_loop_t loop;
-    struct links_setup setup = {.loop = &loop,
+    struct links_setup setup = {.loop = &agent.loop,
                                 .host = (uint32_t)host,
-                                .term = 1,
                                 .peers = &peer,
                                 .peer_count = 1,
+                                .encrypt = getenv("LB_SEALED") != NULL,
                                 .bell = &bell,
                                 .spin_ns = (uint64_t)agent_us * 1000,
                                 .outputs = {-1, -1}};
-    struct links *links;
     pthread_t thread;
 
-    uv_loop_init(&loop);
-    uv_signal_init(&loop, &child);
-    child.data = &left;
+    uv_loop_init(&agent.loop);
+    uv_signal_init(&agent.loop, &child);
+    child.data = &agent;
     uv_signal_start(&child, on_child, SIGCHLD);
-    links = links_open(&setup, &calls, NULL);
-    links_take(links, (uint32_t)!host, fd, NULL);
-    must(links_mirror(links, board_fd, 2 * ranks) == 0, "mirror");
+    agent.links = links_open(&setup, &calls, &agent);
+    links_take(agent.links, (uint32_t)!host, fd, &session);
+    must(links_mirror(agent.links, board_fd, 2 * ranks) == 0, "mirror");
     pthread_create(&thread, NULL, bell_main, NULL);
     for (int i = 0; i < ranks; i++)
         if (fork() == 0)
             run_rank(host * ranks + i);
-    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_run(&agent.loop, UV_RUN_DEFAULT);
 }
 
 static int connect_both(char **arguments)

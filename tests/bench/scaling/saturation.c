@@ -144,12 +144,11 @@ static void expect(struct world *world, enum wire_kind kind, uint32_t count)
 
 static void images(struct world *world, uint64_t superstep, uint32_t first, uint32_t count)
 {
-    static const unsigned char digest[16] = "digest";
     struct wire_message message = {.kind = WIRE_IMAGE_DURABLE};
 
     message.envelope.superstep = superstep;
-    message.image_durable.size = 1 << 20;
-    message.image_durable.digest = (struct wire_bytes){digest, sizeof digest};
+    message.image_durable.facts.size = 1 << 20;
+    message.image_durable.facts.digest[0] = 1;
     for (uint32_t pid = first; pid < first + count; pid++) {
         message.image_durable.host = pid / world->each;
         message.image_durable.pid = pid;

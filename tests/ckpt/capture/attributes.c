@@ -84,7 +84,7 @@ static int run_rank(const struct attribute_case *one, struct host_agent *agent)
     struct bspz_freeze_plan plan = {.hooks = {0}};
     int result;
 
-    host_given_now();
+    host_initial_now();
     host_refusal();
     host_agent_hooks(agent, &plan.hooks);
     host_options(&plan.options);

@@ -88,18 +88,18 @@ def each(place, way="pie", before=(), names=None, must=EVERYBODY):
         if copy == "refused":
             copy = image
         for try_it, wanted in ((through_image, image), (through_copy, copy)):
-            folder = place.path("work")
-            os.mkdir(folder)
-            os.chmod(folder, 0o777)
+            directory = place.path("work")
+            os.mkdir(directory)
+            os.chmod(directory, 0o777)
             inside = type("Inside", (), {})()
             inside.__class__ = type(place)
-            inside.folder = folder
+            inside.directory = directory
             try:
                 if not try_it(inside, way, name, wanted, before):
                     passed_over.append(name)
             except Failure as failure:
                 failures.append(str(failure))
-            shutil.rmtree(folder)
+            shutil.rmtree(directory)
     passed_over = sorted(set(passed_over))
     print(f"# not possible here: {' '.join(passed_over) or 'nothing'}")
     missing = [name for name in passed_over if name in must]

@@ -126,14 +126,17 @@ static bool has_clamps(void)
            now.most == 900;
 }
 
+/* An ordinary user may set it whatever it is now. */
+#define NICE 19
+
 static void set_nice(void)
 {
-    need(setpriority(PRIO_PROCESS, 0, 7), "setpriority");
+    need(setpriority(PRIO_PROCESS, 0, NICE), "setpriority");
 }
 
 static bool has_nice(void)
 {
-    return getpriority(PRIO_PROCESS, 0) == 7;
+    return getpriority(PRIO_PROCESS, 0) == NICE;
 }
 
 static void set_io_priority(void)

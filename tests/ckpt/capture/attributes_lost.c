@@ -147,7 +147,7 @@ static bool has_core_cookie(void)
     return prctl(62, 0, 0, 0, &cookie) == 0 && cookie != 0;
 }
 
-/* No folder can be made any more. */
+/* No directory can be made any more. */
 static void set_landlock(void)
 {
     const struct {
@@ -162,7 +162,7 @@ static void set_landlock(void)
 
 static bool has_landlock(void)
 {
-    return mkdir("a new folder", 0700) != 0 && errno == EACCES;
+    return mkdir("a new directory", 0700) != 0 && errno == EACCES;
 }
 
 static void set_session_keyring(void)

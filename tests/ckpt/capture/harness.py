@@ -1,4 +1,4 @@
-"""What the capture tests share: running programs, a folder that vanishes, a count of checks."""
+"""What the capture tests share: running programs, a directory that vanishes, a count of checks."""
 
 import os
 import shutil
@@ -21,26 +21,26 @@ class Failure(Exception):
 
 
 class Place:
-    """A folder for one test, with functions that run programs in it."""
+    """A directory for one test, with functions that run programs in it."""
 
     def __init__(self):
-        self.folder = tempfile.mkdtemp(prefix="bspz-capture-")
-        os.chmod(self.folder, 0o755)
+        self.directory = tempfile.mkdtemp(prefix="bspz-capture-")
+        os.chmod(self.directory, 0o755)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def path(self, name):
-        return os.path.join(self.folder, name)
+        return os.path.join(self.directory, name)
 
     def run(self, program, *args, env=None, before=(), check=None, timeout=120, stdin=b""):
         command = [*before, os.path.join(BIN, program), *map(str, args)]
         whole = dict(os.environ, **(env or {}))
         done = subprocess.run(
-            command, env=whole, cwd=self.folder, input=stdin, capture_output=True, timeout=timeout
+            command, env=whole, cwd=self.directory, input=stdin, capture_output=True, timeout=timeout
         )
         if check is not None and done.returncode != check:
             raise Failure(

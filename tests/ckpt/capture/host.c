@@ -84,7 +84,7 @@ void host_options(struct bspz_capture_options *options)
         .job_count = 3,
         .rules = rules,
         .rule_count = rule_count,
-        .given = &given,
+        .initial = &given,
     };
 }
 
@@ -152,9 +152,9 @@ void host_adopts(void)
     given.word[BSPZ_WORD_SUBREAPER] = 1;
 }
 
-void host_given_now(void)
+void host_initial_now(void)
 {
-    bspz_attributes_given(&given);
+    bspz_attributes_initial(&given);
 }
 
 static int come_back(const struct bspz_capture_plan *plan)
@@ -267,7 +267,7 @@ __attribute__((constructor)) static void restore_if_asked(void)
     struct bspz_restore_plan plan = {.chain = sources, .job_descriptors = job, .job_count = 3};
     char *paths, *save = NULL;
 
-    host_given_now();
+    host_initial_now();
     if (!chain)
         return;
     paths = strdup(chain);

@@ -28,7 +28,7 @@ void host_rule(const char *rule);
 void host_on_write(void (*function)(void));
 
 /* What this process has is what it was given, from now on. */
-void host_given_now(void);
+void host_initial_now(void);
 
 const char *host_handover(void);
 

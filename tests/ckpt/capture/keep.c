@@ -2,7 +2,7 @@
  *
  *   keep list IMAGE                 prints each file that the image needs: here or gone, its path
  *   keep copy IMAGE ROOT            copies all of them into ROOT/binaries
- *   keep link IMAGE ROOT            prints the folder for LD_LIBRARY_PATH
+ *   keep link IMAGE ROOT            prints the directory for LD_LIBRARY_PATH
  *   keep wrong IMAGE ROOT           tries to pass off a damaged copy of the first one
  */
 #include <fcntl.h>
@@ -22,15 +22,15 @@ static _Noreturn void fail(const char *what)
     exit(1);
 }
 
-static int copy_one(int folder, const struct binaries_file *file, bool wrong)
+static int copy_one(int directory, const struct binaries_file *file, bool wrong)
 {
     struct binaries_copy *copy;
     char bytes[65536];
     uint64_t size;
     ssize_t count;
-    int from = binaries_open(folder, file->name, file->path, &size, why);
+    int from = binaries_open(directory, file->name, file->path, &size, why);
 
-    if (from < 0 || binaries_begin(folder, file, &copy, why) != 0)
+    if (from < 0 || binaries_begin(directory, file, &copy, why) != 0)
         fail(file->path);
     while ((count = read(from, bytes, sizeof bytes)) > 0) {
         if (wrong)
@@ -47,24 +47,24 @@ int main(int argc, char **argv)
     struct binaries needed;
     char path[PATH_MAX] = "", links[PATH_MAX];
     int image = argc > 2 ? open(argv[2], O_RDONLY) : -1;
-    int folder = argc > 3 ? binaries_folder(argv[3], path, why) : -1;
+    int directory = argc > 3 ? binaries_directory(argv[3], path, why) : -1;
 
-    if (image < 0 || (argc > 3 && folder < 0) || binaries_of_image(image, &needed, why) != 0)
-        fail("image or folder");
+    if (image < 0 || (argc > 3 && directory < 0) || binaries_of_image(image, &needed, why) != 0)
+        fail("image or directory");
     for (size_t i = 0; i < needed.count; i++) {
         const struct binaries_file *file = &needed.files[i];
 
         if (strcmp(argv[1], "list") == 0)
             printf("%s %s\n", file->here ? "here" : "gone", file->path);
         else if (strcmp(argv[1], "copy") == 0 &&
-                 (copy_one(folder, file, false) != 0 || !binaries_kept(folder, file)))
+                 (copy_one(directory, file, false) != 0 || !binaries_kept(directory, file)))
             fail(file->path);
         else if (strcmp(argv[1], "wrong") == 0 && i == 0 &&
-                 (copy_one(folder, file, true) == 0 || binaries_kept(folder, file)))
+                 (copy_one(directory, file, true) == 0 || binaries_kept(directory, file)))
             fail("a wrong copy was taken");
     }
     if (strcmp(argv[1], "link") == 0) {
-        if (binaries_link(folder, path, &needed, links, why) != 0)
+        if (binaries_link(directory, path, &needed, links, why) != 0)
             fail("link");
         printf("%s\n", links);
     }

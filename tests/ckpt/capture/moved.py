@@ -7,12 +7,12 @@ from harness import BIN, NOT_RESTORED, SAVED, WAYS, expect, main
 
 
 def lend(place, *names):
-    """A folder with copies of programs, which can be taken away again."""
-    folder = place.path("lent")
-    os.makedirs(folder, exist_ok=True)
+    """A directory with copies of programs, which can be taken away again."""
+    directory = place.path("lent")
+    os.makedirs(directory, exist_ok=True)
     for name in names:
-        shutil.copy2(os.path.join(BIN, name), folder)
-    return folder
+        shutil.copy2(os.path.join(BIN, name), directory)
+    return directory
 
 
 def keep(place, what, image, *root):
@@ -60,11 +60,11 @@ def copy_is_damaged(place):
     keep(place, "wrong", image, root)
     keep(place, "copy", image, root)
     os.unlink(program)
-    folder = os.path.join(root, "binaries")
-    for name in os.listdir(folder):
-        os.truncate(os.path.join(folder, name), 8192)
+    directory = os.path.join(root, "binaries")
+    for name in os.listdir(directory):
+        os.truncate(os.path.join(directory, name), 8192)
     done = place.restore(
-        os.path.join(BIN, "trivial_pie"), image, env={"CAPTURE_BINARIES": folder}, check=NOT_RESTORED
+        os.path.join(BIN, "trivial_pie"), image, env={"CAPTURE_BINARIES": directory}, check=NOT_RESTORED
     )
     expect(program.encode() in done.stderr, f"message is {done.stderr}")
 
@@ -73,11 +73,11 @@ def library_is_gone(place):
     if "pie" not in WAYS:
         return
     image, root = place.path("image"), place.path("root")
-    folder = lend(place, "liblinked.so")
-    env = {"LD_PRELOAD": os.path.join(folder, "liblinked.so")}
+    directory = lend(place, "liblinked.so")
+    env = {"LD_PRELOAD": os.path.join(directory, "liblinked.so")}
     place.run("trivial_pie", image, env=env, check=SAVED)
     keep(place, "copy", image, root)
-    os.unlink(os.path.join(folder, "liblinked.so"))
+    os.unlink(os.path.join(directory, "liblinked.so"))
     place.restore("trivial_pie", image, check=NOT_RESTORED)
     binaries = os.path.join(root, "binaries")
     done = place.restore("trivial_pie", image, env={"CAPTURE_BINARIES": binaries}, check=0)
@@ -87,19 +87,19 @@ def library_is_gone(place):
     expect(os.path.exists(os.path.join(links, "liblinked.so")), "the link leads nowhere")
 
 
-def folder_is_gone(place):
+def directory_is_gone(place):
     """Only a process made beside the saved one may do without its directory."""
     if "pie" not in WAYS:
         return
-    image, folder = place.path("image"), place.path("folder")
-    os.mkdir(folder)
-    before = ("env", "-C", folder)
+    image, directory = place.path("image"), place.path("directory")
+    os.mkdir(directory)
+    before = ("env", "-C", directory)
     place.run("trivial_pie", image, before=before, check=SAVED)
-    os.rmdir(folder)
+    os.rmdir(directory)
     done = place.restore("trivial_pie", image, check=NOT_RESTORED)
-    expect(folder.encode() in done.stderr, f"message is {done.stderr}")
+    expect(directory.encode() in done.stderr, f"message is {done.stderr}")
     done = place.restore("trivial_pie", image, env={"CAPTURE_ELSEWHERE": "1"}, check=0)
     expect(done.stdout.startswith(b"before after 42"), f"{done.stdout}")
 
 
-main([folder_is_gone, program_is_gone, another_program_is_there, copy_is_damaged, library_is_gone])
+main([directory_is_gone, program_is_gone, another_program_is_there, copy_is_damaged, library_is_gone])

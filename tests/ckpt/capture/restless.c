@@ -194,7 +194,7 @@ int main(int argc, char **argv)
     } else {
         share_with_a_child();
     }
-    host_given_now();
+    host_initial_now();
     host_on_write(of_cores ? change_core : have_it_changed);
     restored =
         strcmp(argv[2], "forked") == 0 ? host_snapshot_forked(argv[3]) : host_snapshot(argv[3]);

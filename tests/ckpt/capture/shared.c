@@ -47,7 +47,7 @@ static struct board {
 static int rank, before;
 /* Of one file: two descriptions that all have, and one of the rank's own. */
 static int together, beside, own, log_file;
-static DIR *folder;
+static DIR *directory;
 
 static void map_board(void)
 {
@@ -91,8 +91,7 @@ static int count_open(void)
     return count;
 }
 
-/* ---- The ranks --------------------------------------------------------------------------------
- */
+/* ---- The ranks ------------------------------------------------------------------------------- */
 
 static int announce(void *context, int32_t ospid)
 {
@@ -130,9 +129,9 @@ static void open_files(int gift)
     together = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
     beside = open("file", O_RDONLY);
     log_file = open("log", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
-    folder = opendir(".");
+    directory = opendir(".");
     twin = dup(together);
-    CHECK(together >= 0 && beside >= 0 && log_file >= 0 && folder && twin >= 0);
+    CHECK(together >= 0 && beside >= 0 && log_file >= 0 && directory && twin >= 0);
     CHECK(write(together, "0123456789", 10) == 10 && lseek(beside, 4, SEEK_SET) == 4);
     host_options(&options);
     CHECK(bspz_share_give(gift, &options, why) == 0);
@@ -161,7 +160,7 @@ static void check(void)
         CHECK((fcntl(log_file, F_GETFL) & (O_APPEND | O_NONBLOCK)) == O_APPEND);
         CHECK(write(log_file, "x", 1) == 1);
         CHECK(fstat(log_file, &status) == 0 && status.st_size == (long)turn + 1);
-        CHECK(at(own) == rank && (turn > 0 || readdir(folder)));
+        CHECK(at(own) == rank && (turn > 0 || readdir(directory)));
         add(&board->turn, 1);
     }
     wait_until(&board->turn, TURNS);
@@ -221,8 +220,7 @@ static _Noreturn void run_first(int gift)
     run_rank();
 }
 
-/* ---- The agent --------------------------------------------------------------------------------
- */
+/* ---- The agent ------------------------------------------------------------------------------- */
 
 static pid_t restore(const struct shares *shares, int which, char **argv)
 {

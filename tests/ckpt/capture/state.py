@@ -91,7 +91,7 @@ def without_privileges(place):
     if os.getuid() != 0:
         chain(place, "pie", 2)
         return
-    os.chmod(place.folder, 0o777)
+    os.chmod(place.directory, 0o777)
     before = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     before += ["--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
     if subprocess.run([*before, "test", "-x", os.path.join(BIN, "state_pie")]).returncode != 0:

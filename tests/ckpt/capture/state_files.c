@@ -1,5 +1,5 @@
 /* state_files.c - descriptors and streams: offsets, lengths, flags, buffers, duplicates, devices
- * and folders.  All files lie in the current folder. */
+ * and directories.  All files lie in the current directory. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 static int written, appended, reading, twice, null, random_device, twin_out;
 static FILE *stream, *input;
-static DIR *folder;
+static DIR *directory;
 static char where[4096];
 
 static int open_checked(const char *name, int flags)
@@ -58,8 +58,8 @@ void files_set(void)
         fprintf(input, "%d\n", i);
     fclose(input);
     input = fopen("input", "r");
-    folder = opendir(".");
-    CHECK(input && folder && readdir(folder));
+    directory = opendir(".");
+    CHECK(input && directory && readdir(directory));
     CHECK(chdir("/") == 0 && chdir(where) == 0);
 }
 
@@ -103,7 +103,7 @@ void files_check(int hop)
     CHECK(fcntl(twin_out, F_GETFL) == fcntl(1, F_GETFL));
     CHECK(fscanf(input, "%d", &number) == 1 && number == hop - 1);
     fprintf(stream, "line %d\n", hop + 1);
-    readdir(folder);
+    readdir(directory);
     errno = 0;
     CHECK(fcntl(199, F_GETFD) < 0 && errno == EBADF);
 }

@@ -50,9 +50,9 @@ def of_other_check(name):
 def shared_names():
     """Names of this project in the places where a shared memory object can be forgotten."""
     names = set()
-    for folder in ('/dev/shm', '/dev/mqueue'):
+    for directory in ('/dev/shm', '/dev/mqueue'):
         try:
-            names |= {f'{folder}/{n}' for n in os.listdir(folder)
+            names |= {f'{directory}/{n}' for n in os.listdir(directory)
                       if 'bsp' in n.lower() and not of_other_check(n)}
         except OSError:
             pass

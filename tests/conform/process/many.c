@@ -33,11 +33,11 @@ static long status_of(const char *key)
 /* Kilobytes of anonymous files that this process has open. */
 static long shared_memory(void)
 {
-    DIR *folder = opendir("/proc/self/fd");
+    DIR *directory = opendir("/proc/self/fd");
     struct dirent *entry;
     long total = 0;
 
-    while (folder && (entry = readdir(folder))) {
+    while (directory && (entry = readdir(directory))) {
         char path[300], target[300] = "";
         struct stat status;
 
@@ -46,8 +46,8 @@ static long shared_memory(void)
             stat(path, &status) == 0)
             total += (long)(status.st_blocks / 2);
     }
-    if (folder)
-        closedir(folder);
+    if (directory)
+        closedir(directory);
     return total;
 }
 

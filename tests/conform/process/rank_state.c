@@ -11,14 +11,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static int entries(const char *folder)
+static int entries(const char *directory)
 {
-    DIR *open_folder = opendir(folder);
+    DIR *open_directory = opendir(directory);
     int count = -2; /* . and .. */
 
-    while (open_folder && readdir(open_folder))
+    while (open_directory && readdir(open_directory))
         count++;
-    closedir(open_folder);
+    closedir(open_directory);
     return count;
 }
 

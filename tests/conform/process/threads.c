@@ -28,12 +28,12 @@ static void *wait_for_ever(void *unused)
 
 static int threads(void)
 {
-    DIR *folder = opendir("/proc/self/task");
+    DIR *directory = opendir("/proc/self/task");
     int count = -2;
 
-    while (folder && readdir(folder))
+    while (directory && readdir(directory))
         count++;
-    closedir(folder);
+    closedir(directory);
     return count;
 }
 

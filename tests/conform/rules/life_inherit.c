@@ -13,7 +13,7 @@ static int global;
 static struct {
     int *heap, *local;
     int fd;
-    char folder[4096];
+    char directory[4096];
 } at_begin;
 
 int main(int argc, char **argv)
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 
     global = 5;
     setenv("CONFORM_INHERIT", "yes", 1);
-    if (mkdir("below", 0755) || chdir("below") || !getcwd(at_begin.folder, 4096))
+    if (mkdir("below", 0755) || chdir("below") || !getcwd(at_begin.directory, 4096))
         return 1;
     umask(027);
     at_begin.heap = malloc(100000 * sizeof(int));
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     CHECK_INT(at_begin.heap[99999], 99);
     CHECK(argc == 3 && strcmp(argv[1], "one") == 0 && strcmp(argv[2], "two words") == 0);
     CHECK(getenv("CONFORM_INHERIT") != NULL);
-    CHECK(getcwd(here, sizeof here) && strcmp(here, at_begin.folder) == 0);
+    CHECK(getcwd(here, sizeof here) && strcmp(here, at_begin.directory) == 0);
     CHECK_INT(umask(027), 027);
     char text[5] = "";
     CHECK(pread(at_begin.fd, text, 4, 0) == 4 && strcmp(text, "file") == 0);

@@ -52,7 +52,7 @@ static unsigned count_bits(uint64_t bits)
 
 /* The manifest is not written before all images are durable, on two hosts if there are two that
  * share nothing, and all processes captured. */
-void check_images(struct world *world, struct coord_name name)
+void check_images(struct world *world, struct bspz_snapshot_name name)
 {
     const struct snap *snap = snap_find(world, name, false);
     if (!snap)
@@ -72,7 +72,7 @@ static uint64_t disks_of(const struct world *world, const struct zero *zero)
 }
 
 /* Whoever is left of the term's hosts has the manifest. */
-void check_committed(struct world *world, const struct zero *zero, struct coord_name name)
+void check_committed(struct world *world, const struct zero *zero, struct bspz_snapshot_name name)
 {
     const struct coord *state = coord_shell_state(zero->shell);
     const struct snap *snap = snap_find(world, name, false);
@@ -99,7 +99,7 @@ bool any_complete(const struct world *world, uint64_t disks)
 
 /* The newest that anybody was told of, or one that was committed unheard; never one that was taken
  * back. */
-void check_chosen(struct world *world, const struct zero *zero, struct coord_name name)
+void check_chosen(struct world *world, const struct zero *zero, struct bspz_snapshot_name name)
 {
     const struct snap *snap = snap_find(world, name, false);
     const struct snap *announced = snap_find(world, world->announced, false);
@@ -110,19 +110,19 @@ void check_chosen(struct world *world, const struct zero *zero, struct coord_nam
     if (!coord_lineage_allows(&world->lineage, name))
         fail(world, "snapshot %llu.%u is chosen, which was taken back",
              (unsigned long long)name.superstep, name.term);
-    bool newer = coord_name_newer(name, world->announced);
+    bool newer = bspz_snapshot_newer(name, world->announced);
     bool named = zero->wanted != COORD_NEVER;
     if (named && name.superstep != zero->wanted)
         fail(world, "snapshot %llu.%u is chosen, but superstep %llu was named",
              (unsigned long long)name.superstep, name.term, (unsigned long long)zero->wanted);
-    if (!named && coord_name_newer(world->announced, name) && snap_complete(announced, disks) &&
+    if (!named && bspz_snapshot_newer(world->announced, name) && snap_complete(announced, disks) &&
         !announced->damaged)
         fail(world, "snapshot %llu.%u is chosen, but %llu.%u was committed",
              (unsigned long long)name.superstep, name.term,
              (unsigned long long)world->announced.superstep, world->announced.term);
     /* One that was committed unheard may not be in two places, or not yet be durable. */
     if (!newer || (world->shared && snap_synced(snap)))
-        world->announced = snap_synced(snap) ? name : (struct coord_name){0};
+        world->announced = snap_synced(snap) ? name : (struct bspz_snapshot_name){0};
 }
 
 /* Of the term's hosts those that live.  One that has lost its power may have again what it had
@@ -220,7 +220,7 @@ void check_outcome(struct world *world)
 static bool is_remembered(const struct world *world)
 {
     for (uint32_t i = 0; i < world->snap_count; i++)
-        if (!coord_name_newer(world->announced, world->snaps[i].name) &&
+        if (!bspz_snapshot_newer(world->announced, world->snaps[i].name) &&
             is_usable(world, &world->snaps[i], UINT64_MAX))
             return true;
     return false;

@@ -11,10 +11,10 @@ uint64_t disk_bit(const struct world *world, uint32_t host)
     return world->shared ? 1 : (uint64_t)1 << host;
 }
 
-struct snap *snap_find(struct world *world, struct coord_name name, bool make)
+struct snap *snap_find(struct world *world, struct bspz_snapshot_name name, bool make)
 {
     for (uint32_t i = 0; i < world->snap_count; i++)
-        if (coord_name_same(world->snaps[i].name, name))
+        if (bspz_snapshot_same(world->snaps[i].name, name))
             return &world->snaps[i];
     if (!make)
         return NULL;
@@ -68,12 +68,11 @@ void disk_report(struct world *world, uint32_t host, const struct snap *snap)
         const struct rank *rank = &agent->ranks[pid];
         if (snap->images[pid] & disk_bit(world, host))
             images[image_count++] = pid;
-        if (coord_name_same(rank->copy[0], snap->name) ||
-            coord_name_same(rank->copy[1], snap->name))
+        if (bspz_snapshot_same(rank->copy[0], snap->name) ||
+            bspz_snapshot_same(rank->copy[1], snap->name))
             copies[copy_count++] = pid;
     }
-    message.held.superstep = snap->name.superstep;
-    message.held.from = snap->name.term;
+    message.held.name = snap->name;
     message.held.processes = snap->processes;
     message.held.manifest = snap->manifests & disk_bit(world, host);
     message.held.all = image_count == snap->processes;
@@ -134,7 +133,7 @@ void disk_image(struct world *world, const struct action *action)
     struct agent *agent = &world->agents[action->host];
     struct snap *snap = snap_find(world, action->name, false);
     uint32_t pid = action->number;
-    if (!snap || coord_name_same(agent->abandoned, action->name))
+    if (!snap || bspz_snapshot_same(agent->abandoned, action->name))
         return;
     if (world->fail_write && agent->mine[pid]) {
         world->fail_write = false;
@@ -147,9 +146,8 @@ void disk_image(struct world *world, const struct action *action)
     struct wire_message message = {.kind = WIRE_IMAGE_DURABLE,
                                    .envelope = {.superstep = action->name.superstep}};
     message.image_durable.pid = pid;
-    message.image_durable.size = 1000 + pid;
-    message.image_durable.changed = 1000;
-    message.image_durable.digest = (struct wire_bytes){&snap->value[pid], 8};
+    message.image_durable.facts = (struct bspz_image_facts){.size = 1000 + pid, .changed = 1000};
+    memcpy(message.image_durable.facts.digest, &snap->value[pid], sizeof snap->value[pid]);
     send_to_zero(world, action->host, &message);
     if (world->shared || !agent->mine[pid])
         return;
@@ -166,7 +164,7 @@ void disk_manifest(struct world *world, const struct action *action)
     struct wire_message message = {.kind = WIRE_PERSISTED,
                                    .envelope = {.superstep = action->name.superstep}};
     struct snap *snap = snap_find(world, action->name, false);
-    if (coord_name_same(world->agents[action->host].abandoned, action->name))
+    if (bspz_snapshot_same(world->agents[action->host].abandoned, action->name))
         return;
     if (world->fail_write || !snap) {
         message.persisted.error = ENOSPC;
@@ -184,7 +182,7 @@ static bool is_written(const struct world *world, const struct action *action, u
     const struct agent *agent = &world->agents[host];
     return (action->kind == DO_IMAGE || action->kind == DO_MANIFEST) && action->host == host &&
            action->life == agent->life && action->term == agent->term &&
-           !coord_name_same(agent->abandoned, action->name);
+           !bspz_snapshot_same(agent->abandoned, action->name);
 }
 
 static void put(struct world *world, uint32_t host, const struct action *action, bool synced)
@@ -196,7 +194,7 @@ static void put(struct world *world, uint32_t host, const struct action *action,
         put_images(world, host, snap, action->number, synced);
 }
 
-/* It has its name, and the folder was synced, or was not; or it has not. */
+/* It has its name, and the directory was synced, or was not; or it has not. */
 void disk_agent_ends(struct world *world, uint32_t host)
 {
     for (uint32_t i = 0; i < world->time.count; i++) {
@@ -229,7 +227,7 @@ void disk_spread_again(struct world *world, uint32_t host)
 void disk_copy(struct world *world, const struct action *action)
 {
     struct snap *snap = snap_find(world, action->name, false);
-    if (!snap || !coord_name_same(world->agents[action->host].known, action->name))
+    if (!snap || !bspz_snapshot_same(world->agents[action->host].known, action->name))
         return;
     put_image(world, action->host, snap, action->number, false);
     put_manifest(world, action->host, snap, true);
@@ -301,20 +299,20 @@ static void erase(struct world *world, uint32_t host, struct snap *snap)
     }
 }
 
-void disk_retire(struct world *world, uint32_t host, struct coord_name name)
+void disk_retire(struct world *world, uint32_t host, struct bspz_snapshot_name name)
 {
     for (uint32_t i = 0; i < world->snap_count; i++)
-        if (coord_name_newer(name, world->snaps[i].name))
+        if (bspz_snapshot_newer(name, world->snaps[i].name))
             erase(world, host, &world->snaps[i]);
     for (uint32_t pid = 0; pid < RANKS; pid++)
         for (int i = 0; i < 2; i++) {
-            struct coord_name *copy = &world->agents[host].ranks[pid].copy[i];
-            if (copy->term > 0 && coord_name_newer(name, *copy))
-                *copy = (struct coord_name){0};
+            struct bspz_snapshot_name *copy = &world->agents[host].ranks[pid].copy[i];
+            if (copy->term > 0 && bspz_snapshot_newer(name, *copy))
+                *copy = (struct bspz_snapshot_name){0};
         }
 }
 
-void disk_abandon(struct world *world, uint32_t host, struct coord_name name)
+void disk_abandon(struct world *world, uint32_t host, struct bspz_snapshot_name name)
 {
     struct agent *agent = &world->agents[host];
     struct snap *snap = snap_find(world, name, false);
@@ -323,6 +321,6 @@ void disk_abandon(struct world *world, uint32_t host, struct coord_name name)
         erase(world, host, snap);
     for (uint32_t pid = 0; pid < RANKS; pid++)
         for (int i = 0; i < 2; i++)
-            if (coord_name_same(agent->ranks[pid].copy[i], name))
-                agent->ranks[pid].copy[i] = (struct coord_name){0};
+            if (bspz_snapshot_same(agent->ranks[pid].copy[i], name))
+                agent->ranks[pid].copy[i] = (struct bspz_snapshot_name){0};
 }

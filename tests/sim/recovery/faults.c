@@ -12,7 +12,7 @@ static bool pick_rank(struct world *world, uint32_t *host, uint32_t *pid)
         for (uint32_t i = 0; i < world->host_count; i++) {
             *pid = (start + k) % count;
             *host = i;
-            if (world->agents[i].up && !world->agents[i].stopping &&
+            if (world->agents[i].up && !job_is_stopping(world->agents[i].job) &&
                 world->agents[i].ranks[*pid].alive)
                 return true;
         }

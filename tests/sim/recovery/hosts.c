@@ -30,7 +30,7 @@ void kill_ranks(struct world *world, uint32_t host, bool copies_too)
         struct rank *rank = &world->agents[host].ranks[pid];
         rank->alive = rank->runs = false;
         for (int i = 0; i < 2 && copies_too; i++)
-            rank->copy[i] = (struct coord_name){0};
+            rank->copy[i] = (struct bspz_snapshot_name){0};
     }
 }
 
@@ -66,8 +66,19 @@ void agent_start(struct world *world, uint32_t host)
     const struct agent *first = &world->agents[world->registrar];
     if (host >= world->host_count - world->spares && (!first->up || first->cut_off))
         world->registrar = host; /* the program begins on the spare */
-    if (world->runs == 1 && host == world->registrar)
+    if (world->runs == 1 && host == world->registrar) {
+        job_move(&agent->job, JOB_REGISTERED);
         tell_bsprun(world, host, event);
+    }
+}
+
+void agent_rewind(struct world *world, uint32_t host)
+{
+    struct agent *agent = &world->agents[host];
+    if (agent->job == JOB_REWINDING || !job_may_move(agent->job, JOB_REWINDING))
+        return;
+    job_move(&agent->job, JOB_REWINDING);
+    kill_ranks(world, host, false);
 }
 
 void agent_elect(struct world *world, const struct action *action)
@@ -76,14 +87,19 @@ void agent_elect(struct world *world, const struct action *action)
     struct agent *agent = &world->agents[host];
     if (!agent->up || action->life != agent->life || action->term <= agent->term)
         return;
-    kill_ranks(world, host, false);
+    if (action->term > 1 || world->runs > 1) {
+        agent_rewind(world, host);
+        if (agent->job != JOB_REWINDING)
+            return;
+        job_move(&agent->job, JOB_RESTORING);
+    }
     if (agent->term > 0 && world->zeros[agent->term].host == host)
         world->zeros[agent->term].gone = true;
     /* What was being written is now there, or will never be. */
     disk_agent_ends(world, host);
     agent->term = action->term;
-    agent->forming = agent->let_out = agent->waiting = agent->stopping = agent->asked =
-        agent->staged = false;
+    agent->let_out = agent->waiting = agent->asked = false;
+    making_move(&agent->making, MAKING_NONE);
     agent->count = 0;
     memset(agent->mine, 0, sizeof(agent->mine));
     agent_plan(world, DO_READY, host, 20);
@@ -138,7 +154,7 @@ static void arrive(struct world *world, uint32_t host, uint32_t number)
 {
     struct agent *agent = &world->agents[host];
     struct rank *rank = &agent->ranks[number];
-    if (!rank->alive || agent->stopping)
+    if (!rank->alive || agent->job != JOB_RUNNING)
         return;
     rank->arrived = true;
     for (uint32_t pid = 0; pid < world->processes; pid++)
@@ -157,8 +173,8 @@ static void arrive(struct world *world, uint32_t host, uint32_t number)
     send_to_zero(world, host, &message);
 }
 
-void agent_send_failure(struct world *world, uint32_t host, uint32_t pid, struct coord_name name,
-                        enum wire_cause cause)
+void agent_send_failure(struct world *world, uint32_t host, uint32_t pid,
+                        struct bspz_snapshot_name name, enum wire_cause cause)
 {
     struct wire_message message = {.kind = WIRE_IMAGE_FAILED,
                                    .envelope = {.superstep = name.superstep}};
@@ -171,7 +187,7 @@ void agent_send_failure(struct world *world, uint32_t host, uint32_t pid, struct
 static void capture(struct world *world, uint32_t host, uint64_t superstep)
 {
     struct agent *agent = &world->agents[host];
-    struct coord_name name = {superstep + 1, agent->term};
+    struct bspz_snapshot_name name = {superstep + 1, agent->term};
     struct snap *snap = snap_find(world, name, true);
     step_is_done(world, STEP_CAPTURE);
     for (uint32_t pid = 0; pid < world->processes; pid++) {
@@ -188,7 +204,7 @@ static void capture(struct world *world, uint32_t host, uint64_t superstep)
         struct action *action = agent_plan(world, DO_IMAGE, host, chance(world, 20) ? 150 : 20);
         action->number = pid;
         action->name = name;
-        int slot = coord_name_same(rank->copy[0], agent->known) ? 1 : 0;
+        int slot = bspz_snapshot_same(rank->copy[0], agent->known) ? 1 : 0;
         if (world->copies_kept && chance(world, 90)) {
             rank->copy[slot] = name;
             rank->copy_values[slot] = rank->next;
@@ -212,6 +228,8 @@ static void release(struct world *world, uint32_t host, const struct wire_messag
     if (message->release.decision != WIRE_DECISION_END)
         return;
     world->past_end = agent->let_out = true;
+    if (agent->job == JOB_RUNNING)
+        job_move(&agent->job, JOB_ENDING);
     for (uint32_t pid = 0; pid < world->processes; pid++)
         if (agent->mine[pid] && agent->ranks[pid].alive) {
             agent_plan(world, DO_LEAVE, host, 30)->number = pid;
@@ -223,6 +241,9 @@ static void release(struct world *world, uint32_t host, const struct wire_messag
 static void place(struct world *world, uint32_t host, const struct wire_place *place)
 {
     struct agent *agent = &world->agents[host];
+    if (!job_may_move(agent->job, JOB_FORMING))
+        return;
+    job_move(&agent->job, JOB_FORMING);
     world->processes = place->processes;
     for (uint32_t pid = 0; pid < place->processes; pid++) {
         agent->mine[pid] = place->host_of.items[pid] == agent->id;
@@ -233,12 +254,10 @@ static void place(struct world *world, uint32_t host, const struct wire_place *p
     /* Processes of other hosts are made of snapshot 0, once it is committed. */
     if (agent->mine[0] || agent->count == 0 || !place->snapshot)
         agent_plan(world, DO_RANKS_READY, host, 20);
-    else
-        agent->forming = true;
     if (!agent->mine[0] || !place->snapshot)
         return;
     struct action *action = agent_plan(world, DO_IMAGE, host, 60);
-    action->name = (struct coord_name){0, agent->term};
+    action->name = (struct bspz_snapshot_name){0, agent->term};
     struct snap *snap = snap_find(world, action->name, true);
     for (uint32_t pid = 0; pid < place->processes; pid++)
         snap->value[pid] = FIRST_VALUE;
@@ -283,12 +302,13 @@ static void restore(struct world *world, uint32_t host, const struct wire_messag
 {
     struct agent *agent = &world->agents[host];
     const struct wire_restore *order = &message->restore;
-    agent->from = (struct coord_name){message->envelope.superstep, order->from};
+    agent->from = (struct bspz_snapshot_name){message->envelope.superstep, order->from};
     agent->known = agent->from;
     struct snap *snap = snap_find(world, agent->from, false);
     if (!snap)
         fail(world, "a snapshot that never was is restored");
     world->processes = order->processes;
+    making_move(&agent->making, MAKING_STAGING);
     for (uint32_t pid = 0; pid < order->processes; pid++) {
         struct rank *rank = &agent->ranks[pid];
         agent->mine[pid] = order->host_of.items[pid] == agent->id;
@@ -297,8 +317,8 @@ static void restore(struct world *world, uint32_t host, const struct wire_messag
         agent->count++;
         uint64_t value = snap->value[pid];
         if (listed(order->copy, pid)) {
-            int slot = coord_name_same(rank->copy[1], agent->from);
-            if (!coord_name_same(rank->copy[slot], agent->from))
+            int slot = bspz_snapshot_same(rank->copy[1], agent->from);
+            if (!bspz_snapshot_same(rank->copy[slot], agent->from))
                 fail(world, "process %u has no copy on host %u", pid, agent->id);
             value = rank->copy_values[slot];
             world->thawed++;
@@ -322,7 +342,8 @@ static void check_all_staged(struct world *world, uint32_t term)
 {
     for (uint32_t i = 0; i < world->host_count; i++) {
         const struct agent *agent = &world->agents[i];
-        if (agent->up && agent->term == term && !agent->staged)
+        if (agent->up && agent->term == term && agent->job == JOB_RESTORING &&
+            agent->making != MAKING_STAGED)
             fail(world, "processes pass while host %u has not staged its own", agent->id);
     }
 }
@@ -345,6 +366,9 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
         disk_spread_again(world, host);
         break;
     case WIRE_RUN:
+        if (!job_may_move(agent->job, JOB_RUNNING))
+            break;
+        job_move(&agent->job, JOB_RUNNING);
         agent->consult = message->run.consult;
         compute(world, host);
         break;
@@ -362,30 +386,30 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
         break;
     case WIRE_PERSIST:
         agent_plan(world, DO_MANIFEST, host, 30)->name =
-            (struct coord_name){superstep, agent->term};
+            (struct bspz_snapshot_name){superstep, agent->term};
         step_is_done(world, STEP_PERSIST);
         break;
     case WIRE_COMMITTED:
-        agent->known = (struct coord_name){superstep, message->committed.from};
+        agent->known = (struct bspz_snapshot_name){superstep, message->committed.from};
         send_to_zero(world, host, &answer);
         step_is_done(world, STEP_KNOWN);
-        if (agent->forming)
+        if (agent->job == JOB_FORMING && !agent->mine[0] && agent->count > 0)
             agent_plan(world, DO_RANKS_READY, host, 20);
-        agent->forming = false;
         break;
     case WIRE_RETIRE:
-        disk_retire(world, host, (struct coord_name){superstep, message->retire.from});
+        disk_retire(world, host, (struct bspz_snapshot_name){superstep, message->retire.from});
         step_is_done(world, STEP_RETIRED);
         break;
     case WIRE_ABANDON:
-        disk_abandon(world, host, (struct coord_name){superstep, agent->term});
+        disk_abandon(world, host, (struct bspz_snapshot_name){superstep, agent->term});
         break;
     case WIRE_STOP_RANKS:
-        agent->stopping = true;
-        if (message->stop_ranks.again)
-            kill_ranks(world, host, false);
-        else
+        if (message->stop_ranks.again) {
+            agent_rewind(world, host);
+        } else if (!job_is_stopping(agent->job)) {
+            job_move(&agent->job, JOB_STOPPING);
             agent_plan(world, DO_STOPPED, host, 40);
+        }
         break;
     case WIRE_END:
         break;
@@ -459,15 +483,15 @@ void agent_act(struct world *world, struct action *action)
         disk_copy(world, action);
         break;
     case DO_STAGED:
-        if (agent->stopping)
+        if (agent->job != JOB_RESTORING)
             break;
-        agent->staged = true;
+        making_move(&agent->making, MAKING_STAGED);
         message.kind = WIRE_STAGED;
         message.staged.count = agent->count;
         send_to_zero(world, host, &message);
         break;
     case DO_RANKS_READY:
-        if (agent->stopping)
+        if (agent->job != JOB_FORMING && agent->job != JOB_RESTORING)
             break;
         message.kind = WIRE_RANKS_READY;
         message.ranks_ready.count = agent->count;
@@ -481,6 +505,7 @@ void agent_act(struct world *world, struct action *action)
         step_is_done(world, STEP_CAPTURED);
         break;
     default: /* DO_STOPPED */
+        job_move(&agent->job, JOB_OVER);
         kill_ranks(world, host, true);
         message.kind = WIRE_RANKS_STOPPED;
         send_to_zero(world, host, &message);

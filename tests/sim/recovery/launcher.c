@@ -361,13 +361,14 @@ void complain(struct world *world, const struct action *action)
         plan_complaint(world, action->host, action->number, action->term);
         return;
     }
-    struct job_event event = {
-        .kind = JOB_EVENT_LINK_LOST, .term = action->term, .peer = world->agents[action->number].id};
+    struct job_event event = {.kind = JOB_EVENT_LINK_LOST,
+                              .term = action->term,
+                              .peer = world->agents[action->number].id};
     tell_bsprun(world, action->host, event);
     if (!zero->shell)
         return;
     if (zero->host == action->host && !zero->gone && !zero->finished)
         coord_shell_host_lost(zero->shell, event.peer);
     else if (zero->host == action->number && !agent->let_out)
-        kill_ranks(world, action->host, false); /* the term is over for it */
+        agent_rewind(world, action->host);
 }

@@ -194,24 +194,31 @@ static void run(struct world *world)
 }
 
 static const char *const fault_names[FAULT_KINDS] = {
-    [FAULT_RANK] = "process killed",      [FAULT_AGENT] = "agent killed",
-    [FAULT_HOST] = "host gone",           [FAULT_CUT_OFF] = "host cut off",
+    [FAULT_RANK] = "process killed",
+    [FAULT_AGENT] = "agent killed",
+    [FAULT_HOST] = "host gone",
+    [FAULT_CUT_OFF] = "host cut off",
     [FAULT_LINK] = "link silent",
-    [FAULT_BSPRUN] = "bsprun killed",     [FAULT_WRITE] = "disk full",
-    [FAULT_REFUSED] = "capture refused",  [FAULT_DAMAGE] = "image damaged",
-    [FAULT_OLD] = "old message",          [FAULT_SAVE] = "snapshot asked for",
-    [FAULT_SAVE_STOP] = "snapshot, stop", [FAULT_STOP] = "stopped",
-    [FAULT_ABORT] = "bsp_abort",          [FAULT_POWER] = "power of several hosts fails",
+    [FAULT_BSPRUN] = "bsprun killed",
+    [FAULT_WRITE] = "disk full",
+    [FAULT_REFUSED] = "capture refused",
+    [FAULT_DAMAGE] = "image damaged",
+    [FAULT_OLD] = "old message",
+    [FAULT_SAVE] = "snapshot asked for",
+    [FAULT_SAVE_STOP] = "snapshot, stop",
+    [FAULT_STOP] = "stopped",
+    [FAULT_ABORT] = "bsp_abort",
+    [FAULT_POWER] = "power of several hosts fails",
     [FAULT_STEP] = "bsprun killed at a step",
 };
 
 static const char *const step_names[STEP_KINDS] = {
-    [STEP_CAPTURE] = "capture is ordered",    [STEP_CAPTURED] = "a host has captured",
-    [STEP_IMAGE] = "an image is durable",     [STEP_PERSIST] = "the manifest is ordered",
+    [STEP_CAPTURE] = "capture is ordered",     [STEP_CAPTURED] = "a host has captured",
+    [STEP_IMAGE] = "an image is durable",      [STEP_PERSIST] = "the manifest is ordered",
     [STEP_MANIFEST] = "a manifest is durable", [STEP_COMMITTED] = "it is committed",
-    [STEP_HEARD] = "bsprun hears of it",      [STEP_KNOWN] = "a host knows of it",
+    [STEP_HEARD] = "bsprun hears of it",       [STEP_KNOWN] = "a host knows of it",
     [STEP_RETIRED] = "older ones are removed", [STEP_CHOSEN] = "a term is to be recorded",
-    [STEP_RECORDED] = "the term is recorded", [STEP_CLOSING] = "all are in bsp_end",
+    [STEP_RECORDED] = "the term is recorded",  [STEP_CLOSING] = "all are in bsp_end",
     [STEP_FINISHED] = "the end is recorded",
 };
 
@@ -221,10 +228,14 @@ static struct {
 } summary;
 
 static const char *const number_names[8] = {
-    "snapshots committed",          "terms after faults",
-    "processes thawed from copies", "processes restored from images",
-    "restarts of bsprun",           "barriers held back",
-    "hosts left out",                   "restarts from a named superstep",
+    "snapshots committed",
+    "terms after faults",
+    "processes thawed from copies",
+    "processes restored from images",
+    "restarts of bsprun",
+    "barriers held back",
+    "hosts left out",
+    "restarts from a named superstep",
 };
 
 /* A simulation in which something never happens tests less than it says. */
@@ -264,9 +275,8 @@ static void run_one(const struct seeds_job *job)
         summary.steps[i] += world.steps[i];
     if (world.over)
         summary.causes[world.outcome.cause]++;
-    const unsigned numbers[8] = {world.commits,  world.rollbacks, world.thawed,
-                                 world.restored, world.restarted, world.held_back,
-                                 world.dismissals, world.named};
+    const unsigned numbers[8] = {world.commits,   world.rollbacks, world.thawed,     world.restored,
+                                 world.restarted, world.held_back, world.dismissals, world.named};
     for (unsigned i = 0; i < 8; i++)
         summary.numbers[i] += numbers[i];
     free_world(&world);
@@ -291,6 +301,8 @@ static const struct seeds_fixed fixed[] = {
     {1795364579068262307, "nothing is found to go on from, but there is snapshot 0.1"},
     {1795372017503542633, "nothing is found to go on from, but there is snapshot 0.1"},
     {1795374252430936246, "the job ends with status 1: a host was lost"},
+    {1795402908997002650, "the job does not end: bsprun is in state RUNNING"},
+    {1795406274099831472, "a job moved from rewinding to ending"},
     {1795363968091633598, "a snapshot without manifest is said to be committed"},
 };
 

@@ -6,9 +6,9 @@
  *            that all share
  *   links    keep the order between two ends; messages of different links overtake one another; a
  *            link that breaks loses what was on it; old messages turn up in later terms
- *   disks    what was being written when its agent was killed may be there or not; what is there and
- *            was not synced may be lost with the power, what was removed may come back
- *   faults   enum fault_kind
+ *   disks    what was being written when its agent was killed may be there or not; what is there
+ * and was not synced may be lost with the power, what was removed may come back faults   enum
+ * fault_kind
  *
  * Each process has a value that every barrier mixes with those of all others and with a random
  * number: two executions of a superstep never give the same.  Processes put back to different
@@ -21,6 +21,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bsprun/agent/core/job.h"
+#include "bsprun/agent/snapshot/snapshot_states.h"
 #include "bsprun/launcher/evidence.h"
 #include "bsprun/launcher/job_machine.h"
 #include "coordinator/shell.h"
@@ -50,7 +52,7 @@ enum fault_kind {
     FAULT_STOP,      /* the user wants the end */
     FAULT_ABORT,     /* a process calls bsp_abort */
     FAULT_POWER,     /* several hosts lose their power in the same moment, perhaps bsprun's, too */
-    FAULT_STEP,      /* bsprun is killed at a step of a commit; later the job is restarted, or not */
+    FAULT_STEP, /* bsprun is killed at a step of a commit; later the job is restarted, or not */
     FAULT_KINDS
 };
 
@@ -73,7 +75,7 @@ enum step {
 };
 
 struct snap {
-    struct coord_name name; /* term 0: none */
+    struct bspz_snapshot_name name; /* term 0: none */
     uint32_t processes;
     uint64_t value[RANKS];
     /* A bit per disk: it is there, or was when the disk was lost. */
@@ -85,10 +87,10 @@ struct snap {
 
 struct rank {
     bool alive;
-    bool runs;    /* not: staged, or waiting in bsp_begin */
-    bool arrived; /* at the barrier that ends `superstep` */
-    uint64_t superstep, value, next; /* next: the value when it leaves the barrier */
-    struct coord_name copy[2];       /* frozen copies: a committed one, one being written */
+    bool runs;                         /* not: staged, or waiting in bsp_begin */
+    bool arrived;                      /* at the barrier that ends `superstep` */
+    uint64_t superstep, value, next;   /* next: the value when it leaves the barrier */
+    struct bspz_snapshot_name copy[2]; /* frozen copies: a committed one, one being written */
     uint64_t copy_values[2];
 };
 
@@ -96,19 +98,19 @@ struct agent {
     uint32_t id, slots;
     bool up, gone; /* gone: the host, for good */
     bool cut_off, closed;
-    bool dismissed; /* by this bsprun */
-    bool given_up;  /* by this bsprun: no other agent is started there */
+    bool dismissed;      /* by this bsprun */
+    bool given_up;       /* by this bsprun: no other agent is started there */
     uint64_t down_until; /* it has no power */
-    uint32_t life; /* counts agents of this host */
+    uint32_t life;       /* counts agents of this host */
     uint32_t term;
     uint32_t zero_host;
     uint64_t consult;
-    bool asked, waiting, stopping;
-    bool forming; /* waits for snapshot 0 */
-    bool let_out; /* of bsp_end */
+    enum job_state job;
+    enum making_state making;
+    bool asked, waiting;
+    bool let_out;   /* of bsp_end */
     uint32_t count; /* its processes */
-    struct coord_name from, known, abandoned;
-    bool staged;
+    struct bspz_snapshot_name from, known, abandoned;
     bool mine[RANKS];
     struct rank ranks[RANKS];
 };
@@ -157,7 +159,7 @@ struct action {
     struct moment moment;
     enum action_kind kind;
     uint32_t host, life, term, number;
-    struct coord_name name;
+    struct bspz_snapshot_name name;
     struct job_event event;
     struct job_effect effect;
     struct bspz_buffer frame;
@@ -197,15 +199,15 @@ struct world {
     bool over; /* EXIT */
     int32_t exit_status;
     struct coord_outcome outcome;
-    unsigned runs; /* of bsprun */
+    unsigned runs;          /* of bsprun */
     unsigned starts[HOSTS]; /* of an agent, since one there has last spoken */
 
-    struct coord_name announced; /* the newest */
-    bool closing;                /* bsprun has heard CLOSE in this term, at bsp_end ... */
-    bool cut_short;              /* ... or as the job is ended before it ... */
+    struct bspz_snapshot_name announced; /* the newest */
+    bool closing;                        /* bsprun has heard CLOSE in this term, at bsp_end ... */
+    bool cut_short;                      /* ... or as the job is ended before it ... */
     enum wire_cause cut_short_for;
-    bool nothing_saved;          /* Processor Zero has found no snapshot, and there was none */
-    bool past_end;               /* some process has left bsp_end */
+    bool nothing_saved; /* Processor Zero has found no snapshot, and there was none */
+    bool past_end;      /* some process has left bsp_end */
     bool fail_write, refuse;
     /* In this run of bsprun: */
     bool write_failed, not_recorded, was_refused, stop_asked, save_asked, aborted;
@@ -274,14 +276,16 @@ void agent_act(struct world *world, struct action *action);
 void agent_frame(struct world *world, struct action *action);
 void agent_ends(struct world *world, uint32_t host);
 void kill_ranks(struct world *world, uint32_t host, bool copies_too);
+/* The term is over for this host. */
+void agent_rewind(struct world *world, uint32_t host);
 uint32_t host_index(const struct world *world, uint32_t id);
 /* In the life and term of the agent that is there now. */
 struct action *agent_plan(struct world *world, enum action_kind kind, uint32_t host, uint64_t most);
-void agent_send_failure(struct world *world, uint32_t host, uint32_t pid, struct coord_name name,
-                        enum wire_cause cause);
+void agent_send_failure(struct world *world, uint32_t host, uint32_t pid,
+                        struct bspz_snapshot_name name, enum wire_cause cause);
 
 /* disks.c */
-struct snap *snap_find(struct world *world, struct coord_name name, bool make);
+struct snap *snap_find(struct world *world, struct bspz_snapshot_name name, bool make);
 uint64_t disk_bit(const struct world *world, uint32_t host);
 /* The disks that are there, or will be again, for whoever starts bsprun. */
 uint64_t disks_left(const struct world *world);
@@ -303,8 +307,8 @@ void disk_copy(struct world *world, const struct action *action);
 void disk_fetched(struct world *world, uint32_t host, struct snap *snap, uint32_t pid);
 void disk_loses_power(struct world *world, uint32_t host);
 /* Removes what is older than that snapshot, or that snapshot itself. */
-void disk_retire(struct world *world, uint32_t host, struct coord_name name);
-void disk_abandon(struct world *world, uint32_t host, struct coord_name name);
+void disk_retire(struct world *world, uint32_t host, struct bspz_snapshot_name name);
+void disk_abandon(struct world *world, uint32_t host, struct bspz_snapshot_name name);
 
 /* faults.c */
 void fault(struct world *world, enum fault_kind kind);
@@ -316,10 +320,10 @@ void plan_steps(struct world *world);
 /* checks.c */
 void check_alone(struct world *world);
 void check_leave(struct world *world, uint32_t term, uint64_t superstep);
-void check_chosen(struct world *world, const struct zero *zero, struct coord_name name);
+void check_chosen(struct world *world, const struct zero *zero, struct bspz_snapshot_name name);
 /* PERSIST: all images are durable.  COMMITTED: the manifest is, too. */
-void check_images(struct world *world, struct coord_name name);
-void check_committed(struct world *world, const struct zero *zero, struct coord_name name);
+void check_images(struct world *world, struct bspz_snapshot_name name);
+void check_committed(struct world *world, const struct zero *zero, struct bspz_snapshot_name name);
 /* Processor Zero has found no snapshot to go on from. */
 void check_nothing_saved(struct world *world, const struct zero *zero);
 /* Complete on these disks, and not taken back. */

@@ -20,14 +20,14 @@ static void tell(struct zero *zero, const struct wire_message *message)
     switch (message->kind) {
     case WIRE_CHOSEN:
         event.kind = JOB_EVENT_CHOSEN;
-        event.name = (struct coord_name){message->chosen.superstep, message->chosen.from};
+        event.name = message->chosen.name;
         check_chosen(world, zero, event.name);
         break;
     case WIRE_SAVED:
         if (message->saved.known)
             return;
         event.kind = JOB_EVENT_COMMITTED;
-        event.name = (struct coord_name){message->saved.superstep, zero->term};
+        event.name = (struct bspz_snapshot_name){message->saved.superstep, zero->term};
         check_committed(world, zero, event.name);
         step_is_done(world, STEP_COMMITTED);
         if (world->agents[zero->host].cut_off)
@@ -50,7 +50,7 @@ static void on_send(void *context, uint32_t id, const struct wire_message *messa
     struct zero *zero = context;
     struct world *world = zero->world;
     uint32_t host = host_index(world, id);
-    struct coord_name name = {message->envelope.superstep, zero->term};
+    struct bspz_snapshot_name name = {message->envelope.superstep, zero->term};
     if (message->envelope.term != zero->term)
         fail(world, "term %u sends in term %u", zero->term, message->envelope.term);
     if (id == COORD_BSPRUN) {
@@ -128,7 +128,7 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
     for (uint32_t i = 0; i < world->host_count; i++)
         if (bits & (uint64_t)1 << i)
             hosts[count++] = (struct wire_host){.host = world->agents[i].id};
-    const struct coord_name *avoid;
+    const struct bspz_snapshot_name *avoid;
     struct coord_config config = {
         .term = term,
         .host_count = count,

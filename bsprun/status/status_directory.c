@@ -1,9 +1,9 @@
-/* status_folder.c - where the sockets are by which running jobs are asked; see status_folder.h.
+/* status_directory.c - the directory of the status sockets of running jobs; see status_directory.h.
  *
- * A socket is made under another name and renamed once it listens: one that refuses a connection
- * belongs to a job that was killed.
+ * A socket is made under another name and renamed when it listens: so one that refuses a connection
+ * belongs to a killed job.
  */
-#include "bsprun/status/status_folder.h"
+#include "bsprun/status/status_directory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,13 +20,13 @@
 
 #define JOB_PREFIX  "job-"
 #define NEW_PREFIX  "new-"
-#define NEW_SECONDS 60 /* after which one that was never renamed is left over */
-#define TRIES       5  /* somebody else may remove the directory at the same moment */
+#define NEW_SECONDS 60 /* after which one that was not renamed counts as left over */
+#define TRIES       5  /* another process may remove the directory at the same time */
 #define BACKLOG     16
 #define PLACES      3
-#define NAME_ROOM   32 /* for what comes behind the directory: job-PID-RANDOM */
+#define NAME_ROOM   32 /* for the part after the directory: job-PID-RANDOM */
 
-/* ---- The directory ---- */
+/* ---- The directory --------------------------------------------------------------------------- */
 
 static void say_too_long(void)
 {
@@ -40,8 +40,7 @@ static void say_too_long(void)
     said = true;
 }
 
-/* Names of the directory, the first being the one to make: PLACES of them, "" where there is none.
- */
+/* The possible directories, the first being the one to make: PLACES of them, "" for none. */
 static void list_places(char places[PLACES][STATUS_PATH_MAX])
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -83,16 +82,16 @@ static int make(const char *path)
     return is_private(path) ? 0 : -EPERM;
 }
 
-/* ---- Connections ---- */
+/* ---- Connections ----------------------------------------------------------------------------- */
 
-static bool address_of(struct sockaddr_un *address, const char *folder, const char *name)
+static bool address_of(struct sockaddr_un *address, const char *directory, const char *name)
 {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    return snprintf(address->sun_path, STATUS_PATH_MAX, "%s/%s", folder, name) <
+    return snprintf(address->sun_path, STATUS_PATH_MAX, "%s/%s", directory, name) <
            (int)STATUS_PATH_MAX;
 }
 
-/* A connection, or -1: one that a killed job has left is removed. */
+/* A connection, or -1; removes the socket of a killed job. */
 static int connect_to(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -107,7 +106,7 @@ static int connect_to(const struct sockaddr_un *address)
     return -1;
 }
 
-/* The process that listens, if it is the user's own; else -1. */
+/* The listening process, if it is the user's; else -1. */
 static pid_t listener(int fd)
 {
     struct ucred peer;
@@ -131,18 +130,18 @@ static void remove_if_old(const char *path)
         unlink(path);
 }
 
-/* job NULL: only to remove what is left over. */
-static int visit(const char *folder, void (*job)(void *context, int fd, pid_t os_pid),
+/* job NULL: only removes leftovers. */
+static int visit(const char *directory, void (*job)(void *context, int fd, pid_t os_pid),
                  void *context)
 {
-    DIR *entries = is_private(folder) ? opendir(folder) : NULL;
+    DIR *entries = is_private(directory) ? opendir(directory) : NULL;
     struct dirent *entry;
     int count = 0;
 
     while (entries && (entry = readdir(entries))) {
         struct sockaddr_un address;
 
-        if (!address_of(&address, folder, entry->d_name))
+        if (!address_of(&address, directory, entry->d_name))
             continue;
         if (has_prefix(entry->d_name, NEW_PREFIX))
             remove_if_old(address.sun_path);
@@ -163,7 +162,7 @@ static int visit(const char *folder, void (*job)(void *context, int fd, pid_t os
     return count;
 }
 
-int status_folder_jobs(void (*job)(void *context, int fd, pid_t os_pid), void *context)
+int status_directory_jobs(void (*job)(void *context, int fd, pid_t os_pid), void *context)
 {
     char places[PLACES][STATUS_PATH_MAX];
     int count = 0;
@@ -172,15 +171,15 @@ int status_folder_jobs(void (*job)(void *context, int fd, pid_t os_pid), void *c
     for (int i = 0; i < PLACES; i++)
         if (places[i][0] && is_private(places[i])) {
             count += visit(places[i], job, context);
-            rmdir(places[i]); /* when nothing is left in it */
+            rmdir(places[i]); /* if it is empty */
         }
     return count;
 }
 
-/* ---- Listening ---- */
+/* ---- Listening ------------------------------------------------------------------------------- */
 
-/* Under its first name, then its last.  0 or -errno. */
-static int appear(int fd, const char *folder, char path[STATUS_PATH_MAX])
+/* Binds the socket under a temporary name and renames it. 0 or -errno. */
+static int appear(int fd, const char *directory, char path[STATUS_PATH_MAX])
 {
     struct sockaddr_un first, last;
     char name[64];
@@ -189,10 +188,10 @@ static int appear(int fd, const char *folder, char path[STATUS_PATH_MAX])
     if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
         random = (uint32_t)time(NULL);
     snprintf(name, sizeof name, NEW_PREFIX "%d-%08x", (int)getpid(), random);
-    if (!address_of(&first, folder, name))
+    if (!address_of(&first, directory, name))
         return -ENAMETOOLONG;
     snprintf(name, sizeof name, JOB_PREFIX "%d-%08x", (int)getpid(), random);
-    if (!address_of(&last, folder, name))
+    if (!address_of(&last, directory, name))
         return -ENAMETOOLONG;
     if (bind(fd, (struct sockaddr *)&first, sizeof first) != 0)
         return -errno;
@@ -207,7 +206,7 @@ static int appear(int fd, const char *folder, char path[STATUS_PATH_MAX])
     return 0;
 }
 
-int status_folder_listen(char path[STATUS_PATH_MAX])
+int status_directory_listen(char path[STATUS_PATH_MAX])
 {
     char places[PLACES][STATUS_PATH_MAX];
     int error = -ENOENT;
@@ -231,12 +230,12 @@ int status_folder_listen(char path[STATUS_PATH_MAX])
     return error;
 }
 
-void status_folder_leave(const char *path)
+void status_directory_leave(const char *path)
 {
-    char folder[STATUS_PATH_MAX];
+    char directory[STATUS_PATH_MAX];
 
     unlink(path);
-    snprintf(folder, sizeof folder, "%s", path);
-    *strrchr(folder, '/') = '\0';
-    rmdir(folder); /* not while there is another job */
+    snprintf(directory, sizeof directory, "%s", path);
+    *strrchr(directory, '/') = '\0';
+    rmdir(directory); /* not while there is another job */
 }

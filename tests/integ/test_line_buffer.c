@@ -1,14 +1,14 @@
-/* test_whole.c - lines that come in pieces are passed on whole. */
+/* test_line_buffer.c - lines that come in pieces are passed on lines. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/launcher/whole.h"
+#include "bsprun/launcher/line_buffer.h"
 #include "lib/wire/wire.h"
 #include "tests/unit/suite.h"
 
-static struct whole whole;
+static struct line_buffer lines;
 static char *passed; /* "[host superstep pid stream]text" one after the other; long texts as xN */
 static size_t used;
 static uint64_t now_ms;
@@ -34,19 +34,19 @@ static void set_up(void)
     passed = calloc(1, 65536);
     used = 0;
     now_ms = 1000;
-    whole = (struct whole){.pass = pass};
+    lines = (struct line_buffer){.pass = pass};
 }
 
 static void tear_down(void)
 {
-    whole_forget(&whole);
-    ck_assert_uint_eq(whole.waiting, 0);
+    line_buffer_forget(&lines);
+    ck_assert_uint_eq(lines.waiting, 0);
     free(passed);
 }
 
 static void piece(uint32_t host, uint64_t superstep, int pid, const char *text)
 {
-    whole_piece(&whole, now_ms, host, superstep, pid, 1, text, strlen(text));
+    line_buffer_piece(&lines, now_ms, host, superstep, pid, 1, text, strlen(text));
 }
 
 static void much(uint32_t host, int pid, size_t size, const char *end)
@@ -70,9 +70,9 @@ START_TEST(lines_pass)
 {
     piece(1, 2, 3, "a\n");
     piece(1, 2, 3, "b\nc\n");
-    whole_piece(&whole, now_ms, 0, 2, 0, 2, "d\n", 2);
+    line_buffer_piece(&lines, now_ms, 0, 2, 0, 2, "d\n", 2);
     expect("[1 2 3 1]a\n[1 2 3 1]b\nc\n[0 2 0 2]d\n");
-    ck_assert_uint_eq(whole.waiting, 0);
+    ck_assert_uint_eq(lines.waiting, 0);
 }
 END_TEST
 
@@ -81,15 +81,15 @@ START_TEST(beginnings_wait)
     piece(1, 2, 3, "a\nb");
     piece(0, 2, 0, "c");
     piece(1, 2, 4, "other\n");
-    whole_piece(&whole, now_ms, 1, 2, 3, 2, "error\n", 6);
+    line_buffer_piece(&lines, now_ms, 1, 2, 3, 2, "error\n", 6);
     expect("[1 2 3 1]a\n[1 2 4 1]other\n[1 2 3 2]error\n");
     piece(1, 2, 3, "b");
     piece(0, 2, 0, "c\nd\ne");
     expect("[0 2 0 1]cc\nd\n");
     piece(1, 2, 3, "\n");
     expect("[1 2 3 1]bb\n");
-    ck_assert_uint_eq(whole.waiting, 1);
-    whole_flush(&whole);
+    ck_assert_uint_eq(lines.waiting, 1);
+    line_buffer_flush(&lines);
     expect("[0 2 0 1]e");
 }
 END_TEST
@@ -101,17 +101,17 @@ START_TEST(a_host_goes_on)
     piece(1, 2, 2, "c");
     piece(0, 3, 0, "d"); /* in another superstep, as what its host wrote before */
     expect("[0 2 0 1]a[0 2 1 1]b");
-    whole_come(&whole, 0, 3);
+    line_buffer_come(&lines, 0, 3);
     expect("");
-    whole_come(&whole, 1, 2);
+    line_buffer_come(&lines, 1, 2);
     expect("");
-    whole_come(&whole, 1, 3);
+    line_buffer_come(&lines, 1, 3);
     expect("[1 2 2 1]c");
     piece(1, 7, 2, "e");
-    whole_come(&whole, 1, UINT64_MAX);
+    line_buffer_come(&lines, 1, UINT64_MAX);
     expect("[1 7 2 1]e");
-    whole_forget(&whole);
-    whole_flush(&whole);
+    line_buffer_forget(&lines);
+    line_buffer_flush(&lines);
     expect("");
 }
 END_TEST
@@ -137,8 +137,8 @@ START_TEST(no_more_than_there_is_room)
 {
     for (int pid = 0; pid < 40; pid++)
         much(0, pid, 1000000, "");
-    ck_assert_uint_le(whole.waiting, WHOLE_MEMORY);
-    ck_assert_uint_gt(whole.waiting, WHOLE_MEMORY / 2);
+    ck_assert_uint_le(lines.waiting, LINE_BUFFER_MEMORY);
+    ck_assert_uint_gt(lines.waiting, LINE_BUFFER_MEMORY / 2);
     ck_assert(strstr(passed, "[0 0 39 1]x1000000"));
 }
 END_TEST
@@ -146,33 +146,33 @@ END_TEST
 START_TEST(prompts)
 {
     piece(0, 0, 0, "how many? ");
-    much(1, 1, WHOLE_PROMPT, "");
-    whole_release(&whole, now_ms + WHOLE_PROMPT_MS - 1);
+    much(1, 1, LINE_BUFFER_PROMPT, "");
+    line_buffer_release(&lines, now_ms + LINE_BUFFER_PROMPT_MS - 1);
     expect("");
-    whole_release(&whole, now_ms + WHOLE_PROMPT_MS);
+    line_buffer_release(&lines, now_ms + LINE_BUFFER_PROMPT_MS);
     expect("[0 0 0 1]how many? ");
-    now_ms += WHOLE_PROMPT_MS;
+    now_ms += LINE_BUFFER_PROMPT_MS;
     much(1, 1, 4, "");
-    whole_release(&whole, now_ms + WHOLE_LATE_MS - 1);
+    line_buffer_release(&lines, now_ms + LINE_BUFFER_LATE_MS - 1);
     expect("");
-    whole_release(&whole, now_ms + WHOLE_LATE_MS);
+    line_buffer_release(&lines, now_ms + LINE_BUFFER_LATE_MS);
     expect("[1 0 1 1]x4100");
     much(0, 2, WIRE_CHUNK_MAX - 7, "\nprompt"); /* no: there was more than fits into a piece */
-    whole_release(&whole, now_ms + WHOLE_LATE_MS - 1);
+    line_buffer_release(&lines, now_ms + LINE_BUFFER_LATE_MS - 1);
     expect("[0 0 2 1]x65530.");
-    whole_excuse(&whole, now_ms + WHOLE_LATE_MS);
-    now_ms += WHOLE_LATE_MS;
-    whole_release(&whole, now_ms + WHOLE_LATE_MS - 1);
+    line_buffer_excuse(&lines, now_ms + LINE_BUFFER_LATE_MS);
+    now_ms += LINE_BUFFER_LATE_MS;
+    line_buffer_release(&lines, now_ms + LINE_BUFFER_LATE_MS - 1);
     expect("");
     piece(0, 0, 2, "!");
-    whole_release(&whole, now_ms + WHOLE_PROMPT_MS - 1);
+    line_buffer_release(&lines, now_ms + LINE_BUFFER_PROMPT_MS - 1);
     expect("");
-    whole_release(&whole, now_ms + WHOLE_PROMPT_MS);
+    line_buffer_release(&lines, now_ms + LINE_BUFFER_PROMPT_MS);
     expect("[0 0 2 1]prompt!");
     piece(0, 0, 2, "10% ");
-    now_ms += WHOLE_PROMPT_MS - 1;
+    now_ms += LINE_BUFFER_PROMPT_MS - 1;
     piece(0, 0, 2, "20% ");
-    whole_release(&whole, now_ms + 1); /* somebody wants to see it move */
+    line_buffer_release(&lines, now_ms + 1); /* somebody wants to see it move */
     expect("[0 0 2 1]10% 20% ");
 }
 END_TEST
@@ -183,5 +183,5 @@ int main(void)
         lines_pass, beginnings_wait, a_host_goes_on, long_lines, no_more_than_there_is_room,
         prompts};
 
-    return suite_run_tests("whole", tests, sizeof tests / sizeof *tests, set_up, tear_down);
+    return suite_run_tests("line_buffer", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

@@ -1,7 +1,7 @@
-/* launcher_wishes.c - what the user wants of the job: by signals, those that agents pass on
- * included, and by bspkill.
+/* launcher_requests.c - requests of the user: by signals, including those that agents pass on, and
+ * by bspkill.
  *
- * What can fail: one signal comes by several ways; the job does not end, so that the second one
+ * What can fail: one signal arrives by several paths; the job does not end, so that the second one
  * kills its processes and the third one its agents.
  */
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include "bsprun/launcher/launcher_inside.h"
 #include "bsprun/launcher/window.h"
 
-#define SAME_MS 1000u /* in which signals are one that came by several ways */
+#define SAME_MS 1000u /* within which equal signals count as one */
 
 static const int stop_signals[LAUNCHER_STOPS] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR2};
 
@@ -28,8 +28,9 @@ static void ask_to_stop(struct launcher *launcher, int signal)
     launcher_event(launcher, event);
 }
 
-/* What systems send to all processes of a job comes by several ways: agents pass theirs on, and
- * timeout(1) sends it to bsprun and to its group.  One that ends the job unsaved comes later. */
+/* A signal to all processes of a job arrives by several paths: agents pass theirs on, and
+ * timeout(1) signals bsprun and its group.  A signal that ends the job without saving comes
+ * later. */
 static bool is_the_same(const struct launcher *launcher, int signal)
 {
     return (signal == SIGTERM || signal == SIGUSR2) && launcher->saving_ms > 0 &&
@@ -79,7 +80,7 @@ static void on_save_signal(uv_signal_t *handle, int signal)
                     "SIGUSR1 asks for a snapshot, for which --ckpt DIR is missing");
 }
 
-/* The terminal has another size. */
+/* The terminal has been resized. */
 static void on_window_signal(uv_signal_t *handle, int signal)
 {
     struct launcher *launcher = handle->data;
@@ -112,7 +113,7 @@ void launcher_catch_signals(struct launcher *launcher)
 
 /* ---- bspkill ---- */
 
-const char *launcher_take_wish(void *context, enum status_wish what)
+const char *launcher_take_request(void *context, enum status_request what)
 {
     struct launcher *launcher = context;
     struct job_event event = {.kind = JOB_EVENT_STOP, .signal = SIGTERM};
@@ -129,7 +130,7 @@ const char *launcher_take_wish(void *context, enum status_wish what)
         event.how = what == STATUS_KILL ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL;
     }
     launcher->common.life.signals++;
-    launcher->wished = true;
+    launcher->end_requested = true;
     launcher_event(launcher, event);
     if (what == STATUS_KILL)
         output_drop(&launcher->output);

@@ -1,4 +1,6 @@
-/* dump.c - a message as one line of text, for traces and tests. */
+/* wire_dump.c - see wire_dump.h. */
+#include "tests/unit/wire_dump.h"
+
 #include "lib/wire/schema.h"
 
 #include <stdarg.h>
@@ -9,7 +11,7 @@
 #define SHOWN_ITEMS 8u
 #define SHOWN_BYTES 200u
 
-/* A bounded line: everything behind its end is cut. */
+/* A line of limited length; the rest is cut. */
 struct line {
     char *text;
     size_t size;
@@ -104,6 +106,9 @@ static void add_field(struct line *line, const struct wire_field *field, const v
         break;
     case WIRE_TYPE_bytes:
         add(line, "<%u bytes>", ((const struct wire_bytes *)value)->size);
+        break;
+    case WIRE_TYPE_digest:
+        add(line, "<%u bytes>", bspz_image_has_digest(value) ? BSPZ_IMAGE_DIGEST_SIZE : 0);
         break;
     default:
         add_list(line, field, value);

@@ -1,10 +1,10 @@
-/* save_given.c - descriptors that are not the program's: what it was started with.
+/* save_inherited.c - inherited descriptors, which are not the program's own.
  *
- * Descriptors 0 to 2 are the agent's.  What was open before bsprun was started (the lock of a
- * flock(1), a file of a batch system) is not the program's, and pipes, sockets, terminals and the
- * like that were open before the program began (a make that hands on its own, a shell that forgot
- * one) lead to processes outside of the job: they are kept as they are, and a process that is
- * restored below the same bsprun has them again.
+ * Descriptors 0 to 2 are the agent's.  Those open before bsprun was started (the lock of a
+ * flock(1), a file of a batch system) are not the program's, and pipes, sockets, terminals and the
+ * like that were open before the program began (inherited from make, leaked by a shell) lead to
+ * processes outside of the job: they are not saved, and a process restored by the same bsprun
+ * inherits them again.
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 
 #include "lib/rt/save.h"
 
-static struct given {
+static struct inherited {
     int fd;
     dev_t device;
     ino_t inode;
-} given[BSPZ_GIVEN_MAX];
-static int given_count;
+} inherited[BSPZ_INHERITED_MAX];
+static int inherited_count;
 
-/* Of the job itself, and listed elsewhere. */
+/* The job's own descriptors are listed elsewhere. */
 static bool is_jobs_own(int fd)
 {
     const struct bspz_board *board = bspz_rt.board;
@@ -29,18 +29,17 @@ static bool is_jobs_own(int fd)
            fd == board->share_fd;
 }
 
-/* Opened again by its path: saved like what the program opens itself. */
+/* Can be reopened by its path, and is saved like files the program opens. */
 static bool has_a_name(const struct stat *status)
 {
     mode_t mode = status->st_mode;
 
-    if (S_ISCHR(mode)) /* null, zero and so on; "tty" is whichever terminal there is */
+    if (S_ISCHR(mode)) /* null, zero and so on; "tty" is any terminal */
         return major(status->st_rdev) == 1 || status->st_rdev == makedev(5, 0);
     return S_ISREG(mode) || S_ISDIR(mode) || S_ISBLK(mode) || S_ISLNK(mode);
 }
 
-/* Open before bsprun was started; where the number means something else by now, it does not count.
- */
+/* Whether the descriptor was open before bsprun was started and has not changed. */
 static bool is_from_outside(int fd, const struct stat *status)
 {
     const struct bspz_board *board = bspz_rt.board;
@@ -56,30 +55,30 @@ static void note(int fd)
 {
     struct stat status;
 
-    if (given_count == BSPZ_GIVEN_MAX || fstat(fd, &status) != 0)
+    if (inherited_count == BSPZ_INHERITED_MAX || fstat(fd, &status) != 0)
         return;
     if (fd > 2 && (is_jobs_own(fd) || (has_a_name(&status) && !is_from_outside(fd, &status))))
         return;
-    given[given_count++] = (struct given){fd, status.st_dev, status.st_ino};
+    inherited[inherited_count++] = (struct inherited){fd, status.st_dev, status.st_ino};
 }
 
-void bspz_given_note(void)
+void bspz_inherited_note(void)
 {
     struct dirent *entry;
-    DIR *folder;
+    DIR *directory;
 
-    given_count = 0;
+    inherited_count = 0;
     for (int fd = 0; fd <= 2; fd++)
         note(fd);
-    folder = opendir("/proc/self/fd");
-    while (folder && (entry = readdir(folder))) {
+    directory = opendir("/proc/self/fd");
+    while (directory && (entry = readdir(directory))) {
         int fd = atoi(entry->d_name);
 
-        if (fd > 2 && fd != dirfd(folder))
+        if (fd > 2 && fd != dirfd(directory))
             note(fd);
     }
-    if (folder)
-        closedir(folder);
+    if (directory)
+        closedir(directory);
 }
 
 static bool is_file(int fd, dev_t device, ino_t inode)
@@ -89,7 +88,7 @@ static bool is_file(int fd, dev_t device, ino_t inode)
     return fstat(fd, &status) == 0 && status.st_dev == device && status.st_ino == inode;
 }
 
-/* stdout or stderr, when it was changed for the stream of all ranks. */
+/* Whether it is stdout or stderr, replaced by the common stream of all ranks. */
 static bool is_relay(int fd)
 {
     int relay = fd == 1 || fd == 2 ? bspz_rt.board->relay_fd[fd - 1] : 0;
@@ -98,16 +97,16 @@ static bool is_relay(int fd)
     return relay > 0 && fstat(relay, &status) == 0 && is_file(fd, status.st_dev, status.st_ino);
 }
 
-int bspz_given_list(int fds[BSPZ_GIVEN_MAX], bool inherited_only)
+int bspz_inherited_list(int fds[BSPZ_INHERITED_MAX], bool inherited_only)
 {
     int count = 0;
 
-    for (int i = 0; i < given_count; i++) {
-        int fd = given[i].fd;
+    for (int i = 0; i < inherited_count; i++) {
+        int fd = inherited[i].fd;
 
         if (inherited_only && fd <= 2)
             continue;
-        if (is_file(fd, given[i].device, given[i].inode) || is_relay(fd))
+        if (is_file(fd, inherited[i].device, inherited[i].inode) || is_relay(fd))
             fds[count++] = fd;
     }
     return count;

@@ -9,17 +9,17 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _CREATE, _MOVED_TO, _NONBLOCK = 0x100, 0x80, 0o4000
 
 
-class Folders:
-    """Names that appear in folders, as they appear.  A context."""
+class Directories:
+    """Names that appear in directories, as they appear.  A context."""
 
-    def __init__(self, *folders):
+    def __init__(self, *directories):
         self.fd = _libc.inotify_init1(_NONBLOCK)
         if self.fd < 0:
             raise OSError(ctypes.get_errno(), "inotify_init1")
-        self.folders = {}
+        self.directories = {}
         self.pending = []
-        for folder in folders:
-            self.add(folder, False)
+        for directory in directories:
+            self.add(directory, False)
 
     def __enter__(self):
         return self
@@ -27,15 +27,15 @@ class Folders:
     def __exit__(self, *_):
         os.close(self.fd)
 
-    def add(self, folder, tell_existing=True):
-        """Watches a folder, too; what it has already is told as well."""
-        watch = _libc.inotify_add_watch(self.fd, os.fsencode(folder), _CREATE | _MOVED_TO)
+    def add(self, directory, tell_existing=True):
+        """Watches a directory, too; what it has already is told as well."""
+        watch = _libc.inotify_add_watch(self.fd, os.fsencode(directory), _CREATE | _MOVED_TO)
         if watch < 0:
             return  # it has gone again
-        self.folders[watch] = folder
+        self.directories[watch] = directory
         if tell_existing:
             try:
-                self.pending += [os.path.join(folder, name) for name in os.listdir(folder)]
+                self.pending += [os.path.join(directory, name) for name in os.listdir(directory)]
             except FileNotFoundError:
                 pass
 
@@ -51,12 +51,12 @@ class Folders:
             while at < len(events):
                 watch, _, _, length = struct.unpack_from("iIII", events, at)
                 name = events[at + 16:at + 16 + length].rstrip(b"\0").decode()
-                self.pending.append(os.path.join(self.folders[watch], name))
+                self.pending.append(os.path.join(self.directories[watch], name))
                 at += 16 + length
         return self.pending.pop(0)
 
     def wait_for(self, wanted, patience):
-        """The first path for which wanted(path) is true; folders that appear are watched, too."""
+        """The first path for which wanted(path) is true; directories that appear are watched, too."""
         end = time.monotonic() + patience
         while True:
             path = self.next(end - time.monotonic())

@@ -1,0 +1,29 @@
+/* status_directory.h - the directory of status sockets: only the user may enter it, and it has a
+ * socket for each running job.
+ *
+ * It is $XDG_RUNTIME_DIR/bspzero or, if that cannot be used, /tmp/bspzero-UID; jobs are looked for
+ * in both.  BSPZERO_STATUS_DIR replaces both.  A directory that does not belong to the user, or is
+ * accessible to others, is not used.
+ */
+#ifndef BSPRUN_STATUS_DIRECTORY_H
+#define BSPRUN_STATUS_DIRECTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+#define STATUS_PATH_MAX (sizeof(((struct sockaddr_un *)0)->sun_path))
+
+/* Makes a listening socket (close-on-exec, non-blocking) for this process's job, and returns its
+ * path; or -errno.  Removes sockets of killed jobs. */
+int status_directory_listen(char path[STATUS_PATH_MAX]);
+/* Removes the socket, and the directory if it was the last. */
+void status_directory_leave(const char *path);
+
+/* The sockets of this user's jobs: calls job(context, fd, os_pid) with a connection to each, which
+ * the callee closes; os_pid is that of bsprun.  Removes those of killed jobs.  Returns the number
+ * of jobs. */
+int status_directory_jobs(void (*job)(void *context, int fd, pid_t os_pid), void *context);
+
+#endif
