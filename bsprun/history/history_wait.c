@@ -7,85 +7,61 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "bsprun/history/history.h"
 
-enum wait_state { WAIT_READS, WAIT_READ, WAIT_GIVEN_UP };
-
-/* Shared by the caller and the thread; freed by the last to use it. */
-struct wait {
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    enum wait_state state;
+/* Shared by the caller and the thread. */
+struct reading {
     char path[HISTORY_PATH_MAX];
+    sem_t done; /* posted when the members below are set */
     struct history history;
     int result;
     char why[512];
+    atomic_bool left; /* by one of the two; the other frees it */
 };
 
-static struct wait *wait_new(const char *path)
+static void leave(struct reading *reading)
 {
-    struct wait *wait = calloc(1, sizeof *wait);
-    pthread_condattr_t attributes;
-
-    if (!wait)
-        return NULL;
-    snprintf(wait->path, sizeof wait->path, "%s", path);
-    pthread_mutex_init(&wait->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&wait->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return wait;
+    if (!atomic_exchange(&reading->left, true))
+        return;
+    history_free(&reading->history);
+    sem_destroy(&reading->done);
+    free(reading);
 }
 
-static void wait_free(struct wait *wait)
+static void *read_history(void *context)
 {
-    pthread_cond_destroy(&wait->changed);
-    pthread_mutex_destroy(&wait->mutex);
-    free(wait);
-}
+    struct reading *reading = context;
 
-static void *reader(void *context)
-{
-    struct wait *wait = context;
-    struct history history;
-    char why[sizeof wait->why];
-    int result = history_load(wait->path, &history, why, sizeof why);
-
-    pthread_mutex_lock(&wait->mutex);
-    bool given_up = wait->state == WAIT_GIVEN_UP;
-    if (!given_up) {
-        wait->state = WAIT_READ;
-        wait->history = history;
-        wait->result = result;
-        memcpy(wait->why, why, sizeof why);
-        pthread_cond_signal(&wait->changed);
-    }
-    pthread_mutex_unlock(&wait->mutex);
-    if (given_up) {
-        history_free(&history);
-        wait_free(wait);
-    }
+    reading->result =
+        history_load(reading->path, &reading->history, reading->why, sizeof reading->why);
+    sem_post(&reading->done);
+    leave(reading);
     return NULL;
 }
 
-/* 0 or an error number. */
-static int start_reader(struct wait *wait)
+/* NULL: no memory for a thread. */
+static struct reading *start_reading(const char *path)
 {
-    pthread_attr_t attributes;
+    struct reading *reading = calloc(1, sizeof *reading);
     pthread_t thread;
-    int error;
 
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    error = pthread_create(&thread, &attributes, reader, wait);
-    pthread_attr_destroy(&attributes);
-    return error;
+    if (!reading)
+        return NULL;
+    snprintf(reading->path, sizeof reading->path, "%s", path);
+    sem_init(&reading->done, 0, 0);
+    if (pthread_create(&thread, NULL, read_history, reading) != 0) {
+        sem_destroy(&reading->done);
+        free(reading);
+        return NULL;
+    }
+    pthread_detach(thread);
+    return reading;
 }
 
 static struct timespec from_now(unsigned milliseconds)
@@ -106,31 +82,26 @@ int history_load_within(unsigned milliseconds, const char *path, struct history 
                         size_t size)
 {
     struct timespec end = from_now(milliseconds);
-    struct wait *wait = wait_new(path);
-    int error = 0, result;
+    struct reading *reading = start_reading(path);
+    int result = -1, error;
 
-    if (!wait || start_reader(wait) != 0) {
-        if (wait)
-            wait_free(wait);
-        return history_load(path, history, why, size); /* no memory for a thread */
-    }
-    pthread_mutex_lock(&wait->mutex);
-    while (wait->state == WAIT_READS && error != ETIMEDOUT)
-        error = pthread_cond_timedwait(&wait->changed, &wait->mutex, &end);
-    if (wait->state == WAIT_READS) {
-        wait->state = WAIT_GIVEN_UP;
-        pthread_mutex_unlock(&wait->mutex);
+    if (!reading)
+        return history_load(path, history, why, size);
+    do {
+        error = sem_clockwait(&reading->done, CLOCK_MONOTONIC, &end) == 0 ? 0 : errno;
+    } while (error == EINTR);
+    if (error == 0) {
+        *history = reading->history;
+        reading->history = (struct history){0};
+        result = reading->result;
+        snprintf(why, size, "%s", reading->why);
+    } else {
         *history = (struct history){0};
         snprintf(
             why, size,
             "the history of earlier jobs, %.200s, is not used: its file system does not answer",
             path);
-        return -1;
     }
-    pthread_mutex_unlock(&wait->mutex);
-    *history = wait->history;
-    result = wait->result;
-    snprintf(why, size, "%s", wait->why);
-    wait_free(wait);
+    leave(reading);
     return result;
 }
