@@ -148,9 +148,7 @@ static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, 
 
 bool agent_is_alone(const struct agent *agent)
 {
-    bool bare = agent->board && agent->board->flags & BSPZ_BOARD_BARE;
-
-    return agent->dismissed || (!agent->control && !bare);
+    return agent->dismissed || (!agent->control && !agent->bare);
 }
 
 void agent_end_alone(struct agent *agent)
@@ -225,8 +223,8 @@ static void pass_signal_to_ranks(const struct agent *agent, int signal)
  * valgrind, for example. */
 static bool status_is_coming(const struct agent *agent)
 {
-    return agent->board && agent->board->flags & BSPZ_BOARD_BARE && agent->nprocs > 0 &&
-           agent->members[0].adopted && !agent->members[0].process.gone &&
+    return agent->bare && agent->nprocs > 0 && agent->members[0].adopted &&
+           !agent->members[0].process.gone &&
            atomic_load(&bspz_rank_of(agent->board, 0)->where) >> 32 == BSPZ_CALL_EXIT;
 }
 
