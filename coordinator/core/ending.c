@@ -62,7 +62,6 @@ static void say_stop_ranks(struct coord *state, bool again, struct coord_effects
     order->again = again;
 }
 
-/* Cuts the job short, for the reason given to coord_blame(). */
 void coord_begin_abort(struct coord *state, struct coord_effects *effects)
 {
     assert(state->outcome.cause != WIRE_CAUSE_NONE);
