@@ -15,14 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HISTORY_VERSION  1
-#define HISTORY_NAME_MAX 64u  /* bytes of the name of a site or host; longer ones are cut */
-#define HISTORY_LINE_MAX 320u /* bytes, with the line feed */
-#define HISTORY_FILE_MAX (256u * 1024u)       /* a larger file is condensed */
-#define HISTORY_READ_MAX (4u * 1024u * 1024u) /* a larger file is rejected */
-#define HISTORY_SITES_MAX                                                                          \
-    256u /* the least recent ones are dropped if there are more                                    \
-          */
+#define HISTORY_VERSION   1
+#define HISTORY_NAME_MAX  64u  /* bytes of the name of a site or host; longer ones are cut */
+#define HISTORY_LINE_MAX  320u /* bytes, with the line feed */
+#define HISTORY_FILE_MAX  (256u * 1024u)       /* a larger file is condensed */
+#define HISTORY_READ_MAX  (4u * 1024u * 1024u) /* a larger file is rejected */
+#define HISTORY_SITES_MAX 256u                 /* of more, the least recent are dropped */
 
 /* Kinds of faults; their words in the file are in history.c. */
 enum history_fault {

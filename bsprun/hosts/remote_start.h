@@ -24,9 +24,7 @@
 #include "bsprun/hosts/launch_command.h"
 #include "bsprun/process.h"
 
-#define REMOTE_START_TEXT                                                                          \
-    8192u /* the last bytes of a child's standard error are kept                                   \
-           */
+#define REMOTE_START_TEXT 8192u /* the last bytes of a child's standard error are kept */
 
 struct remote_start;
 
@@ -36,8 +34,7 @@ struct remote_start_config {
     const char *const *words; /* the remote command; copied */
     uint64_t timeout_ms;      /* from the child's start to remote_start_ready; 0: none */
     uint32_t at_once;         /* children that may be unready at a time; 0: 32 */
-    bool keep_output; /* standard output is collected, too (all of it, up to 1 MiB), else discarded
-                       */
+    bool keep_output;         /* standard output is collected, too (up to 1 MiB), else discarded */
     const struct process_signals
         *signals; /* dispositions of children; NULL: inherited; not copied */
     /* `text` says which host and why, with the child's last output; several lines. */

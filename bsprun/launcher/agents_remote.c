@@ -24,8 +24,8 @@
 
 #define WATCHES     12u /* per heartbeat */
 #define WATCH_LEAST 20u
-#define LATE(bound) ((bound) / 3 * 2) /* so long without reading: messages may be waiting unread   \
-                                       */
+/* So long without reading: messages may be waiting unread. */
+#define LATE(bound) ((bound) / 3 * 2)
 
 struct remote {
     struct net_secret *key;

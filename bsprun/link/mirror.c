@@ -11,9 +11,7 @@
 #include "lib/base/buffer.h"
 #include "lib/base/clock.h"
 
-#define APART_MOST                                                                                 \
-    64 /* with so many ranks memory is taken by the stretch, with more by the page                 \
-        */
+#define APART_MOST 64 /* with so many ranks memory is taken by the stretch, else by the page */
 
 /* ---- Who is where -------------------------------------------------------------------------- */
 

@@ -14,10 +14,8 @@
 #include "lib/base/process_stat.h"
 
 #define STAT_BUFFER 2048
-#define RSEQ_LEAST                                                                                 \
-    32u /* bytes of an area for restartable sequences; also what it is aligned to                  \
-         */
-#define RSEQ_MOST 512u
+#define RSEQ_LEAST  32u /* bytes and alignment of an area for restartable sequences */
+#define RSEQ_MOST   512u
 
 #ifndef AT_RSEQ_FEATURE_SIZE
 #define AT_RSEQ_FEATURE_SIZE 27

@@ -14,8 +14,7 @@
 
 #include "coordinator/core/estimate.h"
 
-#define COORD_SEEN_MOST 1000000u /* most failures of a kind at once; a greater number is invalid   \
-                                  */
+#define COORD_SEEN_MOST 1000000u /* failures of a kind at once; a greater number is invalid */
 
 /* Observations that an estimate does not include yet. */
 struct coord_seen {

@@ -256,10 +256,8 @@ static void communicate(const struct summary *all, int line, const char *file)
     bspz_tag_shift();
 }
 
-#define MEMORY_EVERY_NS                                                                            \
-    100000000u             /* a system call, too expensive for every superstep                     \
-                            */
-static uint64_t memory_ns; /* when the peak memory was last recorded */
+#define MEMORY_EVERY_NS 100000000u /* a system call, too expensive for every superstep */
+static uint64_t memory_ns;         /* when the peak memory was last recorded */
 
 static void count_superstep(const struct summary *all)
 {

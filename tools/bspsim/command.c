@@ -4,10 +4,8 @@
 #include <math.h>
 #include <stdarg.h>
 
-#define NS 1e9
-#define LIMIT_BY_WORK                                                                              \
-    100 /* jobs that take longer than this many times their work are abandoned                     \
-         */
+#define NS            1e9
+#define LIMIT_BY_WORK 100 /* jobs that take this many times their work are abandoned */
 
 static uint64_t in_ns(double seconds)
 {
