@@ -232,9 +232,14 @@ class Bench:
                 process.returncode = os.waitstatus_to_exitcode(status)
                 check(process.returncode == 0, "a job's process failed:", process.args)
 
-    def run(self):
-        self.measure_costs()
-        self.warm()
+    def end_running(self):
+        """Each ends its hosts when it is told to end."""
+        for process in self.running.values():
+            process.terminate()
+        for process in self.running.values():
+            process.wait()
+
+    def run_tasks(self):
         for name, seed, rule in self.tasks():
             self.wait_for(self.options.side - 1)
             if time.monotonic() >= self.end:
@@ -242,6 +247,14 @@ class Bench:
                 break
             self.start(["--one", name, rule, "--seed", str(seed), self.out])
         self.wait_for(0)
+
+    def run(self):
+        self.measure_costs()
+        try:
+            self.warm()
+            self.run_tasks()
+        finally:
+            self.end_running()
         broken = self.failures()
         for failure in broken:
             print("FAILED:", failure)
