@@ -64,10 +64,11 @@ uint32_t sealed_version(const void *bytes, size_t size)
 int sealed_decode(const struct sealed_kind *kind, const struct wire_schema *schema,
                   const void *bytes, size_t size, void *fields, void **memory, char *error)
 {
-    const unsigned char *header = bytes, *body = header + SEALED_HEADER;
+    const unsigned char *header = bytes, *body;
 
     if (size < SEALED_HEADER || memcmp(header, kind->mark, 8) != 0)
         return bspz_error_text(error, MANIFEST_ERROR_SIZE, -EBADMSG, "not a %s", kind->name);
+    body = header + SEALED_HEADER;
     uint64_t version = get(header + 8, 4), length = get(header + 12, 4);
     if (version != kind->version)
         return bspz_error_text(error, MANIFEST_ERROR_SIZE, -EPROTO,

@@ -214,7 +214,16 @@ START_TEST(a_manifest_that_is_too_large)
     fetch_play_want(WIRE_THING_MANIFEST, 0);
     fetch_play_piece(1, 0, fetch_manifest.bytes, 20, (uint64_t)WIRE_FRAME_MAX + 1);
     ck_assert_uint_eq(done_count, 1);
-    ck_assert_int_eq(done_error, -ENOMEM);
+    ck_assert_int_eq(done_error, -EPROTO);
+}
+END_TEST
+
+START_TEST(an_empty_manifest)
+{
+    fetch_play_want(WIRE_THING_MANIFEST, 0);
+    fetch_play_piece(1, 0, NULL, 0, 0);
+    ck_assert(!fetch_play_has_manifest());
+    ck_assert_uint_eq(noticed, 1);
 }
 END_TEST
 
@@ -439,6 +448,7 @@ int main(void)
     tcase_add_test(tests, answers_to_other_questions);
     tcase_add_loop_test(tests, lies_about_lengths, 0, LIES);
     tcase_add_test(tests, a_manifest_that_is_too_large);
+    tcase_add_test(tests, an_empty_manifest);
     tcase_add_test(tests, a_manifest_that_is_none);
     tcase_add_loop_test(tests, one_that_stops_in_the_middle, 0, 2);
     tcase_add_test(tests, what_is_here_is_sent);

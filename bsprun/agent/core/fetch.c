@@ -31,7 +31,7 @@ static void give_up_incoming(struct fetches *fetches)
         close(now->fd);
     store_snapshot_leave(now->staging);
     binaries_give_up(now->copy);
-    free(now->bytes);
+    bspz_buffer_free(&now->manifest);
     *now = (struct incoming){.fd = -1};
 }
 
@@ -166,8 +166,10 @@ static int open_sink(struct agent *agent, const struct fetch_want *want, uint64_
         return directory < 0 ? directory : binaries_begin(directory, want->file, &now->copy, why);
     }
     if (want->thing == WIRE_THING_MANIFEST) {
-        now->bytes = size <= WIRE_FRAME_MAX ? malloc(size + 1) : NULL;
-        return now->bytes ? 0 : -ENOMEM;
+        if (size <= WIRE_FRAME_MAX)
+            return 0;
+        snprintf(why, AGENT_WHY, "it is too large for a manifest");
+        return -EPROTO;
     }
     directory = store_snapshot_join(agent->store, want->name, &now->staging, why);
     if (directory < 0)
@@ -176,7 +178,8 @@ static int open_sink(struct agent *agent, const struct fetch_want *want, uint64_
     return now->fd < 0 ? now->fd : 0;
 }
 
-static int store_bytes(struct incoming *now, const struct wire_piece *piece, char *why)
+static int store_bytes(struct incoming *now, enum wire_thing thing, const struct wire_piece *piece,
+                       char *why)
 {
     const char *at = piece->data.data;
     size_t left = piece->data.size;
@@ -185,10 +188,8 @@ static int store_bytes(struct incoming *now, const struct wire_piece *piece, cha
         return 0;
     if (now->copy)
         return binaries_add(now->copy, at, left, why);
-    if (now->bytes) {
-        memcpy(now->bytes + now->received, at, left);
-        return 0;
-    }
+    if (thing == WIRE_THING_MANIFEST)
+        return bspz_buffer_add(&now->manifest, at, left) ? 0 : -ENOMEM;
     int error = bspz_write_all(now->fd, at, left);
     if (error)
         snprintf(why, AGENT_WHY, "it cannot be written here: %s", strerror(-error));
@@ -207,7 +208,8 @@ static int close_sink(struct agent *agent, const struct fetch_want *want, char *
     }
     error = store_snapshot_join(agent->store, want->name, &now->staging, why);
     if (!error)
-        error = store_snapshot_take_manifest(now->staging, now->bytes, now->received, why);
+        error =
+            store_snapshot_take_manifest(now->staging, now->manifest.data, now->manifest.size, why);
     return error;
 }
 
@@ -250,7 +252,7 @@ static void take_piece(struct agent *agent, uint32_t host, const struct wire_pie
     if (now->received == 0)
         error = open_sink(agent, &wanted->want, piece->size, why);
     if (!error)
-        error = store_bytes(now, piece, why);
+        error = store_bytes(now, wanted->want.thing, piece, why);
     if (error) {
         finish_first(agent, error, why);
         return;
@@ -317,6 +319,7 @@ void agent_fetch_forget(struct agent *agent)
     }
     if (fetches->directory >= 0)
         close(fetches->directory);
+    free(fetches->buffer);
     uv_timer_stop(&fetches->pump);
     uv_close((uv_handle_t *)&fetches->nobody, on_nobody_closed);
 }

@@ -7,6 +7,7 @@
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/peers.h"
 #include "ckpt/store.h"
+#include "lib/base/buffer.h"
 
 struct wanted {
     struct wanted *next;
@@ -22,8 +23,8 @@ struct incoming {
     struct store_snapshot *staging;
     int fd;                      /* of an image; -1 */
     struct finishing *finishing; /* NULL, or the check of the complete file */
-    unsigned char *bytes;        /* of a manifest */
-    struct binaries_copy *copy;  /* of a program */
+    struct bspz_buffer manifest;
+    struct binaries_copy *copy; /* of a program */
 };
 
 /* A file being sent to another host. */
@@ -45,6 +46,7 @@ struct fetches {
     struct incoming now; /* for the first request; request 0: not asked for yet */
     uint32_t requests;
     struct upload *uploads;
+    void *buffer; /* for what is read to be sent; NULL: nothing was sent yet */
     uv_timer_t pump;
     uv_timer_t nobody; /* expires at once, to fail the first request from the loop */
     int directory;     /* of programs; -1: not opened */

@@ -136,7 +136,7 @@ static bool is_on_its_way(const struct agent *agent, const struct upload *upload
 
 /* False: the upload has ended or failed.  A link failure is reported later, from the loop, so that
  * the list of uploads does not change here. */
-static bool send_some(struct agent *agent, struct upload *upload, void *buffer)
+static bool send_some(struct agent *agent, struct upload *upload)
 {
     struct fetches *fetches = agent->fetches;
 
@@ -155,7 +155,7 @@ static bool send_some(struct agent *agent, struct upload *upload, void *buffer)
 
         if (some == 0 && upload->follows)
             return true;
-        got = pread(upload->fd, buffer, (size_t)some, (off_t)upload->offset);
+        got = pread(upload->fd, fetches->buffer, (size_t)some, (off_t)upload->offset);
 
         if (got < 0 || (got == 0 && upload->offset < upload->size)) {
             send_piece(agent, upload, NULL, 0, got < 0 ? errno : EIO);
@@ -163,7 +163,7 @@ static bool send_some(struct agent *agent, struct upload *upload, void *buffer)
         }
         if ((uint64_t)got > upload->size - upload->offset)
             got = (ssize_t)(upload->size - upload->offset);
-        send_piece(agent, upload, buffer, (uint32_t)got, 0);
+        send_piece(agent, upload, fetches->buffer, (uint32_t)got, 0);
         upload->offset += (uint64_t)got;
         if (upload->offset >= upload->size)
             return false;
@@ -179,19 +179,19 @@ static void on_pump(uv_timer_t *timer)
 void agent_fetch_pump(struct agent *agent)
 {
     struct fetches *fetches = agent->fetches;
-    void *buffer = fetches->uploads ? malloc(PIECE_BYTES) : NULL;
 
-    for (struct upload **at = &fetches->uploads; buffer && *at;) {
+    if (fetches->uploads && !fetches->buffer)
+        fetches->buffer = malloc(PIECE_BYTES);
+    for (struct upload **at = &fetches->uploads; fetches->buffer && *at;) {
         struct upload *upload = *at;
 
-        if (send_some(agent, upload, buffer)) {
+        if (send_some(agent, upload)) {
             at = &upload->next;
             continue;
         }
         *at = upload->next;
         free_upload(upload);
     }
-    free(buffer);
     if (fetches->uploads)
         uv_timer_start(&fetches->pump, on_pump, PUMP_MS, 0);
 }
