@@ -13,7 +13,8 @@
 #include "ckpt/format/image.h"
 #include "ckpt/io.h"
 
-#define NANOSECONDS UINT64_C(1000000000)
+#define NANOSECONDS     UINT64_C(1000000000)
+#define TEMPORARY_NAMES 8u
 
 static int fail(char *why, int error, const char *what, const char *name)
 {
@@ -227,6 +228,7 @@ static int make_path(char *path)
     }
 }
 
+/* 0, or -EPERM: others may write to it. */
 static int trusted(int directory)
 {
     struct stat status;
@@ -258,6 +260,34 @@ static int try_directory(const char *path)
     return error;
 }
 
+/* In $TMPDIR or /tmp any user can make any name, so there are several; the directory must be this
+ * user's, or its owner could exchange what is in it. */
+static int try_temporary(char *path)
+{
+    const char *named = getenv("TMPDIR"), *place = named && named[0] == '/' ? named : "/tmp";
+    int error = -EPERM;
+
+    for (unsigned number = 1; number <= TEMPORARY_NAMES && error < 0; number++) {
+        char suffix[16] = "";
+        size_t length;
+        int above;
+
+        if (number > 1)
+            snprintf(suffix, sizeof suffix, "-%u", number);
+        snprintf(path, PATH_MAX, "%s/bspzero-%u%s", place, (unsigned)geteuid(), suffix);
+        length = strlen(path);
+        mkdir(path, 0700); /* or it is there */
+        above = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        error = above < 0 ? -errno : trusted(above);
+        if (above >= 0)
+            close(above);
+        snprintf(path + length, PATH_MAX - length, "/binaries");
+        if (!error)
+            error = try_directory(path);
+    }
+    return error;
+}
+
 int binaries_directory(const char *root, char *path, char *why)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -277,10 +307,8 @@ int binaries_directory(const char *root, char *path, char *why)
         snprintf(path, PATH_MAX, "%s/.cache/bspzero/binaries", home);
         directory = try_directory(path);
     }
-    if (directory < 0) {
-        snprintf(path, PATH_MAX, "/tmp/bspzero-%u/binaries", (unsigned)geteuid());
-        directory = try_directory(path);
-    }
+    if (directory < 0)
+        directory = try_temporary(path);
     return directory < 0 ? fail(why, directory, "no copies of programs can be kept in", path)
                          : directory;
 }

@@ -3,8 +3,9 @@
  * An image names the files that its process has mapped.  A host that lacks one, or has another one
  * at its path, gets a copy from a host that has it and keeps that in a directory of the user's,
  * under a name made of the build id (ckpt/format/binary.h): $XDG_CACHE_HOME/bspzero/binaries, or
- * below $HOME/.cache, or /tmp/bspzero-UID/binaries.  A copy is used only if its size and build id
- * match its name; they are compared each time.
+ * below $HOME/.cache, or bspzero-UID/binaries in $TMPDIR or /tmp (bspzero-UID-2 and so on where
+ * another user has that name).  A copy is used only if its size and build id match its name; they
+ * are compared each time.
  *
  * Plain blocking functions.  They return 0 or a negative errno value, and then `why` (at least
  * BINARIES_WHY bytes) holds one line.

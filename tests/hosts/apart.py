@@ -2,6 +2,7 @@
 
 The first host is bsprun's and takes part.  Images are on two hosts each.
 """
+import glob
 import signal
 
 from jobs import *
@@ -131,8 +132,10 @@ def hidden_place():
         pass
     job = start_held(place, 2)
     root = f"/proc/{place.farm.hosts['b'].init}/root"
-    hidden = os.path.join(root + os.environ.get("TMPDIR", "/tmp"), f"bspzero-store-{os.geteuid()}-1",
-                          jobs(place.store_on("a"))[0])  # others may have theirs beside it
+    # Which user a host takes this one for depends on its namespace.
+    anybody = os.path.join(root + os.environ.get("TMPDIR", "/tmp"), "bspzero-store-*-1",
+                           jobs(place.store_on("a"))[0])
+    hidden = (glob.glob(anybody) or [anybody])[0]
     check(listing(hidden), "host b has nothing in", hidden)
     return place, job, hidden
 
