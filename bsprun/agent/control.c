@@ -196,7 +196,7 @@ static uint32_t os_pid_of(const struct agent *agent, int pid)
 {
     const struct watched *process = &agent->members[pid].process;
 
-    return process->watching && !process->gone ? (uint32_t)process->ospid : 0;
+    return process->state == WATCH_LIVES ? (uint32_t)process->ospid : 0;
 }
 
 static void answer_status(struct agent *agent)
@@ -238,9 +238,9 @@ static void resize(struct agent *agent, unsigned rows, unsigned columns)
     const struct watched *first = agent->nprocs > 0 ? &agent->members[0].process : &agent->root;
 
     agent_relay_resize(agent, rows, columns);
-    if (agent->root.watching && !agent->root.gone)
+    if (agent->root.state == WATCH_LIVES)
         process_signal(agent->root.pidfd, SIGWINCH);
-    if (first->watching && !first->gone && first->ospid != agent->root.ospid)
+    if (first->state == WATCH_LIVES && first->ospid != agent->root.ospid)
         process_signal(first->pidfd, SIGWINCH);
 }
 

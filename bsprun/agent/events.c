@@ -23,7 +23,7 @@ static void on_ended(struct watched *process)
         agent_check_over(agent);
         return;
     }
-    if (process->watching && process->gone) /* not replaced by another one meanwhile */
+    if (process->state == WATCH_GONE) /* not replaced by another one meanwhile */
         process->ended(process);
     agent_check_rewound(agent);
 }

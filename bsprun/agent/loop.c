@@ -98,7 +98,7 @@ static bool process_0_is_free(const struct agent *agent, int signal)
     const struct member *first = agent->members;
 
     return agent->nprocs > 0 && first->seen == BSPZ_RANK_ENDED &&
-           (!first->process.gone || signal == SIGHUP);
+           (first->process.state != WATCH_GONE || signal == SIGHUP);
 }
 
 /* With snapshots bsprun saves the job first; it may have got no signal, or its own. */

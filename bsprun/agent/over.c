@@ -14,7 +14,8 @@
 static int lost_rank(const struct agent *agent)
 {
     for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].process.gone && agent->members[pid].seen < BSPZ_RANK_ENDED)
+        if (agent->members[pid].process.state == WATCH_GONE &&
+            agent->members[pid].seen < BSPZ_RANK_ENDED)
             return pid;
     return -1;
 }
@@ -73,6 +74,7 @@ void agent_check_over(struct agent *agent)
     lost = lost_rank(agent);
     if (lost >= 0)
         agent_handle_rank_end(agent, lost);
-    else if (agent->root.gone && !(agent->nprocs > 0 && agent->members[0].adopted))
+    else if (agent->root.state == WATCH_GONE &&
+             !(agent->nprocs > 0 && agent->members[0].process.state != WATCH_NONE))
         program_ended(agent);
 }

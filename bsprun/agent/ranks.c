@@ -65,16 +65,15 @@ static void adopt(struct agent *agent, int pid)
     pid_t ospid = atomic_load(&rank->ospid); /* 0: it was never made; process 0 reports why */
     int error;
 
+    agent_member_move(agent, pid, MEMBER_KNOWN);
     error = ospid > 0 ? agent_watch(agent, &member->process, pid, ospid) : -ESRCH;
     if (error) {
-        member->missed = true;
         if (error == -ESRCH)
             agent_handle_rank_end(agent, pid);
         else
             cannot_watch(agent, pid, error);
         return;
     }
-    member->adopted = true;
     atomic_store(&rank->core, agent_core_of(agent, pid));
     if (atomic_load(&rank->state) == BSPZ_RANK_FORKED)
         bspz_word_set(&rank->state, BSPZ_RANK_HELD);
@@ -102,7 +101,7 @@ static void scan_rank(struct agent *agent, int pid)
         (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent->board, pid)->state);
     enum bspz_rank_state seen = member->seen;
 
-    if (state != BSPZ_RANK_EMPTY && !member->adopted && !member->missed)
+    if (state != BSPZ_RANK_EMPTY && member->state == MEMBER_UNKNOWN)
         adopt(agent, pid);
     if (state <= seen)
         return;
@@ -165,24 +164,23 @@ static bool rank_has_left(const struct agent *agent, int pid, struct death *deat
     const struct watched *process = &agent->members[pid].process;
 
     *death = process->death;
-    if (!process->gone)
+    if (process->state != WATCH_GONE)
         return false;
     if (pid > 0 || agent->bare || agent->root.ospid == 0)
         return true;
     *death = agent->root.death;
-    return agent->root.gone;
+    return agent->root.state == WATCH_GONE;
 }
 
 void agent_report_leavers(struct agent *agent)
 {
     for (int pid = 0; pid < agent->nprocs; pid++) {
-        struct member *member = &agent->members[pid];
         struct verdict verdict = {.text = ""};
         struct death death;
 
-        if (member->exit_reported || !rank_has_left(agent, pid, &death))
+        if (agent->members[pid].state == MEMBER_REPORTED || !rank_has_left(agent, pid, &death))
             continue;
-        member->exit_reported = true;
+        agent_member_move(agent, pid, MEMBER_REPORTED);
         if (death.known && death.signal) {
             struct whereabouts where;
 

@@ -32,7 +32,7 @@
  * copies that may be restored. */
 static void kill_term(struct agent *agent)
 {
-    if (agent->root.watching && !agent->root.gone)
+    if (agent->root.state == WATCH_LIVES)
         process_signal(agent->root.pidfd, SIGKILL);
     agent_kill_members(agent);
     agent_snapshots_rewind(agent);
@@ -57,7 +57,7 @@ static void bury(struct watched *process)
 {
     pid_t ospid = process->ospid;
 
-    if (!process->watching)
+    if (process->state == WATCH_NONE)
         return;
     agent_unwatch(process);
     waitpid(ospid, NULL, WNOHANG | __WALL);
@@ -128,12 +128,12 @@ static bool may_stay(const void *agent, pid_t ospid)
 
 static bool all_let_go(const struct agent *agent)
 {
-    if (agent->root.watching && !agent->root.gone && !is_let_go(agent->root.ospid))
+    if (agent->root.state == WATCH_LIVES && !is_let_go(agent->root.ospid))
         return false;
     for (int pid = 0; pid < agent->nprocs; pid++) {
-        const struct member *member = &agent->members[pid];
+        const struct watched *process = &agent->members[pid].process;
 
-        if (member->adopted && !member->process.gone && !is_let_go(member->process.ospid))
+        if (process->state == WATCH_LIVES && !is_let_go(process->ospid))
             return false;
     }
     return true;

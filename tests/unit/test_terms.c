@@ -163,7 +163,7 @@ static void set_up(void)
         uv_timer_init(&agent.loop, &agent.zero_timers[i]);
     ck_assert_int_eq(agent_enter_elected(&agent, 2), 0);
     agent_say_ready(&agent);
-    agent.root = (struct watched){.watching = true, .ospid = getpid(), .pidfd = -1};
+    agent.root = (struct watched){.state = WATCH_LIVES, .ospid = getpid(), .pidfd = -1};
     elect.elect.restore = true;
     agent_take_election(&agent, &elect);
     ck_assert_int_eq(agent.job, JOB_REWINDING);

@@ -9,8 +9,26 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "lib/base/states.h"
 
 #define DESCRIPTORS_SPARE 128u /* for all but the ranks */
+
+#define TO                BSPZ_STATES_TO
+
+static const struct bspz_states_row rows[MEMBER_STATE_COUNT] = {
+    [MEMBER_UNKNOWN] = {"unknown", TO(MEMBER_KNOWN)},
+    [MEMBER_KNOWN] = {"known", TO(MEMBER_REPORTED)},
+    [MEMBER_REPORTED] = {"reported", 0},
+};
+
+static const struct bspz_states states = {"a process of the job", MEMBER_STATE_COUNT, rows};
+
+void agent_member_move(struct agent *agent, int pid, enum member_state to)
+{
+    enum member_state *state = &agent->members[pid].state;
+
+    *state = (enum member_state)bspz_states_move(&states, *state, to);
+}
 
 bool agent_is_here(const struct agent *agent, int pid)
 {
@@ -126,10 +144,10 @@ int agent_members_place(struct agent *agent, int nprocs, const struct wire_numbe
 
 bool agent_everything_gone(const struct agent *agent)
 {
-    if (agent->root.watching && !agent->root.gone)
+    if (agent->root.state == WATCH_LIVES)
         return false;
     for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].adopted && !agent->members[pid].process.gone)
+        if (agent->members[pid].process.state == WATCH_LIVES)
             return false;
     return true;
 }
@@ -137,23 +155,22 @@ bool agent_everything_gone(const struct agent *agent)
 void agent_member_is(struct agent *agent, int pid)
 {
     struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
-    struct member *member = &agent->members[pid];
 
-    member->adopted = true;
+    agent_member_move(agent, pid, MEMBER_KNOWN);
     atomic_store(&rank->core, agent_core_of(agent, pid));
-    atomic_store(&rank->ospid, member->process.ospid);
+    atomic_store(&rank->ospid, agent->members[pid].process.ospid);
     bspz_word_set(&rank->state, BSPZ_RANK_HELD);
 }
 
 void agent_kill_members(struct agent *agent)
 {
     for (int pid = 0; pid < agent->nprocs; pid++) {
-        const struct member *member = &agent->members[pid];
+        const struct watched *process = &agent->members[pid].process;
 
-        if (!member->adopted || member->process.gone)
+        if (process->state != WATCH_LIVES)
             continue;
-        if (pid > 0 && getpgid(member->process.ospid) == member->process.ospid)
-            kill(-member->process.ospid, SIGKILL);
-        process_signal(member->process.pidfd, SIGKILL);
+        if (pid > 0 && getpgid(process->ospid) == process->ospid)
+            kill(-process->ospid, SIGKILL);
+        process_signal(process->pidfd, SIGKILL);
     }
 }

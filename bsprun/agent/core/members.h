@@ -10,11 +10,16 @@
 
 struct wire_numbers;
 
+enum member_state {
+    MEMBER_UNKNOWN,  /* not made yet, or of another host */
+    MEMBER_KNOWN,    /* watched, unless it died before it could be */
+    MEMBER_REPORTED, /* RANK_EXITED went to Processor Zero; it may still be dying */
+    MEMBER_STATE_COUNT
+};
+
 struct member {
     struct watched process;
-    bool adopted;
-    bool missed;               /* it died before it could be adopted */
-    bool exit_reported;        /* RANK_EXITED went to Processor Zero */
+    enum member_state state;
     enum bspz_rank_state seen; /* last state that was handled */
 };
 
@@ -26,6 +31,8 @@ void agent_write_homes(struct agent *agent);
 void agent_settle(struct agent *agent, const struct wire_numbers *host_of);
 /* Whether the process lives on this host. */
 bool agent_is_here(const struct agent *agent, int pid);
+/* Changes the state; a transition that the table does not allow is a defect and ends the agent. */
+void agent_member_move(struct agent *agent, int pid, enum member_state to);
 /* The processor to bind it to, or -1. */
 int agent_core_of(const struct agent *agent, int pid);
 /* The process now watched as the member's `process` is that rank: lets it go on. */

@@ -55,7 +55,7 @@ static int member_of(const struct agent *agent, pid_t ospid)
     if (ospid == agent->root.ospid)
         return 0;
     for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].adopted && agent->members[pid].process.ospid == ospid)
+        if (agent->members[pid].process.ospid == ospid)
             return pid;
     return -1;
 }

@@ -44,7 +44,7 @@ static void take_table(struct agent *agent)
         return;
     killed = calloc((size_t)agent->nprocs, sizeof *killed);
     for (int pid = 0; killed && pid < agent->nprocs; pid++)
-        killed[pid] = agent->members[pid].process.gone;
+        killed[pid] = agent->members[pid].process.state == WATCH_GONE;
     free(agent->blame_table);
     agent->blame_table = whereabouts_table(agent->board, agent->nprocs, killed);
     free(killed);
@@ -215,7 +215,7 @@ void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const c
 static void pass_signal_to_ranks(const struct agent *agent, int signal)
 {
     for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].adopted && !agent->members[pid].process.gone)
+        if (agent->members[pid].process.state == WATCH_LIVES)
             process_signal(agent->members[pid].process.pidfd, signal);
 }
 
@@ -223,8 +223,7 @@ static void pass_signal_to_ranks(const struct agent *agent, int signal)
  * valgrind, for example. */
 static bool status_is_coming(const struct agent *agent)
 {
-    return agent->bare && agent->nprocs > 0 && agent->members[0].adopted &&
-           !agent->members[0].process.gone &&
+    return agent->bare && agent->nprocs > 0 && agent->members[0].process.state == WATCH_LIVES &&
            atomic_load(&bspz_rank_of(agent->board, 0)->where) >> 32 == BSPZ_CALL_EXIT;
 }
 
@@ -256,7 +255,7 @@ static void on_forward(uv_timer_t *timer)
     struct agent *agent = timer->data;
     int signal = agent->stop_signal ? agent->stop_signal : SIGTERM;
 
-    if (agent->root.watching && !agent->root.gone)
+    if (agent->root.state == WATCH_LIVES)
         process_signal(agent->root.pidfd, signal);
     uv_timer_start(&agent->grace_timer, on_grace_over, AGENT_GRACE_SEQUENTIAL_MS, 0);
 }
@@ -327,7 +326,7 @@ void agent_kill(struct agent *agent)
     if (agent->job != JOB_KILLING)
         job_move(&agent->job, JOB_KILLING);
     agent_kill_members(agent);
-    if (agent->root.watching && !agent->root.gone)
+    if (agent->root.state == WATCH_LIVES)
         process_signal(agent->root.pidfd, SIGKILL);
     use_spare_descriptors(agent);
     process_kill_descendants(0);

@@ -14,7 +14,7 @@ static void on_pidfd(uv_poll_t *handle, int status, int events)
     (void)status;
     (void)events;
     uv_poll_stop(handle);
-    process->gone = true;
+    process->state = WATCH_GONE;
     process->death = process_death(process->pidfd);
     process->agent->calls->ended(process);
 }
@@ -30,7 +30,6 @@ int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t osp
     process->pid = pid;
     process->ospid = ospid;
     process->pidfd = pidfd;
-    process->gone = false;
     process->death = (struct death){0};
     process->poll = malloc(sizeof *process->poll);
     error = process->poll ? uv_poll_init(&agent->loop, process->poll, pidfd) : -ENOMEM;
@@ -40,7 +39,7 @@ int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t osp
         process->pidfd = -1;
         return error;
     }
-    process->watching = true;
+    process->state = WATCH_LIVES;
     process->poll->data = process;
     return uv_poll_start(process->poll, UV_READABLE, on_pidfd);
 }
@@ -52,13 +51,13 @@ static void free_poll(uv_handle_t *handle)
 
 void agent_unwatch(struct watched *process)
 {
-    if (!process->watching)
+    if (process->state == WATCH_NONE)
         return;
     uv_close((uv_handle_t *)process->poll, free_poll);
     close(process->pidfd);
     process->pidfd = -1;
     process->poll = NULL;
-    process->watching = false;
+    process->state = WATCH_NONE;
 }
 
 void agent_move_watched(struct watched *from, struct watched *to)

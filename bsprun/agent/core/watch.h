@@ -13,14 +13,19 @@ struct agent;
 
 #define AGENT_ROOT (-1)
 
+enum watch_state {
+    WATCH_NONE,  /* there is no process, or it is not watched any more */
+    WATCH_LIVES, /* it has not ended, as far as known */
+    WATCH_GONE,  /* it has ended, and `death` is set */
+};
+
 struct watched {
     struct agent *agent;
     int pid; /* BSP process number; AGENT_ROOT for the started program */
     pid_t ospid;
     int pidfd;
     uv_poll_t *poll;
-    bool watching; /* the poll handle is open */
-    bool gone;
+    enum watch_state state;
     struct death death;
     void (*ended)(struct watched *process); /* NULL: the agent's `ended` call */
 };

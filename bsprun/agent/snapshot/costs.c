@@ -32,7 +32,7 @@ void agent_snapshots_buried(struct agent *agent, uint64_t cpu_ns)
 
 static uint64_t cpu_of(const struct watched *process)
 {
-    return process->watching ? process_cpu_ns(process->ospid) : 0;
+    return process->state != WATCH_NONE ? process_cpu_ns(process->ospid) : 0;
 }
 
 /* The CPU time of copies and writers not reaped yet.  Killed ones count when they are reaped. */

@@ -53,7 +53,7 @@ static bool took_image_along(const struct agent *agent, int pid, struct bspz_sna
 
     return agent->job != JOB_REWINDING && snapshots->ticket.staging &&
            bspz_snapshot_same(name, snapshots->ticket.name) && agent->board->snap_order.forked &&
-           !kept->written && !kept->writer.watching &&
+           !kept->written && kept->writer.state == WATCH_NONE &&
            atomic_load(&snap->writer.state) == BSPZ_SNAP_NOBODY &&
            atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1;
 }
@@ -170,7 +170,7 @@ void agent_end_copy(struct agent *agent, int pid, int slot)
 {
     struct frozen *copy = &agent->snapshots->kept[pid].copies[slot];
 
-    if (copy->process.watching)
+    if (copy->process.state != WATCH_NONE)
         process_signal(copy->process.pidfd, SIGKILL);
     agent_unwatch(&copy->process);
     copy->name = (struct bspz_snapshot_name){0};
@@ -180,7 +180,7 @@ void agent_end_writer(struct agent *agent, int pid)
 {
     struct watched *writer = &agent->snapshots->kept[pid].writer;
 
-    if (writer->watching && !writer->gone)
+    if (writer->state == WATCH_LIVES)
         process_signal(writer->pidfd, SIGKILL);
 }
 
@@ -205,7 +205,7 @@ int agent_copy_of(const struct agent *agent, int pid, struct bspz_snapshot_name 
     const struct kept *kept = &agent->snapshots->kept[pid];
 
     for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
-        if (kept->copies[slot].process.watching && name.term > 0 &&
+        if (kept->copies[slot].process.state != WATCH_NONE && name.term > 0 &&
             bspz_snapshot_same(kept->copies[slot].name, name))
             return slot;
     return -1;
@@ -219,7 +219,7 @@ bool agent_is_copy(const void *context, pid_t ospid)
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++) {
             const struct frozen *copy = &agent->snapshots->kept[pid].copies[slot];
 
-            if (copy->process.watching && copy->process.ospid == ospid)
+            if (copy->process.state != WATCH_NONE && copy->process.ospid == ospid)
                 return true;
         }
     return false;
@@ -255,7 +255,7 @@ void agent_forget_announced(struct agent *agent)
         struct bspz_snap *snap = agent_snap_of(agent, pid);
 
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
-            if (!agent->snapshots->kept[pid].copies[slot].process.watching)
+            if (agent->snapshots->kept[pid].copies[slot].process.state == WATCH_NONE)
                 atomic_store(&snap->copies[slot].state, BSPZ_SNAP_NOBODY);
     }
 }
@@ -271,7 +271,7 @@ struct snapshot_way agent_snapshot_way(struct agent *agent)
     if (snapshots->way_ns > 0 && now - snapshots->way_ns < WAY_LASTS_NS)
         return snapshots->way;
     for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].adopted)
+        if (agent->members[pid].process.state != WATCH_NONE)
             resident += memory_of_process(agent->members[pid].process.ospid);
     snapshots->way = snapshot_choose_way(snapshots->async, resident, memory_available());
     snapshots->way_ns = now;

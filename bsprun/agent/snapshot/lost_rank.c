@@ -15,7 +15,7 @@ static struct rank_loss look_at(const struct agent *agent, int pid)
     return (struct rank_loss){
         .job = agent->job,
         .first_is_here = agent_is_here(agent, 0),
-        .told = member->exit_reported,
+        .told = member->state == MEMBER_REPORTED,
         .mark = (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent->board, pid)->state),
         .death = member->process.death,
         .said = atomic_load(&snap->staged) == 2,
@@ -46,7 +46,7 @@ static void tell_of_loss(struct agent *agent, int pid, struct death death,
     if (!death.known)
         death = (struct death){.known = true, .signal = SIGKILL}; /* unknown below a wrapper */
     agent_blame(agent, verdict->text, verdict->with_table);
-    agent->members[pid].exit_reported = true;
+    agent_member_move(agent, pid, MEMBER_REPORTED);
     agent_rank_exited(agent, pid, &death, verdict->text);
 }
 

@@ -20,8 +20,7 @@ static uint64_t look(struct agent *agent)
     for (int pid = 0; pid < agent->nprocs; pid++) {
         const struct watched *process = &agent->members[pid].process;
 
-        if (agent_is_here(agent, pid) && agent->members[pid].adopted && process->watching &&
-            !process->gone)
+        if (agent_is_here(agent, pid) && process->state == WATCH_LIVES)
             opened_look(agent->snapshots->opened, pid, process->ospid);
     }
     return agent_now_ns() - begun;

@@ -258,7 +258,7 @@ void agent_snapshots_scan(struct agent *agent)
     if (snapshots->making == MAKING_STAGING)
         agent_scan_staged(agent);
     agent_scan_remote(agent);
-    if (ticket->first && ticket->staging && agent->members[0].adopted)
+    if (ticket->first && ticket->staging && agent->members[0].process.state != WATCH_NONE)
         agent_identify(agent, agent->members[0].process.ospid);
     for (int pid = 0; pid < (ticket->first ? 1 : agent->nprocs); pid++) {
         if (!agent_is_here(agent, pid))
