@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOURCES  3    /* hosts that are tried for the next move */
 #define TARGETS  4    /* candidates for which the whole superstep is computed */
 #define ROUNDING 1e-9 /* relative: times that differ by less are equal */
 #define GROWN    1.1  /* an imbalance that nothing could be done about is looked at again then */
+#define LONGER   1.1  /* than the links explain */
 #define BOLD     4.0  /* bound of measured by expected superstep */
 
 struct traffic_sums {
     double out, in;  /* seconds of images that leave a host, and that come to it */
     double promised; /* bytes of images that come */
-    bool tried;      /* as a source, for the present move */
+    bool tried;      /* as a source of moves, in vain */
 };
 
 struct balance {
@@ -43,7 +43,7 @@ struct plan {
     const struct balance_rule *rule;
     const struct balance_facts *facts;
     double horizon; /* supersteps */
-    double scale;   /* of the cost of transfers */
+    double bytes;   /* of planned moves */
     uint32_t count;
 };
 
@@ -145,8 +145,7 @@ static struct balance_move potential(const struct plan *plan, uint32_t rank, uin
     model->evaluated += 2;
     move.comp = plan->horizon * (now.comp - then.comp);
     move.comm = plan->horizon * (now.comm - then.comm);
-    move.mem = model_clean(plan->facts->move_seconds) +
-               plan->scale * model_transfer(model, rank, from, to);
+    move.mem = model_clean(plan->facts->move_seconds) + model_transfer(model, rank, from, to);
     move.pm = move.comp + move.comm - move.mem;
     return move;
 }
@@ -198,22 +197,52 @@ static void make(struct plan *plan, const struct balance_move *move)
     balance->sums[move->from].out += seconds;
     balance->sums[move->to].in += seconds;
     balance->sums[move->to].promised += model_clean(plan->facts->ranks[move->rank].image);
+    plan->bytes += model_clean(plan->facts->ranks[move->rank].image);
     balance->planned[move->rank] = true;
     balance->moves[plan->count++] = *move;
     model_put(&balance->model, move->rank, move->to);
 }
 
-/* The time of all planned moves: images go at the same time, those of one host one after the
- * other. */
-static double cost_of(const struct plan *plan)
+/* The time of all transfers as the links of their hosts explain it: at the same time, but those of
+ * one host one after the other.  `all`: one after the other altogether. */
+static double links_take(const struct plan *plan, double *all)
 {
     double longest = 0;
 
+    *all = 0;
+    for (uint32_t i = 0; i < plan->facts->host_count; i++) {
+        longest = fmax(longest, fmax(plan->balance->sums[i].out, plan->balance->sums[i].in));
+        *all += plan->balance->sums[i].out;
+    }
+    return longest;
+}
+
+static double cost_of(const struct plan *plan)
+{
+    double shared = model_clean(plan->facts->move_bandwidth), all;
+    double longest = links_take(plan, &all);
+
     if (plan->count == 0)
         return 0;
-    for (uint32_t i = 0; i < plan->facts->host_count; i++)
-        longest = fmax(longest, fmax(plan->balance->sums[i].out, plan->balance->sums[i].in));
-    return model_clean(plan->facts->move_seconds) + plan->scale * longest;
+    if (shared > 0)
+        longest = fmax(longest, plan->bytes / shared);
+    else
+        longest = sqrt(longest * all);
+    return model_clean(plan->facts->move_seconds) + longest;
+}
+
+double balance_shared(const struct balance_facts *facts, const struct balance_answer *answer,
+                      double seconds)
+{
+    double known = model_clean(facts->move_bandwidth);
+    double transfers = model_clean(seconds) - model_clean(facts->move_seconds);
+
+    if (answer->bytes <= 0 || transfers <= 0)
+        return known;
+    double reached = answer->bytes / transfers;
+    if (transfers > LONGER * answer->transfer)
+        return reached;
+    return fmax(known, 2 * reached);
 }
 
 /* ---- Leaving hosts ------------------------------------------------------------------------- */
@@ -318,21 +347,19 @@ static bool find_move(struct plan *plan, uint32_t source, double superstep, stru
     return found->superstep <= superstep * (1 + ROUNDING);
 }
 
-/* The next move of the plan.  False: none of the slowest hosts can be relieved. */
+/* The next move of the plan, off the slowest host that can be relieved.  One that could not be is
+ * not looked at again in this decision: what is planned later leaves it no more.  False: there is
+ * none. */
 static bool next_move(struct plan *plan, double superstep, struct candidate *found)
 {
-    bool done = false;
-
-    for (uint32_t i = 0; i < plan->facts->host_count; i++)
-        plan->balance->sums[i].tried = false;
-    for (int tries = 0; tries < SOURCES && !done; tries++) {
+    for (;;) {
         uint32_t source = slowest(plan);
         if (source == MODEL_NONE)
-            break;
+            return false;
+        if (find_move(plan, source, superstep, found))
+            return true;
         plan->balance->sums[source].tried = true;
-        done = find_move(plan, source, superstep, found);
     }
-    return done;
 }
 
 /* Plans moves while some host can be relieved, and keeps as many of the first as are worth most
@@ -363,6 +390,7 @@ static double improve(struct plan *plan, double before)
         double seconds = model_transfer(&balance->model, move->rank, move->from, move->to);
         balance->sums[move->from].out -= seconds;
         balance->sums[move->to].in -= seconds;
+        plan->bytes -= model_clean(plan->facts->ranks[move->rank].image);
         model_put(&balance->model, move->rank, move->from);
     }
     return after;
@@ -412,12 +440,8 @@ int balance_decide(struct balance *balance, const struct balance_rule *rule,
 {
     if (!is_sensible(rule) || !is_complete(balance, facts))
         return -EINVAL;
-    double scale = model_clean(facts->move_scale);
-    struct plan plan = {.balance = balance,
-                        .rule = rule,
-                        .facts = facts,
-                        .horizon = (double)facts->superstep / 2,
-                        .scale = scale > 0 ? scale : 1};
+    struct plan plan = {
+        .balance = balance, .rule = rule, .facts = facts, .horizon = (double)facts->superstep / 2};
     begin(balance, facts);
     struct balance_answer made = {.moves = balance->moves,
                                   .imbalance = model_imbalance(&balance->model),
@@ -430,6 +454,9 @@ int balance_decide(struct balance *balance, const struct balance_rule *rule,
         made.after = improve(&plan, made.before);
     made.count = plan.count;
     made.cost = cost_of(&plan);
+    made.bytes = plan.bytes;
+    double all;
+    made.transfer = links_take(&plan, &all);
     made.alpha = next_alpha(balance, rule, plan.count > 0 || made.stranded > 0, made.imbalance);
     made.evaluated = balance->model.evaluated;
     balance->alpha = made.alpha;

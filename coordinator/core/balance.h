@@ -79,7 +79,9 @@ struct balance_facts {
     const struct balance_link *links;
     double superstep_seconds; /* measured mean since the last decision; 0: unknown */
     double move_seconds;      /* what any number of moves at one barrier costs besides transfers */
-    double move_scale; /* measured by predicted time of earlier transfers; 0: unknown, taken as 1 */
+    /* Bytes per second of what all transfers share, by balance_shared.  0: unknown; the cost is
+     * taken as the geometric mean of its bounds, transfers all at once and one after the other. */
+    double move_bandwidth;
 };
 
 struct balance_rule {
@@ -111,6 +113,8 @@ struct balance_answer {
     double imbalance;     /* expected, before the moves */
     double before, after; /* expected duration of a superstep */
     double cost;          /* expected duration of the moves together */
+    double bytes;         /* of all images that move */
+    double transfer;      /* what the links of their hosts alone explain of `cost` */
     uint64_t evaluated;   /* hosts whose time was computed: what the decision itself costs */
 };
 
@@ -133,5 +137,11 @@ void balance_free(struct balance *balance); /* or NULL */
  * of range, or a rule that is not sensible. */
 int balance_decide(struct balance *balance, const struct balance_rule *rule,
                    const struct balance_facts *facts, struct balance_answer *answer);
+
+/* The move_bandwidth of the next decision, from that of the last one and the measured duration of
+ * its moves.  Where links do not explain the duration, the bytes by the time of the transfers;
+ * where they do, what is shared lets more pass, and at least twice of that is tried next. */
+double balance_shared(const struct balance_facts *facts, const struct balance_answer *answer,
+                      double seconds);
 
 #endif

@@ -41,7 +41,8 @@ static inline void play_set_up(struct play *play, uint32_t hosts, uint32_t ranks
                                          .hosts = play->hosts,
                                          .host_count = hosts,
                                          .traffic = play->traffic,
-                                         .move_seconds = 1};
+                                         .move_seconds = 1,
+                                         .move_bandwidth = 1e15};
 }
 
 /* Decides; the ranks are where they were. */

@@ -78,16 +78,15 @@ START_TEST(margin)
     decide();
     ck_assert_uint_eq(play.answer.count, 0);
     EQ(play.answer.after, 1);
-    /* Transfers were measured to take longer than predicted. */
+    /* What is shared lets 1e8 bytes pass in 18.9 s. */
     play.facts.move_seconds = 1;
-    play.facts.move_scale = 18.9;
+    play.facts.move_bandwidth = 1e8 / 18.9;
     decide();
     ck_assert_uint_eq(play.answer.count, 1);
     EQ(play.answer.cost, 19.9);
-    play.facts.move_scale = 19.1;
     set_up(2, 1);
     play.hosts[1].speed = 2;
-    play.facts.move_scale = 19.1;
+    play.facts.move_bandwidth = 1e8 / 19.1;
     decide();
     ck_assert_uint_eq(play.answer.count, 0);
     /* What was measured of the superstep: the model believes in twice of what is there to save. */
@@ -164,6 +163,22 @@ START_TEST(equally_slow)
     EQ(play.answer.before, 2);
     EQ(play.answer.after, 1);
     EQ(play.answer.cost, 2); /* at the same time, between different hosts */
+    play.facts.move_bandwidth = 1e8;
+    struct balance *fresh = balance_new(PLAY_RANKS, PLAY_HOSTS, 1);
+    struct balance_answer answer;
+    ck_assert_int_eq(balance_decide(fresh, &play.rule, &play.facts, &answer), 0);
+    ck_assert_uint_eq(answer.count, 4);
+    EQ(answer.cost, 5); /* through what they share */
+    balance_free(fresh);
+    fresh = balance_new(PLAY_RANKS, PLAY_HOSTS, 1);
+    for (uint32_t i = 0; i < 4; i++)
+        play.hosts[4 + i].link.bandwidth = 5e7;
+    play.facts.move_bandwidth = 0;
+    ck_assert_int_eq(balance_decide(fresh, &play.rule, &play.facts, &answer), 0);
+    EQ(answer.cost, 5); /* nothing is known of that: between 2 s and 8 s */
+    EQ(answer.transfer, 2);
+    EQ(answer.bytes, 4e8);
+    balance_free(fresh);
     play_make(&play);
     for (uint32_t i = 0; i < 8; i++)
         ck_assert_uint_eq(play_count(&play, i), i >= 4);
@@ -262,6 +277,27 @@ START_TEST(nothing_to_gain)
     play.facts.rank_count = 0;
     decide();
     ck_assert(play.answer.count == 0 && play.answer.before == 0);
+}
+END_TEST
+
+/* What transfers share, by how long they took: 2 s are explained by links, with a second besides.
+ */
+START_TEST(shared_bandwidth)
+{
+    struct balance_facts facts = {.move_seconds = 1};
+    struct balance_answer answer = {.bytes = 4e8, .transfer = 2};
+
+    EQ(balance_shared(&facts, &answer, 5), 1e8);
+    EQ(balance_shared(&facts, &answer, 3), 4e8); /* twice of what passed */
+    EQ(balance_shared(&facts, &answer, 3.19), 8e8 / 2.19);
+    EQ(balance_shared(&facts, &answer, 3.21), 4e8 / 2.21);
+    facts.move_bandwidth = 1e9;
+    EQ(balance_shared(&facts, &answer, 3), 1e9);
+    EQ(balance_shared(&facts, &answer, 5), 1e8);
+    EQ(balance_shared(&facts, &answer, 1), 1e9); /* says nothing */
+    EQ(balance_shared(&facts, &answer, NAN), 1e9);
+    answer.bytes = 0;
+    EQ(balance_shared(&facts, &answer, 5), 1e9);
 }
 END_TEST
 
@@ -520,10 +556,10 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        potential_by_hand, margin,           communication,   equally_slow,
-        slowed_to_a_third, moved_ranks_rest, nothing_to_gain, alpha_falls,
-        memory_bounds,     full_hosts,       drain_empties,   drain_within_memory,
-        bad_arguments,     expected_slowest, shared_hosts,
+        potential_by_hand,   margin,           communication,    equally_slow,
+        slowed_to_a_third,   moved_ranks_rest, shared_bandwidth, nothing_to_gain,
+        alpha_falls,         memory_bounds,    full_hosts,       drain_empties,
+        drain_within_memory, bad_arguments,    expected_slowest, shared_hosts,
     };
     return suite_run_tests("balance", tests, LENGTH(tests), NULL, tear_down);
 }

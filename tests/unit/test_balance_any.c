@@ -174,7 +174,7 @@ START_TEST(odd_numbers)
                                  &play.traffic[draw() % (2 * PLAY_RANKS)].bytes,
                                  &play.facts.superstep_seconds,
                                  &play.facts.move_seconds,
-                                 &play.facts.move_scale};
+                                 &play.facts.move_bandwidth};
             *numbers[draw() % LENGTH(numbers)] = odd[draw() % LENGTH(odd)];
         }
         HOLDS(play_decide(&play) == 0);
