@@ -27,9 +27,10 @@ struct traffic_sums {
 struct balance {
     uint32_t rank_most, host_most;
     size_t traffic_most;
-    uint32_t alpha;            /* 0 before the first decision */
-    double fruitless;          /* the imbalance about which nothing could be done */
-    uint64_t *rests_until;     /* per rank: superstep */
+    uint32_t alpha;        /* 0 before the first decision */
+    double spent;          /* highest cost of all planned moves, those off leaving hosts aside */
+    double fruitless;      /* the imbalance about which nothing could be done */
+    uint64_t *rests_until; /* per rank: superstep */
     struct traffic_sums *sums; /* per host */
     bool *planned;             /* per rank */
     uint32_t *order;           /* of ranks to be moved off leaving hosts */
@@ -106,8 +107,8 @@ struct balance *balance_new(uint32_t ranks, uint32_t hosts, size_t traffic)
 
 static bool is_sensible(const struct balance_rule *rule)
 {
-    return rule->margin >= 0 && isfinite(rule->margin) && rule->imbalance >= 0 &&
-           rule->alpha_least > 0 && rule->alpha_most >= rule->alpha_least;
+    return rule->margin >= 0 && isfinite(rule->margin) && rule->budget >= 0 &&
+           rule->imbalance >= 0 && rule->alpha_least > 0 && rule->alpha_most >= rule->alpha_least;
 }
 
 static bool is_complete(const struct balance *balance, const struct balance_facts *facts)
@@ -217,7 +218,8 @@ static double links_take(const struct plan *plan, double *all)
     return longest;
 }
 
-static double cost_of(const struct plan *plan)
+/* Expected cost of the planned moves; most: the highest that measurements allow. */
+static double cost_of(const struct plan *plan, bool most)
 {
     double shared = model_clean(plan->facts->move_bandwidth), all;
     double longest = links_take(plan, &all);
@@ -227,7 +229,7 @@ static double cost_of(const struct plan *plan)
     if (shared > 0)
         longest = fmax(longest, plan->bytes / shared);
     else
-        longest = sqrt(longest * all);
+        longest = most ? all : sqrt(longest * all);
     return model_clean(plan->facts->move_seconds) + longest;
 }
 
@@ -370,21 +372,27 @@ static double improve(struct plan *plan, double before)
     double measured = model_clean(plan->facts->superstep_seconds);
     /* What the model saves is saved in proportion to what was measured. */
     double truth = measured > 0 && before > 0 ? fmin(fmax(measured / before, 1 / BOLD), BOLD) : 1;
-    double superstep = before, after = before, most = 0;
+    double passed = (double)plan->facts->superstep * (measured > 0 ? measured : before);
+    double superstep = before, after = before, most = 0, spent = 0;
     uint32_t worth = plan->count, limit = plan->rule->moves;
     struct candidate next;
 
     while (plan->count < limit && next_move(plan, superstep, &next)) {
         make(plan, &next.move);
         superstep = next.superstep;
-        double net =
-            plan->horizon * truth * (before - superstep) - (1 + plan->rule->margin) * cost_of(plan);
+        double dearest = cost_of(plan, true);
+        if (balance->spent + dearest > plan->rule->budget * passed)
+            break;
+        double net = plan->horizon * truth * (before - superstep) -
+                     (1 + plan->rule->margin) * cost_of(plan, false);
         if (net > most * (1 + ROUNDING)) {
             most = net;
+            spent = dearest;
             worth = plan->count;
             after = superstep;
         }
     }
+    balance->spent += spent;
     while (plan->count > worth) {
         struct balance_move *move = &balance->moves[--plan->count];
         double seconds = model_transfer(&balance->model, move->rank, move->from, move->to);
@@ -453,7 +461,7 @@ int balance_decide(struct balance *balance, const struct balance_rule *rule,
     else
         made.after = improve(&plan, made.before);
     made.count = plan.count;
-    made.cost = cost_of(&plan);
+    made.cost = cost_of(&plan, false);
     made.bytes = plan.bytes;
     double all;
     made.transfer = links_take(&plan, &all);

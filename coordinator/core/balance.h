@@ -14,6 +14,9 @@
  * long-term availability, as far as chance does not explain how they differ from each other and
  * from those of other hosts (balance_model.c).
  *
+ * All moves that were planned so far may take a share of the time that has passed (budget), at the
+ * highest cost that measurements allow: so much is lost at most if all of them were in vain.
+ *
  * Hosts that leave are emptied whatever it costs.  Memory is what limits a host: no rank is sent
  * where its image does not fit beside all others that are sent there.
  *
@@ -86,6 +89,7 @@ struct balance_facts {
 
 struct balance_rule {
     double margin;                    /* gains exceed costs by this share of the cost */
+    double budget;                    /* share of the job's time that moves may take in all */
     double imbalance;                 /* bound: greatest by mean time of a rank, minus 1 */
     uint32_t alpha_least, alpha_most; /* supersteps, at least 1; equal: alpha is fixed */
     uint32_t rest;                    /* supersteps that a moved rank stays, at most */
@@ -95,8 +99,8 @@ struct balance_rule {
 /* What jobs use by default. */
 #define BALANCE_RULE                                                                               \
     {                                                                                              \
-        .margin = 0.25, .imbalance = 0.5, .alpha_least = 4, .alpha_most = 64, .rest = 64,          \
-        .moves = 4096                                                                              \
+        .margin = 0.25, .budget = 0.1, .imbalance = 0.5, .alpha_least = 4, .alpha_most = 64,       \
+        .rest = 64, .moves = 4096                                                                  \
     }
 
 struct balance_move {

@@ -19,11 +19,12 @@ struct play {
 
 /* Equal hosts of speed 1 with one core, always available, with memory for everything and links of
  * 1e8 bytes/s; ranks of one second and 1e8 bytes, dealt out in turn; superstep 100; a move costs
- * one second and the transfer.  The default rule. */
+ * one second and the transfer.  The default rule, with any budget. */
 static inline void play_set_up(struct play *play, uint32_t hosts, uint32_t ranks)
 {
     *play = (struct play){.rule = BALANCE_RULE,
                           .balance = balance_new(PLAY_RANKS, PLAY_HOSTS, 2 * PLAY_RANKS)};
+    play->rule.budget = 1e9;
     for (uint32_t i = 0; i < PLAY_HOSTS; i++)
         play->hosts[i] = (struct balance_host){.speed = 1,
                                                .cores = 1,

@@ -280,6 +280,42 @@ START_TEST(nothing_to_gain)
 }
 END_TEST
 
+/* A tenth of 100 s may be spent: two moves of 4 s each at one barrier are 8 s through what
+ * they share, and a third is too many until more time has passed. */
+START_TEST(budget)
+{
+    set_up(6, 3);
+    play.rule.budget = 0.1;
+    for (uint32_t i = 0; i < 3; i++) { /* one after the other shortens the superstep */
+        play.ranks[i] = (struct balance_rank){.compute = 4 - i, .image = 4e8, .home = i};
+        play.hosts[i].speed = 0.5;
+        play.hosts[3 + i].speed = 4;
+    }
+    play.facts.move_seconds = 0;
+    play.facts.move_bandwidth = 1e8;
+    play.facts.superstep_seconds = 1;
+    decide();
+    ck_assert_uint_eq(play.answer.count, 2);
+    EQ(play.answer.cost, 8);
+    play_make(&play);
+    for (uint32_t i = 0; i < 3; i++)
+        if (play.ranks[i].home >= 3)
+            play.ranks[i].compute = 0.5;
+    play.facts.superstep = 119; /* 8 and 4 of 11.9 */
+    decide();
+    ck_assert_uint_eq(play.answer.count, 0);
+    play.facts.superstep = 121;
+    decide();
+    ck_assert_uint_eq(play.answer.count, 1);
+    /* Off a leaving host at any cost. */
+    play_make(&play);
+    play.facts.move_seconds = 1000;
+    play.hosts[play.ranks[0].home].leaving = true;
+    decide();
+    ck_assert_uint_eq(play.answer.count, 1);
+}
+END_TEST
+
 /* What transfers share, by how long they took: 2 s are explained by links, with a second besides.
  */
 START_TEST(shared_bandwidth)
@@ -481,6 +517,7 @@ START_TEST(bad_arguments)
     REFUSED(play.facts.traffic_count = 1; play.traffic[0].from = 1);
     REFUSED(play.rule.margin = -1);
     REFUSED(play.rule.margin = NAN);
+    REFUSED(play.rule.budget = NAN);
     REFUSED(play.rule.imbalance = NAN);
     REFUSED(play.rule.alpha_least = 0);
     REFUSED(play.rule.alpha_most = 3);
@@ -556,10 +593,10 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        potential_by_hand,   margin,           communication,    equally_slow,
-        slowed_to_a_third,   moved_ranks_rest, shared_bandwidth, nothing_to_gain,
-        alpha_falls,         memory_bounds,    full_hosts,       drain_empties,
-        drain_within_memory, bad_arguments,    expected_slowest, shared_hosts,
+        potential_by_hand, margin,           communication, equally_slow,        slowed_to_a_third,
+        moved_ranks_rest,  shared_bandwidth, budget,        nothing_to_gain,     alpha_falls,
+        memory_bounds,     full_hosts,       drain_empties, drain_within_memory, bad_arguments,
+        expected_slowest,  shared_hosts,
     };
     return suite_run_tests("balance", tests, LENGTH(tests), NULL, tear_down);
 }
