@@ -125,8 +125,8 @@ struct balance_answer {
 /* What one decision leaves to the next, and the memory in which decisions are made. */
 struct balance;
 
-/* For so many ranks, hosts and entries of traffic at most (ranks and hosts at least 1): 200 bytes a
- * rank, 150 a host, 8 an entry.  NULL: no memory.  No other call allocates. */
+/* For so many ranks, hosts and entries of traffic at most (ranks and hosts at least 1): 100 bytes a
+ * rank, 120 a host, 8 an entry.  NULL: no memory.  No other call allocates. */
 struct balance *balance_new(uint32_t ranks, uint32_t hosts, size_t traffic);
 void balance_free(struct balance *balance); /* or NULL */
 
@@ -134,8 +134,10 @@ void balance_free(struct balance *balance); /* or NULL */
  * not made needs no notice: the next call is told where the ranks are.
  *
  * For p ranks, h hosts of which u have ranks, at most r of them each, n entries of traffic, at most
- * d of them for one rank: O(n + p + h) where nothing is worth moving at first sight, and
- * O(r h d + u) for each planned move, at most p of them.
+ * d of them for one rank: O(n + p + h), and O(r h d + u) for each planned move and for each host
+ * that cannot be relieved, at most p and u of them.  Where no other host is quicker, r h
+ * comparisons for each of u hosts: 60 ms for 4096 ranks on 1024 hosts; 0.4 s where 358 of them
+ * move.
  *
  * -EINVAL, and nothing changes: more of anything than balance_new was told, no host, an index out
  * of range, or a rule that is not sensible. */

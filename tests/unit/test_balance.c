@@ -51,6 +51,7 @@ START_TEST(potential_by_hand)
     EQ(play.answer.after, 0.5);
     EQ(play.answer.cost, 2);
     ck_assert_uint_eq(play.answer.alpha, 4);
+    ck_assert_uint_ge(play.answer.evaluated, 2);
 
     /* The mean of the recent and the long-term availability of a slow host: 0.5 and 0.7. */
     set_up(2, 1);
@@ -127,6 +128,16 @@ START_TEST(communication)
     EQ(move->comm, 50 * 0.2);
     EQ(move->comp, 0);
     EQ(move->pm, 8);
+    /* Only one way: what is sent and what is received count alike. */
+    play.facts.traffic_count = 1;
+    struct balance *fresh = balance_new(PLAY_RANKS, PLAY_HOSTS, 2);
+    struct balance_answer answer;
+    ck_assert_int_eq(balance_decide(fresh, &play.rule, &play.facts, &answer), 0);
+    EQ(answer.before, 1.2);
+    EQ(answer.after, 1);
+    EQ(answer.moves[0].comm, 50 * 0.2);
+    balance_free(fresh);
+    play.facts.traffic_count = 2;
     /* One core each: to be together costs more than it saves. */
     for (uint32_t i = 0; i < 3; i++)
         play.hosts[i].cores = 1;
@@ -568,6 +579,88 @@ START_TEST(expected_slowest)
 }
 END_TEST
 
+/* Of a host of which nothing is known no more is expected than of all others, and of all of them
+ * full availability where nothing is known of any. */
+START_TEST(unknown_hosts)
+{
+    set_up(3, 3);
+    play.hosts[0].recent = play.hosts[0].history = 0.4;
+    play.hosts[1].recent = play.hosts[1].history = 0.8;
+    play.hosts[2].samples = 0;
+    play.ranks[2].compute = 3;
+    decide();
+    EQ(play.answer.before, 3 / 0.6);
+    play.hosts[0].samples = play.hosts[1].samples = 0;
+    decide();
+    EQ(play.answer.before, 3);
+    /* Of unknown speed: taken as 1 for what runs there, and nothing is sent there. */
+    set_up(2, 1);
+    play.hosts[0].speed = 0;
+    play.ranks[0].compute = 0.5;
+    decide();
+    EQ(play.answer.before, 0.5);
+    play.ranks[0].home = 1;
+    play.hosts[1].speed = 0.1;
+    decide();
+    ck_assert_uint_eq(play.answer.count, 0);
+}
+END_TEST
+
+/* The recent mean counts by half where it is far from the history, less where chance may explain
+ * it: 16 supersteps with a deviation of 0.2 are known to 0.05; two of that are explained. */
+START_TEST(recent_and_history)
+{
+    static const struct {
+        double recent, expected;
+    } known[] = {{0.6, 0.6}, {0.51, 0.6}, {0.4, 0.6 - 0.2 * 3 / 8}, {0.8, 0.6 + 0.2 * 3 / 8}};
+
+    for (size_t i = 0; i < LENGTH(known); i++) {
+        set_up(1, 1);
+        struct model model;
+        struct model_host host;
+        struct model_rank rank;
+        uint32_t offsets[2], edges[1];
+        model = (struct model){.hosts = &host, .ranks = &rank, .offsets = offsets, .edges = edges};
+        play.hosts[0].recent = known[i].recent;
+        play.hosts[0].recent_samples = 16;
+        play.hosts[0].history = 0.6;
+        play.hosts[0].spread = 0.2;
+        model_fill(&model, &play.facts);
+        EQ(host.mean, known[i].expected);
+        EQ(host.high - host.mean, 1.732 * 0.2 < 1 - host.mean ? 1.732 * 0.2 : 1 - host.mean);
+        EQ(host.mean - host.low, host.high - host.mean);
+    }
+}
+END_TEST
+
+/* Differences between hosts count as far as chance does not explain them: three hosts known to 0.01
+ * of variance each.  Up to three times that between them, chance may well explain it. */
+START_TEST(differences_of_hosts)
+{
+    static const struct {
+        double apart, kept;
+    } known[] = {{0.1, 0}, {0.173, 0}, {0.174, 1 - 0.01 / (0.174 * 0.174)}, {0.3, 1 - 1 / 9.0}};
+
+    for (size_t i = 0; i < LENGTH(known); i++) {
+        set_up(3, 3);
+        struct model model;
+        struct model_host hosts[3];
+        struct model_rank ranks[3];
+        uint32_t offsets[4], edges[1];
+        model = (struct model){.hosts = hosts, .ranks = ranks, .offsets = offsets, .edges = edges};
+        for (int h = 0; h < 3; h++) {
+            play.hosts[h].recent_samples = 0;
+            play.hosts[h].history = 0.5 + (h - 1) * known[i].apart;
+            play.hosts[h].samples = 4;
+            play.hosts[h].spread = 0.2;
+        }
+        model_fill(&model, &play.facts);
+        for (int h = 0; h < 3; h++)
+            EQ(hosts[h].mean, 0.5 + (h - 1) * known[i].apart * known[i].kept);
+    }
+}
+END_TEST
+
 /* A host of two cores that are half available computes one rank in one second, and three in three;
  * another load leaves it 1.5 cores. */
 START_TEST(shared_hosts)
@@ -593,10 +686,16 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        potential_by_hand, margin,           communication, equally_slow,        slowed_to_a_third,
-        moved_ranks_rest,  shared_bandwidth, budget,        nothing_to_gain,     alpha_falls,
-        memory_bounds,     full_hosts,       drain_empties, drain_within_memory, bad_arguments,
-        expected_slowest,  shared_hosts,
+        potential_by_hand,    margin,
+        communication,        equally_slow,
+        slowed_to_a_third,    moved_ranks_rest,
+        shared_bandwidth,     budget,
+        nothing_to_gain,      alpha_falls,
+        memory_bounds,        full_hosts,
+        drain_empties,        drain_within_memory,
+        bad_arguments,        expected_slowest,
+        unknown_hosts,        recent_and_history,
+        differences_of_hosts, shared_hosts,
     };
     return suite_run_tests("balance", tests, LENGTH(tests), NULL, tear_down);
 }
