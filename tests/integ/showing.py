@@ -9,7 +9,7 @@ import tempfile
 import termios
 import time
 
-from harness import BIN, BSPRUN, PROG, Job, bsprun, check, expect, main, run, scratch, wait_until
+from harness import BIN, BSPRUN, PROG, Failed, Job, bsprun, check, expect, main, run, scratch, wait_until
 
 
 def elected():
@@ -87,13 +87,21 @@ def progress_in_a_narrow_terminal():
         job.wait_for(r"p = 2, \d+ (s|min|h) left")
 
 
-def ranks_of(job, before):
+def new_ranks(job, before):
     """{pid: os pid} when all processes are others than before."""
-    result = run([os.path.join(BIN, "bspstat"), "--json", str(job.os_pid)])
-    if result.status != 0:
-        return None
-    ranks = {rank["pid"]: rank["os_pid"] for rank in json.loads(result.out)["ranks"]}
-    return ranks if len(ranks) == len(before) and not set(ranks.values()) & set(before.values()) else None
+    seen = []
+
+    def ranks():
+        seen.append(run([os.path.join(BIN, "bspstat"), "--json", str(job.os_pid)]))
+        if seen[-1].status != 0:
+            return None
+        found = {rank["pid"]: rank["os_pid"] for rank in json.loads(seen[-1].out)["ranks"]}
+        return found if len(found) == len(before) and not set(found.values()) & set(before.values()) else None
+
+    try:
+        return wait_until(ranks, "the processes")
+    except Failed as failure:
+        raise Failed(f"{failure}\nbefore: {before}\nbspstat: {seen[-1]}\nthe job: {job.text()[-2000:]!r}") from None
 
 
 def progress_of_snapshots_and_restarts():
@@ -117,7 +125,7 @@ def progress_of_snapshots_and_restarts():
         for count, words in ((1, "1 restart"), (2, "2 restarts")):
             os.kill(members[1], signal.SIGKILL)
             job.wait_for("the job goes on from superstep ", count)
-            members = wait_until(lambda: ranks_of(job, members), "the processes")
+            members = new_ranks(job, members)
             job.wait_for(line + f", {words}(?=\r)")
         os.write(job.fd, b"\x03")
         check(job.finish() == 130, job.text())
