@@ -53,6 +53,7 @@ struct launcher_agent {
     struct launcher_line *line;         /* the connection to it; NULL: none */
     bool dismissed;                     /* the job goes on without it once it has left */
     bool reported;                      /* REPORT was received, its last message */
+    uint32_t left_term;                 /* in which it was lost without REPORT; 0: never */
     uint32_t incarnation;               /* number of agents started on this host */
     uint32_t cores;                     /* as it reports */
     char *addresses;                    /* where it listens for other agents; NULL: none */

@@ -22,15 +22,35 @@ static bool owes_report(const struct launcher *launcher, const struct launcher_a
            job_machine_member(launcher->machine, agent->host);
 }
 
-void launcher_tell_incomplete(struct launcher *launcher, const struct launcher_agent *agent)
+static void tell_incomplete(struct launcher *launcher, const struct launcher_agent *agent)
 {
-    if (!life_is_over(&launcher->common.life) || !owes_report(launcher, agent))
-        return;
     notices_say(&launcher->common.notices,
                 "host %s has not said that it is done: some of its output may be missing",
                 agent->name);
     if (launcher->status == 0)
         launcher->status = 1;
+}
+
+void launcher_note_leaver(struct launcher *launcher, struct launcher_agent *agent, bool ended)
+{
+    bool over = life_is_over(&launcher->common.life);
+
+    if (over && ended && owes_report(launcher, agent))
+        tell_incomplete(launcher, agent);
+    if (!over && !agent->reported && job_machine_member(launcher->machine, agent->host) &&
+        job_machine_state(launcher->machine) == JOB_MACHINE_RUNNING)
+        agent->left_term = job_machine_term(launcher->machine);
+}
+
+/* A job can end well without hosts whose processes have ended; their output may be incomplete. */
+static void tell_early_leavers(struct launcher *launcher)
+{
+    uint32_t term = job_machine_term(launcher->machine);
+
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (launcher->reports_awaited && launcher->last_cause == WIRE_CAUSE_NONE &&
+            launcher->agents.items[i].left_term == term)
+            tell_incomplete(launcher, &launcher->agents.items[i]);
 }
 
 static bool has_all_reports(const struct launcher *launcher)
@@ -62,6 +82,13 @@ static void wind_up(struct launcher *launcher)
     launcher_close_status(launcher);
 }
 
+/* The agents that were to leave have left, or are lost. */
+static void wind_up_if_alone(struct launcher *launcher)
+{
+    if (life_is_said(&launcher->common.life) && !agents_has_lines(&launcher->agents))
+        wind_up(launcher);
+}
+
 /* All output precedes messages about the end; then the agents are told to leave. */
 void launcher_finish(struct launcher *launcher)
 {
@@ -84,8 +111,15 @@ void launcher_finish(struct launcher *launcher)
     launcher_write_report(launcher);
     launcher_tell_end(launcher);
     agents_send_all(&launcher->agents, &farewell);
-    if (!agents_has_lines(&launcher->agents))
-        wind_up(launcher);
+    wind_up_if_alone(launcher);
+}
+
+void launcher_settled(void *context)
+{
+    struct launcher *launcher = context;
+
+    launcher_finish(launcher); /* which may have waited for this agent */
+    wind_up_if_alone(launcher);
 }
 
 /* Ends what is still open without further messages. */
@@ -97,8 +131,7 @@ void launcher_line_ended(void *context)
         launcher_over(launcher, LIFE_SAID, launcher->forced_status);
         agents_cut_lines(&launcher->agents);
     }
-    if (life_is_said(&launcher->common.life) && !agents_has_lines(&launcher->agents))
-        wind_up(launcher);
+    wind_up_if_alone(launcher);
 }
 
 static bool reports_are_arriving(const struct launcher *launcher)
@@ -121,8 +154,8 @@ static void on_reports_late(uv_timer_t *timer)
         agents_cut_lines(&launcher->agents); /* an agent does not leave */
     } else if (!reports_are_arriving(launcher)) {
         for (uint32_t i = 0; i < launcher->agents.count; i++)
-            if (launcher->agents.items[i].line)
-                launcher_tell_incomplete(launcher, &launcher->agents.items[i]);
+            if (launcher->agents.items[i].line && owes_report(launcher, &launcher->agents.items[i]))
+                tell_incomplete(launcher, &launcher->agents.items[i]);
         launcher->reports_awaited = false;
         launcher_finish(launcher);
     }
@@ -138,6 +171,7 @@ void launcher_event(struct launcher *launcher, struct job_event event)
     launcher_step(launcher, event);
     if (was_over || !life_is_over(&launcher->common.life))
         return;
+    tell_early_leavers(launcher);
     if (agents_has_hosts(&launcher->agents))
         uv_timer_start(&launcher->machine_timer, on_reports_late, REPORTS_LATE_MS, 0);
     launcher_finish(launcher);

@@ -338,15 +338,9 @@ static void on_forgot(void *context, struct launcher_agent *agent, bool ended)
 {
     struct launcher *launcher = context;
 
-    if (ended)
-        launcher_tell_incomplete(launcher, agent);
+    launcher_note_leaver(launcher, agent, ended);
     if (life_is_over(&launcher->common.life) || !launcher_has_snapshots(launcher))
         output_leave(&launcher->output, agent->host);
-}
-
-static void on_settled(void *context)
-{
-    launcher_finish(context); /* which may have waited for this agent */
 }
 
 /* If nothing is rolled back, Processor Zero decides about the loss. */
@@ -412,7 +406,7 @@ const struct agents_calls launcher_agents_calls = {
     .watched = on_watched,
     .forgot = on_forgot,
     .ended = launcher_line_ended,
-    .settled = on_settled,
+    .settled = launcher_settled,
     .lost = on_lost,
     .answered = on_answered,
     .unsendable = on_unsendable,

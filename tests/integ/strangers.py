@@ -203,7 +203,7 @@ def whatever_is_changed_is_noticed():
             return bytes(piece)
 
         _, result = diverted(change, "--heartbeat", "1", "--connect-timeout", "5")
-        check(changed, "nothing came to byte", at)
+        check(changed, "nothing came to byte", at, result)
         shaking_hands = at < (HELLO + CONFIRM if to_bsprun else REPLY)
         check(result.err or shaking_hands and result.status == 0,
               "nobody has noticed a change at", at, "\n", result)
@@ -211,9 +211,62 @@ def whatever_is_changed_is_noticed():
             check(re.fullmatch(r"line \d+ of [0-3]|p = 4", line), "who says", line)
 
 
+def gated_job(*words):
+    """A job on two hosts that waits for a line, and what holds the messages of each host.  Processor
+    Zero is on the first, which comes first."""
+    directory = tempfile.mkdtemp(dir=scratch)
+    gates = [Gate(directory), Gate(directory)]
+    gates[1].is_open.clear()
+    launcher = diverting_launcher(directory, {f"h{i}": gate.port for i, gate in enumerate(gates)})
+    with Job([BSPRUN, "-vv", "-np", "4", "--hosts", "h0:2,h1:2", "--launcher", launcher, *words, "0",
+              "wait"], stdin=subprocess.PIPE) as job:
+        job.wait_for("host h0 has come")
+        gates[1].is_open.set()
+        job.wait_ready(1)
+        gates[1].held.clear()
+        yield job, gates
+    for gate in gates:
+        gate.cut()
+        gate.close()
+
+
+def output_that_is_lost_at_the_end_is_missed():
+    """Process 0 goes on behind bsp_end when a host is lost whose processes have ended, with their
+    output on the way: that is not a good end."""
+    name = os.path.basename(PROG)
+
+    def processes(what):
+        return list(job.members().values()).count(what)
+
+    for job, gates in gated_job(PROG, "cat"):
+        gates[1].is_open.clear()
+        job.process.stdin.write(b"\n")
+        job.process.stdin.flush()
+        check(gates[1].held.wait(PATIENCE), "nothing was held")
+        wait_until(lambda: processes(name) == 1, "the end of the other processes")
+        gates[1].cut()
+        wait_until(lambda: processes("bspnode") == 1, "the end of an agent")
+        job.process.stdin.close()
+        job.finish()
+        check("pid 1 reads" in job.text() and "pid 3 reads" not in job.text(), job.text())
+        check(job.status == 1 and "host h1 has not said that it is done" in job.text(),
+              "nothing is missed:", job.status, job.text())
+
+
+def two_hosts_that_fall_silent_at_once():
+    """Both are given up in the same moment; that is the end, not only of the first of them."""
+    for job, gates in gated_job("--heartbeat", "1", PROG, "talk"):
+        for gate in gates:
+            gate.is_open.clear()
+        job.finish()
+        check(job.status == 1 and "it has not been heard of for 1 s" in job.text(), job.status,
+              job.text())
+
+
 if __name__ == "__main__":
     main([nothing_can_be_overheard, an_encrypted_job_can_not_be_overheard,
-          whatever_is_changed_is_noticed,
+          whatever_is_changed_is_noticed, output_that_is_lost_at_the_end_is_missed,
+          two_hosts_that_fall_silent_at_once,
           a_local_job_listens_nowhere, the_key_is_in_no_argument_and_no_environment,
           strangers_cost_nothing, strangers_of_an_encrypted_job,
           a_lost_agent_is_replaced_beside_strangers, a_wrong_key_hears_nothing,

@@ -244,6 +244,27 @@ class Between:
         self.listening.close()
 
 
+class Gate(Between):
+    """Holds what comes for bsprun while it is shut."""
+
+    def __init__(self, directory):
+        self.is_open = threading.Event()
+        self.is_open.set()
+        self.is_cut = False
+        self.held = threading.Event()
+        super().__init__(directory, self.pass_on)
+
+    def pass_on(self, _so_far, to_bsprun, piece):
+        if to_bsprun and not self.is_open.is_set():
+            self.held.set()
+            self.is_open.wait()
+        return None if self.is_cut else piece
+
+    def cut(self):
+        self.is_cut = True
+        self.is_open.set()
+
+
 class Wire:
     """Hears all that goes through the loopback interface, where that is allowed."""
 
@@ -293,10 +314,11 @@ def read(size):
 header = read(4)
 join = header + read(struct.unpack("<I", header)[0])
 port = re.search(rb"[.\\]](?:\\d+)?:(\\d{5})", join)[1]
-with open("DIRECTORY/port.new", "w") as file:
+new = "DIRECTORY/port.%d" % os.getpid()
+with open(new, "w") as file:
     file.write(port.decode())
-os.rename("DIRECTORY/port.new", "DIRECTORY/port")
-join = join.replace(b":" + port, b":PORT")
+os.rename(new, "DIRECTORY/port")
+join = join.replace(b":" + port, b":%d" % PORTS[sys.argv[1]])
 os.environ["BSPZERO_HOST_NAME"] = sys.argv[1]
 ends = os.pipe()
 if os.fork() == 0:
@@ -312,13 +334,18 @@ os.execv(sys.argv[2], sys.argv[2:])
 """
 
 
+def diverting_launcher(directory, ports):
+    launcher = os.path.join(directory, "launcher")
+    with open(launcher, "w") as file:
+        file.write(DIVERT.replace("DIRECTORY", directory).replace("PORTS", repr(ports)))
+    os.chmod(launcher, stat.S_IRWXU)
+    return launcher
+
+
 def diverted(change=None, *words):
     directory = tempfile.mkdtemp(dir=scratch)
     between = Between(directory, change)
-    launcher = os.path.join(directory, "launcher")
-    with open(launcher, "w") as file:
-        file.write(DIVERT.replace("DIRECTORY", directory).replace("PORT", str(between.port)))
-    os.chmod(launcher, stat.S_IRWXU)
+    launcher = diverting_launcher(directory, {"h0": between.port, "h1": between.port})
     try:
         return between, bsprun("-np", "4", "--hosts", "h0:2,h1:2", "--launcher", launcher, *words,
                                PROG, "talk", TURNS)
