@@ -22,6 +22,8 @@
 #include "bsprun/leftovers.h"
 #include "lib/base/clock.h"
 
+#define HIDDEN_NAMES 4
+
 /* Lets the user's next job remove it if this agent cannot. */
 static int mark_temporary(const char *path)
 {
@@ -94,6 +96,45 @@ static int open_own(struct agent *agent, const char *directory, const char *job,
     return error;
 }
 
+/* Any user can make any name in /tmp. */
+static bool is_taken(const char *path)
+{
+    struct stat about;
+
+    return lstat(path, &about) == 0 && (!S_ISDIR(about.st_mode) || about.st_uid != geteuid() ||
+                                        (about.st_mode & (S_IWGRP | S_IWOTH)) != 0);
+}
+
+static void hidden_name(const struct agent *agent, int number, char path[PATH_MAX])
+{
+    char suffix[16] = "";
+
+    if (number > 1)
+        snprintf(suffix, sizeof suffix, "-%d", number);
+    snprintf(path, PATH_MAX, "%s/" LEFTOVERS_STORE "%u-%u%s", leftovers_root(), (unsigned)geteuid(),
+             agent->host, suffix);
+}
+
+/* The place of the job below $TMPDIR: where it is already, else the first name that no other user
+ * has taken. */
+static void hidden_directory(const struct agent *agent, const char *job, char path[PATH_MAX])
+{
+    char inside[PATH_MAX + NAME_MAX];
+    int first = 0;
+
+    for (int number = 1; number <= HIDDEN_NAMES; number++) {
+        hidden_name(agent, number, path);
+        if (is_taken(path))
+            continue;
+        snprintf(inside, sizeof inside, "%s/%.*s", path, NAME_MAX - 1, job);
+        if (access(inside, F_OK) == 0)
+            return;
+        if (first == 0)
+            first = number;
+    }
+    hidden_name(agent, first > 0 ? first : 1, path);
+}
+
 static int open_private(struct agent *agent, const char *path, char *why)
 {
     const char *job = strrchr(path, '/');
@@ -106,8 +147,7 @@ static int open_private(struct agent *agent, const char *path, char *why)
     error = open_own(agent, directory, job + 1, why);
     if (!error)
         return 0;
-    snprintf(directory, sizeof directory, "%s/" LEFTOVERS_STORE "%u-%u", leftovers_root(),
-             (unsigned)getuid(), agent->host);
+    hidden_directory(agent, job + 1, directory);
     agent->snapshots->hidden = true;
     return open_own(agent, directory, job + 1, why);
 }
