@@ -11,13 +11,17 @@ SOURCES = ("include", "lib", "coordinator", "ckpt", "bsprun", "tools", "bin")
 
 
 def pattern(quote):
-    """Its tokens, with any white space between them."""
+    """Its tokens, with any white space between them; the first and the last are whole words."""
     tokens = re.findall(r"\w+|[^\w\s]", quote)
     parts = tokens[:1]
     for before, token in zip(tokens, tokens[1:]):
         both_words = re.match(r"\w", before[-1]) and re.match(r"\w", token)
         parts.append((r"\s+" if both_words else r"\s*") + re.escape(token))
-    return re.compile(re.escape(parts[0]) + "".join(parts[1:])) if parts else None
+    if not parts:
+        return None
+    start = r"(?<!\w)" if re.match(r"\w", tokens[0]) else ""
+    end = r"(?!\w)" if re.match(r"\w", tokens[-1]) else ""
+    return re.compile(start + re.escape(parts[0]) + "".join(parts[1:]) + end)
 
 
 class Sources:
