@@ -96,7 +96,8 @@ def new_ranks(job, before):
         if seen[-1].status != 0:
             return None
         found = {rank["pid"]: rank["os_pid"] for rank in json.loads(seen[-1].out)["ranks"]}
-        return found if len(found) == len(before) and not set(found.values()) & set(before.values()) else None
+        others = len(found) == len(before) and not set(found.values()) & {0, *before.values()}
+        return found if others else None
 
     try:
         return wait_until(ranks, "the processes")
