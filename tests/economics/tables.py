@@ -86,7 +86,8 @@ def table(name, rules, cost, against):
              for rule, runs in rules.items() if is_fixed(rule)}
     best = min(fixed, key=fixed.get)
     runs = [run for each in rules.values() for seed, run in each.items() if seed in seeds]
-    done = [run for run in runs if run["finished"] and run["restarts"]]
+    # An older bspzero does not say for how long it was down.
+    done = [run for run in runs if run["finished"] and run["restarts"] and "down" in run]
     down = statistics.mean(run["down"] / run["restarts"] for run in done)
     mean, heartbeat = cell.mean(), cell.setting.heartbeat
     rate = (f"{cell.mean_at_first:.1f} s at the beginning, twice as often every {cell.doubling:.0f} s, "
