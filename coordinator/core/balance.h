@@ -99,7 +99,7 @@ struct balance_rule {
 /* What jobs use by default. */
 #define BALANCE_RULE                                                                               \
     {                                                                                              \
-        .margin = 0.25, .budget = 0.1, .imbalance = 0.5, .alpha_least = 4, .alpha_most = 64,       \
+        .margin = 0.25, .budget = 0.2, .imbalance = 0.5, .alpha_least = 4, .alpha_most = 64,       \
         .rest = 64, .moves = 4096                                                                  \
     }
 
