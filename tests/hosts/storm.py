@@ -55,6 +55,9 @@ SPARES = 2
 HEARTBEAT = 4  # seconds: a busy machine is no lost host
 
 
+LOST_AT_END = ("some of its output may be missing", "is not on this host but on")
+
+
 class Storm:
     def __init__(self, options):
         self.options = options
@@ -207,6 +210,11 @@ class Storm:
             if place.committed() != newest:
                 newest, end = place.committed(), time.monotonic() + harness.PATIENCE
         job.wait()
+        if job.status and any(words in job.said() for words in LOST_AT_END):
+            # What it has shown, or what there is to go on from, is not all here, and it says so.
+            self.ended_late += 1
+            check(job.status == 1, "status", job.status)
+            return
         if job.status and "while the job was ending" in job.said():
             job = self.go_on(place, case, job, mends)
         check(job.status == 0, "status", job.status)
