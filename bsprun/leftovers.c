@@ -17,15 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/temporary.h"
+
 #define YOUNG       60 /* seconds for which a new one may not be locked yet */
 #define DESCRIPTORS 8
-
-const char *leftovers_root(void)
-{
-    const char *named = getenv("TMPDIR");
-
-    return named && named[0] == '/' ? named : "/tmp";
-}
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
 {
@@ -98,7 +93,7 @@ static bool begins_with(const char *name, const char *start)
 void leftovers_sweep(void)
 {
     char path[PATH_MAX], store[48];
-    DIR *stream = opendir(leftovers_root());
+    DIR *stream = opendir(bspz_temporary_root());
     struct dirent *entry;
 
     snprintf(store, sizeof store, LEFTOVERS_STORE "%u-", (unsigned)getuid());
@@ -107,7 +102,7 @@ void leftovers_sweep(void)
         int lock = -1;
 
         if ((is_job || begins_with(entry->d_name, store)) &&
-            snprintf(path, sizeof path, "%s/%s", leftovers_root(), entry->d_name) <
+            snprintf(path, sizeof path, "%s/%s", bspz_temporary_root(), entry->d_name) <
                 (int)sizeof path)
             lock = take(path);
         if (lock < 0)

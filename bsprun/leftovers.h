@@ -8,9 +8,6 @@
 #define LEFTOVERS_STORE "bspzero-store-"
 #define LEFTOVERS_MARK  "temporary" /* in the directory of a job that is kept as long as it runs */
 
-/* $TMPDIR, or /tmp. */
-const char *leftovers_root(void);
-
 /* Removes those whose owner's lock is free, without messages.  Cost: a listing of $TMPDIR. */
 void leftovers_sweep(void);
 

@@ -12,9 +12,9 @@
 
 #include "ckpt/format/image.h"
 #include "ckpt/io.h"
+#include "lib/base/temporary.h"
 
-#define NANOSECONDS     UINT64_C(1000000000)
-#define TEMPORARY_NAMES 8u
+#define NANOSECONDS UINT64_C(1000000000)
 
 static int fail(char *why, int error, const char *what, const char *name)
 {
@@ -260,32 +260,25 @@ static int try_directory(const char *path)
     return error;
 }
 
-/* In $TMPDIR or /tmp any user can make any name, so there are several; the directory must be this
- * user's, or its owner could exchange what is in it. */
+/* The directory must be this user's, or its owner could exchange what is in it. */
 static int try_temporary(char *path)
 {
-    const char *named = getenv("TMPDIR"), *place = named && named[0] == '/' ? named : "/tmp";
-    int error = -EPERM;
+    char stem[32];
+    int found = -ENAMETOOLONG;
 
-    for (unsigned number = 1; number <= TEMPORARY_NAMES && error < 0; number++) {
-        char suffix[16] = "";
-        size_t length;
-        int above;
-
-        if (number > 1)
-            snprintf(suffix, sizeof suffix, "-%u", number);
-        snprintf(path, PATH_MAX, "%s/bspzero-%u%s", place, (unsigned)geteuid(), suffix);
-        length = strlen(path);
+    snprintf(stem, sizeof stem, "bspzero-%u", (unsigned)geteuid());
+    for (unsigned number = 1; number <= BSPZ_TEMPORARY_NAMES && found < 0; number++) {
+        char inside[PATH_MAX];
+        if (!bspz_temporary_name(path, stem, number) ||
+            snprintf(inside, sizeof inside, "%s/binaries", path) >= PATH_MAX)
+            return -ENAMETOOLONG;
+        found = -EPERM;
         mkdir(path, 0700); /* or it is there */
-        above = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        error = above < 0 ? -errno : trusted(above);
-        if (above >= 0)
-            close(above);
-        snprintf(path + length, PATH_MAX - length, "/binaries");
-        if (!error)
-            error = try_directory(path);
+        if (!bspz_temporary_is_taken(path))
+            found = try_directory(inside);
+        strcpy(path, inside);
     }
-    return error;
+    return found;
 }
 
 int binaries_directory(const char *root, char *path, char *why)

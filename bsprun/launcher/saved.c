@@ -15,6 +15,7 @@
 #include "bsprun/launcher/program.h"
 #include "lib/base/clock.h"
 #include "lib/base/error_text.h"
+#include "lib/base/temporary.h"
 
 #define STATUS_FAILED 1
 #define STATUS_USAGE  2
@@ -243,12 +244,10 @@ uint32_t saved_finish(struct saved *saved, int32_t status, uint32_t term, uint64
 
 int saved_spill(const struct saved *saved)
 {
-    const char *directory = getenv("TMPDIR");
     int file = open(saved->job_directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
     if (file < 0)
-        file = open(directory && *directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC,
-                    0600);
+        file = open(bspz_temporary_root(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     return file < 0 ? -errno : file;
 }
 

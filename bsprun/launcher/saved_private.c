@@ -11,6 +11,7 @@
 
 #include "bsprun/launcher/saved.h"
 #include "bsprun/leftovers.h"
+#include "lib/base/temporary.h"
 
 #define RANDOM "XXXXXX"
 
@@ -23,11 +24,11 @@ char *saved_make_private(char error[SAVED_TEXT])
 {
     char *path;
 
-    if (asprintf(&path, "%s/" LEFTOVERS_JOB RANDOM, leftovers_root()) < 0)
+    if (asprintf(&path, "%s/" LEFTOVERS_JOB RANDOM, bspz_temporary_root()) < 0)
         path = NULL;
     if (path && mkdtemp(path))
         return path;
-    snprintf(error, SAVED_TEXT, "no directory for the job in %.300s: %s", leftovers_root(),
+    snprintf(error, SAVED_TEXT, "no directory for the job in %.300s: %s", bspz_temporary_root(),
              strerror(errno));
     free(path);
     return NULL;

@@ -14,6 +14,7 @@
 #include "ckpt/bspckpt/verify.h"
 #include "lib/base/clock.h"
 #include "lib/base/json.h"
+#include "lib/base/temporary.h"
 
 struct part {
     const char *command;
@@ -90,13 +91,13 @@ static bool is_directory(const char *path)
 static void run_on_hidden(struct part *part, size_t command, const char *job)
 {
     char prefix[64], path[PATH_MAX];
-    DIR *root = opendir(leftovers_root());
+    DIR *root = opendir(bspz_temporary_root());
     struct dirent *entry;
 
     snprintf(prefix, sizeof(prefix), LEFTOVERS_STORE "%u-", (unsigned)getuid());
     while (root && (entry = readdir(root))) {
         char *behind =
-            path + snprintf(path, sizeof(path), "%s/%s", leftovers_root(), entry->d_name);
+            path + snprintf(path, sizeof(path), "%s/%s", bspz_temporary_root(), entry->d_name);
 
         if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
             strlen(path) + strlen(job) + sizeof("/lock") >= sizeof(path))

@@ -21,8 +21,7 @@
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/leftovers.h"
 #include "lib/base/clock.h"
-
-#define HIDDEN_NAMES 4
+#include "lib/base/temporary.h"
 
 /* Lets the user's next job remove it if this agent cannot. */
 static int mark_temporary(const char *path)
@@ -96,35 +95,16 @@ static int open_own(struct agent *agent, const char *directory, const char *job,
     return error;
 }
 
-/* Any user can make any name in /tmp. */
-static bool is_taken(const char *path)
-{
-    struct stat about;
-
-    return lstat(path, &about) == 0 && (!S_ISDIR(about.st_mode) || about.st_uid != geteuid() ||
-                                        (about.st_mode & (S_IWGRP | S_IWOTH)) != 0);
-}
-
-static void hidden_name(const struct agent *agent, int number, char path[PATH_MAX])
-{
-    char suffix[16] = "";
-
-    if (number > 1)
-        snprintf(suffix, sizeof suffix, "-%d", number);
-    snprintf(path, PATH_MAX, "%s/" LEFTOVERS_STORE "%u-%u%s", leftovers_root(), (unsigned)geteuid(),
-             agent->host, suffix);
-}
-
 /* The place of the job below $TMPDIR: where it is already, else the first name that no other user
  * has taken. */
 static void hidden_directory(const struct agent *agent, const char *job, char path[PATH_MAX])
 {
-    char inside[PATH_MAX + NAME_MAX];
-    int first = 0;
+    char stem[48], inside[PATH_MAX + NAME_MAX];
+    unsigned first = 0;
 
-    for (int number = 1; number <= HIDDEN_NAMES; number++) {
-        hidden_name(agent, number, path);
-        if (is_taken(path))
+    snprintf(stem, sizeof stem, LEFTOVERS_STORE "%u-%u", (unsigned)getuid(), agent->host);
+    for (unsigned number = 1; number <= BSPZ_TEMPORARY_NAMES; number++) {
+        if (!bspz_temporary_name(path, stem, number) || bspz_temporary_is_taken(path))
             continue;
         snprintf(inside, sizeof inside, "%s/%.*s", path, NAME_MAX - 1, job);
         if (access(inside, F_OK) == 0)
@@ -132,7 +112,7 @@ static void hidden_directory(const struct agent *agent, const char *job, char pa
         if (first == 0)
             first = number;
     }
-    hidden_name(agent, first > 0 ? first : 1, path);
+    bspz_temporary_name(path, stem, first);
 }
 
 static int open_private(struct agent *agent, const char *path, char *why)
