@@ -3,30 +3,39 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "bsprun/launcher/window.h"
 
 #define COLUMNS_UNKNOWN 80u
+#define ERASE           "\r\033[K"
 
 void notices_clear(struct notices *notices)
 {
     if (notices->line_shown)
-        fputs("\r\033[K", stderr);
+        fputs(ERASE, stderr);
     notices->line_shown = false;
 }
 
+/* In one piece: processes may write to the same terminal.  stderr has no buffer, so what is one
+ * string is one write. */
 void notices_say(struct notices *notices, const char *format, ...)
 {
+    char *text, *line;
     va_list arguments;
 
     notices->lines++;
-    notices_clear(notices);
-    fputs("bsprun: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
     va_end(arguments);
-    fputc('\n', stderr);
-    fflush(stderr);
+    if (asprintf(&line, "%sbsprun: %s\n", notices->line_shown ? ERASE : "",
+                 text ? text : "out of memory") < 0)
+        line = NULL;
+    notices->line_shown = false;
+    fputs(line ? line : "bsprun: out of memory\n", stderr);
+    free(line);
+    free(text);
 }
 
 void notices_progress(struct notices *notices, const char *text)
@@ -42,7 +51,6 @@ void notices_progress(struct notices *notices, const char *text)
     /* A line that wraps could not be erased; the cursor needs the last column. */
     if (columns <= sizeof "bsprun: ")
         columns = COLUMNS_UNKNOWN;
-    fprintf(stderr, "\r\033[Kbsprun: %.*s", (int)(columns - sizeof "bsprun: "), text);
-    fflush(stderr);
+    fprintf(stderr, ERASE "bsprun: %.*s", (int)(columns - sizeof "bsprun: "), text);
     notices->line_shown = true;
 }

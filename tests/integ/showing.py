@@ -4,7 +4,9 @@ import json
 import os
 import re
 import signal
+import socket
 import struct
+import subprocess
 import tempfile
 import termios
 import time
@@ -31,6 +33,19 @@ def traced():
         check(found >= 0, "no", repr(words), "in its place\n", result)
         at = found
     expect(bsprun("-v", "-v", "-np", 2, PROG), 0, err="event HOST_READY")
+
+
+def lines_come_whole():
+    """A line in several pieces would be mixed with what processes write to the same terminal."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    process = subprocess.Popen([BSPRUN, "-vv", "-np", "2", PROG], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=theirs)
+    theirs.close()
+    pieces = list(iter(lambda: ours.recv(65536).decode(), ""))
+    ours.close()
+    check(process.wait() == 0 and len(pieces) > 10, process.returncode, pieces)
+    for piece in pieces:
+        check(re.fullmatch(r"bsprun: .*\n", piece), "not a line:", repr(piece))
 
 
 def report():
@@ -235,7 +250,7 @@ def core_dumps():
 
 
 if __name__ == "__main__":
-    main([elected, traced, report, report_of_a_failed_job, progress_in_plain_lines,
+    main([elected, traced, lines_come_whole, report, report_of_a_failed_job, progress_in_plain_lines,
           progress_on_a_terminal, progress_in_a_narrow_terminal, progress_of_snapshots_and_restarts, progress_and_a_prompt,
           what_total_makes_no_sense, progress_before_begin, time_limit, help_fits_a_screen,
           spellings_of_the_number, old_options, own_host_named, options_end_at_the_program, core_dumps])

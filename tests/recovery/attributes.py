@@ -58,6 +58,10 @@ NICE = os.nice(0)  # of whoever runs this: nobody may have less
 SET = ["nice", str(NICE + 3), "files", "700", "slack", "123456", "pin"]
 HAS = (f"nice {NICE + 3}", "files 700", "slack 123456", "processors 1")
 
+# Where bsprun binds to the processor that the program pins itself to, that is not the program's doing,
+# and a restart may bind to none: whether bsprun binds depends on what else runs here.
+UNBOUND = ("--bind", "none")
+
 
 def kept_in_rollbacks():
     with Place() as place:
@@ -69,7 +73,7 @@ def kept_in_rollbacks():
 
 def kept_with_bound_processes():
     with Place() as place:
-        lives = Lives(place, (3, 5), *SET, options=("--bind", "none"))
+        lives = Lives(place, (3, 5), *SET, options=UNBOUND)
         lives.lose(3, 0)
         lives.lose(5, 1)
         lives.check(*HAS)
@@ -78,9 +82,7 @@ def kept_with_bound_processes():
 def kept_in_restarts():
     """Of what the program has not set, whoever restarts it decides."""
     with Place() as place:
-        # Where bsprun binds to the processor that the program pins itself to, that is not the program's
-        # doing; and whether it binds depends on what else runs here.
-        lives = Lives(place, (3, 6), *SET, options=("--bind", "none"))
+        lives = Lives(place, (3, 6), *SET, options=UNBOUND)
         lives.restart(3, before=[tool("prlimit"), "--sigpending=999:999"])
         lives.restart(6, before=[tool("prlimit"), "--sigpending=888:999"])
         lives.check(*HAS, "signals 888")
@@ -172,7 +174,7 @@ def a_filter_of_the_container():
     if not confined:
         return "no libseccomp"
     with Place() as place:
-        lives = Lives(place, (3, 5), *SET, before=[confined])
+        lives = Lives(place, (3, 5), *SET, before=[confined], options=UNBOUND)
         lives.lose(3, 0)
         lives.restart(5, before=[confined])
         lives.check(*HAS)
