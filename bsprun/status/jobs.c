@@ -101,15 +101,18 @@ static void keep_if_meant(void *context, int fd, pid_t os_pid)
 int jobs_ask(pid_t job, const char *request)
 {
     struct question question = {job, -1};
-    char line[64];
-    int length = snprintf(line, sizeof line, "%s\n", request);
+    char *line;
+    int length = asprintf(&line, "%s\n", request);
 
+    if (length < 0)
+        return -1;
     status_directory_jobs(keep_if_meant, &question);
     if (question.fd >= 0 &&
         send(question.fd, line, (size_t)length, MSG_NOSIGNAL) != (ssize_t)length) {
         close(question.fd);
-        return -1;
+        question.fd = -1;
     }
+    free(line);
     return question.fd;
 }
 

@@ -18,12 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/temporary.h"
+
 #define JOB_PREFIX  "job-"
 #define NEW_PREFIX  "new-"
 #define NEW_SECONDS 60 /* after which one that was not renamed counts as left over */
 #define TRIES       5  /* another process may remove the directory at the same time */
 #define BACKLOG     16
-#define PLACES      3
 #define NAME_ROOM   32 /* for the part after the directory: job-PID-RANDOM */
 
 /* ---- The directory --------------------------------------------------------------------------- */
@@ -40,30 +41,38 @@ static void say_too_long(void)
     said = true;
 }
 
-/* The possible directories, the first being the one to make: PLACES of them, "" for none. */
+enum {
+    PLACE_RUNTIME,
+    PLACE_TEMPORARY, /* and others: anybody can make any name in /tmp */
+    PLACE_USER = PLACE_TEMPORARY + BSPZ_TEMPORARY_NAMES, /* only looked into */
+    PLACES
+};
+
+/* The possible directories, the best first; "" for none. */
 static void list_places(char places[PLACES][STATUS_PATH_MAX])
 {
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    const char *runtime = getenv("XDG_RUNTIME_DIR"), *chosen = getenv("BSPZERO_STATUS_DIR");
     unsigned uid = geteuid();
     struct stat status;
-
-    const char *chosen = getenv("BSPZERO_STATUS_DIR");
 
     memset(places, 0, PLACES * STATUS_PATH_MAX);
     if (chosen && chosen[0]) {
         if (strlen(chosen) < STATUS_PATH_MAX - NAME_ROOM)
-            snprintf(places[0], STATUS_PATH_MAX, "%s", chosen);
+            snprintf(places[PLACE_RUNTIME], STATUS_PATH_MAX, "%s", chosen);
         else
             say_too_long();
         return;
     }
     if (runtime && runtime[0] == '/' && strlen(runtime) < STATUS_PATH_MAX - NAME_ROOM &&
         stat(runtime, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == uid)
-        snprintf(places[0], STATUS_PATH_MAX, "%s/bspzero", runtime);
-    snprintf(places[1], STATUS_PATH_MAX, "/tmp/bspzero-%u", uid);
-    snprintf(places[2], STATUS_PATH_MAX, "/run/user/%u/bspzero", uid);
-    if (strcmp(places[0], places[2]) == 0)
-        places[2][0] = '\0';
+        snprintf(places[PLACE_RUNTIME], STATUS_PATH_MAX, "%s/bspzero", runtime);
+    snprintf(places[PLACE_TEMPORARY], STATUS_PATH_MAX, "/tmp/bspzero-%u", uid);
+    for (unsigned number = 2; number <= BSPZ_TEMPORARY_NAMES; number++)
+        snprintf(places[PLACE_TEMPORARY + number - 1], STATUS_PATH_MAX, "/tmp/bspzero-%u-%u", uid,
+                 number);
+    snprintf(places[PLACE_USER], STATUS_PATH_MAX, "/run/user/%u/bspzero", uid);
+    if (strcmp(places[PLACE_RUNTIME], places[PLACE_USER]) == 0)
+        places[PLACE_USER][0] = '\0';
 }
 
 static bool is_private(const char *path)
@@ -212,7 +221,7 @@ int status_directory_listen(char path[STATUS_PATH_MAX])
     int error = -ENOENT;
 
     list_places(places);
-    for (int i = 0; i < 2 && error; i++)
+    for (int i = 0; i < PLACE_USER && error; i++)
         for (int k = 0; places[i][0] && k < TRIES && (k == 0 || error == -ENOENT); k++) {
             int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 

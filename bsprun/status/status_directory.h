@@ -1,9 +1,10 @@
 /* status_directory.h - the directory of status sockets: only the user may enter it, and it has a
  * socket for each running job.
  *
- * It is $XDG_RUNTIME_DIR/bspzero or, if that cannot be used, /tmp/bspzero-UID; jobs are looked for
- * in both.  BSPZERO_STATUS_DIR replaces both.  A directory that does not belong to the user, or is
- * accessible to others, is not used.
+ * It is $XDG_RUNTIME_DIR/bspzero or, if that cannot be used, the first of /tmp/bspzero-UID,
+ * /tmp/bspzero-UID-2 to -8 that can; jobs are looked for in all of them.  BSPZERO_STATUS_DIR
+ * replaces them.  A directory that does not belong to the user, or is accessible to others, is not
+ * used.
  */
 #ifndef BSPRUN_STATUS_DIRECTORY_H
 #define BSPRUN_STATUS_DIRECTORY_H

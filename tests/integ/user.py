@@ -2,8 +2,10 @@
 
 The user may be kept out of the build directory: it gets a copy, in a place of its own.
 """
+import contextlib
 import os
 import pwd
+import random
 import shutil
 import subprocess
 import sys
@@ -29,6 +31,25 @@ def copy_tree(user):
     os.chown(os.path.join(scratch, "home"), user.pw_uid, user.pw_gid)
 
 
+def run_as(uid, gid, env, part, *tests):
+    """Whether they pass."""
+    print("----", part, *tests, flush=True)
+    command = ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups", "--no-new-privs",
+               sys.executable, os.path.join(scratch, "tests", part + ".py"), *tests]
+    return subprocess.run(command, env=env, cwd=scratch).returncode == 0
+
+
+def finds_its_jobs_beside_taken_names(gid, env):
+    """Somebody else has made directories of the names that sockets for bspstat would be in."""
+    uid = random.SystemRandom().randrange(1 << 20, 1 << 30)
+    names = [f"/tmp/bspzero-{uid}{suffix}" for suffix in ("", "-2", "-3")]
+    with contextlib.ExitStack() as made:
+        for name in names:
+            os.mkdir(name, 0o755)
+            made.callback(os.rmdir, name)
+        return run_as(uid, gid, env, "showing", "progress_and_a_prompt")
+
+
 def main():
     if os.getuid() != 0:
         print("not root: the other tests have been run as an ordinary user already")
@@ -39,14 +60,11 @@ def main():
                INTEG_BIN=os.path.join(scratch, "bin"),
                INTEG_PROG=os.path.join(scratch, "tests", os.path.basename(PROG)),
                BSPZERO_NODE=os.path.join(scratch, "bin", "bspnode"), TMPDIR="/tmp")
-    failed = 0
-    for part in PARTS:
-        print("----", part, flush=True)
-        command = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}",
-                   "--clear-groups", "--no-new-privs", sys.executable,
-                   os.path.join(scratch, "tests", part + ".py")]
-        failed += subprocess.run(command, env=env, cwd=scratch).returncode != 0
-    return 1 if failed else 0
+    for name in ("XDG_RUNTIME_DIR", "BSPZERO_STATUS_DIR"):
+        env.pop(name, None)
+    passed = [run_as(user.pw_uid, user.pw_gid, env, part) for part in PARTS]
+    passed.append(finds_its_jobs_beside_taken_names(user.pw_gid, env))
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":
