@@ -83,6 +83,7 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->bind = start->bind;
     order->stdio = start->stdio;
     order->report = start->report;
+    order->balance = start->balance;
     order->core_dumps = start->core_dumps;
     order->verbosity = start->verbosity;
     order->timeout_ns = start->timeout_ns;
@@ -111,13 +112,16 @@ static int make_board(struct agent *agent)
 {
     unsigned char random[16];
     char token[2 * sizeof random + 1];
+    uint32_t flags = agent->order.report ? BSPZ_BOARD_TIMING : 0;
     int fd;
 
+    if (agent->order.balance)
+        flags |= BSPZ_BOARD_TIMING | BSPZ_BOARD_MEASURES;
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
         return -errno;
     bspz_hex(token, random, sizeof random);
-    fd = bspz_board_create(token, agent->order.process_limit, agent->order.slots,
-                           agent->order.report ? BSPZ_BOARD_TIMING : 0, &agent->first_page);
+    fd = bspz_board_create(token, agent->order.process_limit, agent->order.slots, flags,
+                           &agent->first_page);
     if (fd < 0)
         return fd;
     agent->board_fd = fd;

@@ -97,6 +97,7 @@ static void run(struct agent *agent, const struct wire_run *order)
     job_move(&agent->job, JOB_RUNNING);
     if (!agent->begin_ns)
         agent->begin_ns = agent_now_ns();
+    agent->measures = order->measure;
     atomic_store(&agent->board->consult_from, order->consult);
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
     agent_opened_begin(agent);
@@ -127,6 +128,7 @@ static void release(struct agent *agent, const struct wire_message *message)
 
     if (superstep + 1 != agent->consulted)
         return; /* a barrier of bsp_end at which no rank waits here */
+    agent->measures = message->release.measure;
     agent->let_out = message->release.decision == WIRE_DECISION_END;
     if (message->release.decision == WIRE_DECISION_SNAPSHOT &&
         !agent_snapshots_order(agent, superstep))
@@ -136,8 +138,9 @@ static void release(struct agent *agent, const struct wire_message *message)
 }
 
 /* Consults at the next possible barrier; one at which ranks already wait has consulted. */
-static void consult(struct agent *agent)
+static void consult(struct agent *agent, const struct wire_consult *order)
 {
+    agent->measures = order->measure;
     atomic_store(&agent->board->consult_from, 0);
 }
 
@@ -174,7 +177,7 @@ void agent_obey(struct agent *agent, const struct wire_message *message)
         stop_ranks(agent, &message->stop_ranks);
         break;
     case WIRE_CONSULT:
-        consult(agent);
+        consult(agent, &message->consult);
         break;
     case WIRE_END:
         if (!agent->zero)

@@ -23,6 +23,7 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/measure.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "lib/shm/board.h"
@@ -90,7 +91,7 @@ static void all_ended(struct agent *agent)
     job_move(&agent->job, JOB_ENDING);
     if (!agent->end_reported)
         agent_arrived(agent, atomic_load(&bspz_rank_of(agent->board, agent->first_here)->superstep),
-                      WIRE_BARRIER_END);
+                      &(struct wire_arrive){.barrier = WIRE_BARRIER_END});
 }
 
 /* Handles a change of a rank's state; the counts make each "all" happen once. */
@@ -129,6 +130,7 @@ static void registered(struct agent *agent)
 static void scan_consultation(struct agent *agent)
 {
     uint64_t consulted = atomic_load(&agent->board->consulted);
+    struct wire_arrive arrive = {.barrier = WIRE_BARRIER_END};
     const struct bspz_line *line;
 
     if (consulted <= agent->consulted)
@@ -136,7 +138,13 @@ static void scan_consultation(struct agent *agent)
     agent->consulted = consulted;
     line = &bspz_rank_of(agent->board, agent->first_here)->line[(consulted - 1) & 1];
     agent->end_reported = line->flags & BSPZ_HAS_END;
-    agent_arrived(agent, consulted - 1, agent->end_reported ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC);
+    if (!agent->end_reported) {
+        arrive.barrier = WIRE_BARRIER_SYNC;
+        if (agent->measures)
+            agent_measure(agent, &arrive);
+    }
+    agent_arrived(agent, consulted - 1, &arrive);
+    free((void *)(uintptr_t)arrive.measures.items);
 }
 
 void agent_scan(struct agent *agent)

@@ -85,6 +85,8 @@ static void term_over(struct agent *agent, const struct coord_outcome *outcome)
     over->signal = outcome->signal;
     over->bad = outcome->bad.term > 0;
     over->not_restored = outcome->bad;
+    over->moves = outcome->moves;
+    over->moving_seconds = outcome->moving_seconds;
     over->learned = agent_learned(agent);
     over->text = agent->blame && agent->blame[0] ? agent->blame : outcome->text;
     /* Without the message bsprun sees that this agent has exited, and cleans up. */
@@ -149,7 +151,12 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
         return -EALREADY;
     if (agent->peers) {
         config.hosts = agent_peers_hosts(agent, &config.host_count);
-        config.by_node = agent_peers_by_node(agent);
+        struct peers_placement placement = agent_peers_placement(agent);
+        config.by_node = placement.by_node;
+        config.anew = placement.anew;
+        config.moves = placement.moves;
+        config.balance = agent->order.balance;
+        config.moving_seconds = agent->election.moving_seconds;
         config.loads = agent_peers_loads(agent);
     }
     agent->term = term;

@@ -174,7 +174,7 @@ static void on_message(void *context, struct net_connection *connection,
     line->agents->calls->message(line->agents->context, agent, message);
 }
 
-static void forget_line(struct launcher_agent *agent, bool ended)
+static void forget_line(struct launcher_agent *agent)
 {
     struct agents *agents = agent->all;
 
@@ -182,7 +182,7 @@ static void forget_line(struct launcher_agent *agent, bool ended)
     agent->line->agent = NULL;
     agent->line = NULL;
     agents_move(agent, AGENT_ABSENT);
-    agents->calls->forgot(agents->context, agent, ended);
+    agents->calls->forgot(agents->context, agent);
 }
 
 static void on_closed(void *context, enum net_end end, const char *text)
@@ -193,7 +193,7 @@ static void on_closed(void *context, enum net_end end, const char *text)
     agents_line_ended *ended = line->ended;
 
     if (agent)
-        forget_line(agent, true);
+        forget_line(agent);
     free(line);
     if (!agent)
         return;
@@ -265,7 +265,7 @@ void agents_give_up(struct launcher_agent *agent, enum agent_loss loss, const ch
     if (agent->line) {
         struct net_connection *connection = agent->line->connection;
 
-        forget_line(agent, false);
+        forget_line(agent);
         /* A heartbeat that arrived after the connection recovered would give the agent time that
          * the fence does not grant. */
         if (loss == AGENT_CUT || loss == AGENT_SILENT)

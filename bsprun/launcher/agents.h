@@ -68,9 +68,9 @@ struct agents_calls {
                     const struct wire_message *message);
     /* Called before the set of live hosts changes, and periodically. */
     void (*watched)(void *context);
-    /* It has lost its line.  ended: the line has ended, and `ended` and `settled` follow; false:
-     * the line was cut because the agent was given up. */
-    void (*forgot)(void *context, struct launcher_agent *agent, bool ended);
+    /* It has lost its line: the line has ended, and `ended` and `settled` follow, or was cut because
+     * the agent was given up. */
+    void (*forgot)(void *context, struct launcher_agent *agent);
     /* A line has ended: called before and after it is handled. */
     void (*ended)(void *context);
     void (*settled)(void *context);

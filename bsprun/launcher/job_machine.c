@@ -27,6 +27,14 @@ static uint32_t pick_zero(const struct job_machine *machine)
     return first->id;
 }
 
+static bool is_any_drained(const struct job_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        if (machine->hosts[i].state == HOST_UP && machine->hosts[i].use != JOB_USE_OPEN)
+            return true;
+    return false;
+}
+
 static void elect_when_complete(struct job_machine *machine, const struct job_event *event,
                                 struct job_effects *effects)
 {
@@ -52,7 +60,12 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
     machine->elected = true;
     machine_forget_roll(machine);
     machine_move(machine, JOB_MACHINE_RUNNING);
-    machine_add(machine, effects, JOB_EFFECT_ELECT);
+    machine_add(machine, effects, JOB_EFFECT_ELECT)->anew = machine->anew != ANEW_NOT;
+    if (machine->anew == ANEW_WANTED)
+        machine->anew = ANEW_UNTIL_COMMIT;
+    /* Process 0 is where it began. */
+    if (!machine->restores && machine->config.snapshots && is_any_drained(machine))
+        machine_add(machine, effects, JOB_EFFECT_SAVE)->move = true;
 }
 
 /* ---- The other events --------------------------------------------------------------------- */
@@ -101,6 +114,8 @@ static void take_of_term(struct job_machine *machine, const struct job_event *ev
         machine->committed = event->name;
         machine->fault.restarts = 0;
         machine->lost_before.count = 0;
+        if (machine->anew == ANEW_UNTIL_COMMIT)
+            machine->anew = ANEW_NOT;
         break;
     case JOB_EVENT_CLOSING:
         machine->closed = true;
@@ -125,8 +140,12 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         effects->dropped = true;
         return;
     }
-    if (machine->state == JOB_MACHINE_GATHERING)
+    if (machine->state == JOB_MACHINE_GATHERING) {
         machine_replace_late(machine, effects);
+        machine_let_join(machine, effects);
+        if (machine->elected)
+            machine_remove_drained(machine, effects);
+    }
     switch (event->kind) {
     case JOB_EVENT_AGENT_UP:
         if (host && host->state == HOST_STARTING) {
@@ -154,6 +173,15 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
     case JOB_EVENT_SAVE:
         machine_take_request(machine, event, effects);
         break;
+    case JOB_EVENT_USE:
+        machine_take_use(machine, event, effects);
+        break;
+    case JOB_EVENT_PLACE:
+    case JOB_EVENT_MOVE:
+        if (event->kind == JOB_EVENT_PLACE)
+            machine->anew = ANEW_WANTED;
+        machine_move_processes(machine, effects);
+        break;
     case JOB_EVENT_FINISH_RECORDED:
         if (machine->state == JOB_MACHINE_FINISHING)
             machine_leave(machine, effects);
@@ -169,6 +197,7 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         break;
     }
     if (was_running && machine->state == JOB_MACHINE_GATHERING &&
+        event->outcome.cause != WIRE_CAUSE_MOVED &&
         machine_count(machine, HOST_UP) + machine_count(machine, HOST_STARTING) > 0)
         machine_add(machine, effects, JOB_EFFECT_SAY_AGAIN);
     elect_when_complete(machine, event, effects);

@@ -26,6 +26,12 @@
  * that most others do not hear, preferably not Processor Zero's nor bsprun's own, preferably a
  * later one in the list.
  *
+ * A drained host gets no processes while there is another.  To move what it has, the term is asked
+ * to end at the commit of a snapshot (TERM_OVER with the cause MOVED, which is no fault), and the
+ * next one begins there.  A host to be removed is then dismissed; one that is no member and is to
+ * be used, a spare or one that was lost or removed, gets an agent then, and the term begins when
+ * that is up.
+ *
  * EXIT is emitted exactly once, as the last effect of all.
  */
 #ifndef BSPRUN_JOB_MACHINE_H
@@ -63,9 +69,19 @@ enum job_event_kind {
     JOB_EVENT_ENDED,           /* term, outcome: the job is over; term 0: before the first */
     JOB_EVENT_STOP,            /* how, signal: the user requests the end */
     JOB_EVENT_SAVE,            /* stop, signal, grace_ms: the user requests a snapshot */
+    JOB_EVENT_USE,             /* host, use: what the user wants it for */
+    JOB_EVENT_PLACE,           /* processes are to be placed anew */
+    JOB_EVENT_MOVE,            /* some are to be moved; the caller knows which */
     JOB_EVENT_FINISH_RECORDED, /* RECORD_FINISH is done, or failed */
     JOB_EVENT_TIMER,           /* the timer set by SET_TIMER */
     JOB_EVENT_KIND_COUNT
+};
+
+/* What the user wants a host for. */
+enum job_use {
+    JOB_USE_OPEN,
+    JOB_USE_DRAINED, /* no processes while there is another */
+    JOB_USE_REMOVED, /* nor an agent: the job goes on without it */
 };
 
 struct job_event {
@@ -80,6 +96,7 @@ struct job_event {
     struct coord_outcome outcome;
     enum wire_stop_how how;
     bool stop;
+    enum job_use use;
     uint32_t signal;
     uint64_t grace_ms;
 };
@@ -96,11 +113,12 @@ enum job_effect_kind {
     JOB_EFFECT_START_AGENT,   /* host; AGENT_UP or AGENT_LOST */
     JOB_EFFECT_DISMISS,       /* host: it must leave; AGENT_LOST when its processes have ended */
     JOB_EFFECT_SAY_AGAIN,     /* report the fault and the rollback to the user (job_fault) */
-    JOB_EFFECT_ELECT,         /* to every member: host is Processor Zero of term */
+    JOB_EFFECT_ELECT, /* to every member: host is Processor Zero of term; anew: processes are
+                         placed as if there were no frozen copies of them */
     JOB_EFFECT_TERM_RECORDED, /* to Processor Zero */
     JOB_EFFECT_CLOSED,        /* to Processor Zero */
     JOB_EFFECT_STOP,      /* host: Processor Zero, or the agent of a program alone: how, signal */
-    JOB_EFFECT_SAVE,      /* to Processor Zero: stop, signal, grace_ms */
+    JOB_EFFECT_SAVE,      /* to Processor Zero: stop, move, signal, grace_ms */
     JOB_EFFECT_SET_TIMER, /* milliseconds; replaces the previous one */
     JOB_EFFECT_EXIT,      /* end every agent, then return status (job_outcome) */
     JOB_EFFECT_KIND_COUNT
@@ -114,7 +132,8 @@ struct job_effect {
     struct bspz_snapshot_name name;
     int32_t status;
     enum wire_stop_how how;
-    bool stop;
+    bool stop, move;
+    bool anew;
     uint32_t signal;
     uint64_t milliseconds; /* SET_TIMER; SAVE: the grace */
 };
@@ -170,6 +189,10 @@ uint32_t job_machine_zero(const struct job_machine *machine);
 uint32_t job_machine_program(const struct job_machine *machine);
 /* Whether the host takes part in the term. */
 bool job_machine_member(const struct job_machine *machine, uint32_t host);
+/* Whether it gets no processes. */
+bool job_machine_drained(const struct job_machine *machine, uint32_t host);
+/* Whether there would be a host for processes if this one were drained. */
+bool job_machine_can_drain(const struct job_machine *machine, uint32_t host);
 /* For ELECT: whether the term begins from a snapshot, which ones count, which to avoid. */
 bool job_machine_restores(const struct job_machine *machine);
 uint64_t job_machine_wanted(const struct job_machine *machine);

@@ -75,10 +75,12 @@ void machine_replace_late(struct job_machine *machine, struct job_effects *effec
 void machine_recover(struct job_machine *machine, const struct coord_outcome *outcome,
                      struct job_effects *effects)
 {
-    note_fault(machine, outcome);
+    bool moved = outcome->cause == WIRE_CAUSE_MOVED;
+    if (!moved)
+        note_fault(machine, outcome);
     machine->closed = false; /* a term that is rolled back has let no process leave bsp_end */
     if (machine->stop_asked || machine->save_asked ||
-        machine->fault.restarts > machine->config.max_restarts) {
+        (!moved && machine->fault.restarts > machine->config.max_restarts)) {
         machine_give_up(machine, effects);
         return;
     }
@@ -87,6 +89,8 @@ void machine_recover(struct job_machine *machine, const struct coord_outcome *ou
     machine->restores = true;
     machine_move(machine, JOB_MACHINE_GATHERING);
     machine_replace_late(machine, effects);
+    machine_let_join(machine, effects);
+    machine_remove_drained(machine, effects);
 }
 
 struct coord_outcome machine_host_lost(void)
@@ -135,6 +139,8 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
     }
     if (host->state == HOST_LEAVING) {
         host->state = HOST_GONE;
+        if (machine->state == JOB_MACHINE_GATHERING)
+            machine_let_join(machine, effects); /* it may be wanted again by now */
         return;
     }
     if (machine->state == JOB_MACHINE_RUNNING) {
@@ -158,4 +164,54 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
     /* There is no term for it to end. */
     if (machine->term > 0 && machine->fault.repeats == 0)
         remember_fault(machine, &lost);
+}
+
+/* ---- Hosts that come and go ---------------------------------------------------------------- */
+
+void machine_let_join(struct job_machine *machine, struct job_effects *effects)
+{
+    for (uint32_t i = 0; i < machine->config.host_count; i++) {
+        struct machine_host *host = &machine->hosts[i];
+        if (!host->joins || host->state == HOST_LEAVING || effects->count >= JOB_EFFECTS_MAX / 2)
+            continue;
+        host->joins = false;
+        if (host->state == HOST_UNUSED || host->state == HOST_GONE)
+            start_agent(machine, host, effects);
+    }
+}
+
+/* Another step dismisses those that this one has no room for. */
+void machine_remove_drained(struct job_machine *machine, struct job_effects *effects)
+{
+    for (uint32_t i = 0; i < machine->config.host_count; i++) {
+        struct machine_host *host = &machine->hosts[i];
+        if (host->use != JOB_USE_REMOVED || host->state != HOST_UP ||
+            effects->count >= JOB_EFFECTS_MAX / 2)
+            continue;
+        host->state = HOST_LEAVING;
+        machine_add(machine, effects, JOB_EFFECT_DISMISS)->host = host->id;
+    }
+}
+
+void machine_move_processes(struct job_machine *machine, struct job_effects *effects)
+{
+    if (machine->state == JOB_MACHINE_RUNNING && machine->config.snapshots && !machine->closed)
+        machine_add(machine, effects, JOB_EFFECT_SAVE)->move = true;
+}
+
+void machine_take_use(struct job_machine *machine, const struct job_event *event,
+                      struct job_effects *effects)
+{
+    struct machine_host *host = machine_find(machine, event->host);
+    if (!host || (event->use != JOB_USE_OPEN && !job_machine_can_drain(machine, event->host))) {
+        effects->dropped = true;
+        return;
+    }
+    bool member = host->state == HOST_UP || host->state == HOST_STARTING;
+    if (event->use == JOB_USE_OPEN && (host->use != JOB_USE_OPEN || !member))
+        machine->anew = ANEW_WANTED;
+    host->use = event->use;
+    host->joins = host->use == JOB_USE_OPEN && !member;
+    host->starts = host->joins ? 0 : host->starts;
+    machine_move_processes(machine, effects);
 }

@@ -22,6 +22,10 @@ enum host_state {
     HOST_GONE,
 };
 
+/* Whether terms place processes without regard to where they were.  After a rollback to the
+ * snapshot at which that was done, the frozen copies are still where the processes were before. */
+enum machine_anew { ANEW_NOT, ANEW_WANTED, ANEW_UNTIL_COMMIT };
+
 struct machine_host {
     uint32_t id;
     enum host_state state;
@@ -30,6 +34,8 @@ struct machine_host {
     /* Lost during the agreement on bsp_end: to be replaced if the term is rolled back nevertheless;
      * usable: by another agent there. */
     bool unreplaced, usable;
+    enum job_use use;
+    bool joins; /* no member, but is to be one from the next term on */
 };
 
 /* Pairs of hosts that do not hear each other. */
@@ -71,6 +77,7 @@ struct job_machine {
     struct machine_roll roll;
     struct machine_links lost_before; /* by term, since the newest commit */
     uint32_t lost_before_term;
+    enum machine_anew anew;
     bool stop_asked, save_asked;
     uint32_t signal;
     struct coord_outcome outcome;
@@ -103,6 +110,16 @@ void machine_dismiss(struct job_machine *machine, uint32_t host, struct job_effe
 void machine_replace_late(struct job_machine *machine, struct job_effects *effects);
 void machine_take_agent_lost(struct job_machine *machine, const struct job_event *event,
                              struct job_effects *effects);
+
+/* Starts agents on hosts that are to join: between terms. */
+void machine_let_join(struct job_machine *machine, struct job_effects *effects);
+/* Dismisses hosts that are to be removed: between terms. */
+void machine_remove_drained(struct job_machine *machine, struct job_effects *effects);
+/* Asks for the end of the term at a snapshot, if there is a term. */
+void machine_move_processes(struct job_machine *machine, struct job_effects *effects);
+/* USE. */
+void machine_take_use(struct job_machine *machine, const struct job_event *event,
+                      struct job_effects *effects);
 
 /* ---- job_machine_end.c ---- */
 

@@ -89,6 +89,22 @@ bool job_machine_member(const struct job_machine *machine, uint32_t host)
     return found && found->state == HOST_UP;
 }
 
+bool job_machine_drained(const struct job_machine *machine, uint32_t host)
+{
+    const struct machine_host *found = machine_find(machine, host);
+    return found && found->use != JOB_USE_OPEN;
+}
+
+bool job_machine_can_drain(const struct job_machine *machine, uint32_t host)
+{
+    for (uint32_t i = 0; i < machine->config.host_count; i++) {
+        const struct machine_host *other = &machine->hosts[i];
+        if (other->id != host && other->state == HOST_UP && other->use == JOB_USE_OPEN)
+            return true;
+    }
+    return false;
+}
+
 enum job_machine_state job_machine_state(const struct job_machine *machine)
 {
     return machine->state;

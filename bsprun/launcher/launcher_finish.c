@@ -76,6 +76,8 @@ static void wind_up(struct launcher *launcher)
     uv_close((uv_handle_t *)&launcher->progress_timer, NULL);
     uv_close((uv_handle_t *)&launcher->machine_timer, NULL);
     uv_close((uv_handle_t *)&launcher->window_signal, NULL);
+    uv_close((uv_handle_t *)&launcher->leave_timer, NULL);
+    wanted_moves_free(&launcher->wanted_moves);
     output_close(&launcher->output);
     stdin_close(&launcher->input);
     agents_close_remote(&launcher->agents);
@@ -196,7 +198,20 @@ static void on_output_moved(void *context)
     launcher_finish(context);
 }
 
-const struct output_calls launcher_output_calls = {on_output_closed, on_output_moved};
+void launcher_close(struct launcher *launcher)
+{
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_CLOSING,
+                                                .term = job_machine_term(launcher->machine),
+                                                .host = job_machine_zero(launcher->machine)});
+}
+
+static void on_output_complete(void *context)
+{
+    launcher_close(context);
+}
+
+const struct output_calls launcher_output_calls = {on_output_closed, on_output_moved,
+                                                   on_output_complete};
 
 void launcher_wrong_input(void *context, const char *text)
 {

@@ -3,7 +3,8 @@
  *
  *   launcher.c         set-up
  *   launcher_talk.c    messages and losses of agents
- * launcher_requests.c requests of the user: signals, bspkill
+ * launcher_requests.c requests of the user: signals, bspctl, bspkill
+ * launcher_places.c   ... about hosts and places
  *   launcher_finish.c  events; the end
  *   launcher_start.c   START
  *   launcher_status.c  answers to bspstat; progress
@@ -29,9 +30,11 @@
 #include "bsprun/launcher/output.h"
 #include "bsprun/launcher/show.h"
 #include "bsprun/launcher/stdin.h"
+#include "bsprun/launcher/wanted_moves.h"
 #include "bsprun/status/status_socket.h"
 
 #define LAUNCHER_STOPS        5
+#define LAUNCHER_SAME_MS      1000u /* within which equal signals count as one */
 #define LAUNCHER_EVENTS       64u
 #define LAUNCHER_NOT_RUNNABLE 126 /* exit status */
 
@@ -53,6 +56,14 @@ struct launcher {
     uv_signal_t stops[LAUNCHER_STOPS], save_signal, window_signal;
     uint64_t saving_ms; /* when a signal requested a snapshot before the end; 0: none */
     bool end_requested; /* bspkill has requested the end */
+    bool has_elected;
+    double moving_seconds;  /* what moves by Processor Zero's decision have cost at most */
+    uint32_t processes;     /* 0: they do not run yet */
+    uint32_t move_asked_in; /* term in which processes were to be moved; 0: none are */
+    struct wanted_moves wanted_moves;
+    char refusal[384];       /* of the last request */
+    bool leaving[HOSTS_MAX]; /* hosts whose agents were told to end, since leave_timer was set */
+    uv_timer_t leave_timer;
 
     /* START. */
     char program[PATH_MAX], working[PATH_MAX]; /* for agents of other hosts */
@@ -119,16 +130,30 @@ extern const struct agents_calls launcher_agents_calls;
 
 /* Signals are caught only from now on: earlier, a child before its exec could pass signals on. */
 void launcher_catch_signals(struct launcher *launcher);
-/* An agent received a signal that requests the end of the job; bsprun may receive it, too. */
-void launcher_asked_by_agent(struct launcher *launcher, int signal);
-/* A request of bspkill; returns NULL, or the reason for a refusal. */
-const char *launcher_take_request(void *launcher, enum status_request what);
+/* An agent received a signal that requests the end of the job, or of its part on that host; bsprun
+ * may receive it, too. */
+void launcher_asked_by_agent(struct launcher *launcher, const struct launcher_agent *agent,
+                             int signal);
+/* A request of bspctl or bspkill.  Returns NULL, or the reason for a refusal, valid until the next
+ * one. */
+const char *launcher_take_request(void *launcher, const struct status_order *order);
+
+/* ---- launcher_places.c ---- */
+
+/* A request about hosts or places, as above. */
+const char *launcher_change_places(struct launcher *launcher, const struct status_order *order);
+/* The host is to be left: its processes move at the next barrier. */
+void launcher_leave_host(struct launcher *launcher, const struct launcher_agent *agent);
+/* A term runs, with so many processes: those that were to be moved have been. */
+void launcher_tell_moved(struct launcher *launcher, uint32_t processes);
 
 /* ---- launcher_finish.c ---- */
 
 /* Handles an event, after filling in its time; the effects are carried out before it returns,
  * unless another event is being handled. */
 void launcher_event(struct launcher *launcher, struct job_event event);
+/* From now on nothing is rolled back: answers CLOSING. */
+void launcher_close(struct launcher *launcher);
 /* The timer that the job machine has set. */
 void launcher_machine_due(uv_timer_t *timer);
 /* Continues the end of the job: to be called when it is over or its output may be complete. */
@@ -155,7 +180,7 @@ void launcher_start_when_possible(struct launcher *launcher);
 
 /* Opens the status socket, if possible; requests go to `request`. */
 void launcher_open_status(struct launcher *launcher,
-                          const char *(*request)(void *launcher, enum status_request what));
+                          const char *(*request)(void *launcher, const struct status_order *order));
 void launcher_close_status(struct launcher *launcher);
 void launcher_query_status(struct launcher *launcher);
 /* Drops the answer of a replaced agent. */

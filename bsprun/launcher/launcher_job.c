@@ -33,7 +33,8 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
 
         if (!job_machine_member(launcher->machine, agent->host))
             continue;
-        hosts[members] = (struct wire_host){agent->host, agent->slots, agent->name};
+        hosts[members] = (struct wire_host){agent->host, agent->slots, agent->name,
+                                            job_machine_drained(launcher->machine, agent->host)};
         busy[members] = agent->load.busy;
         speeds[members] = agent->load.speed;
         addresses[members++] = agent->addresses ? agent->addresses : "";
@@ -52,8 +53,12 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     message.elect.wanted = job_machine_wanted(launcher->machine);
     message.elect.begun = (struct wire_begun_list){lineage->items, lineage->count};
     message.elect.avoid = (struct wire_begun_list){avoid, count};
+    message.elect.anew = effect->anew;
+    message.elect.moves = wanted_moves_list(&launcher->wanted_moves);
+    message.elect.moving_seconds = launcher->moving_seconds;
     message.elect.by_node = launcher->common.options->hosts.by_node;
-    message.elect.faults = launcher->faults;
+    message.elect.first_of_run = !launcher->has_elected;
+    launcher->has_elected = true;
     learning_elect(&launcher->learning, members, &room, &message.elect);
     if (message.elect.restore)
         stdin_go_back(&launcher->input);
@@ -139,6 +144,7 @@ static void tell_zero(struct launcher *launcher, const struct job_effect *effect
     } else if (effect->kind == JOB_EFFECT_SAVE) {
         message.kind = WIRE_SAVE;
         message.save.stop = effect->stop;
+        message.save.move = effect->move;
         message.save.signal = effect->signal;
         message.save.grace_ms = effect->milliseconds;
     }

@@ -1,16 +1,13 @@
-/* launcher_requests.c - requests of the user: by signals, including those that agents pass on, and
+/* launcher_requests.c - requests of the user by signals, including those that agents pass on, and
  * by bspkill.
  *
  * What can fail: one signal arrives by several paths; the job does not end, so that the second one
  * kills its processes and the third one its agents.
  */
 #include <signal.h>
-#include <stdio.h>
 
 #include "bsprun/launcher/launcher_inside.h"
 #include "bsprun/launcher/window.h"
-
-#define SAME_MS 1000u /* within which equal signals count as one */
 
 static const int stop_signals[LAUNCHER_STOPS] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR2};
 
@@ -28,26 +25,85 @@ static void ask_to_stop(struct launcher *launcher, int signal)
     launcher_event(launcher, event);
 }
 
+static void save_and_stop(struct launcher *launcher, int signal)
+{
+    launcher->common.life.signals++;
+    ask_to_stop(launcher, signal);
+}
+
 /* A signal to all processes of a job arrives by several paths: agents pass theirs on, and
  * timeout(1) signals bsprun and its group.  A signal that ends the job without saving comes
  * later. */
 static bool is_the_same(const struct launcher *launcher, int signal)
 {
     return (signal == SIGTERM || signal == SIGUSR2) && launcher->saving_ms > 0 &&
-           uv_now(&launcher->common.loop) - launcher->saving_ms < SAME_MS;
+           uv_now(&launcher->common.loop) - launcher->saving_ms < LAUNCHER_SAME_MS;
 }
 
-void launcher_asked_by_agent(struct launcher *launcher, int signal)
+/* ---- Hosts that are to be left ---- */
+
+/* Whether all agents have been told to leave, or all but that of bsprun's own host, which a batch
+ * system may not know. */
+static bool is_the_whole_job(const struct launcher *launcher)
+{
+    uint32_t leaving = 0, staying = 0;
+
+    for (uint32_t i = 0; i < launcher->agents.count; i++) {
+        const struct launcher_agent *agent = &launcher->agents.items[i];
+
+        if (!job_machine_member(launcher->machine, agent->host))
+            continue;
+        leaving += launcher->leaving[i];
+        staying += !launcher->leaving[i] && !agent->local;
+    }
+    return staying == 0 && leaving > 1;
+}
+
+static void on_leave(uv_timer_t *timer)
+{
+    struct launcher *launcher = timer->data;
+
+    for (uint32_t i = 0; i < launcher->agents.count; i++) {
+        if (!launcher->leaving[i] || life_is_over(&launcher->common.life) ||
+            launcher->common.life.signals > 0)
+            continue;
+        launcher->leaving[i] = false;
+        if (job_machine_can_drain(launcher->machine, i))
+            launcher_leave_host(launcher, &launcher->agents.items[i]);
+        else
+            save_and_stop(launcher, SIGTERM);
+    }
+}
+
+/* The agent of a host was told by SIGTERM to end.  False: the job must be saved and stopped, as
+ * there is no other host, or it is the whole job that ends. */
+static bool note_leaving(struct launcher *launcher, const struct launcher_agent *agent)
+{
+    if (!agents_has_hosts(&launcher->agents) || job_machine_closed(launcher->machine) ||
+        !job_machine_can_drain(launcher->machine, agent->host))
+        return false;
+    if (job_machine_drained(launcher->machine, agent->host))
+        return true; /* it leaves already, or has nothing that could */
+    launcher->leaving[agent->host] = true;
+    if (is_the_whole_job(launcher))
+        return false;
+    if (!uv_is_active((uv_handle_t *)&launcher->leave_timer))
+        uv_timer_start(&launcher->leave_timer, on_leave, LAUNCHER_SAME_MS, 0);
+    return true;
+}
+
+/* ---- Signals ---- */
+
+void launcher_asked_by_agent(struct launcher *launcher, const struct launcher_agent *agent,
+                             int signal)
 {
     if (launcher->common.life.signals > 0 || life_is_over(&launcher->common.life) ||
         !launcher_has_snapshots(launcher))
         return;
     if (signal == SIGUSR1)
         launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_SAVE, .signal = SIGUSR1});
-    if (signal != SIGTERM && signal != SIGUSR2)
-        return;
-    launcher->common.life.signals++;
-    ask_to_stop(launcher, signal);
+    if ((signal == SIGTERM && !note_leaving(launcher, agent)) || signal == SIGUSR2)
+        save_and_stop(launcher, signal);
 }
 
 static void on_stop_signal(uv_signal_t *handle, int signal)
@@ -103,6 +159,8 @@ static void catch (struct launcher *launcher, uv_signal_t *handle, uv_signal_cb 
 
 void launcher_catch_signals(struct launcher *launcher)
 {
+    uv_timer_init(&launcher->common.loop, &launcher->leave_timer);
+    launcher->leave_timer.data = launcher;
     for (int i = 0; i < LAUNCHER_STOPS; i++)
         catch (launcher, &launcher->stops[i], on_stop_signal, stop_signals[i]);
     catch (launcher, &launcher->save_signal, on_save_signal, SIGUSR1);
@@ -111,17 +169,12 @@ void launcher_catch_signals(struct launcher *launcher)
         uv_signal_start(&launcher->window_signal, on_window_signal, SIGWINCH);
 }
 
-/* ---- bspkill ---- */
+/* ---- bspctl and bspkill ---- */
 
-const char *launcher_take_request(void *context, enum status_request what)
+static const char *end_job(struct launcher *launcher, enum status_request what)
 {
-    struct launcher *launcher = context;
     struct job_event event = {.kind = JOB_EVENT_STOP, .signal = SIGTERM};
 
-    if (life_is_over(&launcher->common.life))
-        return NULL;
-    if (what == STATUS_SAVE && !launcher_has_snapshots(launcher))
-        return "it takes no snapshots: it was started without --ckpt";
     if (what == STATUS_SAVE) {
         event.kind = JOB_EVENT_SAVE;
         event.stop = true;
@@ -135,4 +188,33 @@ const char *launcher_take_request(void *context, enum status_request what)
     if (what == STATUS_KILL)
         output_drop(&launcher->output);
     return NULL;
+}
+
+static const char *const request_texts[STATUS_REQUEST_COUNT] = {
+    [STATUS_SNAPSHOT] = "a snapshot",
+    [STATUS_DRAIN] = "processes are to leave host ",
+    [STATUS_REMOVE] = "the job is to leave host ",
+    [STATUS_OPEN] = "processes are to return to host ",
+    [STATUS_PLACE] = "processes are to be placed as at the beginning",
+    [STATUS_MOVE] = "a process is to move to host ",
+};
+
+const char *launcher_take_request(void *context, const struct status_order *order)
+{
+    struct launcher *launcher = context;
+    enum status_request what = order->what;
+    bool ends = what == STATUS_STOP || what == STATUS_KILL || what == STATUS_SAVE;
+
+    if (life_is_over(&launcher->common.life))
+        return ends ? NULL : "it is ending";
+    if (what != STATUS_STOP && what != STATUS_KILL && !launcher_has_snapshots(launcher))
+        return "it takes no snapshots: it was started without --ckpt";
+    if (ends)
+        return end_job(launcher, what);
+    const char *refusal = what == STATUS_SNAPSHOT ? NULL : launcher_change_places(launcher, order);
+    if (what == STATUS_SNAPSHOT)
+        launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_SAVE, .signal = SIGUSR1});
+    if (!refusal && launcher->common.options->verbosity > 0)
+        notices_say(&launcher->common.notices, "bspctl: %s%s", request_texts[what], order->host);
+    return refusal;
 }

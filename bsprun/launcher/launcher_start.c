@@ -27,6 +27,8 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
     start->bounded = snapshots->bounded;
     start->async = snapshots->async;
     start->keep = snapshots->keep;
+    start->balance = start->recover && agents_has_hosts(&launcher->agents) &&
+                     launcher->common.options->hosts.balance;
     start->copies = launcher->common.options->hosts.copies;
     start->stop_on_failure = snapshots->on_refusal != ON_REFUSAL_CONTINUE;
     start->stop_on_late_failure = snapshots->on_refusal == ON_REFUSAL_STOP;

@@ -32,8 +32,11 @@ static const char *host_state(const struct launcher *launcher, const struct laun
 {
     if (job_machine_term(launcher->machine) == 0)
         return agents_is_up(agent) ? "up" : "starting";
+    bool drained = job_machine_drained(launcher->machine, agent->host);
     if (job_machine_member(launcher->machine, agent->host))
-        return agents_is_up(agent) ? "up" : "lost";
+        return !agents_is_up(agent) ? "lost" : drained ? "drained" : "up";
+    if (drained)
+        return "removed";
     if (agent->state == AGENT_STARTING || (agent->state == AGENT_LINKED && !agent->local))
         return "starting";
     return agent->host >= launcher->agents.count - launcher->agents.spares ? "spare" : "lost";
@@ -191,7 +194,7 @@ static uint32_t ask(void *context)
 /* ---- Life ---- */
 
 void launcher_open_status(struct launcher *launcher,
-                          const char *(*request)(void *launcher, enum status_request what))
+                          const char *(*request)(void *launcher, const struct status_order *order))
 {
     launcher->status_calls = (struct status_calls){ask, describe, request};
     launcher->places = calloc(launcher->agents.count, sizeof *launcher->places);

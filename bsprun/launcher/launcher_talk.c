@@ -47,6 +47,22 @@ static void tell_ended(struct launcher *launcher, const struct launcher_agent *a
     launcher_event(launcher, event);
 }
 
+/* Processor Zero has decided to move processes. */
+static void take_moves(struct launcher *launcher, const struct wire_term_over *over)
+{
+    uint32_t term = job_machine_term(launcher->machine), count = over->moves.count;
+    const struct wire_move *first = over->moves.items;
+    const struct launcher_agent *to = count > 0 ? agents_of(&launcher->agents, first->host) : NULL;
+
+    launcher->moving_seconds = over->moving_seconds;
+    for (uint32_t i = 0; i < count; i++)
+        wanted_moves_add(&launcher->wanted_moves, term, over->moves.items[i]);
+    if (to && launcher->common.options->verbosity > 0)
+        notices_say(&launcher->common.notices,
+                    "balance: %u process%s to other hosts, among them process %u to host %s", count,
+                    count == 1 ? " moves" : "es move", first->pid, to->name);
+}
+
 static void tell_term_over(struct launcher *launcher, const struct wire_message *message)
 {
     const struct wire_term_over *over = &message->term_over;
@@ -54,6 +70,7 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
     if (message->envelope.term != job_machine_term(launcher->machine))
         return;
     learning_take(&launcher->learning, message->envelope.term, &over->learned);
+    take_moves(launcher, over);
     account_stopped(&launcher->account, launcher_now_ms());
     struct job_event event = {
         .kind = JOB_EVENT_TERM_OVER,
@@ -73,7 +90,9 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
         learning_saw(&launcher->learning, NULL, EVIDENCE_RANK_DIED);
     const char *text = over->text[0] ? over->text : wire_cause_text(over->cause);
 
-    if (over->cause == WIRE_CAUSE_HOST_LOST && agents_has_hosts(&launcher->agents))
+    if (over->cause == WIRE_CAUSE_MOVED)
+        launcher->fault_repeats = 0;
+    else if (over->cause == WIRE_CAUSE_HOST_LOST && agents_has_hosts(&launcher->agents))
         snprintf(launcher->loss_text, sizeof launcher->loss_text, "%s", text);
     else
         launcher_fault_text(launcher, text);
@@ -110,7 +129,9 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
         return;
     }
     launcher->committed = name;
+    wanted_moves_saved(&launcher->wanted_moves, message->envelope.term);
     launcher->saved_ms = launcher_now_ms();
+    status_socket_done(launcher->status_socket, 1u << STATUS_SNAPSHOT);
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         launcher->savers[i] = job_machine_member(launcher->machine, i);
     note_snapshot(launcher, &message->saved);
@@ -193,9 +214,6 @@ static void tell_machine(struct launcher *launcher, struct launcher_agent *agent
         event.kind = JOB_EVENT_CHOSEN;
         event.name = message->chosen.name;
         break;
-    case WIRE_CLOSING:
-        event.kind = JOB_EVENT_CLOSING;
-        break;
     default: /* HELLO */
         if (!accepts(agent, &message->hello))
             return;
@@ -211,6 +229,7 @@ static void tell_running(struct launcher *launcher, const struct wire_message *m
     learning_running(&launcher->learning, message->running.processes);
     learning_take(&launcher->learning, message->envelope.term, &message->running.learned);
     account_running(&launcher->account, launcher_now_ms());
+    launcher_tell_moved(launcher, message->running.processes);
 }
 
 static void take_link_lost(struct launcher *launcher, const struct launcher_agent *agent,
@@ -219,8 +238,8 @@ static void take_link_lost(struct launcher *launcher, const struct launcher_agen
     uint32_t peer = message->link_lost.peer;
 
     if (message->envelope.term == job_machine_term(launcher->machine) &&
-        agents_of(&launcher->agents, peer) && launcher->common.options->verbosity > 0 &&
-        !life_is_over(&launcher->common.life))
+        agents_of(&launcher->agents, peer) && !launcher->agents.items[peer].dismissed &&
+        launcher->common.options->verbosity > 0 && !life_is_over(&launcher->common.life))
         notices_say(&launcher->common.notices, "host %s has lost host %s: %s", agent->name,
                     launcher->agents.items[peer].name, message->link_lost.text);
     if (message->envelope.term == job_machine_term(launcher->machine) && peer != agent->host)
@@ -245,6 +264,18 @@ static void take_mark(struct launcher *launcher, struct launcher_agent *agent,
     output_mark(&launcher->output, agent->host, name);
 }
 
+/* Nothing is rolled back after CLOSED, so with snapshots output that could then be lost must have
+ * come before. */
+static void take_closing(struct launcher *launcher, const struct wire_message *message)
+{
+    if (message->closing.whole && launcher_has_snapshots(launcher)) {
+        output_await(&launcher->output, launcher->machine, message->envelope.superstep);
+        return;
+    }
+    output_await_no_more(&launcher->output);
+    launcher_close(launcher);
+}
+
 /* Whether an agent that is not Processor Zero's sends a message of Processor Zero. */
 static bool claims_to_be_zero(const struct launcher *launcher, const struct launcher_agent *agent,
                               uint32_t kind)
@@ -266,11 +297,14 @@ static void on_message(void *context, struct launcher_agent *agent,
     case WIRE_HELLO:
     case WIRE_REGISTER:
     case WIRE_CHOSEN:
-    case WIRE_CLOSING:
         tell_machine(launcher, agent, message);
         break;
+    case WIRE_CLOSING:
+        if (present)
+            take_closing(launcher, message);
+        break;
     case WIRE_STOP:
-        launcher_asked_by_agent(launcher, (int)message->stop.signal);
+        launcher_asked_by_agent(launcher, agent, (int)message->stop.signal);
         break;
     case WIRE_NOTICE:
         notices_say(&launcher->common.notices, "%s", message->notice.text);

@@ -145,7 +145,62 @@ static void pass_line(void *context, uint32_t host, uint64_t superstep, int pid,
     order_piece(output->order, host, superstep, pid, stream, data, size);
 }
 
-void output_passed(struct output *output, uint32_t host, uint64_t superstep)
+/* ---- Output before the end ---- */
+
+static void end_wait(struct output *output)
+{
+    output_await_no_more(output);
+    output->calls->complete(output->context);
+}
+
+static void on_waited(uv_timer_t *timer)
+{
+    end_wait(timer->data);
+}
+
+static void check_complete(struct output *output)
+{
+    for (uint32_t i = 0; i < output->agents->count; i++)
+        if (output->owes[i])
+            return;
+    end_wait(output);
+}
+
+static void owes_no_more(struct output *output, uint32_t host)
+{
+    if (output->awaited == 0 || !output->owes[host])
+        return;
+    output->owes[host] = false;
+    if (output->common->options->verbosity >= 2)
+        notices_say(&output->common->notices, "host %s has sent all output before bsp_end",
+                    output->agents->items[host].name);
+    check_complete(output);
+}
+
+void output_await(struct output *output, const struct job_machine *machine, uint64_t superstep)
+{
+    struct wire_message message = {.kind = WIRE_ASK_PASSED, .envelope.superstep = superstep};
+
+    output->awaited = superstep + 1;
+    for (uint32_t i = 0; i < output->agents->count; i++)
+        output->owes[i] = output->show && !output->idle[i] && job_machine_member(machine, i);
+    if (output->show)
+        agents_send_all(output->agents, &message);
+    if (output->common->options->hosts.heartbeat_ms > 0)
+        uv_timer_start(&output->await_timer, on_waited, output->common->options->hosts.heartbeat_ms,
+                       0);
+    check_complete(output);
+}
+
+void output_await_no_more(struct output *output)
+{
+    output->awaited = 0;
+    uv_timer_stop(&output->await_timer);
+}
+
+/* ---- From the hosts ---- */
+
+static void put_passed_in_order(struct output *output, uint32_t host, uint64_t superstep)
 {
     if (!output->order)
         return;
@@ -159,8 +214,18 @@ void output_passed(struct output *output, uint32_t host, uint64_t superstep)
     on_sink_changed(output);
 }
 
+void output_passed(struct output *output, uint32_t host, uint64_t superstep)
+{
+    put_passed_in_order(output, host, superstep);
+    output->idle[host] = superstep == WIRE_NEVER;
+    if (output->awaited > 0 && superstep >= output->awaited - 1)
+        owes_no_more(output, host);
+}
+
 void output_begin_term(struct output *output, const struct job_machine *machine)
 {
+    output_await_no_more(output);
+    memset(output->idle, 0, sizeof output->idle);
     if (!output->order)
         return;
     if (job_machine_restores(machine)) {    /* else it has begun before */
@@ -347,7 +412,8 @@ int output_open(struct output *output, struct common *common, struct agents *age
     sink_init(&output->sinks[1], &common->loop, STDERR_FILENO, on_sink_changed, output);
     uv_timer_init(&common->loop, &output->prompt_timer);
     uv_timer_init(&common->loop, &output->line_timer);
-    output->prompt_timer.data = output->line_timer.data = output;
+    uv_timer_init(&common->loop, &output->await_timer);
+    output->prompt_timer.data = output->line_timer.data = output->await_timer.data = output;
     output->prompts = isatty(STDOUT_FILENO);
     if (output->mode == WIRE_STDIO_INHERIT)
         return 0;
@@ -368,6 +434,7 @@ void output_close(struct output *output)
     line_buffer_forget(&output->lines);
     uv_close((uv_handle_t *)&output->prompt_timer, NULL);
     uv_close((uv_handle_t *)&output->line_timer, NULL);
+    uv_close((uv_handle_t *)&output->await_timer, NULL);
     for (int i = 0; i < 2; i++)
         sink_close(&output->sinks[i]);
 }

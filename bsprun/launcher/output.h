@@ -25,6 +25,8 @@ struct output_calls {
     void (*closed)(void *context);
     /* The amount of waiting output has changed, possibly to none. */
     void (*moved)(void *context);
+    /* What output_await waits for has come. */
+    void (*complete)(void *context);
 };
 
 struct output {
@@ -39,8 +41,11 @@ struct output {
     struct replay *replay;    /* NULL: nothing is rolled back */
     struct line_buffer lines; /* lines of several hosts */
     struct order *order;      /* NULL: there is but one host, or nothing is rolled back */
-    uv_timer_t prompt_timer, line_timer;
+    uv_timer_t prompt_timer, line_timer, await_timer;
     struct bspz_snapshot_name known; /* the newest snapshot that all agents know to be committed */
+    uint64_t awaited;                /* superstep + 1; 0: none */
+    bool owes[HOSTS_MAX];            /* output up to then */
+    bool idle[HOSTS_MAX];            /* it has said that it has none in this term */
     bool any;                        /* there was output */
     bool differs_told, unkept_told;
     bool prompts; /* interactive: incomplete lines are shown, too */
@@ -64,6 +69,12 @@ void output_passed(struct output *output, uint32_t host, uint64_t superstep);
 void output_mark(struct output *output, uint32_t host, struct bspz_snapshot_name name);
 /* The snapshot is committed, and all agents know it. */
 void output_commit(struct output *output, struct bspz_snapshot_name name);
+
+/* Calls `complete` once when all hosts of the machine's term have sent their output up to that
+ * superstep, which may be at once, or the heartbeat has passed: a user may stop reading.  A new
+ * term, or another call, ends the wait. */
+void output_await(struct output *output, const struct job_machine *machine, uint64_t superstep);
+void output_await_no_more(struct output *output);
 
 /* The machine's term begins. */
 void output_begin_term(struct output *output, const struct job_machine *machine);

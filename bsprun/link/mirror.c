@@ -220,6 +220,36 @@ bool mirror_waits(const struct mirror *mirror)
     return false;
 }
 
+/* ---- Time ---------------------------------------------------------------------------------- */
+
+void mirror_note_arrival(struct mirror *mirror)
+{
+    if (!mirror->incomplete)
+        return;
+    for (uint32_t i = 0; i < mirror->peer_count; i++)
+        if (mirror->peers[i].next < mirror->own.next)
+            return;
+    mirror->incomplete = false;
+    mirror->complete_ns = bspz_now_ns();
+}
+
+/* All ranks here have arrived.  Behind a barrier that the coordinator decides they wait for it. */
+static void note_own_arrival(struct mirror *mirror, uint64_t superstep)
+{
+    struct bspz_board *board = mirror->board;
+    const struct bspz_rank *first = bspz_rank_of(board, mirror->own.pids[0]);
+
+    if (!(board->flags & BSPZ_BOARD_MEASURES))
+        return;
+    if (mirror->complete_ns > 0) {
+        atomic_fetch_add(&board->busy_ns, bspz_now_ns() - mirror->complete_ns);
+        atomic_fetch_add(&board->busy_steps, 1);
+    }
+    mirror->complete_ns = 0;
+    mirror->incomplete = first->line[superstep & 1].decision == BSPZ_DECIDE_GO;
+    mirror_note_arrival(mirror);
+}
+
 void mirror_collected(struct mirror *mirror, uint64_t superstep, enum bspz_stage stage)
 {
     struct mirror_peer *own = &mirror->own;
@@ -230,6 +260,7 @@ void mirror_collected(struct mirror *mirror, uint64_t superstep, enum bspz_stage
         return;
     own->next = superstep + 1;
     own->matched = own->replied = false;
+    note_own_arrival(mirror, superstep);
     mirror->area_count = 0;
     for (int i = 0; i < own->count; i++)
         mirror->names[own->pids[i]].sent = mirror->names[own->pids[i]].now;

@@ -102,9 +102,15 @@ struct mirror {
     struct mirror_area *areas; /* what goes with the first block */
     uint32_t area_count;
     uint64_t first; /* the first superstep */
+    uint64_t
+        complete_ns; /* when the last barrier was; 0: it is not yet, or its time does not count */
+    bool incomplete; /* ... and others are still to arrive */
 };
 
 struct mirror_peer *mirror_peer_of(const struct mirror *mirror, uint32_t host);
+
+/* Another host has arrived at a barrier. */
+void mirror_note_arrival(struct mirror *mirror);
 
 /* Backs any bytes of the board with memory. 0 or -errno. */
 int mirror_back(const struct mirror *mirror, uint64_t offset, uint64_t bytes);

@@ -427,6 +427,7 @@ int mirror_accept(struct mirror *mirror, uint32_t host, const struct mirror_bloc
     if (parts.head->stage == BSPZ_STAGE_ARRIVED) {
         peer->next = parts.head->superstep + 1;
         peer->matched = peer->replied = false;
+        mirror_note_arrival(mirror);
     }
     bspz_barrier_mirror(mirror->board, mirror->nprocs, peer->pids, peer->count,
                         parts.head->superstep, (enum bspz_stage)parts.head->stage);

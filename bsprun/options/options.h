@@ -55,6 +55,7 @@ struct options_hosts {
     uint32_t first_port, last_port; /* ports on which the job may listen; 0: any */
     uint32_t copies;                /* of each image, where hosts do not share the directory */
     bool encrypt, oversubscribe, load;
+    bool balance; /* processes move to other hosts by Processor Zero's decision */
 
     const char *const *addresses; /* of this host, NULL-terminated; NULL: unknown */
 

@@ -30,13 +30,16 @@ static const struct options_setting settings[] = {
     {OPT_ENCRYPT, "BSPZERO_ENCRYPT"},
     {OPT_OVERSUBSCRIBE, "BSPZERO_OVERSUBSCRIBE"},
     {OPT_LOAD, "BSPZERO_LOAD"},
+    {OPT_BALANCE, "BSPZERO_BALANCE"},
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
 void options_host_defaults(struct options_hosts *hosts)
 {
-    *hosts = (struct options_hosts){
-        .heartbeat_ms = HEARTBEAT_DEFAULT, .connect_ms = CONNECT_DEFAULT, .copies = COPIES_DEFAULT};
+    *hosts = (struct options_hosts){.heartbeat_ms = HEARTBEAT_DEFAULT,
+                                    .connect_ms = CONNECT_DEFAULT,
+                                    .copies = COPIES_DEFAULT,
+                                    .balance = true};
 }
 
 void options_free_hosts(struct options_hosts *hosts)
@@ -140,6 +143,13 @@ static bool take_switch(struct options *options, bool *place, const char *source
            options_wrong(options, "%s%.80s: give 1 or 0", source, text);
 }
 
+static bool take_balance(struct options *options, const char *source, const char *text)
+{
+    options->hosts.balance = strcmp(text, "auto") == 0;
+    return options->hosts.balance || strcmp(text, "off") == 0 ||
+           options_wrong(options, "%s%.80s: give auto or off", source, text);
+}
+
 bool options_take_host(struct options *options, enum option_code code, const char *source,
                        const char *text)
 {
@@ -172,6 +182,8 @@ bool options_take_host(struct options *options, enum option_code code, const cha
         return take_ports(options, source, text);
     case OPT_COPIES:
         return take_count(options, &hosts->copies, source, text, 1, COORD_COPIES_MAX);
+    case OPT_BALANCE:
+        return take_balance(options, source, text);
     case OPT_ENCRYPT:
         return take_switch(options, &hosts->encrypt, source, text);
     case OPT_OVERSUBSCRIBE:

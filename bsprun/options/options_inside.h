@@ -47,6 +47,7 @@ enum option_code {
     OPT_ENCRYPT,
     OPT_OVERSUBSCRIBE,
     OPT_LOAD,
+    OPT_BALANCE,
     OPT_EVERY,
     OPT_OVERHEAD,
     OPT_MTBF,

@@ -1,4 +1,4 @@
-/* jobs.h - the running jobs of the user, for bspstat and bspkill. */
+/* jobs.h - the running jobs of the user, for bspstat, bspctl and bspkill. */
 #ifndef BSPRUN_JOBS_H
 #define BSPRUN_JOBS_H
 

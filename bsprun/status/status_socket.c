@@ -1,4 +1,4 @@
-/* status_socket.c - bsprun's answers to bspstat and bspkill; see status_socket.h.
+/* status_socket.c - bsprun's answers to bspstat, bspctl and bspkill; see status_socket.h.
  *
  * Happy path: a connection -> its request -> agents are asked -> all have answered (twice if a rate
  * is needed) -> the answer is written -> the connection closes.
@@ -19,7 +19,7 @@
 #include "lib/base/buffer.h"
 
 #define CLIENTS_MAX 16u
-#define REQUEST_MAX 32u
+#define REQUEST_MAX 320u /* a host's name, too */
 #define DEADLINE_MS 10000u
 #define ANSWER_MS   1000u /* timeout for agents */
 #define RATE_MS     250u  /* least time between the two samples of a rate */
@@ -31,7 +31,9 @@ struct client {
     struct status_socket *status;
     struct client *next;
     enum client_state state;
-    bool json;
+    enum status_request request; /* that it awaits; also before the answer is written */
+    bool asked, done;
+    char *(*format)(const struct status_facts *facts);
     char line[REQUEST_MAX];
     size_t size;
     char *answer;
@@ -126,14 +128,24 @@ static void drop(struct client *client)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
+static void say_done(struct client *client);
+
+static void on_deadline(uv_timer_t *timer)
+{
+    drop(timer->data);
+}
+
 static void on_written(uv_write_t *write, int error)
 {
     struct client *client = write->data;
 
-    if (error || client->state != CLIENT_STAYING)
+    if (error || client->state != CLIENT_STAYING) {
         drop(client);
-    else
-        uv_timer_stop(&client->deadline);
+        return;
+    }
+    uv_timer_stop(&client->deadline);
+    if (client->done)
+        say_done(client);
 }
 
 /* Takes ownership of the text. */
@@ -142,10 +154,31 @@ static void answer(struct client *client, char *text, enum client_state then)
     uv_buf_t bytes = uv_buf_init(text, text ? (unsigned)strlen(text) : 0);
 
     client->state = then;
+    free(client->answer);
     client->answer = text;
     client->write.data = client;
     if (!text || uv_write(&client->write, (uv_stream_t *)&client->pipe, &bytes, 1, on_written) != 0)
         drop(client);
+}
+
+static void say_done(struct client *client)
+{
+    uv_timer_start(&client->deadline, on_deadline, DEADLINE_MS, 0);
+    answer(client, strdup("done\n"), CLIENT_WRITING);
+}
+
+void status_socket_done(struct status_socket *status, unsigned kinds)
+{
+    if (!status)
+        return;
+    for (struct client *client = status->clients; client; client = client->next) {
+        if (client->state != CLIENT_STAYING || !client->asked || client->done ||
+            !(kinds & 1u << client->request))
+            continue;
+        client->done = true;
+        if (!uv_is_active((uv_handle_t *)&client->deadline)) /* "ok" has been written */
+            say_done(client);
+    }
 }
 
 static int by_pid(const void *a, const void *b)
@@ -168,8 +201,7 @@ static void answer_all(struct status_socket *status)
     facts.rate = status->rate;
     for (struct client *client = status->clients; client; client = client->next)
         if (client->state == CLIENT_WAITING)
-            answer(client, client->json ? status_json(&facts) : status_text(&facts),
-                   CLIENT_WRITING);
+            answer(client, client->format(&facts), CLIENT_WRITING);
 }
 
 /* ---- Looks ----------------------------------------------------------------------------------- */
@@ -264,12 +296,57 @@ void status_socket_take(struct status_socket *status, const struct wire_status *
 
 /* ---- Questions ------------------------------------------------------------------------------- */
 
-static void carry_out(struct client *client, enum status_request request)
+static const struct question {
+    const char *word;
+    char *(*format)(const struct status_facts *facts); /* of a question */
+    enum status_request request;                       /* else */
+    bool names_host, names_pid;
+} questions[] = {
+    {.word = "status", .format = status_text},
+    {.word = "json", .format = status_json},
+    {.word = "hosts", .format = status_hosts_text},
+    {.word = "stop", .request = STATUS_STOP},
+    {.word = "kill", .request = STATUS_KILL},
+    {.word = "save", .request = STATUS_SAVE},
+    {.word = "snapshot", .request = STATUS_SNAPSHOT},
+    {.word = "drain", .request = STATUS_DRAIN, .names_host = true},
+    {.word = "remove", .request = STATUS_REMOVE, .names_host = true},
+    {.word = "open", .request = STATUS_OPEN, .names_host = true},
+    {.word = "place", .request = STATUS_PLACE},
+    {.word = "move", .request = STATUS_MOVE, .names_host = true, .names_pid = true},
+};
+
+/* Takes a line apart, in place.  NULL: it is no request. */
+static const struct question *parse(char *line, struct status_order *order)
+{
+    char *host = strchr(line, ' '), *pid = host ? strchr(host + 1, ' ') : NULL, *end = NULL;
+
+    if (host)
+        *host++ = '\0';
+    if (pid)
+        *pid++ = '\0';
+    *order = (struct status_order){.host = host ? host : ""};
+    unsigned long number = pid ? strtoul(pid, &end, 10) : 0;
+    if (pid && (end == pid || *end || number > UINT32_MAX))
+        return NULL;
+    order->pid = (uint32_t)number;
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        if (strcmp(questions[i].word, line) == 0 && questions[i].names_host == (host != NULL) &&
+            questions[i].names_pid == (pid != NULL)) {
+            order->what = questions[i].request;
+            return &questions[i];
+        }
+    return NULL;
+}
+
+static void carry_out(struct client *client, const struct status_order *order)
 {
     struct status_socket *status = client->status;
-    const char *why_not = status->calls->request(status->context, request);
     char *text = NULL;
 
+    client->request = order->what;
+    client->asked = true;
+    const char *why_not = status->calls->request(status->context, order);
     if (asprintf(&text, "%s\n", why_not ? why_not : "ok") < 0)
         text = NULL;
     answer(client, text, why_not ? CLIENT_WRITING : CLIENT_STAYING);
@@ -278,20 +355,18 @@ static void carry_out(struct client *client, enum status_request request)
 static void obey(struct client *client)
 {
     struct status_socket *status = client->status;
+    struct status_order order;
+    const struct question *question = parse(client->line, &order);
 
-    if (strcmp(client->line, "stop") == 0) {
-        carry_out(client, STATUS_STOP);
-    } else if (strcmp(client->line, "kill") == 0) {
-        carry_out(client, STATUS_KILL);
-    } else if (strcmp(client->line, "save") == 0) {
-        carry_out(client, STATUS_SAVE);
-    } else if (strcmp(client->line, "status") == 0 || strcmp(client->line, "json") == 0) {
-        client->json = client->line[0] == 'j';
+    if (!question) {
+        drop(client);
+    } else if (!question->format) {
+        carry_out(client, &order);
+    } else {
+        client->format = question->format;
         client->state = CLIENT_WAITING;
         if (!status->looking && !uv_is_active((uv_handle_t *)&status->timer))
             look(status);
-    } else {
-        drop(client);
     }
 }
 
@@ -325,11 +400,6 @@ static void on_bytes(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
     } else if (client->size == REQUEST_MAX - 1 || strlen(client->line) < client->size) {
         drop(client);
     }
-}
-
-static void on_deadline(uv_timer_t *timer)
-{
-    drop(timer->data);
 }
 
 /* Root may ask, too. */

@@ -1,12 +1,19 @@
-/* status_socket.h - bsprun's answers to bspstat and bspkill: a socket in the user's own directory
- * (status_directory.h), which takes one request per connection from the same user:
+/* status_socket.h - bsprun's answers to bspstat, bspctl and bspkill: a socket in the user's own
+ * directory (status_directory.h), which takes one request per connection from the same user:
  *
- *   status, json the status of the job as text or JSON; then the connection is closed
- *   stop, kill        end it as SIGTERM would without snapshots; end it at once
- *   save              end it after a snapshot, so that it can be restarted
+ *   status, json, hosts   the status of the job as text or JSON, or that of its hosts
+ *   stop, kill            end it as SIGTERM would without snapshots; end it at once
+ *   save                  end it after a snapshot, so that it can be restarted
+ *   snapshot              take a snapshot, and go on
+ *   drain HOST            move the processes off that host, which then gets no more
+ *   remove HOST           and go on without it
+ *   open HOST             give processes to a drained host again
+ *   place                 distribute the processes as at the beginning
+ *   move HOST PID         move that process to the host
  *
- * The answer to the last three is "ok" or a line with the reason of a refusal, and the connection
- * is closed when the job has ended.
+ * After the answer to the first three the connection is closed.  The others are answered by "ok",
+ * or by a line with the reason of a refusal, then by "done" when what was asked for has happened;
+ * the connection is closed after that, or when the job has ended.
  *
  * The agents are asked for the places of processes at each request, twice if a rate is needed.
  */
@@ -18,7 +25,24 @@
 #include "bsprun/status/status_text.h"
 #include "lib/wire/wire.h"
 
-enum status_request { STATUS_STOP, STATUS_KILL, STATUS_SAVE };
+enum status_request {
+    STATUS_STOP,
+    STATUS_KILL,
+    STATUS_SAVE,
+    STATUS_SNAPSHOT,
+    STATUS_DRAIN,
+    STATUS_REMOVE,
+    STATUS_OPEN,
+    STATUS_PLACE,
+    STATUS_MOVE,
+    STATUS_REQUEST_COUNT
+};
+
+struct status_order {
+    enum status_request what;
+    const char *host; /* its name, or "" */
+    uint32_t pid;     /* MOVE */
+};
 
 struct status_socket;
 
@@ -28,8 +52,9 @@ struct status_calls {
     /* Fills in the facts that are not in a STATUS; pointers must be valid until the next event.
      * hosts[i] is host number i. */
     void (*describe)(void *context, struct status_facts *facts);
-    /* Carries out a request; returns NULL, or the reason of a refusal. */
-    const char *(*request)(void *context, enum status_request request);
+    /* Begins to carry out a request.  Returns NULL, or the reason of a refusal, valid until the
+     * next request. */
+    const char *(*request)(void *context, const struct status_order *order);
 };
 
 /* NULL: failed (no directory for it); the job can run without.  If the process is killed, the next
@@ -38,6 +63,8 @@ struct status_socket *status_socket_open(uv_loop_t *loop, const struct status_ca
                                          void *context);
 /* A STATUS has arrived, for this module or not.  Here and below the socket may be NULL. */
 void status_socket_take(struct status_socket *status, const struct wire_status *message);
+/* Requests of these kinds (bits) that were made so far have been carried out. */
+void status_socket_done(struct status_socket *status, unsigned kinds);
 /* Removes the socket and answers no more requests; clients that wait for the end of the job learn
  * of it when this process exits.  The handles close in the loop. */
 void status_socket_close(struct status_socket *status);

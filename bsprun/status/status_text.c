@@ -144,6 +144,21 @@ static void print_os_pids(FILE *file, const struct status_facts *facts)
     }
 }
 
+char *status_hosts_text(const struct status_facts *facts)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    if (!file)
+        return NULL;
+    print_hosts(file, facts, (int)longest_name(facts));
+    if (fclose(file) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
 char *status_text(const struct status_facts *facts)
 {
     int width = (int)longest_name(facts);

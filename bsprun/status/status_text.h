@@ -10,7 +10,7 @@
 struct status_host {
     const char *name;
     uint32_t slots;    /* or the cores, if no slots were set; 0: unknown */
-    const char *state; /* "up", "lost", "spare", ... */
+    const char *state; /* "up", "drained", "lost", "spare", ... */
 };
 
 struct status_rank {
@@ -47,6 +47,7 @@ uint64_t status_superstep(const struct status_rank *ranks, uint32_t count);
 
 /* Several lines, the last one with its newline, resp. one line; to be freed; NULL: no memory. */
 char *status_text(const struct status_facts *facts);
+char *status_hosts_text(const struct status_facts *facts);
 char *status_json(const struct status_facts *facts);
 
 #endif

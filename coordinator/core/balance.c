@@ -27,10 +27,12 @@ struct traffic_sums {
 struct balance {
     uint32_t rank_most, host_most;
     size_t traffic_most;
-    uint32_t alpha;        /* 0 before the first decision */
-    double spent;          /* highest cost of all planned moves, those off leaving hosts aside */
-    double fruitless;      /* the imbalance about which nothing could be done */
-    uint64_t *rests_until; /* per rank: superstep */
+    uint32_t alpha; /* 0 before the first decision */
+    double spent;   /* highest cost of all planned moves, those off leaving hosts aside */
+    double passed;  /* seconds of the supersteps up to `counted` */
+    uint64_t counted;
+    double fruitless;          /* the imbalance about which nothing could be done */
+    uint64_t *rests_until;     /* per rank: superstep */
     struct traffic_sums *sums; /* per host */
     bool *planned;             /* per rank */
     uint32_t *order;           /* of ranks to be moved off leaving hosts */
@@ -101,6 +103,16 @@ struct balance *balance_new(uint32_t ranks, uint32_t hosts, size_t traffic)
         return NULL;
     }
     return balance;
+}
+
+double balance_spent(const struct balance *balance)
+{
+    return balance->spent;
+}
+
+void balance_spend(struct balance *balance, double seconds)
+{
+    balance->spent += model_clean(seconds);
 }
 
 /* ---- Arguments ----------------------------------------------------------------------------- */
@@ -372,7 +384,6 @@ static double improve(struct plan *plan, double before)
     double measured = model_clean(plan->facts->superstep_seconds);
     /* What the model saves is saved in proportion to what was measured. */
     double truth = measured > 0 && before > 0 ? fmin(fmax(measured / before, 1 / BOLD), BOLD) : 1;
-    double passed = (double)plan->facts->superstep * (measured > 0 ? measured : before);
     double superstep = before, after = before, most = 0, spent = 0;
     uint32_t worth = plan->count, limit = plan->rule->moves;
     struct candidate next;
@@ -381,7 +392,7 @@ static double improve(struct plan *plan, double before)
         make(plan, &next.move);
         superstep = next.superstep;
         double dearest = cost_of(plan, true);
-        if (balance->spent + dearest > plan->rule->budget * passed)
+        if (balance->spent + dearest > plan->rule->budget * balance->passed)
             break;
         double net = plan->horizon * truth * (before - superstep) -
                      (1 + plan->rule->margin) * cost_of(plan, false);
@@ -425,6 +436,18 @@ static uint32_t next_alpha(struct balance *balance, const struct balance_rule *r
     return alpha > rule->alpha_least ? alpha : rule->alpha_least;
 }
 
+/* Supersteps that are done again after a rollback are not counted again. */
+static void count_time(struct balance *balance, const struct balance_facts *facts, double expected)
+{
+    double measured = model_clean(facts->superstep_seconds);
+
+    if (facts->superstep <= balance->counted)
+        return;
+    balance->passed +=
+        (double)(facts->superstep - balance->counted) * (measured > 0 ? measured : expected);
+    balance->counted = facts->superstep;
+}
+
 static void begin(struct balance *balance, const struct balance_facts *facts)
 {
     memset(balance->sums, 0, facts->host_count * sizeof(*balance->sums));
@@ -454,6 +477,7 @@ int balance_decide(struct balance *balance, const struct balance_rule *rule,
     struct balance_answer made = {.moves = balance->moves,
                                   .imbalance = model_imbalance(&balance->model),
                                   .before = model_superstep(&balance->model)};
+    count_time(balance, facts, made.before);
     made.stranded = empty_leaving(&plan);
     /* Off leaving hosts at once, without what would delay that. */
     if (plan.count > 0 || made.stranded > 0)

@@ -99,7 +99,7 @@ struct balance_rule {
 /* What jobs use by default. */
 #define BALANCE_RULE                                                                               \
     {                                                                                              \
-        .margin = 0.25, .budget = 0.2, .imbalance = 0.5, .alpha_least = 4, .alpha_most = 64,       \
+        .margin = 0.25, .budget = 0.17, .imbalance = 0.5, .alpha_least = 4, .alpha_most = 64,      \
         .rest = 64, .moves = 4096                                                                  \
     }
 
@@ -143,6 +143,11 @@ void balance_free(struct balance *balance); /* or NULL */
  * of range, or a rule that is not sensible. */
 int balance_decide(struct balance *balance, const struct balance_rule *rule,
                    const struct balance_facts *facts, struct balance_answer *answer);
+
+/* What the moves of all decisions have cost at most, those off leaving hosts aside, in seconds; and
+ * that of an earlier struct balance for the same job, whose decisions count against the budget. */
+double balance_spent(const struct balance *balance);
+void balance_spend(struct balance *balance, double seconds);
 
 /* The move_bandwidth of the next decision, from that of the last one and the measured duration of
  * its moves.  Where links do not explain the duration, the bytes by the time of the transfers;

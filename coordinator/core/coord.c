@@ -178,10 +178,12 @@ static bool allocate(struct coord *state)
     state->hosts = calloc(state->host_count, sizeof(*state->hosts));
     state->exited = calloc(processes, sizeof(*state->exited));
     state->home = calloc(processes, sizeof(*state->home));
+    state->moves_to = calloc(processes, sizeof(*state->moves_to));
+    state->stays = calloc(processes, sizeof(*state->stays));
     uint32_t most = processes > state->host_count ? processes : state->host_count;
     state->numbers = calloc(2 * (size_t)most, sizeof(*state->numbers));
-    return state->hosts && state->exited && state->home && state->numbers &&
-           allocate_snapshots(state, processes);
+    return state->hosts && state->exited && state->home && state->moves_to && state->stays &&
+           state->numbers && allocate_snapshots(state, processes);
 }
 
 /* Unknown loads count as idle; speeds are used only if all are known. */
@@ -199,6 +201,15 @@ static void note_loads(struct coord *state, const struct coord_load *loads)
     }
 }
 
+static void note_moves(struct coord *state, struct wire_move_list moves)
+{
+    for (uint32_t i = 0; i < moves.count; i++) {
+        const struct coord_host *host = find_host(state, moves.items[i].host);
+        if (host && moves.items[i].pid < state->config.processes_max)
+            state->moves_to[moves.items[i].pid] = (uint16_t)(host - state->hosts + 1);
+    }
+}
+
 struct coord *coord_new(const struct coord_config *config)
 {
     if (!is_sensible(config))
@@ -210,6 +221,7 @@ struct coord *coord_new(const struct coord_config *config)
     state->config.hosts = NULL;
     state->config.loads = NULL;
     state->config.lineage = NULL;
+    state->config.moves = (struct wire_move_list){NULL, 0};
     if (config->processes_max == 0)
         state->config.processes_max = WIRE_RANKS_MAX;
     if (config->stop_grace_ms == 0)
@@ -223,17 +235,21 @@ struct coord *coord_new(const struct coord_config *config)
     state->estimate = config->estimate;
     coord_add_seen(&state->estimate, &config->seen);
     state->host_count = config->host_count;
-    if (!allocate(state)) {
+    if (!allocate(state) || !coord_balancing_begin(state)) {
         coord_free(state);
         return NULL;
     }
     if (config->lineage && state->lineage)
         *state->lineage = *config->lineage;
+    state->all_drained = true;
     for (uint32_t i = 0; i < config->host_count; i++) {
         state->hosts[i].id = config->hosts[i].host;
         state->hosts[i].slots = config->hosts[i].slots;
+        state->hosts[i].drained = config->hosts[i].drained;
+        state->all_drained = state->all_drained && config->hosts[i].drained;
     }
     note_loads(state, config->loads);
+    note_moves(state, config->moves);
     return state;
 }
 
@@ -246,6 +262,7 @@ void coord_free(struct coord *state)
         free(state->held[i].copy_on);
         free(state->held[i].together);
     }
+    coord_balancing_free(state);
     free(state->held);
     free(state->lineage);
     free(state->ticket.images);
@@ -253,6 +270,8 @@ void coord_free(struct coord *state)
     free(state->hosts);
     free(state->exited);
     free(state->home);
+    free(state->moves_to);
+    free(state->stays);
     free(state->numbers);
     free(state);
 }
@@ -290,6 +309,12 @@ struct coord_outcome coord_outcome(const struct coord *state)
     outcome.superstep = state->superstep;
     outcome.text = state->text;
     outcome.committed = state->committed;
+    outcome.moving_seconds = state->config.moving_seconds;
+    if (state->outcome.cause == WIRE_CAUSE_MOVED && state->balancing.move_count > 0) {
+        outcome.moves =
+            (struct wire_move_list){state->balancing.moves, state->balancing.move_count};
+        outcome.moving_seconds = balance_spent(state->balancing.balance);
+    }
     return outcome;
 }
 

@@ -24,7 +24,7 @@
  *   RUNNING    RUN, RELEASE or RESUME is out; decides the barriers it is consulted about
  *   HELD_BACK  all have arrived and a snapshot is due, but the one before is not yet over
  *   CAPTURING  RELEASE with decision snapshot is out; waits for CAPTURED from every host
- *   SAVING     captured, and asked to stop: waits for the commit
+ *   SAVING     captured, and asked to stop or to move processes: waits for the commit
  *   CLOSING    every process is in bsp_end: waits for CLOSED from bsprun (with snapshots only)
  *   ENDING     every process is past bsp_end; waits for RANK_EXITED of all
  *   ENDED      over, the program ran to its end; FINISH was emitted
@@ -52,6 +52,12 @@
  * nothing is rolled back.  An abort waits for it, too: bsprun may have heard of a lost host first
  * and have opened the next term, which agents that have stopped their ranks cannot enter.
  *
+ * Moving processes.  A term that is asked to (SAVE with `move`) ends at the commit of a snapshot,
+ * as by a fault but with the cause MOVED: its processes have stayed at that barrier, and the next
+ * term begins there with other places.  If the snapshot fails they go on where they are, and
+ * another one is tried, later and later unless only its writer was killed.  Hosts that are drained
+ * get no processes while there is another.
+ *
  * Consultation.  On one host processes pass their barriers by themselves.  RUN, RELEASE and RESUME
  * name the next superstep whose end Processor Zero wants to decide (COORD_NEVER: none), CONSULT
  * asks for the next possible one: the host then lets no process leave that barrier, sends ARRIVE
@@ -71,6 +77,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coordinator/core/balance.h"
 #include "coordinator/core/learn.h"
 #include "coordinator/core/lineage.h"
 #include "coordinator/core/policy.h"
@@ -162,6 +169,8 @@ struct coord_outcome {
     bool again;            /* a fault: the job can be restarted from a snapshot in another term */
     struct bspz_snapshot_name bad;       /* NOT_RESTORED: the snapshot to avoid */
     struct bspz_snapshot_name committed; /* the newest snapshot, term 0 when there is none */
+    struct wire_move_list moves; /* MOVED: by Processor Zero's own decision; as long as the state */
+    double moving_seconds;       /* what its moves have cost the job at most, up to now */
 };
 
 /* ---- The machine -------------------------------------------------------------------------- */
@@ -181,6 +190,9 @@ struct coord_config {
     const struct wire_host *hosts;  /* in placement order; slots 0: as in HOST_READY; copied */
     const struct coord_load *loads; /* of each, for restores; NULL: all alike; copied */
     bool by_node;                   /* place round robin, else fill one host after the other */
+    bool anew;                      /* in a restore: without regard to where processes were */
+    struct wire_move_list moves;    /* in a restore: processes that are to be on that host; others
+                                       than there are are ignored; copied */
     uint32_t process_limit;         /* bsprun's -np or BSP_PROCS; 0: none */
     uint32_t processes_max;         /* a greater number is refused; 0: WIRE_RANKS_MAX */
     uint64_t consult_every;         /* decide every n-th barrier; 0: none */
@@ -200,8 +212,14 @@ struct coord_config {
     bool recover;    /* from faults, when there is a snapshot */
     uint32_t copies; /* hosts on which an image and the manifest must be durable; 0: one.  One
                         suffices when all hosts share the directory */
-    bool restore;    /* the term begins from a snapshot ... */
-    uint64_t wanted; /* ... of so many supersteps; COORD_NEVER: the newest */
+    bool balance;    /* processes move by Processor Zero's decision, too; with `recover` ... */
+    double moving_seconds; /* ... as outcomes of earlier terms have said */
+    /* For tests: NULL, BALANCE_RULE, else for as long as the machine; the least time from one look
+     * at measurements to the next, 0: a quarter of a second. */
+    const struct balance_rule *balance_rule;
+    uint64_t look_ns;
+    bool restore;                        /* the term begins from a snapshot ... */
+    uint64_t wanted;                     /* ... of so many supersteps; COORD_NEVER: the newest */
     const struct coord_lineage *lineage; /* how earlier terms began; NULL: none; copied */
     struct bspz_snapshot_name avoid[COORD_AVOID_MAX]; /* snapshots that could not be restored */
     uint32_t avoid_count;

@@ -106,7 +106,7 @@ void coord_fail(struct coord *state, struct coord_effects *effects)
         coord_begin_abort(state, effects);
         return;
     }
-    if (state->save_and_stop) {
+    if (state->wish == COORD_WISH_STOP) {
         state->outcome = (struct coord_outcome){.pid = COORD_NOBODY};
         coord_stop_saved(
             state, "stopped without a new snapshot: a process was lost before it was complete",
@@ -117,6 +117,12 @@ void coord_fail(struct coord *state, struct coord_effects *effects)
     coord_move(state, COORD_FAILED);
     say_stop_ranks(state, true, effects);
     coord_add_effect(state, effects, COORD_EFFECT_FINISH);
+}
+
+void coord_end_to_move(struct coord *state, struct coord_effects *effects)
+{
+    coord_blame(state, WIRE_CAUSE_MOVED, COORD_NOBODY, 1, 0, NULL);
+    coord_fail(state, effects);
 }
 
 static void note_exit(struct coord *state, uint32_t pid)
@@ -319,11 +325,10 @@ void coord_take_timer(struct coord *state, enum coord_timer timer, struct coord_
     bool stopping = state->phase == COORD_GIVING_UP || state->phase == COORD_ABORTING;
     if (timer == COORD_TIMER_STOP && state->phase == COORD_ABORTING) {
         give_up_waiting(state, effects);
-    } else if (timer == COORD_TIMER_GRACE && !stopping && state->save_and_stop) {
+    } else if (timer == COORD_TIMER_GRACE && !stopping && state->wish == COORD_WISH_STOP) {
         grace_is_over(state, effects);
     } else if (timer == COORD_TIMER_SNAPSHOT && state->phase == COORD_RUNNING) {
-        state->asked = true;
-        coord_say(state, effects, WIRE_CONSULT);
+        coord_consult(state, effects);
     } else {
         effects->dropped = true;
     }

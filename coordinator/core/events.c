@@ -61,6 +61,7 @@ int coord_take_host_ready(struct coord *state, struct coord_host *host,
         host->slots = slots < 1 ? 1 : slots > WIRE_SLOTS_MAX ? WIRE_SLOTS_MAX : slots;
     }
     host->ready = true;
+    host->cores = message->host_ready.slots;
     host->shared = message->host_ready.shared;
     place_when_complete(state, effects);
     return 0;
@@ -102,10 +103,12 @@ int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
     coord_move(state, COORD_RUNNING);
     coord_note_going_on(state);
     state->facts.begun_ns = state->now_ns;
+    coord_balancing_run(state);
     coord_plan(state);
     struct wire_run *run = &coord_say(state, effects, WIRE_RUN)->run;
     run->processes = state->processes;
     run->consult = state->consult;
+    run->measure = coord_balancing_asks(state);
     coord_plan_timer(state, effects);
     return 0;
 }
@@ -122,6 +125,8 @@ static int check_arrival(const struct coord *state, const struct coord_host *hos
         return coord_broken(effects, "host %u arrives twice", host->id);
     if ((unsigned)message->arrive.barrier >= WIRE_BARRIER_COUNT)
         return coord_broken(effects, "host %u arrives at an unknown barrier", host->id);
+    if (!coord_balancing_understands(state, host, &message->arrive))
+        return coord_broken(effects, "host %u measures processes that are not its own", host->id);
     if (superstep == COORD_NEVER || superstep < state->superstep || superstep > state->consult ||
         (message->arrive.barrier == WIRE_BARRIER_SYNC && superstep != state->consult &&
          !state->asked))
@@ -194,6 +199,7 @@ static void release(struct coord *state, enum wire_decision decision, struct coo
     message->envelope.superstep = superstep;
     message->release.decision = decision;
     message->release.consult = state->consult;
+    message->release.measure = coord_balancing_asks(state);
     if (decision == WIRE_DECISION_END)
         coord_move(state, COORD_ENDING);
     else if (decision == WIRE_DECISION_ABORT)
@@ -208,7 +214,7 @@ void coord_decide_barrier(struct coord *state, struct coord_effects *effects)
 
     if (decision == WIRE_DECISION_END && state->config.snapshots) {
         coord_move(state, COORD_CLOSING);
-        coord_say(state, effects, WIRE_CLOSING);
+        coord_say(state, effects, WIRE_CLOSING)->closing.whole = true;
         return;
     }
     if (decision == WIRE_DECISION_GO && state->config.snapshots) {
@@ -245,10 +251,12 @@ int coord_take_arrive(struct coord *state, struct coord_host *host,
     host->arrived = true;
     host->barrier = message->arrive.barrier;
     state->superstep = message->envelope.superstep;
+    coord_balancing_note(state, host, &message->arrive);
 
     if (!all_arrived(state))
         return 0;
     coord_pace(state);
+    coord_balancing_decide(state);
     coord_decide_barrier(state, effects);
     return 0;
 }

@@ -9,11 +9,22 @@ uint64_t coord_decide_processes(uint32_t wanted, uint32_t limit, uint64_t slots)
     return limit > 0 && wanted > limit ? limit : wanted;
 }
 
+/* Whether the host gets processes. */
+static bool is_open(const struct coord *state, const struct coord_host *host)
+{
+    return !host->drained || state->all_drained;
+}
+
+static uint32_t slots_of(const struct coord *state, const struct coord_host *host)
+{
+    return is_open(state, host) ? host->slots : 0;
+}
+
 static uint64_t total_slots(const struct coord *state)
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < state->host_count; i++)
-        total += state->hosts[i].slots;
+        total += slots_of(state, &state->hosts[i]);
     return total;
 }
 
@@ -34,12 +45,13 @@ static void count_out(struct coord *state, uint32_t first, uint32_t processes)
 
     for (uint32_t k = 0; k < state->host_count; k++) {
         struct coord_host *host = in_order(state, first, k);
+        uint32_t slots = slots_of(state, host);
         if (processes > total)
-            host->count = (uint32_t)((uint64_t)processes * host->slots / total);
+            host->count = (uint32_t)((uint64_t)processes * slots / total);
         else if (state->config.by_node)
             host->count = 0;
         else
-            host->count = left < host->slots ? (uint32_t)left : host->slots;
+            host->count = left < slots ? (uint32_t)left : slots;
         left -= host->count;
     }
     /* One round for each process of the fullest host; the remainder of a division is less than a
@@ -47,7 +59,8 @@ static void count_out(struct coord *state, uint32_t first, uint32_t processes)
     while (left > 0)
         for (uint32_t k = 0; k < state->host_count && left > 0; k++) {
             struct coord_host *host = in_order(state, first, k);
-            if (host->count < host->slots || processes > total) {
+            uint32_t slots = slots_of(state, host);
+            if (host->count < slots || (processes > total && slots > 0)) {
                 host->count++;
                 left--;
             }
@@ -90,35 +103,42 @@ static void place_anew(struct coord *state, uint32_t first, uint32_t processes)
 
 void coord_place(struct coord *state, uint32_t processes)
 {
+    state->hosts[state->registered_host].drained = false; /* process 0 is there */
     place_anew(state, state->registered_host, processes);
 }
 
 /* ---- Again, from a snapshot ---- */
 
+static bool is_less_loaded(const struct coord_host *host, const struct coord_host *than,
+                           uint32_t more)
+{
+    uint64_t load = UINT64_C(100) * (host->count + more) + host->busy,
+             other = UINT64_C(100) * (than->count + more) + than->busy;
+    return load * than->slots * than->speed < other * host->slots * host->speed;
+}
+
 /* The host with the least load after adding `more` processes. */
 static struct coord_host *least_loaded(struct coord *state, uint32_t more)
 {
-    struct coord_host *best = &state->hosts[0];
-    for (uint32_t i = 1; i < state->host_count; i++) {
+    struct coord_host *best = NULL;
+    for (uint32_t i = 0; i < state->host_count; i++) {
         struct coord_host *host = &state->hosts[i];
-        uint64_t load = UINT64_C(100) * (host->count + more) + host->busy,
-                 least = UINT64_C(100) * (best->count + more) + best->busy;
-        if (load * best->slots * best->speed < least * host->slots * host->speed)
+        if (is_open(state, host) && (!best || is_less_loaded(host, best, more)))
             best = host;
     }
     return best;
 }
 
-/* The host of the first process of its group that is placed: those with copies and lower pids
- * are. */
+/* The host of the first process of its group that is placed: those that stay somewhere and lower
+ * pids are. */
 static struct coord_host *home_of_group(struct coord *state, uint32_t processes, uint32_t pid,
-                                        const uint16_t *copy_on, const uint32_t *together)
+                                        const uint32_t *together)
 {
     uint32_t more = 0;
     for (uint32_t other = together[pid]; other < processes; other++) {
         if (together[other] != together[pid])
             continue;
-        if (other < pid || copy_on[other] > 0)
+        if (other < pid || state->stays[other] > 0)
             return &state->hosts[state->home[other]];
         more++;
     }
@@ -133,25 +153,51 @@ static bool is_taken_apart(const struct coord *state, uint32_t processes, const 
     return false;
 }
 
+/* Notes which processes stay where they are. */
+static void note_stays(struct coord *state, uint32_t processes, const uint16_t *copy_on,
+                       const uint32_t *together)
+{
+    uint32_t staying = 0;
+    for (uint32_t pid = 0; pid < processes; pid++) {
+        bool stays = copy_on[pid] > 0 && is_open(state, &state->hosts[copy_on[pid] - 1]);
+        state->stays[pid] = stays ? copy_on[pid] : 0;
+        staying += stays;
+    }
+    if (staying > 0 && !state->config.anew)
+        return;
+    place_anew(state, 0, processes);
+    if (is_taken_apart(state, processes, together))
+        return;
+    for (uint32_t pid = 0; pid < processes; pid++)
+        state->stays[pid] = (uint16_t)(state->home[pid] + 1);
+}
+
+/* Processes of a group move together. */
+static void note_moves(struct coord *state, uint32_t processes, const uint32_t *together)
+{
+    for (uint32_t pid = 0; pid < processes; pid++) {
+        uint16_t to = state->moves_to[pid];
+        if (to == 0 || !is_open(state, &state->hosts[to - 1]))
+            continue;
+        for (uint32_t other = together[pid]; other < processes; other++)
+            if (together[other] == together[pid])
+                state->stays[other] = to;
+    }
+}
+
 void coord_place_again(struct coord *state, uint32_t processes, const uint16_t *copy_on,
                        const uint32_t *together)
 {
-    uint32_t copies = 0;
-    for (uint32_t pid = 0; pid < processes; pid++)
-        copies += copy_on[pid] > 0;
-    if (copies == 0) {
-        place_anew(state, 0, processes);
-        if (!is_taken_apart(state, processes, together))
-            return;
-    }
+    note_stays(state, processes, copy_on, together);
+    note_moves(state, processes, together);
     for (uint32_t i = 0; i < state->host_count; i++)
         state->hosts[i].count = state->hosts[i].first = 0;
     for (uint32_t pid = 0; pid < processes; pid++)
-        if (copy_on[pid] > 0)
-            put(state, pid, &state->hosts[copy_on[pid] - 1]);
+        if (state->stays[pid] > 0)
+            put(state, pid, &state->hosts[state->stays[pid] - 1]);
     for (uint32_t pid = 0; pid < processes; pid++)
-        if (copy_on[pid] == 0)
-            put(state, pid, home_of_group(state, processes, pid, copy_on, together));
+        if (state->stays[pid] == 0)
+            put(state, pid, home_of_group(state, processes, pid, together));
     for (uint32_t pid = processes; pid-- > 0;)
         state->hosts[state->home[pid]].first = pid;
     state->processes = processes;

@@ -60,6 +60,28 @@ static void say_saved(struct coord *state, bool known, struct coord_effects *eff
 
 /* ---- Ending it ---------------------------------------------------------------------------- */
 
+/* All processes wait at the barrier where they were captured. */
+static void say_resume(struct coord *state, struct coord_effects *effects)
+{
+    coord_plan(state);
+    struct wire_message *message = coord_say(state, effects, WIRE_RESUME);
+    message->envelope.superstep = state->superstep - 1;
+    message->resume.consult = state->consult;
+    message->resume.measure = coord_balancing_asks(state);
+    coord_plan_timer(state, effects);
+}
+
+/* There is no snapshot at which the term could end.  To move processes another one is tried. */
+static void end_in_vain(struct coord *state, struct coord_effects *effects)
+{
+    if (state->wish == COORD_WISH_STOP) {
+        coord_stop_saved(state, state->failure, effects);
+        return;
+    }
+    coord_move(state, COORD_RUNNING);
+    say_resume(state, effects);
+}
+
 /* Closes the ticket and continues what waited for its end. */
 static void ticket_is_over(struct coord *state, struct coord_effects *effects)
 {
@@ -67,7 +89,7 @@ static void ticket_is_over(struct coord *state, struct coord_effects *effects)
     if (state->phase == COORD_HELD_BACK)
         coord_decide_barrier(state, effects);
     else if (state->phase == COORD_SAVING)
-        coord_stop_saved(state, state->failure, effects);
+        end_in_vain(state, effects);
     else
         coord_plan_next(state, effects);
 }
@@ -92,8 +114,9 @@ static void fail_ticket(struct coord *state, enum wire_cause cause, int32_t pid,
 {
     bool killed = cause == WIRE_CAUSE_RANK_SIGNALLED;
     say_of_ticket(state, effects, WIRE_ABANDON);
-    if (is_indispensable(state) || (failure_stops(state) && !killed && !state->save_and_stop &&
-                                    state->phase != COORD_ENDING)) {
+    if (is_indispensable(state) ||
+        (failure_stops(state) && !killed && state->wish != COORD_WISH_STOP &&
+         state->phase != COORD_ENDING)) {
         coord_blame(state, cause, pid, 1, 0, text);
         coord_begin_abort(state, effects);
         return;
@@ -121,6 +144,9 @@ static void commit(struct coord *state, struct coord_effects *effects)
     struct policy_costs *costs = &state->facts.costs;
     coord_move_ticket(state, COORD_TICKET_ANNOUNCED);
     state->committed = state->ticket.name;
+    state->committed_begun_ns = state->ticket.begun_ns;
+    if (state->wish == COORD_WISH_MOVE && !state->ticket.base)
+        state->wish = COORD_WISH_MOVE_NOW;
     costs->commit_ns = state->now_ns - state->ticket.begun_ns;
     costs->changed_bytes = state->ticket.changed;
     coord_learn_commit(state);
@@ -130,8 +156,12 @@ static void commit(struct coord *state, struct coord_effects *effects)
     state->facts.retry_ns = 0;
     say_saved(state, false, effects);
     say_of_ticket(state, effects, WIRE_COMMITTED)->committed.from = state->ticket.name.term;
-    if (state->phase == COORD_SAVING)
+    if (state->phase != COORD_SAVING)
+        return;
+    if (state->wish == COORD_WISH_STOP)
         coord_stop_saved(state, NULL, effects);
+    else
+        coord_end_to_move(state, effects);
 }
 
 static void spend(struct coord *state, uint64_t ns)
@@ -174,26 +204,20 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
         if (!state->hosts[i].captured)
             return 0;
 
-    uint64_t superstep = state->superstep;
     bool failed = state->ticket.state == COORD_TICKET_NONE;
     /* Includes the time of hosts and of messages between them. */
     if (state->now_ns - state->ticket.begun_ns > state->facts.costs.pause_ns)
         state->facts.costs.pause_ns = state->now_ns - state->ticket.begun_ns;
     spend(state, state->facts.costs.pause_ns);
-    state->superstep = superstep + 1;
+    state->superstep++;
     coord_note_going_on(state);
-    coord_move(state, state->save_and_stop ? COORD_SAVING : COORD_RUNNING);
+    bool ends = coord_ends_with_ticket(state);
+    coord_move(state, ends ? COORD_SAVING : COORD_RUNNING);
     coord_advance_ticket(state, effects);
-    if (state->save_and_stop) {
-        if (failed)
-            coord_stop_saved(state, state->failure, effects);
-        return 0;
-    }
-    coord_plan(state);
-    struct wire_message *resume = coord_say(state, effects, WIRE_RESUME);
-    resume->envelope.superstep = superstep;
-    resume->resume.consult = state->consult;
-    coord_plan_timer(state, effects);
+    if (!ends)
+        say_resume(state, effects);
+    else if (failed)
+        end_in_vain(state, effects);
     return 0;
 }
 
@@ -329,27 +353,33 @@ int coord_take_known(struct coord *state, struct coord_host *host,
 
 /* ---- Requests ----------------------------------------------------------------------------- */
 
+/* The snapshot is taken at the next barrier. */
+static void wish(struct coord *state, enum coord_wish what, struct coord_effects *effects)
+{
+    if (what > state->wish)
+        state->wish = what;
+    if (state->phase == COORD_RUNNING) {
+        coord_consult(state, effects);
+    }
+}
+
 static void save_and_stop(struct coord *state, const struct wire_message *message,
                           struct coord_effects *effects)
 {
-    if (state->save_and_stop) {
+    if (state->wish == COORD_WISH_STOP) {
         effects->dropped = true;
         return;
     }
     state->save_signal = message->save.signal;
     bool running = state->phase == COORD_RUNNING, at_end = state->phase == COORD_ENDING;
     bool at_barrier = state->phase == COORD_HELD_BACK || state->phase == COORD_CAPTURING ||
-                      state->phase == COORD_CLOSING;
+                      state->phase == COORD_SAVING || state->phase == COORD_CLOSING;
     bool to_choose = state->phase == COORD_WAITING && state->config.restore;
     if (!state->config.snapshots || (!running && !at_end && !at_barrier && !to_choose)) {
         coord_stop_saved(state, NO_NEW, effects); /* nothing newer than the last snapshot */
         return;
     }
-    state->save_and_stop = true;
-    if (running) {
-        state->asked = true;
-        coord_say(state, effects, WIRE_CONSULT);
-    }
+    wish(state, COORD_WISH_STOP, effects);
     coord_set_timer(state, effects, COORD_TIMER_GRACE, message->save.grace_ms);
 }
 
@@ -357,19 +387,16 @@ int coord_take_save(struct coord *state, struct coord_host *host,
                     const struct wire_message *message, struct coord_effects *effects)
 {
     (void)host;
+    bool move = message->save.move;
     if (message->save.signal > 127)
         return coord_broken(effects, "a request to save by signal %u", message->save.signal);
-    if (message->save.stop) {
+    if (message->save.stop)
         save_and_stop(state, message, effects);
-    } else if (!state->config.snapshots || state->phase == COORD_CLOSING ||
-               state->phase == COORD_ENDING || state->phase == COORD_CAPTURING) {
+    else if (!state->config.snapshots || (move && !state->config.recover) ||
+             state->phase == COORD_CLOSING || state->phase == COORD_ENDING ||
+             (!move && state->phase == COORD_CAPTURING))
         effects->dropped = true; /* impossible, or in progress */
-    } else {
-        state->save = true;
-        if (state->phase == COORD_RUNNING) {
-            state->asked = true;
-            coord_say(state, effects, WIRE_CONSULT);
-        }
-    }
+    else
+        wish(state, move ? COORD_WISH_MOVE : COORD_WISH_SAVE, effects);
     return 0;
 }

@@ -18,8 +18,10 @@ struct coord_host {
     bool stopped; /* no process of the job runs there (any more) */
     bool arrived; /* at the barrier to be decided */
     enum wire_barrier barrier;
+    uint32_t cores;
     uint32_t first, count; /* its lowest pid and how many, from PLACE or RESTORE on */
     uint32_t quota;        /* during placement: processes still to be assigned */
+    bool drained;          /* gets no processes */
     bool staged;
     bool captured; /* at the barrier that was released for a snapshot */
     bool known;    /* has answered COMMITTED */
@@ -36,6 +38,15 @@ struct coord_held {
     bool *has_image;    /* per pid */
     uint16_t *copy_on;  /* per pid: index of the host with a frozen copy, plus 1; 0: none */
     uint32_t *together; /* per pid: the lowest of its group, which must be on one host */
+};
+
+/* What bsprun has asked for; a stronger wish replaces a weaker one. */
+enum coord_wish {
+    COORD_WISH_NONE,
+    COORD_WISH_SAVE, /* a snapshot */
+    COORD_WISH_MOVE, /* a term with other places, after a snapshot of which most is written ... */
+    COORD_WISH_MOVE_NOW, /* ... and then after the next one, while the processes wait */
+    COORD_WISH_STOP,     /* and then the end */
 };
 
 /* The snapshot that is being taken. */
@@ -55,11 +66,43 @@ struct coord_ticket {
     uint64_t input, input_digest;
 };
 
+/* Counters of a process at the last look. */
+struct coord_measured {
+    uint64_t compute_ns, work_ns, ran_ns, waited_ns;
+};
+
+/* What is known of a host: since the last look, in nanoseconds, and of all looks of the term. */
+struct coord_past {
+    double work, heaviest;       /* of its processes together, and of one of them */
+    double ran, waited;          /* ... for a processor */
+    double slept;                /* the greatest of one of them */
+    double busy;                 /* from barriers to the last arrival at the next ones */
+    double available;            /* bytes of memory; 0: not known */
+    double recent, sum, squares; /* availability, and over all looks */
+    uint32_t looks;
+    uint64_t busy_ns, busy_steps; /* the host's counters */
+};
+
+/* Moves by Processor Zero's own decision: balancing.c. */
+struct coord_balancing {
+    struct balance *balance;     /* NULL: processes are moved on request only */
+    struct balance_rank *ranks;  /* per pid */
+    struct coord_measured *last; /* per pid */
+    struct balance_host *hosts;  /* per host */
+    struct coord_past *pasts;    /* per host */
+    struct wire_move *moves;     /* of the newest decision */
+    uint32_t move_count;
+    uint32_t measured; /* processes, at this barrier */
+    uint32_t looks, misses;
+    uint64_t due_ns, look_ns, look_superstep; /* the next look; the last one, after so many */
+};
+
 struct coord {
     struct coord_config config; /* without `hosts` */
     enum coord_phase phase;
     uint32_t host_count;
     struct coord_host *hosts;
+    bool all_drained; /* which is as if none were */
 
     bool registered;
     uint32_t registered_host; /* index */
@@ -67,6 +110,8 @@ struct coord {
 
     uint32_t processes; /* 0 before PLACE */
     uint16_t *home;     /* per pid: index of its host */
+    uint16_t *moves_to; /* ... plus 1, where it is to be; 0: anywhere */
+    uint16_t *stays;    /* the same, while processes are placed */
     uint64_t *numbers;  /* the lists of messages: two entries for each process, or host */
     bool *exited;       /* per pid */
     uint32_t exited_count;
@@ -80,10 +125,11 @@ struct coord {
     struct coord_held *from; /* the one that is restored */
     struct coord_ticket ticket;
     struct bspz_snapshot_name committed; /* term 0: none */
+    uint64_t committed_begun_ns;         /* when its ticket was opened, if in this term */
     struct policy_facts facts;
     uint32_t failures;            /* consecutive failed snapshots */
     char failure[COORD_TEXT_MAX]; /* why the last one failed */
-    bool save, save_and_stop;
+    enum coord_wish wish;
     uint32_t save_signal;
     uint64_t restore_begun_ns;
 
@@ -95,11 +141,35 @@ struct coord {
     double guess;                               /* expected time to read the images, in seconds */
     uint64_t paced_ns, paced_superstep; /* start of the measurement of superstep durations */
 
+    struct coord_balancing balancing;
     uint64_t now_ns; /* of the step */
 
     struct coord_outcome outcome;
     char text[COORD_TEXT_MAX];
 };
+
+/* ---- balancing.c ---- */
+
+/* False: no memory. */
+bool coord_balancing_begin(struct coord *state);
+void coord_balancing_free(struct coord *state);
+/* The processes run. */
+void coord_balancing_run(struct coord *state);
+/* The time until measurements are wanted: 0 now, POLICY_NEVER. */
+uint64_t coord_balancing_due_ns(const struct coord *state);
+/* Whether they are, with the next barrier. */
+bool coord_balancing_asks(const struct coord *state);
+/* Whether the measurements are of the host's processes: all, or none. */
+bool coord_balancing_understands(const struct coord *state, const struct coord_host *host,
+                                 const struct wire_arrive *arrive);
+/* Takes those of a host that has arrived at the end of the state's superstep. */
+void coord_balancing_note(struct coord *state, const struct coord_host *host,
+                          const struct wire_arrive *arrive);
+/* All have arrived at a barrier at which the job can go on: decides if there are measurements; to
+ * move processes the wish becomes COORD_WISH_MOVE. */
+void coord_balancing_decide(struct coord *state);
+
+/* ---- place.c ---- */
 
 /* Gives every host its pids: the registered host first, since process 0 lives there, then the
  * others in order.  Fills the slots of one host after the other, or round robin (by_node);
@@ -107,9 +177,10 @@ struct coord {
  * all slots known. */
 void coord_place(struct coord *state, uint32_t processes);
 
-/* The same for a restore: processes with frozen copies stay on their hosts (copy_on: per pid the
- * index of that host, plus 1; 0: none), and without any copy all are placed as at the beginning.
- * Lost processes go to the least loaded hosts: by slots and their speed, divided by the number of
+/* The same for a restore: processes that are to be moved go where they are to be; the others with
+ * frozen copies stay on their hosts (copy_on: per pid the index of that host, plus 1; 0: none) if
+ * those are not drained, and without any copy, or anew, all are placed as at the beginning.  Lost
+ * processes go to the least loaded hosts: by slots and their speed, divided by the number of
  * processes, including the load by others.  Those of a group (together: its lowest pid) go to one
  * host: that of its copies, if there are any. */
 void coord_place_again(struct coord *state, uint32_t processes, const uint16_t *copy_on,
@@ -162,6 +233,8 @@ void coord_abort_now(struct coord *state, struct coord_effects *effects);
 /* The term ends by a fault, for the reason that was blamed: FAILED if there is a snapshot to roll
  * back to, else the job is aborted. */
 void coord_fail(struct coord *state, struct coord_effects *effects);
+/* Ends the term after a commit, so that the next one begins there with other places. */
+void coord_end_to_move(struct coord *state, struct coord_effects *effects);
 /* Stops the job, which was requested after a snapshot: that is committed (text NULL), or will not
  * be, and the last one remains. */
 void coord_stop_saved(struct coord *state, const char *text, struct coord_effects *effects);
@@ -169,11 +242,15 @@ void coord_stop_saved(struct coord *state, const char *text, struct coord_effect
 /* ticket.c */
 /* The only function that changes the state of the ticket. */
 void coord_move_ticket(struct coord *state, enum coord_ticket_state to);
+/* Whether the term ends with the snapshot that is being captured, to move processes or to stop. */
+bool coord_ends_with_ticket(struct coord *state);
 /* Opens the ticket of the snapshot of that superstep; base: snapshot 0, one image for all. */
 void coord_open_ticket(struct coord *state, uint64_t superstep, bool base);
 /* Plans the next barrier to be decided. */
 void coord_plan(struct coord *state);
 void coord_plan_timer(struct coord *state, struct coord_effects *effects);
+/* Asks for the next possible barrier. */
+void coord_consult(struct coord *state, struct coord_effects *effects);
 /* The same when a snapshot has ended, since only then it is known when the next is due. */
 void coord_plan_next(struct coord *state, struct coord_effects *effects);
 /* bsp_begin or bsp_sync returns on all hosts: the interval between snapshots starts now. */

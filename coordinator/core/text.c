@@ -60,7 +60,10 @@ static void snapshot_details(const struct wire_message *message, char *text, siz
                  (number)message->known.busy_ns / 1000, (number)message->known.copied_ns / 1000);
         break;
     case WIRE_SAVE:
-        snprintf(text, size, "%s signal %u", message->save.stop ? " and stop" : "",
+        snprintf(text, size, "%s signal %u",
+                 message->save.stop   ? " and stop"
+                 : message->save.move ? " and move"
+                                      : "",
                  message->save.signal);
         break;
     default:

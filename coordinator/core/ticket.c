@@ -42,7 +42,8 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
     }
     if (base)
         return;
-    state->save = false;
+    if (state->wish == COORD_WISH_SAVE)
+        state->wish = COORD_WISH_NONE;
     state->facts.taken = true;
     state->facts.costs.changed_over_ns = state->now_ns - state->facts.last_ns;
     state->facts.costs.pause_ns = 0;
@@ -56,12 +57,55 @@ void coord_note_going_on(struct coord *state)
     coord_pace_from(state);
 }
 
+#define SHORT_NS UINT64_C(100000000) /* to commit a snapshot */
+
+/* Processes wait until the snapshot at which they move is committed.  So that little has to be
+ * written then there is another one shortly before, while they go on: only what has changed since
+ * follows.  (Migration of virtual machines calls it pre-copy: Clark and others, NSDI 2005.) */
+static bool has_little_to_write(const struct coord *state)
+{
+    uint64_t commit_ns = state->facts.costs.commit_ns;
+
+    if (commit_ns == 0)
+        return true; /* nothing is known; this snapshot is the first */
+    if (state->committed.term != state->config.term || state->committed.superstep == 0)
+        return false;
+    return commit_ns < SHORT_NS || state->now_ns - state->committed_begun_ns <= 2 * commit_ns;
+}
+
+bool coord_ends_with_ticket(struct coord *state)
+{
+    if (state->wish == COORD_WISH_MOVE && has_little_to_write(state))
+        state->wish = COORD_WISH_MOVE_NOW;
+    return state->wish >= COORD_WISH_MOVE_NOW;
+}
+
+/* A move waits after a failed snapshot, as if nobody had asked, and for the end of the one before.
+ */
+static uint64_t move_due_ns(const struct coord *state)
+{
+    if ((state->wish != COORD_WISH_MOVE && state->wish != COORD_WISH_MOVE_NOW) ||
+        state->ticket.state != COORD_TICKET_NONE)
+        return POLICY_NEVER;
+    return state->facts.retry_ns > state->now_ns ? state->facts.retry_ns - state->now_ns : 0;
+}
+
+static bool is_requested(const struct coord *state)
+{
+    return state->wish == COORD_WISH_SAVE || state->wish == COORD_WISH_STOP ||
+           move_due_ns(state) == 0;
+}
+
 static uint64_t due_ns(struct coord *state)
 {
     coord_know(state);
     state->facts.now_ns = state->now_ns;
     state->facts.writing = state->ticket.state != COORD_TICKET_NONE;
-    return policy_due_ns(&state->config.rule, &state->facts);
+    uint64_t due = policy_due_ns(&state->config.rule, &state->facts);
+    uint64_t move = move_due_ns(state), look = coord_balancing_due_ns(state);
+    if (move < due)
+        due = move;
+    return look < due ? look : due;
 }
 
 void coord_plan(struct coord *state)
@@ -75,8 +119,14 @@ void coord_plan(struct coord *state)
     uint64_t wanted = policy_next(&state->config.rule, state->superstep + 1);
     if (wanted != POLICY_NEVER && wanted - 1 < state->consult)
         state->consult = wanted - 1;
-    if (state->save || state->save_and_stop || due_ns(state) == 0)
+    if (is_requested(state) || due_ns(state) == 0)
         state->consult = state->superstep;
+}
+
+void coord_consult(struct coord *state, struct coord_effects *effects)
+{
+    state->asked = true;
+    coord_say(state, effects, WIRE_CONSULT)->consult.measure = coord_balancing_asks(state);
 }
 
 void coord_plan_timer(struct coord *state, struct coord_effects *effects)
@@ -89,14 +139,14 @@ void coord_plan_timer(struct coord *state, struct coord_effects *effects)
 
 void coord_plan_next(struct coord *state, struct coord_effects *effects)
 {
-    if (state->phase != COORD_RUNNING || state->config.rule.kind != POLICY_AUTO)
+    if (state->phase != COORD_RUNNING ||
+        (state->config.rule.kind != POLICY_AUTO && move_due_ns(state) == POLICY_NEVER))
         return;
     if (due_ns(state) > 0) {
         coord_plan_timer(state, effects);
         return;
     }
-    state->asked = true;
-    coord_say(state, effects, WIRE_CONSULT);
+    coord_consult(state, effects);
 }
 
 enum policy_answer coord_ask_policy(struct coord *state)
@@ -105,7 +155,7 @@ enum policy_answer coord_ask_policy(struct coord *state)
     coord_know(state);
     facts->superstep = state->superstep + 1;
     facts->now_ns = state->now_ns;
-    facts->requested = state->save || state->save_and_stop;
+    facts->requested = is_requested(state);
     facts->writing = state->ticket.state != COORD_TICKET_NONE;
     return policy_decide(&state->config.rule, facts);
 }

@@ -80,7 +80,8 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
         bspz_make_ranks_bare(maxprocs);
     }
     bspz_rt.timing = bspz_rt.board->flags & BSPZ_BOARD_TIMING;
-    bspz_rt.begin_ns = bspz_rt.dtime_ns = bspz_rt.left_sync_ns = bspz_now_ns();
+    bspz_rt.measuring = bspz_rt.timing && (bspz_rt.board->flags & BSPZ_BOARD_MEASURES);
+    bspz_rt.begin_ns = bspz_rt.dtime_ns = bspz_rt.left_sync_ns = bspz_rt.met_ns = bspz_now_ns();
     bspz_rt.begin_cpu_ns = bspz_cpu_ns();
     _Static_assert(sizeof(int) == 4, "the plain symbols pass int");
     bspz_show_identity(bspz_rt.pid, bspz_rt.nprocs);

@@ -141,6 +141,7 @@ int bspz_state_put_back(void)
     bspz_queue_put_back(kept.memory + kept.names_bytes + kept.areas_bytes);
     put_back_clocks();
     bspz_rt.timing = bspz_rt.tracing || (bspz_rt.board->flags & BSPZ_BOARD_TIMING);
+    bspz_rt.measuring = bspz_rt.board->flags & BSPZ_BOARD_MEASURES;
     bspz_trace_put_back();
     return 0;
 }

@@ -219,7 +219,7 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
     bspz_note(end_flags ? BSPZ_CALL_END : inside ? inside : BSPZ_CALL_SYNC, position);
     if (bspz_rt.checks)
         bspz_stdio_flush_output();
-    if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_HOSTS))
+    if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_LABELS))
         bspz_stdio_hand_over();
     flags |= bspz_sequence_seal(bspz_rt.superstep, line, file);
     flags |= bspz_outbox_seal(bspz_rt.superstep);
@@ -277,6 +277,28 @@ static void count_superstep(const struct summary *all)
     bspz_rt.received_bytes = 0;
 }
 
+#define LONG_NS 50000u /* work of which the processor time is read, by two system calls */
+
+/* The processor time since the last barrier; short work is taken to have had a processor all the
+ * time. */
+static void count_work(struct bspz_counters *counters, uint64_t entered_ns)
+{
+    uint64_t elapsed = entered_ns - bspz_rt.met_ns, ran = elapsed;
+
+    if (bspz_rt.met_cpu_ns > 0)
+        ran = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID) - bspz_rt.met_cpu_ns;
+    counters->work_ns += ran < elapsed ? ran : elapsed;
+    bspz_rt.met_cpu_ns = elapsed > LONG_NS;
+}
+
+/* The barrier is complete: the next work begins, of which that before it was long or not. */
+static void begin_work(uint64_t met_ns)
+{
+    bspz_rt.met_ns = met_ns;
+    if (bspz_rt.met_cpu_ns > 0)
+        bspz_rt.met_cpu_ns = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 /* Its name marks the beginning of libbsp in profiles: bsp_sync_cpp leaves no frame. */
 static void bspz_synchronise(int number, int line, const char *file)
 {
@@ -290,12 +312,17 @@ static void bspz_synchronise(int number, int line, const char *file)
     if (bspz_rt.timing) {
         entered = bspz_now_ns();
         counters->compute_ns += entered - bspz_rt.left_sync_ns;
+        if (bspz_rt.measuring)
+            count_work(counters, entered);
     }
     if (bspz_unlikely(bspz_rt.warn))
         bspz_warn_unread("bsp_sync", line, file);
     all = meet(0, number, line, file);
-    if (bspz_rt.timing)
+    if (bspz_rt.timing) {
         counters->wait_ns += (met = bspz_now_ns()) - entered;
+        if (bspz_rt.measuring)
+            begin_work(met);
+    }
     communicate(&all, line, file);
     count_superstep(&all);
     if (bspz_unlikely(bspz_rt.tracing))
@@ -311,6 +338,8 @@ static void bspz_synchronise(int number, int line, const char *file)
         bspz_save_superstep();
         /* The pause is not communication, nor is the time between the snapshot and a restore. */
         met = bspz_now_ns();
+        if (bspz_rt.measuring)
+            begin_work(met);
     }
     /* Last of all: from here on peers may copy directly to this rank. */
     atomic_store_explicit(&bspz_rt.self->applied, bspz_rt.superstep, memory_order_release);

@@ -42,7 +42,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC   0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 11u
+#define BSPZ_BOARD_VERSION 12u
 #define BSPZ_BOARD_BYTES   65536u
 #define BSPZ_RANK_BYTES    1024u
 #define BSPZ_NAMES_BYTES   65536u
@@ -108,14 +108,16 @@ enum bspz_decision {
     X(bsp_scatter)                                                                                 \
     X(bsp_fold)                                                                                    \
     X(bsp_scan)                                                                                    \
-    X(bsp_sort) X(bsp_sumI) X(bsp_sumI_prefix) X(bsp_sumR) X(bsp_sumR_prefix) X(bsp_sumD)          \
-        X(bsp_sumD_prefix) X(bsp_productI) X(bsp_productI_prefix) X(bsp_productR)                  \
-            X(bsp_productR_prefix) X(bsp_productD) X(bsp_productD_prefix) X(bsp_minI)              \
-                X(bsp_minI_prefix) X(bsp_minR) X(bsp_minR_prefix) X(bsp_minD) X(bsp_minD_prefix)   \
-                    X(bsp_maxI) X(bsp_maxI_prefix) X(bsp_maxR) X(bsp_maxR_prefix) X(bsp_maxD)      \
-                        X(bsp_maxD_prefix) X(bsp_any) X(bsp_any_prefix) X(bsp_all)                 \
-                            X(bsp_all_prefix) X(bsp_constantI) X(bsp_sortI) X(bsp_sortR)           \
-                                X(bsp_sortD) X(bsp_sortC) X(bspreduce) X(bspbroadcast)
+    X(bsp_sort)                                                                                    \
+    X(bsp_sumI)                                                                                    \
+    X(bsp_sumI_prefix) X(bsp_sumR) X(bsp_sumR_prefix) X(bsp_sumD) X(bsp_sumD_prefix)               \
+        X(bsp_productI) X(bsp_productI_prefix) X(bsp_productR) X(bsp_productR_prefix)              \
+            X(bsp_productD) X(bsp_productD_prefix) X(bsp_minI) X(bsp_minI_prefix) X(bsp_minR)      \
+                X(bsp_minR_prefix) X(bsp_minD) X(bsp_minD_prefix) X(bsp_maxI) X(bsp_maxI_prefix)   \
+                    X(bsp_maxR) X(bsp_maxR_prefix) X(bsp_maxD) X(bsp_maxD_prefix) X(bsp_any)       \
+                        X(bsp_any_prefix) X(bsp_all) X(bsp_all_prefix) X(bsp_constantI)            \
+                            X(bsp_sortI) X(bsp_sortR) X(bsp_sortD) X(bsp_sortC) X(bspreduce)       \
+                                X(bspbroadcast)
 
 /* The last call of a rank. */
 enum bspz_call {
@@ -194,7 +196,8 @@ struct bspz_counters {
     uint64_t compute_ns, communicate_ns, wait_ns; /* 0 unless BSPZ_BOARD_TIMING */
     uint64_t bytes_put, bytes_got, bytes_sent;    /* payload issued by this rank */
     uint64_t bytes_received;
-    uint64_t h_max; /* largest max(bytes out, bytes in) of a superstep */
+    uint64_t work_ns; /* processor time between barriers; 0 unless BSPZ_BOARD_MEASURES */
+    uint64_t h_max;   /* largest max(bytes out, bytes in) of a superstep */
     uint64_t peak_memory_bytes;
 };
 
@@ -227,17 +230,19 @@ struct bspz_rank {
 #define BSPZ_BOARD_CORES_KNOWN 4u
 #define BSPZ_BOARD_SNAPSHOTS                                                                       \
     16u /* with snapshots; the barrier of bsp_end is decided by the coordinator */
-#define BSPZ_BOARD_HOSTS   32u /* ranks live on other hosts, too: see "Several hosts" above */
-#define BSPZ_BOARD_REFUSED 8u  /* set by a libbsp of another version, which has printed an error */
+#define BSPZ_BOARD_LABELS   128u /* output is labelled: ranks arrive when theirs has been read */
+#define BSPZ_BOARD_MEASURES 64u  /* ranks keep work_ns; with BSPZ_BOARD_TIMING */
+#define BSPZ_BOARD_HOSTS    32u  /* ranks live on other hosts, too: see "Several hosts" above */
+#define BSPZ_BOARD_REFUSED  8u /* set by a libbsp of another version, which has printed an error */
 
-#define BSPZ_SPOKEN        0x80000000u /* in board->speaker */
+#define BSPZ_SPOKEN         0x80000000u /* in board->speaker */
 
-#define BSPZ_TOKEN         40
+#define BSPZ_TOKEN          40
 
-#define BSPZ_INITIAL_WORDS 512
+#define BSPZ_INITIAL_WORDS  512
 
-#define BSPZ_ENTRY_BYTES   40
-#define BSPZ_STRETCHES     4
+#define BSPZ_ENTRY_BYTES    40
+#define BSPZ_STRETCHES      4
 
 struct bspz_layout {
     uint64_t tables;      /* offset of the registration tables */
@@ -302,6 +307,10 @@ struct bspz_board {
      * multiple of `here` is the last to reach a stage, and rings. */
     _Atomic uint64_t stamps_here;
     _Atomic int32_t rung_on; /* the processor of that rank, + 1; 0: unknown */
+    /* How long the ranks of this host have taken from the completion of a barrier to their last
+     * arrival at the next, over so many supersteps, without those behind a barrier that was decided
+     * by the coordinator.  By the agent's links. */
+    _Atomic uint64_t busy_ns, busy_steps;
 
     _Atomic uint32_t phase __attribute__((aligned(BSPZ_LINE)));
     _Atomic int32_t wanted;       /* maxprocs of bsp_begin; by pid 0 before PHASE_BEGIN */

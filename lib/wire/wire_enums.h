@@ -24,7 +24,8 @@
     E(REFUSED, "a process cannot be captured")                                                     \
     E(NOT_WRITTEN, "a snapshot could not be written")                                              \
     E(NOT_RESTORED, "a snapshot could not be restored")                                            \
-    E(NOTHING_SAVED, "there is no snapshot to go on from")
+    E(NOTHING_SAVED, "there is no snapshot to go on from")                                         \
+    E(MOVED, "processes go on on other hosts")
 
 #define WIRE_RANK_STATES(E)                                                                        \
     E(STARTING, "starting")                                                                        \

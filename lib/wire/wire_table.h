@@ -85,13 +85,35 @@
     R(usage, WIRE_FIELDS_USAGE)                                                                    \
     R(begun, WIRE_FIELDS_BEGUN)                                                                    \
     R(image, WIRE_FIELDS_IMAGE)                                                                    \
-    R(real, WIRE_FIELDS_REAL)
+    R(real, WIRE_FIELDS_REAL)                                                                      \
+    R(move, WIRE_FIELDS_MOVE)                                                                      \
+    R(measure, WIRE_FIELDS_MEASURE)
 
-/* A host of the job: its slots (0: as many as it has usable cores). */
+/* A host of the job: its slots (0: as many as it has usable cores); drained: it gets no processes
+ * while there is another. */
 #define WIRE_FIELDS_HOST(F, E)                                                                     \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, slots, WIRE_SLOTS_MAX)                                                                  \
-    F(text, name, WIRE_NAME_MAX)
+    F(text, name, WIRE_NAME_MAX)                                                                   \
+    F(flag, drained, 0)
+
+/* A process that is to be on that host. */
+#define WIRE_FIELDS_MOVE(F, E)                                                                     \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, host, WIRE_HOSTS_MAX - 1)
+
+/* What a process has done up to a barrier, in nanoseconds since some moment: it has computed,
+ * waiting included, it has had a processor between barriers, and at any time, and it has waited for
+ * one. bytes: of its memory.  bound: it writes to open files that it shares with others, and cannot
+ * move without them. */
+#define WIRE_FIELDS_MEASURE(F, E)                                                                  \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, compute_ns, WIRE_U64_MAX)                                                               \
+    F(u64, work_ns, WIRE_U64_MAX)                                                                  \
+    F(u64, ran_ns, WIRE_U64_MAX)                                                                   \
+    F(u64, waited_ns, WIRE_U64_MAX)                                                                \
+    F(u64, bytes, WIRE_U64_MAX)                                                                    \
+    F(flag, bound, 0)
 
 /* Where a process is: its last BSPlib call and its state (enum wire_rank_state).  os_pid: its
  * process id on that host, 0: none (yet). */
@@ -241,7 +263,8 @@
  * hosts on which an image must be durable when they share no directory; 0: one.  keep: number of
  * committed snapshots to retain, 0: all.  bounded: the user set the overhead.  stop_on_failure,
  * stop_on_late_failure: a failed snapshot ends the job before, after the first one taken at a
- * barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest. */
+ * barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest.  balance:
+ * Processor Zero may move processes to other hosts. */
 #define WIRE_FIELDS_START(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, program, WIRE_PATH_MAX)                                                                \
@@ -278,19 +301,22 @@
     F(flag, stop_on_failure, 0)                                                                    \
     F(flag, stop_on_late_failure, 0)                                                               \
     F(texts, excluded, WIRE_ITEMS_MAX)                                                             \
-    F(texts, options, WIRE_ITEMS_MAX)
+    F(texts, options, WIRE_ITEMS_MAX)                                                              \
+    F(flag, balance, 0)
 
 /* The named host is Processor Zero for the envelope's term; the hosts of the job.  restore: the
  * term goes on from a snapshot, the newest (wanted: WIRE_U64_MAX) or that of `wanted` supersteps,
- * none of `avoid`; `begun` says how earlier terms began.  faults: their number since bsprun was
- * started.  estimate: the estimates of failures and costs so far, or empty.  Observations that
- * those do not include yet: watched_hosts, watched_processes: seconds that hosts, and processes,
- * have lived, summed up; failures: number of each kind (enum estimate_kind).  recovers: kind of the
- * failure from which the term recovers, plus 1; 0: none; down: seconds for which that failure has
- * stopped the processes, including the silence before it was noticed.  by_node: processes are
- * placed round robin.  addresses: where the agent of each host listens for the others, as in HELLO;
- * none in a job of one host.  busy, speeds: as in struct coord_load, of each host, or empty.  An
- * agent that receives a newer term first ends the processes of older ones. */
+ * none of `avoid`; `begun` says how earlier terms began.  first_of_run: it is the first since
+ * bsprun was started.  estimate: the estimates of failures and costs so far, or empty. Observations
+ * that those do not include yet: watched_hosts, watched_processes: seconds that hosts, and
+ * processes, have lived, summed up; failures: number of each kind (enum estimate_kind).  recovers:
+ * kind of the failure from which the term recovers, plus 1; 0: none; down: seconds for which that
+ * failure has stopped the processes, including the silence before it was noticed.  by_node:
+ * processes are placed round robin; anew: without regard to where they were; moves: but these
+ * there. moving_seconds: as TERM_OVER has said.  addresses: where the agent of each host listens
+ * for the others, as in HELLO; none in a job of one host. busy, speeds: as in struct coord_load, of
+ * each host, or empty.  An agent that receives a newer term first ends the processes of older ones.
+ */
 #define WIRE_FIELDS_ELECT(F, E)                                                                    \
     F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
     F(host, hosts, WIRE_HOSTS_MAX)                                                                 \
@@ -298,7 +324,7 @@
     F(u64, wanted, WIRE_U64_MAX)                                                                   \
     F(begun, begun, WIRE_BEGUN_MAX)                                                                \
     F(begun, avoid, WIRE_BEGUN_MAX)                                                                \
-    F(u32, faults, WIRE_U32_MAX)                                                                   \
+    F(flag, first_of_run, 0)                                                                       \
     F(real, estimate, WIRE_ESTIMATE_MAX)                                                           \
     F(f64, watched_hosts, 0)                                                                       \
     F(f64, watched_processes, 0)                                                                   \
@@ -307,6 +333,9 @@
     F(f64, down, 0)                                                                                \
     F(texts, addresses, WIRE_HOSTS_MAX)                                                            \
     F(flag, by_node, 0)                                                                            \
+    F(flag, anew, 0)                                                                               \
+    F(move, moves, WIRE_RANKS_MAX)                                                                 \
+    F(f64, moving_seconds, 0)                                                                      \
     F(numbers, busy, WIRE_HOSTS_MAX)                                                               \
     F(numbers, speeds, WIRE_HOSTS_MAX)
 
@@ -326,9 +355,11 @@
 #define WIRE_FIELDS_EXIT(F, E)
 
 /* Take a snapshot at the next barrier; stop: then end the job so that it can be restarted, within
- * grace_ms; signal: the one that requested it. */
+ * grace_ms; move: then end the term, and the next one begins there with other places; signal: the
+ * one that requested it. */
 #define WIRE_FIELDS_SAVE(F, E)                                                                     \
     F(flag, stop, 0)                                                                               \
+    F(flag, move, 0)                                                                               \
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(u64, grace_ms, WIRE_U64_MAX)
 
@@ -422,7 +453,9 @@
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
 /* A fault has ended the term, but not necessarily the job: the fault as in ENDED; `superstep` of
- * the fault is the envelope's.  bad: the snapshot `not_restored` could not be. */
+ * the fault is the envelope's.  bad: the snapshot `not_restored` could not be.  moves: what is to
+ * be moved in the next term, by the decision of Processor Zero; moving_seconds: what its moves have
+ * cost the job so far. */
 #define WIRE_FIELDS_TERM_OVER(F, E)                                                                \
     F(i32, status, WIRE_STATUS_MAX)                                                                \
     F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
@@ -431,6 +464,8 @@
     F(flag, bad, 0)                                                                                \
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, not_restored)                                 \
     F(text, text, WIRE_TEXT_MAX)                                                                   \
+    F(move, moves, WIRE_RANKS_MAX)                                                                 \
+    F(f64, moving_seconds, 0)                                                                      \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
 /* The snapshot from which the term is to begin: record it and answer TERM_RECORDED. */
@@ -448,14 +483,15 @@
     F(u64, size, WIRE_U64_MAX)                                                                     \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
-/* Every process is in bsp_end: answer CLOSED, and they may leave. */
-#define WIRE_FIELDS_CLOSING(F, E)
+/* The job is to end: answer CLOSED.  whole: every process is in bsp_end after the envelope's
+ * superstep, and CLOSED waits for all output up to then; else the job is cut short. */
+#define WIRE_FIELDS_CLOSING(F, E) F(flag, whole, 0)
 
 /* In the stream of OUTPUT: output before it was written before the snapshot (envelope's superstep,
  * envelope's term), output after it later.  input: bytes of stdin that process 0 had read.  Sent by
  * each host before CAPTURED, whether or not the snapshot succeeds.  bsprun echoes it, and no image
  * is reported durable before that. */
-#define WIRE_FIELDS_MARK(F, E) F(u64, input, WIRE_U64_MAX)
+#define WIRE_FIELDS_MARK(F, E)    F(u64, input, WIRE_U64_MAX)
 
 /* Process 0 can take more input: `position` is the end of what its stream has.  digest: in the
  * first one of a term, that of the input read up to there; 0: unknown. */

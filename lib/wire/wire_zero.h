@@ -23,11 +23,18 @@
 /* Every process of the host has arrived at the barrier that ends the envelope's superstep.
  * output: bytes it has written per stream.  The barrier of bsp_end is always reported, consulted or
  * not: on one host before any RANK_EXITED of a process that is past bsp_end, and the RELEASE that
- * answers is a formality there. */
+ * answers is a formality there.  When asked for, measures: of each process of the host, by
+ * ascending pid; available: bytes of memory that
+ * processes here could still use; busy_ns: from the completion of a barrier to their last arrival
+ * at the next one, over busy_steps supersteps. */
 #define WIRE_FIELDS_ARRIVE(F, E)                                                                   \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, barrier, WIRE_BARRIER_LAST)                                                             \
-    F(numbers, output, 2)
+    F(numbers, output, 2)                                                                          \
+    F(measure, measures, WIRE_RANKS_MAX)                                                           \
+    F(u64, available, WIRE_U64_MAX)                                                                \
+    F(u64, busy_ns, WIRE_U64_MAX)                                                                  \
+    F(u64, busy_steps, WIRE_U64_MAX)
 
 /* A process has ended: by exit(status), or by a signal when signal is not 0; text: what the user is
  * told of it, may be empty. */
@@ -123,16 +130,18 @@
     F(u32, copies, WIRE_HOSTS_MAX)
 
 /* bsp_begin returns; `consult` is the first superstep whose end Processor Zero wants to decide
- * (WIRE_U64_MAX: none). */
+ * (WIRE_U64_MAX: none); measure: with measurements in ARRIVE. */
 #define WIRE_FIELDS_RUN(F, E)                                                                      \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
-    F(u64, consult, WIRE_U64_MAX)
+    F(u64, consult, WIRE_U64_MAX)                                                                  \
+    F(flag, measure, 0)
 
 /* The decision about the barrier that ends the envelope's superstep (enum wire_decision); `consult`
- * as in RUN. */
+ * and `measure` as in RUN. */
 #define WIRE_FIELDS_RELEASE(F, E)                                                                  \
     F(u32, decision, WIRE_DECISION_LAST)                                                           \
-    F(u64, consult, WIRE_U64_MAX)
+    F(u64, consult, WIRE_U64_MAX)                                                                  \
+    F(flag, measure, 0)
 
 /* Kill every process of the host and answer RANKS_STOPPED.  again: the job goes on from a snapshot;
  * frozen copies are kept, there is no answer, ELECT follows. */
@@ -181,10 +190,10 @@
 #define WIRE_FIELDS_PASS(F, E)
 
 /* All have recorded their state at the barrier that ends the envelope's superstep: they go on. */
-#define WIRE_FIELDS_RESUME(F, E) F(u64, consult, WIRE_U64_MAX)
+#define WIRE_FIELDS_RESUME(F, E)  F(u64, consult, WIRE_U64_MAX) F(flag, measure, 0)
 
-/* Consult at the next possible barrier. */
-#define WIRE_FIELDS_CONSULT(F, E)
+/* Consult at the next possible barrier; `measure` as in RUN. */
+#define WIRE_FIELDS_CONSULT(F, E) F(flag, measure, 0)
 
 /* Send me a file (enum wire_thing): of snapshot (envelope's superstep, from) the image of pid or
  * the manifest, or the program or library with that build id, whose path at the requester is

@@ -2,7 +2,7 @@
  *
  * The input is a configuration of 8 bytes and events of 6 bytes:
  *   hosts, limit, largest number of processes, consult_every, abort_at, snapshots (bits),
- *   by_node, 1 unused
+ *   by_node (bit), balance (bit)
  *   kind, term, host, and three numbers whose meaning depends on the kind */
 #include "tests/fuzz/fuzz.h"
 
@@ -35,8 +35,13 @@ struct watch {
     uint32_t host_count;
     bool arrived[HOSTS];
     unsigned finished;
+    uint64_t now_ns;
     bool stopping;
 };
+
+/* Moves may take any time. */
+static const struct balance_rule eager = {
+    .budget = 1e9, .alpha_least = 1, .alpha_most = 2, .moves = RANKS};
 
 static struct coord *configure(const uint8_t *bytes, uint32_t *host_count)
 {
@@ -47,6 +52,9 @@ static struct coord *configure(const uint8_t *bytes, uint32_t *host_count)
                                   .process_limit = bytes[1] % (RANKS + 2),
                                   .processes_max = 1 + bytes[2] % RANKS,
                                   .by_node = bytes[6] & 1,
+                                  .balance = bytes[7] & 1,
+                                  .balance_rule = &eager,
+                                  .look_ns = 1,
                                   .consult_every = bytes[3] % 5,
                                   .abort_at = bytes[4] < 8 ? bytes[4] : COORD_NEVER,
                                   .snapshots = bytes[5] & 1,
@@ -103,6 +111,24 @@ static void fill_snapshot_message(struct wire_message *message, const uint8_t *b
     message->envelope.superstep = bytes[3];
 }
 
+/* Of so many processes from one on, up to a superstep. */
+static struct wire_measure_list make_measures(uint32_t count, uint32_t first, uint64_t superstep)
+{
+    static struct wire_measure measures[RANKS];
+    uint64_t work_ns = (superstep + 1) * 1000000000u;
+
+    count %= RANKS + 1;
+    for (uint32_t i = 0; i < count; i++)
+        measures[i] = (struct wire_measure){.pid = first + i,
+                                            .compute_ns = work_ns,
+                                            .work_ns = i % 2 ? work_ns : work_ns * 7,
+                                            .ran_ns = work_ns,
+                                            .waited_ns = first % 3 * work_ns,
+                                            .bytes = 1 << 20,
+                                            .bound = i == 5};
+    return (struct wire_measure_list){measures, count};
+}
+
 static struct wire_message make_message(enum wire_kind kind, const uint8_t *bytes)
 {
     struct wire_message message = {.kind = kind,
@@ -123,6 +149,8 @@ static struct wire_message make_message(enum wire_kind kind, const uint8_t *byte
     case WIRE_ARRIVE:
         message.envelope.superstep = bytes[3] < 255 ? bytes[3] : COORD_NEVER;
         message.arrive.barrier = bytes[4] % 3;
+        message.arrive.measures = make_measures(bytes[5], bytes[4] / 3u % RANKS, bytes[3]);
+        message.arrive.busy_ns = message.arrive.busy_steps = bytes[3];
         break;
     case WIRE_RANK_EXITED:
         message.rank_exited.pid = bytes[3] % (RANKS + 1);
@@ -203,11 +231,12 @@ static int take(struct watch *watch, enum wire_kind kind, const uint8_t *bytes,
                 struct coord_effects *effects)
 {
     struct wire_message message = make_message(kind, bytes);
+    watch->now_ns += 1000000;
     uint32_t from = COORD_BSPRUN;
     char text[256];
     if (kind == TIMER) {
         coord_timer_text(TERM, bytes[3] % (COORD_TIMER_COUNT + 1), text, sizeof(text));
-        coord_expire(watch->coord, 0, bytes[3] % (COORD_TIMER_COUNT + 1), effects);
+        coord_expire(watch->coord, watch->now_ns, bytes[3] % (COORD_TIMER_COUNT + 1), effects);
         return 0;
     }
     if (wire_way(kind) == WIRE_WAY_TO_ZERO)
@@ -215,7 +244,7 @@ static int take(struct watch *watch, enum wire_kind kind, const uint8_t *bytes,
     coord_message_text(from, &message, text, sizeof(text));
     if (kind == WIRE_ARRIVE && from < watch->host_count)
         watch->arrived[from] = true;
-    return coord_step(watch->coord, 0, from, &message, effects);
+    return coord_step(watch->coord, watch->now_ns, from, &message, effects);
 }
 
 static void step(struct watch *watch, enum wire_kind kind, const uint8_t *bytes)

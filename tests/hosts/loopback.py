@@ -22,7 +22,8 @@ HOLDUP = os.path.join(BUILD, "tests/hosts/libholdup.so")
 
 # What bsprun is given as --launcher.  A host is late as long as a file of its name says so; dead,
 # when another one does; far, when there is a fifo for what its agent is to be told; a puppet, when a
-# file has what that shall do.  How busy it is a file may say.
+# file has what that shall do.  How busy it is a file may say, on
+# which core it is, how it gives way to others, and in which control group it is.
 LAUNCHER = """#!/bin/sh
 host=$1
 shift
@@ -38,6 +39,9 @@ fi
 if [ -e {directory}/puppet.$host ]; then
     BSPZERO_HOST_NAME=$host PUPPET=$(cat {directory}/puppet.$host) exec {puppet} 2>>{directory}/puppet.log
 fi
+[ ! -e {directory}/core.$host ] || taskset -cp "$(cat {directory}/core.$host)" $$ >/dev/null
+[ ! -e {directory}/nice.$host ] || renice -n "$(cat {directory}/nice.$host)" $$ >/dev/null
+[ ! -e {directory}/cgroup.$host ] || echo $$ >"$(cat {directory}/cgroup.$host)/cgroup.procs"
 BSPZERO_HOST_NAME=$host exec "$@"
 """
 

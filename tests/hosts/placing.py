@@ -1,9 +1,11 @@
 """Where processes go in a job that goes back: they stay where copies of them are, and what a lost host
 had goes where there is room, and with --load others leave some of it."""
+import os
 import signal
+import subprocess
 
 from loopback import *
-from loopback import (LoopbackPlace, check, children_of, environment_of, main, name_of, send,
+from loopback import (BIN, ROOT, LoopbackPlace, check, children_of, environment_of, main, name_of, send,
                       wait_until)
 
 SUPERSTEPS = 6
@@ -80,6 +82,21 @@ def copies_stay_where_they_are():
         place.check_clean()
 
 
+def all_on_one_of_several():
+    """Parts of lines that its processes print in turn come out in turn, as on several hosts."""
+    with LoopbackPlace(hosts=3) as place:
+        program = place.path("parts")
+        done = subprocess.run([os.path.join(BIN, "bspcc"), "-o", program,
+                               os.path.join(ROOT, "tests/conform/rules/io_order_partial.c")], check=False)
+        check(done.returncode == 0, done)
+        for _ in range(20):
+            job = place.bsprun("-np", 2, program).wait(0)
+            parts = job.out().decode().split()
+            check(parts == [f"{i}.{pid}" for i in range(5) for pid in range(2)], parts)
+        place.check_clean()
+
+
 if __name__ == "__main__":
     main([copies_stay_where_they_are, where_there_is_room, where_others_leave_some,
-          where_others_leave_most])
+          where_others_leave_most,
+          all_on_one_of_several])

@@ -58,6 +58,12 @@ HEARTBEAT = 4  # seconds: a busy machine is no lost host
 LOST_AT_END = ("some of its output may be missing", "is not on this host but on")
 
 
+def is_part_of(out, whole):
+    """Lines are missing, and that is all."""
+    lines = iter(whole.splitlines())
+    return all(line in lines for line in out.splitlines())
+
+
 class Storm:
     def __init__(self, options):
         self.options = options
@@ -214,6 +220,7 @@ class Storm:
             # What it has shown, or what there is to go on from, is not all here, and it says so.
             self.ended_late += 1
             check(job.status == 1, "status", job.status)
+            check(is_part_of(job.out(), case.out), "stdout", job.out())
             return
         if job.status and "while the job was ending" in job.said():
             job = self.go_on(place, case, job, mends)

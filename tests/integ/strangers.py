@@ -253,6 +253,23 @@ def output_that_is_lost_at_the_end_is_missed():
               "nothing is missed:", job.status, job.text())
 
 
+def output_before_bsp_end_is_not_lost():
+    """With --ckpt nothing leaves bsp_end before the output of all hosts is there: a host that is lost
+    then is restarted, and its output comes again."""
+    store = os.path.join(tempfile.mkdtemp(dir=scratch), "store")
+    for job, gates in gated_job("--ckpt", store, PROG, "cat"):
+        gates[1].is_open.clear()
+        job.process.stdin.write(b"\n")
+        job.process.stdin.flush()
+        job.wait_for("coord RUNNING -> CLOSING")
+        check(gates[1].held.wait(PATIENCE), "nothing was held")
+        gates[1].cut()
+        job.process.stdin.close()
+        job.finish()
+        check(job.status == 0 and all(f"pid {pid} reads" in job.text() for pid in (1, 2, 3)),
+              job.status, job.text())
+
+
 def two_hosts_that_fall_silent_at_once():
     """Both are given up in the same moment; that is the end, not only of the first of them."""
     for job, gates in gated_job("--heartbeat", "1", PROG, "talk"):
@@ -266,6 +283,7 @@ def two_hosts_that_fall_silent_at_once():
 if __name__ == "__main__":
     main([nothing_can_be_overheard, an_encrypted_job_can_not_be_overheard,
           whatever_is_changed_is_noticed, output_that_is_lost_at_the_end_is_missed,
+          output_before_bsp_end_is_not_lost,
           two_hosts_that_fall_silent_at_once,
           a_local_job_listens_nowhere, the_key_is_in_no_argument_and_no_environment,
           strangers_cost_nothing, strangers_of_an_encrypted_job,

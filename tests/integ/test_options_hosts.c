@@ -48,7 +48,7 @@ START_TEST(host_defaults)
     ck_assert(options_find_hosts(&options, "me"));
     ck_assert(options.hosts.only_here && !options.hosts.slurm && !options.hosts.launcher);
     ck_assert(!options.hosts.by_node && !options.hosts.encrypt && !options.hosts.oversubscribe &&
-              !options.hosts.load);
+              !options.hosts.load && options.hosts.balance);
     ck_assert_uint_eq(options.hosts.spares, 0);
     ck_assert_uint_eq(options.hosts.heartbeat_ms, 10000);
     ck_assert_uint_eq(options.hosts.copies, 2);
@@ -65,10 +65,10 @@ START_TEST(host_values)
 
     PARSE(&options, "--hosts", "a:4,b:4", "--map-by", "node", "--spares", "1", "--launcher",
           "rsh -x", "--heartbeat", "2.5", "--connect-timeout", "7", "--copies", "3", "--encrypt",
-          "--oversubscribe", "--load", "--ports", "1-65535", "prog", "--hosts", "c");
+          "--oversubscribe", "--load", "--balance", "off", "--ports", "1-65535", "prog", "--hosts", "c");
     ck_assert(options_find_hosts(&options, "a"));
     ck_assert(options.hosts.by_node && options.hosts.encrypt && options.hosts.oversubscribe &&
-              options.hosts.load && !options.hosts.only_here);
+              options.hosts.load && !options.hosts.balance && !options.hosts.only_here);
     ck_assert_uint_eq(options.hosts.spares, 1);
     ck_assert_str_eq(options.hosts.launcher, "rsh -x");
     ck_assert_uint_eq(options.hosts.heartbeat_ms, 2500);
@@ -76,7 +76,7 @@ START_TEST(host_values)
     ck_assert_uint_eq(options.hosts.connect_ms, 7000);
     ck_assert_uint_eq(options.hosts.first_port, 1);
     ck_assert_uint_eq(options.hosts.last_port, 65535);
-    ck_assert_int_eq(options.kept_count, 11);
+    ck_assert_int_eq(options.kept_count, 12);
     options_free(&options);
 }
 END_TEST

@@ -270,6 +270,30 @@ START_TEST(moved_ranks_rest)
 }
 END_TEST
 
+/* What has passed is the sum of all supersteps, not all of them at the length of the last ones;
+ * what is done again after a rollback counts once.  A tenth pays for a move of 5 s after 50 s: 10 s
+ * up to superstep 100, 20 s more up to 104, and 25 s at last. */
+START_TEST(budget_of_all_that_has_passed)
+{
+    static const struct {
+        uint64_t superstep;
+        double seconds; /* each, since the last decision */
+        uint32_t moves;
+    } steps[] = {{100, 0.1, 0}, {104, 5, 0}, {90, 100, 0}, {103, 100, 0}, {109, 5, 1}};
+
+    set_up(2, 1);
+    play.rule.budget = 0.1;
+    play.hosts[1].speed = 4;
+    play.facts.move_seconds = 4;
+    for (size_t i = 0; i < LENGTH(steps); i++) {
+        play.facts.superstep = steps[i].superstep;
+        play.facts.superstep_seconds = steps[i].seconds;
+        decide();
+        ck_assert_msg(play.answer.count == steps[i].moves, "step %zu", i);
+    }
+}
+END_TEST
+
 START_TEST(nothing_to_gain)
 {
     static const uint32_t alphas[] = {8, 16, 32, 64, 64, 64};
@@ -686,16 +710,27 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        potential_by_hand,    margin,
-        communication,        equally_slow,
-        slowed_to_a_third,    moved_ranks_rest,
-        shared_bandwidth,     budget,
-        nothing_to_gain,      alpha_falls,
-        memory_bounds,        full_hosts,
-        drain_empties,        drain_within_memory,
-        bad_arguments,        expected_slowest,
-        unknown_hosts,        recent_and_history,
-        differences_of_hosts, shared_hosts,
+        potential_by_hand,
+        margin,
+        communication,
+        equally_slow,
+        slowed_to_a_third,
+        moved_ranks_rest,
+        shared_bandwidth,
+        budget,
+        nothing_to_gain,
+        alpha_falls,
+        budget_of_all_that_has_passed,
+        memory_bounds,
+        full_hosts,
+        drain_empties,
+        drain_within_memory,
+        bad_arguments,
+        expected_slowest,
+        unknown_hosts,
+        recent_and_history,
+        differences_of_hosts,
+        shared_hosts,
     };
     return suite_run_tests("balance", tests, LENGTH(tests), NULL, tear_down);
 }

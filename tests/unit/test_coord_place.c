@@ -107,6 +107,76 @@ START_TEST(after_a_rollback)
 }
 END_TEST
 
+START_TEST(drained_hosts_get_nothing)
+{
+    static const struct {
+        const char *drained, *copies, *groups, *homes; /* drained: indexes */
+        bool anew;
+    } cases[] = {
+        {"1", "00112222", "", "00202222", false},
+        {"2", "00112222", "", "00110101", false},
+        {"12", "00112222", "", "00000000", false},
+        {"012", "00112222", "", "00112222", false}, /* there is no other */
+        {"1", "--------", "", "00022222", false},
+        {"2", "------", "", "000111", false},
+        {"0", "0-1-2-", "002244", "221122", false},
+        {"", "00222222", "", "00112222", true},
+        {"1", "00222222", "", "00022222", true},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start(3, CONFIG(.anew = cases[i].anew));
+        for (const char *at = cases[i].drained; *at; at++)
+            coord->hosts[*at - '0'].drained = true;
+        coord->all_drained = strlen(cases[i].drained) == 3;
+        place_again(cases[i].copies, cases[i].groups);
+        ck_assert_msg(strcmp(homes(), cases[i].homes) == 0, "case %zu: %s", i, homes());
+        tear_down();
+    }
+    /* Process 0 is where the program began, whatever is said of that host. */
+    start(3, CONFIG());
+    coord->registered_host = 1;
+    coord->hosts[1].drained = coord->hosts[0].drained = true;
+    coord_place(coord, 4);
+    ck_assert_str_eq(homes(), "1122");
+}
+END_TEST
+
+START_TEST(processes_go_where_they_are_wanted)
+{
+    static const struct {
+        const char *moves, *copies, *groups, *homes; /* moves: pairs of a pid and a host */
+        bool anew;
+    } cases[] = {
+        {"02", "00112222", "", "20112222", false},
+        {"0277", "00112222", "", "20112222", false},
+        {"0102", "00112222", "", "20112222", false}, /* the last word counts */
+        {"21", "00112222", "", "00112222", false},
+        {"60", "0011--2-", "", "00112202", false},
+        {"82", "00112222", "", "00112222", false}, /* no such process */
+        {"09", "00112222", "", "00112222", false}, /* no such host */
+        {"02", "00222222", "", "20112222", true},
+        {"02", "--------", "", "20112222", false},
+        /* With all of its group; and nothing goes to a drained host. */
+        {"32", "00112222", "00224444", "00222222", false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct wire_move moves[4];
+        uint32_t count = (uint32_t)strlen(cases[i].moves) / 2;
+        for (uint32_t j = 0; j < count; j++) {
+            uint32_t at = (uint32_t)(cases[i].moves[2 * j + 1] - '0');
+            moves[j] = (struct wire_move){(uint32_t)(cases[i].moves[2 * j] - '0'),
+                                          at < 3 ? (uint32_t[]){0, 7, 3}[at] : 4000};
+        }
+        start(3, CONFIG(.anew = cases[i].anew, .moves = {moves, count}));
+        place_again(cases[i].copies, cases[i].groups);
+        ck_assert_msg(strcmp(homes(), cases[i].homes) == 0, "case %zu: %s", i, homes());
+        tear_down();
+    }
+}
+END_TEST
+
 START_TEST(groups_stay_together)
 {
     static const struct {
@@ -217,7 +287,9 @@ int main(void)
 
     tcase_add_test(tests, at_first);
     tcase_add_test(tests, after_a_rollback);
+    tcase_add_test(tests, processes_go_where_they_are_wanted);
     tcase_add_test(tests, groups_stay_together);
+    tcase_add_test(tests, drained_hosts_get_nothing);
     tcase_add_test(tests, where_others_are_busy);
     tcase_add_test(tests, any_numbers);
     suite_add_tcase(suite, tests);

@@ -314,6 +314,168 @@ START_TEST(saved_on_request)
 }
 END_TEST
 
+static int move_now(void)
+{
+    return SAY(SAVE, .save = {.move = true});
+}
+
+/* The term ends at the commit, and nobody has left the barrier. */
+START_TEST(processes_are_moved)
+{
+    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    move_now();
+    arrived(0, 41, WIRE_BARRIER_SYNC);
+    captured(0, 41);
+    durable(0, 42, 0);
+    durable(0, 42, 1);
+    persisted(0, 42, 0);
+    expect_trace("event SAVE term 3 and move signal 0\n"
+                 "  effect CONSULT term 3\n"
+                 "event ARRIVED term 3 host 0 superstep 41 bsp_sync\n"
+                 "  RUNNING -> CAPTURING\n"
+                 "  effect RELEASE term 3 superstep 41 decision snapshot consult never\n"
+                 "event CAPTURED term 3 host 0 superstep 41\n"
+                 "  CAPTURING -> SAVING\n"
+                 "event IMAGE_DURABLE term 3 host 0 snapshot 42 pid 0 size 100\n"
+                 "event IMAGE_DURABLE term 3 host 0 snapshot 42 pid 1 size 101\n"
+                 "  effect PERSIST term 3 snapshot 42.3\n"
+                 "event PERSISTED term 3 host 0 snapshot 42 error 0\n"
+                 "  SAVING -> FAILED\n"
+                 "  effect COMMITTED term 3 snapshot 42.3\n"
+                 "  effect STOP_RANKS term 3 again\n"
+                 "  effect FINISH term 3\n");
+    ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_MOVED);
+    ck_assert(coord_outcome(coord).again);
+    ck_assert_uint_eq(coord_outcome(coord).committed.superstep, 42);
+    tear_down();
+
+    /* A fault on the way ends the term as any fault does. */
+    start_with_snapshot_0(SAVING(EVERY(5)));
+    move_now();
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    captured(0, 0);
+    killed(0, 0, 9);
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_RANK_SIGNALLED);
+    tear_down();
+
+    /* The user wants the end meanwhile: that is what follows the commit. */
+    start_with_snapshot_0(SAVING(EVERY(5)));
+    move_now();
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    captured(0, 0);
+    save_now(true);
+    move_now(); /* too late */
+    durable(0, 1, 0);
+    durable(0, 1, 1);
+    persisted(0, 1, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_GIVING_UP);
+    expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);
+    tear_down();
+
+    /* At bsp_end nothing is worth moving. */
+    start_with_snapshot_0(SAVING(EVERY(5)));
+    arrived(0, 0, WIRE_BARRIER_END);
+    move_now();
+    ck_assert(effects.dropped);
+    SAY(CLOSED);
+    ck_assert_int_eq(coord_phase(coord), COORD_ENDING);
+}
+END_TEST
+
+/* The processes wait at the barrier where they were captured, and go on from there. */
+/* So much takes long to write that it is written before processes wait for what is left. */
+START_TEST(most_is_written_before_a_move)
+{
+    const uint64_t second = 1000000000u;
+
+    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    coord->facts.costs.commit_ns = 4 * second;
+    play_now_ns = 10 * second;
+    move_now();
+    arrived(0, 41, WIRE_BARRIER_SYNC);
+    captured(0, 41);
+    ck_assert(coord_phase(coord) == COORD_RUNNING && has_message(WIRE_RESUME));
+    play_now_ns += 3 * second;
+    durable(0, 42, 0);
+    durable(0, 42, 1);
+    persisted(0, 42, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert(!has_message(WIRE_CONSULT)); /* before it is over */
+    known(0, 42);
+    ck_assert(has_message(WIRE_CONSULT));
+    play_now_ns += 20 * second; /* a long superstep: still no third one */
+    arrived(0, 42, WIRE_BARRIER_SYNC);
+    captured(0, 42);
+    ck_assert_int_eq(coord_phase(coord), COORD_SAVING);
+    durable(0, 43, 0);
+    durable(0, 43, 1);
+    persisted(0, 43, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_MOVED);
+    tear_down();
+
+    /* One that was taken just before will do */
+    start_with_snapshot_0(SAVING(EVERY(1)));
+    coord->facts.costs.commit_ns = 4 * second;
+    play_now_ns = 10 * second;
+    take_snapshot(1);
+    play_now_ns += second;
+    persisted(0, 1, 0);
+    known(0, 1);
+    move_now();
+    arrived(0, 1, WIRE_BARRIER_SYNC);
+    captured(0, 1);
+    ck_assert_int_eq(coord_phase(coord), COORD_SAVING);
+}
+END_TEST
+
+START_TEST(processes_cannot_be_moved)
+{
+    /* Before all hosts have captured ... */
+    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    move_now();
+    arrived(0, 7, WIRE_BARRIER_SYNC);
+    image_failed(0, 8, 1, WIRE_CAUSE_NOT_WRITTEN);
+    captured(0, 7);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert(has_message(WIRE_RESUME));
+    ck_assert_uint_eq(said()->envelope.superstep, 7);
+    ck_assert_uint_eq(said()->resume.consult, COORD_NEVER);
+    /* Another one is tried, but not at once. */
+    ck_assert(has_effect(COORD_EFFECT_SET_TIMER));
+    play_now_ns += 249999999;
+    arrived(0, 8, WIRE_BARRIER_SYNC);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    play_now_ns += 1;
+    timer(COORD_TIMER_SNAPSHOT);
+    ck_assert(has_message(WIRE_CONSULT));
+    arrived(0, 9, WIRE_BARRIER_SYNC);
+    captured(0, 9);
+    ck_assert_int_eq(coord_phase(coord), COORD_SAVING);
+    tear_down();
+
+    /* ... or after. */
+    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    move_now();
+    arrived(0, 7, WIRE_BARRIER_SYNC);
+    captured(0, 7);
+    durable(0, 8, 0);
+    image_failed(0, 8, 1, WIRE_CAUSE_RANK_SIGNALLED);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert(has_message(WIRE_ABANDON) && has_message(WIRE_RESUME));
+    ck_assert_uint_eq(effects.items[1].message.resume.consult, 8); /* its writer was killed */
+    arrived(0, 8, WIRE_BARRIER_END);
+    ck_assert_int_eq(coord_phase(coord), COORD_CLOSING);
+    tear_down();
+
+    /* There is nothing to move with. */
+    start_running(2, CONFIG());
+    move_now();
+    ck_assert(effects.dropped);
+}
+END_TEST
+
 START_TEST(no_snapshot_0_no_other_hosts)
 {
     start(2, SAVING(EVERY(1)));
@@ -445,6 +607,9 @@ int main(void)
     tcase_add_test(tests, a_snapshot_that_fails_late);
     tcase_add_test(tests, saved_and_stopped);
     tcase_add_test(tests, saved_on_request);
+    tcase_add_test(tests, processes_are_moved);
+    tcase_add_test(tests, most_is_written_before_a_move);
+    tcase_add_test(tests, processes_cannot_be_moved);
     tcase_add_test(tests, no_snapshot_0_no_other_hosts);
     tcase_add_test(tests, one_place_when_all_see_it);
     tcase_add_test(tests, not_to_be_recovered);

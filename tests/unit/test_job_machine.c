@@ -96,6 +96,155 @@ START_TEST(a_fault_opens_the_next_term)
 }
 END_TEST
 
+/* Three hosts in term 1. */
+static void start_three(struct job_machine_config config)
+{
+    config.host_count = 3;
+    start(config);
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(AGENT_UP, .host = 9);
+    EVENT(REGISTERED, .host = 4);
+    expect("E");
+}
+
+START_TEST(hosts_are_drained)
+{
+    static const struct coord_outcome moved = {
+        .status = 1, .cause = WIRE_CAUSE_MOVED, .pid = COORD_NOBODY, .text = ""};
+
+    struct job_machine_config config = CONFIG();
+    config.max_restarts = 0;
+    start_three(config);
+    EVENT(USE, .host = 2, .use = JOB_USE_DRAINED);
+    expect("S");
+    ck_assert(effects.items[0].move && !effects.items[0].stop);
+    ck_assert(job_machine_drained(machine, 2) && !job_machine_drained(machine, 4));
+    /* The next term is no restart, and nothing is said of a fault. */
+    EVENT(COMMITTED, .term = 1, .name = {5, 1});
+    EVENT(TERM_OVER, .term = 1, .outcome = moved);
+    expect("E");
+    ck_assert(!effects.items[0].anew && job_machine_restores(machine));
+    ck_assert_uint_eq(job_machine_fault(machine).restarts, 0);
+    /* Back again. */
+    EVENT(USE, .host = 2, .use = JOB_USE_OPEN);
+    expect("S");
+    EVENT(TERM_OVER, .term = 2, .outcome = moved);
+    expect("E");
+    ck_assert(effects.items[0].anew);
+    EVENT(COMMITTED, .term = 3, .name = {6, 3});
+    EVENT(PLACE);
+    expect("S");
+    EVENT(TERM_OVER, .term = 3, .outcome = moved);
+    ck_assert(effects.items[0].anew);
+    EVENT(USE, .host = 4, .use = JOB_USE_DRAINED);
+    EVENT(COMMITTED, .term = 4, .name = {7, 4});
+    EVENT(TERM_OVER, .term = 4, .outcome = moved);
+    ck_assert(!effects.items[0].anew);
+    /* Not the last one. */
+    EVENT(USE, .host = 2, .use = JOB_USE_DRAINED);
+    ck_assert(!job_machine_can_drain(machine, 9));
+    EVENT(USE, .host = 9, .use = JOB_USE_DRAINED);
+    ck_assert(effects.dropped);
+    EVENT(USE, .host = 77, .use = JOB_USE_DRAINED);
+    ck_assert(effects.dropped);
+    /* Nothing is moved once all are in bsp_end. */
+    EVENT(CLOSING, .term = 5);
+    EVENT(USE, .host = 2, .use = JOB_USE_OPEN);
+    expect("");
+}
+END_TEST
+
+START_TEST(hosts_join)
+{
+    static const struct coord_outcome moved = {
+        .status = 1, .cause = WIRE_CAUSE_MOVED, .pid = COORD_NOBODY, .text = ""};
+
+    start_three(CONFIG());
+    EVENT(USE, .host = 4, .use = JOB_USE_REMOVED);
+    EVENT(TERM_OVER, .term = 1, .outcome = moved);
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    ck_assert_uint_eq(job_machine_term(machine), 2);
+    ck_assert(!job_machine_member(machine, 4));
+    /* Not before the next term, which waits for its agent. */
+    EVENT(USE, .host = 4, .use = JOB_USE_OPEN);
+    expect("S");
+    EVENT(TERM_OVER, .term = 2, .outcome = moved);
+    ck_assert(effects.count == 1 && effects.items[0].kind == JOB_EFFECT_START_AGENT &&
+              effects.items[0].host == 4);
+    EVENT(AGENT_UP, .host = 4);
+    ck_assert(effects.items[0].kind == JOB_EFFECT_ELECT && effects.items[0].anew);
+    ck_assert(job_machine_member(machine, 4) && !job_machine_drained(machine, 4));
+    /* Wanted again while it still leaves. */
+    EVENT(USE, .host = 4, .use = JOB_USE_REMOVED);
+    EVENT(TERM_OVER, .term = 3, .outcome = moved);
+    EVENT(USE, .host = 4, .use = JOB_USE_OPEN);
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    ck_assert(effects.count == 1 && effects.items[0].kind == JOB_EFFECT_START_AGENT);
+    EVENT(AGENT_UP, .host = 4);
+    ck_assert(job_machine_member(machine, 4) && effects.items[0].kind == JOB_EFFECT_ELECT);
+}
+END_TEST
+
+/* A rollback to the snapshot at which processes were placed anew does not undo that. */
+START_TEST(places_outlast_a_fault)
+{
+    static const struct coord_outcome moved = {
+        .status = 1, .cause = WIRE_CAUSE_MOVED, .pid = COORD_NOBODY, .text = ""};
+
+    start_three(CONFIG());
+    EVENT(PLACE);
+    EVENT(COMMITTED, .term = 1, .name = {5, 1});
+    EVENT(TERM_OVER, .term = 1, .outcome = moved);
+    ck_assert(effects.items[0].anew);
+    EVENT(TERM_OVER, .term = 2, .outcome = {.status = 137, .again = true, .text = ""});
+    ck_assert(effects.items[effects.count - 1].kind == JOB_EFFECT_ELECT &&
+              effects.items[effects.count - 1].anew);
+    EVENT(COMMITTED, .term = 3, .name = {6, 3});
+    EVENT(TERM_OVER, .term = 3, .outcome = {.status = 137, .again = true, .text = ""});
+    ck_assert(effects.items[effects.count - 1].kind == JOB_EFFECT_ELECT &&
+              !effects.items[effects.count - 1].anew);
+}
+END_TEST
+
+START_TEST(hosts_are_removed)
+{
+    start_three(CONFIG());
+    EVENT(USE, .host = 4, .use = JOB_USE_REMOVED);
+    expect("S");
+    EVENT(TERM_OVER, .term = 1, .outcome = {.cause = WIRE_CAUSE_MOVED, .text = ""});
+    expect("d"); /* and waits for its end */
+    ck_assert_uint_eq(effects.items[0].host, 4);
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    expect("E");
+    ck_assert(!job_machine_member(machine, 4) && job_machine_zero(machine) != 4);
+    tear_down();
+
+    /* Between two terms: at once. */
+    start_three(CONFIG());
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    expect("A!");
+    EVENT(USE, .host = 9, .use = JOB_USE_REMOVED);
+    EVENT(AGENT_UP, .host = 2);
+    expect("d");
+    EVENT(AGENT_LOST, .host = 9);
+    expect("E");
+    tear_down();
+
+    /* Before the first: process 0 stays where it is until the first barrier. */
+    start(CONFIG(.host_count = 2));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(USE, .host = 4, .use = JOB_USE_REMOVED);
+    expect("");
+    EVENT(REGISTERED, .host = 4);
+    expect("ES");
+    ck_assert(effects.items[1].move);
+    EVENT(TERM_OVER, .term = 1, .outcome = {.cause = WIRE_CAUSE_MOVED, .text = ""});
+    expect("d");
+}
+END_TEST
+
 START_TEST(faults_are_counted_between_commits)
 {
     start_running(CONFIG());
@@ -463,6 +612,10 @@ int main(void)
     tcase_add_test(tests, the_first_to_come_is_elected);
     tcase_add_test(tests, the_next_is_elected_from_the_living);
     tcase_add_test(tests, a_fault_opens_the_next_term);
+    tcase_add_test(tests, hosts_are_drained);
+    tcase_add_test(tests, places_outlast_a_fault);
+    tcase_add_test(tests, hosts_are_removed);
+    tcase_add_test(tests, hosts_join);
     tcase_add_test(tests, faults_are_counted_between_commits);
     tcase_add_test(tests, agents_are_replaced);
     tcase_add_test(tests, what_is_not_recovered);

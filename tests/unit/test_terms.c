@@ -78,9 +78,10 @@ bool agent_store_is_shared(const struct agent *at)
     return at != NULL;
 }
 
-bool agent_peers_by_node(const struct agent *at)
+struct peers_placement agent_peers_placement(const struct agent *at)
 {
-    return at == NULL;
+    (void)at;
+    return (struct peers_placement){.by_node = false};
 }
 
 const struct coord_load *agent_peers_loads(const struct agent *at)

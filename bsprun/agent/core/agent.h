@@ -55,6 +55,7 @@ struct agent_order {
     uint32_t bind;    /* enum wire_bind */
     uint32_t stdio;   /* enum wire_stdio */
     bool report, core_dumps;
+    bool balance; /* Processor Zero may move processes */
     uint32_t verbosity;
     uint64_t timeout_ns;
     uint64_t consult_every, abort_at;
@@ -114,6 +115,7 @@ struct agent {
     int here, first_here;          /* number of processes on this host, and the lowest pid */
     int ready, ended;              /* how many of these have reached that state */
     uint64_t consulted;            /* newest consultation passed on */
+    bool measures;                 /* with the next one Processor Zero wants measurements */
     bool end_reported;             /* ... and it was the barrier of bsp_end */
     bool let_out;                  /* ... and Processor Zero has answered it */
     uint64_t asked_passed;         /* + 1; bsprun waits for PASSED of it; 0: none */

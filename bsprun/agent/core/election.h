@@ -14,7 +14,8 @@ struct election {
     struct coord_lineage lineage;
     struct bspz_snapshot_name avoid[COORD_AVOID_MAX];
     uint32_t avoid_count;
-    uint32_t faults; /* since bsprun was started */
+    double moving_seconds; /* as in coord_config */
+    bool first_of_run;     /* since bsprun was started: by a user who has chosen the hosts */
     struct estimate estimate;
     struct coord_seen seen;
     struct coord_recovery recovery;

@@ -90,6 +90,8 @@ void agent_write_homes(struct agent *agent)
         board->flags |= BSPZ_BOARD_HOSTS;
     else
         board->flags &= ~BSPZ_BOARD_HOSTS;
+    if (agent->peers)
+        board->flags |= BSPZ_BOARD_LABELS;
     for (int pid = 0; pid < agent->nprocs; pid++)
         atomic_store(&bspz_rank_of(board, pid)->host, agent->home[pid]);
 }

@@ -30,6 +30,7 @@ void agent_say_idle(struct agent *agent)
 
 void agent_ask_passed(struct agent *agent, uint64_t superstep)
 {
-    agent->asked_passed = superstep + 1;
+    if (agent->asked_passed < superstep + 1)
+        agent->asked_passed = superstep + 1;
     agent_answer_passed(agent);
 }

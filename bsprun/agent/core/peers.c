@@ -30,7 +30,8 @@ struct agent_peers {
 
     /* The newest ELECT. */
     uint32_t elected_term, zero_host, host_count;
-    bool by_node;
+    struct peers_placement placement;
+    struct wire_move *moves; /* those of the placement */
     struct wire_host *hosts;
     struct coord_load *loads; /* by host; NULL: unknown */
     char **names, **host_addresses;
@@ -148,10 +149,12 @@ static void forget_hosts(struct agent_peers *peers)
     }
     free(peers->hosts);
     free(peers->loads);
+    free(peers->moves);
     free(peers->names);
     free(peers->host_addresses);
     peers->hosts = NULL;
     peers->loads = NULL;
+    peers->moves = NULL;
     peers->names = peers->host_addresses = NULL;
     peers->host_count = 0;
 }
@@ -176,6 +179,20 @@ static bool take_loads(struct agent_peers *peers, const struct wire_elect *elect
     return peers->loads != NULL;
 }
 
+/* Takes how processes are to be placed.  False: no memory. */
+static bool take_placement(struct agent_peers *peers, const struct wire_elect *elect)
+{
+    uint32_t count = elect->moves.count;
+
+    peers->moves = calloc((size_t)count + 1, sizeof *peers->moves);
+    if (!peers->moves)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        peers->moves[i] = elect->moves.items[i];
+    peers->placement = (struct peers_placement){elect->by_node, elect->anew, {peers->moves, count}};
+    return true;
+}
+
 int agent_peers_elect(struct agent *agent, const struct wire_message *message)
 {
     struct agent_peers *peers = agent->peers;
@@ -189,7 +206,8 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message)
     peers->hosts = calloc((size_t)count + 1, sizeof *peers->hosts);
     peers->names = calloc((size_t)count + 1, sizeof *peers->names);
     peers->host_addresses = calloc((size_t)count + 1, sizeof *peers->host_addresses);
-    if (!peers->hosts || !peers->names || !peers->host_addresses || !take_loads(peers, elect))
+    if (!peers->hosts || !peers->names || !peers->host_addresses || !take_loads(peers, elect) ||
+        !take_placement(peers, elect))
         return -ENOMEM;
     peers->host_count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -201,7 +219,6 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message)
             return -ENOMEM;
     }
     peers->zero_host = elect->elected;
-    peers->by_node = elect->by_node;
     peers->elected_term = message->envelope.term;
     peers->zero_given_up = false;
     return 0;
@@ -255,9 +272,9 @@ const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *c
     return agent->peers ? agent->peers->hosts : NULL;
 }
 
-bool agent_peers_by_node(const struct agent *agent)
+struct peers_placement agent_peers_placement(const struct agent *agent)
 {
-    return agent->peers->by_node;
+    return agent->peers->placement;
 }
 
 const struct net_meet_options *agent_peers_meeting(const struct agent *agent)

@@ -35,8 +35,13 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message);
 int agent_peers_enter(struct agent *agent);
 /* The hosts of the term, including this one; none in a job of one host. */
 const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count);
-/* Whether processes are placed round robin. */
-bool agent_peers_by_node(const struct agent *agent);
+/* How processes are to be placed, as in struct coord_config; the list is valid until the next
+ * election. */
+struct peers_placement {
+    bool by_node, anew;
+    struct wire_move_list moves;
+};
+struct peers_placement agent_peers_placement(const struct agent *agent);
 /* The options for connections within the job. */
 const struct net_meet_options *agent_peers_meeting(const struct agent *agent);
 /* The heartbeat: a host silent for so long is lost; 0: never. */

@@ -17,13 +17,12 @@ void agent_tell_zero(struct agent *agent, struct wire_message *message)
         agent_peers_send_to_zero(agent, message);
 }
 
-void agent_arrived(struct agent *agent, uint64_t superstep, enum wire_barrier barrier)
+void agent_arrived(struct agent *agent, uint64_t superstep, const struct wire_arrive *arrive)
 {
-    struct wire_message message = {.kind = WIRE_ARRIVE};
+    struct wire_message message = {.kind = WIRE_ARRIVE, .arrive = *arrive};
     static const uint64_t nothing[2];
 
     message.envelope.superstep = superstep;
-    message.arrive.barrier = barrier;
     message.arrive.output = (struct wire_numbers){nothing, 2};
     agent_tell_zero(agent, &message);
 }

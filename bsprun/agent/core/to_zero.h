@@ -14,7 +14,8 @@ struct death; /* bsprun/process.h */
 void agent_tell_zero(struct agent *agent, struct wire_message *message);
 /* Whether there is a Processor Zero, on any host, whose term is not over. */
 bool agent_zero_decides(const struct agent *agent);
-void agent_arrived(struct agent *agent, uint64_t superstep, enum wire_barrier barrier);
+/* The other fields of ARRIVE are those of `arrive`. */
+void agent_arrived(struct agent *agent, uint64_t superstep, const struct wire_arrive *arrive);
 void agent_rank_exited(struct agent *agent, int pid, const struct death *death, const char *text);
 
 #endif

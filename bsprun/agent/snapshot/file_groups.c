@@ -3,8 +3,8 @@
  * Processes of one host are cloned from one process and share its open files; those of another host
  * have their own.  Groups are never merged: processes of two groups on one host remain two groups;
  * but a group is split when its processes are placed on two hosts.  A --restart may split groups,
- * as the user chooses the hosts.  In a rollback, Processor Zero is told of groups that must stay
- * together, because they write to shared files.
+ * as the user chooses the hosts.  Before any other restore Processor Zero is told of groups that must
+ * stay together, because they write to shared files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -92,4 +92,41 @@ uint64_t *agent_list_together(const struct agent *agent, const struct manifest *
         *count = manifest->nprocs;
     free(shares);
     return together;
+}
+
+/* ---- For its measurements ---- */
+
+static void note_bound(struct agent *agent, const struct manifest *manifest)
+{
+    bool *alone = agent->snapshots->free_alone;
+    uint32_t count;
+    uint64_t *together = agent_list_together(agent, manifest, &count);
+
+    for (uint32_t pid = 0; together && pid < manifest->nprocs && (int)pid < agent->nprocs; pid++)
+        alone[pid] = true;
+    for (uint32_t pid = 0; together && pid < count && (int)pid < agent->nprocs; pid++)
+        if (together[pid] != pid)
+            alone[pid] = alone[together[pid]] = false;
+    free(together);
+}
+
+void agent_note_bound(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct manifest manifest;
+    char why[AGENT_WHY];
+
+    if (agent->committed.term == 0 || bspz_snapshot_same(snapshots->free_by, agent->committed))
+        return;
+    snapshots->free_by = agent->committed;
+    memset(snapshots->free_alone, 0, (size_t)agent->nprocs * sizeof *snapshots->free_alone);
+    if (store_manifest(agent->store, agent->committed, &manifest, why) != 0)
+        return; /* this host keeps none, or it is being written */
+    note_bound(agent, &manifest);
+    manifest_free(&manifest);
+}
+
+bool agent_is_bound(const struct agent *agent, int pid)
+{
+    return !agent->snapshots->free_alone[pid];
 }

@@ -68,10 +68,12 @@ struct identity {
 };
 
 struct agent_snapshots {
-    struct shares *shares; /* shared open files */
-    int common;            /* memfd of the program's shared memory; -1 */
-    struct opened *opened; /* files opened since the snapshot; NULL: no rollbacks */
-    uint32_t *together;    /* by process: the lowest of its group */
+    struct shares *shares;             /* shared open files */
+    int common;                        /* memfd of the program's shared memory; -1 */
+    struct opened *opened;             /* files opened since the snapshot; NULL: no rollbacks */
+    uint32_t *together;                /* by process: the lowest of its group */
+    bool *free_alone;                  /* by process: it shares no file that it writes ... */
+    struct bspz_snapshot_name free_by; /* ... according to that snapshot; term 0: none */
     struct policy_rule rule;
     struct policy_costs costs; /* of earlier terms */
     struct trial_read *trial;  /* of an image; NULL: not tried */

@@ -90,7 +90,8 @@ static int make_room(struct agent *agent, int nprocs)
 
     snapshots->kept = calloc((size_t)nprocs, sizeof *snapshots->kept);
     snapshots->together = calloc((size_t)nprocs, sizeof *snapshots->together);
-    if (!snapshots->kept || !snapshots->together)
+    snapshots->free_alone = calloc((size_t)nprocs, sizeof *snapshots->free_alone);
+    if (!snapshots->kept || !snapshots->together || !snapshots->free_alone)
         return -ENOMEM;
     agent_group_by_host(agent);
     for (int pid = 0; pid < nprocs; pid++)
@@ -202,6 +203,7 @@ void agent_snapshots_free(struct agent *agent)
     snapshot_free_texts(snapshots->options);
     free(snapshots->kept);
     free(snapshots->together);
+    free(snapshots->free_alone);
     free(snapshots->path);
     free(snapshots);
     agent->snapshots = NULL;

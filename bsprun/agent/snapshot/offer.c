@@ -190,7 +190,7 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
         if (agent_copy_of(agent, pid, name) >= 0)
             copies[held->copies.count++] = (uint64_t)pid;
     held->copies.items = copies;
-    if (agent->peers && agent->election.faults > 0)
+    if (agent->peers && !agent->election.first_of_run)
         held->together.items = together =
             agent_list_together(agent, manifest, &held->together.count);
     if (held->all || agent->peers) /* else it would only displace a usable one */

@@ -5,17 +5,18 @@
  * What can fail: a process is lost -> a last scan of the others -> rollback: lengths are restored,
  * or a warning names files with unknown lengths.
  */
-#include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/opened.h"
+#include "lib/base/clock.h"
 
 #define LOOK_MS 100u
 #define SHARE   500u /* scans take at most this fraction of the time of one processor */
 
+/* Returns the processor time it took: an agent that has to wait for a processor spends none. */
 static uint64_t look(struct agent *agent)
 {
-    uint64_t begun = agent_now_ns();
+    uint64_t begun = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
     for (int pid = 0; pid < agent->nprocs; pid++) {
         const struct watched *process = &agent->members[pid].process;
@@ -23,7 +24,7 @@ static uint64_t look(struct agent *agent)
         if (agent_is_here(agent, pid) && process->state == WATCH_LIVES)
             opened_look(agent->snapshots->opened, pid, process->ospid);
     }
-    return agent_now_ns() - begun;
+    return bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 }
 
 static void on_look(uv_timer_t *timer)

@@ -377,6 +377,7 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
         return;
     switch (message->kind) {
     case WIRE_RESUME:
+        agent->measures = message->resume.measure;
         agent_snapshots_resume(agent, superstep, message->resume.consult);
         break;
     case WIRE_PERSIST:

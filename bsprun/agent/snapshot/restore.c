@@ -374,12 +374,12 @@ void agent_restore(struct agent *agent, const struct wire_message *order)
     agent_gather(agent, agent->committed, restore_gathered);
 }
 
-/* Passes on warnings of a --restart (no faults yet); a rollback needs none. */
+/* Passes on warnings of a --restart, or of a job that begins; later terms need none. */
 static void warn(struct agent *agent, int pid)
 {
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
-    if (agent->snapshots->kept[pid].copied || !snap->why[0] || agent->election.faults > 0)
+    if (agent->snapshots->kept[pid].copied || !snap->why[0] || !agent->election.first_of_run)
         return;
     if (!making_is_remote(agent->snapshots->making))
         agent_notice(agent, "process %d: %.*s", pid, (int)sizeof snap->why - 1, snap->why);

@@ -35,6 +35,10 @@ bool agent_recovers(const struct agent *agent);
  * later, in agent_snapshots_resume. */
 bool agent_snapshots_order(struct agent *agent, uint64_t superstep);
 void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t consult);
+/* Notes which processes here share files open for writing, by the newest snapshot; and whether this
+ * one does, or that is not known. */
+void agent_note_bound(struct agent *agent);
+bool agent_is_bound(const struct agent *agent, int pid);
 /* Scans the board for news of ranks, copies and writers. */
 void agent_snapshots_scan(struct agent *agent);
 /* The term is over: ends writers, and copies without a manifest. */

@@ -2,11 +2,12 @@
  *
  *   migration [--ranks N] [--supersteps N] [--seed S] [--balance off|look|on]
  *             [--alpha N | --alpha auto] [--place mixed|best] [--speeds RATIO] [--hold N]
- *             [--leave N]
+ *             [--leave N] [--budget PERCENT]
  *
  * look: everything is measured and decided, but nothing is moved.  alpha N: fixed.  speeds: of the
  * quickest cluster by the slowest.  hold: availability changes every N supersteps.  leave: a node
- * with a rank leaves after that superstep; without moves the job starts again. */
+ * with a rank leaves after that superstep; without moves the job starts again.  budget: of the time
+ * that has passed, for moves. */
 #include "tests/sim/migration/job.h"
 
 #include <stdio.h>
@@ -69,6 +70,8 @@ static void set(struct options *options, const char *option, const char *value)
         options->hold = (uint32_t)number_of(option, value, 1, 100000);
     else if (strcmp(option, "--leave") == 0)
         options->leave = (uint32_t)number_of(option, value, 1, 1000000);
+    else if (strcmp(option, "--budget") == 0)
+        options->rule.budget = (double)number_of(option, value, 0, 1000) / 100;
     else
         refuse(option, value);
 }

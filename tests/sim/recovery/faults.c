@@ -217,6 +217,28 @@ static bool wish(struct world *world, enum fault_kind kind)
     return true;
 }
 
+static bool change_places(struct world *world)
+{
+    static const char *const words[] = {"open", "drained", "removed"}; /* enum job_use */
+    uint32_t host = (uint32_t)apart(world, world->host_count), what = (uint32_t)apart(world, 5);
+    struct job_event event = {.kind = JOB_EVENT_USE, .host = world->agents[host].id};
+    if (what < 3) {
+        event.use = (enum job_use)what;
+        note(world, "host %u is to be %s", event.host, words[what]);
+    } else if (what == 3) {
+        event.kind = JOB_EVENT_PLACE;
+        note(world, "processes are to be placed anew");
+    } else {
+        uint32_t pid = (uint32_t)apart(world, RANKS);
+        event.kind = JOB_EVENT_MOVE;
+        world->wanted_moves[world->wanted_count++ % WANTED_MOVES] =
+            (struct wire_move){pid, event.host};
+        note(world, "process %u is to move to host %u", pid, event.host);
+    }
+    bsprun_event(world, &event);
+    return true;
+}
+
 /* An event of a term before this one, in the name of an agent, straight to Processor Zero. */
 static bool repeat_old(struct world *world)
 {
@@ -283,6 +305,9 @@ void fault(struct world *world, enum fault_kind kind)
     case FAULT_SAVE_STOP:
     case FAULT_STOP:
         took_effect = wish(world, kind);
+        break;
+    case FAULT_PLACES:
+        took_effect = change_places(world);
         break;
     default:
         break;

@@ -50,8 +50,9 @@ void agent_start(struct world *world, uint32_t host)
 {
     struct agent *agent = &world->agents[host];
     struct job_event event = {.kind = JOB_EVENT_AGENT_UP};
-    if (world->over || agent->up)
+    if (world->over)
         return;
+    /* An agent that is cut off may live: there is no way to that host. */
     if (agent->gone || agent->cut_off || world->time.now < agent->down_until) {
         event = (struct job_event){.kind = JOB_EVENT_AGENT_LOST, .host = agent->id};
         struct action *action = plan(world, DO_JOB_EVENT, 1 + random_below(world, 30));
@@ -59,6 +60,8 @@ void agent_start(struct world *world, uint32_t host)
         action->number = world->machine_life;
         return;
     }
+    if (agent->up)
+        return;
     *agent = (struct agent){.id = agent->id, .slots = agent->slots, .life = agent->life + 1};
     agent->up = true;
     tell_bsprun(world, host, event);
@@ -150,6 +153,28 @@ static void leave(struct world *world, uint32_t host)
     compute(world, host);
 }
 
+/* Some hosts are slow for a while; one in eight answers has no measurements. */
+static struct wire_measure_list measure(struct world *world, uint32_t host,
+                                        struct wire_measure *measures)
+{
+    struct agent *agent = &world->agents[host];
+    uint64_t ran = world->time.now * UINT64_C(1000000000000),
+             waited = host % 3 == world->time.now / 1000 % 5;
+    uint32_t count = 0;
+    if (apart(world, 8) == 0)
+        return (struct wire_measure_list){NULL, 0};
+    for (uint32_t pid = 0; pid < world->processes; pid++)
+        if (agent->mine[pid])
+            measures[count++] = (struct wire_measure){.pid = pid,
+                                                      .compute_ns = ran,
+                                                      .work_ns = ran,
+                                                      .ran_ns = ran,
+                                                      .waited_ns = 4 * waited * ran,
+                                                      .bytes = 1 << 20,
+                                                      .bound = apart(world, 8) == 0};
+    return (struct wire_measure_list){measures, count};
+}
+
 static void arrive(struct world *world, uint32_t host, uint32_t number)
 {
     struct agent *agent = &world->agents[host];
@@ -169,6 +194,9 @@ static void arrive(struct world *world, uint32_t host, uint32_t number)
     }
     struct wire_message message = {.kind = WIRE_ARRIVE, .envelope = {.superstep = rank->superstep}};
     message.arrive.barrier = end ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC;
+    struct wire_measure measures[RANKS];
+    if (!end && world->balance)
+        message.arrive.measures = measure(world, host, measures);
     agent->waiting = true;
     send_to_zero(world, host, &message);
 }

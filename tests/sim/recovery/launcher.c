@@ -36,6 +36,7 @@ static void elect(struct world *world, const struct job_effect *effect)
     uint32_t zero = host_index(world, effect->host);
     world->closing = world->cut_short = world->nothing_saved = false;
     learned_elect(world, effect->term);
+    world->anew = effect->anew;
     zero_create(world, zero, effect->term);
     for (uint32_t i = 0; i < world->host_count; i++) {
         if (!job_machine_member(world->machine, world->agents[i].id) || world->agents[i].cut_off)

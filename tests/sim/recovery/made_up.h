@@ -28,13 +28,14 @@
 #include "coordinator/shell.h"
 #include "tests/sim/timeline.h"
 
-#define HOSTS      64u
-#define RANKS      64u
-#define SNAPS      256u
-#define TERMS      200u
-#define FENCE_MS   400u
-#define NOBODY     UINT32_MAX
-#define WIDE_HOSTS 6u /* hosts in most of the worlds */
+#define HOSTS        64u
+#define RANKS        64u
+#define WANTED_MOVES 4u
+#define SNAPS        256u
+#define TERMS        200u
+#define FENCE_MS     400u
+#define NOBODY       UINT32_MAX
+#define WIDE_HOSTS   6u /* hosts in most of the worlds */
 
 enum fault_kind {
     FAULT_RANK,      /* a process is killed */
@@ -52,7 +53,8 @@ enum fault_kind {
     FAULT_STOP,      /* the user wants the end */
     FAULT_ABORT,     /* a process calls bsp_abort */
     FAULT_POWER,     /* several hosts lose their power in the same moment, perhaps bsprun's, too */
-    FAULT_STEP, /* bsprun is killed at a step of a commit; later the job is restarted, or not */
+    FAULT_STEP,   /* bsprun is killed at a step of a commit; later the job is restarted, or not */
+    FAULT_PLACES, /* the user has a host drained, removed or opened, or processes moved or placed */
     FAULT_KINDS
 };
 
@@ -122,6 +124,9 @@ struct zero {
     struct coord_shell *shell;
     uint32_t host, life, term, members;
     uint64_t member_bits; /* by index */
+    uint64_t drained;     /* of these; none if all are */
+    struct wire_move moves[WANTED_MOVES];
+    uint32_t move_count;
     bool gone, finished;
     uint64_t wanted; /* to begin from there; COORD_NEVER */
     bool shaken; /* a host has lost its power in its term, and what it had told of may be gone */
@@ -223,7 +228,13 @@ struct world {
     double watched;                /* host seconds, as it knew last */
     unsigned heard;                /* words of Processor Zero */
     struct handed handed[TERMS];
-    unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named;
+    bool anew; /* the next term places processes without regard to where they were */
+    struct wire_move wanted_moves[WANTED_MOVES]; /* the newest ones */
+    uint32_t wanted_count;
+    unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named, moves,
+        own_moves;
+    bool balance; /* Processor Zero moves processes by itself */
+    double moving_seconds;
 
     /* The largest, of which few are used: not empty beyond what is counted. */
     struct agent agents[HOSTS];

@@ -45,6 +45,26 @@ static void tell(struct zero *zero, const struct wire_message *message)
     learned_say(world, zero, tell_bsprun(world, zero->host, event));
 }
 
+/* Where a term restores processes to. */
+static void check_places(struct world *world, const struct zero *zero, const uint64_t *host_of)
+{
+    uint64_t wanted[RANKS];
+
+    memcpy(wanted, host_of, world->processes * sizeof(*wanted));
+    for (uint32_t i = 0; i < zero->move_count; i++) {
+        uint64_t bit = (uint64_t)1 << host_index(world, zero->moves[i].host);
+        if ((zero->member_bits & bit) && zero->moves[i].pid < world->processes)
+            wanted[zero->moves[i].pid] =
+                zero->drained & bit ? host_of[zero->moves[i].pid] : zero->moves[i].host;
+    }
+    for (uint32_t pid = 0; pid < world->processes; pid++) {
+        if (zero->drained & (uint64_t)1 << host_index(world, (uint32_t)host_of[pid]))
+            fail(world, "process %u goes to a drained host", pid);
+        if (host_of[pid] != wanted[pid])
+            fail(world, "process %u is not moved to host %u", pid, (unsigned)wanted[pid]);
+    }
+}
+
 static void on_send(void *context, uint32_t id, const struct wire_message *message)
 {
     struct zero *zero = context;
@@ -59,6 +79,8 @@ static void on_send(void *context, uint32_t id, const struct wire_message *messa
     }
     if (message->kind == WIRE_PERSIST)
         check_images(world, name);
+    if (message->kind == WIRE_RESTORE)
+        check_places(world, zero, message->restore.host_of.items);
     if (message->kind == WIRE_RELEASE && (message->release.decision == WIRE_DECISION_GO ||
                                           message->release.decision == WIRE_DECISION_SNAPSHOT))
         check_leave(world, zero->term, message->envelope.superstep);
@@ -96,6 +118,12 @@ static void on_finish(void *context, const struct coord_outcome *outcome)
     if (zero->finished)
         fail(zero->world, "FINISH comes twice");
     zero->finished = true;
+    zero->world->moves += outcome->cause == WIRE_CAUSE_MOVED;
+    zero->world->own_moves += outcome->moves.count;
+    zero->world->moving_seconds = outcome->moving_seconds;
+    for (uint32_t i = 0; i < outcome->moves.count; i++)
+        zero->world->wanted_moves[zero->world->wanted_count++ % WANTED_MOVES] =
+            outcome->moves.items[i];
     if (outcome->cause == WIRE_CAUSE_NOTHING_SAVED && !zero->world->nothing_saved)
         check_nothing_saved(zero->world, zero);
     note(zero->world, "term %u is over: %s%s", zero->term, wire_cause_text(outcome->cause),
@@ -104,6 +132,7 @@ static void on_finish(void *context, const struct coord_outcome *outcome)
                               .term = zero->term,
                               .outcome = *outcome};
     event.outcome.text = "";
+    event.outcome.moves = (struct wire_move_list){NULL, 0};
     learned_say(zero->world, zero, tell_bsprun(zero->world, zero->host, event));
 }
 
@@ -117,6 +146,10 @@ static uint64_t on_now(void *context)
     return ((struct zero *)context)->world->time.now * 1000000u;
 }
 
+/* Moves may take any time. */
+static const struct balance_rule eager = {
+    .budget = 1e9, .alpha_least = 1, .alpha_most = 2, .moves = RANKS};
+
 void zero_create(struct world *world, uint32_t host, uint32_t term)
 {
     struct wire_host hosts[HOSTS];
@@ -125,9 +158,14 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
     for (uint32_t i = 0; i < world->host_count; i++)
         if (job_machine_member(world->machine, world->agents[i].id))
             bits |= (uint64_t)1 << i;
+    uint64_t drained = 0;
     for (uint32_t i = 0; i < world->host_count; i++)
-        if (bits & (uint64_t)1 << i)
-            hosts[count++] = (struct wire_host){.host = world->agents[i].id};
+        if (bits & (uint64_t)1 << i) {
+            hosts[count] = (struct wire_host){
+                .host = world->agents[i].id,
+                .drained = job_machine_drained(world->machine, world->agents[i].id)};
+            drained |= (uint64_t)hosts[count++].drained << i;
+        }
     const struct bspz_snapshot_name *avoid;
     struct coord_config config = {
         .term = term,
@@ -144,6 +182,13 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
         .stop_on_failure = world->stop_on_failure,
         .stop_on_late_failure = world->stop_on_late_failure,
         .copies = 2,
+        .anew = world->anew,
+        .balance = world->balance,
+        .moving_seconds = world->moving_seconds,
+        .balance_rule = &eager,
+        .look_ns = 5000000,
+        .moves = {world->wanted_moves,
+                  world->wanted_count < WANTED_MOVES ? world->wanted_count : WANTED_MOVES},
         .restore = job_machine_restores(world->machine),
         .wanted = job_machine_wanted(world->machine),
         .lineage = job_machine_lineage(world->machine),
@@ -172,7 +217,10 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
                           .members = count,
                           .wanted = config.wanted,
                           .member_bits = bits,
+                          .drained = drained == bits ? 0 : drained,
+                          .move_count = config.moves.count,
                           .gone = !world->agents[host].up};
+    memcpy(zero->moves, world->wanted_moves, sizeof(zero->moves));
     zero->shell = coord_shell_new(&config, &calls, zero);
     if (!zero->shell)
         fail(world, "no Processor Zero");
@@ -224,7 +272,8 @@ void zero_told(struct world *world, const struct action *action)
         message.stop = (struct wire_stop){effect->how, effect->signal, "asked to"};
     } else if (effect->kind != JOB_EFFECT_CLOSED) {
         message.kind = WIRE_SAVE;
-        message.save = (struct wire_save){effect->stop, effect->signal, effect->milliseconds};
+        message.save =
+            (struct wire_save){effect->stop, effect->move, effect->signal, effect->milliseconds};
     }
     coord_shell_message(zero->shell, COORD_BSPRUN, &message);
 }

@@ -1,0 +1,77 @@
+/* measure.c - see measure.h.
+ *
+ * Work is counted by libbsp, and the time that this host takes for it by the links.  How long a
+ * process waited for a processor, because of others or of a quota, the kernel counts:
+ * /proc/PID/schedstat.
+ */
+#include "bsprun/agent/measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/snapshot/snapshots.h"
+#include "lib/base/io.h"
+
+#define LINE_MOST 256u
+
+static bool read_scheduling(pid_t ospid, struct wire_measure *measure)
+{
+    char path[64], line[LINE_MOST];
+    unsigned long long ran, waited;
+
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)ospid);
+    if (!bspz_read_text(path, line, sizeof line) || sscanf(line, "%llu %llu", &ran, &waited) != 2)
+        return false;
+    measure->ran_ns = ran;
+    measure->waited_ns = waited;
+    return true;
+}
+
+static bool measure_one(const struct agent *agent, int pid, struct wire_measure *measure)
+{
+    const struct bspz_counters *counters = &bspz_rank_of(agent->board, pid)->counters;
+
+    *measure = (struct wire_measure){.pid = (uint32_t)pid,
+                                     .compute_ns = counters->compute_ns,
+                                     .work_ns = counters->work_ns,
+                                     .bytes = counters->peak_memory_bytes,
+                                     .bound = agent_is_bound(agent, pid)};
+    return read_scheduling(agent->members[pid].process.ospid, measure);
+}
+
+/* MemAvailable of proc(5), in bytes; 0: not known. */
+static uint64_t available_memory(void)
+{
+    FILE *file = fopen("/proc/meminfo", "re");
+    char line[LINE_MOST];
+    unsigned long long kib = 0;
+
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return kib * 1024;
+}
+
+void agent_measure(struct agent *agent, struct wire_arrive *arrive)
+{
+    struct wire_measure *measures = calloc((size_t)agent->here + 1, sizeof *measures);
+    uint32_t count = 0;
+
+    agent_note_bound(agent);
+    for (int pid = 0; measures && pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid) && !measure_one(agent, pid, &measures[count++])) {
+            free(measures);
+            return;
+        }
+    if (!measures)
+        return;
+    arrive->measures = (struct wire_measure_list){measures, count};
+    arrive->available = available_memory();
+    arrive->busy_ns = atomic_load(&agent->board->busy_ns);
+    arrive->busy_steps = atomic_load(&agent->board->busy_steps);
+}

@@ -1,0 +1,137 @@
+/* launcher_places.c - requests of the user about hosts and places.
+ *
+ * Happy path: a request is checked -> the job machine has the term end at a snapshot -> the next
+ * one begins with other places (ELECT) and runs -> "done".
+ *
+ * What can fail: a refusal; a fault comes first, and the next term has the new places all the same.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "bsprun/launcher/launcher_inside.h"
+
+static void await_next_term(struct launcher *launcher)
+{
+    launcher->move_asked_in = job_machine_term(launcher->machine);
+    if (launcher->move_asked_in == 0)
+        launcher->move_asked_in = 1; /* which begins with what the hosts are now */
+}
+
+void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
+{
+    launcher->processes = processes;
+    if (launcher->move_asked_in == 0 ||
+        job_machine_term(launcher->machine) <= launcher->move_asked_in)
+        return;
+    launcher->move_asked_in = 0;
+    status_socket_done(launcher->status_socket, 1u << STATUS_DRAIN | 1u << STATUS_REMOVE |
+                                                    1u << STATUS_OPEN | 1u << STATUS_PLACE |
+                                                    1u << STATUS_MOVE);
+}
+
+/* ---- bspctl ---- */
+
+static const struct launcher_agent *find_host(const struct launcher *launcher, const char *name)
+{
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (strcmp(launcher->agents.items[i].name, name) == 0)
+            return &launcher->agents.items[i];
+    return NULL;
+}
+
+static const char *refuse_host(struct launcher *launcher, const struct status_order *order,
+                               const struct launcher_agent *agent)
+{
+    char *text = launcher->refusal;
+    size_t size = sizeof launcher->refusal;
+    const struct job_machine *machine = launcher->machine;
+    bool drained = agent && job_machine_drained(machine, agent->host);
+    bool member = agent && job_machine_member(machine, agent->host);
+
+    if (!agent)
+        snprintf(text, size, "it has no host %.255s; bspctl JOB hosts lists those it has",
+                 order->host);
+    else if (!member && order->what != STATUS_OPEN)
+        snprintf(text, size, "host %.255s does not take part in it now", order->host);
+    else if (member && order->what == STATUS_OPEN && !drained)
+        snprintf(text, size, "host %.255s takes part in it already", order->host);
+    else if (order->what == STATUS_DRAIN && drained)
+        snprintf(text, size, "host %.255s is drained already", order->host);
+    else if (order->what == STATUS_MOVE && drained)
+        snprintf(text, size, "host %.255s is drained and gets no processes", order->host);
+    else if ((order->what == STATUS_DRAIN || order->what == STATUS_REMOVE) &&
+             !job_machine_can_drain(machine, agent->host))
+        snprintf(text, size, "host %.255s is the last that may have processes", order->host);
+    else if (order->what == STATUS_REMOVE && launcher->common.options->hosts.copies < 2)
+        snprintf(text, size, "host %.255s may be the only one with some images (--copies 1)",
+                 order->host);
+    else
+        return NULL;
+    return text;
+}
+
+static const char *refuse(struct launcher *launcher, const struct status_order *order,
+                          const struct launcher_agent *agent)
+{
+    uint32_t processes = launcher->processes;
+
+    if (job_machine_closed(launcher->machine) || launcher->common.life.signals > 0)
+        return "it is ending";
+    if (!agents_has_hosts(&launcher->agents))
+        return "it has but one host";
+    if (order->what == STATUS_PLACE)
+        return NULL;
+    if (order->what == STATUS_MOVE && order->pid >= processes) {
+        snprintf(launcher->refusal, sizeof launcher->refusal,
+                 processes > 0 ? "it has no process %u: they are 0 to %u"
+                               : "its processes do not run yet",
+                 order->pid, processes - 1);
+        return launcher->refusal;
+    }
+    return refuse_host(launcher, order, agent);
+}
+
+const char *launcher_change_places(struct launcher *launcher, const struct status_order *order)
+{
+    static const enum job_use uses[STATUS_REQUEST_COUNT] = {[STATUS_DRAIN] = JOB_USE_DRAINED,
+                                                            [STATUS_REMOVE] = JOB_USE_REMOVED,
+                                                            [STATUS_OPEN] = JOB_USE_OPEN};
+    const struct launcher_agent *agent = find_host(launcher, order->host);
+    const char *refusal = refuse(launcher, order, agent);
+    struct job_event event = {
+        .kind = JOB_EVENT_USE, .host = agent ? agent->host : JOB_NO_HOST, .use = uses[order->what]};
+
+    if (refusal)
+        return refusal;
+    if (order->what == STATUS_PLACE)
+        event = (struct job_event){.kind = JOB_EVENT_PLACE};
+    if (order->what == STATUS_MOVE) {
+        event = (struct job_event){.kind = JOB_EVENT_MOVE};
+        if (!wanted_moves_add(&launcher->wanted_moves, job_machine_term(launcher->machine),
+                              (struct wire_move){order->pid, agent->host}))
+            return "out of memory";
+    }
+    await_next_term(launcher);
+    launcher_event(launcher, event);
+    return NULL;
+}
+
+/* ---- Hosts that are to be left ---- */
+
+void launcher_leave_host(struct launcher *launcher, const struct launcher_agent *agent)
+{
+    /* Where there is but one copy of each image the host may have some that are needed. */
+    bool remove = launcher->common.options->hosts.copies > 1;
+
+    if (!job_machine_member(launcher->machine, agent->host))
+        return;
+    notices_say(
+        &launcher->common.notices,
+        "host %s is to be left, as its agent was told by SIGTERM: its processes move at the "
+        "next barrier",
+        agent->name);
+    await_next_term(launcher);
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_USE,
+                                                .host = agent->host,
+                                                .use = remove ? JOB_USE_REMOVED : JOB_USE_DRAINED});
+}

@@ -1,0 +1,42 @@
+/* wanted_moves.c - see wanted_moves.h. */
+#include "bsprun/launcher/wanted_moves.h"
+
+#include <stdlib.h>
+
+#include "lib/base/buffer.h"
+
+bool wanted_moves_add(struct wanted_moves *moves, uint32_t term, struct wire_move move)
+{
+    uint32_t at = 0;
+
+    while (at < moves->count && moves->items[at].pid != move.pid)
+        at++;
+    if (at == moves->count) {
+        struct wire_move *items =
+            bspz_grow(moves->items, &moves->room, at + (size_t)1, sizeof *items);
+        if (!items)
+            return false;
+        moves->items = items;
+        moves->count++;
+    }
+    moves->items[at] = move;
+    moves->asked_in = term;
+    return true;
+}
+
+struct wire_move_list wanted_moves_list(const struct wanted_moves *moves)
+{
+    return (struct wire_move_list){moves->items, moves->count};
+}
+
+void wanted_moves_saved(struct wanted_moves *moves, uint32_t term)
+{
+    if (term > moves->asked_in)
+        moves->count = 0;
+}
+
+void wanted_moves_free(struct wanted_moves *moves)
+{
+    free(moves->items);
+    *moves = (struct wanted_moves){NULL, 0, 0, 0};
+}

@@ -1,0 +1,30 @@
+/* wanted_moves.h - processes that are to be on certain hosts from the next term on.
+ *
+ * They are wanted until a term that has them there commits a snapshot: the frozen copies of an
+ * earlier one are where the processes were before.
+ */
+#ifndef BSPRUN_WANTED_MOVES_H
+#define BSPRUN_WANTED_MOVES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/wire/wire.h"
+
+/* All zero: none. */
+struct wanted_moves {
+    struct wire_move *items; /* owned */
+    uint32_t count;
+    size_t room;
+    uint32_t asked_in; /* term, of the newest */
+};
+
+/* In the term; replaces an earlier one of that process.  False: no memory. */
+bool wanted_moves_add(struct wanted_moves *moves, uint32_t term, struct wire_move move);
+/* For ELECT; valid until the next change. */
+struct wire_move_list wanted_moves_list(const struct wanted_moves *moves);
+/* The term has committed a snapshot. */
+void wanted_moves_saved(struct wanted_moves *moves, uint32_t term);
+void wanted_moves_free(struct wanted_moves *moves);
+
+#endif

@@ -1,0 +1,188 @@
+/* bspctl.c - controls a running job of the user: its hosts, its places, its snapshots.
+ *
+ * Happy path: a request to bsprun (status_socket.h) -> "ok" -> with --wait "done".
+ *
+ * What can fail: there is no such job; bsprun refuses; the job ends before it is done.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/status/jobs.h"
+
+#define STATUS_USAGE 2
+#define ANSWER_MS    15000
+#define LINE_MOST    512u
+#define HOST_MOST    255u
+
+static const char help[] =
+    "Usage: bspctl [--wait] JOB COMMAND [PID] [HOST]\n"
+    "Controls a job of yours that runs under bsprun --ckpt on this host.  JOB is the\n"
+    "process id of bsprun, as bspstat shows it.\n"
+    "  hosts        list its hosts\n"
+    "  save         take a snapshot at the next barrier, and go on\n"
+    "  drain HOST   move the processes off HOST at the next barrier; it gets no more\n"
+    "  remove HOST  the same, and end the job's agent there\n"
+    "  add HOST     use HOST: drained, a spare, lost or removed\n"
+    "  move PID HOST  move process PID of the job to HOST\n"
+    "  rebalance    distribute the processes as at the beginning\n"
+    "  --wait       until it has happened\n"
+    "  --help, --version\n"
+    "The exit status is 0 when bsprun has agreed, or with --wait when it has happened;\n"
+    "1 when bsprun refuses or the job ends first; 2 after wrong arguments.\n";
+
+static const struct command {
+    const char *word, *request;
+    int words; /* that follow it: a host, last, and before it a pid */
+    bool is_question;
+    const char *wanted;
+} commands[] = {
+    {"hosts", "hosts", 0, true, "it takes no host"},
+    {"save", "snapshot", 0, false, "it takes no host"},
+    {"drain", "drain", 1, false, "name a host"},
+    {"remove", "remove", 1, false, "name a host"},
+    {"add", "open", 1, false, "name a host"},
+    {"move", "move", 2, false, "name a process by its pid in the job, and a host"},
+    {"rebalance", "place", 0, false, "it takes no host"},
+};
+
+struct words {
+    const char *items[4]; /* job, command, pid, host */
+    int count;
+    bool wait;
+};
+
+static int usage(const char *word, const char *what)
+{
+    fprintf(stderr, "bspctl: %s: %s; bspctl --help says more\n", word, what);
+    return STATUS_USAGE;
+}
+
+static int fail(const char *job, const char *what)
+{
+    fprintf(stderr, "bspctl: job %s: %s\n", job, what);
+    return 1;
+}
+
+/* Reads a line, without its newline; false: there is none within the time (negative: no limit). */
+static bool read_line(int fd, char line[LINE_MOST], int milliseconds)
+{
+    size_t size = 0;
+
+    while (size < LINE_MOST - 1) {
+        struct pollfd readable = {.fd = fd, .events = POLLIN};
+        if (poll(&readable, 1, milliseconds) <= 0 || read(fd, line + size, 1) != 1)
+            return false;
+        if (line[size] == '\n') {
+            line[size] = '\0';
+            return true;
+        }
+        size++;
+    }
+    return false;
+}
+
+static int show(int fd, const char *job)
+{
+    bool ended;
+    char *text = jobs_read(fd, ANSWER_MS, &ended);
+    int status = text && ended && *text ? 0 : fail(job, "no answer");
+
+    if (status == 0)
+        fputs(text, stdout);
+    free(text);
+    return status;
+}
+
+static int await(int fd, const struct words *words)
+{
+    const char *job = words->items[0];
+    char line[LINE_MOST];
+
+    if (!read_line(fd, line, ANSWER_MS))
+        return fail(job, "no answer");
+    if (strcmp(line, "ok") != 0)
+        return fail(job, line);
+    if (!words->wait)
+        return 0;
+    if (!read_line(fd, line, -1) || strcmp(line, "done") != 0)
+        return fail(job, "it has ended before that");
+    return 0;
+}
+
+/* A request is a line of words. */
+static bool is_host_name(const char *word)
+{
+    size_t length = strlen(word);
+
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)word[i] <= ' ' || word[i] == 0x7f)
+            return false;
+    return length > 0 && length <= HOST_MOST;
+}
+
+static int carry_out(const struct words *words, const struct command *command)
+{
+    const char *job = words->items[0];
+    char request[LINE_MOST];
+
+    int length = snprintf(request, sizeof request, "%s", command->request);
+    for (int i = words->count - 1; i >= 2; i--) /* the host first */
+        length +=
+            snprintf(request + length, sizeof request - (size_t)length, " %s", words->items[i]);
+    int fd = jobs_ask((pid_t)atoi(job), request);
+    if (fd < 0)
+        return fail(job, "it does not run (any more) on this host, or is not yours");
+    int status = command->is_question ? show(fd, job) : await(fd, words);
+    close(fd);
+    return status;
+}
+
+/* -1: go on; else the exit status. */
+static int take_words(int argc, char **argv, struct words *words)
+{
+    int status;
+
+    for (int i = 1; i < argc; i++) {
+        if (jobs_tells_about(argv[i], "bspctl", help, &status))
+            return status;
+        if (strcmp(argv[i], "--wait") == 0 || strcmp(argv[i], "-wait") == 0)
+            words->wait = true;
+        else if (argv[i][0] == '-')
+            return usage(argv[i], "unknown option");
+        else if (words->count == 4)
+            return usage(argv[i], "one word too many");
+        else
+            words->items[words->count++] = argv[i];
+    }
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct words words = {.count = 0};
+    const struct command *command = NULL;
+    int status = take_words(argc, argv, &words);
+
+    if (status >= 0)
+        return status;
+    if (words.count < 2)
+        return usage(words.count > 0 ? words.items[0] : "JOB", "name a job and a command");
+    if (!jobs_is_name(words.items[0]))
+        return usage(words.items[0], "give the process id of bsprun");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(words.items[1], commands[i].word) == 0)
+            command = &commands[i];
+    if (!command)
+        return usage(words.items[1], "unknown command");
+    if (words.count != 2 + command->words)
+        return usage(words.items[1], command->wanted);
+    if (command->words == 2 && !jobs_is_name(words.items[2]) && strcmp(words.items[2], "0") != 0)
+        return usage(words.items[2], "a pid is a number");
+    if (command->words > 0 && !is_host_name(words.items[words.count - 1]))
+        return usage(words.items[words.count - 1], "no name of a host");
+    status = carry_out(&words, command);
+    return fflush(stdout) == 0 ? status : 1;
+}

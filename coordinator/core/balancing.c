@@ -1,0 +1,271 @@
+/* balancing.c - Processor Zero moves processes by itself: measurements at barriers, the decision of
+ * balance.h about them, and when the next one is due.
+ *
+ * Happy path: a look is due -> RUN, RELEASE, RESUME or CONSULT asks for measurements -> ARRIVE of
+ * every host brings them -> the decision: none, and the next look is later; or some moves, and the
+ * term ends at a snapshot taken at this barrier (cause MOVED).  bsprun hands the moves to the next.
+ *
+ * What can fail: a host measures nothing (the next look is later and later); the snapshot fails,
+ * and another one is tried, as for all moves.
+ */
+#include "coordinator/core/state.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SECOND_NS     1e9
+#define LOOK_NS       UINT64_C(250000000)  /* from one look to the next, at least ... */
+#define LOOK_MOST_NS  UINT64_C(8000000000) /* ... and at most, between short supersteps */
+#define LOOKS_LEAST   3u       /* the first of them measures nothing: counters begin anywhere */
+#define MISSES_MOST   6u       /* doublings of the time after looks in vain */
+#define RESTS         10.0     /* after a move none is made for so many times what it took */
+#define MOVE_SECONDS  1.0      /* what a move takes as long as that is not known ... */
+#define RESTORE_LEAST 0.1      /* ... and its second half at least */
+#define SPREAD        0.1      /* of availability, as long as it is not known */
+#define HINDERED      0.2      /* shares of time that count as waiting, or as sleeping */
+#define SHORT_NS      200000.0 /* of a superstep, on a host */
+#define ENOUGH        1e15     /* bytes; of a host that says nothing of its memory */
+
+static const struct balance_rule usual = BALANCE_RULE;
+
+bool coord_balancing_begin(struct coord *state)
+{
+    struct coord_balancing *balancing = &state->balancing;
+    uint32_t processes = state->config.processes_max, hosts = state->host_count;
+
+    if (!state->config.balance || !state->config.recover || hosts < 2)
+        return true;
+    balancing->balance = balance_new(processes, hosts, 0);
+    balancing->ranks = calloc(processes, sizeof(*balancing->ranks));
+    balancing->last = calloc(processes, sizeof(*balancing->last));
+    balancing->moves = calloc(processes, sizeof(*balancing->moves));
+    balancing->hosts = calloc(hosts, sizeof(*balancing->hosts));
+    balancing->pasts = calloc(hosts, sizeof(*balancing->pasts));
+    if (!balancing->balance || !balancing->ranks || !balancing->last || !balancing->moves ||
+        !balancing->hosts || !balancing->pasts)
+        return false;
+    if (!state->config.balance_rule)
+        state->config.balance_rule = &usual;
+    if (state->config.look_ns == 0)
+        state->config.look_ns = LOOK_NS;
+    balance_spend(balancing->balance, state->config.moving_seconds);
+    return true;
+}
+
+void coord_balancing_free(struct coord *state)
+{
+    balance_free(state->balancing.balance);
+    free(state->balancing.ranks);
+    free(state->balancing.last);
+    free(state->balancing.moves);
+    free(state->balancing.hosts);
+    free(state->balancing.pasts);
+}
+
+/* ---- When ---- */
+
+/* What a move takes: a snapshot from its barrier to its commit, and a restore. */
+static double move_seconds(const struct coord *state)
+{
+    const struct policy_costs *costs = &state->facts.costs;
+
+    if (costs->commit_ns == 0)
+        return MOVE_SECONDS;
+    return ((double)costs->pause_ns + (double)costs->commit_ns) / SECOND_NS +
+           fmax((double)costs->restore_ns / SECOND_NS, RESTORE_LEAST);
+}
+
+void coord_balancing_run(struct coord *state)
+{
+    double rest = state->config.moving_seconds > 0 ? RESTS * move_seconds(state) * SECOND_NS : 0;
+
+    state->balancing.due_ns =
+        state->now_ns + (uint64_t)fmin(fmax(rest, (double)state->config.look_ns), 1e18);
+}
+
+uint64_t coord_balancing_due_ns(const struct coord *state)
+{
+    const struct coord_balancing *balancing = &state->balancing;
+
+    if (!balancing->balance || state->wish != COORD_WISH_NONE)
+        return POLICY_NEVER;
+    return balancing->due_ns > state->now_ns ? balancing->due_ns - state->now_ns : 0;
+}
+
+bool coord_balancing_asks(const struct coord *state)
+{
+    return coord_balancing_due_ns(state) == 0;
+}
+
+/* ---- Measurements ---- */
+
+bool coord_balancing_understands(const struct coord *state, const struct coord_host *host,
+                                 const struct wire_arrive *arrive)
+{
+    const struct wire_measure_list *list = &arrive->measures;
+
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i].pid >= state->processes ||
+            &state->hosts[state->home[list->items[i].pid]] != host ||
+            (i > 0 && list->items[i].pid <= list->items[i - 1].pid))
+            return false;
+    return list->count == 0 || list->count == host->count;
+}
+
+static double since(uint64_t now_ns, uint64_t then_ns)
+{
+    return now_ns > then_ns ? (double)(now_ns - then_ns) : 0;
+}
+
+/* A process that neither computes nor waits for a processor sleeps: no other host would wake it
+ * earlier. */
+static void add_process(struct coord_balancing *balancing, uint32_t host,
+                        const struct wire_measure *measure, double steps)
+{
+    struct coord_measured *last = &balancing->last[measure->pid];
+    struct coord_past *past = &balancing->pasts[host];
+    double work = since(measure->work_ns, last->work_ns);
+    double waited = since(measure->waited_ns, last->waited_ns);
+
+    balancing->ranks[measure->pid] = (struct balance_rank){.compute = work / SECOND_NS / steps,
+                                                           .image = (double)measure->bytes,
+                                                           .home = host,
+                                                           .pinned = measure->bound};
+    past->work += work;
+    past->heaviest = fmax(past->heaviest, work);
+    past->ran += since(measure->ran_ns, last->ran_ns);
+    past->waited += waited;
+    past->slept = fmax(past->slept, since(measure->compute_ns, last->compute_ns) - work - waited);
+    *last = (struct coord_measured){measure->compute_ns, measure->work_ns, measure->ran_ns,
+                                    measure->waited_ns};
+}
+
+void coord_balancing_note(struct coord *state, const struct coord_host *host,
+                          const struct wire_arrive *arrive)
+{
+    struct coord_balancing *balancing = &state->balancing;
+    uint32_t index = (uint32_t)(host - state->hosts);
+    double steps = (double)(state->superstep + 1 - balancing->look_superstep);
+
+    if (!balancing->balance || arrive->measures.count == 0)
+        return;
+    struct coord_past *past = &balancing->pasts[index];
+    past->work = past->heaviest = past->ran = past->waited = past->slept = past->busy = 0;
+    past->available = (double)arrive->available;
+    if (arrive->busy_steps > past->busy_steps && arrive->busy_ns > past->busy_ns)
+        past->busy = since(arrive->busy_ns, past->busy_ns) /
+                     (double)(arrive->busy_steps - past->busy_steps) * steps;
+    past->busy_ns = arrive->busy_ns;
+    past->busy_steps = arrive->busy_steps;
+    for (uint32_t i = 0; i < arrive->measures.count; i++)
+        add_process(balancing, index, &arrive->measures.items[i], steps);
+    balancing->measured += arrive->measures.count;
+}
+
+/* ---- The decision ---- */
+
+/* The availability with which the model of balance_model.h takes as long for the work of a host as
+ * was measured.  A host whose processes did not wait for processors, or whose supersteps are short,
+ * so that it is messages that take the time, is taken to be free. */
+static double availability(const struct coord_past *past, const struct coord_host *host,
+                           double steps)
+{
+    double cores = fmax(host->cores, 1);
+
+    if (past->busy < SHORT_NS * steps || past->waited < HINDERED * past->busy ||
+        past->busy < (1 + HINDERED) * fmax(past->heaviest, past->work / cores))
+        return 1;
+    if (past->slept < HINDERED * past->busy)
+        return fmin(past->work / past->busy / cores, 1);
+    /* What they had of what they wanted, were they all to want it at the same time. */
+    return fmin(past->ran / (past->ran + past->waited) * fmax(host->count / cores, 1), 1);
+}
+
+static void note_availability(struct coord_past *past, const struct coord_host *host, double steps)
+{
+    if (host->count == 0)
+        return;
+    past->recent = availability(past, host, steps);
+    past->sum += past->recent;
+    past->squares += past->recent * past->recent;
+    past->looks++;
+}
+
+static void describe_host(const struct coord *state, uint32_t index)
+{
+    const struct coord_host *host = &state->hosts[index];
+    const struct coord_past *past = &state->balancing.pasts[index];
+    double looks = past->looks, mean = looks > 0 ? past->sum / looks : 0;
+
+    state->balancing.hosts[index] = (struct balance_host){
+        .speed = host->speed,
+        .cores = fmax(host->cores, 1),
+        .recent = past->recent,
+        .recent_samples = looks > 0,
+        .history = mean,
+        .samples = looks,
+        .spread = looks > 1 ? sqrt(fmax(past->squares / looks - mean * mean, 0)) : SPREAD,
+        .free = past->available > 0 ? past->available : ENOUGH,
+        .leaving = host->drained && !state->all_drained,
+    };
+}
+
+static void move(struct coord *state, const struct balance_answer *answer)
+{
+    struct coord_balancing *balancing = &state->balancing;
+
+    for (uint32_t i = 0; i < answer->count; i++)
+        balancing->moves[i] =
+            (struct wire_move){answer->moves[i].rank, state->hosts[answer->moves[i].to].id};
+    balancing->move_count = answer->count;
+    state->wish = COORD_WISH_MOVE;
+}
+
+static void look(struct coord *state, double elapsed_ns, double steps)
+{
+    struct coord_balancing *balancing = &state->balancing;
+    struct balance_answer answer = {.alpha = 1};
+    struct balance_facts facts = {.superstep = state->superstep + 1,
+                                  .ranks = balancing->ranks,
+                                  .rank_count = state->processes,
+                                  .hosts = balancing->hosts,
+                                  .host_count = state->host_count,
+                                  .superstep_seconds = elapsed_ns / SECOND_NS / steps,
+                                  .move_seconds = move_seconds(state)};
+
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        note_availability(&balancing->pasts[i], &state->hosts[i], steps);
+        describe_host(state, i);
+    }
+    if (balancing->looks >= LOOKS_LEAST &&
+        balance_decide(balancing->balance, state->config.balance_rule, &facts, &answer) == 0 &&
+        answer.count > 0)
+        move(state, &answer);
+    double next = answer.alpha * elapsed_ns / steps;
+    balancing->due_ns = state->now_ns + (uint64_t)fmin(fmax(next, (double)state->config.look_ns),
+                                                       (double)LOOK_MOST_NS);
+}
+
+void coord_balancing_decide(struct coord *state)
+{
+    struct coord_balancing *balancing = &state->balancing;
+    bool complete = balancing->measured == state->processes;
+    double elapsed_ns = since(state->now_ns, balancing->look_ns);
+
+    balancing->measured = 0;
+    if (!balancing->balance || !coord_balancing_asks(state))
+        return;
+    if (!complete) {
+        balancing->due_ns = state->now_ns + (state->config.look_ns << balancing->misses);
+        balancing->misses += balancing->misses < MISSES_MOST;
+        return;
+    }
+    balancing->misses = 0;
+    balancing->looks++;
+    if (balancing->looks > 1)
+        look(state, elapsed_ns, (double)(state->superstep + 1 - balancing->look_superstep));
+    else
+        balancing->due_ns = state->now_ns + state->config.look_ns;
+    balancing->look_ns = state->now_ns;
+    balancing->look_superstep = state->superstep + 1;
+}

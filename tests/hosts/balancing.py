@@ -1,0 +1,134 @@
+"""bsprun --balance auto: processes leave a host that has become slow.
+
+    balancing.py [TEST ...] | balancing.py --gain [SUPERSTEPS [MICROSECONDS]]
+                                                    the figures of doc/migration.md; needs control groups
+"""
+import os
+import subprocess
+import sys
+import time
+
+from loopback import *
+from loopback import BSPRUN, BUILD, LoopbackPlace, check, main, wait_until
+
+BURNER = os.environ.get("BURNER", os.path.join(BUILD, "tests/hosts/burner"))
+CGROUPS = "/sys/fs/cgroup/cpu"  # version 1
+PERIOD_US = 8000
+SUPERSTEPS, MICROSECONDS = 150, 5000
+
+
+class Quotas:
+    """A control group for each host, with so many cores."""
+
+    def __init__(self, place, cores):
+        self.place, self.paths = place, {}
+        for host in place.hosts:
+            path = self.paths[host] = os.path.join(CGROUPS, f"{os.path.basename(place.directory)}-{host}")
+            os.mkdir(path)
+            self.set(host, cores)
+            place.write(f"cgroup.{host}", path)
+
+    def set(self, host, cores):
+        for name, value in (("cfs_period_us", PERIOD_US), ("cfs_quota_us", int(PERIOD_US * cores))):
+            with open(os.path.join(self.paths[host], f"cpu.{name}"), "w", encoding="ascii") as file:
+                file.write(str(value))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *rest):
+        for path in self.paths.values():
+            wait_until(lambda path=path: not open(f"{path}/cgroup.procs", encoding="ascii").read(),
+                       "the end of " + path)
+            os.rmdir(path)
+
+
+class Cores:
+    """Each host has one core, which it shares with so many busy programs.  They have more weight: each has a
+    session of its own, by which Linux groups what is to have equal shares, or else by their priority."""
+
+    def __init__(self, place, busy):
+        self.busy = []
+        cores = sorted(os.sched_getaffinity(0))
+        for host, core, count in zip(place.hosts, cores, busy):
+            place.write(f"core.{host}", str(core))
+            if count > 0:
+                place.write(f"nice.{host}", "15")
+            self.busy += [subprocess.Popen(["taskset", "-c", str(core), "sh", "-c", "while :; do :; done"],
+                                       start_new_session=True)
+                          for _ in range(count)]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *rest):
+        for program in self.busy:
+            program.kill()
+            program.wait()
+
+
+def burner(place, p, supersteps, microseconds, *options):
+    return place.bsprun("-np", p, "--bind", "none", "--ckpt", place.store, "-v", *options, BURNER,
+                        supersteps, microseconds)
+
+
+def answer(p, supersteps, microseconds):
+    done = subprocess.run([BSPRUN, "-np", str(p), BURNER, str(supersteps), str(microseconds)],
+                          stdout=subprocess.PIPE, check=True)
+    return done.stdout
+
+
+def a_busy_host_is_left():
+    """Processes go to the other host, which is idle; nobody has asked for that, and the answer is the same."""
+    if len(os.sched_getaffinity(0)) < 2:
+        return "needs two processors"
+    expected = answer(8, SUPERSTEPS, MICROSECONDS)
+    with LoopbackPlace(slots=(4, 4)) as place, Cores(place, (0, 12)):
+        job = burner(place, 8, SUPERSTEPS, MICROSECONDS)
+        job.wait(0)
+        check(job.out() == expected, job.out(), expected, job)
+        check("balance: " in job.said() and "to host h0" in job.said(), "nothing has moved", job)
+        check("restart" not in job.said(), "that was no fault", job)
+        place.check_clean()
+    return None
+
+
+def not_when_it_is_off():
+    """There is not even a look: the term has no other reason to consult."""
+    for balance, looks in (("off", False), ("auto", True)):
+        with LoopbackPlace(2) as place:
+            job = burner(place, 2, 200, MICROSECONDS, "-v", "--every", "100000", "--balance", balance)
+            job.wait(0)
+            check(("effect CONSULT" in job.said()) == looks, balance, job)
+            place.check_clean()
+
+
+def mistakes():
+    with LoopbackPlace(2) as place:
+        job = place.bsprun("--balance", "often", BURNER, 1, 1).wait(2)
+        check("--balance often: give auto or off" in job.said(), job)
+
+
+def gain(supersteps=500, microseconds=10000):
+    """16 processes on four hosts with 0.4 cores each, of which one has a third of that."""
+    times = {}
+    for name, balance, slots in (("off", "off", (4,) * 4), ("auto", "auto", (4,) * 4),
+                                 ("best", "off", (5, 5, 5, 1))):
+        with LoopbackPlace(slots=slots) as place, Quotas(place, 0.4) as quotas:
+            quotas.set("h3", 0.4 / 3)
+            begun = time.monotonic()
+            job = burner(place, 16, supersteps, microseconds, "--balance", balance)
+            job.process.wait()
+            times[name] = time.monotonic() - begun
+            job.wait(0)
+            print(f"{name}: {times[name]:.1f} s, answer {job.out().decode().strip()}, "
+                  f"moved {job.said().count('balance:')} times", flush=True)
+    print(f"{times['auto'] / times['best']:.2f} times the best, {times['off'] / times['auto']:.2f} times as "
+          "fast as without")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--gain"]:
+        gain(*map(int, sys.argv[2:]))
+    else:
+        main([a_busy_host_is_left, not_when_it_is_off, mistakes])

@@ -1,0 +1,452 @@
+"""bspctl: hosts that are drained, removed and added while a job runs.  Its processes go on in other
+places, execute nothing twice, and the program does not notice.
+
+    draining.py [TEST ...] | draining.py --moves N [--seed SEED]     so many at random, with kills
+"""
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from loopback import *
+from loopback import (BIN, BSPRUN, TICKER, LoopbackPlace, alive, check, main, marked, send, wait_until)
+
+SUPERSTEPS = 12
+BSPCTL = os.path.join(BIN, "bspctl")
+BSPSTAT = os.path.join(BIN, "bspstat")
+SELDOM = ("-v", "--every", "1000")
+
+
+def reference(*words, **more):
+    return Reference.of(4, SUPERSTEPS, *words, "-a", **more)
+
+
+def control(place, job, *words):
+    return subprocess.Popen([BSPCTL, str(getattr(job, "os_pid", job)), *words],
+                            env=dict(os.environ, **place.env), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
+
+
+def asked(place, job, *words):
+    """bsprun has got it."""
+    before = job.said().count("bspctl: ")
+    ctl = control(place, job, *words)
+    wait_until(lambda: job.said().count("bspctl: ") > before, words)
+    return ctl
+
+
+def said(ctl, status, job=""):
+    try:
+        out, err = (text.decode() for text in ctl.communicate(timeout=PATIENCE))
+    except subprocess.TimeoutExpired as none:
+        ctl.kill()
+        ctl.communicate()
+        raise Failed(f"{ctl.args} does not end: {job}") from none
+    check(ctl.returncode == status, ctl.args, "exits with", ctl.returncode, out, err)
+    check(bool(err) == (status != 0), ctl.args, "says", err)
+    return err if status else out
+
+
+def refused(place, job, *words, status=1):
+    return said(control(place, job, *words), status)
+
+
+def places(place, job):
+    """{host: (state, processes)}, as bspstat shows it."""
+    done = subprocess.run([BSPSTAT, "--json", str(job.os_pid)], capture_output=True, check=False,
+                          env=dict(os.environ, **place.env))
+    check(done.returncode == 0, done)
+    facts = json.loads(done.stdout)
+    return {host["name"]: (host["state"], sum(rank["host"] == host["name"] for rank in facts["ranks"]))
+            for host in facts["hosts"]}
+
+
+def running(place, *words, at=3, options=SELDOM, p=4, **more):
+    """A job whose processes are in that superstep, and stay there until process 0 is released."""
+    place.hold(0, at)
+    job = place.ticker(p, SUPERSTEPS, *words, "-a", options=options, **more)
+    for pid in range(p):
+        place.wait_executed(pid, at)
+    return job
+
+
+def step_until(place, done, at):
+    """The job takes one superstep after the other, from the one in which process 0 is held, until it
+    is so.  Where process 0 is held then.  Supersteps are long enough for a snapshot, if one is taken: the
+    first of two for a move is written while processes go on."""
+    while not done():
+        place.hold(0, at + 1)
+        place.release(0, at)
+        at += 1
+        wait_until(lambda: done() or place.executed(0, at), f"superstep {at}")
+        until = time.monotonic() + 1
+        while not done() and place.committed() < at and time.monotonic() < until:
+            time.sleep(0.01)
+    return at
+
+
+def step_until_done(place, job, ctl, at):
+    """Process 0 is held in that superstep; the job takes one after the other until it has happened,
+    as it may have been asked too late for the next barrier.  Where process 0 is held then."""
+    def done():
+        job.check_running()
+        return ctl.poll() is not None
+
+    at = step_until(place, done, at)
+    said(ctl, 0, job)
+    return at
+
+
+def moves(place, job, *words, at=3, p=4):
+    """Carries out a command.  Where the processes are then, and in which superstep they are held."""
+    at = step_until_done(place, job, asked(place, job, *words, "--wait"), at)
+    for pid in range(p):
+        place.wait_executed(pid, at)
+    return places(place, job), at
+
+
+def is_undisturbed(place, job, expected):
+    job.check_all(expected)
+    place.check_executions()
+    place.check_files(expected)
+    place.check_store()
+    place.check_clean()
+    check("restart" not in job.said(), "that was no fault\n", job)
+
+
+def drained():
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        check(places(place, job) == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("up", 0)}, job)
+        now, at = moves(place, job, "drain", "h1")
+        check(now == {"h0": ("up", 2), "h1": ("drained", 0), "h2": ("up", 2)}, now)
+        now, at = moves(place, job, "add", "h1", at=at)
+        check(now == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("up", 0)}, now)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def the_host_of_process_0():
+    """Its input, and Processor Zero, are there as well."""
+    text = b"".join(b"line %d\n" % i for i in range(SUPERSTEPS))
+    expected = reference("-i", stdin=text)
+    with LoopbackPlace(2) as place:
+        job = running(place, "-i", stdin=text)
+        now, at = moves(place, job, "drain", "h0")
+        check(now == {"h0": ("drained", 0), "h1": ("up", 4)}, now)
+        place.release(0, at)
+        is_undisturbed(place, job, expected)
+
+
+def removed():
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        agent = place.agent("h0")
+        now, at = moves(place, job, "remove", "h0")
+        check(not alive(agent) and now["h0"] == ("removed", 0), now)
+        check(now["h1"][1] + now["h2"][1] == 4, now)
+        check("is not" not in job.said() and "lost" not in job.said(), job)
+        check("does not take part" in refused(place, job, "move", "0", "h0"), job)
+        now, at = moves(place, job, "add", "h0", at=at)
+        check(now == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("up", 0)}, now)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def a_spare_joins():
+    with LoopbackPlace(3, options=("--spares", "1")) as place:
+        job = running(place)
+        check(places(place, job) == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("spare", 0)}, job)
+        now, at = moves(place, job, "add", "h2")
+        check(now == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("up", 0)}, now)
+        check("takes part in it already" in refused(place, job, "add", "h2"), job)
+        now, at = moves(place, job, "remove", "h1", at=at)
+        check(now == {"h0": ("up", 2), "h1": ("removed", 0), "h2": ("up", 2)}, now)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def a_host_that_cannot_join():
+    """The job goes on without it."""
+    with LoopbackPlace(3, options=("--spares", "1")) as place:
+        job = running(place)
+        place.will_not_return("h2")
+        now, at = moves(place, job, "add", "h2")
+        check(now == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("lost", 0)} or now["h2"][0] != "up", now)
+        place.release(0, at)
+        job.check_all(reference())
+        place.check_executions()
+        place.check_files(reference())
+        place.check_clean()
+
+
+def saved_and_placed_anew():
+    with LoopbackPlace(2) as place:
+        job = running(place)
+        at = step_until_done(place, job, asked(place, job, "--wait", "save"), 3)
+        check(place.committed() >= 4, place.committed())
+        place.wait_executed(0, at)
+        now, at = moves(place, job, "rebalance", at=at)
+        check(now == {"h0": ("up", 2), "h1": ("up", 2)}, now)
+        check(re.search(r"h0 .* 2  up.*\n.*h1 .* 2  up", said(control(place, job, "hosts"), 0)), job)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def groups_are_not_split():
+    """Processes of one host that write to a file at one offset."""
+    with LoopbackPlace(slots=(2, 1, 1)) as place:
+        job = running(place)
+        now, at = moves(place, job, "drain", "h0")
+        check(now == {"h0": ("drained", 0), "h1": ("up", 3), "h2": ("up", 1)}, now)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def a_process_moved():
+    """With its group."""
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        now, at = moves(place, job, "move", "3", "h2")
+        check(now == {"h0": ("up", 2), "h1": ("up", 0), "h2": ("up", 2)}, now)
+        now, at = moves(place, job, "move", "0", "h1", at=at)
+        check(now == {"h0": ("up", 0), "h1": ("up", 2), "h2": ("up", 2)}, now)
+        # There they stay, also after a rollback.
+        place.kill(place.executed(3, at)[-1])
+        place.wait_executed(0, at, 2)
+        check(places(place, job) == now, places(place, job))
+        place.release(0, at)
+        job.check_all(reference())
+        place.check_files(reference())
+        place.check_clean()
+
+
+def an_agent_is_told_to_end():
+    """As by a cloud that takes its host away; the others go on."""
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        agent = place.agent("h1")
+        send(agent, signal.SIGTERM)
+        wait_until(lambda: "host h1 is to be left" in job.said(), "the end of the second")
+        at = step_until(place, lambda: not alive(agent), 3)
+        for pid in range(4):
+            place.wait_executed(pid, at)
+        now = places(place, job)
+        check(now == {"h0": ("up", 2), "h1": ("removed", 0), "h2": ("up", 2)}, now)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def all_agents_are_told_to_end():
+    """It is the whole job that is to end."""
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        for host in place.hosts:
+            send(place.agent(host), signal.SIGTERM)
+        at = step_until(place, lambda: job.process.poll() is not None, 3)
+        job.wait(123)
+        check("to be left" not in job.said(), job)
+        place.release(0, at)
+        place.kills.append(place.committed())
+        job = place.bsprun("--restart", place.store)
+        job.check_tail(reference())
+        place.check_files(reference())
+        place.check_clean()
+
+
+def two_agents_are_told_to_end():
+    """There is one more."""
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        agents = [place.agent(host) for host in ("h1", "h2")]
+        for agent in agents:
+            send(agent, signal.SIGTERM)
+        wait_until(lambda: "host h2 is to be left" in job.said(), "the end of the second")
+        at = step_until(place, lambda: not any(map(alive, agents)), 3)
+        now = places(place, job)
+        check(now == {"h0": ("up", 4), "h1": ("removed", 0), "h2": ("removed", 0)}, now)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def a_fault_comes_first():
+    """The job goes on from its snapshot, and the host has nothing all the same."""
+    with LoopbackPlace(3) as place:
+        job = running(place, options=("-v", "--every", "1"))
+        place.wait_committed(3)
+        said(control(place, job, "drain", "h1"), 0)
+        place.kill(place.executed(3, 3)[-1])
+        place.wait_executed(0, 3, 2)
+        now = places(place, job)
+        check(now["h1"] == ("drained", 0) and "restart 1 of" in job.said(), now, job)
+        place.release(0, 3)
+        job.check_all(reference())
+        place.check_executions()
+        place.check_files(reference())
+        place.check_clean()
+
+
+def a_fault_in_the_middle():
+    """A host that stays is lost when the snapshot is committed and the next term has not begun."""
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        place.hold(0, 6)
+        ctl = asked(place, job, "drain", "h1", "--wait")
+        agent = place.agent("h2")
+        send(agent, signal.SIGSTOP)
+        place.release(0, 3)
+        wait_until(lambda: place.committed() >= 4 or place.executed(0, 6), "the snapshot")
+        place.will_not_return("h2")
+        send(agent, signal.SIGKILL)
+        place.wait_executed(0, 6)
+        at = step_until_done(place, job, ctl, 6)
+        place.wait_executed(3, at)
+        now = places(place, job)
+        check(now["h1"] == ("drained", 0) and now["h0"] == ("up", 4), now)
+        place.release(0, at)
+        job.check_all(reference())
+        place.check_files(reference())
+        place.check_clean()
+
+
+def stopped_meanwhile():
+    """SIGTERM to bsprun: the job is saved, and goes on when it is restarted."""
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        ctl = asked(place, job, "drain", "h1", "--wait")
+        job.signal(signal.SIGTERM)
+        place.release(0, 3)
+        job.wait(123)
+        ctl.communicate(timeout=60)
+        place.kills.append(place.committed())
+        job = place.bsprun("--restart", place.store)
+        job.check_tail(reference())
+        place.check_files(reference())
+        place.check_clean()
+
+
+def mistakes():
+    with LoopbackPlace(2) as place:
+        job = running(place)
+        for words, text in ((("drain", "h7"), "it has no host h7"),
+                            (("drain", 100 * "h7"), "it has no host " + 100 * "h7"),
+                            (("add", "h1"), "host h1 takes part in it already"),
+                            (("move", "4", "h1"), "it has no process 4: they are 0 to 3"),
+                            (("move", "0", "h7"), "it has no host h7")):
+            check(text in refused(place, job, *words), words)
+        for words in ((), ("drain",), ("hosts", "h0"), ("fly", "h0"), ("drain", "h0", "h1"),
+                      ("--now", "drain", "h0"), ("move",), ("move", "0"), ("move", "h0", "0"),
+                      ("move", "-1", "h0"), ("move", "0", "h0", "h1"), ("drain", ""),
+                      ("drain", "h0 1"), ("add", "h1\n"), ("move", "0", 128 * "h1")):
+            refused(place, job, *words, status=2)
+        refused(place, "h0", "hosts", status=2)
+        check("does not run" in refused(place, os.getpid(), "hosts"), "a job that is none")
+        now, at = moves(place, job, "drain", "h1")
+        check(now["h1"] == ("drained", 0), now)
+        check("drained already" in refused(place, job, "drain", "h1"), job)
+        check("gets no processes" in refused(place, job, "move", "0", "h1"), job)
+        check("is the last" in refused(place, job, "drain", "h0"), job)
+        check("is the last" in refused(place, job, "remove", "h0"), job)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def jobs_that_cannot():
+    with LoopbackPlace(2) as place:
+        place.hold(0, 3)
+        job = place.bsprun("-np", 4, TICKER, place.files, SUPERSTEPS, "-a")
+        place.wait_executed(0, 3)
+        check("without --ckpt" in refused(place, job, "drain", "h1"), job)
+        check("without --ckpt" in refused(place, job, "save"), job)
+        place.release(0, 3)
+        job.check_all(reference())
+        place.check_clean()
+    with LoopbackPlace(1) as place:
+        place.hold(0, 3)
+        job = place.start(BSPRUN, "-np", 4, "--ckpt", place.store, TICKER, place.files, SUPERSTEPS, "-a",
+                          env=dict(place.env))
+        place.wait_executed(0, 3)
+        check("but one host" in refused(place, job, "drain", "h0"), job)
+        place.release(0, 3)
+        job.check_all(reference())
+        place.check_clean()
+
+
+def any_command(choose, now):
+    """What may be asked of hosts in that state."""
+    up = [host for host, (state, _) in now.items() if state == "up"]
+    drained = [host for host, (state, _) in now.items() if state == "drained"]
+    gone = [host for host, (state, _) in now.items() if state == "removed"]
+    commands = [("rebalance",)] + [("add", host) for host in drained + gone]
+    commands += [("move", str(choose.randrange(4)), host) for host in up]
+    if len(up) > 1:
+        commands += [(what, host) for host in up for what in ("drain", "remove")]
+    return choose.choice(commands)
+
+
+def kill_any(place, choose):
+    """A process, or a frozen copy; it may have ended of itself."""
+    committed = place.committed()
+    found = [os_pid for os_pid, name in marked(place.mark).items() if name == "ticker"]
+    if found:
+        send(choose.choice(found), signal.SIGKILL)
+        place.kills.append(committed)
+
+
+def at_random(rounds=10, seed=None):
+    """Processes are killed before and while others are moved."""
+    seed = time.time_ns() if seed is None else seed
+    print(f"{rounds} moves with --seed {seed}", flush=True)
+    choose = random.Random(seed)
+    supersteps, at = 8 * rounds, 1
+    expected, killers = Reference.of(4, supersteps, "-a"), []
+    with LoopbackPlace(3) as place:
+        place.hold(0, at)
+        job = place.ticker(4, supersteps, "-a",
+                           options=("-v", "--every", "5", "--max-restarts", "100"))
+        for _ in range(rounds):
+            place.wait_executed(0, at)
+            ctl = asked(place, job, *any_command(choose, places(place, job)), "--wait")
+            if choose.random() < 0.2:
+                kill_any(place, choose)
+            if choose.random() < 0.3:
+                killers.append(threading.Timer(choose.random() * 0.15, kill_any, (place, choose)))
+                killers[-1].start()
+            at = step_until_done(place, job, ctl, at)
+        for killer in killers:
+            killer.join()
+        place.release(0, at)
+        job.check_all(expected)
+        place.check_executions()
+        place.check_files(expected)
+        place.check_store()
+        place.check_clean()
+
+
+def of_words(words):
+    """--moves N [--seed SEED]"""
+    values = dict(zip(words[::2], map(int, words[1::2])))
+    moves, seed = values["--moves"], values.get("--seed")
+    while moves > 0:
+        at_random(min(moves, 25), seed)
+        moves, seed = moves - 25, None
+
+
+if __name__ == "__main__":
+    if "--moves" in sys.argv:
+        try:
+            of_words(sys.argv[1:])
+        except Failed as failure:
+            sys.exit(str(failure))
+        sys.exit(0)
+    main([at_random, drained, the_host_of_process_0, removed, saved_and_placed_anew, a_process_moved, a_spare_joins,
+          a_host_that_cannot_join,
+          groups_are_not_split,
+          an_agent_is_told_to_end, all_agents_are_told_to_end,
+          two_agents_are_told_to_end, a_fault_comes_first,
+          a_fault_in_the_middle, stopped_meanwhile, mistakes, jobs_that_cannot])

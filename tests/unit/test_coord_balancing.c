@@ -1,0 +1,256 @@
+/* test_coord_balancing.c - when Processor Zero asks for measurements, and what it does with them.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/coord_play.h"
+#include "tests/unit/suite.h"
+
+#define EACH    4u /* processes of each of two hosts with 2 cores */
+#define MS      UINT64_C(1000000)
+#define STEP_MS 10u /* of a superstep on an idle host */
+#define NONE    UINT32_MAX
+
+static struct wire_measure measures[2 * EACH];
+static uint64_t superstep, busy_ns[2];
+
+static void begin(struct coord_config config)
+{
+    static const uint32_t hosts[] = {0, 7};
+
+    config.snapshots = config.balance = true;
+    config.copies = 2;
+    start(2, config);
+    for (uint32_t i = 0; i < 2; i++)
+        host_ready(hosts[i], 2);
+    registered(0, 2 * EACH);
+    for (uint32_t i = 0; i < 2; i++)
+        durable(hosts[i], 0, 0);
+    for (uint32_t i = 0; i < 2; i++)
+        persisted(hosts[i], 0, 0);
+    for (uint32_t i = 0; i < 2; i++)
+        known(hosts[i], 0);
+    memset(measures, 0, sizeof(measures));
+    superstep = busy_ns[0] = busy_ns[1] = 0;
+    for (uint32_t i = 0; i < 2; i++)
+        ranks_ready(hosts[i], EACH);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    for (uint32_t pid = 0; pid < 2 * EACH; pid++)
+        measures[pid].pid = pid;
+}
+
+/* So many supersteps on hosts that leave the job such a share of their cores. */
+static void compute(uint64_t steps, const double available[2])
+{
+    double slowest = available[0] < available[1] ? available[0] : available[1];
+
+    for (uint32_t pid = 0; pid < 2 * EACH; pid++) {
+        double ms = STEP_MS / available[pid / EACH];
+        measures[pid].ran_ns += steps * STEP_MS * MS / 2; /* two processes share a core */
+        measures[pid].work_ns = measures[pid].ran_ns;
+        measures[pid].waited_ns += steps * (uint64_t)((ms - STEP_MS / 2.0) * MS);
+        measures[pid].compute_ns += steps * (uint64_t)(ms * MS);
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        busy_ns[i] += steps * (uint64_t)(STEP_MS / available[i] * MS);
+    play_now_ns += steps * (uint64_t)(STEP_MS / slowest * MS);
+    superstep += steps;
+}
+
+static int arrive(uint32_t host, uint32_t first, uint32_t count)
+{
+    return SAY(ARRIVE, .envelope.superstep = superstep,
+               .arrive = {.host = host,
+                          .barrier = WIRE_BARRIER_SYNC,
+                          .measures = {measures + first, count},
+                          .available = UINT64_C(1) << 33,
+                          .busy_ns = busy_ns[host > 0],
+                          .busy_steps = superstep});
+}
+
+/* The next look; returns the milliseconds until it was asked for, NONE: that is not soon. */
+static uint32_t look(const double available[2], uint32_t count)
+{
+    uint64_t due_ns = coord_balancing_due_ns(coord), begun_ns = play_now_ns;
+
+    if (due_ns > 1000000 * MS)
+        return NONE;
+    trace_used = 0;
+    while (play_now_ns < begun_ns + due_ns)
+        compute(1, available);
+    timer(COORD_TIMER_SNAPSHOT);
+    ck_assert(said()->kind == WIRE_CONSULT && said()->consult.measure);
+    compute(1, available);
+    arrive(0, 0, count);
+    arrive(7, EACH, count);
+    return (uint32_t)(due_ns / MS);
+}
+
+static const double idle[] = {1, 1}, slowed[] = {1, 0.3};
+
+START_TEST(a_slow_host_is_left)
+{
+    uint32_t looks = 0;
+
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    for (; looks < 20; looks++)
+        look(idle, EACH);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    for (; coord_phase(coord) == COORD_RUNNING && looks < 60; looks++)
+        look(slowed, EACH);
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    ck_assert(said()->kind == WIRE_RELEASE && said()->release.decision == WIRE_DECISION_SNAPSHOT);
+    ck_assert_uint_eq(look(slowed, EACH), NONE);
+    captured(0, superstep);
+    captured(7, superstep);
+    for (uint32_t pid = 0; pid < 2 * EACH; pid++) {
+        durable(0, superstep + 1, pid);
+        durable(7, superstep + 1, pid);
+    }
+    persisted(0, superstep + 1, 0);
+    persisted(7, superstep + 1, 0);
+    struct coord_outcome outcome = coord_outcome(coord);
+    ck_assert(outcome.cause == WIRE_CAUSE_MOVED && outcome.again);
+    ck_assert(outcome.moves.count > 0 && outcome.moves.count < EACH);
+    ck_assert(outcome.moving_seconds > 0);
+    for (uint32_t i = 0; i < outcome.moves.count; i++)
+        ck_assert(outcome.moves.items[i].host == 0 && outcome.moves.items[i].pid >= EACH);
+}
+END_TEST
+
+START_TEST(nothing_is_gained)
+{
+    uint32_t looks = 0;
+
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    while (play_now_ns < 600000 * MS && looks < 100000) {
+        look(idle, EACH);
+        looks++;
+    }
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_uint_gt(looks, 100);
+    ck_assert_uint_lt(looks, 2000); /* seldom, in ten minutes */
+}
+END_TEST
+
+START_TEST(processes_that_are_bound_stay)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    for (uint32_t pid = 0; pid < 2 * EACH; pid++)
+        measures[pid].bound = true;
+    for (uint32_t looks = 0; looks < 60; looks++)
+        look(slowed, EACH);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
+/* A program that waits for something else than a processor needs none. */
+START_TEST(sleepers_are_not_slow)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    for (uint32_t looks = 0; looks < 60; looks++) {
+        for (uint32_t pid = EACH; pid < 2 * EACH; pid++)
+            measures[pid].compute_ns += 1000 * MS;
+        busy_ns[1] += 1000 * MS;
+        play_now_ns += 1000 * MS;
+        look(idle, EACH);
+    }
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
+START_TEST(hosts_that_cannot_measure)
+{
+    uint32_t last = 0;
+
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    for (uint32_t looks = 0; looks < 12; looks++)
+        last = look(slowed, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_uint_ge(last, 10000);
+}
+END_TEST
+
+/* Measurements of one barrier do not complete those of another. */
+START_TEST(half_a_look_is_none)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    for (uint32_t half = 0; half < 2; half++) {
+        play_now_ns += coord_balancing_due_ns(coord);
+        compute(1, idle);
+        timer(COORD_TIMER_SNAPSHOT);
+        if (half == 0)
+            SAY(SAVE, .save = {.stop = false}); /* no look, with this wish */
+        arrive(0, 0, half == 0 ? EACH : 0);
+        arrive(7, EACH, half == 0 ? 0 : EACH);
+        if (half > 0)
+            break;
+        captured(0, superstep);
+        captured(7, superstep);
+        for (uint32_t pid = 0; pid < 2 * EACH; pid++) {
+            durable(0, superstep + 1, pid);
+            durable(7, superstep + 1, pid);
+        }
+        persisted(0, superstep + 1, 0);
+        persisted(7, superstep + 1, 0);
+        known(0, superstep + 1);
+        known(7, superstep + 1);
+    }
+    ck_assert_uint_eq(coord->balancing.looks, 0);
+    ck_assert_uint_eq(coord->balancing.misses, 1);
+}
+END_TEST
+
+/* After a move none follows for ten times what it took. */
+START_TEST(moves_are_not_in_a_hurry)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}, .moving_seconds = 2));
+    ck_assert_uint_ge(look(slowed, EACH), 10 * 100);
+}
+END_TEST
+
+START_TEST(not_everywhere)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    ck_assert_uint_ne(look(idle, EACH), NONE);
+    tear_down();
+    start(1, SAVING(.rule = {POLICY_OFF, 0, 0}, .balance = true)); /* there is but one host */
+    ck_assert_uint_eq(coord_balancing_due_ns(coord), POLICY_NEVER);
+}
+END_TEST
+
+START_TEST(broken_measurements)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    play_now_ns += 300 * MS;
+    timer(COORD_TIMER_SNAPSHOT);
+    expect_broken(arrive(0, EACH, EACH)); /* of another host */
+    expect_broken(arrive(0, 0, EACH - 1));
+    measures[1].pid = 0;
+    expect_broken(arrive(0, 0, EACH)); /* twice */
+    measures[1].pid = 4000;
+    expect_broken(arrive(0, 0, EACH));
+    measures[1].pid = 1;
+    ck_assert_int_eq(arrive(0, 0, EACH), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("coord balancing");
+    TCase *tests = tcase_create("balancing");
+
+    tcase_add_checked_fixture(tests, NULL, tear_down);
+    tcase_add_test(tests, a_slow_host_is_left);
+    tcase_add_test(tests, nothing_is_gained);
+    tcase_add_test(tests, processes_that_are_bound_stay);
+    tcase_add_test(tests, sleepers_are_not_slow);
+    tcase_add_test(tests, hosts_that_cannot_measure);
+    tcase_add_test(tests, half_a_look_is_none);
+    tcase_add_test(tests, moves_are_not_in_a_hurry);
+    tcase_add_test(tests, not_everywhere);
+    tcase_add_test(tests, broken_measurements);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
