@@ -31,15 +31,17 @@ static void tell_incomplete(struct launcher *launcher, const struct launcher_age
         launcher->status = 1;
 }
 
-void launcher_note_leaver(struct launcher *launcher, struct launcher_agent *agent, bool ended)
+void launcher_note_leaver(struct launcher *launcher, struct launcher_agent *agent)
 {
-    bool over = life_is_over(&launcher->common.life);
+    enum job_machine_state state = job_machine_state(launcher->machine);
 
-    if (over && ended && owes_report(launcher, agent))
-        tell_incomplete(launcher, agent);
-    if (!over && !agent->reported && job_machine_member(launcher->machine, agent->host) &&
-        job_machine_state(launcher->machine) == JOB_MACHINE_RUNNING)
+    if (life_is_over(&launcher->common.life)) {
+        if (owes_report(launcher, agent))
+            tell_incomplete(launcher, agent);
+    } else if (!agent->reported && job_machine_member(launcher->machine, agent->host) &&
+               (state == JOB_MACHINE_RUNNING || state == JOB_MACHINE_FINISHING)) {
         agent->left_term = job_machine_term(launcher->machine);
+    }
 }
 
 /* A job can end well without hosts whose processes have ended; their output may be incomplete. */

@@ -158,9 +158,9 @@ void launcher_close(struct launcher *launcher);
 void launcher_machine_due(uv_timer_t *timer);
 /* Continues the end of the job: to be called when it is over or its output may be complete. */
 void launcher_finish(struct launcher *launcher);
-/* The agent has lost its line (ended: at the other end).  If the job is over, or ends well in this
- * term, and the agent has not sent its REPORT, it is reported that output of its may be missing. */
-void launcher_note_leaver(struct launcher *launcher, struct launcher_agent *agent, bool ended);
+/* The agent has lost its line.  If the job is over, or ends well in this term, and the agent has not
+ * sent its REPORT, it is reported that output of its may be missing. */
+void launcher_note_leaver(struct launcher *launcher, struct launcher_agent *agent);
 /* The loss of a line was handled. */
 void launcher_settled(void *launcher);
 /* The line to an agent has ended. */

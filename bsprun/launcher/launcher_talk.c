@@ -368,11 +368,11 @@ static void on_watched(void *context)
 }
 
 /* After a fault the job recovers from, its waiting output will be written again. */
-static void on_forgot(void *context, struct launcher_agent *agent, bool ended)
+static void on_forgot(void *context, struct launcher_agent *agent)
 {
     struct launcher *launcher = context;
 
-    launcher_note_leaver(launcher, agent, ended);
+    launcher_note_leaver(launcher, agent);
     if (life_is_over(&launcher->common.life) || !launcher_has_snapshots(launcher))
         output_leave(&launcher->output, agent->host);
 }

@@ -253,6 +253,19 @@ def output_that_is_lost_at_the_end_is_missed():
               "nothing is missed:", job.status, job.text())
 
 
+def output_of_a_host_silent_at_the_end_is_missed():
+    """The host falls silent, with its output on the way, when the job has ended well."""
+    for job, gates in gated_job("--heartbeat", "2", PROG, "cat"):
+        gates[1].is_open.clear()
+        job.process.stdin.write(b"\n")
+        job.process.stdin.close()
+        job.wait_for("effect FINISH")
+        job.finish()
+        check("pid 1 reads" in job.text() and "pid 3 reads" not in job.text(), job.text())
+        check(job.status == 1 and "host h1 has not said that it is done" in job.text(),
+              "nothing is missed:", job.status, job.text())
+
+
 def output_before_bsp_end_is_not_lost():
     """With --ckpt nothing leaves bsp_end before the output of all hosts is there: a host that is lost
     then is restarted, and its output comes again."""
@@ -283,7 +296,7 @@ def two_hosts_that_fall_silent_at_once():
 if __name__ == "__main__":
     main([nothing_can_be_overheard, an_encrypted_job_can_not_be_overheard,
           whatever_is_changed_is_noticed, output_that_is_lost_at_the_end_is_missed,
-          output_before_bsp_end_is_not_lost,
+          output_of_a_host_silent_at_the_end_is_missed, output_before_bsp_end_is_not_lost,
           two_hosts_that_fall_silent_at_once,
           a_local_job_listens_nowhere, the_key_is_in_no_argument_and_no_environment,
           strangers_cost_nothing, strangers_of_an_encrypted_job,
