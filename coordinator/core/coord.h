@@ -52,11 +52,13 @@
  * nothing is rolled back.  An abort waits for it, too: bsprun may have heard of a lost host first
  * and have opened the next term, which agents that have stopped their ranks cannot enter.
  *
- * Moving processes.  A term that is asked to (SAVE with `move`) ends at the commit of a snapshot,
- * as by a fault but with the cause MOVED: its processes have stayed at that barrier, and the next
- * term begins there with other places.  If the snapshot fails they go on where they are, and
- * another one is tried, later and later unless only its writer was killed.  Hosts that are drained
- * get no processes while there is another.
+ * Moving processes.  A term that is asked to (SAVE with `move`), or that finds by its measurements
+ * that it pays (balancing.c), ends at the commit of a snapshot, as by a fault but with the cause
+ * MOVED: its processes have stayed at that barrier, and the next term begins there with other
+ * places.  Where snapshots take long an ordinary one comes first, with which processes go on, so
+ * that little is left to write when they wait.  If the snapshot fails they go on where they are,
+ * and another one is tried, later and later unless only its writer was killed.  Hosts that are
+ * drained get no processes while there is another.
  *
  * Consultation.  On one host processes pass their barriers by themselves.  RUN, RELEASE and RESUME
  * name the next superstep whose end Processor Zero wants to decide (COORD_NEVER: none), CONSULT

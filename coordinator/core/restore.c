@@ -154,8 +154,8 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
     state->committed = state->from->name;
     state->superstep = state->from->name.superstep;
     state->restore_begun_ns = state->now_ns;
-    if (state->wish ==
-        COORD_WISH_STOP) { /* requested before it was known whether there is a snapshot */
+    /* A stop that was requested before it was known whether there is a snapshot. */
+    if (state->wish == COORD_WISH_STOP) {
         coord_stop_saved(state, "stopped before it went on", effects);
         return;
     }

@@ -88,9 +88,10 @@ struct bspz_runtime {
     uint64_t begin_cpu_ns; /* process clock at bsp_begin */
     uint64_t dtime_ns;     /* last bsp_dtime */
     uint64_t left_sync_ns; /* end of the last bsp_sync, with timing */
-    /* With measuring: when the last barrier was complete, and the processor time then (0: not
-     * read). */
+    /* With measuring: when the last barrier was complete, and the processor time then, which is read
+     * only where the work before it was long. */
     uint64_t met_ns, met_cpu_ns;
+    bool works_long;
 };
 
 extern struct bspz_runtime bspz_rt;

@@ -285,17 +285,17 @@ static void count_work(struct bspz_counters *counters, uint64_t entered_ns)
 {
     uint64_t elapsed = entered_ns - bspz_rt.met_ns, ran = elapsed;
 
-    if (bspz_rt.met_cpu_ns > 0)
+    if (bspz_rt.works_long)
         ran = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID) - bspz_rt.met_cpu_ns;
     counters->work_ns += ran < elapsed ? ran : elapsed;
-    bspz_rt.met_cpu_ns = elapsed > LONG_NS;
+    bspz_rt.works_long = elapsed > LONG_NS;
 }
 
-/* The barrier is complete: the next work begins, of which that before it was long or not. */
+/* The barrier is complete: the next work begins. */
 static void begin_work(uint64_t met_ns)
 {
     bspz_rt.met_ns = met_ns;
-    if (bspz_rt.met_cpu_ns > 0)
+    if (bspz_rt.works_long)
         bspz_rt.met_cpu_ns = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 

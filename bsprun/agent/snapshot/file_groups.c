@@ -70,8 +70,9 @@ static bool has_shares(const struct agent *agent, const struct manifest *manifes
     return found;
 }
 
-uint64_t *agent_list_together(const struct agent *agent, const struct manifest *manifest,
-                              uint32_t *count)
+/* As agent_list_together; reads the images of the processes in `read` only. */
+static uint64_t *list_together(const struct agent *agent, const struct manifest *manifest,
+                               bool (*read)(const struct agent *, int pid), uint32_t *count)
 {
     uint64_t *together = calloc((size_t)manifest->nprocs + 1, sizeof *together);
     bool *shares = calloc((size_t)manifest->nprocs + 1, sizeof *shares), any = false;
@@ -80,7 +81,9 @@ uint64_t *agent_list_together(const struct agent *agent, const struct manifest *
     for (uint32_t pid = 0; together && shares && pid < manifest->nprocs; pid++) {
         uint32_t first = manifest_together(manifest, pid);
 
-        shares[first] = shares[first] || has_shares(agent, manifest, pid);
+        if (shares[first] || (read && !read(agent, (int)pid)))
+            continue;
+        shares[first] = has_shares(agent, manifest, pid);
         any = any || shares[first];
     }
     for (uint32_t pid = 0; any && pid < manifest->nprocs; pid++) {
@@ -94,13 +97,20 @@ uint64_t *agent_list_together(const struct agent *agent, const struct manifest *
     return together;
 }
 
+uint64_t *agent_list_together(const struct agent *agent, const struct manifest *manifest,
+                              uint32_t *count)
+{
+    return list_together(agent, manifest, NULL, count);
+}
+
 /* ---- For its measurements ---- */
 
+/* The processes of a group are on one host. */
 static void note_bound(struct agent *agent, const struct manifest *manifest)
 {
     bool *alone = agent->snapshots->free_alone;
     uint32_t count;
-    uint64_t *together = agent_list_together(agent, manifest, &count);
+    uint64_t *together = list_together(agent, manifest, agent_is_here, &count);
 
     for (uint32_t pid = 0; together && pid < manifest->nprocs && (int)pid < agent->nprocs; pid++)
         alone[pid] = true;
