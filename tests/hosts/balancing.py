@@ -1,17 +1,22 @@
 """bsprun --balance auto: processes leave a host that has become slow.
 
-    balancing.py [TEST ...] | balancing.py --gain [SUPERSTEPS [MICROSECONDS]]
-                                                    the figures of doc/migration.md; needs control groups
+    balancing.py [TEST ...]
+    balancing.py --gain [SUPERSTEPS [MICROSECONDS]]     the figures of doc/migration.md; needs control groups
+    balancing.py --overhead [PAIRS]                     what looking costs where there is nothing to gain
+    balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]   how long a job waits for a process that moves
 """
 import os
+import re
+import statistics
 import subprocess
 import sys
 import time
 
 from loopback import *
-from loopback import BSPRUN, BUILD, LoopbackPlace, check, main, wait_until
+from loopback import BIN, BSPRUN, BUILD, LoopbackPlace, check, main, wait_until
 
 BURNER = os.environ.get("BURNER", os.path.join(BUILD, "tests/hosts/burner"))
+BSPCTL = os.path.join(BIN, "bspctl")
 CGROUPS = "/sys/fs/cgroup/cpu"  # version 1
 PERIOD_US = 8000
 SUPERSTEPS, MICROSECONDS = 150, 5000
@@ -67,14 +72,14 @@ class Cores:
             program.wait()
 
 
-def burner(place, p, supersteps, microseconds, *options):
+def burner(place, p, supersteps, microseconds, *options, state=()):
     return place.bsprun("-np", p, "--bind", "none", "--ckpt", place.store, "-v", *options, BURNER,
-                        supersteps, microseconds)
+                        supersteps, microseconds, *state)
 
 
 def answer(p, supersteps, microseconds):
     done = subprocess.run([BSPRUN, "-np", str(p), BURNER, str(supersteps), str(microseconds)],
-                          stdout=subprocess.PIPE, check=True)
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
     return done.stdout
 
 
@@ -127,8 +132,50 @@ def gain(supersteps=500, microseconds=10000):
           "fast as without")
 
 
+def overhead(pairs=10, supersteps=2000, microseconds=500):
+    """Pairs of runs with and without looks, on one host and on four, with as many processes as cores."""
+    p = len(os.sched_getaffinity(0))
+    for slots in ((p,), (1,) * max(p, 2)):
+        ratios = []
+        for pair in range(pairs):
+            times = {}
+            for balance in ("auto", "off") if pair % 2 else ("off", "auto"):
+                with LoopbackPlace(slots=slots) as place:
+                    begun = time.monotonic()
+                    job = burner(place, p, supersteps, microseconds, "--every", "100000", "--balance", balance)
+                    job.process.wait()
+                    times[balance] = time.monotonic() - begun
+                    job.wait(0)
+            ratios.append(times["auto"] / times["off"])
+        print(f"{len(slots)} hosts: auto / off {statistics.median(ratios):.4f} "
+              f"({min(ratios):.3f} to {max(ratios):.3f}, {pairs} pairs)", flush=True)
+
+
+def standstill(moves=5, kibibytes=524288, percent=1):
+    """The longest superstep of a job one of whose processes moves, less the median."""
+    for _ in range(moves):
+        with LoopbackPlace(slots=(2, 2)) as place:
+            job = burner(place, 2, 1000, 20000, "--balance", "off", "--every", "100000", "-v",
+                         state=(kibibytes, percent))
+            wait_until(lambda job=job: "RUNNING" in job.said(), "the job")
+            time.sleep(1)
+            begun = time.monotonic()
+            subprocess.run([BSPCTL, "--wait", str(job.os_pid), "move", "1", "h1"], check=True,
+                           env={**os.environ, **place.env})
+            took = time.monotonic() - begun
+            job.wait(0)
+            median, *longest = map(float, re.search(r"median ([\d.]+) ms, longest ([\d.]+) ([\d.]+)",
+                                                    job.program_err().decode()).groups())
+            print(f"longest superstep {longest[0]:.0f} ms, the next {longest[1]:.0f}, median {median:.0f}; "
+                  f"the move took {took:.2f} s", flush=True)
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--gain"]:
         gain(*map(int, sys.argv[2:]))
+    elif sys.argv[1:2] == ["--overhead"]:
+        overhead(*map(int, sys.argv[2:]))
+    elif sys.argv[1:2] == ["--standstill"]:
+        standstill(*map(int, sys.argv[2:]))
     else:
         main([a_busy_host_is_left, not_when_it_is_off, mistakes])
