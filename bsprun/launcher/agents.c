@@ -16,7 +16,8 @@
 #include "bsprun/hosts/adapter.h"
 #include "lib/base/states.h"
 
-#define TO BSPZ_STATES_TO
+#define TO            BSPZ_STATES_TO
+#define ADMITTED_MOST 64u /* hosts that are added to a job while it runs */
 
 /* A start that fails at once may be retried, and an agent may send HELLO again. */
 static const struct bspz_states_row rows[AGENT_STATE_COUNT] = {
@@ -47,32 +48,41 @@ static char *find_adapter(struct agents *agents, const struct host *host)
     return addresses;
 }
 
+static void enter(struct agents *agents, const struct host *host)
+{
+    const struct options_hosts *options = &agents->common->options->hosts;
+    bool local = hosts_is_own(host->name, options->own);
+    struct launcher_agent *agent = &agents->items[agents->count];
+
+    *agent = (struct launcher_agent){.all = agents,
+                                     .host = agents->count++,
+                                     .slots = host->slots,
+                                     .load = host->load,
+                                     .name = local ? options->own : host->name,
+                                     .given = host,
+                                     .local = local};
+    if (host->adapter && options->all.count > 1)
+        agent->adapter = find_adapter(agents, host);
+}
+
 bool agents_make(struct agents *agents, struct common *common, const struct agents_calls *calls,
                  void *context)
 {
     const struct options_hosts *options = &common->options->hosts;
+    uint32_t room = options->all.count + ADMITTED_MOST;
 
+    if (room > HOSTS_MAX)
+        room = HOSTS_MAX;
     *agents = (struct agents){.common = common,
                               .calls = calls,
                               .context = context,
-                              .items = calloc(options->all.count, sizeof *agents->items),
-                              .spares = options->spares};
+                              .items = calloc(room, sizeof *agents->items),
+                              .room = room,
+                              .starters = options->all.count - options->spares};
     if (!agents->items)
         return false;
-    agents->count = options->all.count;
-    for (uint32_t i = 0; i < agents->count; i++) {
-        const struct host *host = &options->all.items[i];
-        bool local = hosts_is_own(host->name, options->own);
-
-        agents->items[i] = (struct launcher_agent){.all = agents,
-                                                   .host = i,
-                                                   .slots = host->slots,
-                                                   .load = host->load,
-                                                   .name = local ? options->own : host->name,
-                                                   .local = local};
-        if (host->adapter && options->all.count > 1)
-            agents->items[i].adapter = find_adapter(agents, host);
-    }
+    for (uint32_t i = 0; i < options->all.count; i++)
+        enter(agents, &options->all.items[i]);
     return true;
 }
 
@@ -81,9 +91,21 @@ void agents_free(struct agents *agents)
     for (uint32_t i = 0; i < agents->count; i++) {
         free(agents->items[i].addresses);
         free(agents->items[i].adapter);
+        hosts_free(&agents->items[i].admitted);
     }
     free(agents->items);
     *agents = (struct agents){0};
+}
+
+struct launcher_agent *agents_admit(struct agents *agents, struct hosts *host)
+{
+    if (agents->count == agents->room)
+        return NULL;
+    enter(agents, host->items);
+    struct launcher_agent *agent = &agents->items[agents->count - 1];
+    agent->admitted = *host;
+    *host = (struct hosts){0};
+    return agent;
 }
 
 struct launcher_agent *agents_of(struct agents *agents, uint32_t host)

@@ -47,7 +47,9 @@ struct launcher_agent {
     uint32_t slots;         /* 0: as many as it has cores */
     struct coord_load load; /* at the beginning of the job; with --load */
     const char *name;
-    bool local; /* on the host of bsprun */
+    const struct host *given; /* as the user named it */
+    struct hosts admitted;    /* what `given` and `name` point to, if the host was added later */
+    bool local;               /* on the host of bsprun */
     enum agent_state state;
     pid_t pid;                          /* local: its process, 0: none */
     struct launcher_line *line;         /* the connection to it; NULL: none */
@@ -68,8 +70,8 @@ struct agents_calls {
                     const struct wire_message *message);
     /* Called before the set of live hosts changes, and periodically. */
     void (*watched)(void *context);
-    /* It has lost its line: the line has ended, and `ended` and `settled` follow, or was cut because
-     * the agent was given up. */
+    /* It has lost its line: the line has ended, and `ended` and `settled` follow, or was cut
+     * because the agent was given up. */
     void (*forgot)(void *context, struct launcher_agent *agent);
     /* A line has ended: called before and after it is handled. */
     void (*ended)(void *context);
@@ -91,10 +93,11 @@ struct agents {
     struct common *common;
     const struct agents_calls *calls;
     void *context;
-    struct launcher_agent *items; /* by host; the last `spares` are spares */
-    uint32_t count, spares;
-    struct remote *remote;      /* for agents of other hosts; NULL: there are none */
-    struct remote_start *start; /* ... and for starting them; NULL: all are here */
+    struct launcher_agent *items; /* by host; they stay where they are */
+    uint32_t count, room;         /* room: for hosts that are added later, too */
+    uint32_t starters;            /* the first so many begin the job; others were spares or added */
+    struct remote *remote;        /* for agents of other hosts; NULL: there are none */
+    struct remote_start *start;   /* ... and for starting them; NULL: all are here */
     uint32_t term;
     enum agents_leftovers leftovers;
     bool paused, calling;
@@ -104,6 +107,9 @@ struct agents {
 bool agents_make(struct agents *agents, struct common *common, const struct agents_calls *calls,
                  void *context);
 void agents_free(struct agents *agents); /* also when all is zero */
+/* Adds a host to the table, an empty list afterwards; its agent is not started.  NULL: no room; the
+ * list is unchanged. */
+struct launcher_agent *agents_admit(struct agents *agents, struct hosts *host);
 /* NULL: no such host. */
 struct launcher_agent *agents_of(struct agents *agents, uint32_t host);
 bool agents_has_hosts(const struct agents *agents); /* several, or one that is not this */
@@ -112,7 +118,7 @@ static inline bool agents_is_up(const struct launcher_agent *agent)
     return agent->state >= AGENT_UP;
 }
 
-/* Starts those of all hosts but the spares.  False: failed, reported. */
+/* Starts those of the hosts that begin the job.  False: failed, reported. */
 bool agents_start_all(struct agents *agents);
 /* Starts an agent.  False: failed, reported. */
 bool agents_start(struct launcher_agent *agent);
@@ -142,7 +148,8 @@ bool agents_has_lines(const struct agents *agents);
 void agents_cut_lines(struct agents *agents);
 /* Kills the agents of this host that do not answer. */
 void agents_kill(struct agents *agents);
-/* The slots of all hosts but the spares.  False: the cores of one of them are not known yet. */
+/* The slots of the hosts that take part or are about to.  False: the cores of one of them are not
+ * known yet. */
 bool agents_slots(const struct agents *agents, uint32_t *slots);
 
 /* Prepares for agents of other hosts, if there are several. 0 or -errno. */

@@ -173,9 +173,8 @@ static int add_to_start(struct agents *agents, const uint32_t *numbers, uint32_t
         fill_join(agents, &message, remote->by_slurm ? WIRE_HOSTS_MAX : agent->host,
                   agent->incarnation);
         error = net_join_encode(&message, remote->key, &buffers[i], why, sizeof why);
-        starts[i] = (struct remote_start_host){
-            agent->host, &agents->common->options->hosts.all.items[agent->host], buffers[i].data,
-            buffers[i].size};
+        starts[i] =
+            (struct remote_start_host){agent->host, agent->given, buffers[i].data, buffers[i].size};
     }
     if (!error)
         error = remote_start_add(agents->start, starts, count);

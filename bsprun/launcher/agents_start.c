@@ -5,7 +5,7 @@ bool agents_start_all(struct agents *agents)
 {
     uint32_t remotes[HOSTS_MAX], count = 0;
 
-    for (uint32_t i = 0; i < agents->count - agents->spares; i++)
+    for (uint32_t i = 0; i < agents->starters; i++)
         if (!agents->items[i].local)
             remotes[count++] = i;
         else if (!agents_start(&agents->items[i]))

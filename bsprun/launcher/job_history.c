@@ -121,7 +121,7 @@ int job_history_open(struct job_history *history, struct common *common,
     history->common = common;
     history->agents = agents;
     history->evidence = evidence;
-    history->lives_since_ms = calloc(agents->count, sizeof *history->lives_since_ms);
+    history->lives_since_ms = calloc(agents->room, sizeof *history->lives_since_ms);
     if (!history->lives_since_ms)
         return -ENOMEM;
     name_site(history);

@@ -209,7 +209,8 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
 static bool is_sensible(const struct job_machine_config *config)
 {
     if (config->host_count == 0 || config->spares >= config->host_count ||
-        config->host_count > COORD_HOSTS_MAX || (config->restore && !config->snapshots))
+        config->host_count > COORD_HOSTS_MAX || config->room > COORD_HOSTS_MAX ||
+        (config->restore && !config->snapshots))
         return false;
     for (uint32_t i = 0; i < config->host_count; i++)
         for (uint32_t j = 0; j < i; j++)
@@ -225,7 +226,8 @@ struct job_machine *job_machine_new(const struct job_machine_config *config,
     if (!is_sensible(config))
         return NULL;
     struct job_machine *machine = calloc(1, sizeof(*machine));
-    struct machine_host *hosts = calloc(config->host_count, sizeof(*hosts));
+    uint32_t room = config->room > config->host_count ? config->room : config->host_count;
+    struct machine_host *hosts = calloc(room, sizeof(*hosts));
     if (!machine || !hosts) {
         free(machine);
         free(hosts);
@@ -233,6 +235,7 @@ struct job_machine *job_machine_new(const struct job_machine_config *config,
     }
     machine->config = *config;
     machine->config.hosts = NULL;
+    machine->config.room = room;
     machine->hosts = hosts;
     if (!config->restore)
         machine->config.wanted = COORD_NEVER;

@@ -69,7 +69,7 @@ enum job_event_kind {
     JOB_EVENT_ENDED,           /* term, outcome: the job is over; term 0: before the first */
     JOB_EVENT_STOP,            /* how, signal: the user requests the end */
     JOB_EVENT_SAVE,            /* stop, signal, grace_ms: the user requests a snapshot */
-    JOB_EVENT_USE,             /* host, use: what the user wants it for */
+    JOB_EVENT_USE,             /* host, use: what the user wants it for; it may be a new one */
     JOB_EVENT_PLACE,           /* processes are to be placed anew */
     JOB_EVENT_MOVE,            /* some are to be moved; the caller knows which */
     JOB_EVENT_FINISH_RECORDED, /* RECORD_FINISH is done, or failed */
@@ -155,6 +155,8 @@ struct job_machine_config {
     uint32_t host_count;
     const struct wire_host *hosts; /* copied; the last `spares` are spares */
     uint32_t spares;
+    uint32_t
+        room; /* the most hosts there may be, with those that are added; 0: no more than these */
     bool snapshots;
     bool restore;       /* begins from an existing snapshot ... */
     uint64_t wanted;    /* ... of so many supersteps; COORD_NEVER: the newest */

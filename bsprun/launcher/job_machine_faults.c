@@ -199,10 +199,22 @@ void machine_move_processes(struct job_machine *machine, struct job_effects *eff
         machine_add(machine, effects, JOB_EFFECT_SAVE)->move = true;
 }
 
+/* A host that was not named at the beginning. */
+static struct machine_host *admit(struct job_machine *machine, const struct job_event *event)
+{
+    if (event->use != JOB_USE_OPEN || machine->config.host_count == machine->config.room)
+        return NULL;
+    struct machine_host *host = &machine->hosts[machine->config.host_count++];
+    *host = (struct machine_host){.id = event->host, .state = HOST_UNUSED};
+    return host;
+}
+
 void machine_take_use(struct job_machine *machine, const struct job_event *event,
                       struct job_effects *effects)
 {
     struct machine_host *host = machine_find(machine, event->host);
+    if (!host)
+        host = admit(machine, event);
     if (!host || (event->use != JOB_USE_OPEN && !job_machine_can_drain(machine, event->host))) {
         effects->dropped = true;
         return;

@@ -61,8 +61,8 @@ struct launcher {
     uint32_t processes;     /* 0: they do not run yet */
     uint32_t move_asked_in; /* term in which processes were to be moved; 0: none are */
     struct wanted_moves wanted_moves;
-    char refusal[384];       /* of the last request */
-    bool leaving[HOSTS_MAX]; /* hosts whose agents were told to end, since leave_timer was set */
+    char refusal[HOSTS_ERROR]; /* of the last request */
+    bool leaving[HOSTS_MAX];   /* hosts whose agents were told to end, since leave_timer was set */
     uv_timer_t leave_timer;
 
     /* START. */
@@ -144,6 +144,8 @@ const char *launcher_take_request(void *launcher, const struct status_order *ord
 const char *launcher_change_places(struct launcher *launcher, const struct status_order *order);
 /* The host is to be left: its processes move at the next barrier. */
 void launcher_leave_host(struct launcher *launcher, const struct launcher_agent *agent);
+/* Processor Zero has ended the term, perhaps to move processes. */
+void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over);
 /* A term runs, with so many processes: those that were to be moved have been. */
 void launcher_tell_moved(struct launcher *launcher, uint32_t processes);
 
@@ -158,8 +160,8 @@ void launcher_close(struct launcher *launcher);
 void launcher_machine_due(uv_timer_t *timer);
 /* Continues the end of the job: to be called when it is over or its output may be complete. */
 void launcher_finish(struct launcher *launcher);
-/* The agent has lost its line.  If the job is over, or ends well in this term, and the agent has not
- * sent its REPORT, it is reported that output of its may be missing. */
+/* The agent has lost its line.  If the job is over, or ends well in this term, and the agent has
+ * not sent its REPORT, it is reported that output of its may be missing. */
 void launcher_note_leaver(struct launcher *launcher, struct launcher_agent *agent);
 /* The loss of a line was handled. */
 void launcher_settled(void *launcher);

@@ -255,7 +255,8 @@ bool launcher_begin_job(struct launcher *launcher)
     const struct job_machine_config config = {
         .host_count = launcher->agents.count,
         .hosts = hosts,
-        .spares = launcher->agents.spares,
+        .spares = launcher->agents.count - launcher->agents.starters,
+        .room = launcher->agents.room,
         .own = own_host(launcher),
         .fence_ms = launcher->common.options->hosts.heartbeat_ms,
         .snapshots = launcher_has_snapshots(launcher),

@@ -1,4 +1,4 @@
-/* launcher_places.c - requests of the user about hosts and places.
+/* launcher_places.c - requests of the user, and of Processor Zero, about hosts and places.
  *
  * Happy path: a request is checked -> the job machine has the term end at a snapshot -> the next
  * one begins with other places (ELECT) and runs -> "done".
@@ -29,12 +29,28 @@ void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
                                                     1u << STATUS_MOVE);
 }
 
+void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over)
+{
+    uint32_t term = job_machine_term(launcher->machine), count = over->moves.count;
+    const struct wire_move *first = over->moves.items;
+    const struct launcher_agent *to = count > 0 ? agents_of(&launcher->agents, first->host) : NULL;
+
+    launcher->moving_seconds = over->moving_seconds;
+    for (uint32_t i = 0; i < count; i++)
+        wanted_moves_add(&launcher->wanted_moves, term, over->moves.items[i]);
+    if (to && launcher->common.options->verbosity > 0)
+        notices_say(&launcher->common.notices,
+                    "balance: %u process%s to other hosts, among them process %u to host %s", count,
+                    count == 1 ? " moves" : "es move", first->pid, to->name);
+}
+
 /* ---- bspctl ---- */
 
-static const struct launcher_agent *find_host(const struct launcher *launcher, const char *name)
+static struct launcher_agent *find_host(const struct launcher *launcher, const char *name)
 {
     for (uint32_t i = 0; i < launcher->agents.count; i++)
-        if (strcmp(launcher->agents.items[i].name, name) == 0)
+        if (strcmp(launcher->agents.items[i].name, name) == 0 ||
+            strcmp(launcher->agents.items[i].given->name, name) == 0)
             return &launcher->agents.items[i];
     return NULL;
 }
@@ -70,15 +86,23 @@ static const char *refuse_host(struct launcher *launcher, const struct status_or
     return text;
 }
 
+static const char *refuse_job(const struct launcher *launcher)
+{
+    if (job_machine_closed(launcher->machine) || launcher->common.life.signals > 0)
+        return "it is ending";
+    if (!agents_has_hosts(&launcher->agents) || !launcher->agents.start)
+        return "it has but one host; name several, or spare ones, when it begins";
+    return NULL;
+}
+
 static const char *refuse(struct launcher *launcher, const struct status_order *order,
                           const struct launcher_agent *agent)
 {
     uint32_t processes = launcher->processes;
+    const char *refusal = refuse_job(launcher);
 
-    if (job_machine_closed(launcher->machine) || launcher->common.life.signals > 0)
-        return "it is ending";
-    if (!agents_has_hosts(&launcher->agents))
-        return "it has but one host";
+    if (refusal)
+        return refusal;
     if (order->what == STATUS_PLACE)
         return NULL;
     if (order->what == STATUS_MOVE && order->pid >= processes) {
@@ -91,18 +115,48 @@ static const char *refuse(struct launcher *launcher, const struct status_order *
     return refuse_host(launcher, order, agent);
 }
 
-const char *launcher_change_places(struct launcher *launcher, const struct status_order *order)
+/* The host of an order, from HOST or, to be added, USER@HOST:SLOTS; a new one enters the table.
+ * Returns the reason of a refusal, or NULL. */
+static const char *find_or_admit(struct launcher *launcher, struct status_order *order,
+                                 struct launcher_agent **agent)
 {
+    struct hosts named = {0};
+    char error[HOSTS_ERROR];
+
+    *agent = find_host(launcher, order->host);
+    if (*agent || order->what != STATUS_OPEN)
+        return refuse(launcher, order, *agent);
+    if (!hosts_from_list(&named, order->host, "", error)) {
+        snprintf(launcher->refusal, sizeof launcher->refusal, "%s", error);
+        return launcher->refusal;
+    }
+    order->host = named.items[0].name;
+    *agent = find_host(launcher, order->host);
+    const char *refusal = named.count > 1 ? "add one host at a time"
+                          : *agent        ? refuse(launcher, order, *agent)
+                                          : refuse_job(launcher);
+    if (!refusal && *agent && named.items[0].slots > 0)
+        (*agent)->slots = named.items[0].slots;
+    if (!refusal && !*agent)
+        *agent = agents_admit(&launcher->agents, &named);
+    hosts_free(&named);
+    order->host = "";
+    return refusal || *agent ? refusal : "it has no room for more hosts";
+}
+
+const char *launcher_change_places(struct launcher *launcher, const struct status_order *asked)
+{
+    struct status_order copy = *asked, *order = &copy;
     static const enum job_use uses[STATUS_REQUEST_COUNT] = {[STATUS_DRAIN] = JOB_USE_DRAINED,
                                                             [STATUS_REMOVE] = JOB_USE_REMOVED,
                                                             [STATUS_OPEN] = JOB_USE_OPEN};
-    const struct launcher_agent *agent = find_host(launcher, order->host);
-    const char *refusal = refuse(launcher, order, agent);
-    struct job_event event = {
-        .kind = JOB_EVENT_USE, .host = agent ? agent->host : JOB_NO_HOST, .use = uses[order->what]};
+    struct launcher_agent *agent;
+    const char *refusal = find_or_admit(launcher, order, &agent);
 
     if (refusal)
         return refusal;
+    struct job_event event = {
+        .kind = JOB_EVENT_USE, .host = agent ? agent->host : JOB_NO_HOST, .use = uses[order->what]};
     if (order->what == STATUS_PLACE)
         event = (struct job_event){.kind = JOB_EVENT_PLACE};
     if (order->what == STATUS_MOVE) {

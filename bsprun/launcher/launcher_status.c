@@ -39,13 +39,13 @@ static const char *host_state(const struct launcher *launcher, const struct laun
         return "removed";
     if (agent->state == AGENT_STARTING || (agent->state == AGENT_LINKED && !agent->local))
         return "starting";
-    return agent->host >= launcher->agents.count - launcher->agents.spares ? "spare" : "lost";
+    return agent->host >= launcher->agents.starters ? "spare" : "lost";
 }
 
 static void describe_hosts(struct launcher *launcher, struct status_facts *facts)
 {
     if (!launcher->status_hosts)
-        launcher->status_hosts = calloc(launcher->agents.count, sizeof *launcher->status_hosts);
+        launcher->status_hosts = calloc(launcher->agents.room, sizeof *launcher->status_hosts);
     if (!launcher->status_hosts)
         return;
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
@@ -197,7 +197,7 @@ void launcher_open_status(struct launcher *launcher,
                           const char *(*request)(void *launcher, const struct status_order *order))
 {
     launcher->status_calls = (struct status_calls){ask, describe, request};
-    launcher->places = calloc(launcher->agents.count, sizeof *launcher->places);
+    launcher->places = calloc(launcher->agents.room, sizeof *launcher->places);
     launcher->command_line = join_command(launcher);
     launcher->directory = getcwd(NULL, 0);
     if (!launcher->directory)

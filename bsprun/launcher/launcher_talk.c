@@ -47,22 +47,6 @@ static void tell_ended(struct launcher *launcher, const struct launcher_agent *a
     launcher_event(launcher, event);
 }
 
-/* Processor Zero has decided to move processes. */
-static void take_moves(struct launcher *launcher, const struct wire_term_over *over)
-{
-    uint32_t term = job_machine_term(launcher->machine), count = over->moves.count;
-    const struct wire_move *first = over->moves.items;
-    const struct launcher_agent *to = count > 0 ? agents_of(&launcher->agents, first->host) : NULL;
-
-    launcher->moving_seconds = over->moving_seconds;
-    for (uint32_t i = 0; i < count; i++)
-        wanted_moves_add(&launcher->wanted_moves, term, over->moves.items[i]);
-    if (to && launcher->common.options->verbosity > 0)
-        notices_say(&launcher->common.notices,
-                    "balance: %u process%s to other hosts, among them process %u to host %s", count,
-                    count == 1 ? " moves" : "es move", first->pid, to->name);
-}
-
 static void tell_term_over(struct launcher *launcher, const struct wire_message *message)
 {
     const struct wire_term_over *over = &message->term_over;
@@ -70,7 +54,7 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
     if (message->envelope.term != job_machine_term(launcher->machine))
         return;
     learning_take(&launcher->learning, message->envelope.term, &over->learned);
-    take_moves(launcher, over);
+    launcher_take_moves(launcher, over);
     account_stopped(&launcher->account, launcher_now_ms());
     struct job_event event = {
         .kind = JOB_EVENT_TERM_OVER,
@@ -191,7 +175,7 @@ static void warn_oversubscribed(struct launcher *launcher,
     char line[HOSTS_ERROR];
     uint64_t slots = 0;
 
-    for (uint32_t i = 0; i < launcher->agents.count - launcher->agents.spares; i++)
+    for (uint32_t i = 0; i < launcher->agents.starters; i++)
         slots += launcher->agents.items[i].slots ? launcher->agents.items[i].slots
                                                  : launcher->agents.items[i].cores;
     if ((agents_has_hosts(&launcher->agents) || launcher->agents.items[0].slots > 0) &&

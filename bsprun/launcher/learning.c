@@ -125,7 +125,7 @@ int learning_open(struct learning *learning, struct common *common, const struct
     learning->agents = agents;
     learning->machine = machine;
     learning->account = account;
-    learning->agent_ended = calloc(agents->count, sizeof *learning->agent_ended);
+    learning->agent_ended = calloc(agents->room, sizeof *learning->agent_ended);
     if (!learning->agent_ended ||
         job_history_open(&learning->history, common, agents, &learning->evidence, &prior) != 0)
         return -ENOMEM;

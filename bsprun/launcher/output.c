@@ -385,7 +385,7 @@ static bool open_order(struct output *output)
     if (!agents_has_hosts(output->agents))
         return true;
     output->lines = (struct line_buffer){.pass = pass_line, .context = output};
-    output->order = order_new(output->agents->count, output->spool, &calls, output);
+    output->order = order_new(output->agents->room, output->spool, &calls, output);
     return output->order != NULL;
 }
 

@@ -25,7 +25,7 @@ static const char help[] =
     "  save         take a snapshot at the next barrier, and go on\n"
     "  drain HOST   move the processes off HOST at the next barrier; it gets no more\n"
     "  remove HOST  the same, and end the job's agent there\n"
-    "  add HOST     use HOST: drained, a spare, lost or removed\n"
+    "  add HOST[:SLOTS]  use HOST: a new one, drained, a spare, lost or removed\n"
     "  move PID HOST  move process PID of the job to HOST\n"
     "  rebalance    distribute the processes as at the beginning\n"
     "  --wait       until it has happened\n"

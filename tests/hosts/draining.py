@@ -16,7 +16,7 @@ import time
 from loopback import *
 from loopback import (BIN, BSPRUN, TICKER, LoopbackPlace, alive, check, main, marked, send, wait_until)
 
-SUPERSTEPS = 12
+SUPERSTEPS = 40  # many more than moves take, also where everything is slow
 BSPCTL = os.path.join(BIN, "bspctl")
 BSPSTAT = os.path.join(BIN, "bspstat")
 SELDOM = ("-v", "--every", "1000")
@@ -169,6 +169,41 @@ def a_spare_joins():
         check(now == {"h0": ("up", 2), "h1": ("removed", 0), "h2": ("up", 2)}, now)
         place.release(0, at)
         is_undisturbed(place, job, reference())
+
+
+def new_hosts_join():
+    """Hosts that were not named when the job began; it goes on when all that it began with have left."""
+    with LoopbackPlace(2) as place:
+        job = running(place)
+        now, at = moves(place, job, "add", "h7:2")
+        check(now == {"h0": ("up", 2), "h1": ("up", 2), "h7": ("up", 0)}, now)
+        check("takes part in it already" in refused(place, job, "add", "h7:3"), job)
+        now, at = moves(place, job, "add", "h8:3", at=at)
+        hosts = said(control(place, job, "hosts"), 0)
+        check(re.search(r"h7 +2 .*\n.*h8 +3 ", hosts), hosts)
+        now, at = moves(place, job, "remove", "h0", at=at)
+        now, at = moves(place, job, "remove", "h1", at=at)
+        check(now == {"h0": ("removed", 0), "h1": ("removed", 0), "h7": ("up", 2), "h8": ("up", 2)}, now)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def a_new_host_replaces_a_lost_one():
+    """It is asked for, and before the next barrier another one is lost."""
+    with LoopbackPlace(2) as place:
+        job = running(place)
+        ctl = asked(place, job, "add", "h7", "--wait")
+        place.will_not_return("h1")
+        place.kills.append(place.committed())
+        send(place.agent("h1"), signal.SIGKILL)
+        at = step_until_done(place, job, ctl, 3)
+        now = places(place, job)
+        check(now["h1"][0] == "lost" and now["h7"][0] == "up" and now["h0"][1] + now["h7"][1] == 4, now)
+        place.release(0, at)
+        job.check_all(reference())
+        place.check_executions()
+        place.check_files(reference())
+        place.check_clean()
 
 
 def a_host_that_cannot_join():
@@ -342,10 +377,14 @@ def mistakes():
         for words in ((), ("drain",), ("hosts", "h0"), ("fly", "h0"), ("drain", "h0", "h1"),
                       ("--now", "drain", "h0"), ("move",), ("move", "0"), ("move", "h0", "0"),
                       ("move", "-1", "h0"), ("move", "0", "h0", "h1"), ("drain", ""),
-                      ("drain", "h0 1"), ("add", "h1\n"), ("move", "0", 128 * "h1")):
+                      ("drain", "h0 1"), ("add", "h0 h1"), ("add", "h1\n"), ("move", "0", 128 * "h1")):
             refused(place, job, *words, status=2)
         refused(place, "h0", "hosts", status=2)
         check("does not run" in refused(place, os.getpid(), "hosts"), "a job that is none")
+        for name, text in (("h7:0", "h7:0"), ("h7:many", "many"), (":4", "name of a host"), ("a,b", "one host"),
+                           ("h7:", "h7:"), ("h1:3", "takes part in it already"), ("[::1", "[::1")):
+            check(text in refused(place, job, "add", name), name)
+        check(set(places(place, job)) == {"h0", "h1"}, "a host that was refused")
         now, at = moves(place, job, "drain", "h1")
         check(now["h1"] == ("drained", 0), now)
         check("drained already" in refused(place, job, "drain", "h1"), job)
@@ -383,6 +422,7 @@ def any_command(choose, now):
     drained = [host for host, (state, _) in now.items() if state == "drained"]
     gone = [host for host, (state, _) in now.items() if state == "removed"]
     commands = [("rebalance",)] + [("add", host) for host in drained + gone]
+    commands += [("add", f"n{len(now)}:{choose.randrange(1, 4)}")] if len(now) < 6 else []
     commands += [("move", str(choose.randrange(4)), host) for host in up]
     if len(up) > 1:
         commands += [(what, host) for host in up for what in ("drain", "remove")]
@@ -444,9 +484,8 @@ if __name__ == "__main__":
         except Failed as failure:
             sys.exit(str(failure))
         sys.exit(0)
-    main([at_random, drained, the_host_of_process_0, removed, saved_and_placed_anew, a_process_moved, a_spare_joins,
-          a_host_that_cannot_join,
-          groups_are_not_split,
-          an_agent_is_told_to_end, all_agents_are_told_to_end,
-          two_agents_are_told_to_end, a_fault_comes_first,
-          a_fault_in_the_middle, stopped_meanwhile, mistakes, jobs_that_cannot])
+    main([at_random, drained, the_host_of_process_0, removed, saved_and_placed_anew, a_process_moved,
+          a_spare_joins, new_hosts_join, a_new_host_replaces_a_lost_one, a_host_that_cannot_join,
+          groups_are_not_split, an_agent_is_told_to_end, all_agents_are_told_to_end,
+          two_agents_are_told_to_end, a_fault_comes_first, a_fault_in_the_middle, stopped_meanwhile,
+          mistakes, jobs_that_cannot])

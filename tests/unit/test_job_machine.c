@@ -186,6 +186,51 @@ START_TEST(hosts_join)
 }
 END_TEST
 
+START_TEST(hosts_are_admitted)
+{
+    static const struct coord_outcome moved = {
+        .status = 1, .cause = WIRE_CAUSE_MOVED, .pid = COORD_NOBODY, .text = ""};
+
+    struct job_machine_config config = CONFIG();
+    config.room = 4;
+    start_three(config);
+    EVENT(USE, .host = 7, .use = JOB_USE_DRAINED);
+    ck_assert(effects.dropped);
+    EVENT(USE, .host = 7, .use = JOB_USE_OPEN);
+    expect("S");
+    ck_assert(effects.items[0].move && !job_machine_member(machine, 7));
+    /* One more than there is room for. */
+    EVENT(USE, .host = 8, .use = JOB_USE_OPEN);
+    ck_assert(effects.dropped);
+    EVENT(TERM_OVER, .term = 1, .outcome = moved);
+    ck_assert(effects.count == 1 && effects.items[0].kind == JOB_EFFECT_START_AGENT &&
+              effects.items[0].host == 7);
+    EVENT(AGENT_UP, .host = 7);
+    expect("E");
+    ck_assert(effects.items[0].anew && job_machine_member(machine, 7));
+    /* From then on it is as the others. */
+    EVENT(USE, .host = 7, .use = JOB_USE_REMOVED);
+    EVENT(TERM_OVER, .term = 2, .outcome = moved);
+    ck_assert(effects.items[0].kind == JOB_EFFECT_DISMISS && effects.items[0].host == 7);
+}
+END_TEST
+
+/* Until its agent is started it is a spare, which may replace another host. */
+START_TEST(an_admitted_host_replaces_another)
+{
+    struct job_machine_config config = CONFIG();
+    config.room = 4;
+    start_three(config);
+    EVENT(USE, .host = 7, .use = JOB_USE_OPEN);
+    EVENT(AGENT_LOST, .host = 9, .usable = false);
+    ck_assert_uint_eq(effects.count, 2);
+    ck_assert(effects.items[0].kind == JOB_EFFECT_START_AGENT && effects.items[0].host == 7);
+    EVENT(AGENT_UP, .host = 7);
+    expect("E");
+    ck_assert(job_machine_member(machine, 7) && !job_machine_member(machine, 9));
+}
+END_TEST
+
 /* A rollback to the snapshot at which processes were placed anew does not undo that. */
 START_TEST(places_outlast_a_fault)
 {
@@ -616,6 +661,8 @@ int main(void)
     tcase_add_test(tests, places_outlast_a_fault);
     tcase_add_test(tests, hosts_are_removed);
     tcase_add_test(tests, hosts_join);
+    tcase_add_test(tests, hosts_are_admitted);
+    tcase_add_test(tests, an_admitted_host_replaces_another);
     tcase_add_test(tests, faults_are_counted_between_commits);
     tcase_add_test(tests, agents_are_replaced);
     tcase_add_test(tests, what_is_not_recovered);

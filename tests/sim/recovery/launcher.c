@@ -280,13 +280,15 @@ void bsprun_begin(struct world *world, bool restore)
         if (!world->agents[i].gone && !world->agents[i].cut_off &&
             world->time.now >= world->agents[i].down_until)
             hosts[count++] = (struct wire_host){.host = world->agents[i].id};
+    bool unnamed = world->unnamed && !restore;
     if (count == 0 ||
         (restore && !world->finish_durable && !any_complete(world, disks_left(world))))
         return; /* nothing to restart, which bsprun sees before it begins */
     struct job_machine_config config = {
-        .host_count = count,
+        .host_count = count - unnamed,
         .hosts = hosts,
-        .spares = restore ? 0 : world->spares,
+        .spares = restore || unnamed ? 0 : world->spares,
+        .room = world->host_count,
         .snapshots = true,
         .restore = restore,
         .wanted = restore ? pick_superstep(world) : COORD_NEVER,
@@ -314,7 +316,7 @@ void bsprun_begin(struct world *world, bool restore)
     for (uint32_t i = 0; i < world->host_count; i++) {
         world->agents[i].dismissed = false;
         world->starts[i] = 0;
-        world->agents[i].given_up = !is_listed(hosts, count, world->agents[i].id);
+        world->agents[i].given_up = !is_listed(hosts, config.host_count, world->agents[i].id);
     }
     world->closing = world->cut_short = world->nothing_saved = false;
     world->write_failed = world->was_refused = world->not_recorded = false;
@@ -332,7 +334,7 @@ void bsprun_begin(struct world *world, bool restore)
         }
     }
     carry_out_all(world, &effects);
-    for (uint32_t i = 0; i < count - config.spares && !world->over; i++)
+    for (uint32_t i = 0; i < config.host_count - config.spares && !world->over; i++)
         start_agent(world, hosts[i].host);
 }
 

@@ -159,6 +159,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->rule.every = world->rule.kind == POLICY_TIME ? 20000000 : 1 + random_below(world, 4);
     world->rule.overhead = 0.3;
     world->balance = job->seed % 3 == 0; /* a draw would make other worlds of the fixed seeds */
+    world->unnamed = world->spares > 0 && job->seed % 7 == 5;
     world->shared = world->host_count == 1 || chance(world, 50);
     world->copies_kept = chance(world, 60);
     world->stop_on_failure = chance(world, 30);
