@@ -44,6 +44,9 @@ static int wait_until_held(void)
 static int announce(void *context, int32_t ospid)
 {
     (void)context;
+    /* The copy does this itself, too, but the agent may kill the rank's group before that. */
+    if (!is_beside && bspz_rt.pid > 0)
+        setpgid(ospid, ospid);
     atomic_store(&place->ospid, ospid);
     bspz_word_set(&place->state, BSPZ_SNAP_MADE);
     bspz_board_ring(bspz_rt.board);

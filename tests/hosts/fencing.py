@@ -7,7 +7,7 @@ import signal
 import time
 
 from loopback import *
-from loopback import (LoopbackPlace, alive, check, children_of, holdup, jobs, main, marked, send,
+from loopback import (HOLDUP, LoopbackPlace, alive, check, children_of, holdup, jobs, main, marked, send,
                       state_of, wait_said, wait_until)
 
 SUPERSTEPS = 6
@@ -92,6 +92,33 @@ def has_not_closed(trick, term=1):
             scene.kill_one(term + 1)
             scene.ends_well(term + 1)
     return trick.replace("-", "_"), test
+
+
+def a_copy_that_has_not_run_yet():
+    """One that a thawed process has made is not killed with the process group of that, in which it
+    begins: the next rollback can use it."""
+    with LoopbackPlace(slots=[4]) as place:
+        place.hold(0, AT)
+        job = place.ticker(4, SUPERSTEPS, "-a", options=(
+            "-vv", "--every", "1", "-x", "LD_PRELOAD=" + HOLDUP, "-x", "HOLDUP_DETACH=" + place.path("detach")))
+        place.wait_executed(0, AT)
+        place.wait_committed(AT)
+        place.write("detach", "")
+        place.kill(place.wait_executed(3, AT))
+        late = wait_until(lambda: [os_pid for os_pid in marked(place.mark) if state_of(os_pid) == "T"],
+                          "a copy")
+        wait_said(job, "Processor Zero is host h0 (term 2)")
+        ranks = [place.wait_executed(pid, AT, times=2) for pid in (2, 3)]
+        place.kill(next(os_pid for os_pid in ranks if os_pid != os.getpgid(late[0])))
+        wait_said(job, "event HELD term 3 host 0")
+        for os_pid in late:
+            send(os_pid, signal.SIGCONT)
+        wait_said(job, "Processor Zero is host h0 (term 3)")
+        check(f"HELD term 3 host 0 snapshot {AT}.1 processes 4 images 4 copies 4" in job.said(), job)
+        place.release(0, AT)
+        job.check_all(Reference.of(4, SUPERSTEPS, "-a"))
+        place.check_executions()
+        place.check_clean()
 
 
 def a_late_agent():
@@ -311,5 +338,5 @@ if __name__ == "__main__":
           is_not_heard("old-choice", term=2, silent=["goes on from superstep 0"]),
           is_not_heard("choice-of-another", silent=["goes on from superstep 0"]),
           has_not_closed("old-closing", term=2), has_not_closed("closing-of-another"),
-          a_late_agent, a_commit_that_ends_late, a_snapshot_that_is_begun_late,
+          a_copy_that_has_not_run_yet, a_late_agent, a_commit_that_ends_late, a_snapshot_that_is_begun_late,
           a_manifest_that_comes_late, an_image_that_comes_late, a_frozen_agent, bsprun_is_not_heard])

@@ -11,6 +11,9 @@
  *
  * HOLDUP_SENT: it stops itself before it first writes to a socket.
  *
+ * HOLDUP_DETACH is a file: the first copy of a rank that is about to leave its process group when
+ * that is there removes it, and stops itself.
+ *
  * SIGCONT lets it go on.  What it starts does not know of this.
  */
 #include <dlfcn.h>
@@ -21,30 +24,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-static char wanted[128], said[128];
+static char wanted[128], said[128], detach[PATH_MAX];
 static int skip;
 static bool stopped, before_sending;
 
 __attribute__((constructor)) static void begin(void)
 {
     const char *text = getenv("HOLDUP"), *number = getenv("HOLDUP_SKIP");
-    const char *line = getenv("HOLDUP_SAID");
+    const char *line = getenv("HOLDUP_SAID"), *file = getenv("HOLDUP_DETACH");
 
     if (text)
         snprintf(wanted, sizeof wanted, "/%s", text);
     if (line)
         snprintf(said, sizeof said, "%s\n", line);
+    if (file)
+        snprintf(detach, sizeof detach, "%s", file);
     skip = number ? atoi(number) : 0;
     unsetenv("HOLDUP");
     unsetenv("HOLDUP_SKIP");
     before_sending = getenv("HOLDUP_SENT");
     unsetenv("HOLDUP_SAID");
     unsetenv("HOLDUP_SENT");
+    unsetenv("HOLDUP_DETACH");
     unsetenv("LD_PRELOAD");
 }
 
@@ -141,6 +148,18 @@ int fputs(const char *text, FILE *stream)
         kill(getpid(), SIGSTOP);
     }
     return result;
+}
+
+/* A new copy does not die with its parent yet, in contrast to what it is a copy of. */
+int setpgid(pid_t pid, pid_t group)
+{
+    int signal = -1;
+
+    if (pid == 0 && group == 0 && detach[0])
+        prctl(PR_GET_PDEATHSIG, &signal);
+    if (signal == 0 && unlink(detach) == 0)
+        syscall(SYS_kill, syscall(SYS_getpid), SIGSTOP);
+    return (int)syscall(SYS_setpgid, pid, group);
 }
 
 static void stop_before_sending(int fd)

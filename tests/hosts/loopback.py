@@ -157,7 +157,10 @@ def wait_said(job, text):
     def found():
         job.check_running()
         return text in job.said()
-    wait_until(found, text)
+    try:
+        wait_until(found, text)
+    except Failed as failure:
+        raise Failed(f"{failure}\n{job}") from None
 
 
 def check_said(job, *texts):

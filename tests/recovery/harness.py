@@ -387,7 +387,7 @@ class Job:
     def __str__(self):
         return (f"{' '.join(self.command)}\nstatus {self.status}\nstdout:\n"
                 f"{self.out().decode(errors='replace')[-1500:]}\nstderr:\n"
-                f"{self.err().decode(errors='replace')[-3000:]}")
+                f"{self.err().decode(errors='replace')[-12000:]}")
 
     def check_running(self):
         """Fails when it has ended although nobody has waited for it yet."""

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/to_bsprun.h"
@@ -106,6 +107,9 @@ static bool adopt(struct agent *agent, struct bspz_snap_process *place, struct w
         return false;
     }
     process->ended = ended;
+    /* It does this itself, too, but may not have run yet when the group of its rank is killed. */
+    if (pid > 0)
+        setpgid(ospid, ospid);
     if (bspz_word_move(&place->state, BSPZ_SNAP_MADE, BSPZ_SNAP_HELD))
         return true;
     process_signal(process->pidfd, SIGKILL);
