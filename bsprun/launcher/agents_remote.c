@@ -205,7 +205,8 @@ static void on_failed(void *context, uint32_t host, const char *text)
 
     if (!agent || agent->state != AGENT_STARTING || life_is_over(&agents->common->life))
         return;
-    notices_say(&agents->common->notices, "%s", text);
+    if (!agent->tried_again || agents->common->options->verbosity > 0)
+        notices_say(&agents->common->notices, "%s", text);
     snprintf(short_text, sizeof short_text, "host %s: its node agent could not be started",
              agent->name);
     agents_give_up(agent, AGENT_NOT_STARTED, short_text);

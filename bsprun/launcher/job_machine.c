@@ -42,7 +42,8 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
         machine_count(machine, HOST_LEAVING) > 0)
         return;
     if (machine_count(machine, HOST_UP) == 0) {
-        machine_give_up(machine, effects);
+        if (machine_count(machine, HOST_COMING) == 0)
+            machine_give_up(machine, effects);
         return;
     }
     if (event->now_ms < machine->fence_until_ms) {
@@ -57,6 +58,7 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
     machine->zero = pick_zero(machine);
     machine->term++;
     machine->fenced = false;
+    machine->retry_timer_ms = 0;
     machine->elected = true;
     machine_forget_roll(machine);
     machine_move(machine, JOB_MACHINE_RUNNING);
@@ -142,17 +144,12 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
     }
     if (machine->state == JOB_MACHINE_GATHERING) {
         machine_replace_late(machine, effects);
-        machine_let_join(machine, effects);
         if (machine->elected)
             machine_remove_drained(machine, effects);
     }
     switch (event->kind) {
     case JOB_EVENT_AGENT_UP:
-        if (host && host->state == HOST_STARTING) {
-            host->state = HOST_UP;
-            host->starts = 0;
-            host->since = machine->came++;
-        }
+        machine_take_agent_up(machine, event, effects);
         break;
     case JOB_EVENT_AGENT_LOST:
         machine_take_agent_lost(machine, event, effects);
@@ -188,6 +185,8 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         break;
     case JOB_EVENT_TIMER:
         machine->fenced = false;
+        if (machine->state == JOB_MACHINE_RUNNING)
+            machine_retry(machine, event->now_ms, effects);
         break;
     default:
         if (is_present(machine, event))
@@ -198,9 +197,12 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
     }
     if (was_running && machine->state == JOB_MACHINE_GATHERING &&
         event->outcome.cause != WIRE_CAUSE_MOVED &&
-        machine_count(machine, HOST_UP) + machine_count(machine, HOST_STARTING) > 0)
+        machine_count(machine, HOST_UP) + machine_count(machine, HOST_STARTING) +
+                machine_count(machine, HOST_COMING) >
+            0)
         machine_add(machine, effects, JOB_EFFECT_SAY_AGAIN);
     elect_when_complete(machine, event, effects);
+    machine_plan_retries(machine, event->now_ms, effects);
     machine_check(machine, effects);
 }
 
@@ -236,6 +238,7 @@ struct job_machine *job_machine_new(const struct job_machine_config *config,
     machine->config = *config;
     machine->config.hosts = NULL;
     machine->config.room = room;
+    machine->begun_with = config->host_count - config->spares;
     machine->hosts = hosts;
     if (!config->restore)
         machine->config.wanted = COORD_NEVER;

@@ -28,9 +28,10 @@
  *
  * A drained host gets no processes while there is another.  To move what it has, the term is asked
  * to end at the commit of a snapshot (TERM_OVER with the cause MOVED, which is no fault), and the
- * next one begins there.  A host to be removed is then dismissed; one that is no member and is to
- * be used, a spare or one that was lost or removed, gets an agent then, and the term begins when
- * that is up.
+ * next one begins there.  A host to be removed is then dismissed.  One that is no member and is to
+ * be used, a new one, a spare, or one that was lost or removed, gets an agent while the term goes
+ * on, and the term is asked to end when that is up.  While fewer hosts take part than at the
+ * beginning, lost ones are tried again in this way now and then.
  *
  * EXIT is emitted exactly once, as the last effect of all.
  */
@@ -134,6 +135,7 @@ struct job_effect {
     enum wire_stop_how how;
     bool stop, move;
     bool anew;
+    bool again; /* START_AGENT: it was lost, and may still not be there */
     uint32_t signal;
     uint64_t milliseconds; /* SET_TIMER; SAVE: the grace */
 };
@@ -167,6 +169,8 @@ struct job_machine_config {
     uint32_t max_restarts;
     uint32_t own;      /* the host of bsprun itself; JOB_NO_HOST: not in the list */
     uint64_t fence_ms; /* after which a silent agent has stopped its processes */
+    uint64_t
+        retry_ms; /* a lost host is tried again after this, then after twice as much; 0: never */
 };
 
 struct job_machine;
@@ -191,6 +195,8 @@ uint32_t job_machine_zero(const struct job_machine *machine);
 uint32_t job_machine_program(const struct job_machine *machine);
 /* Whether the host takes part in the term. */
 bool job_machine_member(const struct job_machine *machine, uint32_t host);
+/* Whether it takes no part yet, and is to from a later term on. */
+bool job_machine_joins(const struct job_machine *machine, uint32_t host);
 /* Whether it gets no processes. */
 bool job_machine_drained(const struct job_machine *machine, uint32_t host);
 /* Whether there would be a host for processes if this one were drained. */

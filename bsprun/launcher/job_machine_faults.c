@@ -9,20 +9,12 @@
 
 /* ---- Hosts -------------------------------------------------------------------------------- */
 
-static void start_agent(struct job_machine *machine, struct machine_host *host,
-                        struct job_effects *effects)
-{
-    host->state = HOST_STARTING;
-    host->starts++;
-    machine_add(machine, effects, JOB_EFFECT_START_AGENT)->host = host->id;
-}
-
 /* Replaces a lost agent by a new one on the same host or on a spare; false: there is none. */
 static bool replace(struct job_machine *machine, struct machine_host *host, bool usable,
                     struct job_effects *effects)
 {
     if (usable && host->starts < STARTS_MAX) {
-        start_agent(machine, host, effects);
+        machine_start_agent(machine, host, HOST_STARTING, effects);
         return true;
     }
     host->state = HOST_GONE;
@@ -30,7 +22,7 @@ static bool replace(struct job_machine *machine, struct machine_host *host, bool
         if (machine->hosts[i].state == HOST_UNUSED) {
             if (machine->program == host->id && !machine->elected)
                 machine->program = machine->zero = machine->hosts[i].id;
-            start_agent(machine, &machine->hosts[i], effects);
+            machine_start_agent(machine, &machine->hosts[i], HOST_STARTING, effects);
             return true;
         }
     return false;
@@ -89,7 +81,7 @@ void machine_recover(struct job_machine *machine, const struct coord_outcome *ou
     machine->restores = true;
     machine_move(machine, JOB_MACHINE_GATHERING);
     machine_replace_late(machine, effects);
-    machine_let_join(machine, effects);
+    machine_let_join(machine);
     machine_remove_drained(machine, effects);
 }
 
@@ -111,6 +103,7 @@ void machine_dismiss(struct job_machine *machine, uint32_t id, struct job_effect
     struct machine_host *host = machine_find(machine, id);
     replace(machine, host, false, effects);
     host->state = HOST_LEAVING;
+    host->excluded = true;
     machine_add(machine, effects, JOB_EFFECT_DISMISS)->host = id;
 }
 
@@ -133,15 +126,13 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
         effects->dropped = true;
         return;
     }
+    if (host->state == HOST_COMING || host->state == HOST_WAITING || host->state == HOST_LEAVING) {
+        machine_lose_outsider(machine, host, event, effects);
+        return;
+    }
     if (event->unheard && event->now_ms + machine->config.fence_ms > machine->fence_until_ms) {
         machine->fence_until_ms = event->now_ms + machine->config.fence_ms;
         machine->fenced = false;
-    }
-    if (host->state == HOST_LEAVING) {
-        host->state = HOST_GONE;
-        if (machine->state == JOB_MACHINE_GATHERING)
-            machine_let_join(machine, effects); /* it may be wanted again by now */
-        return;
     }
     if (machine->state == JOB_MACHINE_RUNNING) {
         bool of_zero = host->id == machine->zero;
@@ -164,66 +155,4 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
     /* There is no term for it to end. */
     if (machine->term > 0 && machine->fault.repeats == 0)
         remember_fault(machine, &lost);
-}
-
-/* ---- Hosts that come and go ---------------------------------------------------------------- */
-
-void machine_let_join(struct job_machine *machine, struct job_effects *effects)
-{
-    for (uint32_t i = 0; i < machine->config.host_count; i++) {
-        struct machine_host *host = &machine->hosts[i];
-        if (!host->joins || host->state == HOST_LEAVING || effects->count >= JOB_EFFECTS_MAX / 2)
-            continue;
-        host->joins = false;
-        if (host->state == HOST_UNUSED || host->state == HOST_GONE)
-            start_agent(machine, host, effects);
-    }
-}
-
-/* Another step dismisses those that this one has no room for. */
-void machine_remove_drained(struct job_machine *machine, struct job_effects *effects)
-{
-    for (uint32_t i = 0; i < machine->config.host_count; i++) {
-        struct machine_host *host = &machine->hosts[i];
-        if (host->use != JOB_USE_REMOVED || host->state != HOST_UP ||
-            effects->count >= JOB_EFFECTS_MAX / 2)
-            continue;
-        host->state = HOST_LEAVING;
-        machine_add(machine, effects, JOB_EFFECT_DISMISS)->host = host->id;
-    }
-}
-
-void machine_move_processes(struct job_machine *machine, struct job_effects *effects)
-{
-    if (machine->state == JOB_MACHINE_RUNNING && machine->config.snapshots && !machine->closed)
-        machine_add(machine, effects, JOB_EFFECT_SAVE)->move = true;
-}
-
-/* A host that was not named at the beginning. */
-static struct machine_host *admit(struct job_machine *machine, const struct job_event *event)
-{
-    if (event->use != JOB_USE_OPEN || machine->config.host_count == machine->config.room)
-        return NULL;
-    struct machine_host *host = &machine->hosts[machine->config.host_count++];
-    *host = (struct machine_host){.id = event->host, .state = HOST_UNUSED};
-    return host;
-}
-
-void machine_take_use(struct job_machine *machine, const struct job_event *event,
-                      struct job_effects *effects)
-{
-    struct machine_host *host = machine_find(machine, event->host);
-    if (!host)
-        host = admit(machine, event);
-    if (!host || (event->use != JOB_USE_OPEN && !job_machine_can_drain(machine, event->host))) {
-        effects->dropped = true;
-        return;
-    }
-    bool member = host->state == HOST_UP || host->state == HOST_STARTING;
-    if (event->use == JOB_USE_OPEN && (host->use != JOB_USE_OPEN || !member))
-        machine->anew = ANEW_WANTED;
-    host->use = event->use;
-    host->joins = host->use == JOB_USE_OPEN && !member;
-    host->starts = host->joins ? 0 : host->starts;
-    machine_move_processes(machine, effects);
 }

@@ -4,6 +4,7 @@
  *   job_machine.c         events; terms
  *   job_machine_links.c   distinguishes host failures from link failures
  *   job_machine_faults.c  hosts that are lost and replaced; faults that end a term
+ *   job_machine_joins.c   hosts that come while the job runs, and that it leaves by request
  *   job_machine_end.c     the end of the job
  *   job_machine_state.c   states, effects, enquiry functions
  */
@@ -20,6 +21,8 @@ enum host_state {
     HOST_UP,
     HOST_LEAVING, /* dismissed */
     HOST_GONE,
+    HOST_COMING,  /* its agent is being started, and terms do not wait for it */
+    HOST_WAITING, /* its agent is up, and waits for the next term */
 };
 
 /* Whether terms place processes without regard to where they were.  After a rollback to the
@@ -35,7 +38,9 @@ struct machine_host {
      * usable: by another agent there. */
     bool unreplaced, usable;
     enum job_use use;
-    bool joins; /* no member, but is to be one from the next term on */
+    bool excluded;        /* others did not hear it: it does not come back by itself */
+    uint32_t retries;     /* since it was lost first */
+    uint64_t retry_at_ms; /* gone: when another agent is started there; 0: not planned */
 };
 
 /* Pairs of hosts that do not hear each other. */
@@ -63,13 +68,15 @@ struct job_machine {
     uint64_t fence_until_ms;
     bool fenced; /* the timer is set for the fence */
     uint32_t term;
-    bool elected;     /* there was a term */
-    uint32_t program; /* host id: where a new job begins the program */
-    uint32_t zero;    /* host id; before the first term: the same */
-    uint32_t came;    /* number of agents that have come up */
-    bool registered;  /* process 0 has registered */
-    bool restores;    /* the next term, and the present one */
-    bool closed;      /* nothing is rolled back any more */
+    bool elected;            /* there was a term */
+    uint32_t program;        /* host id: where a new job begins the program */
+    uint32_t zero;           /* host id; before the first term: the same */
+    uint32_t came;           /* number of agents that have come up */
+    uint32_t begun_with;     /* number of hosts without spares, at the beginning */
+    uint64_t retry_timer_ms; /* the timer is set for this; 0: it is not */
+    bool registered;         /* process 0 has registered */
+    bool restores;           /* the next term, and the present one */
+    bool closed;             /* nothing is rolled back any more */
     struct bspz_snapshot_name committed;
     struct bspz_snapshot_name avoid[COORD_AVOID_MAX];
     uint32_t avoid_count;
@@ -111,8 +118,22 @@ void machine_replace_late(struct job_machine *machine, struct job_effects *effec
 void machine_take_agent_lost(struct job_machine *machine, const struct job_event *event,
                              struct job_effects *effects);
 
-/* Starts agents on hosts that are to join: between terms. */
-void machine_let_join(struct job_machine *machine, struct job_effects *effects);
+/* ---- job_machine_joins.c ---- */
+
+void machine_start_agent(struct job_machine *machine, struct machine_host *host,
+                         enum host_state state, struct job_effects *effects);
+void machine_take_agent_up(struct job_machine *machine, const struct job_event *event,
+                           struct job_effects *effects);
+/* A term has ended: hosts that wait for the next one are in it. */
+void machine_let_join(struct job_machine *machine);
+/* The agent of a host that takes no part is lost, or could not be started. */
+void machine_lose_outsider(struct job_machine *machine, struct machine_host *host,
+                           const struct job_event *event, struct job_effects *effects);
+/* After a step: the timer for the next lost host that is to be tried again. */
+void machine_plan_retries(struct job_machine *machine, uint64_t now_ms,
+                          struct job_effects *effects);
+/* That time has come. */
+void machine_retry(struct job_machine *machine, uint64_t now_ms, struct job_effects *effects);
 /* Dismisses hosts that are to be removed: between terms. */
 void machine_remove_drained(struct job_machine *machine, struct job_effects *effects);
 /* Asks for the end of the term at a snapshot, if there is a term. */

@@ -144,6 +144,8 @@ const char *launcher_take_request(void *launcher, const struct status_order *ord
 const char *launcher_change_places(struct launcher *launcher, const struct status_order *order);
 /* The host is to be left: its processes move at the next barrier. */
 void launcher_leave_host(struct launcher *launcher, const struct launcher_agent *agent);
+/* A host that was to join does not come: the job goes on without it. */
+void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_agent *agent);
 /* Processor Zero has ended the term, perhaps to move processes. */
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over);
 /* A term runs, with so many processes: those that were to be moved have been. */

@@ -161,6 +161,7 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         record_finish(launcher, effect);
         break;
     case JOB_EFFECT_START_AGENT:
+        launcher->agents.items[effect->host].tried_again = effect->again;
         if (!agents_start(&launcher->agents.items[effect->host]))
             launcher_step(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST,
                                                        .host = effect->host,
@@ -259,6 +260,7 @@ bool launcher_begin_job(struct launcher *launcher)
         .room = launcher->agents.room,
         .own = own_host(launcher),
         .fence_ms = launcher->common.options->hosts.heartbeat_ms,
+        .retry_ms = launcher->common.options->hosts.rejoin_ms,
         .snapshots = launcher_has_snapshots(launcher),
         .restore = saved->restart,
         .wanted = launcher->common.options->snapshots.restart_at,

@@ -17,16 +17,37 @@ static void await_next_term(struct launcher *launcher)
         launcher->move_asked_in = 1; /* which begins with what the hosts are now */
 }
 
+static bool is_any_joining(const struct launcher *launcher)
+{
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (job_machine_joins(launcher->machine, i))
+            return true;
+    return false;
+}
+
 void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
 {
     launcher->processes = processes;
     if (launcher->move_asked_in == 0 ||
         job_machine_term(launcher->machine) <= launcher->move_asked_in)
         return;
-    launcher->move_asked_in = 0;
-    status_socket_done(launcher->status_socket, 1u << STATUS_DRAIN | 1u << STATUS_REMOVE |
-                                                    1u << STATUS_OPEN | 1u << STATUS_PLACE |
-                                                    1u << STATUS_MOVE);
+    unsigned kinds =
+        1u << STATUS_DRAIN | 1u << STATUS_REMOVE | 1u << STATUS_PLACE | 1u << STATUS_MOVE;
+    if (!is_any_joining(launcher)) {
+        launcher->move_asked_in = 0;
+        kinds |= 1u << STATUS_OPEN;
+    }
+    status_socket_done(launcher->status_socket, kinds);
+}
+
+void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_agent *agent)
+{
+    char why[WIRE_NAME_MAX + 64];
+
+    snprintf(why, sizeof why, "host %s has not come: the job goes on without it", agent->name);
+    if (!agent->tried_again || launcher->common.options->verbosity > 0)
+        notices_say(&launcher->common.notices, "%s", why);
+    status_socket_failed(launcher->status_socket, 1u << STATUS_OPEN, agent->name, why);
 }
 
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over)

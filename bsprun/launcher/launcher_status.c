@@ -35,6 +35,8 @@ static const char *host_state(const struct launcher *launcher, const struct laun
     bool drained = job_machine_drained(launcher->machine, agent->host);
     if (job_machine_member(launcher->machine, agent->host))
         return !agents_is_up(agent) ? "lost" : drained ? "drained" : "up";
+    if (job_machine_joins(launcher->machine, agent->host))
+        return "joining";
     if (drained)
         return "removed";
     if (agent->state == AGENT_STARTING || (agent->state == AGENT_LINKED && !agent->local))

@@ -387,9 +387,11 @@ static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss
                     const char *text)
 {
     struct launcher *launcher = context;
+    bool joins = job_machine_joins(launcher->machine, agent->host);
 
-    learn_of_loss(&launcher->learning, agent, loss);
-    if (!agent->dismissed) {
+    if (!joins)
+        learn_of_loss(&launcher->learning, agent, loss);
+    if (!agent->dismissed && !joins) {
         launcher_fault_text(launcher, text);
         if (!agent->local)
             tell_zero_lost(launcher, agent, text);
@@ -405,6 +407,8 @@ static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss
                                       .host = agent->host,
                                       .unheard = loss == AGENT_CUT || loss == AGENT_SILENT,
                                       .usable = loss == AGENT_ENDED});
+    if (joins && !job_machine_joins(launcher->machine, agent->host))
+        launcher_tell_not_joined(launcher, agent);
 }
 
 static void on_answered(void *context)

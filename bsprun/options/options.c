@@ -29,8 +29,8 @@ const char options_help[] =
     "  --overhead 5% --async auto|on|off --keep 3|all --max-restarts 10 --grace 30\n"
     "  --on-refuse stop|continue --ckpt-exclude fd:N|path:GLOB|child --input-differs\n"
     "Hosts: --hosts a:4,b:4, --hostfile FILE, a Slurm allocation; else this one.\n"
-    "  --map-by slot|node --spares K --launcher ssh|slurm|CMD --heartbeat 10\n"
-    "  --ports A-B --copies 2 --encrypt --oversubscribe --load --balance auto|off\n"
+    "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
+    "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: a process died of signal N; 123: stopped\n"
     "after a snapshot; 2: wrong call; 126, 127: not started.  Ctrl-C ends the job.\n";
@@ -67,6 +67,7 @@ static const struct poptOption table[] = {
     {"encrypt", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ENCRYPT, NULL, NULL},
     {"oversubscribe", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OVERSUBSCRIBE, NULL, NULL},
     {"balance", '\0', POPT_ARG_STRING | OLD, NULL, OPT_BALANCE, NULL, NULL},
+    {"rejoin", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REJOIN, NULL, NULL},
     {"load", '\0', POPT_ARG_NONE | OLD, NULL, OPT_LOAD, NULL, NULL},
     {"local", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_LOCAL, NULL, NULL},
     {"nolocal", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_NOLOCAL, NULL, NULL},
@@ -91,22 +92,23 @@ static const struct poptOption table[] = {
 enum option_subject options_subject(enum option_code code)
 {
     static const enum option_subject subjects[OPT_COUNT] = {
-        [OPT_SPLIT] = OF_THE_JOB,          [OPT_TAG] = OF_THE_JOB,
-        [OPT_BIND] = OF_THE_JOB,           [OPT_TIMEOUT] = OF_THE_JOB,
-        [OPT_REPORT] = OF_THE_JOB,         [OPT_TOTAL] = OF_THE_JOB,
-        [OPT_CORE] = OF_THE_JOB,           [OPT_HOSTS] = WHICH_HOSTS,
-        [OPT_HOSTFILE] = WHICH_HOSTS,      [OPT_OLD_HOSTLIST] = WHICH_HOSTS,
-        [OPT_OLD_LOCAL] = WHICH_HOSTS,     [OPT_OLD_NOLOCAL] = WHICH_HOSTS,
-        [OPT_MAP_BY] = OF_HOSTS,           [OPT_SPARES] = OF_HOSTS,
-        [OPT_LAUNCHER] = OF_HOSTS,         [OPT_HEARTBEAT] = OF_HOSTS,
-        [OPT_CONNECT_TIMEOUT] = OF_HOSTS,  [OPT_PORTS] = OF_HOSTS,
-        [OPT_COPIES] = OF_HOSTS,           [OPT_ENCRYPT] = OF_HOSTS,
-        [OPT_OVERSUBSCRIBE] = OF_HOSTS,    [OPT_LOAD] = OF_HOSTS,
-        [OPT_BALANCE] = OF_HOSTS,          [OPT_EVERY] = OF_SNAPSHOTS,
-        [OPT_OVERHEAD] = OF_SNAPSHOTS,     [OPT_MTBF] = OF_SNAPSHOTS,
-        [OPT_ASYNC] = OF_SNAPSHOTS,        [OPT_KEEP] = OF_SNAPSHOTS,
-        [OPT_MAX_RESTARTS] = OF_SNAPSHOTS, [OPT_EXCLUDE] = OF_SNAPSHOTS,
-        [OPT_ON_REFUSE] = OF_SNAPSHOTS,    [OPT_GRACE] = OF_SNAPSHOTS,
+        [OPT_SPLIT] = OF_THE_JOB,         [OPT_TAG] = OF_THE_JOB,
+        [OPT_BIND] = OF_THE_JOB,          [OPT_TIMEOUT] = OF_THE_JOB,
+        [OPT_REPORT] = OF_THE_JOB,        [OPT_TOTAL] = OF_THE_JOB,
+        [OPT_CORE] = OF_THE_JOB,          [OPT_HOSTS] = WHICH_HOSTS,
+        [OPT_HOSTFILE] = WHICH_HOSTS,     [OPT_OLD_HOSTLIST] = WHICH_HOSTS,
+        [OPT_OLD_LOCAL] = WHICH_HOSTS,    [OPT_OLD_NOLOCAL] = WHICH_HOSTS,
+        [OPT_MAP_BY] = OF_HOSTS,          [OPT_SPARES] = OF_HOSTS,
+        [OPT_LAUNCHER] = OF_HOSTS,        [OPT_HEARTBEAT] = OF_HOSTS,
+        [OPT_CONNECT_TIMEOUT] = OF_HOSTS, [OPT_PORTS] = OF_HOSTS,
+        [OPT_COPIES] = OF_HOSTS,          [OPT_ENCRYPT] = OF_HOSTS,
+        [OPT_OVERSUBSCRIBE] = OF_HOSTS,   [OPT_LOAD] = OF_HOSTS,
+        [OPT_REJOIN] = OF_HOSTS,          [OPT_BALANCE] = OF_HOSTS,
+        [OPT_EVERY] = OF_SNAPSHOTS,       [OPT_OVERHEAD] = OF_SNAPSHOTS,
+        [OPT_MTBF] = OF_SNAPSHOTS,        [OPT_ASYNC] = OF_SNAPSHOTS,
+        [OPT_KEEP] = OF_SNAPSHOTS,        [OPT_MAX_RESTARTS] = OF_SNAPSHOTS,
+        [OPT_EXCLUDE] = OF_SNAPSHOTS,     [OPT_ON_REFUSE] = OF_SNAPSHOTS,
+        [OPT_GRACE] = OF_SNAPSHOTS,
     };
 
     return subjects[code];

@@ -52,6 +52,7 @@ struct options_hosts {
     char *launcher;               /* ssh, slurm or a command; NULL: chosen automatically; owned */
     uint64_t heartbeat_ms;
     uint64_t connect_ms;            /* timeout for an agent to connect */
+    uint64_t rejoin_ms;             /* after which a lost host is tried again; 0: never */
     uint32_t first_port, last_port; /* ports on which the job may listen; 0: any */
     uint32_t copies;                /* of each image, where hosts do not share the directory */
     bool encrypt, oversubscribe, load;

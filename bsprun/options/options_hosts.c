@@ -15,6 +15,7 @@
 #define HOST_FILE_MAX      (1u << 20)
 #define HEARTBEAT_DEFAULT  10000u /* milliseconds */
 #define CONNECT_DEFAULT    30000u
+#define REJOIN_DEFAULT     60000u
 #define SECONDS_MAX        86400.0
 #define MILLISECONDS_LEAST 100u
 #define COPIES_DEFAULT     2u
@@ -31,6 +32,7 @@ static const struct options_setting settings[] = {
     {OPT_OVERSUBSCRIBE, "BSPZERO_OVERSUBSCRIBE"},
     {OPT_LOAD, "BSPZERO_LOAD"},
     {OPT_BALANCE, "BSPZERO_BALANCE"},
+    {OPT_REJOIN, "BSPZERO_REJOIN"},
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
@@ -38,6 +40,7 @@ void options_host_defaults(struct options_hosts *hosts)
 {
     *hosts = (struct options_hosts){.heartbeat_ms = HEARTBEAT_DEFAULT,
                                     .connect_ms = CONNECT_DEFAULT,
+                                    .rejoin_ms = REJOIN_DEFAULT,
                                     .copies = COPIES_DEFAULT,
                                     .balance = true};
 }
@@ -150,6 +153,16 @@ static bool take_balance(struct options *options, const char *source, const char
            options_wrong(options, "%s%.80s: give auto or off", source, text);
 }
 
+static bool take_rejoin(struct options *options, const char *source, const char *text)
+{
+    if (strcmp(text, "off") != 0)
+        return take_seconds(options, &options->hosts.rejoin_ms, source, text) ||
+               options_wrong(options, "%s%.80s: give a number of seconds, 0.1 or more, or off",
+                             source, text);
+    options->hosts.rejoin_ms = 0;
+    return true;
+}
+
 bool options_take_host(struct options *options, enum option_code code, const char *source,
                        const char *text)
 {
@@ -184,6 +197,8 @@ bool options_take_host(struct options *options, enum option_code code, const cha
         return take_count(options, &hosts->copies, source, text, 1, COORD_COPIES_MAX);
     case OPT_BALANCE:
         return take_balance(options, source, text);
+    case OPT_REJOIN:
+        return take_rejoin(options, source, text);
     case OPT_ENCRYPT:
         return take_switch(options, &hosts->encrypt, source, text);
     case OPT_OVERSUBSCRIBE:

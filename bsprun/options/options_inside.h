@@ -48,6 +48,7 @@ enum option_code {
     OPT_OVERSUBSCRIBE,
     OPT_LOAD,
     OPT_BALANCE,
+    OPT_REJOIN,
     OPT_EVERY,
     OPT_OVERHEAD,
     OPT_MTBF,

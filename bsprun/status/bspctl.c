@@ -107,8 +107,10 @@ static int await(int fd, const struct words *words)
         return fail(job, line);
     if (!words->wait)
         return 0;
-    if (!read_line(fd, line, -1) || strcmp(line, "done") != 0)
+    if (!read_line(fd, line, -1))
         return fail(job, "it has ended before that");
+    if (strcmp(line, "done") != 0)
+        return fail(job, line);
     return 0;
 }
 

@@ -32,7 +32,10 @@ struct client {
     struct client *next;
     enum client_state state;
     enum status_request request; /* that it awaits; also before the answer is written */
-    bool asked, done;
+    bool asked;
+    const char *host; /* that it names, in `line` */
+    char *outcome;    /* of what it has asked for; NULL: none yet */
+    bool told;        /* the outcome is being written, or has been */
     char *(*format)(const struct status_facts *facts);
     char line[REQUEST_MAX];
     size_t size;
@@ -114,6 +117,7 @@ static void on_client_handle_closed(uv_handle_t *handle)
     *link = client->next;
     status->client_count--;
     free(client->answer);
+    free(client->outcome);
     free(client);
     free_if_closed(status);
 }
@@ -128,7 +132,7 @@ static void drop(struct client *client)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-static void say_done(struct client *client);
+static void tell_outcome(struct client *client);
 
 static void on_deadline(uv_timer_t *timer)
 {
@@ -144,8 +148,8 @@ static void on_written(uv_write_t *write, int error)
         return;
     }
     uv_timer_stop(&client->deadline);
-    if (client->done)
-        say_done(client);
+    if (client->outcome)
+        tell_outcome(client);
 }
 
 /* Takes ownership of the text. */
@@ -161,24 +165,55 @@ static void answer(struct client *client, char *text, enum client_state then)
         drop(client);
 }
 
-static void say_done(struct client *client)
+static void tell_outcome(struct client *client)
 {
+    char *text = client->outcome;
+
+    client->outcome = NULL;
+    client->told = true;
     uv_timer_start(&client->deadline, on_deadline, DEADLINE_MS, 0);
-    answer(client, strdup("done\n"), CLIENT_WRITING);
+    answer(client, text, CLIENT_WRITING);
+}
+
+/* Whether the client waits for the outcome of such a request. */
+static bool awaits(const struct client *client, unsigned kinds)
+{
+    return client->state == CLIENT_STAYING && client->asked && !client->outcome && !client->told &&
+           kinds & 1u << client->request;
+}
+
+static void take_outcome(struct client *client, const char *text)
+{
+    if (asprintf(&client->outcome, "%s\n", text) < 0)
+        client->outcome = NULL;
+    else if (!uv_is_active((uv_handle_t *)&client->deadline)) /* "ok" has been written */
+        tell_outcome(client);
 }
 
 void status_socket_done(struct status_socket *status, unsigned kinds)
 {
-    if (!status)
-        return;
-    for (struct client *client = status->clients; client; client = client->next) {
-        if (client->state != CLIENT_STAYING || !client->asked || client->done ||
-            !(kinds & 1u << client->request))
-            continue;
-        client->done = true;
-        if (!uv_is_active((uv_handle_t *)&client->deadline)) /* "ok" has been written */
-            say_done(client);
-    }
+    for (struct client *client = status ? status->clients : NULL; client; client = client->next)
+        if (awaits(client, kinds))
+            take_outcome(client, "done");
+}
+
+/* Whether it is what a client has called USER@HOST:SLOTS. */
+static bool is_host(const char *called, const char *name)
+{
+    const char *user = strchr(called, '@');
+    size_t length = strlen(name);
+
+    called = user ? user + 1 : called;
+    called += *called == '[';
+    return strncmp(called, name, length) == 0 && strchr(":]", called[length]);
+}
+
+void status_socket_failed(struct status_socket *status, unsigned kinds, const char *host,
+                          const char *why)
+{
+    for (struct client *client = status ? status->clients : NULL; client; client = client->next)
+        if (awaits(client, kinds) && is_host(client->host, host))
+            take_outcome(client, why);
 }
 
 static int by_pid(const void *a, const void *b)
@@ -345,6 +380,7 @@ static void carry_out(struct client *client, const struct status_order *order)
     char *text = NULL;
 
     client->request = order->what;
+    client->host = order->host;
     client->asked = true;
     const char *why_not = status->calls->request(status->context, order);
     if (asprintf(&text, "%s\n", why_not ? why_not : "ok") < 0)

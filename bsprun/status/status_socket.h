@@ -7,13 +7,14 @@
  *   snapshot              take a snapshot, and go on
  *   drain HOST            move the processes off that host, which then gets no more
  *   remove HOST           and go on without it
- *   open HOST             give processes to a drained host again
+ *   open HOST             give processes to a drained host again, or have it join: HOST:SLOTS
  *   place                 distribute the processes as at the beginning
  *   move HOST PID         move that process to the host
  *
  * After the answer to the first three the connection is closed.  The others are answered by "ok",
- * or by a line with the reason of a refusal, then by "done" when what was asked for has happened;
- * the connection is closed after that, or when the job has ended.
+ * or by a line with the reason of a refusal, then by "done" when what was asked for has happened,
+ * or by a line that says why it has not; the connection is closed after that, or when the job has
+ * ended.
  *
  * The agents are asked for the places of processes at each request, twice if a rate is needed.
  */
@@ -65,6 +66,9 @@ struct status_socket *status_socket_open(uv_loop_t *loop, const struct status_ca
 void status_socket_take(struct status_socket *status, const struct wire_status *message);
 /* Requests of these kinds (bits) that were made so far have been carried out. */
 void status_socket_done(struct status_socket *status, unsigned kinds);
+/* Those that name this host cannot be: `why` is a line without its end. */
+void status_socket_failed(struct status_socket *status, unsigned kinds, const char *host,
+                          const char *why);
 /* Removes the socket and answers no more requests; clients that wait for the end of the job learn
  * of it when this process exits.  The handles close in the loop. */
 void status_socket_close(struct status_socket *status);

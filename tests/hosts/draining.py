@@ -211,8 +211,29 @@ def a_host_that_cannot_join():
     with LoopbackPlace(3, options=("--spares", "1")) as place:
         job = running(place)
         place.will_not_return("h2")
+        for name in ("h2", "h2:3"):
+            check("has not come" in refused(place, job, "--wait", "add", name), job)
+        check(places(place, job) == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("spare", 0)}, job)
+        os.unlink(place.path("dead.h2"))
         now, at = moves(place, job, "add", "h2")
-        check(now == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("lost", 0)} or now["h2"][0] != "up", now)
+        check(now == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("up", 0)}, now)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def a_lost_host_comes_back():
+    """Its processes go back there, without anybody asking for that."""
+    with LoopbackPlace(2) as place:
+        job = running(place, options=(*SELDOM, "--rejoin", "0.2", "--heartbeat", "2"))
+        place.will_not_return("h1")
+        place.kills.append(place.committed())
+        send(place.agent("h1"), signal.SIGKILL)
+        wait_until(lambda: places(place, job)["h1"] == ("lost", 0), "the loss")
+        for pid in range(4):
+            place.wait_executed(pid, 3, times=2)
+        os.unlink(place.path("dead.h1"))
+        at = step_until(place, lambda: places(place, job)["h1"] == ("up", 2), 3)
+        check(job.said().count("restart 1 of") == 1 and "restart 2" not in job.said(), job)
         place.release(0, at)
         job.check_all(reference())
         place.check_executions()
@@ -486,6 +507,7 @@ if __name__ == "__main__":
         sys.exit(0)
     main([at_random, drained, the_host_of_process_0, removed, saved_and_placed_anew, a_process_moved,
           a_spare_joins, new_hosts_join, a_new_host_replaces_a_lost_one, a_host_that_cannot_join,
+          a_lost_host_comes_back,
           groups_are_not_split, an_agent_is_told_to_end, all_agents_are_told_to_end,
           two_agents_are_told_to_end, a_fault_comes_first, a_fault_in_the_middle, stopped_meanwhile,
           mistakes, jobs_that_cannot])

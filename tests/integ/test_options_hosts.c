@@ -48,7 +48,7 @@ START_TEST(host_defaults)
     ck_assert(options_find_hosts(&options, "me"));
     ck_assert(options.hosts.only_here && !options.hosts.slurm && !options.hosts.launcher);
     ck_assert(!options.hosts.by_node && !options.hosts.encrypt && !options.hosts.oversubscribe &&
-              !options.hosts.load && options.hosts.balance);
+              !options.hosts.load && options.hosts.balance && options.hosts.rejoin_ms == 60000);
     ck_assert_uint_eq(options.hosts.spares, 0);
     ck_assert_uint_eq(options.hosts.heartbeat_ms, 10000);
     ck_assert_uint_eq(options.hosts.copies, 2);
@@ -65,10 +65,12 @@ START_TEST(host_values)
 
     PARSE(&options, "--hosts", "a:4,b:4", "--map-by", "node", "--spares", "1", "--launcher",
           "rsh -x", "--heartbeat", "2.5", "--connect-timeout", "7", "--copies", "3", "--encrypt",
-          "--oversubscribe", "--load", "--balance", "off", "--ports", "1-65535", "prog", "--hosts", "c");
+          "--oversubscribe", "--load", "--balance", "off", "--rejoin", "5", "--ports", "1-65535",
+          "prog", "--hosts", "c");
     ck_assert(options_find_hosts(&options, "a"));
     ck_assert(options.hosts.by_node && options.hosts.encrypt && options.hosts.oversubscribe &&
-              options.hosts.load && !options.hosts.balance && !options.hosts.only_here);
+              options.hosts.load && !options.hosts.balance && options.hosts.rejoin_ms == 5000 &&
+              !options.hosts.only_here);
     ck_assert_uint_eq(options.hosts.spares, 1);
     ck_assert_str_eq(options.hosts.launcher, "rsh -x");
     ck_assert_uint_eq(options.hosts.heartbeat_ms, 2500);
@@ -84,16 +86,37 @@ END_TEST
 START_TEST(host_nonsense)
 {
     static const char *const pairs[][2] = {
-        {"--hosts", ""},         {"--hosts", "a,,b"},   {"--hosts", "a:0"},
-        {"--hostfile", ""},      {"--map-by", "core"},  {"--spares", "-1"},
-        {"--spares", "x"},       {"--spares", "1024"},  {"--launcher", " "},
-        {"--launcher", "-x"},    {"--heartbeat", "0"},  {"--heartbeat", "x"},
-        {"--heartbeat", "nan"},  {"--copies", "0"},     {"--copies", "5"},
-        {"--launcher", ""},      {"--heartbeat", "1d"}, {"--connect-timeout", "0"},
-        {"--hostfile", "./x/y"}, {"--ports", "0-9"},    {"--ports", "65535-65536"},
-        {"--ports", "9"},        {"--ports", "5-4"},    {"--ports", "4-"},
-        {"--ports", "-4-5"},     {"--ports", "a-b"},    {"--ports", "4-5x"},
-        {"--ports", ""},         {"--ports", " 4-5"},   {"--ports", "4-99999999999"},
+        {"--hosts", ""},
+        {"--hosts", "a,,b"},
+        {"--hosts", "a:0"},
+        {"--hostfile", ""},
+        {"--map-by", "core"},
+        {"--spares", "-1"},
+        {"--spares", "x"},
+        {"--spares", "1024"},
+        {"--launcher", " "},
+        {"--launcher", "-x"},
+        {"--heartbeat", "0"},
+        {"--heartbeat", "x"},
+        {"--heartbeat", "nan"},
+        {"--copies", "0"},
+        {"--copies", "5"},
+        {"--launcher", ""},
+        {"--heartbeat", "1d"},
+        {"--connect-timeout", "0"},
+        {"--rejoin", "never"},
+        {"--hostfile", "./x/y"},
+        {"--ports", "0-9"},
+        {"--ports", "65535-65536"},
+        {"--ports", "9"},
+        {"--ports", "5-4"},
+        {"--ports", "4-"},
+        {"--ports", "-4-5"},
+        {"--ports", "a-b"},
+        {"--ports", "4-5x"},
+        {"--ports", ""},
+        {"--ports", " 4-5"},
+        {"--ports", "4-99999999999"},
     };
     struct options options;
 

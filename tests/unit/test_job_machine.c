@@ -155,79 +155,150 @@ START_TEST(hosts_are_drained)
 }
 END_TEST
 
+static const struct coord_outcome was_moved = {
+    .status = 1, .cause = WIRE_CAUSE_MOVED, .pid = COORD_NOBODY, .text = ""};
+
 START_TEST(hosts_join)
 {
-    static const struct coord_outcome moved = {
-        .status = 1, .cause = WIRE_CAUSE_MOVED, .pid = COORD_NOBODY, .text = ""};
-
     start_three(CONFIG());
     EVENT(USE, .host = 4, .use = JOB_USE_REMOVED);
-    EVENT(TERM_OVER, .term = 1, .outcome = moved);
+    EVENT(TERM_OVER, .term = 1, .outcome = was_moved);
     EVENT(AGENT_LOST, .host = 4, .usable = true);
     ck_assert_uint_eq(job_machine_term(machine), 2);
     ck_assert(!job_machine_member(machine, 4));
-    /* Not before the next term, which waits for its agent. */
+    /* The term goes on until its agent is up, and the next one has it. */
     EVENT(USE, .host = 4, .use = JOB_USE_OPEN);
-    expect("S");
-    EVENT(TERM_OVER, .term = 2, .outcome = moved);
-    ck_assert(effects.count == 1 && effects.items[0].kind == JOB_EFFECT_START_AGENT &&
-              effects.items[0].host == 4);
+    expect("A");
+    ck_assert(effects.items[0].host == 4 && !effects.items[0].again);
+    ck_assert(job_machine_joins(machine, 4) && !job_machine_member(machine, 4));
     EVENT(AGENT_UP, .host = 4);
-    ck_assert(effects.items[0].kind == JOB_EFFECT_ELECT && effects.items[0].anew);
+    expect("S");
+    ck_assert(effects.items[0].move && !effects.items[0].stop);
+    ck_assert(job_machine_joins(machine, 4) && !job_machine_member(machine, 4));
+    EVENT(TERM_OVER, .term = 2, .outcome = was_moved);
+    expect("E");
+    ck_assert(effects.items[0].anew);
     ck_assert(job_machine_member(machine, 4) && !job_machine_drained(machine, 4));
     /* Wanted again while it still leaves. */
     EVENT(USE, .host = 4, .use = JOB_USE_REMOVED);
-    EVENT(TERM_OVER, .term = 3, .outcome = moved);
+    EVENT(TERM_OVER, .term = 3, .outcome = was_moved);
     EVENT(USE, .host = 4, .use = JOB_USE_OPEN);
+    expect("");
     EVENT(AGENT_LOST, .host = 4, .usable = true);
-    ck_assert(effects.count == 1 && effects.items[0].kind == JOB_EFFECT_START_AGENT);
+    ck_assert(effects.count == 2 && effects.items[0].kind == JOB_EFFECT_START_AGENT &&
+              effects.items[1].kind == JOB_EFFECT_ELECT && !job_machine_member(machine, 4));
     EVENT(AGENT_UP, .host = 4);
+    expect("S");
+    EVENT(TERM_OVER, .term = 4, .outcome = was_moved);
     ck_assert(job_machine_member(machine, 4) && effects.items[0].kind == JOB_EFFECT_ELECT);
+}
+END_TEST
+
+START_TEST(hosts_do_not_join)
+{
+    start_three(CONFIG());
+    EVENT(USE, .host = 4, .use = JOB_USE_REMOVED);
+    EVENT(TERM_OVER, .term = 1, .outcome = was_moved);
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    /* Three agents that end at once, and one that is not there. */
+    EVENT(USE, .host = 4, .use = JOB_USE_OPEN);
+    for (int i = 0; i < 2; i++) {
+        EVENT(AGENT_LOST, .host = 4, .usable = true);
+        expect("A");
+    }
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    expect("");
+    ck_assert(!job_machine_joins(machine, 4));
+    EVENT(USE, .host = 4, .use = JOB_USE_OPEN);
+    expect("A");
+    EVENT(AGENT_LOST, .host = 4, .usable = false);
+    expect("");
+    ck_assert_uint_eq(job_machine_fault(machine).restarts, 0);
+    /* One that is lost while it waits, which neither ends the term nor is a fault. */
+    EVENT(USE, .host = 4, .use = JOB_USE_OPEN);
+    EVENT(AGENT_UP, .host = 4);
+    expect("S");
+    EVENT(AGENT_LOST, .host = 4, .unheard = true);
+    expect("");
+    ck_assert(job_machine_state(machine) == JOB_MACHINE_RUNNING);
+    EVENT(TERM_OVER, .term = 2, .outcome = was_moved);
+    expect("E");
+    ck_assert(!job_machine_member(machine, 4));
+    /* The others are lost while it comes: the next term waits for it. */
+    EVENT(USE, .host = 4, .use = JOB_USE_OPEN);
+    EVENT(AGENT_LOST, .host = 2, .usable = false);
+    EVENT(AGENT_LOST, .host = 9, .usable = false);
+    ck_assert(job_machine_state(machine) == JOB_MACHINE_GATHERING);
+    EVENT(AGENT_UP, .host = 4);
+    expect("E");
 }
 END_TEST
 
 START_TEST(hosts_are_admitted)
 {
-    static const struct coord_outcome moved = {
-        .status = 1, .cause = WIRE_CAUSE_MOVED, .pid = COORD_NOBODY, .text = ""};
-
     struct job_machine_config config = CONFIG();
     config.room = 4;
     start_three(config);
     EVENT(USE, .host = 7, .use = JOB_USE_DRAINED);
     ck_assert(effects.dropped);
     EVENT(USE, .host = 7, .use = JOB_USE_OPEN);
-    expect("S");
-    ck_assert(effects.items[0].move && !job_machine_member(machine, 7));
+    expect("A");
+    ck_assert(effects.items[0].host == 7 && job_machine_joins(machine, 7));
     /* One more than there is room for. */
     EVENT(USE, .host = 8, .use = JOB_USE_OPEN);
     ck_assert(effects.dropped);
-    EVENT(TERM_OVER, .term = 1, .outcome = moved);
-    ck_assert(effects.count == 1 && effects.items[0].kind == JOB_EFFECT_START_AGENT &&
-              effects.items[0].host == 7);
+    /* A fault comes first. */
     EVENT(AGENT_UP, .host = 7);
-    expect("E");
-    ck_assert(effects.items[0].anew && job_machine_member(machine, 7));
+    expect("S");
+    EVENT(AGENT_LOST, .host = 9, .usable = false);
+    ck_assert(effects.items[effects.count - 1].kind == JOB_EFFECT_ELECT &&
+              effects.items[effects.count - 1].anew);
+    ck_assert(job_machine_member(machine, 7) && !job_machine_member(machine, 9));
     /* From then on it is as the others. */
     EVENT(USE, .host = 7, .use = JOB_USE_REMOVED);
-    EVENT(TERM_OVER, .term = 2, .outcome = moved);
+    EVENT(TERM_OVER, .term = 2, .outcome = was_moved);
     ck_assert(effects.items[0].kind == JOB_EFFECT_DISMISS && effects.items[0].host == 7);
 }
 END_TEST
 
-/* Until its agent is started it is a spare, which may replace another host. */
-START_TEST(an_admitted_host_replaces_another)
+START_TEST(lost_hosts_are_tried_again)
 {
     struct job_machine_config config = CONFIG();
+    config.retry_ms = 60000;
     config.room = 4;
     start_three(config);
-    EVENT(USE, .host = 7, .use = JOB_USE_OPEN);
-    EVENT(AGENT_LOST, .host = 9, .usable = false);
-    ck_assert_uint_eq(effects.count, 2);
-    ck_assert(effects.items[0].kind == JOB_EFFECT_START_AGENT && effects.items[0].host == 7);
-    EVENT(AGENT_UP, .host = 7);
+    EVENT(AGENT_LOST, .host = 9, .usable = false, .now_ms = 1000);
+    expect("!Ew");
+    ck_assert_uint_eq(effects.items[2].milliseconds, 60000);
+    EVENT(TIMER, .now_ms = 60999);
+    expect("w");
+    EVENT(TIMER, .now_ms = 61000);
+    expect("A");
+    ck_assert(effects.items[0].host == 9 && effects.items[0].again);
+    /* Each time after twice as much. */
+    EVENT(AGENT_LOST, .host = 9, .usable = false, .now_ms = 62000);
+    expect("w");
+    ck_assert_uint_eq(effects.items[0].milliseconds, 120000);
+    EVENT(TIMER, .now_ms = 200000);
+    expect("A");
+    EVENT(AGENT_UP, .host = 9, .now_ms = 201000);
+    expect("S");
+    EVENT(TERM_OVER, .term = 2, .outcome = was_moved, .now_ms = 202000);
     expect("E");
-    ck_assert(job_machine_member(machine, 7) && !job_machine_member(machine, 9));
+    ck_assert(job_machine_member(machine, 9) && effects.items[0].anew);
+    /* Not what was removed. */
+    EVENT(USE, .host = 9, .use = JOB_USE_REMOVED, .now_ms = 203000);
+    EVENT(TERM_OVER, .term = 3, .outcome = was_moved, .now_ms = 204000);
+    EVENT(AGENT_LOST, .host = 9, .usable = true, .now_ms = 205000);
+    expect("E");
+    /* Nor one whose place another has taken: as many take part as at the beginning. */
+    EVENT(AGENT_LOST, .host = 2, .usable = false, .now_ms = 206000);
+    expect("!Ew");
+    EVENT(USE, .host = 9, .use = JOB_USE_OPEN, .now_ms = 207000);
+    EVENT(USE, .host = 7, .use = JOB_USE_OPEN, .now_ms = 207000);
+    expect("A");
+    EVENT(TIMER, .now_ms = 900000);
+    expect("");
 }
 END_TEST
 
@@ -661,8 +732,9 @@ int main(void)
     tcase_add_test(tests, places_outlast_a_fault);
     tcase_add_test(tests, hosts_are_removed);
     tcase_add_test(tests, hosts_join);
+    tcase_add_test(tests, hosts_do_not_join);
     tcase_add_test(tests, hosts_are_admitted);
-    tcase_add_test(tests, an_admitted_host_replaces_another);
+    tcase_add_test(tests, lost_hosts_are_tried_again);
     tcase_add_test(tests, faults_are_counted_between_commits);
     tcase_add_test(tests, agents_are_replaced);
     tcase_add_test(tests, what_is_not_recovered);

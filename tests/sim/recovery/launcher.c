@@ -134,6 +134,7 @@ static void carry_out(struct world *world, const struct job_effect *effect)
         record(world, done);
         break;
     case JOB_EFFECT_START_AGENT:
+        world->tried_again += effect->again;
         start_agent(world, effect->host);
         break;
     case JOB_EFFECT_CALL:
@@ -229,6 +230,8 @@ void bsprun_event(struct world *world, const struct job_event *event)
         if (world->killed_at_step)
             return; /* before it could leave */
     }
+    world->joined +=
+        event->kind == JOB_EVENT_AGENT_UP && job_machine_joins(world->machine, event->host);
     if (event->kind == JOB_EVENT_AGENT_UP)
         world->starts[host_index(world, event->host)] = 0;
     if (event->kind == JOB_EVENT_AGENT_LOST &&
@@ -299,6 +302,7 @@ void bsprun_begin(struct world *world, bool restore)
         .max_restarts = world->max_restarts,
         .own = JOB_NO_HOST,
         .fence_ms = FENCE_MS,
+        .retry_ms = world->retry_ms,
     };
     if (!restore)
         world->last_term = 1; /* recorded when the job is made */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ACTIONS_MAX 400000u
-#define NUMBERS     10u
+#define NUMBERS     12u
 
 struct action *plan(struct world *world, enum action_kind kind, uint64_t delay)
 {
@@ -159,6 +159,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->rule.every = world->rule.kind == POLICY_TIME ? 20000000 : 1 + random_below(world, 4);
     world->rule.overhead = 0.3;
     world->balance = job->seed % 3 == 0; /* a draw would make other worlds of the fixed seeds */
+    world->retry_ms = job->seed % 4 == 2 ? 300 : 0;
     world->unnamed = world->spares > 0 && job->seed % 7 == 5;
     world->shared = world->host_count == 1 || chance(world, 50);
     world->copies_kept = chance(world, 60);
@@ -247,6 +248,8 @@ static const char *const number_names[NUMBERS] = {
     "restarts from a named superstep",
     "terms that moved processes",
     "processes that Processor Zero had moved",
+    "hosts that have joined",
+    "lost hosts that were tried again",
 };
 
 /* A simulation in which something never happens tests less than it says. */
@@ -286,9 +289,10 @@ static void run_one(const struct seeds_job *job)
         summary.steps[i] += world.steps[i];
     if (world.over)
         summary.causes[world.outcome.cause]++;
-    const unsigned numbers[NUMBERS] = {
-        world.commits,   world.rollbacks,  world.thawed, world.restored, world.restarted,
-        world.held_back, world.dismissals, world.named,  world.moves,    world.own_moves};
+    const unsigned numbers[NUMBERS] = {world.commits,    world.rollbacks, world.thawed,
+                                       world.restored,   world.restarted, world.held_back,
+                                       world.dismissals, world.named,     world.moves,
+                                       world.own_moves,  world.joined,    world.tried_again};
     for (unsigned i = 0; i < NUMBERS; i++)
         summary.numbers[i] += numbers[i];
     free_world(&world);

@@ -185,7 +185,8 @@ struct world {
     uint64_t silent_until[HOSTS][HOSTS]; /* the first does not hear the second */
 
     uint32_t host_count, spares;
-    bool unnamed; /* the spare is not named before it is added to the running job */
+    uint32_t retry_ms; /* of lost hosts */
+    bool unnamed;      /* the spare is not named before it is added to the running job */
     uint32_t registrar, wanted, processes;
     uint64_t supersteps;
     struct policy_rule rule;
@@ -233,7 +234,7 @@ struct world {
     struct wire_move wanted_moves[WANTED_MOVES]; /* the newest ones */
     uint32_t wanted_count;
     unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named, moves,
-        own_moves;
+        own_moves, joined, tried_again;
     bool balance; /* Processor Zero moves processes by itself */
     double moving_seconds;
 
