@@ -78,7 +78,7 @@ START_TEST(host_values)
     ck_assert_uint_eq(options.hosts.connect_ms, 7000);
     ck_assert_uint_eq(options.hosts.first_port, 1);
     ck_assert_uint_eq(options.hosts.last_port, 65535);
-    ck_assert_int_eq(options.kept_count, 12);
+    ck_assert_int_eq(options.kept_count, 13);
     options_free(&options);
 }
 END_TEST
