@@ -90,7 +90,7 @@ def step_until(place, done, at):
     return at
 
 
-def step_until_done(place, job, ctl, at):
+def step_until_done(place, job, ctl, at, may_fail=False):
     """Process 0 is held in that superstep; the job takes one after the other until it has happened,
     as it may have been asked too late for the next barrier.  Where process 0 is held then."""
     def done():
@@ -98,7 +98,10 @@ def step_until_done(place, job, ctl, at):
         return ctl.poll() is not None
 
     at = step_until(place, done, at)
-    said(ctl, 0, job)
+    if ctl.returncode == 0 or not may_fail:
+        said(ctl, 0, job)
+    else:
+        check("has not come" in said(ctl, 1, job), job)
     return at
 
 
@@ -451,9 +454,10 @@ def any_command(choose, now):
 
 
 def kill_any(place, choose):
-    """A process, or a frozen copy; it may have ended of itself."""
+    """A process, a frozen copy, or an agent; it may have ended of itself."""
     committed = place.committed()
-    found = [os_pid for os_pid, name in marked(place.mark).items() if name == "ticker"]
+    wanted = "bspnode" if choose.random() < 0.3 else "ticker"
+    found = [os_pid for os_pid, name in marked(place.mark).items() if name == wanted]
     if found:
         send(choose.choice(found), signal.SIGKILL)
         place.kills.append(committed)
@@ -478,7 +482,7 @@ def at_random(rounds=10, seed=None):
             if choose.random() < 0.3:
                 killers.append(threading.Timer(choose.random() * 0.15, kill_any, (place, choose)))
                 killers[-1].start()
-            at = step_until_done(place, job, ctl, at)
+            at = step_until_done(place, job, ctl, at, may_fail=True)  # the agent of a new host is killed
         for killer in killers:
             killer.join()
         place.release(0, at)
