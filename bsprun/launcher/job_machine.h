@@ -197,6 +197,10 @@ uint32_t job_machine_program(const struct job_machine *machine);
 bool job_machine_member(const struct job_machine *machine, uint32_t host);
 /* Whether it takes no part yet, and is to from a later term on. */
 bool job_machine_joins(const struct job_machine *machine, uint32_t host);
+/* Whether nothing was started there yet. */
+bool job_machine_spare(const struct job_machine *machine, uint32_t host);
+/* Whether the user wants the job to go on without it. */
+bool job_machine_removed(const struct job_machine *machine, uint32_t host);
 /* Whether it gets no processes. */
 bool job_machine_drained(const struct job_machine *machine, uint32_t host);
 /* Whether there would be a host for processes if this one were drained. */

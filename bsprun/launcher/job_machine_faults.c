@@ -126,13 +126,17 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
         effects->dropped = true;
         return;
     }
-    if (host->state == HOST_COMING || host->state == HOST_WAITING || host->state == HOST_LEAVING) {
+    if (host->state == HOST_COMING || host->state == HOST_WAITING) {
         machine_lose_outsider(machine, host, event, effects);
         return;
     }
     if (event->unheard && event->now_ms + machine->config.fence_ms > machine->fence_until_ms) {
         machine->fence_until_ms = event->now_ms + machine->config.fence_ms;
         machine->fenced = false;
+    }
+    if (host->state == HOST_LEAVING) {
+        machine_lose_outsider(machine, host, event, effects);
+        return;
     }
     if (machine->state == JOB_MACHINE_RUNNING) {
         bool of_zero = host->id == machine->zero;

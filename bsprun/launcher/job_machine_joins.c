@@ -37,6 +37,7 @@ static void enter(struct job_machine *machine, struct machine_host *host)
     host->state = HOST_UP;
     host->starts = 0;
     host->since = machine->came++;
+    host->took_part = true;
 }
 
 void machine_take_agent_up(struct job_machine *machine, const struct job_event *event,
@@ -45,21 +46,21 @@ void machine_take_agent_up(struct job_machine *machine, const struct job_event *
     struct machine_host *host = machine_find(machine, event->host);
     if (!host || (host->state != HOST_STARTING && host->state != HOST_COMING))
         return;
-    bool comes = host->state == HOST_COMING;
-    enter(machine, host);
-    if (comes && machine->state == JOB_MACHINE_RUNNING) {
+    if (host->state == HOST_COMING)
+        machine->anew = ANEW_WANTED;
+    if (host->state == HOST_COMING && machine->state == JOB_MACHINE_RUNNING) {
         host->state = HOST_WAITING;
         machine_move_processes(machine, effects);
+    } else {
+        enter(machine, host);
     }
-    if (comes)
-        machine->anew = ANEW_WANTED;
 }
 
 void machine_let_join(struct job_machine *machine)
 {
     for (uint32_t i = 0; i < machine->config.host_count; i++)
         if (machine->hosts[i].state == HOST_WAITING)
-            machine->hosts[i].state = HOST_UP;
+            enter(machine, &machine->hosts[i]);
 }
 
 void machine_lose_outsider(struct job_machine *machine, struct machine_host *host,
@@ -86,7 +87,7 @@ static uint32_t count_taking_part(const struct job_machine *machine)
 static bool is_tried_again(const struct job_machine *machine, const struct machine_host *host)
 {
     return machine->config.retry_ms > 0 && can_move(machine) && host->state == HOST_GONE &&
-           host->use == JOB_USE_OPEN && !host->excluded &&
+           host->use == JOB_USE_OPEN && host->took_part && !host->excluded &&
            count_taking_part(machine) < machine->begun_with;
 }
 
@@ -131,9 +132,16 @@ void machine_retry(struct job_machine *machine, uint64_t now_ms, struct job_effe
 
 /* ---- By request ---------------------------------------------------------------------------- */
 
-/* Another step dismisses those that this one has no room for. */
+/* Not the last one; another step dismisses those that this one has no room for. */
 void machine_remove_drained(struct job_machine *machine, struct job_effects *effects)
 {
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        others +=
+            (machine->hosts[i].state == HOST_UP || machine->hosts[i].state == HOST_STARTING) &&
+            machine->hosts[i].use != JOB_USE_REMOVED;
+    if (others == 0)
+        return;
     for (uint32_t i = 0; i < machine->config.host_count; i++) {
         struct machine_host *host = &machine->hosts[i];
         if (host->use != JOB_USE_REMOVED || host->state != HOST_UP ||

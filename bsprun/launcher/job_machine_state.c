@@ -52,8 +52,7 @@ uint32_t machine_count(const struct job_machine *machine, enum host_state state)
 static void check_host(const struct job_machine *machine, const struct machine_host *host)
 {
     assert(host->starts <= STARTS_MAX);
-    assert(host->starts == 0 ||
-           (host->state != HOST_UNUSED && host->state != HOST_UP && host->state != HOST_WAITING));
+    assert(host->starts == 0 || (host->state != HOST_UNUSED && host->state != HOST_UP));
     assert(host->starts > 0 || (host->state != HOST_STARTING && host->state != HOST_COMING));
     assert(host->retry_at_ms == 0 || host->state == HOST_GONE);
     assert(host->since < machine->came || host->state != HOST_UP);
@@ -97,6 +96,18 @@ bool job_machine_joins(const struct job_machine *machine, uint32_t host)
 {
     const struct machine_host *found = machine_find(machine, host);
     return found && (found->state == HOST_COMING || found->state == HOST_WAITING);
+}
+
+bool job_machine_spare(const struct job_machine *machine, uint32_t host)
+{
+    const struct machine_host *found = machine_find(machine, host);
+    return found && found->state == HOST_UNUSED;
+}
+
+bool job_machine_removed(const struct job_machine *machine, uint32_t host)
+{
+    const struct machine_host *found = machine_find(machine, host);
+    return found && found->use == JOB_USE_REMOVED;
 }
 
 bool job_machine_drained(const struct job_machine *machine, uint32_t host)

@@ -136,16 +136,17 @@ void launcher_asked_by_agent(struct launcher *launcher, const struct launcher_ag
                              int signal);
 /* A request of bspctl or bspkill.  Returns NULL, or the reason for a refusal, valid until the next
  * one. */
-const char *launcher_take_request(void *launcher, const struct status_order *order);
+const char *launcher_take_request(void *launcher, struct status_order *order);
 
 /* ---- launcher_places.c ---- */
 
 /* A request about hosts or places, as above. */
-const char *launcher_change_places(struct launcher *launcher, const struct status_order *order);
+const char *launcher_change_places(struct launcher *launcher, struct status_order *order);
 /* The host is to be left: its processes move at the next barrier. */
-void launcher_leave_host(struct launcher *launcher, const struct launcher_agent *agent);
-/* A host that was to join does not come: the job goes on without it. */
-void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_agent *agent);
+void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent);
+/* A host that was to join does not: the job goes on without it. */
+void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_agent *agent,
+                              const char *why);
 /* Processor Zero has ended the term, perhaps to move processes. */
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over);
 /* A term runs, with so many processes: those that were to be moved have been. */
@@ -184,7 +185,7 @@ void launcher_start_when_possible(struct launcher *launcher);
 
 /* Opens the status socket, if possible; requests go to `request`. */
 void launcher_open_status(struct launcher *launcher,
-                          const char *(*request)(void *launcher, const struct status_order *order));
+                          const char *(*request)(void *launcher, struct status_order *order));
 void launcher_close_status(struct launcher *launcher);
 void launcher_query_status(struct launcher *launcher);
 /* Drops the answer of a replaced agent. */

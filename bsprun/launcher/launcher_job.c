@@ -151,6 +151,19 @@ static void tell_zero(struct launcher *launcher, const struct job_effect *effect
     agents_send(&launcher->agents.items[effect->host], &message);
 }
 
+static void start_agent(struct launcher *launcher, struct launcher_agent *agent)
+{
+    bool joins = job_machine_joins(launcher->machine, agent->host);
+
+    if (agents_start(agent))
+        return;
+    launcher_step(
+        launcher,
+        (struct job_event){.kind = JOB_EVENT_AGENT_LOST, .host = agent->host, .usable = !joins});
+    if (joins)
+        launcher_tell_not_joined(launcher, agent, "no agent can be started there");
+}
+
 static void carry_out(struct launcher *launcher, const struct job_effect *effect)
 {
     switch (effect->kind) {
@@ -162,10 +175,7 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         break;
     case JOB_EFFECT_START_AGENT:
         launcher->agents.items[effect->host].tried_again = effect->again;
-        if (!agents_start(&launcher->agents.items[effect->host]))
-            launcher_step(launcher, (struct job_event){.kind = JOB_EVENT_AGENT_LOST,
-                                                       .host = effect->host,
-                                                       .usable = true});
+        start_agent(launcher, &launcher->agents.items[effect->host]);
         break;
     case JOB_EFFECT_CALL:
         agents_call_roll(&launcher->agents);

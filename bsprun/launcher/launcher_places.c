@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "bsprun/launcher/launcher_inside.h"
 
@@ -17,37 +18,34 @@ static void await_next_term(struct launcher *launcher)
         launcher->move_asked_in = 1; /* which begins with what the hosts are now */
 }
 
-static bool is_any_joining(const struct launcher *launcher)
-{
-    for (uint32_t i = 0; i < launcher->agents.count; i++)
-        if (job_machine_joins(launcher->machine, i))
-            return true;
-    return false;
-}
-
 void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
 {
     launcher->processes = processes;
-    if (launcher->move_asked_in == 0 ||
+    if (launcher->move_asked_in > 0 &&
         job_machine_term(launcher->machine) <= launcher->move_asked_in)
         return;
-    unsigned kinds =
-        1u << STATUS_DRAIN | 1u << STATUS_REMOVE | 1u << STATUS_PLACE | 1u << STATUS_MOVE;
-    if (!is_any_joining(launcher)) {
-        launcher->move_asked_in = 0;
-        kinds |= 1u << STATUS_OPEN;
-    }
-    status_socket_done(launcher->status_socket, kinds);
+    launcher->move_asked_in = 0;
+    status_socket_done(launcher->status_socket, 1u << STATUS_DRAIN | 1u << STATUS_REMOVE |
+                                                    1u << STATUS_PLACE | 1u << STATUS_MOVE);
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (job_machine_member(launcher->machine, i))
+            status_socket_tell(launcher->status_socket, 1u << STATUS_OPEN,
+                               launcher->agents.items[i].name, "done");
 }
 
-void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_agent *agent)
+void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_agent *agent,
+                              const char *why)
 {
-    char why[WIRE_NAME_MAX + 64];
+    char text[HOSTS_ERROR];
+    bool names_it = strncmp(why, "host ", 5) == 0;
 
-    snprintf(why, sizeof why, "host %s has not come: the job goes on without it", agent->name);
+    snprintf(text, sizeof text, "%s%s%s%.200s; the job goes on without it", names_it ? "" : "host ",
+             names_it ? "" : agent->name, names_it ? "" : ": ", why);
+    for (char *at = text; (at = strchr(at, '\n'));)
+        *at = ' '; /* it is a line */
     if (!agent->tried_again || launcher->common.options->verbosity > 0)
-        notices_say(&launcher->common.notices, "%s", why);
-    status_socket_failed(launcher->status_socket, 1u << STATUS_OPEN, agent->name, why);
+        notices_say(&launcher->common.notices, "%s", text);
+    status_socket_tell(launcher->status_socket, 1u << STATUS_OPEN, agent->name, text);
 }
 
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over)
@@ -69,9 +67,11 @@ void launcher_take_moves(struct launcher *launcher, const struct wire_term_over 
 
 static struct launcher_agent *find_host(const struct launcher *launcher, const char *name)
 {
+    bool own = hosts_is_own(name, launcher->common.options->hosts.own);
+
     for (uint32_t i = 0; i < launcher->agents.count; i++)
-        if (strcmp(launcher->agents.items[i].name, name) == 0 ||
-            strcmp(launcher->agents.items[i].given->name, name) == 0)
+        if ((own && launcher->agents.items[i].local) ||
+            strcasecmp(launcher->agents.items[i].name, name) == 0)
             return &launcher->agents.items[i];
     return NULL;
 }
@@ -116,6 +116,12 @@ static const char *refuse_job(const struct launcher *launcher)
     return NULL;
 }
 
+/* Before the first term nothing can be ended to begin the next one. */
+static const char *refuse_early(const struct launcher *launcher)
+{
+    return job_machine_term(launcher->machine) == 0 ? "its processes do not run yet" : NULL;
+}
+
 static const char *refuse(struct launcher *launcher, const struct status_order *order,
                           const struct launcher_agent *agent)
 {
@@ -125,7 +131,7 @@ static const char *refuse(struct launcher *launcher, const struct status_order *
     if (refusal)
         return refusal;
     if (order->what == STATUS_PLACE)
-        return NULL;
+        return refuse_early(launcher);
     if (order->what == STATUS_MOVE && order->pid >= processes) {
         snprintf(launcher->refusal, sizeof launcher->refusal,
                  processes > 0 ? "it has no process %u: they are 0 to %u"
@@ -151,29 +157,32 @@ static const char *find_or_admit(struct launcher *launcher, struct status_order 
         snprintf(launcher->refusal, sizeof launcher->refusal, "%s", error);
         return launcher->refusal;
     }
+    if (launcher->common.options->hosts.addresses)
+        hosts_find_own(&named, launcher->common.options->hosts.addresses);
     order->host = named.items[0].name;
     *agent = find_host(launcher, order->host);
     const char *refusal = named.count > 1 ? "add one host at a time"
                           : *agent        ? refuse(launcher, order, *agent)
                                           : refuse_job(launcher);
+    if (!refusal)
+        refusal = refuse_early(launcher);
     if (!refusal && *agent && named.items[0].slots > 0)
         (*agent)->slots = named.items[0].slots;
     if (!refusal && !*agent)
         *agent = agents_admit(&launcher->agents, &named);
     hosts_free(&named);
-    order->host = "";
     return refusal || *agent ? refusal : "it has no room for more hosts";
 }
 
-const char *launcher_change_places(struct launcher *launcher, const struct status_order *asked)
+const char *launcher_change_places(struct launcher *launcher, struct status_order *order)
 {
-    struct status_order copy = *asked, *order = &copy;
     static const enum job_use uses[STATUS_REQUEST_COUNT] = {[STATUS_DRAIN] = JOB_USE_DRAINED,
                                                             [STATUS_REMOVE] = JOB_USE_REMOVED,
                                                             [STATUS_OPEN] = JOB_USE_OPEN};
     struct launcher_agent *agent;
     const char *refusal = find_or_admit(launcher, order, &agent);
 
+    order->host = agent ? agent->name : "";
     if (refusal)
         return refusal;
     struct job_event event = {
@@ -193,11 +202,15 @@ const char *launcher_change_places(struct launcher *launcher, const struct statu
 
 /* ---- Hosts that are to be left ---- */
 
-void launcher_leave_host(struct launcher *launcher, const struct launcher_agent *agent)
+void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent)
 {
     /* Where there is but one copy of each image the host may have some that are needed. */
     bool remove = launcher->common.options->hosts.copies > 1;
 
+    if (job_machine_joins(launcher->machine, agent->host)) {
+        agents_give_up(agent, AGENT_NOT_STARTED, "its agent was told to end by SIGTERM");
+        return;
+    }
     if (!job_machine_member(launcher->machine, agent->host))
         return;
     notices_say(

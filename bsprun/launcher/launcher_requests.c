@@ -199,7 +199,7 @@ static const char *const request_texts[STATUS_REQUEST_COUNT] = {
     [STATUS_MOVE] = "a process is to move to host ",
 };
 
-const char *launcher_take_request(void *context, const struct status_order *order)
+const char *launcher_take_request(void *context, struct status_order *order)
 {
     struct launcher *launcher = context;
     enum status_request what = order->what;

@@ -37,11 +37,11 @@ static const char *host_state(const struct launcher *launcher, const struct laun
         return !agents_is_up(agent) ? "lost" : drained ? "drained" : "up";
     if (job_machine_joins(launcher->machine, agent->host))
         return "joining";
-    if (drained)
+    if (job_machine_removed(launcher->machine, agent->host))
         return "removed";
     if (agent->state == AGENT_STARTING || (agent->state == AGENT_LINKED && !agent->local))
         return "starting";
-    return agent->host >= launcher->agents.starters ? "spare" : "lost";
+    return job_machine_spare(launcher->machine, agent->host) ? "spare" : "lost";
 }
 
 static void describe_hosts(struct launcher *launcher, struct status_facts *facts)
@@ -196,7 +196,7 @@ static uint32_t ask(void *context)
 /* ---- Life ---- */
 
 void launcher_open_status(struct launcher *launcher,
-                          const char *(*request)(void *launcher, const struct status_order *order))
+                          const char *(*request)(void *launcher, struct status_order *order))
 {
     launcher->status_calls = (struct status_calls){ask, describe, request};
     launcher->places = calloc(launcher->agents.room, sizeof *launcher->places);

@@ -17,7 +17,7 @@
 
 /* ---- What the job machine is told ---- */
 
-static void tell_ended(struct launcher *launcher, const struct launcher_agent *agent,
+static void tell_ended(struct launcher *launcher, struct launcher_agent *agent,
                        const struct wire_message *message)
 {
     const struct wire_ended *ended = &message->ended;
@@ -34,6 +34,14 @@ static void tell_ended(struct launcher *launcher, const struct launcher_agent *a
 
     if (message->envelope.term > 0 && agent->host != job_machine_zero(launcher->machine))
         return; /* that is for Processor Zero to say */
+    if (job_machine_joins(launcher->machine, agent->host)) {
+        char text[WIRE_NAME_MAX + 192];
+
+        snprintf(text, sizeof text, "host %s: %.160s", agent->name,
+                 ended->text[0] ? ended->text : wire_cause_text((enum wire_cause)ended->cause));
+        agents_give_up(agent, AGENT_NOT_STARTED, text);
+        return; /* it is none of the job yet */
+    }
     free(launcher->last_text);
     free(launcher->last_table);
     launcher->last_text = strdup(ended->text);
@@ -162,7 +170,8 @@ static void take_hello(struct launcher *launcher, struct launcher_agent *agent,
     launcher_forget_status(launcher, agent->host);
     if (launcher->common.options->verbosity >= 2 && agents_has_hosts(&launcher->agents))
         notices_say(&launcher->common.notices, "host %s has come", agent->name);
-    if (job_machine_program(launcher->machine) == agent->host)
+    if (job_machine_program(launcher->machine) == agent->host &&
+        job_machine_state(launcher->machine) == JOB_MACHINE_GATHERING)
         stdin_set_reader(&launcher->input, agent);
     launcher_start_when_possible(launcher);
 }
@@ -408,7 +417,7 @@ static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss
                                       .unheard = loss == AGENT_CUT || loss == AGENT_SILENT,
                                       .usable = loss == AGENT_ENDED});
     if (joins && !job_machine_joins(launcher->machine, agent->host))
-        launcher_tell_not_joined(launcher, agent);
+        launcher_tell_not_joined(launcher, agent, text);
 }
 
 static void on_answered(void *context)

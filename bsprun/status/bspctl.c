@@ -31,7 +31,8 @@ static const char help[] =
     "  --wait       until it has happened\n"
     "  --help, --version\n"
     "The exit status is 0 when bsprun has agreed, or with --wait when it has happened;\n"
-    "1 when bsprun refuses or the job ends first; 2 after wrong arguments.\n";
+    "1 when bsprun refuses, a host does not come, or the job ends first; 2 after wrong\n"
+    "arguments.\n";
 
 static const struct command {
     const char *word, *request;

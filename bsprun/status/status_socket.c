@@ -33,7 +33,7 @@ struct client {
     enum client_state state;
     enum status_request request; /* that it awaits; also before the answer is written */
     bool asked;
-    const char *host; /* that it names, in `line` */
+    const char *host; /* that it names */
     char *outcome;    /* of what it has asked for; NULL: none yet */
     bool told;        /* the outcome is being written, or has been */
     char *(*format)(const struct status_facts *facts);
@@ -197,23 +197,12 @@ void status_socket_done(struct status_socket *status, unsigned kinds)
             take_outcome(client, "done");
 }
 
-/* Whether it is what a client has called USER@HOST:SLOTS. */
-static bool is_host(const char *called, const char *name)
-{
-    const char *user = strchr(called, '@');
-    size_t length = strlen(name);
-
-    called = user ? user + 1 : called;
-    called += *called == '[';
-    return strncmp(called, name, length) == 0 && strchr(":]", called[length]);
-}
-
-void status_socket_failed(struct status_socket *status, unsigned kinds, const char *host,
-                          const char *why)
+void status_socket_tell(struct status_socket *status, unsigned kinds, const char *host,
+                        const char *outcome)
 {
     for (struct client *client = status ? status->clients : NULL; client; client = client->next)
-        if (awaits(client, kinds) && is_host(client->host, host))
-            take_outcome(client, why);
+        if (awaits(client, kinds) && strcmp(client->host, host) == 0)
+            take_outcome(client, outcome);
 }
 
 static int by_pid(const void *a, const void *b)
@@ -374,15 +363,15 @@ static const struct question *parse(char *line, struct status_order *order)
     return NULL;
 }
 
-static void carry_out(struct client *client, const struct status_order *order)
+static void carry_out(struct client *client, struct status_order *order)
 {
     struct status_socket *status = client->status;
     char *text = NULL;
 
     client->request = order->what;
-    client->host = order->host;
     client->asked = true;
     const char *why_not = status->calls->request(status->context, order);
+    client->host = order->host;
     if (asprintf(&text, "%s\n", why_not ? why_not : "ok") < 0)
         text = NULL;
     answer(client, text, why_not ? CLIENT_WRITING : CLIENT_STAYING);

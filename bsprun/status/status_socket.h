@@ -53,9 +53,10 @@ struct status_calls {
     /* Fills in the facts that are not in a STATUS; pointers must be valid until the next event.
      * hosts[i] is host number i. */
     void (*describe)(void *context, struct status_facts *facts);
-    /* Begins to carry out a request.  Returns NULL, or the reason of a refusal, valid until the
-     * next request. */
-    const char *(*request)(void *context, const struct status_order *order);
+    /* Begins to carry out a request, and replaces the host by the name by which its outcome will be
+     * told, which must stay.  Returns NULL, or the reason of a refusal, valid until the next
+     * request. */
+    const char *(*request)(void *context, struct status_order *order);
 };
 
 /* NULL: failed (no directory for it); the job can run without.  If the process is killed, the next
@@ -66,9 +67,9 @@ struct status_socket *status_socket_open(uv_loop_t *loop, const struct status_ca
 void status_socket_take(struct status_socket *status, const struct wire_status *message);
 /* Requests of these kinds (bits) that were made so far have been carried out. */
 void status_socket_done(struct status_socket *status, unsigned kinds);
-/* Those that name this host cannot be: `why` is a line without its end. */
-void status_socket_failed(struct status_socket *status, unsigned kinds, const char *host,
-                          const char *why);
+/* The outcome of those that name this host: "done", or why not; a line without its end. */
+void status_socket_tell(struct status_socket *status, unsigned kinds, const char *host,
+                        const char *outcome);
 /* Removes the socket and answers no more requests; clients that wait for the end of the job learn
  * of it when this process exits.  The handles close in the loop. */
 void status_socket_close(struct status_socket *status);

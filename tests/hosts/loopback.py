@@ -18,12 +18,14 @@ from harness import (BIN, BSPRUN, MARK, Place, TICKER, alive, check, environment
                      marked, wait_until)
 
 PUPPET = os.path.join(BUILD, "tests/hosts/puppet")
+UNSHARE = "unshare -m" if os.geteuid() == 0 else "unshare -rm"
 HOLDUP = os.path.join(BUILD, "tests/hosts/libholdup.so")
 
 # What bsprun is given as --launcher.  A host is late as long as a file of its name says so; dead,
 # when another one does; far, when there is a fifo for what its agent is to be told; a puppet, when a
 # file has what that shall do.  How busy it is a file may say, on
-# which core it is, how it gives way to others, and in which control group it is.
+# which core it is, how it gives way to others, in which control group it is, how many descriptors its
+# processes may have, and which directory it has for itself.
 LAUNCHER = """#!/bin/sh
 host=$1
 shift
@@ -41,6 +43,11 @@ if [ -e {directory}/puppet.$host ]; then
 fi
 [ ! -e {directory}/core.$host ] || taskset -cp "$(cat {directory}/core.$host)" $$ >/dev/null
 [ ! -e {directory}/nice.$host ] || renice -n "$(cat {directory}/nice.$host)" $$ >/dev/null
+[ ! -e {directory}/limit.$host ] || ulimit -n "$(cat {directory}/limit.$host)"
+if [ -e {directory}/private.$host ]; then
+    export BSPZERO_HOST_NAME=$host
+    exec {unshare} sh -c 'mount -t tmpfs none "$0" && exec "$@"' "$(cat {directory}/private.$host)" "$@"
+fi
 [ ! -e {directory}/cgroup.$host ] || echo $$ >"$(cat {directory}/cgroup.$host)/cgroup.procs"
 BSPZERO_HOST_NAME=$host exec "$@"
 """
@@ -53,7 +60,7 @@ class LoopbackPlace(Place):
         super().__init__()
         slots = slots or [2] * hosts
         self.hosts = [f"h{i}" for i in range(len(slots))]
-        self.launcher = self.write("launcher", LAUNCHER.format(directory=self.directory,
+        self.launcher = self.write("launcher", LAUNCHER.format(directory=self.directory, unshare=UNSHARE,
                                                                        puppet=PUPPET))
         os.chmod(self.launcher, 0o700)
         self.options = ["--hosts", ",".join(map("{}:{}".format, self.hosts, slots)),

@@ -302,6 +302,58 @@ START_TEST(lost_hosts_are_tried_again)
 }
 END_TEST
 
+START_TEST(an_agent_that_ends_while_it_waits)
+{
+    struct job_machine_config config = CONFIG();
+    config.room = 4;
+    config.retry_ms = 1000;
+    start_three(config);
+    EVENT(USE, .host = 7, .use = JOB_USE_OPEN);
+    for (int i = 0; i < 2; i++) {
+        EVENT(AGENT_UP, .host = 7);
+        expect("S");
+        EVENT(AGENT_LOST, .host = 7, .usable = true);
+        expect("A");
+    }
+    EVENT(AGENT_UP, .host = 7);
+    EVENT(AGENT_LOST, .host = 7, .usable = true);
+    expect("");
+    ck_assert(!job_machine_joins(machine, 7) && !job_machine_spare(machine, 7));
+    /* It has never taken part, so that it is not tried again when another one is lost. */
+    EVENT(USE, .host = 9, .use = JOB_USE_REMOVED);
+    EVENT(TERM_OVER, .term = 1, .outcome = was_moved);
+    EVENT(AGENT_LOST, .host = 9, .usable = true);
+    expect("E");
+}
+END_TEST
+
+/* A removed host that is not heard of may still compute. */
+START_TEST(a_fence_for_hosts_that_leave)
+{
+    struct job_machine_config config = CONFIG();
+    config.fence_ms = 5000;
+    start_three(config);
+    EVENT(USE, .host = 9, .use = JOB_USE_REMOVED);
+    EVENT(TERM_OVER, .term = 1, .outcome = was_moved, .now_ms = 1000);
+    EVENT(AGENT_LOST, .host = 9, .unheard = true, .now_ms = 2000);
+    expect("w");
+    ck_assert_uint_eq(effects.items[0].milliseconds, 5000);
+    EVENT(TIMER, .now_ms = 7000);
+    expect("E");
+}
+END_TEST
+
+START_TEST(the_last_host_is_not_removed)
+{
+    start_three(CONFIG());
+    EVENT(USE, .host = 2, .use = JOB_USE_REMOVED);
+    EVENT(USE, .host = 9, .use = JOB_USE_REMOVED);
+    EVENT(AGENT_LOST, .host = 4, .usable = false);
+    expect("!E");
+    ck_assert(job_machine_member(machine, 2) && job_machine_member(machine, 9));
+}
+END_TEST
+
 /* A rollback to the snapshot at which processes were placed anew does not undo that. */
 START_TEST(places_outlast_a_fault)
 {
@@ -734,6 +786,9 @@ int main(void)
     tcase_add_test(tests, hosts_join);
     tcase_add_test(tests, hosts_do_not_join);
     tcase_add_test(tests, hosts_are_admitted);
+    tcase_add_test(tests, an_agent_that_ends_while_it_waits);
+    tcase_add_test(tests, a_fence_for_hosts_that_leave);
+    tcase_add_test(tests, the_last_host_is_not_removed);
     tcase_add_test(tests, lost_hosts_are_tried_again);
     tcase_add_test(tests, faults_are_counted_between_commits);
     tcase_add_test(tests, agents_are_replaced);

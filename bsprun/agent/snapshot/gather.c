@@ -242,11 +242,16 @@ static void look(struct agent *agent)
     struct gathering *gathering = snapshots->gathering;
     struct sources sources = {.store = agent->store};
     struct asked *asked = calloc(1, sizeof *asked);
-    int first = -1;
+    char why[AGENT_WHY];
+    int first = -1, error = 0;
 
     gathering->outstanding = 1; /* so that immediate failures do not complete it here */
     if (!asked)
         fail(gathering, -ENOMEM, "out of memory");
+    /* Also where no process goes on, as on a host that has just joined. */
+    else if (!agent_manifest_of(&sources, gathering->name, &error, why) && error == -ENOENT)
+        want_once(agent, asked,
+                  (struct fetch_want){.thing = WIRE_THING_MANIFEST, .name = gathering->name});
     for (int pid = 0; asked && !gathering->error && pid < agent->nprocs; pid++) {
         if (!agent_is_here(agent, pid) || snapshots->kept[pid].copied)
             continue;
