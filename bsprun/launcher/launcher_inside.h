@@ -144,9 +144,6 @@ const char *launcher_take_request(void *launcher, struct status_order *order);
 const char *launcher_change_places(struct launcher *launcher, struct status_order *order);
 /* The host is to be left: its processes move at the next barrier. */
 void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent);
-/* A host that was to join does not: the job goes on without it. */
-void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_agent *agent,
-                              const char *why);
 /* Processor Zero has ended the term, perhaps to move processes. */
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over);
 /* A term runs, with so many processes: those that were to be moved have been. */
@@ -183,6 +180,9 @@ void launcher_start_when_possible(struct launcher *launcher);
 
 /* ---- launcher_status.c ---- */
 
+/* A host that was to join does not: the job goes on without it. */
+void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_agent *agent,
+                              const char *why);
 /* Opens the status socket, if possible; requests go to `request`. */
 void launcher_open_status(struct launcher *launcher,
                           const char *(*request)(void *launcher, struct status_order *order));

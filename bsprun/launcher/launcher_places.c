@@ -33,21 +33,6 @@ void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
                                launcher->agents.items[i].name, "done");
 }
 
-void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_agent *agent,
-                              const char *why)
-{
-    char text[HOSTS_ERROR];
-    bool names_it = strncmp(why, "host ", 5) == 0;
-
-    snprintf(text, sizeof text, "%s%s%s%.200s; the job goes on without it", names_it ? "" : "host ",
-             names_it ? "" : agent->name, names_it ? "" : ": ", why);
-    for (char *at = text; (at = strchr(at, '\n'));)
-        *at = ' '; /* it is a line */
-    if (!agent->tried_again || launcher->common.options->verbosity > 0)
-        notices_say(&launcher->common.notices, "%s", text);
-    status_socket_tell(launcher->status_socket, 1u << STATUS_OPEN, agent->name, text);
-}
-
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over)
 {
     uint32_t term = job_machine_term(launcher->machine), count = over->moves.count;
