@@ -127,6 +127,19 @@ START_TEST(only_what_is_needed)
 }
 END_TEST
 
+/* Whoever has no process needs the manifest all the same. */
+START_TEST(no_process_here)
+{
+    here[0] = here[1] = false;
+    agent_gather(&agent, fetch_name, on_gathered);
+    expect_fetch(1, WIRE_THING_MANIFEST, 0, 1);
+    deliver(&fetch_manifest);
+    ck_assert_uint_eq(gathered, 1);
+    ck_assert_int_eq(gathered_error, 0);
+    ck_assert_uint_eq(said_count, 1);
+}
+END_TEST
+
 START_TEST(nobody_has_it)
 {
     agent_gather(&agent, fetch_name, on_gathered);
@@ -214,6 +227,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, each_thing_once);
     tcase_add_test(tests, only_what_is_needed);
+    tcase_add_test(tests, no_process_here);
     tcase_add_loop_test(tests, nobody_has_it, 0, 2);
     tcase_add_test(tests, the_term_is_over);
     tcase_add_test(tests, an_image_that_is_none);

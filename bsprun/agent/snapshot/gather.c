@@ -249,7 +249,8 @@ static void look(struct agent *agent)
     if (!asked)
         fail(gathering, -ENOMEM, "out of memory");
     /* Also where no process goes on, as on a host that has just joined. */
-    else if (!agent_manifest_of(&sources, gathering->name, &error, why) && error == -ENOENT)
+    else if (!gathering->error && !agent_manifest_of(&sources, gathering->name, &error, why) &&
+             error == -ENOENT)
         want_once(agent, asked,
                   (struct fetch_want){.thing = WIRE_THING_MANIFEST, .name = gathering->name});
     for (int pid = 0; asked && !gathering->error && pid < agent->nprocs; pid++) {
