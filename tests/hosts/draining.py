@@ -236,6 +236,19 @@ def a_host_where_nothing_can_be_started():
         is_undisturbed(place, job, reference())
 
 
+def a_joining_agent_is_told_to_end():
+    """While it waits for the next barrier: the host is not used."""
+    with LoopbackPlace(2) as place:
+        job = running(place, options=("-vv", "--every", "1000"))
+        ctl = asked(place, job, "add", "h7", "--wait")
+        wait_until(lambda: "host h7 has come" in job.said(), "the agent")
+        send(place.agent("h7"), signal.SIGTERM)
+        check("told to end by SIGTERM" in said(ctl, 1, job), job)
+        check(places(place, job)["h7"] == ("lost", 0), job)
+        place.release(0, 3)
+        is_undisturbed(place, job, reference())
+
+
 def a_host_with_a_directory_of_its_own():
     """It has none of the snapshots, and at first no process."""
     with LoopbackPlace(2) as place:
@@ -564,7 +577,8 @@ if __name__ == "__main__":
         sys.exit(0)
     main([at_random, drained, the_host_of_process_0, removed, saved_and_placed_anew, a_process_moved,
           a_spare_joins, new_hosts_join, a_new_host_replaces_a_lost_one, a_host_that_cannot_join,
-          a_host_where_nothing_can_be_started, a_host_with_a_directory_of_its_own,
+          a_host_where_nothing_can_be_started, a_joining_agent_is_told_to_end,
+          a_host_with_a_directory_of_its_own,
           input_while_the_first_host_comes_back,
           a_lost_host_comes_back,
           groups_are_not_split, an_agent_is_told_to_end, all_agents_are_told_to_end,
