@@ -18,7 +18,6 @@ from harness import (BIN, BSPRUN, MARK, Place, TICKER, alive, check, environment
                      marked, wait_until)
 
 PUPPET = os.path.join(BUILD, "tests/hosts/puppet")
-UNSHARE = "unshare -m" if os.geteuid() == 0 else "unshare -rm"
 HOLDUP = os.path.join(BUILD, "tests/hosts/libholdup.so")
 
 # What bsprun is given as --launcher.  A host is late as long as a file of its name says so; dead,
@@ -46,7 +45,7 @@ fi
 [ ! -e {directory}/limit.$host ] || ulimit -n "$(cat {directory}/limit.$host)"
 if [ -e {directory}/private.$host ]; then
     export BSPZERO_HOST_NAME=$host
-    exec {unshare} sh -c 'mount -t tmpfs none "$0" && exec "$@"' "$(cat {directory}/private.$host)" "$@"
+    exec unshare -m sh -c 'mount -t tmpfs none "$0" && exec "$@"' "$(cat {directory}/private.$host)" "$@"
 fi
 [ ! -e {directory}/cgroup.$host ] || echo $$ >"$(cat {directory}/cgroup.$host)/cgroup.procs"
 BSPZERO_HOST_NAME=$host exec "$@"
@@ -60,7 +59,7 @@ class LoopbackPlace(Place):
         super().__init__()
         slots = slots or [2] * hosts
         self.hosts = [f"h{i}" for i in range(len(slots))]
-        self.launcher = self.write("launcher", LAUNCHER.format(directory=self.directory, unshare=UNSHARE,
+        self.launcher = self.write("launcher", LAUNCHER.format(directory=self.directory,
                                                                        puppet=PUPPET))
         os.chmod(self.launcher, 0o700)
         self.options = ["--hosts", ",".join(map("{}:{}".format, self.hosts, slots)),
