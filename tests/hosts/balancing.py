@@ -2,8 +2,8 @@
 
     balancing.py [TEST ...]
     balancing.py --gain [SUPERSTEPS [MICROSECONDS]]     the figures of doc/migration.md; needs control groups
-    balancing.py --overhead [PAIRS]                     what looking costs where there is nothing to gain
-    balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]   how long a job waits for a process that moves
+    balancing.py --overhead [PAIRS [SUPERSTEPS]]        what looks cost where there is nothing to gain
+    balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]  how long a job waits for a process that moves
 """
 import os
 import re
