@@ -33,6 +33,18 @@ void expect(const char *letters)
     ck_assert_str_eq(got, letters);
 }
 
+void start_three(struct job_machine_config config)
+{
+    if (config.host_count == 0)
+        config.host_count = 3;
+    start(config);
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(AGENT_UP, .host = 9);
+    EVENT(REGISTERED, .host = 4);
+    expect("E");
+}
+
 struct coord_outcome death(uint64_t superstep)
 {
     return (struct coord_outcome){.status = 139,

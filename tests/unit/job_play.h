@@ -14,6 +14,8 @@ extern const struct wire_host hosts[3];
 #define EVENT(name, ...) step((struct job_event){.kind = JOB_EVENT_##name, __VA_ARGS__})
 
 void start(struct job_machine_config config);
+/* Brings a job on the hosts 4, 2 and 9 to term 1, Processor Zero on the first. */
+void start_three(struct job_machine_config config);
 void tear_down(void);
 void step(struct job_event event);
 /* The kinds of the effects, one letter each. */

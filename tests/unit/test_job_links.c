@@ -12,12 +12,7 @@ static void start_four(struct job_machine_config config)
     config.hosts = four;
     config.host_count = 4;
     config.spares = 1;
-    start(config);
-    EVENT(AGENT_UP, .host = 4);
-    EVENT(AGENT_UP, .host = 2);
-    EVENT(AGENT_UP, .host = 9);
-    EVENT(REGISTERED, .host = 4);
-    expect("E");
+    start_three(config);
 }
 
 static void expect_blamed(uint32_t i, uint32_t host, uint32_t peer, bool gone)
