@@ -189,6 +189,8 @@ static void start(struct agent *agent, const struct wire_message *message)
  * host, bsprun asks that one; a request to stop takes effect in any case. */
 static void save(struct agent *agent, const struct wire_message *message)
 {
+    if (agent_save_later(agent, &message->save))
+        return;
     if (agent->zero && agent_zero_decides(agent))
         coord_shell_order(agent->zero, message);
     else if (message->save.stop)

@@ -84,6 +84,32 @@ static void no_memory(struct agent *agent)
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 
+static void pass_save_on(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_SAVE, .save = agent->election.save};
+
+    if (agent->election.to_save && agent->zero)
+        coord_shell_order(agent->zero, &message);
+    agent->election.to_save = false;
+}
+
+static int strength(const struct wire_save *save)
+{
+    return save->stop ? 2 : save->move;
+}
+
+bool agent_save_later(struct agent *agent, const struct wire_save *save)
+{
+    struct election *election = &agent->election;
+
+    if (!election->pending)
+        return false;
+    if (!election->to_save || strength(save) > strength(&election->save))
+        election->save = *save;
+    election->to_save = true;
+    return true;
+}
+
 static void begin_term(struct agent *agent)
 {
     agent_relay_pass_on(agent);
@@ -102,6 +128,7 @@ static void begin_term(struct agent *agent)
         no_memory(agent);
         return;
     }
+    pass_save_on(agent);
     agent_tell_held(agent);
     agent_say_ready(agent);
 }
@@ -233,6 +260,7 @@ void agent_take_election(struct agent *agent, const struct wire_message *message
     }
     take_lists(election, &message->elect);
     election->term = message->envelope.term;
+    election->to_save = false;
     election->pending = true;
     agent_rewind(agent);
     agent_check_rewound(agent);

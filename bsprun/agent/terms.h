@@ -2,13 +2,19 @@
 #ifndef BSPRUN_AGENT_TERMS_H
 #define BSPRUN_AGENT_TERMS_H
 
+#include <stdbool.h>
+
 struct agent;
 struct wire_message;
+struct wire_save;
 
 /* Handles ELECT: a restart from a snapshot first ends the processes of older terms. */
 void agent_take_election(struct agent *agent, const struct wire_message *message);
 /* Ends all processes of the term but frozen copies. */
 void agent_rewind(struct agent *agent);
+/* Keeps a request to save that has come before Processor Zero of the next term begins: the
+ * strongest one.  False: no term is about to begin. */
+bool agent_save_later(struct agent *agent, const struct wire_save *save);
 /* A process has ended: checks whether the next term can begin. */
 void agent_check_rewound(struct agent *agent);
 

@@ -3,6 +3,7 @@ places, execute nothing twice, and the program does not notice.
 
     draining.py [TEST ...] | draining.py --moves N [--seed SEED]     so many at random, with kills
 """
+import contextlib
 import json
 import os
 import random
@@ -33,10 +34,10 @@ def control(place, job, *words):
 
 
 def asked(place, job, *words):
-    """bsprun has got it."""
+    """bsprun has got it, or refuses it."""
     before = job.said().count("bspctl: ")
     ctl = control(place, job, *words)
-    wait_until(lambda: job.said().count("bspctl: ") > before, words)
+    wait_until(lambda: job.said().count("bspctl: ") > before or ctl.poll() is not None, words)
     return ctl
 
 
@@ -56,12 +57,36 @@ def refused(place, job, *words, status=1):
     return said(control(place, job, *words), status)
 
 
-def places(place, job):
-    """{host: (state, processes)}, as bspstat shows it."""
+def status(place, job):
     done = subprocess.run([BSPSTAT, "--json", str(job.os_pid)], capture_output=True, check=False,
                           env=dict(os.environ, **place.env))
     check(done.returncode == 0, done)
-    facts = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+def at_work(place, job, host):
+    """The processes of that host, as the operating system numbers them."""
+    return [rank["os_pid"] for rank in status(place, job)["ranks"] if rank["host"] == host]
+
+
+@contextlib.contextmanager
+def dying_slowly(os_pids):
+    """They do not get to run while somebody else computes."""
+    core = {min(os.sched_getaffinity(0))}
+    for os_pid in os_pids:
+        os.sched_setaffinity(os_pid, core)
+        os.sched_setscheduler(os_pid, os.SCHED_IDLE, os.sched_param(0))
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"],
+                          preexec_fn=lambda: os.sched_setaffinity(0, core)) as other:
+        try:
+            yield
+        finally:
+            other.kill()
+
+
+def places(place, job):
+    """{host: (state, processes)}, as bspstat shows it."""
+    facts = status(place, job)
     return {host["name"]: (host["state"], sum(rank["host"] == host["name"] for rank in facts["ranks"]))
             for host in facts["hosts"]}
 
@@ -97,7 +122,10 @@ def step_until_done(place, job, ctl, at, may_fail=False):
         job.check_running()
         return ctl.poll() is not None
 
-    at = step_until(place, done, at)
+    try:
+        at = step_until(place, done, at)
+    except Failed as failure:
+        raise Failed(f"{ctl.args[2:]} does not end: {failure}\n{job}") from None
     if ctl.returncode == 0 or not may_fail:
         said(ctl, 0, job)
     else:
@@ -113,12 +141,17 @@ def moves(place, job, *words, at=3, p=4):
     return places(place, job), at
 
 
-def is_undisturbed(place, job, expected):
+def ends_well(place, job, expected):
+    """Perhaps after faults."""
     job.check_all(expected)
     place.check_executions()
     place.check_files(expected)
     place.check_store()
     place.check_clean()
+
+
+def is_undisturbed(place, job, expected):
+    ends_well(place, job, expected)
     check("restart" not in job.said(), "that was no fault\n", job)
 
 
@@ -203,10 +236,30 @@ def a_new_host_replaces_a_lost_one():
         now = places(place, job)
         check(now["h1"][0] == "lost" and now["h7"][0] == "up" and now["h0"][1] + now["h7"][1] == 4, now)
         place.release(0, at)
-        job.check_all(reference())
-        place.check_executions()
-        place.check_files(reference())
-        place.check_clean()
+        ends_well(place, job, reference())
+
+
+def a_new_host_comes_while_the_next_term_begins():
+    """Before Processor Zero takes part in it: the hosts are asked for once, and move then."""
+    with LoopbackPlace(2) as place:
+        job = running(place, options=("-vv", "--every", "1000", "--balance", "off"))
+        place.delay("h7")
+        ctl = asked(place, job, "add", "h7", "--wait")
+        place.will_not_return("h1")
+        place.kills.append(place.committed())
+        zero = place.agent("h0")
+        with dying_slowly(at_work(place, job, "h0")):
+            send(zero, signal.SIGSTOP)
+            send(place.agent("h1"), signal.SIGKILL)
+            wait_until(lambda: places(place, job)["h1"][0] == "lost", "the loss")
+            place.let_come("h7")
+            wait_until(lambda: "host h7 has come" in job.said(), "the agent")
+            send(zero, signal.SIGCONT)
+            place.wait_executed(0, 3, times=2)
+        at = step_until_done(place, job, ctl, 3)
+        check(places(place, job)["h7"] == ("up", 2), job)
+        place.release(0, at)
+        ends_well(place, job, reference())
 
 
 def a_host_that_cannot_join():
@@ -307,10 +360,7 @@ def a_lost_host_comes_back():
         at = step_until(place, lambda: places(place, job)["h1"] == ("up", 2), 3)
         check(job.said().count("restart 1 of") == 1 and "restart 2" not in job.said(), job)
         place.release(0, at)
-        job.check_all(reference())
-        place.check_executions()
-        place.check_files(reference())
-        place.check_clean()
+        ends_well(place, job, reference())
 
 
 def saved_and_placed_anew():
@@ -413,10 +463,7 @@ def a_fault_comes_first():
         now = places(place, job)
         check(now["h1"] == ("drained", 0) and "restart 1 of" in job.said(), now, job)
         place.release(0, 3)
-        job.check_all(reference())
-        place.check_executions()
-        place.check_files(reference())
-        place.check_clean()
+        ends_well(place, job, reference())
 
 
 def a_fault_in_the_middle():
@@ -555,11 +602,7 @@ def at_random(rounds=10, seed=None):
         for killer in killers:
             killer.join()
         place.release(0, at)
-        job.check_all(expected)
-        place.check_executions()
-        place.check_files(expected)
-        place.check_store()
-        place.check_clean()
+        ends_well(place, job, expected)
 
 
 def of_words(words):
@@ -579,7 +622,8 @@ if __name__ == "__main__":
             sys.exit(str(failure))
         sys.exit(0)
     main([at_random, drained, the_host_of_process_0, removed, saved_and_placed_anew, a_process_moved,
-          a_spare_joins, new_hosts_join, a_new_host_replaces_a_lost_one, a_host_that_cannot_join,
+          a_spare_joins, new_hosts_join, a_new_host_replaces_a_lost_one,
+          a_new_host_comes_while_the_next_term_begins, a_host_that_cannot_join,
           a_host_where_nothing_can_be_started, a_joining_agent_is_told_to_end,
           a_host_with_a_directory_of_its_own,
           input_while_the_first_host_comes_back,

@@ -6,9 +6,12 @@
 #include <stdint.h>
 
 #include "coordinator/core/coord.h"
+#include "lib/wire/wire.h"
 
 struct election {
     bool pending; /* while processes of the older term run */
+    bool to_save; /* what bsprun has asked of Processor Zero meanwhile */
+    struct wire_save save;
     uint32_t term;
     uint64_t wanted;
     struct coord_lineage lineage;
