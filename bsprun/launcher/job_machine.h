@@ -157,8 +157,7 @@ struct job_machine_config {
     uint32_t host_count;
     const struct wire_host *hosts; /* copied; the last `spares` are spares */
     uint32_t spares;
-    uint32_t
-        room; /* the most hosts there may be, with those that are added; 0: no more than these */
+    uint32_t room; /* the most hosts, with those that are added; 0: no more than these */
     bool snapshots;
     bool restore;       /* begins from an existing snapshot ... */
     uint64_t wanted;    /* ... of so many supersteps; COORD_NEVER: the newest */
@@ -169,8 +168,7 @@ struct job_machine_config {
     uint32_t max_restarts;
     uint32_t own;      /* the host of bsprun itself; JOB_NO_HOST: not in the list */
     uint64_t fence_ms; /* after which a silent agent has stopped its processes */
-    uint64_t
-        retry_ms; /* a lost host is tried again after this, then after twice as much; 0: never */
+    uint64_t retry_ms; /* a lost host is tried again after this, then after twice; 0: never */
 };
 
 struct job_machine;

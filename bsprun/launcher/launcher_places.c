@@ -18,6 +18,17 @@ static void await_next_term(struct launcher *launcher)
         launcher->move_asked_in = 1; /* which begins with what the hosts are now */
 }
 
+/* A host that was to be used, which may have been lost as soon as it took part. */
+static void tell_opened(struct launcher *launcher, const struct launcher_agent *agent)
+{
+    char lost[WIRE_NAME_MAX + 64];
+    bool member = job_machine_member(launcher->machine, agent->host);
+
+    snprintf(lost, sizeof lost, "host %s was lost; the job goes on without it", agent->name);
+    status_socket_tell(launcher->status_socket, 1u << STATUS_OPEN, agent->name,
+                       member ? "done" : lost);
+}
+
 void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
 {
     launcher->processes = processes;
@@ -28,9 +39,8 @@ void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
     status_socket_done(launcher->status_socket, 1u << STATUS_DRAIN | 1u << STATUS_REMOVE |
                                                     1u << STATUS_PLACE | 1u << STATUS_MOVE);
     for (uint32_t i = 0; i < launcher->agents.count; i++)
-        if (job_machine_member(launcher->machine, i))
-            status_socket_tell(launcher->status_socket, 1u << STATUS_OPEN,
-                               launcher->agents.items[i].name, "done");
+        if (!job_machine_joins(launcher->machine, i))
+            tell_opened(launcher, &launcher->agents.items[i]);
 }
 
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over)
@@ -115,8 +125,10 @@ static const char *refuse(struct launcher *launcher, const struct status_order *
 
     if (refusal)
         return refusal;
-    if (order->what == STATUS_PLACE)
-        return refuse_early(launcher);
+    if (order->what == STATUS_PLACE || order->what == STATUS_OPEN)
+        refusal = refuse_early(launcher);
+    if (refusal || order->what == STATUS_PLACE)
+        return refusal;
     if (order->what == STATUS_MOVE && order->pid >= processes) {
         snprintf(launcher->refusal, sizeof launcher->refusal,
                  processes > 0 ? "it has no process %u: they are 0 to %u"
@@ -149,7 +161,7 @@ static const char *find_or_admit(struct launcher *launcher, struct status_order 
     const char *refusal = named.count > 1 ? "add one host at a time"
                           : *agent        ? refuse(launcher, order, *agent)
                                           : refuse_job(launcher);
-    if (!refusal)
+    if (!refusal && !*agent)
         refusal = refuse_early(launcher);
     if (!refusal && *agent && named.items[0].slots > 0)
         (*agent)->slots = named.items[0].slots;

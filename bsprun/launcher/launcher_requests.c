@@ -194,7 +194,7 @@ static const char *const request_texts[STATUS_REQUEST_COUNT] = {
     [STATUS_SNAPSHOT] = "a snapshot",
     [STATUS_DRAIN] = "processes are to leave host ",
     [STATUS_REMOVE] = "the job is to leave host ",
-    [STATUS_OPEN] = "processes are to return to host ",
+    [STATUS_OPEN] = "processes may go to host ",
     [STATUS_PLACE] = "processes are to be placed as at the beginning",
     [STATUS_MOVE] = "a process is to move to host ",
 };
