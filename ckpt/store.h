@@ -213,8 +213,8 @@ int store_job_remove(struct store *store, char *error);
 /* Removes temporary files and unfinished snapshots.  No snapshot may be in the making. */
 int store_sweep(struct store *store, size_t *removed, char *error);
 
-/* The most images in a chain of a job, the full one included.  So with `keep` snapshots retained
- * there are at most keep + 2 * STORE_CHAIN_MOST - 1. */
+/* The most images in a chain of a job, the full one included; one more where processes wait for
+ * the last.  So with `keep` snapshots retained there are at most keep + 2 * STORE_CHAIN_MOST. */
 #define STORE_CHAIN_MOST   8u
 #define STORE_KEEP_DEFAULT 3u /* bsprun's */
 

@@ -122,6 +122,11 @@ static enum bspz_decision decision_word(uint32_t decision)
                                                 : BSPZ_DECIDE_GO;
 }
 
+static enum snapshot_haste haste_of(const struct wire_release *order)
+{
+    return order->last ? SNAPSHOT_LAST : order->urgent ? SNAPSHOT_URGENT : SNAPSHOT_IN_PASSING;
+}
+
 static void release(struct agent *agent, const struct wire_message *message)
 {
     uint64_t superstep = message->envelope.superstep;
@@ -131,7 +136,7 @@ static void release(struct agent *agent, const struct wire_message *message)
     agent->measures = message->release.measure;
     agent->let_out = message->release.decision == WIRE_DECISION_END;
     if (message->release.decision == WIRE_DECISION_SNAPSHOT &&
-        !agent_snapshots_order(agent, superstep))
+        !agent_snapshots_order(agent, superstep, haste_of(&message->release)))
         return;
     agent_answer(agent, superstep, decision_word(message->release.decision),
                  message->release.consult);

@@ -288,9 +288,9 @@ static void put_file_limit(const struct file_limit *before)
         bspz_sys4(SYS_prlimit64, 0, RLIMIT_FSIZE, before, 0);
 }
 
-/* A writer must not take time from the ranks: it runs on any of the job's cores when that is
- * idle. */
-static void lower_writer_priority(const struct bspz_capture_plan *plan)
+/* A writer must not take time from the ranks: it runs on any of the job's cores when that is idle;
+ * but on a host where others compute that would be never, so not while somebody waits for it. */
+static void prepare_writer(const struct bspz_capture_plan *plan)
 {
     const struct {
         int32_t priority;
@@ -302,7 +302,8 @@ static void lower_writer_priority(const struct bspz_capture_plan *plan)
     memset(all, 0xff, sizeof all);
     bspz_sys3(SYS_sched_setaffinity, 0, plan->cores ? plan->cores_bytes : sizeof all,
               plan->cores ? plan->cores : all);
-    bspz_sys3(SYS_sched_setscheduler, 0, SCHED_IDLE, &none);
+    if (!plan->urgent)
+        bspz_sys3(SYS_sched_setscheduler, 0, SCHED_IDLE, &none);
 }
 
 void bspz_snapshot_finish(struct bspz_capture_plan *plan, int error,
@@ -319,7 +320,7 @@ void bspz_snapshot_write_and_end(struct bspz_snapshot *snapshot, struct bspz_cap
 
     snapshot->why = plan->why;
     bspz_show_as_copy(snapshot);
-    lower_writer_priority(plan);
+    prepare_writer(plan);
     error = bspz_snapshot_confirm(snapshot);
     if (!error)
         error = bspz_snapshot_write(snapshot, &plan->image, &written);
@@ -335,7 +336,7 @@ static long write_in_copy(struct bspz_snapshot *snapshot, struct bspz_capture_pl
 
     if (error)
         return bspz_snapshot_fail(snapshot, "memory that a forked process lacks", error);
-    side = bspz_fork_copy(snapshot, plan->forked, 0, false);
+    side = bspz_fork_copy(snapshot, plan->forked, 0, BSPZ_FORK_AWAITED);
     if (side <= 0) {
         bspz_snapshot_drop_copies(snapshot);
         return side < 0 ? bspz_snapshot_fail(snapshot, "a copy of the process", side) : 0;

@@ -126,6 +126,7 @@ struct bspz_capture_plan {
     void (*finished)(void *context, int error, const struct bspz_image_written *written,
                      const char *why);
     void *finished_context;
+    bool urgent;           /* a forked writer has the priority of the process, not the lowest */
     const uint64_t *cores; /* of a forked writer, as for sched_setaffinity; NULL: all */
     size_t cores_bytes;
 

@@ -197,7 +197,8 @@ static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
 static void have_image_written(struct bspz_snapshot *snapshot, struct bspz_capture_plan *image)
 {
     struct bspz_image_written written;
-    int side = bspz_fork_copy(snapshot, image->forked, 0, true);
+    int side = bspz_fork_copy(snapshot, image->forked, 0,
+                              image->urgent ? BSPZ_FORK_URGENT_WRITER : BSPZ_FORK_WRITER);
 
     if (side > 0)
         bspz_snapshot_write_and_end(snapshot, image);
@@ -224,7 +225,7 @@ static int make_copy(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *pl
     *made = word != NULL;
     if (!word)
         return 0;
-    side = bspz_fork_copy(snapshot, &plan->hooks, snapshot->thread.tid_address, false);
+    side = bspz_fork_copy(snapshot, &plan->hooks, snapshot->thread.tid_address, BSPZ_FORK_AWAITED);
     if (side <= 0) {
         *made = side == 0;
         return side;

@@ -36,7 +36,7 @@ struct double_fork {
     uint64_t tid_address;
     struct bspz_context *context;
     void *stack; /* of the intermediate */
-    bool writes;
+    enum bspz_fork_use use;
 };
 
 /* Lets the copy run on any core at low priority; not as low as a writer's, since the next term
@@ -58,7 +58,7 @@ static long run_intermediate(void *argument)
     int error, status;
     long copy;
 
-    if (call->writes)
+    if (call->use == BSPZ_FORK_WRITER)
         lower_copy_priority();
     copy = bspz_raw_fork(call->tid_address, false);
     if (copy < 0)
@@ -108,14 +108,14 @@ static int fork_beside(const struct bspz_copy_hooks *hooks, uint64_t tid_address
 }
 
 int bspz_fork_copy(const struct bspz_snapshot *snapshot, const struct bspz_copy_hooks *hooks,
-                   uint64_t tid_address, bool writes)
+                   uint64_t tid_address, enum bspz_fork_use use)
 {
     struct bspz_context context;
-    struct double_fork call = {hooks, tid_address, &context, snapshot->fork_stack_top, writes};
+    struct double_fork call = {hooks, tid_address, &context, snapshot->fork_stack_top, use};
     bool adopts = snapshot->attributes.own >> BSPZ_ATTRIBUTE_SUBREAPER & 1;
     int side;
 
-    if (hooks->beside && hooks->beside(hooks->context, !writes))
+    if (hooks->beside && hooks->beside(hooks->context, use == BSPZ_FORK_AWAITED))
         return fork_beside(hooks, tid_address);
     /* The program must not adopt the copy. */
     if (adopts)

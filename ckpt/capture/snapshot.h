@@ -128,11 +128,17 @@ int bspz_still_begin(struct bspz_still *still, struct bspz_snapshot *snapshot);
 const void *bspz_still_bytes(const struct bspz_still *still, const struct bspz_piece *piece,
                              uint64_t start, uint64_t *end);
 
+/* What a copy is made for. */
+enum bspz_fork_use {
+    BSPZ_FORK_AWAITED,       /* the process waits until the copy is made */
+    BSPZ_FORK_WRITER,        /* it writes an image, and nobody waits: made at the lowest priority */
+    BSPZ_FORK_URGENT_WRITER, /* the same at the priority of the process */
+};
+
 /* 0 in the caller, 1 in the copy, or a negative errno.  With tid_address the kernel keeps the
- * copy's thread id there.  `writes`: the copy will write an image and nobody waits for it, so it is
- * made at the lowest priority. */
+ * copy's thread id there. */
 int bspz_fork_copy(const struct bspz_snapshot *snapshot, const struct bspz_copy_hooks *hooks,
-                   uint64_t tid_address, bool writes);
+                   uint64_t tid_address, enum bspz_fork_use use);
 /* Makes process lists show "bspzero-copy", without changing the memory that holds the arguments. */
 void bspz_show_as_copy(struct bspz_snapshot *snapshot);
 

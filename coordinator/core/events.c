@@ -180,13 +180,16 @@ static enum wire_decision decide(struct coord *state)
 static void release(struct coord *state, enum wire_decision decision, struct coord_effects *effects)
 {
     uint64_t superstep = state->superstep;
+    bool snapshot = decision == WIRE_DECISION_SNAPSHOT;
+    bool asked_for = snapshot && state->wish != COORD_WISH_NONE;
+    bool last = snapshot && coord_ends_with_ticket(state);
 
     state->consult = COORD_NEVER;
     if (decision == WIRE_DECISION_GO) {
         state->superstep = superstep + 1;
         coord_pace_from(state);
         coord_plan(state);
-    } else if (decision == WIRE_DECISION_SNAPSHOT) {
+    } else if (snapshot) {
         coord_open_ticket(state, superstep + 1, false);
         coord_move(state, COORD_CAPTURING);
     }
@@ -200,6 +203,8 @@ static void release(struct coord *state, enum wire_decision decision, struct coo
     message->release.decision = decision;
     message->release.consult = state->consult;
     message->release.measure = coord_balancing_asks(state);
+    message->release.urgent = asked_for;
+    message->release.last = last;
     if (decision == WIRE_DECISION_END)
         coord_move(state, COORD_ENDING);
     else if (decision == WIRE_DECISION_ABORT)

@@ -145,8 +145,7 @@ static void commit(struct coord *state, struct coord_effects *effects)
     coord_move_ticket(state, COORD_TICKET_ANNOUNCED);
     state->committed = state->ticket.name;
     state->committed_begun_ns = state->ticket.begun_ns;
-    if (state->wish == COORD_WISH_MOVE && !state->ticket.base)
-        state->wish = COORD_WISH_MOVE_NOW;
+    coord_note_round(state, costs->commit_ns);
     costs->commit_ns = state->now_ns - state->ticket.begun_ns;
     costs->changed_bytes = state->ticket.changed;
     coord_learn_commit(state);
@@ -211,7 +210,7 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
     spend(state, state->facts.costs.pause_ns);
     state->superstep++;
     coord_note_going_on(state);
-    bool ends = coord_ends_with_ticket(state);
+    bool ends = state->wish >= COORD_WISH_MOVE_NOW;
     coord_move(state, ends ? COORD_SAVING : COORD_RUNNING);
     coord_advance_ticket(state, effects);
     if (!ends)

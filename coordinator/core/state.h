@@ -44,7 +44,7 @@ struct coord_held {
 enum coord_wish {
     COORD_WISH_NONE,
     COORD_WISH_SAVE, /* a snapshot */
-    COORD_WISH_MOVE, /* a term with other places, after a snapshot of which most is written ... */
+    COORD_WISH_MOVE, /* a term with other places, after snapshots by which most is written ... */
     COORD_WISH_MOVE_NOW, /* ... and then after the next one, while the processes wait */
     COORD_WISH_STOP,     /* and then the end */
 };
@@ -130,6 +130,8 @@ struct coord {
     uint32_t failures;            /* consecutive failed snapshots */
     char failure[COORD_TEXT_MAX]; /* why the last one failed */
     enum coord_wish wish;
+    uint32_t rounds;          /* snapshots committed since processes are to move ... */
+    uint64_t round_before_ns; /* ... and what the last but one took to commit, asked for or not */
     uint32_t save_signal;
     uint64_t restore_begun_ns;
 
@@ -242,8 +244,11 @@ void coord_stop_saved(struct coord *state, const char *text, struct coord_effect
 /* ticket.c */
 /* The only function that changes the state of the ticket. */
 void coord_move_ticket(struct coord *state, enum coord_ticket_state to);
-/* Whether the term ends with the snapshot that is being captured, to move processes or to stop. */
+/* Whether the term ends with the snapshot that is due or being captured, to move processes or to
+ * stop. */
 bool coord_ends_with_ticket(struct coord *state);
+/* A snapshot is committed; before_ns: what the one before took to commit, 0: unknown. */
+void coord_note_round(struct coord *state, uint64_t before_ns);
 /* Opens the ticket of the snapshot of that superstep; base: snapshot 0, one image for all. */
 void coord_open_ticket(struct coord *state, uint64_t superstep, bool base);
 /* Plans the next barrier to be decided. */

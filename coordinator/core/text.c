@@ -166,7 +166,10 @@ static void order_details(const struct wire_message *order, char *text, size_t s
                  superstep_text(order->run.consult, consult));
         break;
     case WIRE_RELEASE:
-        snprintf(text, size, " superstep %llu decision %s consult %s", superstep,
+        snprintf(text, size, " superstep %llu decision %s%s consult %s", superstep,
+                 order->release.last     ? "last "
+                 : order->release.urgent ? "urgent "
+                                         : "",
                  wire_decision_text(order->release.decision),
                  superstep_text(order->release.consult, consult));
         break;

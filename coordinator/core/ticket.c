@@ -57,20 +57,33 @@ void coord_note_going_on(struct coord *state)
     coord_pace_from(state);
 }
 
-#define SHORT_NS UINT64_C(100000000) /* to commit a snapshot */
+#define SHORT_NS    UINT64_C(100000000) /* to commit a snapshot */
+#define ROUNDS_MOST 5u                  /* of snapshots before the one at which processes move */
 
 /* Processes wait until the snapshot at which they move is committed.  So that little has to be
- * written then there is another one shortly before, while they go on: only what has changed since
- * follows.  (Migration of virtual machines calls it pre-copy: Clark and others, NSDI 2005.) */
+ * written then there are others shortly before, while they go on: only what has changed since
+ * follows, and each takes less time than the one before, as long as processes change less in that
+ * time than can be written.  (Migration of virtual machines calls it pre-copy: Clark and others,
+ * NSDI 2005.) */
 static bool has_little_to_write(const struct coord *state)
 {
-    uint64_t commit_ns = state->facts.costs.commit_ns;
+    uint64_t commit_ns = state->facts.costs.commit_ns, before_ns = state->round_before_ns;
 
-    if (commit_ns == 0)
-        return true; /* nothing is known; this snapshot is the first */
+    if (coord_copies(state) > 1)
+        return true; /* images that are copied to other hosts are full, whatever is there */
     if (state->committed.term != state->config.term || state->committed.superstep == 0)
         return false;
-    return commit_ns < SHORT_NS || state->now_ns - state->committed_begun_ns <= 2 * commit_ns;
+    if (commit_ns < SHORT_NS || state->rounds >= ROUNDS_MOST)
+        return true;
+    return state->rounds > 1 && commit_ns > before_ns - before_ns / 4;
+}
+
+void coord_note_round(struct coord *state, uint64_t before_ns)
+{
+    if (state->wish != COORD_WISH_MOVE || state->ticket.base)
+        return;
+    state->rounds++;
+    state->round_before_ns = before_ns;
 }
 
 bool coord_ends_with_ticket(struct coord *state)

@@ -197,6 +197,7 @@ static void fill_plan(void)
     plan.image.write = write_bytes;
     plan.image.context = &image;
     plan.image.compress = order()->compress != 0;
+    plan.urgent = order()->urgent != 0;
     memcpy(header->job, order()->job, sizeof header->job);
     header->superstep = order()->name.superstep;
     header->term = order()->name.term;

@@ -51,6 +51,7 @@ struct bspz_snap_order {
     uint64_t created;               /* nanoseconds since 1970 */
     uint32_t forked;                /* 1: a copy of the process writes while it goes on */
     uint32_t rules_bytes;
+    uint32_t urgent;   /* 1: somebody waits for the image: it is written at the rank's priority */
     uint32_t compress; /* 1: compress what gets smaller */
     uint32_t lose; /* 1: descriptors that cannot be saved do not refuse the snapshot, but are lost
                       on other hosts */

@@ -137,11 +137,14 @@
     F(flag, measure, 0)
 
 /* The decision about the barrier that ends the envelope's superstep (enum wire_decision); `consult`
- * and `measure` as in RUN. */
+ * and `measure` as in RUN; urgent: a snapshot that was asked for; last: one during which
+ * the processes wait. */
 #define WIRE_FIELDS_RELEASE(F, E)                                                                  \
     F(u32, decision, WIRE_DECISION_LAST)                                                           \
     F(u64, consult, WIRE_U64_MAX)                                                                  \
-    F(flag, measure, 0)
+    F(flag, measure, 0)                                                                            \
+    F(flag, urgent, 0)                                                                             \
+    F(flag, last, 0)
 
 /* Kill every process of the host and answer RANKS_STOPPED.  again: the job goes on from a snapshot;
  * frozen copies are kept, there is no answer, ELECT follows. */

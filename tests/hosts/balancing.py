@@ -5,6 +5,7 @@
     balancing.py --overhead [PAIRS [SUPERSTEPS]]        what looks cost where there is nothing to gain
     balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]  how long a job waits for a process that moves
 """
+import contextlib
 import os
 import re
 import statistics
@@ -108,6 +109,22 @@ def not_when_it_is_off():
             place.check_clean()
 
 
+def saved_on_a_busy_machine():
+    """Writers run when processors are idle, which they never are here; but for this one somebody waits."""
+    with LoopbackPlace(1) as place, contextlib.ExitStack() as others:
+        for _ in range(6 * len(os.sched_getaffinity(0))):
+            other = others.enter_context(subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True))
+            others.callback(other.kill)
+        job = burner(place, 2, 1000000, 10000, "--every", "1000000", state=(131072, 1))
+        wait_until(lambda: "Processor Zero is" in job.said(), "the job")
+        env = {**os.environ, **place.env}
+        for _ in range(2):
+            subprocess.run([BSPCTL, "--wait", str(job.os_pid), "save"], check=True, env=env, timeout=30)
+        subprocess.run([os.path.join(BIN, "bspkill"), str(job.os_pid)], check=True, env=env)
+        job.process.wait()
+        place.check_clean()
+
+
 def mistakes():
     with LoopbackPlace(2) as place:
         job = place.bsprun("--balance", "often", BURNER, 1, 1).wait(2)
@@ -179,4 +196,4 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["--standstill"]:
         standstill(*map(int, sys.argv[2:]))
     else:
-        main([a_busy_host_is_left, not_when_it_is_off, mistakes])
+        main([a_busy_host_is_left, not_when_it_is_off, saved_on_a_busy_machine, mistakes])

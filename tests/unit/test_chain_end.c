@@ -12,19 +12,34 @@ START_TEST(one_job)
     struct chain_end chain = chain_end_next((struct chain_end){.length = 9}, 7, true);
     unsigned since = 0;
 
-    ck_assert(!chain_end_is_due(chain, 3));
+    ck_assert(!chain_end_is_due(chain, 3, false));
     chain = chain_end_next(chain, 0, false); /* on snapshot 0 */
-    ck_assert(chain_end_is_due(chain, 3));
-    ck_assert(!chain_end_is_due(chain, 1));
-    ck_assert(chain_end_is_due(chain, 0));
+    ck_assert(chain_end_is_due(chain, 3, false));
+    ck_assert(!chain_end_is_due(chain, 1, false));
+    ck_assert(chain_end_is_due(chain, 0, false));
     for (uint64_t superstep = 1; superstep < 100; superstep++) {
-        bool full = chain_end_is_due(chain, 3);
+        bool full = chain_end_is_due(chain, 3, false);
 
         since = full ? 0 : since + 1;
         ck_assert(since < STORE_CHAIN_MOST);
         ck_assert(superstep == 1 || full == (superstep % STORE_CHAIN_MOST == 1));
         chain = chain_end_next(chain, superstep, full);
     }
+}
+END_TEST
+
+/* Where processes wait, images are increments unless the chain is longer than all others; and then
+ * the next ones are full. */
+START_TEST(while_processes_wait)
+{
+    struct chain_end chain = chain_end_next((struct chain_end){.length = 0}, 0, false);
+
+    ck_assert(!chain_end_is_due(chain, 3, true));
+    chain = chain_end_next(chain, 1, false);
+    ck_assert(chain_end_is_due(chain, 3, false));
+    ck_assert(!chain_end_is_due((struct chain_end){.length = STORE_CHAIN_MOST - 1}, 3, true));
+    ck_assert(chain_end_is_due((struct chain_end){.length = STORE_CHAIN_MOST}, 3, true));
+    ck_assert(!chain_end_is_due((struct chain_end){.length = STORE_CHAIN_MOST}, 1, true));
 }
 END_TEST
 
@@ -37,17 +52,16 @@ START_TEST(after_a_restore)
         {.pid = 2}};
     struct manifest manifest = {.images = {images, 3}};
 
-    ck_assert(chain_end_is_due(chain_end_of(&manifest), 2));
+    ck_assert(chain_end_is_due(chain_end_of(&manifest, 1), 2, false));
     images[1].facts.generation--;
-    ck_assert(!chain_end_is_due(chain_end_of(&manifest), 2));
-    images[0] = (struct manifest_image){.facts.generation = 1};
-    ck_assert(chain_end_is_due(chain_end_of(&manifest), 2));
+    ck_assert(!chain_end_is_due(chain_end_of(&manifest, 1), 2, false));
+    ck_assert(chain_end_is_due(chain_end_of(&manifest, 0), 2, false));
 }
 END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {one_job, after_a_restore};
+    const TTest *const tests[] = {one_job, while_processes_wait, after_a_restore};
 
     return suite_run_tests("chain end", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

@@ -251,7 +251,7 @@ START_TEST(saved_and_stopped)
                  "  effect SET_TIMER term 3 grace 30000 ms\n"
                  "event ARRIVED term 3 host 0 superstep 41 bsp_sync\n"
                  "  RUNNING -> CAPTURING\n"
-                 "  effect RELEASE term 3 superstep 41 decision snapshot consult never\n"
+                 "  effect RELEASE term 3 superstep 41 decision last snapshot consult never\n"
                  "event CAPTURED term 3 host 0 superstep 41\n"
                  "  CAPTURING -> SAVING\n"
                  "event IMAGE_DURABLE term 3 host 0 snapshot 42 pid 0 size 100\n"
@@ -319,10 +319,21 @@ static int move_now(void)
     return SAY(SAVE, .save = {.move = true});
 }
 
+/* With a snapshot that was quickly written, so that processes can move with the next one. */
+static void start_to_move(struct coord_config config)
+{
+    start_with_snapshot_0(config);
+    save_now(false);
+    take_snapshot(1);
+    persisted(0, 1, 0);
+    known(0, 1);
+    trace_used = 0;
+}
+
 /* The term ends at the commit, and nobody has left the barrier. */
 START_TEST(processes_are_moved)
 {
-    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    start_to_move(SAVING(.rule = {POLICY_OFF, 0, 0}));
     move_now();
     arrived(0, 41, WIRE_BARRIER_SYNC);
     captured(0, 41);
@@ -333,7 +344,7 @@ START_TEST(processes_are_moved)
                  "  effect CONSULT term 3\n"
                  "event ARRIVED term 3 host 0 superstep 41 bsp_sync\n"
                  "  RUNNING -> CAPTURING\n"
-                 "  effect RELEASE term 3 superstep 41 decision snapshot consult never\n"
+                 "  effect RELEASE term 3 superstep 41 decision last snapshot consult never\n"
                  "event CAPTURED term 3 host 0 superstep 41\n"
                  "  CAPTURING -> SAVING\n"
                  "event IMAGE_DURABLE term 3 host 0 snapshot 42 pid 0 size 100\n"
@@ -350,25 +361,25 @@ START_TEST(processes_are_moved)
     tear_down();
 
     /* A fault on the way ends the term as any fault does. */
-    start_with_snapshot_0(SAVING(EVERY(5)));
+    start_to_move(SAVING(EVERY(5)));
     move_now();
-    arrived(0, 0, WIRE_BARRIER_SYNC);
-    captured(0, 0);
+    arrived(0, 1, WIRE_BARRIER_SYNC);
+    captured(0, 1);
     killed(0, 0, 9);
     ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
     ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_RANK_SIGNALLED);
     tear_down();
 
     /* The user wants the end meanwhile: that is what follows the commit. */
-    start_with_snapshot_0(SAVING(EVERY(5)));
+    start_to_move(SAVING(EVERY(5)));
     move_now();
-    arrived(0, 0, WIRE_BARRIER_SYNC);
-    captured(0, 0);
+    arrived(0, 1, WIRE_BARRIER_SYNC);
+    captured(0, 1);
     save_now(true);
     move_now(); /* too late */
-    durable(0, 1, 0);
-    durable(0, 1, 1);
-    persisted(0, 1, 0);
+    durable(0, 2, 0);
+    durable(0, 2, 1);
+    persisted(0, 2, 0);
     ck_assert_int_eq(coord_phase(coord), COORD_GIVING_UP);
     expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);
     tear_down();
@@ -383,57 +394,97 @@ START_TEST(processes_are_moved)
 }
 END_TEST
 
-/* The processes wait at the barrier where they were captured, and go on from there. */
-/* So much takes long to write that it is written before processes wait for what is left. */
-START_TEST(most_is_written_before_a_move)
+static void play_round(uint64_t superstep, uint64_t takes_ns)
 {
-    const uint64_t second = 1000000000u;
-
-    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
-    coord->facts.costs.commit_ns = 4 * second;
-    play_now_ns = 10 * second;
-    move_now();
-    arrived(0, 41, WIRE_BARRIER_SYNC);
-    captured(0, 41);
+    ck_assert(has_message(WIRE_CONSULT));
+    arrived(0, superstep - 1, WIRE_BARRIER_SYNC);
+    ck_assert(said()->release.urgent && !said()->release.last);
+    captured(0, superstep - 1);
     ck_assert(coord_phase(coord) == COORD_RUNNING && has_message(WIRE_RESUME));
-    play_now_ns += 3 * second;
-    durable(0, 42, 0);
-    durable(0, 42, 1);
-    persisted(0, 42, 0);
+    play_now_ns += takes_ns;
+    durable(0, superstep, 0);
+    durable(0, superstep, 1);
+    persisted(0, superstep, 0);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
     ck_assert(!has_message(WIRE_CONSULT)); /* before it is over */
-    known(0, 42);
+    known(0, superstep);
+}
+
+static void play_last_round(uint64_t superstep)
+{
     ck_assert(has_message(WIRE_CONSULT));
-    play_now_ns += 20 * second; /* a long superstep: still no third one */
-    arrived(0, 42, WIRE_BARRIER_SYNC);
-    captured(0, 42);
+    play_now_ns += UINT64_C(20000000000); /* a long superstep */
+    arrived(0, superstep - 1, WIRE_BARRIER_SYNC);
+    ck_assert(said()->release.last);
+    captured(0, superstep - 1);
     ck_assert_int_eq(coord_phase(coord), COORD_SAVING);
-    durable(0, 43, 0);
-    durable(0, 43, 1);
-    persisted(0, 43, 0);
+    durable(0, superstep, 0);
+    durable(0, superstep, 1);
+    persisted(0, superstep, 0);
     ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
     ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_MOVED);
     tear_down();
+}
 
-    /* One that was taken just before will do */
+/* So much takes long to write that it is written before processes wait for what is left. */
+START_TEST(most_is_written_before_a_move)
+{
+    const uint64_t ms = 1000000u;
+
+    /* As long as each takes markedly less time than the one before */
+    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    move_now();
+    play_round(1, 4000 * ms);
+    play_round(2, 2000 * ms);
+    play_round(3, 1600 * ms);
+    play_last_round(4);
+
+    /* ... or until one takes little time */
+    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    move_now();
+    play_round(1, 99 * ms);
+    play_last_round(2);
+
+    /* ... and not for ever. */
+    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    move_now();
+    for (uint64_t round = 1; round <= 5; round++)
+        play_round(round, 64000 * ms >> round);
+    play_last_round(6);
+
+    /* What an ordinary one took says nothing: its writer had to make way. */
     start_with_snapshot_0(SAVING(EVERY(1)));
-    coord->facts.costs.commit_ns = 4 * second;
-    play_now_ns = 10 * second;
-    take_snapshot(1);
-    play_now_ns += second;
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    ck_assert(!said()->release.urgent);
+    captured(0, 0);
+    play_now_ns += 9000 * ms;
+    durable(0, 1, 0);
+    durable(0, 1, 1);
     persisted(0, 1, 0);
     known(0, 1);
     move_now();
-    arrived(0, 1, WIRE_BARRIER_SYNC);
-    captured(0, 1);
-    ck_assert_int_eq(coord_phase(coord), COORD_SAVING);
+    play_round(2, 1000 * ms);
+    play_round(3, 200 * ms);
+    play_round(4, 190 * ms);
+    play_last_round(5);
 }
 END_TEST
 
+/* Images that other hosts keep are full, so there is nothing to write before. */
+START_TEST(moved_at_once_where_images_are_full)
+{
+    start(2, SAVING(.rule = {POLICY_OFF, 0, 0}, .copies = 2));
+    coord->phase = COORD_RUNNING;
+    coord->wish = COORD_WISH_MOVE;
+    ck_assert(coord_ends_with_ticket(coord));
+}
+END_TEST
+
+/* The processes wait at the barrier where they were captured, and go on from there. */
 START_TEST(processes_cannot_be_moved)
 {
     /* Before all hosts have captured ... */
-    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    start_to_move(SAVING(.rule = {POLICY_OFF, 0, 0}));
     move_now();
     arrived(0, 7, WIRE_BARRIER_SYNC);
     image_failed(0, 8, 1, WIRE_CAUSE_NOT_WRITTEN);
@@ -456,7 +507,7 @@ START_TEST(processes_cannot_be_moved)
     tear_down();
 
     /* ... or after. */
-    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    start_to_move(SAVING(.rule = {POLICY_OFF, 0, 0}));
     move_now();
     arrived(0, 7, WIRE_BARRIER_SYNC);
     captured(0, 7);
@@ -609,6 +660,7 @@ int main(void)
     tcase_add_test(tests, saved_on_request);
     tcase_add_test(tests, processes_are_moved);
     tcase_add_test(tests, most_is_written_before_a_move);
+    tcase_add_test(tests, moved_at_once_where_images_are_full);
     tcase_add_test(tests, processes_cannot_be_moved);
     tcase_add_test(tests, no_snapshot_0_no_other_hosts);
     tcase_add_test(tests, one_place_when_all_see_it);

@@ -4,7 +4,7 @@
 #include "ckpt/manifest.h"
 #include "ckpt/store.h"
 
-struct chain_end chain_end_of(const struct manifest *manifest)
+struct chain_end chain_end_of(const struct manifest *manifest, uint64_t first)
 {
     struct chain_end chain = {0};
 
@@ -12,8 +12,8 @@ struct chain_end chain_end_of(const struct manifest *manifest)
         const struct bspz_image_facts *facts = &manifest->images.items[pid].facts;
 
         chain.length = facts->generation > chain.length ? facts->generation : chain.length;
-        chain.on_first = chain.on_first || (facts->generation == 1 && facts->base.superstep == 0);
     }
+    chain.on_first = chain.length > 0 && first == 0;
     return chain;
 }
 
@@ -21,12 +21,16 @@ struct chain_end chain_end_next(struct chain_end before, uint64_t superstep, boo
 {
     if (full)
         return (struct chain_end){0};
-    return (struct chain_end){.length = before.length + 1, .on_first = superstep == 0};
+    return (struct chain_end){.length = before.length + 1,
+                              .on_first = before.on_first || superstep == 0};
 }
 
 /* There shall be two chains that share no image, as soon as there are two snapshots at barriers;
  * later chains begin after a fixed number of images.  With keep 1 there is no second chain. */
-bool chain_end_is_due(struct chain_end chain, uint32_t keep)
+bool chain_end_is_due(struct chain_end chain, uint32_t keep, bool last)
 {
-    return keep != 1 && (chain.on_first || chain.length + 1 >= STORE_CHAIN_MOST);
+    if (keep == 1)
+        return false;
+    return last ? chain.length >= STORE_CHAIN_MOST
+                : chain.on_first || chain.length + 1 >= STORE_CHAIN_MOST;
 }

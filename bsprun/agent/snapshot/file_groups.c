@@ -3,8 +3,8 @@
  * Processes of one host are cloned from one process and share its open files; those of another host
  * have their own.  Groups are never merged: processes of two groups on one host remain two groups;
  * but a group is split when its processes are placed on two hosts.  A --restart may split groups,
- * as the user chooses the hosts.  Before any other restore Processor Zero is told of groups that must
- * stay together, because they write to shared files.
+ * as the user chooses the hosts.  Before any other restore Processor Zero is told of groups that
+ * must stay together, because they write to shared files.
  */
 #include <stdlib.h>
 #include <string.h>

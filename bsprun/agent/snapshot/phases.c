@@ -41,7 +41,7 @@ static int make_directory(struct agent *agent, char why[AGENT_WHY])
     return error;
 }
 
-static void write_order(struct agent *agent, bool forked)
+static void write_order(struct agent *agent, bool forked, enum snapshot_haste haste)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     struct bspz_snap_order *order = &agent->board->snap_order;
@@ -49,13 +49,15 @@ static void write_order(struct agent *agent, bool forked)
     memcpy(order->job, agent->job_id, sizeof order->job);
     order->name = snapshots->ticket.name;
     order->forked = forked;
+    order->urgent = haste != SNAPSHOT_IN_PASSING;
     order->compress = snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
                                         (uint32_t)agent->here, (uint32_t)agent->order.cores);
     order->created = snapshots->ticket.created;
     /* Images for other hosts must be full, as those have no bases. */
     snapshots->ticket.full =
         snapshots->copies > 1 ||
-        (!snapshots->ticket.first && chain_end_is_due(snapshots->chain, snapshots->keep));
+        (!snapshots->ticket.first &&
+         chain_end_is_due(snapshots->chain, snapshots->keep, haste == SNAPSHOT_LAST));
     order->base = snapshots->ticket.full ? (struct bspz_snapshot_name){0} : agent->committed;
     memcpy(order->rules, snapshots->rules, snapshots->rules_bytes);
     order->rules_bytes = snapshots->rules_bytes;
@@ -99,7 +101,8 @@ void agent_snapshots_order_first(struct agent *agent)
     }
     atomic_store(&agent_snap_of(agent, 0)->copy_slot, -1);
     agent->board->snap_order.lose = !snapshots->recover;
-    write_order(agent, snapshots->async != WIRE_ASYNC_OFF);
+    write_order(agent, snapshots->async != WIRE_ASYNC_OFF,
+                agent->peers ? SNAPSHOT_URGENT : SNAPSHOT_IN_PASSING);
 }
 
 void agent_snapshots_mark_first(struct agent *agent)
@@ -110,7 +113,7 @@ void agent_snapshots_mark_first(struct agent *agent)
     agent_mark(agent);
 }
 
-bool agent_snapshots_order(struct agent *agent, uint64_t superstep)
+bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapshot_haste haste)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     struct wire_message captured = {.kind = WIRE_CAPTURED};
@@ -133,7 +136,7 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep)
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent_is_here(agent, pid))
             agent_next_slot(agent, pid, way.copies);
-    write_order(agent, way.forked);
+    write_order(agent, way.forked, haste);
     return true;
 }
 

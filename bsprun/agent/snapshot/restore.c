@@ -248,6 +248,26 @@ static void wind_back(struct agent *agent, const struct manifest *manifest)
         agent_input_rewind(agent, input, manifest->input_digest);
 }
 
+/* The superstep of the snapshot at the end of the chain of process 0, as far as it is here: all
+ * processes begin their chains together. */
+static uint64_t first_of_chain(struct sources *sources, const struct manifest *manifest)
+{
+    const struct manifest_image *image = &manifest->images.items[0];
+    struct bspz_snapshot_name name = manifest->name;
+    char why[AGENT_WHY];
+
+    for (uint32_t i = 0; i < BSPZ_IMAGE_CHAIN_MAX && image->facts.generation > 0; i++) {
+        uint32_t pid = image->facts.base.pid;
+
+        name = bspz_image_snapshot(&image->facts.base);
+        manifest = manifest_of(sources, name, why);
+        if (!manifest || pid >= manifest->nprocs)
+            break;
+        image = &manifest->images.items[pid];
+    }
+    return name.superstep;
+}
+
 /* Prepares program and streams. 0, or -errno and `why`. */
 static int prepare(struct agent *agent, struct sources *sources, char *why)
 {
@@ -268,7 +288,7 @@ static int prepare(struct agent *agent, struct sources *sources, char *why)
         return -ENOMEM;
     }
     agent_common_begin(agent);
-    snapshots->chain = chain_end_of(manifest);
+    snapshots->chain = chain_end_of(manifest, first_of_chain(sources, manifest));
     wind_back(agent, manifest);
     agent_opened_back(agent, agent->committed);
     return 0;

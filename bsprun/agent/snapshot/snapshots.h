@@ -31,9 +31,11 @@ void agent_snapshots_copies(struct agent *agent, uint32_t copies);
 bool agent_store_is_shared(const struct agent *agent);
 /* Whether the job recovers from faults, as the user wants snapshots. */
 bool agent_recovers(const struct agent *agent);
+/* Who waits for a snapshot: nobody; somebody, while the processes go on; the processes. */
+enum snapshot_haste { SNAPSHOT_IN_PASSING, SNAPSHOT_URGENT, SNAPSHOT_LAST };
 /* Orders a snapshot at the barrier that ends the superstep.  False: the barrier will be answered
  * later, in agent_snapshots_resume. */
-bool agent_snapshots_order(struct agent *agent, uint64_t superstep);
+bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapshot_haste haste);
 void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t consult);
 /* Notes which processes here share files open for writing, by the newest snapshot; and whether this
  * one does, or that is not known. */
