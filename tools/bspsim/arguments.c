@@ -19,11 +19,15 @@
 
 const char arguments_help[] =
     "Usage: bspsim plan [OPTION...]   or   bspsim run [OPTION...]\n"
-    "Simulated jobs that take snapshots while hosts fail, with bsprun's own decisions.\n"
+    "       bspsim replay PROF.bsp --platform FILE [OPTION...]\n"
+    "Simulated jobs that take snapshots while hosts fail, with bsprun's own decisions;\n"
+    "and programs on machines that are described to SimGrid.\n"
     "\n"
     "  plan    how often to take snapshots, and how long the job will take\n"
     "  run     many jobs of one kind, and what became of them on average\n"
+    "  replay  what a program takes elsewhere, by its profile (see bspcc -prof)\n"
     "\n"
+    "plan and run:\n"
     "  --work 100h         what the job takes on these hosts when nothing fails\n"
     "  --hosts 32          so many of them\n"
     "  --mtbf 4h           mean time between failures of one host\n"
@@ -50,13 +54,22 @@ const char arguments_help[] =
     "  --calm-restores     no host fails during a restore\n"
     "  --limit 1000h       jobs that take longer are given up (100 times the work)\n"
     "  --each              a line for each job\n"
+    "replay only:\n"
+    "  --platform FILE     the other machine, as SimGrid reads it\n"
+    "  --speed 2Gf         flop/s of a core of the measured machine (as the first host)\n"
+    "  --hosts N|a,b       the first N of its hosts, or these (all)\n"
+    "  --ranks-per-host N  processes on each host (as many as it has cores)\n"
+    "  --json              as above\n"
     "  --help, --version\n"
     "Units: ms, s, m, h, d; k, M, G, T.  The exit status is 0, 1 when a file cannot be\n"
     "read or written, 2 for a wrong call.\n";
 
+/* Those of replay may be written with one dash, as the options of bspcc may. */
+#define EITHER_DASH(kind) ((kind) | POPT_ARGFLAG_ONEDASH)
+
 static const struct poptOption table[] = {
     {"work", '\0', POPT_ARG_STRING, NULL, ARG_WORK, NULL, NULL},
-    {"hosts", '\0', POPT_ARG_STRING, NULL, ARG_HOSTS, NULL, NULL},
+    {"hosts", '\0', EITHER_DASH(POPT_ARG_STRING), NULL, ARG_HOSTS, NULL, NULL},
     {"mtbf", '\0', POPT_ARG_STRING, NULL, ARG_MTBF, NULL, NULL},
     {"snapshot", '\0', POPT_ARG_STRING, NULL, ARG_SNAPSHOT, NULL, NULL},
     {"commit", '\0', POPT_ARG_STRING, NULL, ARG_COMMIT, NULL, NULL},
@@ -64,7 +77,7 @@ static const struct poptOption table[] = {
     {"superstep", '\0', POPT_ARG_STRING, NULL, ARG_SUPERSTEP, NULL, NULL},
     {"seed", '\0', POPT_ARG_STRING, NULL, ARG_SEED, NULL, NULL},
     {"runs", '\0', POPT_ARG_STRING, NULL, ARG_RUNS, NULL, NULL},
-    {"json", '\0', POPT_ARG_NONE, NULL, ARG_JSON, NULL, NULL},
+    {"json", '\0', EITHER_DASH(POPT_ARG_NONE), NULL, ARG_JSON, NULL, NULL},
     {"image", '\0', POPT_ARG_STRING, NULL, ARG_IMAGE, NULL, NULL},
     {"bandwidth", '\0', POPT_ARG_STRING, NULL, ARG_BANDWIDTH, NULL, NULL},
     {"from-report", '\0', POPT_ARG_STRING, NULL, ARG_REPORT, NULL, NULL},
@@ -80,6 +93,9 @@ static const struct poptOption table[] = {
     {"calm-restores", '\0', POPT_ARG_NONE, NULL, ARG_CALM, NULL, NULL},
     {"limit", '\0', POPT_ARG_STRING, NULL, ARG_LIMIT, NULL, NULL},
     {"each", '\0', POPT_ARG_NONE, NULL, ARG_EACH, NULL, NULL},
+    {"platform", '\0', EITHER_DASH(POPT_ARG_STRING), NULL, ARG_PLATFORM, NULL, NULL},
+    {"speed", '\0', EITHER_DASH(POPT_ARG_STRING), NULL, ARG_SPEED, NULL, NULL},
+    {"ranks-per-host", '\0', EITHER_DASH(POPT_ARG_STRING), NULL, ARG_PER_HOST, NULL, NULL},
     {"help", 'h', POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, NULL, ARG_HELP, NULL, NULL},
     {"version", '\0', POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, NULL, ARG_VERSION, NULL, NULL},
     POPT_TABLEEND,
@@ -219,6 +235,40 @@ static bool take_overhead(struct arguments *arguments, const char *text,
     return true;
 }
 
+/* As SimGrid writes speeds: 1e9, 2.5Gf; prefixes are powers of 1000, or with i of 1024. */
+static bool take_speed(struct arguments *arguments, const char *text, char error[ARGUMENTS_ERROR])
+{
+    static const char prefixes[] = "kMGTPE";
+    const char *prefix;
+    char *end;
+    double speed = strtod(text, &end), base = 1000;
+    bool good = text[0] >= '0' && text[0] <= '9' && text[1] != 'x' && text[1] != 'X';
+    if (*end != '\0' && (prefix = strchr(prefixes, *end))) {
+        end++;
+        base += *end == 'i' ? 24 : 0;
+        end += *end == 'i';
+        speed *= pow(base, (double)(prefix - prefixes + 1));
+    }
+    end += *end == 'f';
+    if (!good || *end != '\0' || !(speed >= 1 && speed <= 1e21))
+        return wrong(error,
+                     "--speed %.80s: give the flop/s of a core such as 2.5Gf, from 1f to 1000Ef",
+                     text);
+    arguments->speed = speed;
+    return true;
+}
+
+static bool take_per_host(struct arguments *arguments, const char *text,
+                          char error[ARGUMENTS_ERROR])
+{
+    uint64_t number;
+    if (!whole(text, 1, LIVES_HOSTS_MAX, &number))
+        return wrong(error, "--ranks-per-host %.80s: give a number of processes from 1 to %u", text,
+                     LIVES_HOSTS_MAX);
+    arguments->per_host = (uint32_t)number;
+    return true;
+}
+
 static bool take_lives(struct arguments *arguments, const char *text, char error[ARGUMENTS_ERROR])
 {
     static const char *const names[] = {[LIVES_EXPONENTIAL] = "exponential",
@@ -270,6 +320,12 @@ static bool take(struct arguments *arguments, enum argument argument, const char
         return take_text(&arguments->report, text, error);
     case ARG_SVG:
         return take_text(&arguments->svg, text, error);
+    case ARG_SPEED:
+        return take_speed(arguments, text, error);
+    case ARG_PER_HOST:
+        return take_per_host(arguments, text, error);
+    case ARG_PLATFORM:
+        return take_text(&arguments->platform, text, error);
     case ARG_TRACE:
         return take_text(&arguments->trace, text, error);
     case ARG_JSON:
@@ -302,13 +358,27 @@ static bool exclude(const struct arguments *arguments, enum argument one, enum a
     return wrong(error, "--%s and --%s: %s", name_of(one), name_of(other), why);
 }
 
+/* The command that an option is for, when it is not for this one; else NULL. */
+static const char *other_command(enum arguments_action action, enum argument argument)
+{
+    if (argument <= ARG_JSON)
+        return action != ARGUMENTS_REPLAY || argument == ARG_HOSTS || argument == ARG_JSON
+                   ? NULL
+                   : "plan and run";
+    if (argument <= ARG_SVG)
+        return action == ARGUMENTS_PLAN ? NULL : "plan";
+    if (argument <= ARG_EACH)
+        return action == ARGUMENTS_RUN ? NULL : "run";
+    return action == ARGUMENTS_REPLAY ? NULL : "replay";
+}
+
 static bool is_for_command(const struct arguments *arguments, char error[ARGUMENTS_ERROR])
 {
-    bool plan = arguments->action == ARGUMENTS_PLAN;
-    enum argument first = plan ? ARG_EVERY : ARG_IMAGE, last = plan ? ARG_EACH : ARG_SVG;
-    for (enum argument argument = first; argument <= last; argument++)
-        if (given(arguments, argument))
-            return wrong(error, "--%s is for bspsim %s", name_of(argument), plan ? "run" : "plan");
+    for (enum argument argument = ARG_WORK; argument <= ARG_PER_HOST; argument++) {
+        const char *other = other_command(arguments->action, argument);
+        if (other && given(arguments, argument))
+            return wrong(error, "--%s is for bspsim %s", name_of(argument), other);
+    }
     return true;
 }
 
@@ -377,6 +447,13 @@ static bool check_run(const struct arguments *arguments, char error[ARGUMENTS_ER
     return true;
 }
 
+static bool check_replay(const struct arguments *arguments, char error[ARGUMENTS_ERROR])
+{
+    if (!arguments->profile)
+        return wrong(error, "no profile given: bspsim replay PROF.bsp --platform FILE");
+    return given(arguments, ARG_PLATFORM) || missing(ARG_PLATFORM, "cluster.xml", error);
+}
+
 /* ---- The line ----------------------------------------------------------------------------- */
 
 static bool wrong_option(poptContext context, int code, char error[ARGUMENTS_ERROR])
@@ -395,27 +472,42 @@ static bool wrong_option(poptContext context, int code, char error[ARGUMENTS_ERR
     return wrong(error, "unknown option %.80s: bspsim --help shows them all", word);
 }
 
+static bool check(const struct arguments *arguments, char error[ARGUMENTS_ERROR])
+{
+    if (!is_for_command(arguments, error))
+        return false;
+    switch (arguments->action) {
+    case ARGUMENTS_PLAN:
+        return check_plan(arguments, error);
+    case ARGUMENTS_RUN:
+        return check_run(arguments, error);
+    default:
+        return check_replay(arguments, error);
+    }
+}
+
 static bool take_command(struct arguments *arguments, const char **words,
                          char error[ARGUMENTS_ERROR])
 {
+    static const char *const commands[] = {
+        [ARGUMENTS_PLAN] = "plan", [ARGUMENTS_RUN] = "run", [ARGUMENTS_REPLAY] = "replay"};
     if (!words || !words[0])
-        return wrong(error, "no command given: bspsim plan or bspsim run; bspsim --help says more");
-    if (strcmp(words[0], "plan") == 0)
-        arguments->action = ARGUMENTS_PLAN;
-    else if (strcmp(words[0], "run") == 0)
-        arguments->action = ARGUMENTS_RUN;
-    else {
-        struct bspz_nearest nearest = bspz_nearest_to(words[0]);
-        bspz_nearest_offer(&nearest, "plan");
-        bspz_nearest_offer(&nearest, "run");
+        return wrong(error, "no command given: bspsim plan, bspsim run or bspsim replay; "
+                            "bspsim --help says more");
+    struct bspz_nearest nearest = bspz_nearest_to(words[0]);
+    unsigned action = ARGUMENTS_PLAN;
+    while (action <= ARGUMENTS_REPLAY && strcmp(words[0], commands[action]) != 0)
+        bspz_nearest_offer(&nearest, commands[action++]);
+    if (action > ARGUMENTS_REPLAY)
         return wrong(error, "there is no command %.80s%s%s; bspsim --help says more", words[0],
                      nearest.best ? ": did you mean " : "", nearest.best ? nearest.best : "");
-    }
-    if (words[1])
-        return wrong(error, "%.80s: a word too many; bspsim --help says more", words[1]);
-    return is_for_command(arguments, error) &&
-           (arguments->action == ARGUMENTS_PLAN ? check_plan(arguments, error)
-                                                : check_run(arguments, error));
+    arguments->action = (enum arguments_action)action;
+    const char **more = words + 1;
+    if (action == ARGUMENTS_REPLAY && *more && !take_text(&arguments->profile, *more++, error))
+        return false;
+    if (*more)
+        return wrong(error, "%.80s: a word too many; bspsim --help says more", *more);
+    return check(arguments, error);
 }
 
 /* Sets defaults; that of the shape depends on the kind of lives. */
@@ -465,4 +557,6 @@ void arguments_free(struct arguments *arguments)
     free(arguments->trace);
     free(arguments->report);
     free(arguments->svg);
+    free(arguments->profile);
+    free(arguments->platform);
 }

@@ -10,7 +10,13 @@
 
 #define ARGUMENTS_ERROR 768u
 
-enum arguments_action { ARGUMENTS_PLAN, ARGUMENTS_RUN, ARGUMENTS_HELP, ARGUMENTS_VERSION };
+enum arguments_action {
+    ARGUMENTS_PLAN,
+    ARGUMENTS_RUN,
+    ARGUMENTS_REPLAY,
+    ARGUMENTS_HELP,
+    ARGUMENTS_VERSION
+};
 
 enum argument {
     ARG_WORK = 1,
@@ -22,7 +28,7 @@ enum argument {
     ARG_SUPERSTEP,
     ARG_SEED,
     ARG_RUNS,
-    ARG_JSON, /* for both commands, up to here */
+    ARG_JSON, /* for plan and run, up to here; replay takes hosts and JSON of them */
     ARG_IMAGE,
     ARG_BANDWIDTH,
     ARG_REPORT,
@@ -38,6 +44,9 @@ enum argument {
     ARG_CALM,
     ARG_LIMIT,
     ARG_EACH, /* for run, up to here */
+    ARG_PLATFORM,
+    ARG_SPEED,
+    ARG_PER_HOST, /* for replay, up to here */
     ARG_HELP,
     ARG_VERSION,
 };
@@ -50,9 +59,12 @@ struct arguments {
     double superstep; /* 1 */
     double doubling, repair, prior, limit;
     double image, bandwidth;    /* bytes; bytes per second */
+    double speed;               /* flop/s */
     uint32_t hosts;             /* 0: not set, or by names */
-    char *host_names;           /* "a,b,c" for a trace; NULL: all, or by number; owned */
+    uint32_t per_host;          /* processes; 0: as many as cores */
+    char *host_names;           /* "a,b,c" of a trace or platform; NULL: all, or by number; owned */
     char *trace, *report, *svg; /* files, NULL: none; owned */
+    char *profile, *platform;   /* likewise */
     uint64_t seed, runs;        /* 1, 400 */
     struct policy_rule rule;    /* AUTO, not bounded */
     enum lives_kind lives;      /* EXPONENTIAL */

@@ -25,5 +25,6 @@ void command_number(FILE *file, bool first, const char *name, double value);
 
 int command_plan(const struct arguments *arguments);
 int command_run(const struct arguments *arguments);
+int command_replay(const struct arguments *arguments);
 
 #endif

@@ -1,4 +1,4 @@
-/* bspsim: simulated jobs that take snapshots while hosts fail. */
+/* bspsim: simulated jobs that take snapshots while hosts fail, and programs on other machines. */
 #include <string.h>
 
 #include "tools/bspsim/command.h"
@@ -14,6 +14,8 @@ static int run(const struct arguments *arguments)
         return STATUS_OK;
     case ARGUMENTS_PLAN:
         return command_plan(arguments);
+    case ARGUMENTS_REPLAY:
+        return command_replay(arguments);
     default:
         return command_run(arguments);
     }
