@@ -29,18 +29,15 @@ static uint32_t assign(const struct traffic *sums, uint32_t ranks, struct traffi
     ck_assert_int_eq(traffic_check(sums, ranks), TRAFFIC_GOOD);
     uint32_t count = traffic_assign(rest, ranks, messages);
     ck_assert_uint_lt(count, 2 * ranks);
-    for (uint32_t i = 0; i < count; i++) {
-        ck_assert_uint_lt(messages[i].from, ranks);
-        ck_assert_uint_lt(messages[i].to, ranks);
-        ck_assert_uint_ne(messages[i].from, messages[i].to);
-        ck_assert_uint_gt(messages[i].bytes, 0);
+    bool good = true; /* one assertion for all: each takes a system call */
+    for (uint32_t i = 0; i < count && good; i++) {
+        good = messages[i].from < ranks && messages[i].to < ranks &&
+               messages[i].from != messages[i].to && messages[i].bytes > 0;
         counted[messages[i].from].out += messages[i].bytes;
         counted[messages[i].to].in += messages[i].bytes;
     }
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        ck_assert_uint_eq(counted[rank].in, sums[rank].in);
-        ck_assert_uint_eq(counted[rank].out, sums[rank].out);
-    }
+    ck_assert_msg(good && memcmp(counted, sums, ranks * sizeof(*sums)) == 0,
+                  "%u messages of %u processes", count, ranks);
     return count;
 }
 
@@ -120,7 +117,7 @@ START_TEST(what_was_simulated_is_known)
     known_store(known, one, 0.25);
     ck_assert(known_find(known, one, &seconds) && seconds == 0.25);
     ck_assert(!known_find(known, other, &seconds));
-    for (uint64_t i = 0; i < 100000; i++) { /* more than there is room for */
+    for (uint64_t i = 0; i < 20000; i++) { /* more than there is room for */
         other[0].in = i;
         known_store(known, other, (double)i);
         ck_assert(known_find(known, other, &seconds) && seconds == (double)i);
