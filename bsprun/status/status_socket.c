@@ -33,9 +33,10 @@ struct client {
     enum client_state state;
     enum status_request request; /* that it awaits; also before the answer is written */
     bool asked;
-    const char *host; /* that it names */
-    char *outcome;    /* of what it has asked for; NULL: none yet */
-    bool told;        /* the outcome is being written, or has been */
+    const struct status_order *order; /* while that is carried out; else NULL */
+    const char *host;                 /* that it names */
+    char *outcome;                    /* of what it has asked for; NULL: none yet */
+    bool told;                        /* the outcome is being written, or has been */
     char *(*format)(const struct status_facts *facts);
     char line[REQUEST_MAX];
     size_t size;
@@ -201,7 +202,8 @@ void status_socket_tell(struct status_socket *status, unsigned kinds, const char
                         const char *outcome)
 {
     for (struct client *client = status ? status->clients : NULL; client; client = client->next)
-        if (awaits(client, kinds) && strcmp(client->host, host) == 0)
+        if (awaits(client, kinds) &&
+            strcmp(client->order ? client->order->host : client->host, host) == 0)
             take_outcome(client, outcome);
 }
 
@@ -370,7 +372,10 @@ static void carry_out(struct client *client, struct status_order *order)
 
     client->request = order->what;
     client->asked = true;
+    client->state = CLIENT_STAYING; /* it may have failed before the request returns */
+    client->order = order;
     const char *why_not = status->calls->request(status->context, order);
+    client->order = NULL;
     client->host = order->host;
     if (asprintf(&text, "%s\n", why_not ? why_not : "ok") < 0)
         text = NULL;

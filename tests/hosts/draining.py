@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -278,9 +279,17 @@ def a_host_that_cannot_join():
 
 
 def a_host_where_nothing_can_be_started():
-    """Its agent comes, and ends when it prepares for the job."""
+    """Not even its agent; then that comes, and ends when it prepares for the job."""
     with LoopbackPlace(2) as place:
         job = running(place)
+        used = set(map(int, os.listdir(f"/proc/{job.os_pid}/fd")))
+        before = resource.prlimit(job.os_pid, resource.RLIMIT_NOFILE)
+        free = sorted(set(range(len(used) + 2)) - used)
+        resource.prlimit(job.os_pid, resource.RLIMIT_NOFILE, (free[0] + 1, before[1]))  # for the request
+        for host, text in (("h7", "could not be started"), ("localhost", "no agent can be started there")):
+            said_why = refused(place, job, "--wait", "add", host)
+            check(text in said_why and "goes on without it" in said_why, said_why)
+        resource.prlimit(job.os_pid, resource.RLIMIT_NOFILE, before)
         place.write("limit.h7", "14")  # descriptors
         said_why = refused(place, job, "--wait", "add", "h7")
         check("host h7" in said_why and "goes on without it" in said_why, said_why)
