@@ -105,6 +105,13 @@ bool process_is_dying(pid_t pid)
     return !read_relation(pid, &relation) || relation.dying;
 }
 
+bool process_is_stopped(pid_t pid)
+{
+    char line[BSPZ_STAT_LINE];
+
+    return bspz_stat_read(pid, line) && bspz_stat_is_stopped(line);
+}
+
 static struct relation *read_relations(size_t *count)
 {
     struct relation *list = NULL;

@@ -40,6 +40,9 @@ int process_kill_descendants_beside(bool (*beside)(const void *context, pid_t pi
  * a while. */
 bool process_is_dying(pid_t pid);
 
+/* Whether it is stopped, by a signal or a debugger. */
+bool process_is_stopped(pid_t pid);
+
 /* Its CPU time; 0: there is no such process. */
 uint64_t process_cpu_ns(pid_t pid);
 

@@ -26,6 +26,7 @@
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/fence.h"
 #include "bsprun/agent/finish.h"
+#include "bsprun/agent/guest.h"
 #include "bsprun/agent/loop.h"
 #include "bsprun/agent/program.h"
 #include "bsprun/agent/ranks.h"
@@ -164,6 +165,7 @@ static bool prepare(struct agent *agent, const struct wire_start *start)
 static void start(struct agent *agent, const struct wire_message *message)
 {
     struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
+    int error;
 
     if (agent->job != JOB_NEW || agent->order.program)
         return;
@@ -183,6 +185,9 @@ static void start(struct agent *agent, const struct wire_message *message)
     if (agent->order.timeout_ns)
         uv_timer_start(&agent->limit_timer, on_limit, agent->order.timeout_ns / 1000000u + 1, 0);
     agent_scan(agent);
+    error = agent_guest_begin(agent, &message->start);
+    if (error)
+        no_system(agent, "the owner of the host cannot be watched", error);
 }
 
 /* Before process 0 has registered no snapshot is possible, and if Processor Zero is on another
@@ -309,6 +314,9 @@ static void on_message(void *context, struct net_connection *connection,
     case WIRE_STOP:
         agent_stop(agent, (enum wire_stop_how)message->stop.how, (int)message->stop.signal,
                    message->stop.text);
+        break;
+    case WIRE_GIVE_WAY:
+        agent_guest_order(agent, message->give_way.act);
         break;
     case WIRE_QUERY_STATUS:
         answer_status(agent);

@@ -1,6 +1,7 @@
 /* loop.c - set-up, bell, signals and end of a node agent; see loop.h. */
 #include "bsprun/agent/loop.h"
 #include "bsprun/agent/fence.h"
+#include "bsprun/agent/guest.h"
 #include "bsprun/agent/snapshot/replicas.h"
 
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/quiet_thread.h"
 #include "bsprun/agent/core/stop.h"
@@ -151,6 +153,7 @@ static void on_child(uv_signal_t *handle, int signal)
 {
     (void)signal;
     agent_snapshots_buried(handle->data, process_reap_strangers(is_of_the_job, handle->data));
+    agent_pause_renew(handle->data); /* somebody may have continued one */
 }
 
 static int catch_signals(struct agent *agent)
@@ -181,6 +184,7 @@ int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls)
     agent->bare = bare;
     agent->board_fd = -1;
     agent->root.pidfd = -1;
+    agent->view = "";
     agent->caller_group = getpgrp();
     getrlimit(RLIMIT_NOFILE, &agent->descriptors);
     agent->order.consult_every = 0;
@@ -248,6 +252,8 @@ void agent_close(struct agent *agent)
     agent_fetch_forget(agent);
     agent_replicas_forget(agent);
     agent_fence_close(agent);
+    agent_guest_close(agent);
+    agent_pause_close(agent);
     if (agent->control)
         net_finish(agent->control);
 }

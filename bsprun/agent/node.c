@@ -6,6 +6,9 @@
  *     the same on another host: JOIN is read from standard input; --slurm: use Slurm's host name
  *   bspnode --bare FD PROCESS
  *     for a bare run: the descriptor of its board and its process 0
+ *
+ * The first two may end with --view DIR: where the owner of the host is seen, for tests; see
+ * owner_view_new.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +119,7 @@ static int run_bare(int board_fd, pid_t root)
 
 /* `fd` is the connection to bsprun; -1: JOIN on standard input says where.  joins: the job has
  * several hosts. */
-static int run_managed(int fd, bool joins)
+static int run_managed(int fd, bool joins, const char *view)
 {
     static struct agent agent;
     struct outside outside;
@@ -125,6 +128,8 @@ static int run_managed(int fd, bool joins)
     outside_note(&outside, fd);
     error = agent_init(&agent, false, &agent_events);
     agent.outside = outside;
+    agent.view = view;
+    agent.bsprun = fd < 0 ? 0 : getppid();
     if (!error) {
         setpgid(0, 0); /* bsprun passes on terminal signals */
         if (fd < 0)
@@ -166,11 +171,13 @@ static bool hold(const char *text)
 }
 
 /* Parses the options after --fd N. */
-static bool managed_options(char **argv, bool *joins)
+static bool managed_options(char **argv, bool *joins, const char **view)
 {
     for (; *argv; argv++)
         if (strcmp(*argv, "--join") == 0)
             *joins = true;
+        else if (strcmp(*argv, "--view") == 0 && argv[1])
+            *view = *++argv;
         else if (strcmp(*argv, "--hold") != 0 || !hold(*++argv))
             return false;
     return true;
@@ -183,6 +190,19 @@ static void take_node_name(void)
 
     if (name)
         setenv(AGENT_NAME_VARIABLE, name, 0);
+}
+
+/* Parses the options after --join on another host. */
+static bool joining_options(char **argv, const char **view)
+{
+    for (; *argv; argv++)
+        if (strcmp(*argv, "--slurm") == 0)
+            take_node_name();
+        else if (strcmp(*argv, "--view") == 0 && argv[1])
+            *view = *++argv;
+        else
+            return false;
+    return true;
 }
 
 static bool tells_about(const char *word)
@@ -200,18 +220,15 @@ static bool tells_about(const char *word)
 int main(int argc, char **argv)
 {
     bool joins = false;
+    const char *view = "";
     int fd, root;
 
     prctl(PR_SET_NAME, "bspnode", 0, 0, 0);
-    if (argc == 3 && strcmp(argv[1], "--join") == 0 && strcmp(argv[2], "--slurm") == 0) {
-        take_node_name();
-        argc = 2;
-    }
-    if (argc == 2 && strcmp(argv[1], "--join") == 0)
-        return run_managed(-1, true);
+    if (argc >= 2 && strcmp(argv[1], "--join") == 0 && joining_options(argv + 2, &view))
+        return run_managed(-1, true, view);
     if (argc >= 3 && strcmp(argv[1], "--fd") == 0 && number(argv[2], &fd) &&
-        managed_options(argv + 3, &joins))
-        return run_managed(fd, joins);
+        managed_options(argv + 3, &joins, &view))
+        return run_managed(fd, joins, view);
     if (argc >= 4 && strcmp(argv[1], "--bare") == 0 && number(argv[2], &fd) && fd > STDERR_FILENO &&
         number(argv[3], &root))
         return run_bare(fd, root);

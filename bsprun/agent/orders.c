@@ -14,6 +14,7 @@
 #include "bsprun/agent/core/barrier.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/passed.h"
+#include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/ranks.h"
@@ -100,6 +101,7 @@ static void run(struct agent *agent, const struct wire_run *order)
     agent->measures = order->measure;
     atomic_store(&agent->board->consult_from, order->consult);
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
+    agent_pause_renew(agent);
     agent_opened_begin(agent);
     agent_say_idle(agent);
     if (agent->zero)

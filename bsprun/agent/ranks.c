@@ -20,6 +20,7 @@
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/passed.h"
+#include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
@@ -120,6 +121,7 @@ static void registered(struct agent *agent)
     struct wire_message message = {.kind = WIRE_REGISTER};
 
     job_move(&agent->job, JOB_REGISTERED);
+    agent_pause_renew(agent); /* it may have been stopped since: it has to make the others */
     agent_relay_begin(agent);
     agent->root.death.known = false;
     message.registration.wanted = (uint32_t)atomic_load(&agent->board->wanted);

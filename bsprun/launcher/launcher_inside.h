@@ -4,6 +4,7 @@
  *   launcher.c         set-up
  *   launcher_talk.c    messages and losses of agents
  * launcher_requests.c requests of the user: signals, bspctl, bspkill
+ * launcher_owners.c   the owners of hosts
  * launcher_places.c   ... about hosts and places
  *   launcher_finish.c  events; the end
  *   launcher_start.c   START
@@ -28,6 +29,7 @@
 #include "bsprun/launcher/launcher.h"
 #include "bsprun/launcher/learning.h"
 #include "bsprun/launcher/output.h"
+#include "bsprun/launcher/owners.h"
 #include "bsprun/launcher/show.h"
 #include "bsprun/launcher/stdin.h"
 #include "bsprun/launcher/wanted_moves.h"
@@ -64,6 +66,7 @@ struct launcher {
     char refusal[HOSTS_ERROR]; /* of the last request */
     bool leaving[HOSTS_MAX];   /* hosts whose agents were told to end, since leave_timer was set */
     uv_timer_t leave_timer;
+    struct owners owners;
 
     /* START. */
     char program[PATH_MAX], working[PATH_MAX]; /* for agents of other hosts */
@@ -138,8 +141,20 @@ void launcher_asked_by_agent(struct launcher *launcher, const struct launcher_ag
  * one. */
 const char *launcher_take_request(void *launcher, struct status_order *order);
 
+/* ---- launcher_owners.c ---- */
+
+/* OWNER: he is active or quiet. */
+void launcher_take_owner(struct launcher *launcher, struct launcher_agent *agent,
+                         const struct wire_owner *owner);
+/* A term runs. */
+void launcher_owners_running(struct launcher *launcher);
+/* The agent is lost. */
+void launcher_owner_lost(struct launcher *launcher, const struct launcher_agent *agent);
+
 /* ---- launcher_places.c ---- */
 
+/* Processes are about to be moved: requests for that are fulfilled when a later term runs. */
+void launcher_await_next_term(struct launcher *launcher);
 /* A request about hosts or places, as above. */
 const char *launcher_change_places(struct launcher *launcher, struct status_order *order);
 /* The host is to be left: its processes move at the next barrier. */

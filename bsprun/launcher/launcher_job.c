@@ -147,6 +147,7 @@ static void tell_zero(struct launcher *launcher, const struct job_effect *effect
         message.save.move = effect->move;
         message.save.signal = effect->signal;
         message.save.grace_ms = effect->milliseconds;
+        owners_asked(&launcher->owners, &launcher->agents, effect->move, launcher_now_ms());
     }
     agents_send(&launcher->agents.items[effect->host], &message);
 }

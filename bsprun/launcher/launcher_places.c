@@ -11,7 +11,7 @@
 
 #include "bsprun/launcher/launcher_inside.h"
 
-static void await_next_term(struct launcher *launcher)
+void launcher_await_next_term(struct launcher *launcher)
 {
     launcher->move_asked_in = job_machine_term(launcher->machine);
     if (launcher->move_asked_in == 0)
@@ -79,6 +79,7 @@ static const char *refuse_host(struct launcher *launcher, const struct status_or
     const struct job_machine *machine = launcher->machine;
     bool drained = agent && job_machine_drained(machine, agent->host);
     bool member = agent && job_machine_member(machine, agent->host);
+    bool by_user = drained && !launcher->owners.hosts[agent->host].drained;
 
     if (!agent)
         snprintf(text, size, "it has no host %.255s; bspctl JOB hosts lists those it has",
@@ -87,7 +88,9 @@ static const char *refuse_host(struct launcher *launcher, const struct status_or
         snprintf(text, size, "host %.255s does not take part in it now", order->host);
     else if (member && order->what == STATUS_OPEN && !drained)
         snprintf(text, size, "host %.255s takes part in it already", order->host);
-    else if (order->what == STATUS_DRAIN && drained)
+    else if (order->what == STATUS_OPEN && owners_refuse(&launcher->owners, agent->host))
+        snprintf(text, size, "the owner of host %.255s is active", order->host);
+    else if (order->what == STATUS_DRAIN && by_user)
         snprintf(text, size, "host %.255s is drained already", order->host);
     else if (order->what == STATUS_MOVE && drained)
         snprintf(text, size, "host %.255s is drained and gets no processes", order->host);
@@ -192,7 +195,10 @@ const char *launcher_change_places(struct launcher *launcher, struct status_orde
                               (struct wire_move){order->pid, agent->host}))
             return "out of memory";
     }
-    await_next_term(launcher);
+    /* What is drained for its owner is now by request: it is used again by request, too. */
+    if (event.kind == JOB_EVENT_USE && event.use != JOB_USE_OPEN)
+        owners_taken(&launcher->owners, agent->host);
+    launcher_await_next_term(launcher);
     launcher_event(launcher, event);
     return NULL;
 }
@@ -215,7 +221,7 @@ void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent
         "host %s is to be left, as its agent was told by SIGTERM: its processes move at the "
         "next barrier",
         agent->name);
-    await_next_term(launcher);
+    launcher_await_next_term(launcher);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_USE,
                                                 .host = agent->host,
                                                 .use = remove ? JOB_USE_REMOVED : JOB_USE_DRAINED});

@@ -122,6 +122,10 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
     start->timeout_ns = time_left(launcher);
     start->consult_every = options->faults.consult_every;
     start->abort_at = options->faults.abort_at;
+    start->owner_policy = options->hosts.owner.policy;
+    start->owner_input_ms = options->hosts.owner.input_ms;
+    start->owner_load = options->hosts.owner.load;
+    start->owner_quiet_ms = options->hosts.owner.quiet_ms;
     fill_program(launcher, agent, start);
     if (launcher->common.saved.store)
         fill_snapshots(launcher, start);

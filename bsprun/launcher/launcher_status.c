@@ -33,8 +33,10 @@ static const char *host_state(const struct launcher *launcher, const struct laun
     if (job_machine_term(launcher->machine) == 0)
         return agents_is_up(agent) ? "up" : "starting";
     bool drained = job_machine_drained(launcher->machine, agent->host);
+    const char *owner = owners_text(&launcher->owners, agent->host);
+
     if (job_machine_member(launcher->machine, agent->host))
-        return !agents_is_up(agent) ? "lost" : drained ? "drained" : "up";
+        return !agents_is_up(agent) ? "lost" : owner ? owner : drained ? "drained" : "up";
     if (job_machine_joins(launcher->machine, agent->host))
         return "joining";
     if (job_machine_removed(launcher->machine, agent->host))

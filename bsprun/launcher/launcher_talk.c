@@ -127,6 +127,8 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         launcher->savers[i] = job_machine_member(launcher->machine, i);
     note_snapshot(launcher, &message->saved);
+    owners_committed(&launcher->owners, &launcher->agents,
+                     launcher->saved_ms - message->saved.commit_ns / 1000000u);
     account_saved(&launcher->account, name,
                   launcher->saved_ms - message->saved.commit_ns / 1000000u);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_COMMITTED,
@@ -223,6 +225,7 @@ static void tell_running(struct launcher *launcher, const struct wire_message *m
     learning_take(&launcher->learning, message->envelope.term, &message->running.learned);
     account_running(&launcher->account, launcher_now_ms());
     launcher_tell_moved(launcher, message->running.processes);
+    launcher_owners_running(launcher);
 }
 
 static void take_link_lost(struct launcher *launcher, const struct launcher_agent *agent,
@@ -304,6 +307,9 @@ static void on_message(void *context, struct launcher_agent *agent,
         break;
     case WIRE_TRACE:
         notices_say(&launcher->common.notices, "%s", message->trace.text);
+        break;
+    case WIRE_OWNER:
+        launcher_take_owner(launcher, agent, &message->owner);
         break;
     case WIRE_STATUS:
         if (agent->host == job_machine_zero(launcher->machine) &&
@@ -418,6 +424,7 @@ static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss
                                       .usable = loss == AGENT_ENDED});
     if (joins && !job_machine_joins(launcher->machine, agent->host))
         launcher_tell_not_joined(launcher, agent, text);
+    launcher_owner_lost(launcher, agent);
 }
 
 static void on_answered(void *context)

@@ -31,6 +31,7 @@ const char options_help[] =
     "Hosts: --hosts a:4,b:4, --hostfile FILE, a Slurm allocation; else this one.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
+    "  --owner-policy nice|yield|leave   give way to a host's owner who is active\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: a process died of signal N; 123: stopped\n"
     "after a snapshot; 2: wrong call; 126, 127: not started.  Ctrl-C ends the job.\n";
@@ -68,6 +69,7 @@ static const struct poptOption table[] = {
     {"oversubscribe", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OVERSUBSCRIBE, NULL, NULL},
     {"balance", '\0', POPT_ARG_STRING | OLD, NULL, OPT_BALANCE, NULL, NULL},
     {"rejoin", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REJOIN, NULL, NULL},
+    {"owner-policy", '\0', POPT_ARG_STRING | OLD, NULL, OPT_OWNER_POLICY, NULL, NULL},
     {"load", '\0', POPT_ARG_NONE | OLD, NULL, OPT_LOAD, NULL, NULL},
     {"local", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_LOCAL, NULL, NULL},
     {"nolocal", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OLD_NOLOCAL, NULL, NULL},
@@ -104,6 +106,7 @@ enum option_subject options_subject(enum option_code code)
         [OPT_COPIES] = OF_HOSTS,          [OPT_ENCRYPT] = OF_HOSTS,
         [OPT_OVERSUBSCRIBE] = OF_HOSTS,   [OPT_LOAD] = OF_HOSTS,
         [OPT_REJOIN] = OF_HOSTS,          [OPT_BALANCE] = OF_HOSTS,
+        [OPT_OWNER_POLICY] = OF_HOSTS,
         [OPT_EVERY] = OF_SNAPSHOTS,       [OPT_OVERHEAD] = OF_SNAPSHOTS,
         [OPT_MTBF] = OF_SNAPSHOTS,        [OPT_ASYNC] = OF_SNAPSHOTS,
         [OPT_KEEP] = OF_SNAPSHOTS,        [OPT_MAX_RESTARTS] = OF_SNAPSHOTS,

@@ -43,6 +43,13 @@ struct options_snapshots {
     uint64_t grace_ms;
 };
 
+/* What is done on a host whose owner is active; see struct owner_rule. */
+struct options_owner {
+    enum wire_policy policy;
+    uint64_t input_ms, quiet_ms;
+    double load; /* cores */
+};
+
 /* Where the processes run. */
 struct options_hosts {
     char *list, *file, *old_file; /* --hosts, --hostfile, -hostlist; NULL: not set; owned */
@@ -57,6 +64,7 @@ struct options_hosts {
     uint32_t copies;                /* of each image, where hosts do not share the directory */
     bool encrypt, oversubscribe, load;
     bool balance; /* processes move to other hosts by Processor Zero's decision */
+    struct options_owner owner;
 
     const char *const *addresses; /* of this host, NULL-terminated; NULL: unknown */
 

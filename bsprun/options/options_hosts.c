@@ -33,6 +33,7 @@ static const struct options_setting settings[] = {
     {OPT_LOAD, "BSPZERO_LOAD"},
     {OPT_BALANCE, "BSPZERO_BALANCE"},
     {OPT_REJOIN, "BSPZERO_REJOIN"},
+    {OPT_OWNER_POLICY, "BSPZERO_OWNER_POLICY"},
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
@@ -43,6 +44,7 @@ void options_host_defaults(struct options_hosts *hosts)
                                     .rejoin_ms = REJOIN_DEFAULT,
                                     .copies = COPIES_DEFAULT,
                                     .balance = true};
+    options_owner_defaults(&hosts->owner);
 }
 
 void options_free_hosts(struct options_hosts *hosts)
@@ -199,6 +201,8 @@ bool options_take_host(struct options *options, enum option_code code, const cha
         return take_balance(options, source, text);
     case OPT_REJOIN:
         return take_rejoin(options, source, text);
+    case OPT_OWNER_POLICY:
+        return options_take_owner(options, source, text);
     case OPT_ENCRYPT:
         return take_switch(options, &hosts->encrypt, source, text);
     case OPT_OVERSUBSCRIBE:

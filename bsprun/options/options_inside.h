@@ -3,6 +3,7 @@
  *   options_sources.c    the environment, and the job to restart
  *   options.c            the command line; the table of options
  *   options_hosts.c      values of options about hosts, and which hosts these name
+ *   options_owner.c      the value of --owner-policy
  *   options_snapshots.c  values of options about snapshots
  *   options_values.c     all other values
  *
@@ -49,6 +50,7 @@ enum option_code {
     OPT_LOAD,
     OPT_BALANCE,
     OPT_REJOIN,
+    OPT_OWNER_POLICY,
     OPT_EVERY,
     OPT_OVERHEAD,
     OPT_MTBF,
@@ -125,6 +127,11 @@ void options_host_defaults(struct options_hosts *hosts);
 bool options_take_host(struct options *options, enum option_code code, const char *source,
                        const char *text);
 void options_free_hosts(struct options_hosts *hosts);
+
+/* ---- options_owner.c ---- */
+
+void options_owner_defaults(struct options_owner *owner);
+bool options_take_owner(struct options *options, const char *source, const char *text);
 
 /* ---- options_snapshots.c ---- */
 

@@ -34,6 +34,13 @@ uint64_t bspz_stat_number(const char *line, int field)
     return number;
 }
 
+bool bspz_stat_is_stopped(const char *line)
+{
+    const char *state = bspz_stat_field(line, BSPZ_STAT_STATE);
+
+    return state && (*state == 'T' || *state == 't');
+}
+
 bool bspz_stat_is_dead(const char *line)
 {
     const char *state = bspz_stat_field(line, BSPZ_STAT_STATE);

@@ -13,7 +13,10 @@ enum bspz_stat_field {
     BSPZ_STAT_STATE = 3, /* a letter */
     BSPZ_STAT_PARENT = 4,
     BSPZ_STAT_FLAGS = 9,
+    BSPZ_STAT_USER_TIME = 14,   /* in clock ticks */
+    BSPZ_STAT_SYSTEM_TIME = 15, /* the same */
     BSPZ_STAT_THREADS = 20,
+    BSPZ_STAT_STARTED = 22, /* in clock ticks since the machine was started */
 };
 
 /* The line of the process; false: there is none, or it cannot be read. */
@@ -27,5 +30,7 @@ uint64_t bspz_stat_number(const char *line, int field);
 
 /* Whether the process is a zombie or dead. */
 bool bspz_stat_is_dead(const char *line);
+/* Whether the process is stopped, by a signal or a debugger. */
+bool bspz_stat_is_stopped(const char *line);
 
 #endif

@@ -39,6 +39,8 @@
 #define WIRE_ENUM_ASYNC(name, text)      WIRE_ASYNC_##name,
 #define WIRE_ENUM_WHY(name, text)        WIRE_WHY_##name,
 #define WIRE_ENUM_THING(name, text)      WIRE_THING_##name,
+#define WIRE_ENUM_POLICY(name, text)     WIRE_POLICY_##name,
+#define WIRE_ENUM_ACT(name, text)        WIRE_ACT_##name,
 
 /* Why a job ended. */
 enum wire_cause {
@@ -83,6 +85,15 @@ enum wire_why { WIRE_WHYS(WIRE_ENUM_WHY) WIRE_WHY_COUNT, WIRE_WHY_LAST = WIRE_WH
 enum wire_thing {
     WIRE_THINGS(WIRE_ENUM_THING) WIRE_THING_COUNT,
     WIRE_THING_LAST = WIRE_THING_COUNT - 1
+};
+/* What is done on a host whose owner is active. */
+enum wire_policy {
+    WIRE_OWNER_POLICIES(WIRE_ENUM_POLICY) WIRE_POLICY_COUNT,
+    WIRE_POLICY_LAST = WIRE_POLICY_COUNT - 1
+};
+enum wire_act {
+    WIRE_OWNER_ACTS(WIRE_ENUM_ACT) WIRE_ACT_COUNT,
+    WIRE_ACT_LAST = WIRE_ACT_COUNT - 1
 };
 
 /* The texts of the tables; "unknown" for a number outside of them. */

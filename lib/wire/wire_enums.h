@@ -87,6 +87,20 @@
     E(COMMIT, "failures ask for more, but a snapshot takes so long to be committed")               \
     E(BOUND, "failures ask for more, but the overhead that was given allows no more")
 
+/* What is done on a host whose owner is active. */
+#define WIRE_OWNER_POLICIES(E)                                                                     \
+    E(NONE, "none")                                                                                \
+    E(NICE, "nice")                                                                                \
+    E(YIELD, "yield")                                                                              \
+    E(LEAVE, "leave")
+
+/* ... to the job's processes there.  LEAVE: they go on until they move to another host. */
+#define WIRE_OWNER_ACTS(E)                                                                         \
+    E(GO_ON, "go on")                                                                              \
+    E(SLOW, "slow")                                                                                \
+    E(STOP, "stop")                                                                                \
+    E(LEAVE, "leave")
+
 /* What one agent fetches from another. */
 #define WIRE_THINGS(E)                                                                             \
     E(IMAGE, "image")                                                                              \

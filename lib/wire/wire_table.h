@@ -182,6 +182,7 @@
     M(INPUT, input, WIRE_FIELDS_INPUT, TO_AGENT)                                                   \
     M(ASK_PASSED, ask_passed, WIRE_FIELDS_ASK_PASSED, TO_AGENT)                                    \
     M(ALIVE, alive, WIRE_FIELDS_ALIVE, BOTH_WAYS)                                                  \
+    M(GIVE_WAY, give_way, WIRE_FIELDS_GIVE_WAY, TO_AGENT)                                          \
     M(HELLO, hello, WIRE_FIELDS_HELLO, TO_BSPRUN)                                                  \
     M(REGISTER, registration, WIRE_FIELDS_REGISTER, TO_BSPRUN)                                     \
     M(ELECTED, elected, WIRE_FIELDS_ELECTED, TO_BSPRUN)                                            \
@@ -200,6 +201,7 @@
     M(PASSED, passed, WIRE_FIELDS_PASSED, TO_BSPRUN)                                               \
     M(LINK_LOST, link_lost, WIRE_FIELDS_LINK_LOST, BOTH_WAYS)                                      \
     M(RUNNING, running, WIRE_FIELDS_RUNNING, TO_BSPRUN)                                            \
+    M(OWNER, owner, WIRE_FIELDS_OWNER, TO_BSPRUN)                                                  \
     M(HOST_READY, host_ready, WIRE_FIELDS_HOST_READY, TO_ZERO)                                     \
     M(REGISTERED, registered, WIRE_FIELDS_REGISTERED, TO_ZERO)                                     \
     M(RANKS_READY, ranks_ready, WIRE_FIELDS_RANKS_READY, TO_ZERO)                                  \
@@ -264,7 +266,8 @@
  * committed snapshots to retain, 0: all.  bounded: the user set the overhead.  stop_on_failure,
  * stop_on_late_failure: a failed snapshot ends the job before, after the first one taken at a
  * barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest.  balance:
- * Processor Zero may move processes to other hosts. */
+ * Processor Zero may move processes to other hosts.  owner_policy: what is done while the owner of
+ * the host is active; owner_input_ms, owner_load, owner_quiet_ms: struct owner_rule. */
 #define WIRE_FIELDS_START(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, program, WIRE_PATH_MAX)                                                                \
@@ -302,7 +305,11 @@
     F(flag, stop_on_late_failure, 0)                                                               \
     F(texts, excluded, WIRE_ITEMS_MAX)                                                             \
     F(texts, options, WIRE_ITEMS_MAX)                                                              \
-    F(flag, balance, 0)
+    F(flag, balance, 0)                                                                            \
+    F(u32, owner_policy, WIRE_POLICY_LAST)                                                         \
+    F(u64, owner_input_ms, WIRE_U64_MAX)                                                           \
+    F(f64, owner_load, 0)                                                                          \
+    F(u64, owner_quiet_ms, WIRE_U64_MAX)
 
 /* The named host is Processor Zero for the envelope's term; the hosts of the job.  restore: the
  * term goes on from a snapshot, the newest (wanted: WIRE_U64_MAX) or that of `wanted` supersteps,
@@ -388,6 +395,17 @@
 /* bsprun is alive; answered by the same message.  An agent that has not received it for two thirds
  * of the heartbeat stops its processes (and waits for ELECT), as others may replace them. */
 #define WIRE_FIELDS_ALIVE(F, E)
+
+/* What is done with the processes of the host while its owner is active, from now on; before, what
+ * the policy says. */
+#define WIRE_FIELDS_GIVE_WAY(F, E) F(u32, act, WIRE_ACT_LAST)
+
+/* The owner of the host is active, or not any more; also sent when the agent has looked for the
+ * first time.  act: what the agent does for that; text: why he counts as active. */
+#define WIRE_FIELDS_OWNER(F, E)                                                                    \
+    F(flag, active, 0)                                                                             \
+    F(u32, act, WIRE_ACT_LAST)                                                                     \
+    F(text, text, WIRE_NAME_MAX)
 
 /* addresses: where the agent listens for other agents: "1.2.3.4:5" or "[::1]:5", separated by
  * blanks; machine: as by uname -m. */

@@ -24,7 +24,7 @@ HOLDUP = os.path.join(BUILD, "tests/hosts/libholdup.so")
 # when another one does; far, when there is a fifo for what its agent is to be told; a puppet, when a
 # file has what that shall do.  How busy it is a file may say, on
 # which core it is, how it gives way to others, in which control group it is, how many descriptors its
-# processes may have, and which directory it has for itself.
+# processes may have, which directory it has for itself, and where its agent sees the owner.
 LAUNCHER = """#!/bin/sh
 host=$1
 shift
@@ -47,6 +47,7 @@ if [ -e {directory}/private.$host ]; then
     export BSPZERO_HOST_NAME=$host
     exec unshare -m sh -c 'mount -t tmpfs none "$0" && exec "$@"' "$(cat {directory}/private.$host)" "$@"
 fi
+[ ! -e {directory}/view.$host ] || set -- "$@" --view {directory}/view.$host
 [ ! -e {directory}/cgroup.$host ] || echo $$ >"$(cat {directory}/cgroup.$host)/cgroup.procs"
 BSPZERO_HOST_NAME=$host exec "$@"
 """

@@ -67,6 +67,8 @@ struct agent_snapshots; /* snapshot/inside.h */
 struct agent_input;     /* input.c */
 struct agent_replicas;  /* snapshot/replicas.c */
 struct agent_fence;     /* fence.c */
+struct agent_pause;     /* pause.c */
+struct agent_guest;     /* guest.c */
 struct fetches;         /* fetch_inside.h */
 struct store;           /* ckpt/store.h */
 
@@ -97,6 +99,7 @@ struct agent {
     struct process_signals signals; /* the original ones */
     struct rlimit descriptors;      /* the original limit, for the program */
     struct outside outside;         /* descriptors open at the start */
+    pid_t bsprun;                   /* its process; 0: on another host */
     pid_t caller_group;             /* process group of bsprun and the program */
     enum job_state job;
     struct agent_order order;
@@ -126,6 +129,9 @@ struct agent {
     uint32_t host;                   /* number of this host */
     struct agent_peers *peers;       /* the other hosts; NULL in a job of one */
     struct agent_fence *fence;       /* ends the processes when bsprun is silent; NULL: never */
+    struct agent_pause *pause;       /* of processes for the host's owner; NULL: never */
+    struct agent_guest *guest;       /* watches that owner; NULL: nobody does */
+    const char *view;                /* the directory in which he is seen; "": that of the system */
     struct fetches *fetches;         /* file transfers between hosts; NULL: none yet */
     struct agent_replicas *replicas; /* images kept for other hosts; NULL: none yet */
     struct net_connection *control;  /* to bsprun; NULL when bare or lost */

@@ -15,6 +15,7 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_zero.h"
@@ -288,6 +289,7 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
     if (job_is_stopping(before))
         return;
     job_move(&agent->job, JOB_STOPPING);
+    agent_pause_end(agent);
     if (!agent->blame && agent->zero)
         agent_blame(agent, coord_outcome(coord_shell_state(agent->zero)).text,
                     is_of_the_program(cause));

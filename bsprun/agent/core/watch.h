@@ -26,6 +26,7 @@ struct watched {
     int pidfd;
     uv_poll_t *poll;
     enum watch_state state;
+    bool paused; /* it is stopped for the owner of the host; see pause.h */
     struct death death;
     void (*ended)(struct watched *process); /* NULL: the agent's `ended` call */
 };

@@ -1,0 +1,36 @@
+/* pause.h - processes of the job on this host that are slowed or stopped because its owner is
+ * active.
+ *
+ * Slow: in a control group that gives way to all others, where that can be made; else they are
+ * stopped and continued in turn, PAUSE_RUN_MS of PAUSE_PERIOD_MS.  Only while they compute: what
+ * the agent waits for (they are being made, restored, ended) is not delayed.  Frozen copies and
+ * writers of images are never touched.
+ *
+ * Who is stopped by somebody else, as by Ctrl-Z, stays so: a process that was stopped already is
+ * not continued, and none is while bsprun on this host is stopped.  One that somebody else
+ * continues is stopped again.
+ */
+#ifndef BSPRUN_AGENT_PAUSE_H
+#define BSPRUN_AGENT_PAUSE_H
+
+#include <sys/types.h>
+
+#include "lib/wire/wire.h"
+
+#define PAUSE_PERIOD_MS 100u
+#define PAUSE_RUN_MS    10u
+
+struct agent;
+
+/* Prepares.  root: as of owner_view_new; bsprun: its process, 0: on another host. 0 or -ENOMEM. */
+int agent_pause_open(struct agent *agent, const char *root, pid_t bsprun);
+/* Has the processes go on, slowly, or not at all, from now on.  LEAVE: they go on. */
+void agent_pause_set(struct agent *agent, enum wire_act act);
+/* The processes are others, the job is in another state, or somebody may have continued one: does
+ * with them what was set.  All of these are harmless before agent_pause_open. */
+void agent_pause_renew(struct agent *agent);
+/* The job is to end: all go on, for good, so that they can take signals. */
+void agent_pause_end(struct agent *agent);
+void agent_pause_close(struct agent *agent);
+
+#endif

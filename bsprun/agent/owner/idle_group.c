@@ -1,0 +1,123 @@
+/* idle_group.c - see idle_group.h.
+ *
+ * A group of version 2 that has processes of its own gives its children no controllers, so that
+ * cpu.idle is found in a group beside that of the agent rather than below it. */
+#include "bsprun/agent/owner/idle_group.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bsprun/agent/owner/parts.h"
+#include "lib/base/io.h"
+
+#define TEXT_BYTES 8192
+
+struct idle_group {
+    char path[OWNER_PATH];
+};
+
+static bool write_to(const struct idle_group *group, const char *name, const char *text)
+{
+    char path[OWNER_PATH + 32];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s", group->path, name);
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    int error = bspz_write_all(fd, text, strlen(text));
+
+    close(fd);
+    return error == 0;
+}
+
+/* Makes it there, if that is possible. */
+static bool make(struct idle_group *group, const char *root, const char *mount, const char *parent)
+{
+    int length = snprintf(group->path, sizeof group->path, "%s%s%s/bspzero-%d", root, mount, parent,
+                          (int)getpid());
+
+    if (length >= (int)sizeof group->path || (mkdir(group->path, 0755) != 0 && errno != EEXIST))
+        return false;
+    if (idle_group_set(group, false))
+        return true;
+    rmdir(group->path);
+    return false;
+}
+
+/* Below the group, then beside it. */
+static bool make_near(struct idle_group *group, const char *root, const char *mount, char *place)
+{
+    char *slash = strrchr(place, '/');
+
+    if (strcmp(place, "/") == 0)
+        place[0] = '\0';
+    if (make(group, root, mount, place))
+        return true;
+    if (!place[0])
+        return false;
+    *slash = '\0';
+    return make(group, root, mount, place);
+}
+
+/* Where groups of the controllers are mounted; NULL: they do not include the processors'. */
+static const char *mount_of(const char *controllers)
+{
+    if (!controllers[0])
+        return "/sys/fs/cgroup";
+    return strcmp(controllers, "cpu") == 0 || strncmp(controllers, "cpu,", strlen("cpu,")) == 0
+               ? "/sys/fs/cgroup/cpu"
+               : NULL;
+}
+
+/* Lines of /proc/self/cgroup: "0::/group" of version 2, "7:cpu,cpuacct:/group" of version 1. */
+struct idle_group *idle_group_new(const char *root)
+{
+    char path[OWNER_PATH], text[TEXT_BYTES], *rest = text, *line;
+    struct idle_group *group = malloc(sizeof *group);
+
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    if (!group || !bspz_read_text(path, text, sizeof text)) {
+        free(group);
+        return NULL;
+    }
+    while ((line = strsep(&rest, "\n"))) {
+        char *controllers = strchr(line, ':');
+        char *place = controllers ? strchr(controllers + 1, ':') : NULL;
+
+        if (!place || place[1] != '/')
+            continue;
+        *place++ = '\0';
+        const char *mount = mount_of(controllers + 1);
+
+        if (mount && make_near(group, root, mount, place))
+            return group;
+    }
+    free(group);
+    return NULL;
+}
+
+bool idle_group_add(const struct idle_group *group, pid_t pid)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%d", (int)pid);
+    return write_to(group, "cgroup.procs", text);
+}
+
+bool idle_group_set(const struct idle_group *group, bool idle)
+{
+    return write_to(group, "cpu.idle", idle ? "1" : "0");
+}
+
+void idle_group_free(struct idle_group *group)
+{
+    if (group)
+        rmdir(group->path);
+    free(group);
+}
