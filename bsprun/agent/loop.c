@@ -275,5 +275,6 @@ int agent_run(struct agent *agent)
     free(agent->relay);
     /* Zombies were kept until now, so that no process id was reused while ranks copied directly. */
     process_reap_all();
+    agent_pause_free(agent);
     return agent->outcome.status;
 }

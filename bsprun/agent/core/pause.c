@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,21 +238,20 @@ int agent_pause_open(struct agent *agent, const char *root, pid_t bsprun)
     return 0;
 }
 
-static void free_pause(uv_handle_t *handle)
+void agent_pause_close(struct agent *agent)
 {
-    struct agent_pause *pause =
-        (struct agent_pause *)((char *)handle - offsetof(struct agent_pause, timer));
-
-    idle_group_free(pause->group);
-    free(pause->root);
-    free(pause);
+    if (!agent->pause || uv_is_closing((uv_handle_t *)&agent->pause->timer))
+        return;
+    agent_pause_end(agent);
+    uv_close((uv_handle_t *)&agent->pause->timer, NULL);
 }
 
-void agent_pause_close(struct agent *agent)
+void agent_pause_free(struct agent *agent)
 {
     if (!agent->pause)
         return;
-    agent_pause_end(agent);
-    uv_close((uv_handle_t *)&agent->pause->timer, free_pause);
+    idle_group_free(agent->pause->group);
+    free(agent->pause->root);
+    free(agent->pause);
     agent->pause = NULL;
 }

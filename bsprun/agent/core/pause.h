@@ -1,10 +1,10 @@
 /* pause.h - processes of the job on this host that are slowed or stopped because its owner is
  * active.
  *
- * Slow: in a control group that gives way to all others, where that can be made; else they are
- * stopped and continued in turn, PAUSE_RUN_MS of PAUSE_PERIOD_MS.  Only while they compute: what
- * the agent waits for (they are being made, restored, ended) is not delayed.  Frozen copies and
- * writers of images are never touched.
+ * Slow: in a control group that gives way to all others, where that can be made, with what they
+ * fork; else they are stopped and continued in turn, PAUSE_RUN_MS of PAUSE_PERIOD_MS.  They are
+ * stopped only while they compute, and not while the agent waits for them: while they are being
+ * made, restored or ended.  Frozen copies and writers of images are never stopped.
  *
  * Who is stopped by somebody else, as by Ctrl-Z, stays so: a process that was stopped already is
  * not continued, and none is while bsprun on this host is stopped.  One that somebody else
@@ -32,5 +32,7 @@ void agent_pause_renew(struct agent *agent);
 /* The job is to end: all go on, for good, so that they can take signals. */
 void agent_pause_end(struct agent *agent);
 void agent_pause_close(struct agent *agent);
+/* When no process of the job is left, not even a zombie, which would keep the control group. */
+void agent_pause_free(struct agent *agent);
 
 #endif

@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bsprun/agent/owner/parts.h"
 #include "lib/base/io.h"
 
 #define TEXT_BYTES 8192
+#define TRIES      50 /* of a millisecond */
 
 struct idle_group {
     char path[OWNER_PATH];
@@ -117,7 +119,10 @@ bool idle_group_set(const struct idle_group *group, bool idle)
 
 void idle_group_free(struct idle_group *group)
 {
-    if (group)
-        rmdir(group->path);
+    const struct timespec pause = {0, 1000000};
+
+    /* The kernel may still be about to take out processes that have ended. */
+    for (int i = 0; group && i < TRIES && rmdir(group->path) != 0 && errno == EBUSY; i++)
+        nanosleep(&pause, NULL);
     free(group);
 }

@@ -17,7 +17,7 @@ struct idle_group *idle_group_new(const char *root);
 bool idle_group_add(const struct idle_group *group, pid_t pid);
 /* Whether its processes give way to all others.  False: that could not be set. */
 bool idle_group_set(const struct idle_group *group, bool idle);
-/* Removes it, if no process is in it any more; NULL is fine. */
+/* Removes it, if no process is in it any more or will be in a moment; NULL is fine. */
 void idle_group_free(struct idle_group *group);
 
 #endif
