@@ -31,7 +31,7 @@ struct agent_pause {
     uv_timer_t timer;
     pid_t bsprun;
     char *root;
-    bool groups; /* a control group may be tried */
+    bool groups; /* a control group may be used, as far as is known */
     struct idle_group *group;
 };
 
@@ -110,22 +110,21 @@ static void enter_group(struct agent *agent, struct watched *process)
 {
     struct agent_pause *pause = agent->pause;
 
-    if (pause->group && !idle_group_add(pause->group, process->ospid)) {
-        idle_group_set(pause->group, false);
-        idle_group_free(pause->group);
-        pause->group = NULL;
-    }
+    if (!pause->groups || process->in_group)
+        return;
+    process->in_group = idle_group_add(pause->group, process->ospid);
+    pause->groups = process->in_group;
 }
 
-/* Whether all are in a group that gives way. */
-static bool give_way(struct agent *agent)
+/* Whether all are in the group now. */
+static bool enter_all(struct agent *agent)
 {
     struct agent_pause *pause = agent->pause;
 
     if (pause->groups && !pause->group)
         pause->group = idle_group_new(pause->root);
+    pause->groups = pause->groups && pause->group;
     each(agent, enter_group);
-    pause->groups = pause->group && idle_group_set(pause->group, true);
     return pause->groups;
 }
 
@@ -162,7 +161,7 @@ static void slow(struct agent *agent)
 
     if (pause->state == PAUSE_TURN_ON || pause->state == PAUSE_TURN_OFF)
         return;
-    if (give_way(agent)) {
+    if (enter_all(agent) && idle_group_set(pause->group, true)) {
         move(pause, PAUSE_IDLE);
         continue_all(agent);
     } else {
@@ -198,8 +197,10 @@ void agent_pause_renew(struct agent *agent)
 
     if (!pause)
         return;
-    if (pause->state == PAUSE_IDLE && computes(agent) && !give_way(agent))
+    if (pause->state == PAUSE_IDLE && computes(agent) && !enter_all(agent)) {
+        idle_group_set(pause->group, false);
         take_turns(agent);
+    }
     if (pause->state == PAUSE_STOPPED && computes(agent))
         each(agent, stop_one);
     else if (pause->state != PAUSE_TURN_OFF || !computes(agent))
@@ -243,6 +244,8 @@ void agent_pause_close(struct agent *agent)
     if (!agent->pause || uv_is_closing((uv_handle_t *)&agent->pause->timer))
         return;
     agent_pause_end(agent);
+    idle_group_free(agent->pause->group);
+    agent->pause->group = NULL;
     uv_close((uv_handle_t *)&agent->pause->timer, NULL);
 }
 
@@ -250,7 +253,6 @@ void agent_pause_free(struct agent *agent)
 {
     if (!agent->pause)
         return;
-    idle_group_free(agent->pause->group);
     free(agent->pause->root);
     free(agent->pause);
     agent->pause = NULL;

@@ -31,8 +31,9 @@ void agent_pause_set(struct agent *agent, enum wire_act act);
 void agent_pause_renew(struct agent *agent);
 /* The job is to end: all go on, for good, so that they can take signals. */
 void agent_pause_end(struct agent *agent);
+/* Before bsprun learns that this agent leaves, which it need not survive for long. */
 void agent_pause_close(struct agent *agent);
-/* When no process of the job is left, not even a zombie, which would keep the control group. */
+/* When the loop has ended. */
 void agent_pause_free(struct agent *agent);
 
 #endif

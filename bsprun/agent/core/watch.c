@@ -31,7 +31,7 @@ int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t osp
     process->ospid = ospid;
     process->pidfd = pidfd;
     process->death = (struct death){0};
-    process->paused = false;
+    process->paused = process->in_group = false;
     process->poll = malloc(sizeof *process->poll);
     error = process->poll ? uv_poll_init(&agent->loop, process->poll, pidfd) : -ENOMEM;
     if (error) {

@@ -26,7 +26,8 @@ struct watched {
     int pidfd;
     uv_poll_t *poll;
     enum watch_state state;
-    bool paused; /* it is stopped for the owner of the host; see pause.h */
+    bool paused;   /* it is stopped for the owner of the host; see pause.h */
+    bool in_group; /* ... in the control group that gives way to him */
     struct death death;
     void (*ended)(struct watched *process); /* NULL: the agent's `ended` call */
 };
