@@ -1,7 +1,7 @@
 /* launcher_owners.c - the owners of hosts: --owner-policy.
  *
- * Happy path of `leave`: OWNER of an agent -> its host is drained, as by bspctl -> the next term has
- * its processes elsewhere -> OWNER: he is quiet -> the host is used again.
+ * Happy path of `leave`: OWNER of an agent -> its host is drained, as by bspctl -> the next term
+ * has its processes elsewhere -> OWNER: he is quiet -> the host is used again.
  *
  * What can fail: there is nowhere to go (the processes are stopped instead, until there is); the
  * user drains the host, too (then it is his to use it again); the host is lost (whatever comes back
@@ -25,9 +25,8 @@ static const char *stay_why(const struct launcher *launcher, uint32_t host)
         return "the job has but one host";
     if (job_machine_closed(launcher->machine))
         return "the job ends";
-    return job_machine_can_drain(launcher->machine, host)
-               ? NULL
-               : "no other host may have processes";
+    return job_machine_can_drain(launcher->machine, host) ? NULL
+                                                          : "no other host may have processes";
 }
 
 static void stop_instead(struct launcher *launcher, struct launcher_agent *agent, const char *why)
@@ -59,8 +58,7 @@ static void leave(struct launcher *launcher, struct launcher_agent *agent)
     launcher_await_next_term(launcher);
     launcher_event(
         launcher,
-        (struct job_event){
-            .kind = JOB_EVENT_USE, .host = agent->host, .use = JOB_USE_DRAINED});
+        (struct job_event){.kind = JOB_EVENT_USE, .host = agent->host, .use = JOB_USE_DRAINED});
 }
 
 /* The owner is active and the policy is to leave: does so, once there are processes.  A host that
@@ -123,9 +121,8 @@ static void use_again(struct launcher *launcher, const struct launcher_agent *ag
 {
     launcher->owners.hosts[agent->host].drained = false;
     launcher_await_next_term(launcher);
-    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_USE,
-                                                .host = agent->host,
-                                                .use = JOB_USE_OPEN});
+    launcher_event(launcher, (struct job_event){
+                                 .kind = JOB_EVENT_USE, .host = agent->host, .use = JOB_USE_OPEN});
 }
 
 static void become_quiet(struct launcher *launcher, const struct launcher_agent *agent)

@@ -57,9 +57,8 @@ static bool take_threshold(struct options_owner *owner, const char **text)
     bool quiet = length == 5 && memcmp(name, "quiet", length) == 0;
     double number;
 
-    if (!(load || input || quiet) ||
-        !read_number(value, load ? LOAD_LEAST : SECONDS_LEAST, load ? LOAD_MOST : SECONDS_MOST,
-                     &number, text))
+    if (!(load || input || quiet) || !read_number(value, load ? LOAD_LEAST : SECONDS_LEAST,
+                                                  load ? LOAD_MOST : SECONDS_MOST, &number, text))
         return false;
     if (load)
         owner->load = number;

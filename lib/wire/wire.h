@@ -91,10 +91,7 @@ enum wire_policy {
     WIRE_OWNER_POLICIES(WIRE_ENUM_POLICY) WIRE_POLICY_COUNT,
     WIRE_POLICY_LAST = WIRE_POLICY_COUNT - 1
 };
-enum wire_act {
-    WIRE_OWNER_ACTS(WIRE_ENUM_ACT) WIRE_ACT_COUNT,
-    WIRE_ACT_LAST = WIRE_ACT_COUNT - 1
-};
+enum wire_act { WIRE_OWNER_ACTS(WIRE_ENUM_ACT) WIRE_ACT_COUNT, WIRE_ACT_LAST = WIRE_ACT_COUNT - 1 };
 
 /* The texts of the tables; "unknown" for a number outside of them. */
 const char *wire_cause_text(uint32_t cause);

@@ -17,8 +17,8 @@ import sys
 import time
 
 import draining
-from draining import (SELDOM, asked, at_work, control, ends_well, is_undisturbed, moves, places, reference,
-                      refused, running, said, status, step_until, step_until_done)
+from draining import (SELDOM, asked, at_work, ends_well, is_undisturbed, moves, places, reference, refused,
+                      running, step_until, step_until_done)
 from loopback import *
 from loopback import (BIN, BSPRUN, BUILD, LoopbackPlace, alive, check, check_said, main, send, state_of,
                       wait_said, wait_until)
@@ -78,15 +78,9 @@ def stopped(os_pids):
     return all(state_of(os_pid) == "T" for os_pid in os_pids)
 
 
-def begun(place, job):
-    """Until it can be asked."""
-    def so():
-        job.check_running()
-        try:
-            return status(place, job)["ranks"]
-        except Failed:
-            return None
-    wait_until(so, "a job that can be asked")
+def begun(job):
+    """Until its processes run, and it can be asked."""
+    wait_said(job, "Processor Zero is host")
 
 
 def state(place, job, host):
@@ -216,7 +210,7 @@ def restarted():
         place.release(0, 3)
         job.wait(123)
         again = place.restart(options=("-v",), env=dict(place.env))
-        begun(place, again)
+        begun(again)
         becomes(place, again, "h1", "stopped for its owner")
         wait_until(lambda: stopped(at_work(place, again, "h1")), "a stop")
         place.quiet("h1")
@@ -302,7 +296,7 @@ def answer(supersteps, microseconds):
 
 def slowed(place, job):
     """Their processor time while one passes, in cores."""
-    begun(place, job)
+    begun(job)
     becomes(place, job, "h0", "slowed for its owner")
     ranks = at_work(place, job, "h0")
     before, since = times_of(ranks), time.monotonic()
@@ -342,7 +336,7 @@ def a_group_is_idle():
         place.group_of_processors("h0")
         place.active("h0")
         job = burner(place, 200, 10000, "nice" + SOON)
-        wait_said(job, "Processor Zero is host h0")
+        begun(job)
         becomes(place, job, "h0", "slowed for its owner")
         group = os.path.join(CPU_V1, f"bspzero-{place.agent('h0')}")
 
@@ -467,11 +461,11 @@ def without_snapshots_it_yields():
     with OwnedPlace(2) as place:
         place.active("h1")
         place.hold(0, 3)
-        job = place.bsprun("-np", 4, "--owner-policy", "leave" + SOON, TICKER, place.files,
+        job = place.bsprun("-np", 4, "-v", "--owner-policy", "leave" + SOON, TICKER, place.files,
                            draining.SUPERSTEPS, "-a")
         wait_said(job, "host h1: its owner is active: its processes are stopped, as they cannot leave: "
                        "the job takes no snapshots")
-        begun(place, job)
+        begun(job)
         becomes(place, job, "h1", "stopped for its owner")
         place.quiet("h1")
         place.release(0, 3)
@@ -524,7 +518,7 @@ def felt(core, policy, seconds, group=False):
                            "--heartbeat", "600",
                            "--balance", "off", "--owner-policy", policy + (SOON if policy != "none" else ""),
                            BURNER, 1000000, 5000)
-        begun(place, job)
+        begun(job)
         place.active("h1")
         if policy in ("nice", "yield"):
             becomes(place, job, "h1", "slowed for its owner" if policy == "nice" else "stopped for its owner")

@@ -49,6 +49,7 @@ START_TEST(host_defaults)
     ck_assert(options.hosts.only_here && !options.hosts.slurm && !options.hosts.launcher);
     ck_assert(!options.hosts.by_node && !options.hosts.encrypt && !options.hosts.oversubscribe &&
               !options.hosts.load && options.hosts.balance && options.hosts.rejoin_ms == 60000);
+    ck_assert_int_eq(options.hosts.owner.policy, WIRE_POLICY_NONE);
     ck_assert_uint_eq(options.hosts.spares, 0);
     ck_assert_uint_eq(options.hosts.heartbeat_ms, 10000);
     ck_assert_uint_eq(options.hosts.copies, 2);
@@ -66,7 +67,7 @@ START_TEST(host_values)
     PARSE(&options, "--hosts", "a:4,b:4", "--map-by", "node", "--spares", "1", "--launcher",
           "rsh -x", "--heartbeat", "2.5", "--connect-timeout", "7", "--copies", "3", "--encrypt",
           "--oversubscribe", "--load", "--balance", "off", "--rejoin", "5", "--ports", "1-65535",
-          "prog", "--hosts", "c");
+          "--owner-policy", "leave", "prog", "--hosts", "c");
     ck_assert(options_find_hosts(&options, "a"));
     ck_assert(options.hosts.by_node && options.hosts.encrypt && options.hosts.oversubscribe &&
               options.hosts.load && !options.hosts.balance && options.hosts.rejoin_ms == 5000 &&
@@ -78,7 +79,29 @@ START_TEST(host_values)
     ck_assert_uint_eq(options.hosts.connect_ms, 7000);
     ck_assert_uint_eq(options.hosts.first_port, 1);
     ck_assert_uint_eq(options.hosts.last_port, 65535);
-    ck_assert_int_eq(options.kept_count, 13);
+    ck_assert_int_eq(options.hosts.owner.policy, WIRE_POLICY_LEAVE);
+    ck_assert_int_eq(options.kept_count, 14);
+    options_free(&options);
+}
+END_TEST
+
+/* What is not said is as if nothing had been said before. */
+START_TEST(owner_thresholds)
+{
+    struct options options;
+    const struct options_owner *owner = &options.hosts.owner;
+
+    PARSE(&options, "--owner-policy", "nice:load=2,quiet=0.1", "prog");
+    ck_assert(owner->policy == WIRE_POLICY_NICE && owner->load == 2 && owner->quiet_ms == 100 &&
+              owner->input_ms == 60000);
+    options_free(&options);
+    PARSE(&options, "--owner-policy", "nice:load=2", "--owner-policy",
+          "yield:input=86400,load=0.25,input=1.5", "prog");
+    ck_assert(owner->policy == WIRE_POLICY_YIELD && owner->load == 0.25 &&
+              owner->quiet_ms == 60000 && owner->input_ms == 1500);
+    options_free(&options);
+    PARSE(&options, "--owner-policy", "none:quiet=5", "prog");
+    ck_assert(owner->policy == WIRE_POLICY_NONE);
     options_free(&options);
 }
 END_TEST
@@ -105,6 +128,28 @@ START_TEST(host_nonsense)
         {"--heartbeat", "1d"},
         {"--connect-timeout", "0"},
         {"--rejoin", "never"},
+        {"--owner-policy", "never"},
+        {"--owner-policy", ""},
+        {"--owner-policy", "nicer"},
+        {"--owner-policy", "nic"},
+        {"--owner-policy", ":input=5"},
+        {"--owner-policy", "nice:"},
+        {"--owner-policy", "nice:input"},
+        {"--owner-policy", "nice:input="},
+        {"--owner-policy", "nice:input=0.05"},
+        {"--owner-policy", "nice:input=86401"},
+        {"--owner-policy", "nice:input=0x10"},
+        {"--owner-policy", "nice:input=1e3"},
+        {"--owner-policy", "nice:input=-5"},
+        {"--owner-policy", "nice:input= 5"},
+        {"--owner-policy", "nice:input=5s"},
+        {"--owner-policy", "nice:load=nan"},
+        {"--owner-policy", "nice:load=0"},
+        {"--owner-policy", "nice:load=4097"},
+        {"--owner-policy", "nice:quiet=5,"},
+        {"--owner-policy", "nice:quiet=5:input=5"},
+        {"--owner-policy", "nice,quiet=5"},
+        {"--owner-policy", "nice:battery=1"},
         {"--hostfile", "./x/y"},
         {"--ports", "0-9"},
         {"--ports", "65535-65536"},
@@ -207,6 +252,11 @@ START_TEST(host_environment)
     ck_assert(options_find_hosts(&options, "me"));
     ck_assert(options.hosts.first_port == 4000 && options.hosts.last_port == 4000);
     options_free(&options);
+    set(3, "BSPZERO_OWNER_POLICY", "nice:quiet=5");
+    PARSE(&options, "prog");
+    ck_assert(options_find_hosts(&options, "me"));
+    ck_assert(options.hosts.owner.policy == WIRE_POLICY_NICE);
+    options_free(&options);
     set(3, "BSPZERO_PORTS", "4001-4000");
     PARSE(&options, "prog");
     expect_no_hosts(&options, "BSPZERO_PORTS=4001-4000: the first port is above the last");
@@ -290,10 +340,10 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {host_defaults,       host_values,
-                                  host_nonsense,       host_sources,
-                                  host_environment,    own_host_under_several_names,
-                                  slurm_nodes_by_name, hosts_of_a_restart};
+    const TTest *const tests[] = {
+        host_defaults,       host_values,        host_nonsense,
+        host_sources,        host_environment,   own_host_under_several_names,
+        slurm_nodes_by_name, hosts_of_a_restart, owner_thresholds};
 
     return suite_run_tests("options about hosts", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

@@ -35,8 +35,9 @@ struct agent_pause {
     struct idle_group *group;
 };
 
-#define TO  BSPZ_STATES_TO
-#define ANY (TO(PAUSE_NOT) | TO(PAUSE_IDLE) | TO(PAUSE_TURN_ON) | TO(PAUSE_STOPPED) | TO(PAUSE_OVER))
+#define TO BSPZ_STATES_TO
+#define ANY                                                                                        \
+    (TO(PAUSE_NOT) | TO(PAUSE_IDLE) | TO(PAUSE_TURN_ON) | TO(PAUSE_STOPPED) | TO(PAUSE_OVER))
 
 static const struct bspz_states_row rows[PAUSE_STATE_COUNT] = {
     [PAUSE_NOT] = {"going on", ANY},

@@ -57,8 +57,8 @@ static bool read_process(const char *root, pid_t pid, struct owner_process *proc
         return false;
     process->pid = pid;
     process->started = bspz_stat_number(line, BSPZ_STAT_STARTED);
-    process->ticks = bspz_stat_number(line, BSPZ_STAT_USER_TIME) +
-                     bspz_stat_number(line, BSPZ_STAT_SYSTEM_TIME);
+    process->ticks =
+        bspz_stat_number(line, BSPZ_STAT_USER_TIME) + bspz_stat_number(line, BSPZ_STAT_SYSTEM_TIME);
     return true;
 }
 

@@ -35,8 +35,8 @@ struct owner_others {
         uint64_t ticks;   /* of the processor */
     } * items;            /* by pid */
     size_t count;
-    uint64_t looked_ms; /* when; 0: not yet */
-    uint64_t ticks;          /* since the first look */
+    uint64_t looked_ms;     /* when; 0: not yet */
+    uint64_t ticks;         /* since the first look */
     uid_t own, first, last; /* users that are not of the system: first to last */
 };
 
