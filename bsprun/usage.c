@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/units.h"
+
 #define ROW_BYTES 160
 
 void usage_read(const struct bspz_board *board, int pid, uint64_t wall_ns, struct wire_usage *row)
@@ -24,27 +26,14 @@ void usage_read(const struct bspz_board *board, int pid, uint64_t wall_ns, struc
     row->peak_memory = counters->peak_memory_bytes;
 }
 
-void usage_bytes_text(uint64_t bytes, char *text, size_t size)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double value = (double)bytes;
-    size_t unit = 0;
-
-    while (value >= 1000.0 && unit + 1 < sizeof units / sizeof *units) {
-        value /= 1024.0;
-        unit++;
-    }
-    snprintf(text, size, unit > 0 && value < 10.0 ? "%.1f %s" : "%.0f %s", value, units[unit]);
-}
-
 static int print_row(char *text, size_t size, const char *name, const struct wire_usage *row)
 {
     char out[16], in[16], h[16], peak[16];
 
-    usage_bytes_text(row->bytes_out, out, sizeof out);
-    usage_bytes_text(row->bytes_in, in, sizeof in);
-    usage_bytes_text(row->h_max, h, sizeof h);
-    usage_bytes_text(row->peak_memory, peak, sizeof peak);
+    bspz_bytes_text(row->bytes_out, out, sizeof out);
+    bspz_bytes_text(row->bytes_in, in, sizeof in);
+    bspz_bytes_text(row->h_max, h, sizeof h);
+    bspz_bytes_text(row->peak_memory, peak, sizeof peak);
     return snprintf(text, size, "%5s %10llu %9.3f %9.3f %9.3f %9s %9s %9s %9s\n", name,
                     (unsigned long long)row->supersteps, (double)row->compute_ns / 1e9,
                     (double)row->communicate_ns / 1e9, (double)row->wait_ns / 1e9, out, in, h,

@@ -31,7 +31,4 @@ struct usage_faults {
 char *usage_faults_table(const struct wire_usage *rows, size_t count,
                          const struct usage_faults *faults);
 
-/* "1.2 MiB" and the like, for at most 4 digits. */
-void usage_bytes_text(uint64_t bytes, char *text, size_t size);
-
 #endif

@@ -16,6 +16,7 @@ struct image_check {
     void *scratch;
     struct bspz_image image;
     struct store_fault about;
+    uint64_t units; /* saved by the newest image of the chain and its bases, at most; 0: unknown */
 };
 
 static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
@@ -76,6 +77,19 @@ static int wrong_header(struct image_check *check, const char *text)
     return -ESTALE;
 }
 
+/* The units of all blocks that the image names.  It names those of its bases, too. */
+static uint64_t units_named(const struct bspz_image *image)
+{
+    return image->end.blocks * BSPZ_IMAGE_BLOCK_UNITS;
+}
+
+/* The units whose bytes are in the image itself; in version 1 that is not known before its blocks
+ * are read. */
+static uint64_t units_held(const struct bspz_image *image)
+{
+    return image->end.hashes > 0 ? image->end.hashes - 1 : units_named(image);
+}
+
 /* Checks the image and all its bases. */
 static int check_chain(struct image_check *check, const struct manifest *manifest,
                        const struct manifest_image *image, bool deep)
@@ -88,6 +102,9 @@ static int check_chain(struct image_check *check, const struct manifest *manifes
     memcpy(name.digest, facts->digest, sizeof(name.digest));
     int status = check_image(check, &name, manifest);
     const struct bspz_image_header *header = &check->image.header;
+    uint64_t named = status == 0 ? units_named(&check->image) : 0;
+    uint64_t held = status == 0 ? units_held(&check->image) : 0;
+    check->units = named;
     if (status == 0 && check->image.source.size != facts->size)
         status = wrong_header(check, "another size than the manifest says");
     if (status == 0 && (header->generation != facts->generation ||
@@ -99,10 +116,14 @@ static int check_chain(struct image_check *check, const struct manifest *manifes
     for (uint32_t generation = facts->generation; status == 0 && generation > 0; generation--) {
         name = header->base;
         status = check_image(check, &name, manifest);
+        held += status == 0 ? units_held(&check->image) : 0;
         if (status == 0 && header->generation != generation - 1)
             status = wrong_header(check, "a base out of order");
         leave(check);
     }
+    /* Images that are missing here hold an unknown part of what is named. */
+    if (status == 0 && held < named)
+        check->units = held;
     return status;
 }
 
@@ -116,8 +137,8 @@ static bool seen_before(const struct manifest *manifest, uint32_t i)
            bspz_image_same(&images[images[i].image_pid].facts, &images[i].facts);
 }
 
-int store_check(struct store *store, const struct manifest *manifest, bool deep,
-                store_fault_function *tell, void *context)
+static int check_all(struct store *store, const struct manifest *manifest, bool deep,
+                     store_fault_function *tell, void *context, uint64_t *needs)
 {
     struct image_check check = {.store = store, .file = -1};
     int first = 0;
@@ -126,9 +147,13 @@ int store_check(struct store *store, const struct manifest *manifest, bool deep,
     if (!check.scratch)
         return -ENOMEM;
     for (uint32_t i = 0; i < manifest->images.count; i++) {
+        if (needs)
+            needs[i] = seen_before(manifest, i) ? needs[manifest->images.items[i].image_pid] : 0;
         if (seen_before(manifest, i))
             continue;
         int status = check_chain(&check, manifest, &manifest->images.items[i], deep);
+        if (needs)
+            needs[i] = check.units * BSPZ_IMAGE_UNIT;
         if (status == 0)
             continue;
         check.about.status = status;
@@ -139,6 +164,18 @@ int store_check(struct store *store, const struct manifest *manifest, bool deep,
     }
     free(check.scratch);
     return first;
+}
+
+int store_check(struct store *store, const struct manifest *manifest, bool deep,
+                store_fault_function *tell, void *context)
+{
+    return check_all(store, manifest, deep, tell, context, NULL);
+}
+
+int store_check_needs(struct store *store, const struct manifest *manifest,
+                      store_fault_function *tell, void *context, uint64_t *needs)
+{
+    return check_all(store, manifest, false, tell, context, needs);
 }
 
 int store_image_check(struct store *store, int descriptor, const struct bspz_image_name *name,

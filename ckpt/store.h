@@ -176,6 +176,12 @@ typedef void store_fault_function(void *context, const struct store_fault *fault
 int store_check(struct store *store, const struct manifest *manifest, bool deep,
                 store_fault_function *tell, void *context);
 
+/* The same, not deep; needs: of each process the bytes of memory that its image has, its bases
+ * included, when it is restored: exact for a full image, else at most that; 0: unknown, as the
+ * image is not there.  From the ends of the images, which are read anyway. */
+int store_check_needs(struct store *store, const struct manifest *manifest,
+                      store_fault_function *tell, void *context, uint64_t *needs);
+
 /* Checks that the image in the descriptor is the one of that name, in every byte. */
 int store_image_check(struct store *store, int descriptor, const struct bspz_image_name *name,
                       char *error);

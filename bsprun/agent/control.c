@@ -30,6 +30,7 @@
 #include "bsprun/agent/loop.h"
 #include "bsprun/agent/program.h"
 #include "bsprun/agent/ranks.h"
+#include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
@@ -231,11 +232,19 @@ static void answer_status(struct agent *agent)
         if (!agent_is_here(agent, pid))
             continue;
         whereabouts_read(agent->board, agent->nprocs, pid, &places[pid]);
+        uint32_t os_pid = os_pid_of(agent, pid);
         rows[count++] =
-            (struct wire_where){(uint32_t)pid, at->state, at->superstep,        at->function,
-                                at->file,      at->line,  os_pid_of(agent, pid)};
+            (struct wire_where){.pid = (uint32_t)pid,
+                                .state = at->state,
+                                .superstep = at->superstep,
+                                .function = at->function,
+                                .file = at->file,
+                                .line = at->line,
+                                .os_pid = os_pid,
+                                .memory = os_pid ? memory_of_process((pid_t)os_pid) : 0};
     }
     message.status.ranks = (struct wire_where_list){rows, count};
+    message.status.available = memory_available();
     message.status.learned = agent_learned(agent);
     agent_send(agent, &message);
     free(rows);

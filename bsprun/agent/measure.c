@@ -12,6 +12,7 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/members.h"
+#include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "lib/base/io.h"
 
@@ -33,28 +34,14 @@ static bool read_scheduling(pid_t ospid, struct wire_measure *measure)
 static bool measure_one(const struct agent *agent, int pid, struct wire_measure *measure)
 {
     const struct bspz_counters *counters = &bspz_rank_of(agent->board, pid)->counters;
+    pid_t ospid = agent->members[pid].process.ospid;
 
     *measure = (struct wire_measure){.pid = (uint32_t)pid,
                                      .compute_ns = counters->compute_ns,
                                      .work_ns = counters->work_ns,
-                                     .bytes = counters->peak_memory_bytes,
+                                     .bytes = memory_of_process(ospid),
                                      .bound = agent_is_bound(agent, pid)};
-    return read_scheduling(agent->members[pid].process.ospid, measure);
-}
-
-/* MemAvailable of proc(5), in bytes; 0: not known. */
-static uint64_t available_memory(void)
-{
-    FILE *file = fopen("/proc/meminfo", "re");
-    char line[LINE_MOST];
-    unsigned long long kib = 0;
-
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return kib * 1024;
+    return read_scheduling(ospid, measure);
 }
 
 void agent_measure(struct agent *agent, struct wire_arrive *arrive)
@@ -71,7 +58,7 @@ void agent_measure(struct agent *agent, struct wire_arrive *arrive)
     if (!measures)
         return;
     arrive->measures = (struct wire_measure_list){measures, count};
-    arrive->available = available_memory();
+    arrive->available = memory_available();
     arrive->busy_ns = atomic_load(&agent->board->busy_ns);
     arrive->busy_steps = atomic_load(&agent->board->busy_steps);
 }

@@ -16,6 +16,7 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
 
@@ -190,6 +191,7 @@ void agent_say_ready(struct agent *agent)
 
     ready.host_ready.slots = (uint32_t)agent->order.cores;
     ready.host_ready.shared = agent_store_is_shared(agent);
+    ready.host_ready.available = memory_available();
     agent_tell_zero(agent, &ready);
 }
 

@@ -175,6 +175,7 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     agents_free(&launcher.agents);
     free(launcher.usages);
     free(launcher.process_faults);
+    free(launcher.missed);
     account_free(&launcher.account);
     job_machine_free(launcher.machine);
     return status;

@@ -15,10 +15,20 @@
 
 #define SIGNAL_STATUS 128
 
-/* Whether Processor Zero has found no usable snapshot. */
-static bool nothing_was_usable(const struct launcher *launcher)
+/* Whether Processor Zero has found no usable snapshot, or no memory for it. */
+static bool cannot_go_on(const struct launcher *launcher)
 {
-    return launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED && launcher->last_text;
+    return launcher->last_text && (launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED ||
+                                   launcher->last_cause == WIRE_CAUSE_NO_MEMORY);
+}
+
+/* Whether what Processor Zero says follows from the newest fault. */
+static bool is_of_fault(const struct launcher *launcher)
+{
+    if (launcher->last_cause == WIRE_CAUSE_NO_MEMORY)
+        return job_machine_fault(launcher->machine).restarts > 0;
+    return launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED ||
+           launcher->last_cause == WIRE_CAUSE_HOST_LOST;
 }
 
 /* Reports the fault that has ended the job. */
@@ -33,7 +43,7 @@ static void tell_given_up(struct launcher *launcher)
     else if (launcher->committed.term == 0)
         notices_say(&launcher->common.notices, "%s, before there was a snapshot to go on from",
                     text);
-    else if (nothing_was_usable(launcher))
+    else if (cannot_go_on(launcher))
         notices_say(&launcher->common.notices, "%s, which ends the job: %s", text,
                     launcher->last_text);
     else if (fault.restarts > most)
@@ -68,6 +78,7 @@ static bool may_go_on(const struct coord_outcome *outcome)
     case WIRE_CAUSE_NOT_WRITTEN:
     case WIRE_CAUSE_INTERNAL:
     case WIRE_CAUSE_NOTHING_SAVED:
+    case WIRE_CAUSE_NO_MEMORY:
         return true;
     default:
         return false;
@@ -79,7 +90,7 @@ static bool is_about_snapshots(enum wire_cause cause)
 {
     return cause == WIRE_CAUSE_REFUSED || cause == WIRE_CAUSE_NOT_WRITTEN ||
            cause == WIRE_CAUSE_NOT_RESTORED || cause == WIRE_CAUSE_SAVED ||
-           cause == WIRE_CAUSE_NOTHING_SAVED;
+           cause == WIRE_CAUSE_NOTHING_SAVED || cause == WIRE_CAUSE_NO_MEMORY;
 }
 
 static void tell_behind(struct launcher *launcher, int pid)
@@ -159,10 +170,11 @@ void launcher_tell_end(struct launcher *launcher)
                     !launcher->last_text     ? "stopped without a new snapshot"
                     : launcher->last_text[0] ? launcher->last_text
                                              : "stopped after a snapshot, as asked");
-    else if ((launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED ||
-              launcher->last_cause == WIRE_CAUSE_HOST_LOST) &&
-             launcher->fault_text)
+    else if (launcher->fault_text && is_of_fault(launcher))
         tell_given_up(launcher);
+    else if (launcher->last_cause == WIRE_CAUSE_NO_MEMORY && launcher->last_text)
+        notices_say(&launcher->common.notices, "the job cannot go on on these hosts: %s",
+                    launcher->last_text);
     else if (launcher->last_text && launcher->last_text[0])
         notices_say(&launcher->common.notices, "%s", launcher->last_text);
     else if (!launcher->last_text && outcome.cause == WIRE_CAUSE_STOPPED)

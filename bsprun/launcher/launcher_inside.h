@@ -30,6 +30,7 @@
 #include "bsprun/launcher/learning.h"
 #include "bsprun/launcher/output.h"
 #include "bsprun/launcher/owners.h"
+#include "bsprun/launcher/room.h"
 #include "bsprun/launcher/show.h"
 #include "bsprun/launcher/stdin.h"
 #include "bsprun/launcher/wanted_moves.h"
@@ -45,6 +46,7 @@ struct host_places {
     bool answered; /* to the last question */
     struct wire_where *items;
     uint32_t count;
+    uint64_t available; /* bytes of memory for further processes; PLACEMENT_UNKNOWN */
 };
 
 struct launcher {
@@ -63,8 +65,11 @@ struct launcher {
     uint32_t processes;     /* 0: they do not run yet */
     uint32_t move_asked_in; /* term in which processes were to be moved; 0: none are */
     struct wanted_moves wanted_moves;
-    char refusal[HOSTS_ERROR]; /* of the last request */
-    bool leaving[HOSTS_MAX];   /* hosts whose agents were told to end, since leave_timer was set */
+    char refusal[PLACEMENT_TEXT_MAX + 64]; /* of the last request */
+    struct wire_move *missed; /* processes of the term that are not where they were to be ... */
+    uint32_t missed_count;
+    char why_missed[PLACEMENT_TEXT_MAX]; /* ... the first of them, as there is too little memory */
+    bool leaving[HOSTS_MAX]; /* hosts whose agents were told to end, since leave_timer was set */
     uv_timer_t leave_timer;
     struct owners owners;
 
@@ -161,7 +166,10 @@ const char *launcher_change_places(struct launcher *launcher, struct status_orde
 void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent);
 /* Processor Zero has ended the term, perhaps to move processes. */
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over);
-/* A term runs, with so many processes: those that were to be moved have been. */
+/* CHOSEN: says which processes are not where they were to be. */
+void launcher_take_missed(struct launcher *launcher, const struct wire_chosen *chosen);
+/* A term runs, with so many processes: those that were to be moved have been, but those that
+ * CHOSEN has named. */
 void launcher_tell_moved(struct launcher *launcher, uint32_t processes);
 
 /* ---- launcher_finish.c ---- */

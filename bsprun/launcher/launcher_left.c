@@ -13,6 +13,7 @@
 
 #define LACKS_MOST 4u /* most images that are named */
 #define HOLDERS    16u
+#define HOSTS_MOST 16u /* most hosts in a command that is shown */
 
 /* An image that is neither in the directory nor on a host that is up. */
 struct lack {
@@ -113,10 +114,48 @@ static void tell_elsewhere(struct launcher *launcher)
                     launcher->common.saved.directory);
 }
 
+/* The hosts of the job as --hosts takes them; many of them as LIST. */
+static void list_hosts(const struct launcher *launcher, char *text, size_t size)
+{
+    size_t used = 0;
+    uint32_t named = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < launcher->agents.count; i++) {
+        const struct launcher_agent *agent = &launcher->agents.items[i];
+        bool bracketed = strchr(agent->name, ':');
+        char slots[16] = "";
+
+        if (!job_machine_member(launcher->machine, i))
+            continue;
+        if (agent->slots > 0)
+            snprintf(slots, sizeof slots, ":%u", agent->slots);
+        if (named++ < HOSTS_MOST && used < size)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s%s%s%s", used > 0 ? "," : "",
+                                 bracketed ? "[" : "", agent->name, bracketed ? "]" : "", slots);
+    }
+    if (named > HOSTS_MOST || used >= size || used == 0)
+        snprintf(text, size, "LIST");
+}
+
+/* All of it is there, but the hosts have too little memory. */
+static void tell_crowded(struct launcher *launcher, const char *at, uint64_t superstep)
+{
+    char hosts[1024];
+
+    list_hosts(launcher, hosts, sizeof hosts);
+    notices_say(&launcher->common.notices,
+                "the snapshots are kept: bsprun --restart %s%s --hosts %s,HOST goes on from "
+                "superstep %llu with a further HOST that has the memory",
+                launcher->common.saved.directory, at, hosts, (unsigned long long)superstep);
+}
+
 void launcher_tell_left(struct launcher *launcher)
 {
-    bool refused =
-        launcher->common.saved.restart && launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED;
+    bool crowded = launcher->last_cause == WIRE_CAUSE_NO_MEMORY;
+    bool refused = launcher->common.saved.restart &&
+                   (crowded || launcher->last_cause == WIRE_CAUSE_NOTHING_SAVED);
     uint64_t wanted = refused ? launcher->common.options->snapshots.restart_at : WIRE_NEVER;
     char at[32] = "", note[SAVED_TEXT], error[SAVED_TEXT];
     struct look look = {.launcher = launcher};
@@ -134,6 +173,8 @@ void launcher_tell_left(struct launcher *launcher)
     store_check(launcher->common.saved.store, &manifest, false, note_lack, &look);
     if (look.count > 0)
         tell_lacks(launcher, &look, &manifest, at);
+    else if (crowded)
+        tell_crowded(launcher, at, manifest.name.superstep);
     else
         notices_say(&launcher->common.notices, "bsprun --restart %s%s goes on from superstep %llu",
                     launcher->common.saved.directory, at,

@@ -3,9 +3,11 @@
  * Happy path: a request is checked -> the job machine has the term end at a snapshot -> the next
  * one begins with other places (ELECT) and runs -> "done".
  *
- * What can fail: a refusal; a fault comes first, and the next term has the new places all the same.
+ * What can fail: a refusal, also as there is too little memory; a fault comes first, and the next
+ * term has the new places all the same; memory gets short meanwhile, and some stay where they are.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -29,6 +31,52 @@ static void tell_opened(struct launcher *launcher, const struct launcher_agent *
                        member ? "done" : lost);
 }
 
+/* ---- Processes that are not where they were to be ---- */
+
+static const char *name_of(const struct launcher *launcher, uint32_t host)
+{
+    return host < launcher->agents.count ? launcher->agents.items[host].name : "?";
+}
+
+static void describe_missed(const struct launcher *launcher, uint32_t i, char *text, size_t size)
+{
+    const struct wire_move *move = &launcher->missed[i];
+
+    snprintf(text, size, "process %u goes on on host %s, as there is too little memory%s%s",
+             move->pid, name_of(launcher, move->host), i == 0 ? ": " : " elsewhere",
+             i == 0 ? launcher->why_missed : "");
+}
+
+void launcher_take_missed(struct launcher *launcher, const struct wire_chosen *chosen)
+{
+    uint32_t count = chosen->missed.count;
+    char text[PLACEMENT_TEXT_MAX + WIRE_NAME_MAX + 96], others[64] = "";
+
+    free(launcher->missed);
+    launcher->missed = count > 0 ? calloc(count, sizeof *launcher->missed) : NULL;
+    launcher->missed_count = launcher->missed ? count : 0;
+    if (launcher->missed_count == 0)
+        return;
+    memcpy(launcher->missed, chosen->missed.items, count * sizeof *launcher->missed);
+    snprintf(launcher->why_missed, sizeof launcher->why_missed, "%s", chosen->text);
+    describe_missed(launcher, 0, text, sizeof text);
+    if (count > 1)
+        snprintf(others, sizeof others, "; %u more are not where they were to be", count - 1);
+    notices_say(&launcher->common.notices, "%s%s", text, others);
+}
+
+static void tell_missed(struct launcher *launcher, uint32_t i)
+{
+    const struct wire_move *move = &launcher->missed[i];
+    char text[PLACEMENT_TEXT_MAX + WIRE_NAME_MAX + 96];
+
+    describe_missed(launcher, i, text, sizeof text);
+    status_socket_tell(launcher->status_socket, 1u << STATUS_DRAIN, name_of(launcher, move->host),
+                       text);
+    status_socket_tell_move(launcher->status_socket, move->pid, text);
+    status_socket_tell_all(launcher->status_socket, 1u << STATUS_PLACE, text);
+}
+
 void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
 {
     launcher->processes = processes;
@@ -36,6 +84,8 @@ void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
         job_machine_term(launcher->machine) <= launcher->move_asked_in)
         return;
     launcher->move_asked_in = 0;
+    for (uint32_t i = 0; i < launcher->missed_count; i++)
+        tell_missed(launcher, i);
     status_socket_done(launcher->status_socket, 1u << STATUS_DRAIN | 1u << STATUS_REMOVE |
                                                     1u << STATUS_PLACE | 1u << STATUS_MOVE);
     for (uint32_t i = 0; i < launcher->agents.count; i++)
@@ -105,6 +155,66 @@ static const char *refuse_host(struct launcher *launcher, const struct status_or
     return text;
 }
 
+static void describe_room(const struct launcher *launcher, struct room_host *hosts,
+                          struct room_process *processes)
+{
+    for (uint32_t pid = 0; pid < launcher->processes; pid++)
+        processes[pid].host = ROOM_NOBODY;
+    for (uint32_t i = 0; i < launcher->agents.count; i++) {
+        const struct launcher_agent *agent = &launcher->agents.items[i];
+        const struct host_places *places = &launcher->places[i];
+
+        hosts[i] = (struct room_host){.name = agent->name,
+                                      .slots = agent->slots > 0 ? agent->slots : agent->cores,
+                                      .takes_part = job_machine_member(launcher->machine, i) &&
+                                                    !job_machine_removed(launcher->machine, i),
+                                      .drained = job_machine_drained(launcher->machine, i),
+                                      .available =
+                                          places->answered ? places->available : PLACEMENT_UNKNOWN};
+        for (uint32_t j = 0; places->answered && j < places->count; j++)
+            if (places->items[j].pid < launcher->processes)
+                processes[places->items[j].pid] = (struct room_process){i, places->items[j].memory};
+    }
+}
+
+/* What does not fit into the memory of the hosts, as far as they have said what they have.  host:
+ * that the order names; ROOM_NOBODY. */
+static const char *refuse_room(struct launcher *launcher, const struct status_order *order,
+                               uint32_t host)
+{
+    struct room_host *hosts = calloc(launcher->agents.count, sizeof *hosts);
+    struct room_process *processes = calloc((size_t)launcher->processes + 1, sizeof *processes);
+    struct room room = {.hosts = hosts,
+                        .host_count = launcher->agents.count,
+                        .processes = processes,
+                        .process_count = launcher->processes,
+                        .by_node = launcher->common.options->hosts.by_node,
+                        .anew = order->what == STATUS_PLACE,
+                        .leaves = ROOM_NOBODY,
+                        .moves = ROOM_NOBODY,
+                        .to = host};
+    char text[PLACEMENT_TEXT_MAX];
+    bool enough = true;
+
+    if (hosts && processes && launcher->places) {
+        describe_room(launcher, hosts, processes);
+        if (order->what == STATUS_DRAIN || order->what == STATUS_REMOVE) {
+            room.leaves = host;
+            hosts[host].drained = true;
+            hosts[host].takes_part = order->what == STATUS_DRAIN;
+        }
+        if (order->what == STATUS_MOVE)
+            room.moves = order->pid;
+        enough = room_suffices(&room, text);
+    }
+    free(hosts);
+    free(processes);
+    if (enough)
+        return NULL;
+    snprintf(launcher->refusal, sizeof launcher->refusal, "there is too little memory: %s", text);
+    return launcher->refusal;
+}
+
 static const char *refuse_job(const struct launcher *launcher)
 {
     if (job_machine_closed(launcher->machine) || launcher->common.life.signals > 0)
@@ -130,8 +240,10 @@ static const char *refuse(struct launcher *launcher, const struct status_order *
         return refusal;
     if (order->what == STATUS_PLACE || order->what == STATUS_OPEN)
         refusal = refuse_early(launcher);
-    if (refusal || order->what == STATUS_PLACE)
+    if (refusal)
         return refusal;
+    if (order->what == STATUS_PLACE)
+        return refuse_room(launcher, order, ROOM_NOBODY);
     if (order->what == STATUS_MOVE && order->pid >= processes) {
         snprintf(launcher->refusal, sizeof launcher->refusal,
                  processes > 0 ? "it has no process %u: they are 0 to %u"
@@ -139,7 +251,10 @@ static const char *refuse(struct launcher *launcher, const struct status_order *
                  order->pid, processes - 1);
         return launcher->refusal;
     }
-    return refuse_host(launcher, order, agent);
+    refusal = refuse_host(launcher, order, agent);
+    if (!refusal && order->what != STATUS_OPEN)
+        refusal = refuse_room(launcher, order, agent->host);
+    return refusal;
 }
 
 /* The host of an order, from HOST or, to be added, USER@HOST:SLOTS; a new one enters the table.

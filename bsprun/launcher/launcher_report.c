@@ -5,6 +5,7 @@
 #include "bsprun/launcher/launcher_inside.h"
 #include "bsprun/usage.h"
 #include "lib/base/json.h"
+#include "lib/base/units.h"
 
 static int by_pid(const void *a, const void *b)
 {
@@ -50,7 +51,7 @@ void launcher_tell_report(struct launcher *launcher)
     if (table)
         notices_say(&launcher->common.notices, "%s", table);
     free(table);
-    usage_bytes_text(launcher->snapshot_bytes, size, sizeof size);
+    bspz_bytes_text(launcher->snapshot_bytes, size, sizeof size);
     notices_say(&launcher->common.notices,
                 "%llu snapshot%s, %s, %.3f s of pauses; %u fault%s recovered from; %.3f s "
                 "lost, %.3f s down",

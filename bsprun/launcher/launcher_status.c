@@ -55,10 +55,11 @@ static void describe_hosts(struct launcher *launcher, struct status_facts *facts
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
         const struct launcher_agent *agent = &launcher->agents.items[i];
 
-        launcher->status_hosts[i] =
-            (struct status_host){.name = agent->name,
-                                 .slots = agent->slots > 0 ? agent->slots : agent->cores,
-                                 .state = host_state(launcher, agent)};
+        launcher->status_hosts[i] = (struct status_host){
+            .name = agent->name,
+            .slots = agent->slots > 0 ? agent->slots : agent->cores,
+            .state = host_state(launcher, agent),
+            .available = launcher->places[i].answered ? launcher->places[i].available : UINT64_MAX};
         if (job_machine_term(launcher->machine) > 0 &&
             agent->host == job_machine_zero(launcher->machine))
             facts->zero = agent->name;
@@ -161,11 +162,12 @@ void launcher_take_status(struct launcher *launcher, const struct launcher_agent
     struct wire_status all = *status;
 
     all.host = agent->host;
-    status_socket_take(launcher->status_socket, &all);
     if (!launcher->places)
         return;
+    launcher->places[agent->host].available = status->available;
     launcher->places[agent->host].answered =
         keep_places(&launcher->places[agent->host], &status->ranks);
+    status_socket_take(launcher->status_socket, &all);
     if (agent->host == job_machine_zero(launcher->machine)) {
         launcher->status_seconds = status->seconds;
         launcher->status_processes = status->processes;

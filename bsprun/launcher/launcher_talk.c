@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bsprun/launcher/launcher_inside.h"
-#include "bsprun/usage.h"
+#include "lib/base/units.h"
 
 /* ---- What the job machine is told ---- */
 
@@ -99,7 +99,7 @@ static void note_snapshot(struct launcher *launcher, const struct wire_saved *sa
     launcher->snapshot_bytes += saved->size;
     learning_saved(&launcher->learning, saved->size);
     launcher->pause_ns += saved->pause_ns;
-    usage_bytes_text(saved->size, size, sizeof size);
+    bspz_bytes_text(saved->size, size, sizeof size);
     if (launcher->common.options->verbosity > 0 && launcher_has_snapshots(launcher))
         notices_say(&launcher->common.notices,
                     "snapshot of superstep %llu: %s, paused %.1f ms, committed after %.1f ms",
@@ -208,6 +208,8 @@ static void tell_machine(struct launcher *launcher, struct launcher_agent *agent
     case WIRE_CHOSEN:
         event.kind = JOB_EVENT_CHOSEN;
         event.name = message->chosen.name;
+        if (event.term == job_machine_term(launcher->machine))
+            launcher_take_missed(launcher, &message->chosen);
         break;
     default: /* HELLO */
         if (!accepts(agent, &message->hello))

@@ -1,7 +1,7 @@
 /* status_socket.c - bsprun's answers to bspstat, bspctl and bspkill; see status_socket.h.
  *
  * Happy path: a connection -> its request -> agents are asked -> all have answered (twice if a rate
- * is needed) -> the answer is written -> the connection closes.
+ * is needed) -> the answer is written, or what was asked for begins -> the connection closes.
  *
  * What can fail: a client sends nothing, too much or does not read (dropped after a timeout);
  * agents do not answer in time (answered without them).
@@ -25,7 +25,13 @@
 #define RATE_MS     250u  /* least time between the two samples of a rate */
 #define RATE_OLD_MS 5000u /* an older sample is not used */
 
-enum client_state { CLIENT_READING, CLIENT_WAITING, CLIENT_WRITING, CLIENT_STAYING };
+enum client_state {
+    CLIENT_READING,
+    CLIENT_WAITING,  /* for the agents: a question */
+    CLIENT_DECIDING, /* the same: an order that depends on what they say */
+    CLIENT_WRITING,
+    CLIENT_STAYING
+};
 
 struct client {
     struct status_socket *status;
@@ -33,10 +39,9 @@ struct client {
     enum client_state state;
     enum status_request request; /* that it awaits; also before the answer is written */
     bool asked;
-    const struct status_order *order; /* while that is carried out; else NULL */
-    const char *host;                 /* that it names */
-    char *outcome;                    /* of what it has asked for; NULL: none yet */
-    bool told;                        /* the outcome is being written, or has been */
+    struct status_order order; /* what it has asked for; its host may be in `line` */
+    char *outcome;             /* of what it has asked for; NULL: none yet */
+    bool told;                 /* the outcome is being written, or has been */
     char *(*format)(const struct status_facts *facts);
     char line[REQUEST_MAX];
     size_t size;
@@ -191,19 +196,30 @@ static void take_outcome(struct client *client, const char *text)
         tell_outcome(client);
 }
 
-void status_socket_done(struct status_socket *status, unsigned kinds)
+void status_socket_tell_all(struct status_socket *status, unsigned kinds, const char *outcome)
 {
     for (struct client *client = status ? status->clients : NULL; client; client = client->next)
         if (awaits(client, kinds))
-            take_outcome(client, "done");
+            take_outcome(client, outcome);
+}
+
+void status_socket_done(struct status_socket *status, unsigned kinds)
+{
+    status_socket_tell_all(status, kinds, "done");
+}
+
+void status_socket_tell_move(struct status_socket *status, uint32_t pid, const char *outcome)
+{
+    for (struct client *client = status ? status->clients : NULL; client; client = client->next)
+        if (awaits(client, 1u << STATUS_MOVE) && client->order.pid == pid)
+            take_outcome(client, outcome);
 }
 
 void status_socket_tell(struct status_socket *status, unsigned kinds, const char *host,
                         const char *outcome)
 {
     for (struct client *client = status ? status->clients : NULL; client; client = client->next)
-        if (awaits(client, kinds) &&
-            strcmp(client->order ? client->order->host : client->host, host) == 0)
+        if (awaits(client, kinds) && strcmp(client->order.host, host) == 0)
             take_outcome(client, outcome);
 }
 
@@ -230,6 +246,40 @@ static void answer_all(struct status_socket *status)
             answer(client, client->format(&facts), CLIENT_WRITING);
 }
 
+/* ---- Orders ---------------------------------------------------------------------------------- */
+
+static void carry_out(struct client *client)
+{
+    struct status_socket *status = client->status;
+    struct status_order *order = &client->order;
+    char *text = NULL;
+
+    client->request = order->what;
+    client->asked = true;
+    client->state = CLIENT_STAYING; /* it may have failed before the request returns */
+    const char *why_not = status->calls->request(status->context, order);
+    if (asprintf(&text, "%s\n", why_not ? why_not : "ok") < 0)
+        text = NULL;
+    answer(client, text, why_not ? CLIENT_WRITING : CLIENT_STAYING);
+}
+
+/* Those that waited for what the agents say. */
+static void carry_out_all(struct status_socket *status)
+{
+    for (struct client *client = status->clients; client; client = client->next)
+        if (client->state == CLIENT_DECIDING && !uv_is_closing((uv_handle_t *)&client->pipe))
+            carry_out(client);
+}
+
+static bool is_asked(const struct status_socket *status)
+{
+    const struct client *client = status->clients;
+
+    while (client && client->state != CLIENT_WAITING)
+        client = client->next;
+    return client;
+}
+
 /* ---- Looks ----------------------------------------------------------------------------------- */
 
 static void look(struct status_socket *status);
@@ -248,11 +298,12 @@ static void finish_look(struct status_socket *status)
 
     uv_timer_stop(&status->timer);
     status->looking = false;
+    carry_out_all(status);
     status->rate = -1;
     if (known && status->last.ms > 0 && passed >= RATE_MS && passed <= RATE_OLD_MS &&
         superstep >= status->last.superstep)
         status->rate = (double)(superstep - status->last.superstep) * 1000 / (double)passed;
-    bool again = known && status->rate < 0 && !status->second;
+    bool again = known && status->rate < 0 && !status->second && is_asked(status);
     if (known && (status->last.ms == 0 || passed >= RATE_MS))
         status->last = (struct look){now, superstep};
     status->second = again;
@@ -293,7 +344,8 @@ static bool add_rank(struct status_socket *status, uint32_t host, const struct w
                                  .function = strdup(where->function),
                                  .file = strdup(where->file),
                                  .line = where->line,
-                                 .os_pid = where->os_pid};
+                                 .os_pid = where->os_pid,
+                                 .memory = where->memory};
     if (rank->function && rank->file) {
         status->rank_count++;
         return true;
@@ -327,6 +379,7 @@ static const struct question {
     char *(*format)(const struct status_facts *facts); /* of a question */
     enum status_request request;                       /* else */
     bool names_host, names_pid;
+    bool asks_agents; /* before the request is carried out */
 } questions[] = {
     {.word = "status", .format = status_text},
     {.word = "json", .format = status_json},
@@ -335,11 +388,15 @@ static const struct question {
     {.word = "kill", .request = STATUS_KILL},
     {.word = "save", .request = STATUS_SAVE},
     {.word = "snapshot", .request = STATUS_SNAPSHOT},
-    {.word = "drain", .request = STATUS_DRAIN, .names_host = true},
-    {.word = "remove", .request = STATUS_REMOVE, .names_host = true},
+    {.word = "drain", .request = STATUS_DRAIN, .names_host = true, .asks_agents = true},
+    {.word = "remove", .request = STATUS_REMOVE, .names_host = true, .asks_agents = true},
     {.word = "open", .request = STATUS_OPEN, .names_host = true},
-    {.word = "place", .request = STATUS_PLACE},
-    {.word = "move", .request = STATUS_MOVE, .names_host = true, .names_pid = true},
+    {.word = "place", .request = STATUS_PLACE, .asks_agents = true},
+    {.word = "move",
+     .request = STATUS_MOVE,
+     .names_host = true,
+     .names_pid = true,
+     .asks_agents = true},
 };
 
 /* Takes a line apart, in place.  NULL: it is no request. */
@@ -365,39 +422,23 @@ static const struct question *parse(char *line, struct status_order *order)
     return NULL;
 }
 
-static void carry_out(struct client *client, struct status_order *order)
-{
-    struct status_socket *status = client->status;
-    char *text = NULL;
-
-    client->request = order->what;
-    client->asked = true;
-    client->state = CLIENT_STAYING; /* it may have failed before the request returns */
-    client->order = order;
-    const char *why_not = status->calls->request(status->context, order);
-    client->order = NULL;
-    client->host = order->host;
-    if (asprintf(&text, "%s\n", why_not ? why_not : "ok") < 0)
-        text = NULL;
-    answer(client, text, why_not ? CLIENT_WRITING : CLIENT_STAYING);
-}
-
 static void obey(struct client *client)
 {
     struct status_socket *status = client->status;
-    struct status_order order;
-    const struct question *question = parse(client->line, &order);
+    const struct question *question = parse(client->line, &client->order);
 
     if (!question) {
         drop(client);
-    } else if (!question->format) {
-        carry_out(client, &order);
-    } else {
-        client->format = question->format;
-        client->state = CLIENT_WAITING;
-        if (!status->looking && !uv_is_active((uv_handle_t *)&status->timer))
-            look(status);
+        return;
     }
+    if (!question->format && !question->asks_agents) {
+        carry_out(client);
+        return;
+    }
+    client->format = question->format;
+    client->state = question->format ? CLIENT_WAITING : CLIENT_DECIDING;
+    if (!status->looking && (!question->format || !uv_is_active((uv_handle_t *)&status->timer)))
+        look(status);
 }
 
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)

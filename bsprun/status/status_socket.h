@@ -16,7 +16,9 @@
  * or by a line that says why it has not; the connection is closed after that, or when the job has
  * ended.
  *
- * The agents are asked for the places of processes at each request, twice if a rate is needed.
+ * The agents are asked for the places of processes and for memory before each of the first three is
+ * answered, twice if a rate is needed, and once before processes are moved or placed: what does not
+ * fit is refused.
  */
 #ifndef BSPRUN_STATUS_SOCKET_H
 #define BSPRUN_STATUS_SOCKET_H
@@ -70,6 +72,9 @@ void status_socket_done(struct status_socket *status, unsigned kinds);
 /* The outcome of those that name this host: "done", or why not; a line without its end. */
 void status_socket_tell(struct status_socket *status, unsigned kinds, const char *host,
                         const char *outcome);
+/* The outcome of those that move this process; of all of these kinds. */
+void status_socket_tell_move(struct status_socket *status, uint32_t pid, const char *outcome);
+void status_socket_tell_all(struct status_socket *status, unsigned kinds, const char *outcome);
 /* Removes the socket and answers no more requests; clients that wait for the end of the job learn
  * of it when this process exits.  The handles close in the loop. */
 void status_socket_close(struct status_socket *status);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/json.h"
+#include "lib/base/units.h"
 
 #define IDS_IN_LINE 6
 
@@ -73,18 +74,21 @@ static unsigned longest_name(const struct status_facts *facts)
 
 static void print_hosts(FILE *file, const struct status_facts *facts, int width)
 {
-    fprintf(file, "  %-*s  %5s  %9s  state\n", width, "host", "slots", "processes");
+    fprintf(file, "  %-*s  %5s  %11s  %9s  state\n", width, "host", "slots", "memory left",
+            "processes");
     for (uint32_t i = 0; i < facts->host_count; i++) {
         const struct status_host *host = &facts->hosts[i];
         unsigned here = 0;
-        char slots[16] = "-";
+        char slots[16] = "-", left[BSPZ_BYTES_TEXT] = "-";
 
         for (uint32_t k = 0; k < facts->rank_count; k++)
             here += facts->ranks[k].host == i;
         if (host->slots > 0)
             snprintf(slots, sizeof slots, "%u", host->slots);
-        fprintf(file, "  %-*s  %5s  %9u  %s%s\n", width, host->name, slots, here, host->state,
-                strcmp(host->name, facts->zero) == 0 ? ", Processor Zero" : "");
+        if (host->available != UINT64_MAX)
+            bspz_bytes_text(host->available, left, sizeof left);
+        fprintf(file, "  %-*s  %5s  %11s  %9u  %s%s\n", width, host->name, slots, left, here,
+                host->state, strcmp(host->name, facts->zero) == 0 ? ", Processor Zero" : "");
     }
 }
 
@@ -95,24 +99,28 @@ static bool alike(const struct status_rank *a, const struct status_rank *b)
            strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/* Consecutive processes at the same place share a line. */
+/* Consecutive processes at the same place share a line, with the memory of the greatest. */
 static void print_ranks(FILE *file, const struct status_facts *facts, int width)
 {
-    fprintf(file, "  %-11s  %-*s  %10s  %-13s  last call\n", "pid", width, "host", "superstep",
-            "state");
+    fprintf(file, "  %-11s  %-*s  %10s  %8s  %-13s  last call\n", "pid", width, "host", "superstep",
+            "memory", "state");
     for (uint32_t i = 0; i < facts->rank_count; i++) {
         const struct status_rank *rank = &facts->ranks[i];
-        char pids[32];
+        char pids[32], memory[BSPZ_BYTES_TEXT] = "-";
+        uint64_t most = rank->memory;
 
         while (i + 1 < facts->rank_count && alike(&facts->ranks[i], &facts->ranks[i + 1]))
-            i++;
+            if (facts->ranks[++i].memory > most)
+                most = facts->ranks[i].memory;
+        if (most > 0)
+            bspz_bytes_text(most, memory, sizeof memory);
         if (facts->ranks[i].pid == rank->pid)
             snprintf(pids, sizeof pids, "%u", rank->pid);
         else
             snprintf(pids, sizeof pids, "%u-%u", rank->pid, facts->ranks[i].pid);
-        fprintf(file, "  %-11s  %-*s  %10llu  %-13s  ", pids, width,
+        fprintf(file, "  %-11s  %-*s  %10llu  %8s  %-13s  ", pids, width,
                 rank->host < facts->host_count ? facts->hosts[rank->host].name : "?",
-                (unsigned long long)rank->superstep, rank->state);
+                (unsigned long long)rank->superstep, memory, rank->state);
         if (rank->function[0] && rank->file[0])
             fprintf(file, "%s at %s:%u\n", rank->function, rank->file, rank->line);
         else
@@ -188,6 +196,10 @@ static void write_lists(struct bspz_json *json, const struct status_facts *facts
     for (uint32_t i = 0; i < facts->host_count; i++) {
         bspz_json_object(json, NULL);
         bspz_json_number(json, "slots", facts->hosts[i].slots);
+        if (facts->hosts[i].available != UINT64_MAX)
+            bspz_json_number(json, "memory_left", facts->hosts[i].available);
+        else
+            bspz_json_null(json, "memory_left");
         bspz_json_text(json, "name", facts->hosts[i].name);
         bspz_json_text(json, "state", facts->hosts[i].state);
         bspz_json_end(json);
@@ -202,6 +214,10 @@ static void write_lists(struct bspz_json *json, const struct status_facts *facts
         bspz_json_number(json, "os_pid", rank->os_pid);
         bspz_json_number(json, "superstep", rank->superstep);
         bspz_json_number(json, "line", rank->line);
+        if (rank->memory > 0)
+            bspz_json_number(json, "memory", rank->memory);
+        else
+            bspz_json_null(json, "memory");
         bspz_json_text(json, "host",
                        rank->host < facts->host_count ? facts->hosts[rank->host].name : "");
         bspz_json_text(json, "state", rank->state);

@@ -9,8 +9,9 @@
 
 struct status_host {
     const char *name;
-    uint32_t slots;    /* or the cores, if no slots were set; 0: unknown */
-    const char *state; /* "up", "drained", "lost", "spare", ... */
+    uint32_t slots;     /* or the cores, if no slots were set; 0: unknown */
+    const char *state;  /* "up", "drained", "lost", "spare", ... */
+    uint64_t available; /* bytes of memory for further processes; UINT64_MAX: unknown */
 };
 
 struct status_rank {
@@ -20,6 +21,7 @@ struct status_rank {
     const char *function, *file; /* of its last call; "" if there was none */
     uint32_t line;
     uint32_t os_pid; /* on its host; 0: not known, or gone */
+    uint64_t memory; /* its private bytes; 0: unknown */
 };
 
 struct status_facts {

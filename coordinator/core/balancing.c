@@ -81,6 +81,9 @@ void coord_balancing_run(struct coord *state)
 
     state->balancing.due_ns =
         state->now_ns + (uint64_t)fmin(fmax(rest, (double)state->config.look_ns), 1e18);
+    /* Hosts without processes measure nothing. */
+    for (uint32_t i = 0; state->balancing.balance && i < state->host_count; i++)
+        state->balancing.pasts[i].available = state->hosts[i].available;
 }
 
 uint64_t coord_balancing_due_ns(const struct coord *state)
@@ -151,7 +154,7 @@ void coord_balancing_note(struct coord *state, const struct coord_host *host,
         return;
     struct coord_past *past = &balancing->pasts[index];
     past->work = past->heaviest = past->ran = past->waited = past->slept = past->busy = 0;
-    past->available = (double)arrive->available;
+    past->available = arrive->available;
     if (arrive->busy_steps > past->busy_steps && arrive->busy_ns > past->busy_ns)
         past->busy = since(arrive->busy_ns, past->busy_ns) /
                      (double)(arrive->busy_steps - past->busy_steps) * steps;
@@ -205,7 +208,7 @@ static void describe_host(const struct coord *state, uint32_t index)
         .history = mean,
         .samples = looks,
         .spread = looks > 1 ? sqrt(fmax(past->squares / looks - mean * mean, 0)) : SPREAD,
-        .free = past->available > 0 ? past->available : ENOUGH,
+        .free = past->available != PLACEMENT_UNKNOWN ? (double)past->available : ENOUGH,
         .leaving = host->drained && !state->all_drained,
     };
 }

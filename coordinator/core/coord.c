@@ -166,10 +166,24 @@ static bool allocate_snapshots(struct coord *state, uint32_t processes)
         state->held[i].has_image = calloc(processes, sizeof(*state->held[i].has_image));
         state->held[i].copy_on = calloc(processes, sizeof(*state->held[i].copy_on));
         state->held[i].together = calloc(processes, sizeof(*state->held[i].together));
-        if (!state->held[i].has_image || !state->held[i].copy_on || !state->held[i].together)
+        state->held[i].needs = calloc(processes, sizeof(*state->held[i].needs));
+        if (!state->held[i].has_image || !state->held[i].copy_on || !state->held[i].together ||
+            !state->held[i].needs)
             return false;
     }
     return true;
+}
+
+static bool allocate_placement(struct coord *state, uint32_t processes)
+{
+    struct placement *placement = &state->placement;
+    placement->hosts = calloc(state->host_count, sizeof(*placement->hosts));
+    placement->wanted = calloc(processes, sizeof(*placement->wanted));
+    placement->next = calloc(processes, sizeof(*placement->next));
+    placement->groups = calloc(processes, sizeof(*placement->groups));
+    state->missed = calloc(processes, sizeof(*state->missed));
+    return placement->hosts && placement->wanted && placement->next && placement->groups &&
+           state->missed;
 }
 
 static bool allocate(struct coord *state)
@@ -179,11 +193,10 @@ static bool allocate(struct coord *state)
     state->exited = calloc(processes, sizeof(*state->exited));
     state->home = calloc(processes, sizeof(*state->home));
     state->moves_to = calloc(processes, sizeof(*state->moves_to));
-    state->stays = calloc(processes, sizeof(*state->stays));
     uint32_t most = processes > state->host_count ? processes : state->host_count;
     state->numbers = calloc(2 * (size_t)most, sizeof(*state->numbers));
-    return state->hosts && state->exited && state->home && state->moves_to && state->stays &&
-           state->numbers && allocate_snapshots(state, processes);
+    return state->hosts && state->exited && state->home && state->moves_to && state->numbers &&
+           allocate_placement(state, processes) && allocate_snapshots(state, processes);
 }
 
 /* Unknown loads count as idle; speeds are used only if all are known. */
@@ -244,6 +257,8 @@ struct coord *coord_new(const struct coord_config *config)
     state->all_drained = true;
     for (uint32_t i = 0; i < config->host_count; i++) {
         state->hosts[i].id = config->hosts[i].host;
+        state->hosts[i].name = config->hosts[i].name ? strdup(config->hosts[i].name) : NULL;
+        state->hosts[i].available = PLACEMENT_UNKNOWN;
         state->hosts[i].slots = config->hosts[i].slots;
         state->hosts[i].drained = config->hosts[i].drained;
         state->all_drained = state->all_drained && config->hosts[i].drained;
@@ -261,7 +276,10 @@ void coord_free(struct coord *state)
         free(state->held[i].has_image);
         free(state->held[i].copy_on);
         free(state->held[i].together);
+        free(state->held[i].needs);
     }
+    for (uint32_t i = 0; state->hosts && i < state->host_count; i++)
+        free(state->hosts[i].name);
     coord_balancing_free(state);
     free(state->held);
     free(state->lineage);
@@ -271,7 +289,11 @@ void coord_free(struct coord *state)
     free(state->exited);
     free(state->home);
     free(state->moves_to);
-    free(state->stays);
+    free(state->placement.hosts);
+    free(state->placement.wanted);
+    free(state->placement.next);
+    free(state->placement.groups);
+    free(state->missed);
     free(state->numbers);
     free(state);
 }

@@ -63,6 +63,7 @@ int coord_take_host_ready(struct coord *state, struct coord_host *host,
     host->ready = true;
     host->cores = message->host_ready.slots;
     host->shared = message->host_ready.shared;
+    host->available = message->host_ready.available;
     place_when_complete(state, effects);
     return 0;
 }

@@ -3,13 +3,16 @@
  * Happy path: HELD from every host for each snapshot it has, then HOST_READY -> the newest that is
  * complete -> CHOSEN, TERM_RECORDED -> RESTORE -> STAGED from every host -> PASS -> RANKS_READY.
  *
- * What can fail: there is no snapshot (the job ends); an image is damaged, a host is lost, a
+ * What can fail: there is no snapshot, or a process fits into the memory of no host (the job ends);
+ * an image is damaged, a host is lost, a
  * restored process dies (the term fails, and the next one tries again).
  */
 #include "coordinator/core/state.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define NEED_MOST (UINT64_C(1) << 46) /* so that sums of them are exact */
 
 /* ---- What there is ------------------------------------------------------------------------ */
 
@@ -74,7 +77,8 @@ int coord_take_held(struct coord *state, struct coord_host *host,
     if (name.term == 0 || name.term >= state->config.term || processes == 0 ||
         processes > state->config.processes_max || !in_range(message->held.images, processes) ||
         !in_range(message->held.copies, processes) ||
-        !is_grouped(message->held.together, processes))
+        !is_grouped(message->held.together, processes) ||
+        (message->held.needs.count > 0 && message->held.needs.count != processes))
         return coord_broken(effects, "host %u has a snapshot that cannot be", host->id);
     if (!may_be_used(state, name))
         return 0;
@@ -87,6 +91,7 @@ int coord_take_held(struct coord *state, struct coord_host *host,
         held->committed = false;
         memset(held->has_image, 0, processes * sizeof(*held->has_image));
         memset(held->copy_on, 0, processes * sizeof(*held->copy_on));
+        memset(held->needs, 0, processes * sizeof(*held->needs));
         for (uint32_t pid = 0; pid < processes; pid++)
             held->together[pid] = pid;
     }
@@ -100,6 +105,12 @@ int coord_take_held(struct coord *state, struct coord_host *host,
     for (uint32_t i = 0; i < message->held.together.count; i++)
         if (message->held.together.items[i] != i)
             held->together[i] = (uint32_t)message->held.together.items[i];
+    /* Each host knows a bound from above. */
+    for (uint32_t i = 0; i < message->held.needs.count; i++) {
+        uint64_t need = message->held.needs.items[i];
+        if (need > 0 && (held->needs[i] == 0 || need < held->needs[i]))
+            held->needs[i] = need < NEED_MOST ? need : NEED_MOST;
+    }
     for (uint32_t i = 0; i < message->held.copies.count; i++)
         if (held->copy_on[message->held.copies.items[i]] == 0)
             held->copy_on[message->held.copies.items[i]] = (uint16_t)(host - state->hosts + 1);
@@ -136,6 +147,30 @@ static void lack_text(const struct coord *state, char *text, size_t size)
         snprintf(text + used, size - used, " and %u more", named - LACKS_MOST);
 }
 
+/* No host has enough memory for some process, and it must not be put where others would be killed
+ * for it. */
+static void refuse(struct coord *state, struct coord_effects *effects)
+{
+    char text[PLACEMENT_TEXT_MAX];
+    placement_text(&state->placement, state->placement.nowhere, text);
+    coord_blame(state, WIRE_CAUSE_NO_MEMORY, (int32_t)state->placement.nowhere, 1, 0, text);
+    coord_begin_abort(state, effects);
+}
+
+/* Lists the processes that are not where they were to be, and says why the first of them is not. */
+static void note_missed(struct coord *state, struct wire_chosen *chosen)
+{
+    uint32_t count = 0;
+    for (uint32_t pid = 0; pid < state->processes; pid++)
+        if (placement_missed(&state->placement, pid))
+            state->missed[count++] = (struct wire_move){pid, state->hosts[state->home[pid]].id};
+    chosen->missed = (struct wire_move_list){state->missed, count};
+    if (count == 0)
+        return;
+    placement_text(&state->placement, state->missed[0].pid, state->why_missed);
+    chosen->text = state->why_missed;
+}
+
 void coord_choose(struct coord *state, struct coord_effects *effects)
 {
     for (uint32_t i = 0; i < COORD_HELD_MAX; i++) {
@@ -159,12 +194,16 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
         coord_stop_saved(state, "stopped before it went on", effects);
         return;
     }
-    coord_place_again(state, state->from->processes, state->from->copy_on, state->from->together);
+    if (!coord_place_again(state, state->from)) {
+        refuse(state, effects);
+        return;
+    }
     coord_move(state, COORD_CHOOSING);
     struct wire_message *message = coord_say(state, effects, WIRE_CHOSEN);
     message->envelope.superstep = state->from->name.superstep;
     message->chosen.name = state->from->name;
     message->chosen.processes = state->processes;
+    note_missed(state, &message->chosen);
 }
 
 /* In the list, the pids with a frozen copy on their host follow the hosts. */

@@ -3,13 +3,17 @@
 #define COORD_STATE_H
 
 #include "coordinator/core/coord.h"
+#include "coordinator/core/placement.h"
 #include "lib/base/states.h"
 
 #define IN BSPZ_STATES_TO /* sets of states */
 
 struct coord_host {
     uint32_t id;
+    char *name;           /* for texts; NULL: none is known */
     uint32_t slots;       /* 0 until known */
+    uint64_t available;   /* bytes of memory for further processes when the term began, or
+                             PLACEMENT_UNKNOWN */
     uint32_t busy, speed; /* as in coord_load; speed at least 1 */
     bool ready;           /* HOST_READY was received */
     bool shared;          /* ... and it shares the directory of snapshots with bsprun */
@@ -20,7 +24,6 @@ struct coord_host {
     enum wire_barrier barrier;
     uint32_t cores;
     uint32_t first, count; /* its lowest pid and how many, from PLACE or RESTORE on */
-    uint32_t quota;        /* during placement: processes still to be assigned */
     bool drained;          /* gets no processes */
     bool staged;
     bool captured; /* at the barrier that was released for a snapshot */
@@ -33,11 +36,13 @@ struct coord_host {
 struct coord_held {
     struct bspz_snapshot_name name; /* term 0: the entry is free */
     uint32_t processes;
-    bool committed;     /* some host has its manifest */
-    uint32_t missing;   /* images that no host has reported */
-    bool *has_image;    /* per pid */
-    uint16_t *copy_on;  /* per pid: index of the host with a frozen copy, plus 1; 0: none */
-    uint32_t *together; /* per pid: the lowest of its group, which must be on one host */
+    bool committed;    /* some host has its manifest */
+    uint32_t missing;  /* images that no host has reported */
+    bool *has_image;   /* per pid */
+    uint16_t *copy_on; /* per pid: index of the host with a frozen copy, plus 1; 0: none */
+    uint32_t
+        *together;   /* per pid: a lower one of its group, which must be on one host, or itself */
+    uint64_t *needs; /* per pid: bytes of memory when made from its image; 0: unknown */
 };
 
 /* What bsprun has asked for; a stronger wish replaces a weaker one. */
@@ -77,7 +82,7 @@ struct coord_past {
     double ran, waited;          /* ... for a processor */
     double slept;                /* the greatest of one of them */
     double busy;                 /* from barriers to the last arrival at the next ones */
-    double available;            /* bytes of memory; 0: not known */
+    uint64_t available;          /* bytes of memory, or PLACEMENT_UNKNOWN */
     double recent, sum, squares; /* availability, and over all looks */
     uint32_t looks;
     uint64_t busy_ns, busy_steps; /* the host's counters */
@@ -111,9 +116,12 @@ struct coord {
     uint32_t processes; /* 0 before PLACE */
     uint16_t *home;     /* per pid: index of its host */
     uint16_t *moves_to; /* ... plus 1, where it is to be; 0: anywhere */
-    uint16_t *stays;    /* the same, while processes are placed */
-    uint64_t *numbers;  /* the lists of messages: two entries for each process, or host */
-    bool *exited;       /* per pid */
+    struct placement
+        placement; /* the newest; owns its arrays but home, moves_to, and those of held */
+    struct wire_move *missed; /* the list of CHOSEN, and its text */
+    char why_missed[PLACEMENT_TEXT_MAX];
+    uint64_t *numbers; /* the lists of messages: two entries for each process, or host */
+    bool *exited;      /* per pid */
     uint32_t exited_count;
 
     uint64_t superstep; /* all barriers before the end of this superstep have been passed */
@@ -173,20 +181,13 @@ void coord_balancing_decide(struct coord *state);
 
 /* ---- place.c ---- */
 
-/* Gives every host its pids: the registered host first, since process 0 lives there, then the
- * others in order.  Fills the slots of one host after the other, or round robin (by_node);
- * processes beyond the number of slots are spread in proportion to them.  Needs processes >= 1 and
- * all slots known. */
+/* Gives every host its pids as at first (placement.h): the registered host first, since process 0
+ * lives there, then the others in order.  Needs processes >= 1 and all slots known. */
 void coord_place(struct coord *state, uint32_t processes);
 
-/* The same for a restore: processes that are to be moved go where they are to be; the others with
- * frozen copies stay on their hosts (copy_on: per pid the index of that host, plus 1; 0: none) if
- * those are not drained, and without any copy, or anew, all are placed as at the beginning.  Lost
- * processes go to the least loaded hosts: by slots and their speed, divided by the number of
- * processes, including the load by others.  Those of a group (together: its lowest pid) go to one
- * host: that of its copies, if there are any. */
-void coord_place_again(struct coord *state, uint32_t processes, const uint16_t *copy_on,
-                       const uint32_t *together);
+/* The same for a restore of that snapshot: see placement.h.  False: a process fits into the memory
+ * of no host; state->placement says which, for placement_text. */
+bool coord_place_again(struct coord *state, const struct coord_held *from);
 
 /* The host of each process, for messages. */
 struct wire_numbers coord_homes(struct coord *state);

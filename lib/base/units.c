@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,4 +49,17 @@ bool bspz_seconds(const char *text, double *seconds)
 bool bspz_bytes(const char *text, double *bytes)
 {
     return number_with_unit(text, sizes, COUNT(sizes), bytes);
+}
+
+void bspz_bytes_text(uint64_t bytes, char *text, size_t size)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+
+    while (value >= 1000.0 && unit + 1 < sizeof units / sizeof *units) {
+        value /= 1024.0;
+        unit++;
+    }
+    snprintf(text, size, unit > 0 && value < 10.0 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }

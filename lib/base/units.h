@@ -1,8 +1,11 @@
-/* units.h - times, sizes and rates as users write them: 20s, 4h, 2G. */
+/* units.h - times, sizes and rates as users write them: 20s, 4h, 2G; sizes as users are
+ * shown them. */
 #ifndef BSPZ_BASE_UNITS_H
 #define BSPZ_BASE_UNITS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define BSPZ_SECONDS_UNITS "ms, s, m, h, d"
 #define BSPZ_BYTES_UNITS   "k, M, G, T"
@@ -13,5 +16,9 @@ bool bspz_seconds(const char *text, double *seconds);
 
 /* The same for bytes; k, M, G, T are powers of 1024; without a unit: bytes. */
 bool bspz_bytes(const char *text, double *bytes);
+
+/* "1.2 MiB" and the like, for at most 4 digits. */
+#define BSPZ_BYTES_TEXT 16u
+void bspz_bytes_text(uint64_t bytes, char *text, size_t size);
 
 #endif

@@ -25,7 +25,8 @@
     E(NOT_WRITTEN, "a snapshot could not be written")                                              \
     E(NOT_RESTORED, "a snapshot could not be restored")                                            \
     E(NOTHING_SAVED, "there is no snapshot to go on from")                                         \
-    E(MOVED, "processes go on on other hosts")
+    E(MOVED, "processes go on on other hosts")                                                     \
+    E(NO_MEMORY, "a process fits into the memory of no host")
 
 #define WIRE_RANK_STATES(E)                                                                        \
     E(STARTING, "starting")                                                                        \

@@ -116,7 +116,7 @@
     F(flag, bound, 0)
 
 /* Where a process is: its last BSPlib call and its state (enum wire_rank_state).  os_pid: its
- * process id on that host, 0: none (yet). */
+ * process id on that host, 0: none (yet).  memory: its private resident bytes, 0: not known. */
 #define WIRE_FIELDS_WHERE(F, E)                                                                    \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, state, WIRE_RANK_STATE_LAST)                                                            \
@@ -124,7 +124,8 @@
     F(text, function, WIRE_NAME_MAX)                                                               \
     F(text, file, WIRE_PATH_MAX)                                                                   \
     F(u32, line, WIRE_U32_MAX)                                                                     \
-    F(u32, os_pid, WIRE_OS_PID_MAX)
+    F(u32, os_pid, WIRE_OS_PID_MAX)                                                                \
+    F(u64, memory, WIRE_U64_MAX)
 
 /* The resource usage of a process: a row of bsprun's --report.  Times in nanoseconds, sizes in
  * bytes. */
@@ -437,11 +438,13 @@
 
 #define WIRE_FIELDS_ELECTED(F, E) F(u32, host, WIRE_HOSTS_MAX - 1)
 
+/* available: as in HOST_READY, but beside the processes that run. */
 #define WIRE_FIELDS_STATUS(F, E)                                                                   \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(f64, seconds, 0)                                                                             \
     F(where, ranks, WIRE_RANKS_MAX)                                                                \
+    F(u64, available, WIRE_U64_MAX)                                                                \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
 /* Output of process pid (-1: before bsp_begin) on stream 1 or 2; no bytes: end of file. */
@@ -486,10 +489,14 @@
     F(f64, moving_seconds, 0)                                                                      \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
-/* The snapshot from which the term is to begin: record it and answer TERM_RECORDED. */
+/* The snapshot from which the term is to begin: record it and answer TERM_RECORDED.  missed:
+ * processes that were to be elsewhere, by request or because their host is drained, and the host
+ * where they are nevertheless; text: why, for the user. */
 #define WIRE_FIELDS_CHOSEN(F, E)                                                                   \
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
-    F(u32, processes, WIRE_RANKS_MAX)
+    F(u32, processes, WIRE_RANKS_MAX)                                                              \
+    F(move, missed, WIRE_RANKS_MAX)                                                                \
+    F(text, text, WIRE_TEXT_MAX)
 
 /* The snapshot is committed: the pause of the processes, its duration, the size of its images;
  * known: all agents know of it, so that data kept for older ones may be dropped. */

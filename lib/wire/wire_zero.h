@@ -4,11 +4,13 @@
 #define WIRE_ZERO_H
 
 /* slots: usable cores, used when ELECT sets none for the host.  shared: it shares the directory of
- * snapshots with bsprun. */
+ * snapshots with bsprun.  available: bytes of memory that further processes could use, when those
+ * of an older term have ended, beside frozen copies; WIRE_NEVER: not known. */
 #define WIRE_FIELDS_HOST_READY(F, E)                                                               \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, slots, WIRE_SLOTS_MAX)                                                                  \
-    F(flag, shared, 0)
+    F(flag, shared, 0)                                                                             \
+    F(u64, available, WIRE_U64_MAX)
 
 /* REGISTER, passed on to Processor Zero once it is elected. */
 #define WIRE_FIELDS_REGISTERED(F, E)                                                               \
@@ -24,9 +26,8 @@
  * output: bytes it has written per stream.  The barrier of bsp_end is always reported, consulted or
  * not: on one host before any RANK_EXITED of a process that is past bsp_end, and the RELEASE that
  * answers is a formality there.  When asked for, measures: of each process of the host, by
- * ascending pid; available: bytes of memory that
- * processes here could still use; busy_ns: from the completion of a barrier to their last arrival
- * at the next one, over busy_steps supersteps. */
+ * ascending pid; available: as in HOST_READY; busy_ns: from the completion of a barrier to their
+ * last arrival at the next one, over busy_steps supersteps. */
 #define WIRE_FIELDS_ARRIVE(F, E)                                                                   \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, barrier, WIRE_BARRIER_LAST)                                                             \
@@ -62,8 +63,10 @@
 /* The parts of a snapshot on the host: the manifest, every image (all), or those of `images`;
  * copies: the pids with a frozen copy.  Images count without the manifest, since another host may
  * have it.  together: for each process the lowest with which it shares open files, as far as this
- * host knows, so that they must be on one host; empty: no restriction.  One message for each
- * snapshot, before HOST_READY. */
+ * host knows, so that they must be on one host; empty: no restriction.  needs: of each process the
+ * bytes of memory that it has when it is made from its image, at most, as far as the images on this
+ * host tell; 0: not known, as in an empty list.  One message for each snapshot, before
+ * HOST_READY. */
 #define WIRE_FIELDS_HELD(F, E)                                                                     \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
@@ -72,7 +75,8 @@
     F(flag, all, 0)                                                                                \
     F(numbers, images, WIRE_RANKS_MAX)                                                             \
     F(numbers, copies, WIRE_RANKS_MAX)                                                             \
-    F(numbers, together, WIRE_RANKS_MAX)
+    F(numbers, together, WIRE_RANKS_MAX)                                                           \
+    F(numbers, needs, WIRE_RANKS_MAX)
 
 /* The processes to be restored on the host are complete; none of them runs yet. */
 #define WIRE_FIELDS_STAGED(F, E)                                                                   \

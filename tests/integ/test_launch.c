@@ -12,6 +12,7 @@
 #include "bsprun/usage.h"
 #include "bsprun/verdict.h"
 #include "bsprun/whereabouts.h"
+#include "lib/base/units.h"
 #include "tests/unit/suite.h"
 
 /* ---- Faults ---- */
@@ -229,7 +230,7 @@ START_TEST(usage_texts)
     char *table;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        usage_bytes_text(rows[i].bytes, text, sizeof text);
+        bspz_bytes_text(rows[i].bytes, text, sizeof text);
         ck_assert_str_eq(text, rows[i].text);
     }
     table = usage_table(ranks, 2);

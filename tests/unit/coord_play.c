@@ -71,7 +71,7 @@ uint32_t host_of(uint32_t pid)
 
 void host_ready(uint32_t host, uint32_t slots)
 {
-    SAY(HOST_READY, .host_ready = {.host = host, .slots = slots});
+    SAY(HOST_READY, .host_ready = {.host = host, .slots = slots, .available = WIRE_NEVER});
 }
 
 void registered(uint32_t host, uint32_t wanted)

@@ -266,7 +266,7 @@ static bool is_of_the_program(enum wire_cause cause)
 {
     return cause != WIRE_CAUSE_SAVED && cause != WIRE_CAUSE_REFUSED &&
            cause != WIRE_CAUSE_NOT_WRITTEN && cause != WIRE_CAUSE_NOT_RESTORED &&
-           cause != WIRE_CAUSE_NOTHING_SAVED;
+           cause != WIRE_CAUSE_NOTHING_SAVED && cause != WIRE_CAUSE_NO_MEMORY;
 }
 
 void agent_blame_end(struct agent *agent)

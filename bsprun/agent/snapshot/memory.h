@@ -1,4 +1,10 @@
-/* memory.h - the memory available for more processes, by machine and cgroups. */
+/* memory.h - the memory available for more processes, by machine and cgroups: the one definition,
+ * by which snapshots have frozen copies, processes are placed and moved, and bspstat shows what is
+ * left.
+ *
+ * Of the machine that is MemAvailable of proc(5), what is free or can be had back at once.  Swap is
+ * not counted: a superstep is as slow as its slowest process, and one that is swapped is slower
+ * than waiting for another host; nor are limits of swap of a cgroup. */
 #ifndef BSPRUN_MEMORY_H
 #define BSPRUN_MEMORY_H
 

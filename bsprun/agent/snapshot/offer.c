@@ -13,7 +13,7 @@
 
 #define TOLD_MOST 4 /* most complete snapshots; older ones are not checked */
 
-/* Results of store_check. */
+/* Results of store_check_needs. */
 struct faults {
     char why[AGENT_WHY];
     bool *bad; /* per number of an image */
@@ -171,11 +171,13 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
                             .count = manifest->nprocs,
                             .elsewhere = manifest->hosts.count > 1};
     uint64_t *images = NULL, *together = NULL;
+    uint64_t *needs = calloc(manifest->nprocs, sizeof *needs);
 
     held->name = name;
     held->processes = manifest->nprocs;
     held->manifest = true;
-    held->all = store_check(agent->store, manifest, false, note_fault, &faults) == 0;
+    held->all = store_check_needs(agent->store, manifest, note_fault, &faults, needs) == 0;
+    held->needs = (struct wire_numbers){needs, needs ? manifest->nprocs : 0};
     if (find_bad(agent, manifest, &faults)) {
         faults.elsewhere = false;
         held->all = false;
@@ -195,6 +197,7 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
             agent_list_together(agent, manifest, &held->together.count);
     if (held->all || agent->peers) /* else it would only displace a usable one */
         agent_tell_zero(agent, &message);
+    free(needs);
     free(together);
     free(images);
     free(faults.bad);

@@ -1,0 +1,45 @@
+/* room.h - whether what the user asks for fits into the memory of the hosts, as far as that is
+ * known while the job runs: the request is tried on paper, by the placement of Processor Zero
+ * (coordinator/core/placement.h).  Pure, but for memory of malloc.
+ *
+ * Which processes share files, and must go together, bsprun does not know; Processor Zero decides
+ * again, with what it knows, when the next term begins.
+ */
+#ifndef BSPRUN_ROOM_H
+#define BSPRUN_ROOM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "coordinator/core/placement.h"
+
+#define ROOM_NOBODY UINT32_MAX
+
+struct room_host {
+    const char *name;
+    uint32_t slots;     /* 0 counts as 1 */
+    bool takes_part;    /* in the present term, and in the next one */
+    bool drained;       /* in the next one */
+    uint64_t available; /* bytes for further processes; PLACEMENT_UNKNOWN */
+};
+
+struct room_process {
+    uint32_t host;   /* index; ROOM_NOBODY: unknown */
+    uint64_t memory; /* private bytes; 0: unknown */
+};
+
+struct room {
+    const struct room_host *hosts; /* with what is asked for */
+    uint32_t host_count;
+    const struct room_process *processes; /* by pid */
+    uint32_t process_count;
+    bool by_node, anew;
+    uint32_t leaves;    /* the host that processes are to leave; ROOM_NOBODY */
+    uint32_t moves, to; /* the process that is to go to a host; ROOM_NOBODY */
+};
+
+/* False: it does not fit, and `text` says which process needs how much, and what hosts have left.
+ * Without memory of malloc nothing is refused. */
+bool room_suffices(const struct room *room, char text[PLACEMENT_TEXT_MAX]);
+
+#endif
