@@ -193,6 +193,8 @@ static bool may_end_for(const struct world *world, enum wire_cause cause)
         return world->closing;
     case WIRE_CAUSE_NOTHING_SAVED:
         return world->nothing_saved;
+    case WIRE_CAUSE_NO_MEMORY:
+        return world->no_memory;
     case WIRE_CAUSE_RANK_SIGNALLED:
     case WIRE_CAUSE_HOST_LOST:
     case WIRE_CAUSE_NOT_RESTORED:

@@ -61,13 +61,13 @@ bool disk_has_any(const struct world *world, uint32_t host, const struct snap *s
 void disk_report(struct world *world, uint32_t host, const struct snap *snap)
 {
     struct agent *agent = &world->agents[host];
-    uint64_t images[RANKS], copies[RANKS];
+    uint64_t images[RANKS], copies[RANKS], needs[RANKS] = {0};
     struct wire_message message = {.kind = WIRE_HELD};
     uint32_t image_count = 0, copy_count = 0;
     for (uint32_t pid = 0; pid < snap->processes; pid++) {
         const struct rank *rank = &agent->ranks[pid];
         if (snap->images[pid] & disk_bit(world, host))
-            images[image_count++] = pid;
+            needs[images[image_count++] = pid] = memory_need(world, pid);
         if (bspz_snapshot_same(rank->copy[0], snap->name) ||
             bspz_snapshot_same(rank->copy[1], snap->name))
             copies[copy_count++] = pid;
@@ -78,6 +78,8 @@ void disk_report(struct world *world, uint32_t host, const struct snap *snap)
     message.held.all = image_count == snap->processes;
     message.held.images = (struct wire_numbers){images, message.held.all ? 0 : image_count};
     message.held.copies = (struct wire_numbers){copies, copy_count};
+    if (memory_is_limited(world))
+        message.held.needs = (struct wire_numbers){needs, snap->processes};
     send_to_zero(world, host, &message);
 }
 

@@ -118,6 +118,8 @@ static void ready(struct world *world, uint32_t host)
     struct wire_message message = {.kind = WIRE_HOST_READY};
     message.host_ready.slots = agent->slots;
     message.host_ready.shared = world->shared;
+    message.host_ready.available = memory_left(world, host);
+    world->zeros[agent->term].left[host] = message.host_ready.available;
     send_to_zero(world, host, &message);
     if (!fresh || host != world->registrar)
         return;
@@ -193,6 +195,7 @@ static void arrive(struct world *world, uint32_t host, uint32_t number)
         return;
     }
     struct wire_message message = {.kind = WIRE_ARRIVE, .envelope = {.superstep = rank->superstep}};
+    message.arrive.available = memory_left(world, host);
     message.arrive.barrier = end ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC;
     struct wire_measure measures[RANKS];
     if (!end && world->balance)

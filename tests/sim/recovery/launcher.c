@@ -34,7 +34,7 @@ static void elect(struct world *world, const struct job_effect *effect)
     if (effect->term >= TERMS)
         fail(world, "terms without end");
     uint32_t zero = host_index(world, effect->host);
-    world->closing = world->cut_short = world->nothing_saved = false;
+    world->closing = world->cut_short = world->nothing_saved = world->no_memory = false;
     learned_elect(world, effect->term);
     world->anew = effect->anew;
     zero_create(world, zero, effect->term);
@@ -322,7 +322,7 @@ void bsprun_begin(struct world *world, bool restore)
         world->starts[i] = 0;
         world->agents[i].given_up = !is_listed(hosts, config.host_count, world->agents[i].id);
     }
-    world->closing = world->cut_short = world->nothing_saved = false;
+    world->closing = world->cut_short = world->nothing_saved = world->no_memory = false;
     world->write_failed = world->was_refused = world->not_recorded = false;
     world->stop_asked = world->save_asked = world->aborted = false;
     if (restore) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ACTIONS_MAX 400000u
-#define NUMBERS     12u
+#define NUMBERS     13u
 
 struct action *plan(struct world *world, enum action_kind kind, uint64_t delay)
 {
@@ -250,6 +250,7 @@ static const char *const number_names[NUMBERS] = {
     "processes that Processor Zero had moved",
     "hosts that have joined",
     "lost hosts that were tried again",
+    "processes that did not fit where they were to be",
 };
 
 /* A simulation in which something never happens tests less than it says. */
@@ -274,7 +275,8 @@ static int report(uint64_t count)
         printf("  %-51s %9llu\n", number_names[i], (unsigned long long)summary.numbers[i]);
         missing += summary.numbers[i] == 0;
     }
-    missing += summary.causes[WIRE_CAUSE_NONE] == 0 || summary.causes[WIRE_CAUSE_SAVED] == 0;
+    missing += summary.causes[WIRE_CAUSE_NONE] == 0 || summary.causes[WIRE_CAUSE_SAVED] == 0 ||
+               summary.causes[WIRE_CAUSE_NO_MEMORY] == 0;
     return seeds_verdict("recovery", count < 2000 ? 0 : missing);
 }
 
@@ -289,10 +291,10 @@ static void run_one(const struct seeds_job *job)
         summary.steps[i] += world.steps[i];
     if (world.over)
         summary.causes[world.outcome.cause]++;
-    const unsigned numbers[NUMBERS] = {world.commits,    world.rollbacks, world.thawed,
-                                       world.restored,   world.restarted, world.held_back,
-                                       world.dismissals, world.named,     world.moves,
-                                       world.own_moves,  world.joined,    world.tried_again};
+    const unsigned numbers[NUMBERS] = {
+        world.commits,   world.rollbacks,   world.thawed, world.restored, world.restarted,
+        world.held_back, world.dismissals,  world.named,  world.moves,    world.own_moves,
+        world.joined,    world.tried_again, world.missed};
     for (unsigned i = 0; i < NUMBERS; i++)
         summary.numbers[i] += numbers[i];
     free_world(&world);

@@ -128,7 +128,9 @@ struct zero {
     struct wire_move moves[WANTED_MOVES];
     uint32_t move_count;
     bool gone, finished;
-    uint64_t wanted; /* to begin from there; COORD_NEVER */
+    uint64_t wanted;      /* to begin from there; COORD_NEVER */
+    uint64_t left[HOSTS]; /* memory of each host when it was ready */
+    uint64_t missed;      /* processes that are not where they were to be, for lack of memory */
     bool shaken; /* a host has lost its power in its term, and what it had told of may be gone */
     unsigned timers[COORD_TIMER_COUNT];
 };
@@ -214,6 +216,7 @@ struct world {
     bool cut_short;                      /* ... or as the job is ended before it ... */
     enum wire_cause cut_short_for;
     bool nothing_saved; /* Processor Zero has found no snapshot, and there was none */
+    bool no_memory;     /* ... that some process fits nowhere, which may be so */
     bool past_end;      /* some process has left bsp_end */
     bool fail_write, refuse;
     /* In this run of bsprun: */
@@ -234,7 +237,7 @@ struct world {
     struct wire_move wanted_moves[WANTED_MOVES]; /* the newest ones */
     uint32_t wanted_count;
     unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named, moves,
-        own_moves, joined, tried_again;
+        own_moves, joined, tried_again, missed;
     bool balance; /* Processor Zero moves processes by itself */
     double moving_seconds;
 
@@ -322,6 +325,18 @@ void disk_loses_power(struct world *world, uint32_t host);
 /* Removes what is older than that snapshot, or that snapshot itself. */
 void disk_retire(struct world *world, uint32_t host, struct bspz_snapshot_name name);
 void disk_abandon(struct world *world, uint32_t host, struct bspz_snapshot_name name);
+
+/* memory.c */
+bool memory_is_limited(const struct world *world);
+/* What a process needs when it is made from its image; 0: unknown, without limits. */
+uint64_t memory_need(const struct world *world, uint32_t pid);
+/* What the host has left; WIRE_NEVER: unknown. */
+uint64_t memory_left(const struct world *world, uint32_t host);
+/* Notes what CHOSEN says, RESTORE must fit, a refusal must have a reason. */
+void memory_missed(struct zero *zero, const struct wire_chosen *chosen);
+void memory_check_places(struct world *world, const struct zero *zero,
+                         const struct wire_restore *restore);
+void memory_check_refusal(struct world *world, const struct zero *zero);
 
 /* faults.c */
 void fault(struct world *world, enum fault_kind kind);

@@ -22,6 +22,7 @@ static void tell(struct zero *zero, const struct wire_message *message)
         event.kind = JOB_EVENT_CHOSEN;
         event.name = message->chosen.name;
         check_chosen(world, zero, event.name);
+        memory_missed(zero, &message->chosen);
         break;
     case WIRE_SAVED:
         if (message->saved.known)
@@ -40,6 +41,8 @@ static void tell(struct zero *zero, const struct wire_message *message)
         event.outcome.cause = coord_outcome(coord_shell_state(zero->shell)).cause;
         if (event.outcome.cause == WIRE_CAUSE_NOTHING_SAVED)
             check_nothing_saved(world, zero);
+        if (event.outcome.cause == WIRE_CAUSE_NO_MEMORY)
+            memory_check_refusal(world, zero);
         break;
     }
     learned_say(world, zero, tell_bsprun(world, zero->host, event));
@@ -58,6 +61,8 @@ static void check_places(struct world *world, const struct zero *zero, const uin
                 zero->drained & bit ? host_of[zero->moves[i].pid] : zero->moves[i].host;
     }
     for (uint32_t pid = 0; pid < world->processes; pid++) {
+        if (zero->missed & (uint64_t)1 << pid)
+            continue; /* which was said */
         if (zero->drained & (uint64_t)1 << host_index(world, (uint32_t)host_of[pid]))
             fail(world, "process %u goes to a drained host", pid);
         if (host_of[pid] != wanted[pid])
@@ -79,8 +84,10 @@ static void on_send(void *context, uint32_t id, const struct wire_message *messa
     }
     if (message->kind == WIRE_PERSIST)
         check_images(world, name);
-    if (message->kind == WIRE_RESTORE)
+    if (message->kind == WIRE_RESTORE) {
         check_places(world, zero, message->restore.host_of.items);
+        memory_check_places(world, zero, &message->restore);
+    }
     if (message->kind == WIRE_RELEASE && (message->release.decision == WIRE_DECISION_GO ||
                                           message->release.decision == WIRE_DECISION_SNAPSHOT))
         check_leave(world, zero->term, message->envelope.superstep);
@@ -126,6 +133,8 @@ static void on_finish(void *context, const struct coord_outcome *outcome)
             outcome->moves.items[i];
     if (outcome->cause == WIRE_CAUSE_NOTHING_SAVED && !zero->world->nothing_saved)
         check_nothing_saved(zero->world, zero);
+    if (outcome->cause == WIRE_CAUSE_NO_MEMORY && !zero->world->no_memory)
+        memory_check_refusal(zero->world, zero);
     note(zero->world, "term %u is over: %s%s", zero->term, wire_cause_text(outcome->cause),
          outcome->again ? ", again" : "");
     struct job_event event = {.kind = outcome->again ? JOB_EVENT_TERM_OVER : JOB_EVENT_ENDED,
