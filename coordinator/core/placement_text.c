@@ -102,7 +102,7 @@ void placement_text(const struct placement *placement, uint32_t pid, char text[P
         members++;
     }
     if (members > 1)
-        add(&line, "process %u and %u with which it shares files need ", pid, members - 1);
+        add(&line, "process %u, with %u that share files with it, needs ", pid, members - 1);
     else
         add(&line, "process %u needs ", pid);
     add_bytes(&line, need);

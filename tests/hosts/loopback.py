@@ -19,12 +19,14 @@ from harness import (BIN, BSPRUN, MARK, Place, TICKER, alive, check, environment
 
 PUPPET = os.path.join(BUILD, "tests/hosts/puppet")
 HOLDUP = os.path.join(BUILD, "tests/hosts/libholdup.so")
+MEMINFO = os.path.join(BUILD, "tests/hosts/libmeminfo.so")
 
 # What bsprun is given as --launcher.  A host is late as long as a file of its name says so; dead,
 # when another one does; far, when there is a fifo for what its agent is to be told; a puppet, when a
 # file has what that shall do.  How busy it is a file may say, on
 # which core it is, how it gives way to others, in which control group it is, how many descriptors its
-# processes may have, which directory it has for itself, and where its agent sees the owner.
+# processes may have, which directory it has for itself, where its agent sees the owner, and, if there
+# is a file "meminfo", how much memory its agent sees.
 LAUNCHER = """#!/bin/sh
 host=$1
 shift
@@ -48,6 +50,10 @@ if [ -e {directory}/private.$host ]; then
     exec unshare -m sh -c 'mount -t tmpfs none "$0" && exec "$@"' "$(cat {directory}/private.$host)" "$@"
 fi
 [ ! -e {directory}/view.$host ] || set -- "$@" --view {directory}/view.$host
+if [ -e {directory}/meminfo ]; then
+    export BSPZERO_HOST_NAME=$host ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0"
+    MEMINFO={directory}/meminfo.$host LD_PRELOAD={meminfo} exec "$@"
+fi
 [ ! -e {directory}/cgroup.$host ] || echo $$ >"$(cat {directory}/cgroup.$host)/cgroup.procs"
 BSPZERO_HOST_NAME=$host exec "$@"
 """
@@ -61,7 +67,7 @@ class LoopbackPlace(Place):
         slots = slots or [2] * hosts
         self.hosts = [f"h{i}" for i in range(len(slots))]
         self.launcher = self.write("launcher", LAUNCHER.format(directory=self.directory,
-                                                                       puppet=PUPPET))
+                                                                       puppet=PUPPET, meminfo=MEMINFO))
         os.chmod(self.launcher, 0o700)
         self.options = ["--hosts", ",".join(map("{}:{}".format, self.hosts, slots)),
                         "--launcher", self.launcher, *options]
@@ -100,6 +106,15 @@ class LoopbackPlace(Place):
 
     def will_not_return(self, host):
         self.write("dead." + host, "")
+
+    def limit_memory(self):
+        """Before the job begins."""
+        self.write("meminfo", "")
+
+    def leave_memory(self, host, mebibytes):
+        """The agent of the host sees so much from now on."""
+        self.write(f"new.{host}", f"MemAvailable: {mebibytes << 10} kB\n")
+        os.rename(self.path(f"new.{host}"), self.path(f"meminfo.{host}"))
 
     def make_busy(self, host, processes):
         """So many processes of others, on 4 cores, is what --load finds there."""

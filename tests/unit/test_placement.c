@@ -201,7 +201,8 @@ START_TEST(what_is_said)
     expect(&group);
     placement_text(&placement, 0, text);
     ck_assert_str_eq(
-        text, "process 0 and 1 with which it shares files need 4 B of memory; host 1 has 3 B left");
+        text,
+        "process 0, with 1 that share files with it, needs 4 B of memory; host 1 has 3 B left");
     /* Many hosts, and one with what others leave. */
     prepare(6, 8);
     for (uint32_t i = 0; i < 6; i++)

@@ -1,0 +1,137 @@
+"""Memory is what limits a host: what does not fit is refused, goes elsewhere, or ends the job with its
+snapshot.  How much memory the agent of a host sees is written to a file (meminfo.c).
+
+    crowded.py [TEST ...]
+"""
+import re
+import signal
+
+from draining import (asked, control, ends_well, is_undisturbed, places, reference, refused,
+                      running, said, status, step_until, step_until_done)
+from loopback import *
+from loopback import LoopbackPlace, check, check_said, main, send
+
+MEBIBYTES = 20  # of each process, and some more
+SIZE = ("-m", MEBIBYTES)
+NEEDS = r"process \d(, with \d that share files with it,)? needs [2-9]\d MiB of memory; "
+
+
+def saved(place, job, at=3):
+    """There is a snapshot with frozen copies of all.  Where process 0 is held then."""
+    at = step_until_done(place, job, asked(place, job, "save", "--wait"), at)
+    for pid in range(4):
+        place.wait_executed(pid, at)
+    check(place.committed() > 3, place.committed())
+    return at
+
+
+def loses(place, host):
+    place.will_not_return(host)
+    place.kills.append(place.committed())
+    send(place.agent(host), signal.SIGKILL)
+
+
+def refused_at_once():
+    """And bspstat shows why."""
+    with LoopbackPlace(2) as place:
+        place.limit_memory()
+        job = running(place, *SIZE)
+        place.leave_memory("h0", 10)
+        for words in (("drain", "h1"), ("remove", "h1"), ("move", "3", "h0")):
+            why = refused(place, job, *words)
+            check(re.search(r"too little memory: process [23] needs [2-9]\d MiB of memory; "
+                            r"host h0 has 10 MiB left$", why.strip()), why)
+        said(control(place, job, "rebalance"), 0)  # which moves nothing
+        facts = status(place, job)
+        left = {host["name"]: host["memory_left"] for host in facts["hosts"]}
+        check(left["h0"] == 10 << 20 and left["h1"] > 10 << 20, left)
+        check(all(MEBIBYTES << 20 < rank["memory"] < 2 * MEBIBYTES << 20 for rank in facts["ranks"]),
+              facts["ranks"])
+        check(places(place, job) == {"h0": ("up", 2), "h1": ("up", 2)}, job)
+        # One fits, but not both.
+        place.leave_memory("h0", MEBIBYTES * 3 // 2)
+        why = refused(place, job, "drain", "h1")
+        check("beside what else goes there" in why, why)
+        place.release(0, 3)
+        is_undisturbed(place, job, reference(*SIZE))
+
+
+def where_they_fit():
+    """A host with less load has too little memory."""
+    with LoopbackPlace(3) as place:
+        place.limit_memory()
+        job = running(place, *SIZE)
+        at = saved(place, job)
+        place.leave_memory("h2", 10)
+        loses(place, "h1")
+        for pid in range(4):
+            place.wait_executed(pid, at, times=2)
+        now = places(place, job)
+        check(now["h0"] == ("up", 4) and now["h2"] == ("up", 0), now)
+        place.release(0, at)
+        ends_well(place, job, reference(*SIZE))
+
+
+def nowhere():
+    """The snapshot survives, and the job goes on with a further host."""
+    with LoopbackPlace(2) as place:
+        place.limit_memory()
+        job = running(place, *SIZE)
+        at = saved(place, job)
+        place.leave_memory("h0", 10)
+        loses(place, "h1")
+        job.wait(1)
+        check_said(job, "host h1", "which ends the job: process", "host h0 has 10 MiB left",
+                   f"bsprun --restart {place.store} --hosts h0:2,HOST goes on from superstep")
+        check(re.search(NEEDS, job.said()), job)
+        place.release(0, at)
+        # The same again: nobody has more memory now.
+        job = place.bsprun("--restart", place.store, "--hosts", "h0:2")
+        job.wait(1)
+        check_said(job, "cannot go on on these hosts: process", "--hosts h0:2,HOST goes on")
+        check("which ends the job" not in job.said(), job)
+        job = place.bsprun("--restart", place.store, "--hosts", "h0:2,h7:2")
+        job.check_tail(reference(*SIZE))
+        place.check_files(reference(*SIZE))
+        place.check_clean()
+
+
+def left_where_it_was():
+    """Memory gets short between the request and the barrier."""
+    with LoopbackPlace(3) as place:
+        place.limit_memory()
+        job = running(place, *SIZE)
+        ctl = asked(place, job, "move", "3", "h2", "--wait")
+        place.leave_memory("h2", 10)
+        at = step_until(place, lambda: ctl.poll() is not None, 3)
+        why = said(ctl, 1)
+        check(re.search("process 3 goes on on host h1, as there is too little memory: " + NEEDS +
+                        "host h2 has 10 MiB left", why), why)
+        check("process 3 goes on on host h1" in job.said(), job)
+        for pid in range(4):
+            place.wait_executed(pid, at)
+        check(places(place, job) == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("up", 0)}, job)
+        place.release(0, at)
+        is_undisturbed(place, job, reference(*SIZE))
+
+
+def they_stay_on_a_drained_host():
+    """Where they have copies, when there is no room elsewhere any more."""
+    with LoopbackPlace(slots=[1, 3]) as place:
+        place.limit_memory()
+        job = running(place, *SIZE)
+        ctl = asked(place, job, "drain", "h1", "--wait")
+        place.leave_memory("h0", 2 * MEBIBYTES)
+        at = step_until(place, lambda: ctl.poll() is not None, 3)
+        why = said(ctl, 1)
+        check(re.search("process 1 goes on on host h1, .*: " + NEEDS + "host h0 has 40 MiB left", why),
+              why)
+        for pid in range(4):
+            place.wait_executed(pid, at)
+        check(places(place, job) == {"h0": ("up", 1), "h1": ("drained", 3)}, (places(place, job), job))
+        place.release(0, at)
+        is_undisturbed(place, job, reference(*SIZE))
+
+
+if __name__ == "__main__":
+    main([refused_at_once, where_they_fit, nowhere, left_where_it_was, they_stay_on_a_drained_host])
