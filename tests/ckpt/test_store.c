@@ -110,6 +110,27 @@ END_TEST
 
 /* ---- Snapshots ------------------------------------------------------------------------------- */
 
+/* In the newest snapshot, which has just been written, each process needs what its image and the
+ * bases of that have saved; of an increment that is known from above, in blocks at worst. */
+static void expect_needs(void)
+{
+    struct manifest manifest;
+    uint64_t needs[STORE_SAMPLE_PROCS] = {0};
+
+    ck_assert_int_eq(store_newest(store, WIRE_NEVER, WIRE_NEVER, &manifest, note, complaint), 0);
+    ck_assert_int_eq(store_check_needs(store, &manifest, NULL, NULL, needs), 0);
+    for (uint32_t pid = 0; pid < STORE_SAMPLE_PROCS; pid++) {
+        const struct bspz_image_written *written = &sample.written[pid];
+
+        ck_assert_uint_gt(written->units, 0);
+        ck_assert_uint_ge(needs[pid], written->units * 4096);
+        ck_assert_uint_le(needs[pid], written->blocks * 65536);
+        if (manifest.images.items[pid].facts.generation == 0)
+            ck_assert_uint_eq(needs[pid], written->units * 4096);
+    }
+    manifest_free(&manifest);
+}
+
 START_TEST(the_newest_is_found)
 {
     struct manifest manifest;
@@ -120,10 +141,13 @@ START_TEST(the_newest_is_found)
     ck_assert_ptr_nonnull(strstr(complaint, "has no snapshot"));
     snapshot(0, 1, true);
     expect_newest(0, 1);
+    expect_needs();
     snapshot(2, 1, false);
     snapshot(9, 1, false);
+    expect_needs();
     snapshot(10, 1, true);
     expect_newest(10, 1);
+    expect_needs();
     ck_assert_str_eq(note, "");
     expect_list("0.1 2.1 9.1 10.1");
     ck_assert_int_eq(store_newest(store, 2, WIRE_NEVER, &manifest, note, complaint), 0);

@@ -73,6 +73,7 @@ static struct coord *configure(const uint8_t *bytes, uint32_t *host_count)
 static void fill_snapshot_message(struct wire_message *message, const uint8_t *bytes)
 {
     static const uint64_t pids[] = {0, 1, 2, 3, 11, 12};
+    static const uint64_t needs[14] = {3, 0, 1, 9, 2, WIRE_NEVER, 4, 1, 1, 1, 7, 5, 5, 2};
     switch (message->kind) {
     case WIRE_HELD:
         message->held.name.superstep = bytes[3] % 4;
@@ -82,6 +83,7 @@ static void fill_snapshot_message(struct wire_message *message, const uint8_t *b
         message->held.all = bytes[5] & 32;
         message->held.images = (struct wire_numbers){pids, bytes[3] / 64};
         message->held.copies = (struct wire_numbers){pids, bytes[4] / 50};
+        message->held.needs = (struct wire_numbers){needs, bytes[3] & 8 ? bytes[5] % 14 : 0};
         return;
     case WIRE_STAGED:
         message->staged.count = bytes[3] % RANKS;
@@ -139,6 +141,7 @@ static struct wire_message make_message(enum wire_kind kind, const uint8_t *byte
     switch (kind) {
     case WIRE_HOST_READY:
         message.host_ready.slots = bytes[3];
+        message.host_ready.available = bytes[4] < 128 ? WIRE_NEVER : bytes[4] % 16;
         break;
     case WIRE_REGISTERED:
         message.registered.wanted = bytes[3] % (RANKS + 2);

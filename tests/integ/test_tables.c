@@ -91,12 +91,13 @@ END_TEST
 
 /* ---- bspstat ---- */
 
-static const struct status_host hosts[] = {{"a", 4, "up"}, {"b-long-name", 0, "spare"}};
+static const struct status_host hosts[] = {{"a", 4, "up", 3 << 20},
+                                           {"b-long-name", 0, "spare", UINT64_MAX}};
 static const struct status_rank ranks[] = {
-    {0, 0, "computing", 7, "bsp_put", "prog.c", 12, 4100},
-    {1, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4101},
-    {2, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4102},
-    {3, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4103},
+    {0, 0, "computing", 7, "bsp_put", "prog.c", 12, 4100, 2048},
+    {1, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4101, 5000},
+    {2, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4102, 1 << 20},
+    {3, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4103, 6000},
     {5, 0, "starting", 6, "", "", 0, 0},
 };
 
@@ -201,13 +202,15 @@ START_TEST(status_as_text)
                 "  in /d, j\n"
                 "  6 processes on 2 hosts for 2.0 s, superstep 6, 1234 per second\n"
                 "  last snapshot: superstep 4, 1.5 s ago (3 taken); 1 restart; term 2\n"
-                "  host         slots  processes  state\n"
-                "  a                4          5  up, Processor Zero\n"
-                "  b-long-name      -          0  spare\n"
-                "  pid          host          superstep  state          last call\n"
-                "  0            a                     7  computing      bsp_put at prog.c:12\n"
-                "  1-3          a                     7  waiting        bsp_sync at prog.c:13\n"
-                "  5            a                     6  starting       -\n"
+                "  host         slots  memory left  processes  state\n"
+                "  a                4      3.0 MiB          5  up, Processor Zero\n"
+                "  b-long-name      -            -          0  spare\n"
+                "  pid          host          superstep    memory  state          last call\n"
+                "  0            a                     7   2.0 KiB  computing      bsp_put at "
+                "prog.c:12\n"
+                "  1-3          a                     7   1.0 MiB  waiting        bsp_sync at "
+                "prog.c:13\n"
+                "  5            a                     6         -  starting       -\n"
                 "  1 process not heard of\n"
                 "  process ids on a (pid=process id):\n"
                 "    0=4100 1=4101 2=4102 3=4103\n");
@@ -232,9 +235,10 @@ START_TEST(status_as_json)
                 "{\"pid\":99,\"program\":\"./prog a\\\"b\",\"directory\":\"/d\",\"job\":\"j\","
                 "\"zero\":\"a\",\"processes\":6,\"seconds\":2.000,\"superstep\":7,\"term\":2,"
                 "\"restarts\":1,\"rate\":1234.5,\"snapshot\":{\"superstep\":4,\"taken\":3,"
-                "\"age\":1.500},\"failures\":null,\"hosts\":[{\"slots\":4,\"name\":\"a\",\"state\":"
-                "\"up\"}],"
-                "\"ranks\":[{\"pid\":0,\"os_pid\":4100,\"superstep\":7,\"line\":12,\"host\":\"a\","
+                "\"age\":1.500},\"failures\":null,\"hosts\":[{\"slots\":4,\"memory_left\":"
+                "3145728,\"name\":\"a\",\"state\":\"up\"}],"
+                "\"ranks\":[{\"pid\":0,\"os_pid\":4100,\"superstep\":7,\"line\":12,\"memory\":2048,"
+                "\"host\":\"a\","
                 "\"state\":\"computing\",\"function\":\"bsp_put\",\"file\":\"prog.c\"}]}\n");
     facts.rank_count = facts.host_count = 0;
     facts.has_snapshot = false;

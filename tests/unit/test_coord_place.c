@@ -250,6 +250,7 @@ START_TEST(any_numbers)
                                       .host_count = count,
                                       .hosts = hosts,
                                       .by_node = round % 2,
+                                      .processes_max = 128,
                                       .abort_at = COORD_NEVER};
 
         for (uint32_t i = 0; i < count; i++) {

@@ -246,11 +246,77 @@ START_TEST(faults_in_a_restore)
 }
 END_TEST
 
+/* Hosts 0 and 7; processes 0 and 1 have copies on host 0, the images of 2 and 3 are on both. */
+static void with_memory(uint64_t left_on_0, uint64_t left_on_7, struct wire_move_list moves)
+{
+    static const uint64_t copies[] = {0, 1}, needs[] = {9, 9, 5, 6}, better[] = {0, 0, 4, 0};
+
+    start(2, SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER, .moves = moves));
+    SAY(HELD, .held = {.host = 0,
+                       .name = {4, 1},
+                       .processes = 4,
+                       .manifest = true,
+                       .all = true,
+                       .copies = {copies, 2},
+                       .needs = {needs, 4}});
+    /* Bounds from above: the lowest counts. */
+    SAY(HELD,
+        .held = {.host = 7, .name = {4, 1}, .processes = 4, .all = true, .needs = {better, 4}});
+    SAY(HOST_READY, .host_ready = {.host = 0, .slots = 2, .available = left_on_0});
+    SAY(HOST_READY, .host_ready = {.host = 7, .slots = 2, .available = left_on_7});
+}
+
+START_TEST(what_fits)
+{
+    static const struct wire_move move = {1, 7};
+    struct wire_move_list moves = {&move, 1};
+
+    with_memory(100, 10, (struct wire_move_list){0});
+    ck_assert_uint_eq(host_of(2), 7);
+    ck_assert_uint_eq(host_of(3), 7);
+    ck_assert_uint_eq(said()->chosen.missed.count, 0);
+    tear_down();
+
+    with_memory(100, 9, (struct wire_move_list){0});
+    ck_assert_uint_eq(host_of(2), 7);
+    ck_assert_uint_eq(host_of(3), 0);
+    tear_down();
+
+    with_memory(100, 10, moves);
+    ck_assert_uint_eq(host_of(1), 7);
+    ck_assert_uint_eq(said()->chosen.missed.count, 0);
+    tear_down();
+
+    with_memory(100, 8, moves);
+    ck_assert_uint_eq(host_of(1), 0);
+    ck_assert_uint_eq(said()->chosen.missed.count, 1);
+    ck_assert_uint_eq(said()->chosen.missed.items[0].pid, 1);
+    ck_assert_uint_eq(said()->chosen.missed.items[0].host, 0);
+    ck_assert_ptr_nonnull(strstr(said()->chosen.text, "process 1 needs 9 B of memory; host"));
+    tear_down();
+
+    with_memory(5, 4, (struct wire_move_list){0});
+    expect_outcome(1, WIRE_CAUSE_NO_MEMORY, 3);
+    ck_assert_ptr_nonnull(strstr(coord_outcome(coord).text, "process 3 needs 6 B of memory; host"));
+    tear_down();
+
+    uint64_t three[] = {1, 2, 3};
+    start(1, SAVING(EVERY(1), .restore = true, .wanted = COORD_NEVER));
+    expect_broken(SAY(HELD, .held = {.host = 0,
+                                     .name = {4, 1},
+                                     .processes = 4,
+                                     .manifest = true,
+                                     .all = true,
+                                     .needs = {three, 3}}));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {restored_on_two_hosts,
                                   what_is_not_restored,
                                   faults_in_a_restore,
+                                  what_fits,
                                   a_death_goes_back_to_the_snapshot,
                                   what_is_never_rolled_back,
                                   cut_short_when_bsprun_agrees,

@@ -1,0 +1,157 @@
+/* test_room.c - requests that do not fit into the memory of the hosts. */
+#include <check.h>
+#include <string.h>
+
+#include "bsprun/launcher/room.h"
+#include "tests/unit/suite.h"
+
+#define ANY PLACEMENT_UNKNOWN
+
+static struct room_host hosts[4];
+static struct room_process processes[4];
+static struct room room;
+static char text[PLACEMENT_TEXT_MAX];
+
+/* Three hosts with 2 slots; processes 0, 1 on host a, 2, 3 on host b, each with 5 bytes. */
+static void begin(void)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+
+    for (uint32_t i = 0; i < 4; i++) {
+        hosts[i] =
+            (struct room_host){.name = names[i], .slots = 2, .takes_part = i < 3, .available = 100};
+        processes[i] = (struct room_process){i / 2, 5};
+    }
+    room = (struct room){.hosts = hosts,
+                         .host_count = 4,
+                         .processes = processes,
+                         .process_count = 4,
+                         .leaves = ROOM_NOBODY,
+                         .moves = ROOM_NOBODY,
+                         .to = ROOM_NOBODY};
+}
+
+static void have(uint64_t a, uint64_t b, uint64_t c)
+{
+    hosts[0].available = a;
+    hosts[1].available = b;
+    hosts[2].available = c;
+}
+
+static void refused(const char *why)
+{
+    ck_assert(!room_suffices(&room, text));
+    ck_assert_str_eq(text, why);
+}
+
+static void fits(void)
+{
+    ck_assert(room_suffices(&room, text));
+    ck_assert_str_eq(text, "");
+}
+
+START_TEST(moves)
+{
+    room.moves = 3;
+    room.to = 2;
+    fits();
+    have(100, 100, 5);
+    fits();
+    have(100, 100, 4);
+    refused("process 3 needs 5 B of memory; host c has 4 B left");
+    have(0, 0, ANY);
+    fits();
+    have(0, 0, 0);
+    processes[3].memory = 0;
+    fits();
+    /* Back to where it is. */
+    processes[3].memory = 5;
+    room.to = 1;
+    fits();
+}
+END_TEST
+
+START_TEST(hosts_are_left)
+{
+    room.leaves = 1;
+    hosts[1].drained = true;
+    fits();
+    have(0, 0, 10);
+    fits();
+    have(5, 0, 5);
+    fits();
+    have(7, 50, 4);
+    refused("process 3 needs 5 B of memory; host c has 4 B left, host a has 2 B left beside what "
+            "else goes there");
+    have(4, 50, 3);
+    refused("process 2 needs 5 B of memory; host a has 4 B left, host c has 3 B left");
+    /* One that takes no part does not count, nor one that is drained. */
+    hosts[3].available = 100;
+    ck_assert(!room_suffices(&room, text));
+    hosts[2].drained = true;
+    have(4, 50, 50);
+    refused("process 2 needs 5 B of memory; host a has 4 B left");
+    hosts[2].drained = false;
+    fits();
+    /* It goes altogether, with what is there. */
+    hosts[1].takes_part = false;
+    fits();
+    have(4, 50, 3);
+    refused("process 2 needs 5 B of memory; host a has 4 B left, host c has 3 B left");
+    /* The greater one first. */
+    processes[3].memory = 9;
+    have(5, 0, 9);
+    fits();
+}
+END_TEST
+
+START_TEST(all_are_placed_anew)
+{
+    room.anew = true;
+    fits();
+    have(0, 0, 0);
+    fits(); /* nothing moves */
+    for (uint32_t pid = 0; pid < 4; pid++)
+        processes[pid].host = 2;
+    ck_assert(!room_suffices(&room, text));
+    have(10, 9, 0);
+    refused("process 3 needs 5 B of memory; host b has 4 B left beside what else goes there");
+    have(10, 10, 0);
+    fits();
+    room.by_node = true; /* 0, 3 on a, 1 on b, and 2 stays */
+    have(10, 5, 0);
+    fits();
+}
+END_TEST
+
+/* Those that are not moved are not in question, nor what is not known. */
+START_TEST(others)
+{
+    have(0, 0, 0);
+    hosts[0].drained = true; /* since long, and what is there could not leave */
+    room.moves = 2;
+    room.to = 2;
+    have(0, 0, 5);
+    fits();
+    begin();
+    have(0, 0, 0);
+    for (uint32_t pid = 0; pid < 4; pid++)
+        processes[pid] = (struct room_process){.host = ROOM_NOBODY};
+    room.leaves = 1;
+    hosts[1].drained = true;
+    fits();
+    room.process_count = 0;
+    fits();
+    begin();
+    for (uint32_t i = 0; i < 4; i++)
+        hosts[i].takes_part = false;
+    fits();
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {moves, hosts_are_left, all_are_placed_anew, others};
+
+    return suite_run_tests("room", tests, sizeof tests / sizeof *tests, begin, NULL);
+}
