@@ -13,17 +13,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
+#include "lib/base/process_stat.h"
 #include "lib/shm/board.h"
 
 #define SWEEP_AGAIN_MS 1u
+#define FREE_AGAIN_MS  5u
+#define FREE_MOST_NS   UINT64_C(5000000000)
 #define LET_GO_NICE    19 /* a seventieth of a rank's share */
 
 /* ---- The end of a term ---- */
@@ -38,6 +43,19 @@ static void kill_term(struct agent *agent)
     agent_snapshots_rewind(agent);
 }
 
+static void note_memory(struct agent *agent)
+{
+    agent->rewound_ns = agent_now_ns();
+    agent->largest = 0;
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct watched *process = &agent->members[pid].process;
+        uint64_t memory = process->state == WATCH_LIVES ? memory_of_process(process->ospid) : 0;
+
+        if (memory > agent->largest)
+            agent->largest = memory;
+    }
+}
+
 void agent_rewind(struct agent *agent)
 {
     if (job_is_stopping(agent->job) || agent->finished ||
@@ -45,6 +63,7 @@ void agent_rewind(struct agent *agent)
         return;
     if (agent->job != JOB_REWINDING) {
         agent_opened_look(agent);
+        note_memory(agent);
         job_move(&agent->job, JOB_REWINDING);
     }
     uv_timer_stop(&agent->grace_timer);
@@ -139,7 +158,7 @@ static void on_sweep_again(uv_timer_t *timer)
 }
 
 /* A dying process has no more visible effects, so the agent does not wait until its memory is
- * freed, which takes as long as making a copy. */
+ * freed, which takes as long as making a copy, unless memory is short. */
 static bool is_let_go(pid_t ospid)
 {
     if (!process_is_dying(ospid))
@@ -166,6 +185,25 @@ static bool all_let_go(const struct agent *agent)
     return true;
 }
 
+static bool is_gone(const void *agent, pid_t ospid)
+{
+    char line[BSPZ_STAT_LINE];
+
+    return agent_is_copy(agent, ospid) || !bspz_stat_read(ospid, line) || bspz_stat_is_dead(line);
+}
+
+/* What the host has left decides where processes go, so what the kernel still frees must count
+ * where that may matter: unless all processes of the job would fit, were they as large as the
+ * largest here. */
+static bool is_memory_freed(const struct agent *agent)
+{
+    uint64_t processes = agent->nprocs > 0 ? (uint64_t)agent->nprocs : 1;
+
+    return memory_available() / processes >= agent->largest ||
+           agent_now_ns() - agent->rewound_ns > FREE_MOST_NS ||
+           process_kill_descendants_but(is_gone, agent) == 0;
+}
+
 void agent_check_rewound(struct agent *agent)
 {
     if (agent->finished || agent->job != JOB_REWINDING)
@@ -175,8 +213,12 @@ void agent_check_rewound(struct agent *agent)
         return;
     }
     uv_timer_stop(&agent->sweep_timer);
-    if (agent->election.pending)
+    if (!agent->election.pending)
+        return;
+    if (is_memory_freed(agent))
         begin_term(agent);
+    else
+        uv_timer_start(&agent->sweep_timer, on_sweep_again, FREE_AGAIN_MS, 0);
 }
 
 /* ---- ELECT ---- */

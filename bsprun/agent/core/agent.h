@@ -154,6 +154,10 @@ struct agent {
     unsigned more_graces;
     uv_timer_t grace_timer, limit_timer, sweep_timer, look_timer, zero_timers[COORD_TIMER_COUNT];
 
+    /* While a term is being ended: since when, and the memory of the largest of its processes
+     * here. */
+    uint64_t rewound_ns, largest;
+
     /* How the job ended, as far as known. */
     struct coord_outcome outcome;
     char *blame;          /* message for the user, "" when none is due */
