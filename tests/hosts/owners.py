@@ -9,6 +9,7 @@ terminal whose last input is when the test says.
 """
 import os
 import platform
+import re
 import signal
 import statistics
 import struct
@@ -233,6 +234,25 @@ def a_stopped_one_is_killed():
             place.quiet("h1")
             place.release(0, 3)
             ends_well(place, job, reference())
+
+
+def others_compute():
+    """Programs of another user, whom the agents see without a made-up directory."""
+    if os.getuid() != 0:
+        return "needs root"
+    with LoopbackPlace(2) as place:
+        job = running(place, options=(*SELDOM, "--owner-policy", "yield:load=0.25,quiet=1"))
+        ranks = at_work(place, job, "h0") + at_work(place, job, "h1")
+        with subprocess.Popen(["sh", "-c", "while :; do :; done"], user=12345) as other:
+            try:
+                wait_until(lambda: stopped(ranks), "a stop")
+            finally:
+                other.kill()
+        check(re.search(r"its owner is active \(others use \d.\d\d cores\)", job.said()), job)
+        send(job.os_pid, signal.SIGINT)
+        job.wait(130)
+        place.check_clean()
+    return None
 
 
 # ---- Ctrl-Z --------------------------------------------------------------------------------------
@@ -566,6 +586,6 @@ if __name__ == "__main__":
         interactive(*map(float, sys.argv[2:]))
         sys.exit(0)
     main([yields, yields_when_told, without_a_policy, killed_while_stopped, saved_while_stopped,
-          drained_while_stopped, restarted, a_stopped_one_is_killed, control_z, is_nice, a_group_is_idle,
-          leaves_and_comes_back, a_process_is_killed_when_it_has_left, drained_by_the_user_meanwhile, nowhere_to_go,
+          drained_while_stopped, restarted, a_stopped_one_is_killed, others_compute, control_z, is_nice,
+          a_group_is_idle, leaves_and_comes_back, a_process_is_killed_when_it_has_left, drained_by_the_user_meanwhile, nowhere_to_go,
           the_other_host_is_lost, the_host_that_was_left_is_lost, without_snapshots_it_yields, mistakes])
