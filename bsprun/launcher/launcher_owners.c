@@ -70,12 +70,12 @@ static void leave_if_possible(struct launcher *launcher, struct launcher_agent *
     bool by_user = job_machine_drained(launcher->machine, agent->host) &&
                    !launcher->owners.hosts[agent->host].drained;
 
-    if (state == OWNERS_QUIET || by_user)
+    if (state == OWNERS_QUIET || by_user ||
+        (state == OWNERS_LEFT && job_machine_can_drain(launcher->machine, agent->host)))
         return;
     if (why && (state == OWNERS_WAITING || state == OWNERS_LEFT))
         stop_instead(launcher, agent, why);
-    else if (!why && state != OWNERS_LEFT && launcher->processes > 0 &&
-             job_machine_member(launcher->machine, agent->host))
+    else if (!why && launcher->processes > 0 && job_machine_member(launcher->machine, agent->host))
         leave(launcher, agent);
 }
 

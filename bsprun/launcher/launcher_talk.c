@@ -262,6 +262,15 @@ static void take_mark(struct launcher *launcher, struct launcher_agent *agent,
     output_mark(&launcher->output, agent->host, name);
 }
 
+static void tell_status(struct launcher *launcher, const struct launcher_agent *agent,
+                        const struct wire_message *message)
+{
+    if (agent->host == job_machine_zero(launcher->machine) &&
+        message->status.learned.estimate.count > 0)
+        learning_take(&launcher->learning, message->envelope.term, &message->status.learned);
+    launcher_take_status(launcher, agent, &message->status);
+}
+
 /* Nothing is rolled back after CLOSED, so with snapshots output that could then be lost must have
  * come before. */
 static void take_closing(struct launcher *launcher, const struct wire_message *message)
@@ -314,10 +323,7 @@ static void on_message(void *context, struct launcher_agent *agent,
         launcher_take_owner(launcher, agent, &message->owner);
         break;
     case WIRE_STATUS:
-        if (agent->host == job_machine_zero(launcher->machine) &&
-            message->status.learned.estimate.count > 0)
-            learning_take(&launcher->learning, message->envelope.term, &message->status.learned);
-        launcher_take_status(launcher, agent, &message->status);
+        tell_status(launcher, agent, message);
         break;
     case WIRE_OUTPUT:
         output_take(&launcher->output, agent, message, present);

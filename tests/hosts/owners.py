@@ -546,11 +546,23 @@ def felt(core, policy, seconds, group=False):
             wait_until(lambda: places(place, job)["h1"] == ("left to its owner", 0), "the move")
         victims = [*at_work(place, job, "h1"), place.agent("h1")]
         before = owner_alone(victims, core, seconds)
+        used, since = processor_ns(victims), time.monotonic_ns()
         result = owner_works(core, seconds)
+        share = (processor_ns(victims) - used) / (time.monotonic_ns() - since)
         after = owner_alone(victims, core, seconds)
         send(job.os_pid, signal.SIGINT)
         job.wait()
-    return result, before, after
+    return result, before, after, share
+
+
+def processor_ns(os_pids):
+    """Processor time of their threads."""
+    used = 0
+    for os_pid in os_pids:
+        for thread in os.listdir(f"/proc/{os_pid}/task"):
+            with open(f"/proc/{os_pid}/task/{thread}/schedstat", encoding="ascii") as file:
+                used += int(file.read().split()[0])
+    return used
 
 
 def owner_alone(others, core, seconds):
@@ -571,14 +583,16 @@ def interactive(seconds=10, rounds=5):
     cases = {"none": ("none", False), "nice, in turns": ("nice", False), "nice, cpu.idle": ("nice", True),
              "yield": ("yield", False), "leave": ("leave", False)}
     for name, (policy, group) in cases.items():
-        slower, tails = [], []
+        slower, tails, shares = [], [], []
         for _ in range(int(rounds)):
-            with_job, before, after = felt(core, policy, seconds, group)
+            with_job, before, after, share = felt(core, policy, seconds, group)
+            shares.append(100 * share)
             slower.append(100 * (2 * with_job[0] / (before[0] + after[0]) - 1))
             tails.append(100 * (2 * with_job[1] / (before[1] + after[1]) - 1))
         quarters = statistics.quantiles(slower, n=4)
         print(f"{name:15} slower by {statistics.median(slower):+6.1f} % ({quarters[0]:+.1f} to {quarters[2]:+.1f}), "
-              f"its 95th percentile by {statistics.median(tails):+6.1f} %", flush=True)
+              f"its 95th percentile by {statistics.median(tails):+6.1f} %; "
+              f"the job has {statistics.median(shares):.2f} % of the core", flush=True)
 
 
 if __name__ == "__main__":
@@ -587,5 +601,6 @@ if __name__ == "__main__":
         sys.exit(0)
     main([yields, yields_when_told, without_a_policy, killed_while_stopped, saved_while_stopped,
           drained_while_stopped, restarted, a_stopped_one_is_killed, others_compute, control_z, is_nice,
-          a_group_is_idle, leaves_and_comes_back, a_process_is_killed_when_it_has_left, drained_by_the_user_meanwhile, nowhere_to_go,
-          the_other_host_is_lost, the_host_that_was_left_is_lost, without_snapshots_it_yields, mistakes])
+          a_group_is_idle, leaves_and_comes_back, a_process_is_killed_when_it_has_left,
+          drained_by_the_user_meanwhile, nowhere_to_go, the_other_host_is_lost,
+          the_host_that_was_left_is_lost, without_snapshots_it_yields, mistakes])

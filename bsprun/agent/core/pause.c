@@ -156,6 +156,13 @@ static void take_turns(struct agent *agent)
 
 /* ---- What is wanted ---- */
 
+static void leave_state(struct agent_pause *pause)
+{
+    uv_timer_stop(&pause->timer);
+    if (pause->state == PAUSE_IDLE)
+        idle_group_set(pause->group, false);
+}
+
 static void slow(struct agent *agent)
 {
     struct agent_pause *pause = agent->pause;
@@ -166,15 +173,9 @@ static void slow(struct agent *agent)
         move(pause, PAUSE_IDLE);
         continue_all(agent);
     } else {
+        leave_state(pause);
         take_turns(agent);
     }
-}
-
-static void leave_state(struct agent_pause *pause)
-{
-    uv_timer_stop(&pause->timer);
-    if (pause->state == PAUSE_IDLE)
-        idle_group_set(pause->group, false);
 }
 
 void agent_pause_set(struct agent *agent, enum wire_act act)
@@ -199,7 +200,7 @@ void agent_pause_renew(struct agent *agent)
     if (!pause)
         return;
     if (pause->state == PAUSE_IDLE && computes(agent) && !enter_all(agent)) {
-        idle_group_set(pause->group, false);
+        leave_state(pause);
         take_turns(agent);
     }
     if (pause->state == PAUSE_STOPPED && computes(agent))

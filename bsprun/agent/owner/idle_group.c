@@ -23,7 +23,8 @@ struct idle_group {
     char path[OWNER_PATH];
 };
 
-static bool write_to(const struct idle_group *group, const char *name, const char *text)
+/* 0 or -errno. */
+static int write_to(const struct idle_group *group, const char *name, const char *text)
 {
     char path[OWNER_PATH + 32];
     int fd;
@@ -31,11 +32,11 @@ static bool write_to(const struct idle_group *group, const char *name, const cha
     snprintf(path, sizeof path, "%s/%s", group->path, name);
     fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
-        return false;
+        return -errno;
     int error = bspz_write_all(fd, text, strlen(text));
 
     close(fd);
-    return error == 0;
+    return error;
 }
 
 /* Makes it there, if that is possible. */
@@ -109,12 +110,14 @@ bool idle_group_add(const struct idle_group *group, pid_t pid)
     char text[32];
 
     snprintf(text, sizeof text, "%d", (int)pid);
-    return write_to(group, "cgroup.procs", text);
+    int error = write_to(group, "cgroup.procs", text);
+
+    return error == 0 || error == -ESRCH;
 }
 
 bool idle_group_set(const struct idle_group *group, bool idle)
 {
-    return write_to(group, "cpu.idle", idle ? "1" : "0");
+    return write_to(group, "cpu.idle", idle ? "1" : "0") == 0;
 }
 
 void idle_group_free(struct idle_group *group)

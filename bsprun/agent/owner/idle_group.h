@@ -13,7 +13,8 @@ struct idle_group;
  * delegated to the user, or of version 1.  root: as of owner_view_new.  NULL: it cannot be made, or
  * has no cpu.idle: then processes must be slowed otherwise. */
 struct idle_group *idle_group_new(const char *root);
-/* Has the process in it, with what it forks from now on.  False: that is not allowed. */
+/* Has the process in it, if it lives, with what it forks from now on.  False: that is not
+ * allowed. */
 bool idle_group_add(const struct idle_group *group, pid_t pid);
 /* Whether its processes give way to all others.  False: that could not be set. */
 bool idle_group_set(const struct idle_group *group, bool idle);

@@ -15,8 +15,8 @@ struct owner_view;
 struct owner_view *owner_view_new(const char *root, uid_t own, pid_t bsprun);
 void owner_view_free(struct owner_view *view); /* NULL is fine */
 
-/* Takes a look; what cannot be read counts as no sign.  Costs a read for each process of another
- * user, and a stat() for each one: below a millisecond on a desktop. */
+/* Takes a look; what cannot be read counts as no sign.  Costs a stat() for each process of the
+ * host, and a read for each one of another user: 0.7 ms where there are 130. */
 void owner_view_look(struct owner_view *view, uint64_t now_ms, struct owner_sample *sample);
 
 #endif
