@@ -63,6 +63,8 @@ def what_is_shown():
             check(facts["ranks"][0]["file"].endswith("prog.c"), facts)
             check([host["state"] for host in facts["hosts"]] == ["up"], facts)
             check([host["slots"] for host in facts["hosts"]] == [len(os.sched_getaffinity(0))], facts)
+            check(facts["hosts"][0]["memory_left"] > 0, facts)
+            check(all(4096 < rank["memory"] < 1 << 30 for rank in facts["ranks"]), facts)
             check([rank["os_pid"] for rank in facts["ranks"]] == [os_pids[pid] for pid in range(3)],
                   os_pids, facts)
             check(facts["snapshot"] is None and facts["restarts"] == 0 and facts["term"] == 1, facts)
@@ -151,7 +153,7 @@ def over_several_hosts():
             check(re.search("3 processes on [23] hosts for ", text), text)
             for name, slots in (("h0", 2), ("h1", 1)):
                 zero = ", Processor Zero" if facts["zero"] == name else ""
-                check(re.search(f"^  {name} +{slots} +{slots}  up{zero}$", text, re.M), text)
+                check(re.search(rf"^  {name} +{slots} +[\d.]+ \w+ +{slots}  up{zero}$", text, re.M), text)
             os.kill(agent, signal.SIGKILL)
             wait_until(lambda: place.facts(job)["restarts"] == 1
                        and len(place.facts(job)["ranks"]) == 3, "another term")
