@@ -1,7 +1,7 @@
 """bsprun --balance auto: processes leave a host that has become slow.
 
     balancing.py [TEST ...]
-    balancing.py --gain [SUPERSTEPS [MICROSECONDS]]     the figures of doc/migration.md; needs control groups
+    balancing.py --gain [SUPERSTEPS [MICROSECONDS [SECONDS]]]  the figures of doc/migration.md; needs control groups
     balancing.py --overhead [PAIRS [SUPERSTEPS]]        what looks cost where there is nothing to gain
     balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]  how long a job waits for a process that moves
 """
@@ -131,15 +131,18 @@ def mistakes():
         check("--balance often: give auto or off" in job.said(), job)
 
 
-def gain(supersteps=500, microseconds=10000):
-    """16 processes on four hosts with 0.4 cores each, of which one has a third of that."""
+def gain(supersteps=500, microseconds=10000, seconds=0):
+    """16 processes on four hosts with 0.4 cores each, of which one has a third of that after so many seconds."""
     times = {}
     for name, balance, slots in (("off", "off", (4,) * 4), ("auto", "auto", (4,) * 4),
                                  ("best", "off", (5, 5, 5, 1))):
         with LoopbackPlace(slots=slots) as place, Quotas(place, 0.4) as quotas:
-            quotas.set("h3", 0.4 / 3)
             begun = time.monotonic()
             job = burner(place, 16, supersteps, microseconds, "--balance", balance)
+            if seconds > 0:
+                wait_until(lambda job=job: "Processor Zero is" in job.said(), "the job")
+                time.sleep(seconds)
+            quotas.set("h3", 0.4 / 3)
             job.process.wait()
             times[name] = time.monotonic() - begun
             job.wait(0)
