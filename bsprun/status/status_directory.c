@@ -22,8 +22,8 @@
 
 #define JOB_PREFIX  "job-"
 #define NEW_PREFIX  "new-"
-#define NEW_SECONDS 60 /* after which one that was not renamed counts as left over */
-#define TRIES       5  /* another process may remove the directory at the same time */
+#define NEW_SECONDS 60  /* after which one that was not renamed counts as left over */
+#define TRIES       100 /* another process may remove the directory at the same time */
 #define BACKLOG     16
 #define NAME_ROOM   32 /* for the part after the directory: job-PID-RANDOM */
 
@@ -75,20 +75,29 @@ static void list_places(char places[PLACES][STATUS_PATH_MAX])
         places[PLACE_USER][0] = '\0';
 }
 
-static bool is_private(const char *path)
+/* 0: it is the user's alone; -EPERM, or -errno. */
+static int check(const char *path)
 {
     struct stat status;
 
-    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-           (status.st_mode & 077) == 0;
+    if (lstat(path, &status) != 0)
+        return -errno;
+    return S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 077) == 0
+               ? 0
+               : -EPERM;
 }
 
-/* 0 or -errno. */
+static bool is_private(const char *path)
+{
+    return check(path) == 0;
+}
+
+/* 0 or -errno; -ENOENT: another process has removed it meanwhile. */
 static int make(const char *path)
 {
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return -errno;
-    return is_private(path) ? 0 : -EPERM;
+    return check(path);
 }
 
 /* ---- Connections ----------------------------------------------------------------------------- */
