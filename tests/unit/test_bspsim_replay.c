@@ -218,6 +218,39 @@ START_TEST(what_is_wrong_with_a_profile_is_said)
 }
 END_TEST
 
+START_TEST(whatever_comes_is_taken_or_refused)
+{
+    static const char *const lines[] = {
+        "P 3", "c 0 0.000227415 0.000327972 1 1 1 1 1 1 @@ 8 8 8 8 8 8", "s 0 12 heat.c", "E 0.5"};
+    static const char bytes[] = "0123456789 .@csPE-x\t";
+    uint64_t state = 11;
+    unsigned taken = 0, refused = 0;
+    for (int round = 0; round < 100000; round++) {
+        struct profile profile = {0};
+        char text[PROFILE_ERROR];
+        for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+            size_t length = strlen(lines[i]);
+            char *line = malloc(length + 1); /* of its length, for those who watch memory */
+            memcpy(line, lines[i], length);
+            if (drawn(&state, 3) == 0)
+                line[drawn(&state, length)] = bytes[drawn(&state, sizeof(bytes))];
+            if (drawn(&state, 9) == 0)
+                length = drawn(&state, length + 1);
+            line = realloc(line, length + 1);
+            if (profile_take(&profile, line, length, text) == PROFILE_WRONG)
+                refused++;
+            else
+                taken++;
+            free(line);
+        }
+        profile_finish(&profile, text);
+        profile_free(&profile);
+    }
+    ck_assert_uint_gt(taken, 100000);
+    ck_assert_uint_gt(refused, 100000);
+}
+END_TEST
+
 START_TEST(a_profile_without_processes_is_refused)
 {
     static const char *const lines[] = {"P 0", "P 4097", "P -1", "P 2 2", "P 99999999999999999999"};
@@ -299,6 +332,7 @@ int main(void)
                                   what_was_simulated_is_known,
                                   a_profile_is_read_line_by_line,
                                   what_is_wrong_with_a_profile_is_said,
+                                  whatever_comes_is_taken_or_refused,
                                   a_profile_without_processes_is_refused,
                                   supersteps_are_summed_by_statement,
                                   few_statements_are_all_shown};
