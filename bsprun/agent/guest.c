@@ -1,7 +1,7 @@
 /* guest.c - see guest.h.
  *
  * Happy path: a look -> the owner is active -> the processes are paused, OWNER -> GIVE_WAY, if
- * bsprun wants something else -> he is quiet -> they go on, OWNER.
+ * bsprun wants something else -> the owner is quiet -> they go on, OWNER.
  *
  * What can fail: something cannot be looked at (no sign of an owner).
  */

@@ -1,5 +1,5 @@
-/* guest.h - the job is a guest on a host that has an owner: while he is active its processes are
- * slowed, stopped, or leave, by the policy of --owner-policy.
+/* guest.h - the job is a guest on a host that has an owner: while that one is active its processes
+ * are slowed, stopped, or leave, by the policy of --owner-policy.
  *
  * The agent decides for itself whether to slow or stop them, and tells bsprun; whether they can
  * leave bsprun decides. */

@@ -148,7 +148,7 @@ const char *launcher_take_request(void *launcher, struct status_order *order);
 
 /* ---- launcher_owners.c ---- */
 
-/* OWNER: he is active or quiet. */
+/* OWNER: that of a host is active or quiet. */
 void launcher_take_owner(struct launcher *launcher, struct launcher_agent *agent,
                          const struct wire_owner *owner);
 /* A term runs. */

@@ -1,11 +1,11 @@
 /* launcher_owners.c - the owners of hosts: --owner-policy.
  *
  * Happy path of `leave`: OWNER of an agent -> its host is drained, as by bspctl -> the next term
- * has its processes elsewhere -> OWNER: he is quiet -> the host is used again.
+ * has its processes elsewhere -> OWNER: it is quiet there -> the host is used again.
  *
  * What can fail: there is nowhere to go (the processes are stopped instead, until there is); the
- * user drains the host, too (then it is his to use it again); the host is lost (whatever comes back
- * is a host like others).
+ * user drains the host, too (then only the user has it used again); the host is lost (whatever
+ * comes back is a host like others).
  */
 #include <stdio.h>
 

@@ -13,12 +13,12 @@
 #include "bsprun/launcher/agents.h"
 
 enum owners_state {
-    OWNERS_QUIET,      /* he is, or nothing is known */
-    OWNERS_WAITING,    /* he is active; whether processes can leave is not decided, or they have no
+    OWNERS_QUIET,      /* or nothing is known */
+    OWNERS_WAITING,    /* active; whether processes can leave is not decided, or they have no
                           business there for another reason */
-    OWNERS_GIVING_WAY, /* he is active; the processes are slowed or stopped */
+    OWNERS_GIVING_WAY, /* active; the processes are slowed or stopped */
     OWNERS_LET_GO,     /* ... but go on until what was asked for has happened */
-    OWNERS_LEFT,       /* he is active; the host is drained for him, and there is another one */
+    OWNERS_LEFT,       /* active; the host is drained for that, and there is another one */
     OWNERS_STATE_COUNT
 };
 

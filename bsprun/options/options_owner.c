@@ -1,5 +1,5 @@
 /* options_owner.c - the value of --owner-policy: what is done on a host whose owner is active, and
- * from when on he counts as that: POLICY[:NAME=NUMBER,...]. */
+ * from when on one counts as active: POLICY[:NAME=NUMBER,...]. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

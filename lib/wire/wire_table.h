@@ -402,7 +402,7 @@
 #define WIRE_FIELDS_GIVE_WAY(F, E) F(u32, act, WIRE_ACT_LAST)
 
 /* The owner of the host is active, or not any more; also sent when the agent has looked for the
- * first time.  act: what the agent does for that; text: why he counts as active. */
+ * first time.  act: what the agent does for that; text: why the owner counts as active. */
 #define WIRE_FIELDS_OWNER(F, E)                                                                    \
     F(flag, active, 0)                                                                             \
     F(u32, act, WIRE_ACT_LAST)                                                                     \

@@ -1,5 +1,5 @@
 """bsprun --owner-policy: the processes on a host whose owner is active are slowed, stopped, or leave, and
-go on or come back when he is quiet.
+go on or come back when the owner is quiet.
 
     owners.py [TEST ...]
     owners.py --interactive [SECONDS [ROUNDS]]   how much an owner's own work is slowed by each policy

@@ -126,16 +126,16 @@ struct agent {
     struct watched root;
     uint64_t begin_ns, end_ns; /* of the SPMD part */
 
-    uint32_t host;                   /* number of this host */
-    struct agent_peers *peers;       /* the other hosts; NULL in a job of one */
-    struct agent_fence *fence;       /* ends the processes when bsprun is silent; NULL: never */
-    struct agent_pause *pause;       /* of processes for the host's owner; NULL: never */
-    struct agent_guest *guest;       /* watches that owner; NULL: nobody does */
-    const char *view;                /* the directory in which he is seen; "": that of the system */
-    struct fetches *fetches;         /* file transfers between hosts; NULL: none yet */
-    struct agent_replicas *replicas; /* images kept for other hosts; NULL: none yet */
-    struct net_connection *control;  /* to bsprun; NULL when bare or lost */
-    struct coord_shell *zero;        /* Processor Zero, when it is here */
+    uint32_t host;             /* number of this host */
+    struct agent_peers *peers; /* the other hosts; NULL in a job of one */
+    struct agent_fence *fence; /* ends the processes when bsprun is silent; NULL: never */
+    struct agent_pause *pause; /* of processes for the host's owner; NULL: never */
+    struct agent_guest *guest; /* watches that owner; NULL: nobody does */
+    const char *view;          /* the directory in which owners are seen; "": that of the system */
+    struct fetches *fetches;   /* file transfers between hosts; NULL: none yet */
+    struct agent_replicas *replicas;            /* images kept for other hosts; NULL: none yet */
+    struct net_connection *control;             /* to bsprun; NULL when bare or lost */
+    struct coord_shell *zero;                   /* Processor Zero, when it is here */
     struct wire_real learned[ESTIMATE_NUMBERS]; /* its estimates, for bsprun */
     struct agent_relay *relay;         /* of the ranks' output; NULL when they inherit it */
     struct agent_snapshots *snapshots; /* NULL in a job without */

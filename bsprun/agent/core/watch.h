@@ -27,7 +27,7 @@ struct watched {
     uv_poll_t *poll;
     enum watch_state state;
     bool paused;   /* it is stopped for the owner of the host; see pause.h */
-    bool in_group; /* ... in the control group that gives way to him */
+    bool in_group; /* ... in the control group that gives way */
     struct death death;
     void (*ended)(struct watched *process); /* NULL: the agent's `ended` call */
 };

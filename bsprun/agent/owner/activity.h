@@ -2,7 +2,7 @@
  * arguments.
  *
  * The owner is active when there was input within the time of the rule, when others have used more
- * than so many cores on the average of OWNER_LOAD_MS, or when the host runs on its battery.  He is
+ * than so many cores on the average of OWNER_LOAD_MS, or when the host runs on its battery, and
  * quiet again when none of that was so for the time of the rule: thus a pause in which somebody
  * thinks does not count as the end.
  */
