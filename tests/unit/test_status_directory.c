@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ static void forget(void *context, int fd, pid_t os_pid)
 
 static void look_for_ever(void)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails ends at once */
     for (;;)
         status_directory_jobs(forget, NULL);
 }
