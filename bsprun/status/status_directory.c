@@ -109,8 +109,8 @@ static bool address_of(struct sockaddr_un *address, const char *directory, const
            (int)STATUS_PATH_MAX;
 }
 
-/* A connection, or -1; removes the socket of a killed job. */
-static int connect_to(const struct sockaddr_un *address)
+/* A connection, or -1; removes the socket of a killed job, and counts it. */
+static int connect_to(const struct sockaddr_un *address, int *removed)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -118,8 +118,8 @@ static int connect_to(const struct sockaddr_un *address)
         return -1;
     if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0)
         return fd;
-    if (errno == ECONNREFUSED)
-        unlink(address->sun_path);
+    if (errno == ECONNREFUSED && unlink(address->sun_path) == 0)
+        ++*removed;
     close(fd);
     return -1;
 }
@@ -148,13 +148,14 @@ static void remove_if_old(const char *path)
         unlink(path);
 }
 
-/* job NULL: only removes leftovers. */
+/* job NULL: only removes leftovers.  The directory goes with the last of them, and else not: that
+ * would be under the hands of jobs that begin. */
 static int visit(const char *directory, void (*job)(void *context, int fd, pid_t os_pid),
                  void *context)
 {
     DIR *entries = is_private(directory) ? opendir(directory) : NULL;
     struct dirent *entry;
-    int count = 0;
+    int count = 0, removed = 0;
 
     while (entries && (entry = readdir(entries))) {
         struct sockaddr_un address;
@@ -165,7 +166,7 @@ static int visit(const char *directory, void (*job)(void *context, int fd, pid_t
             remove_if_old(address.sun_path);
         if (!has_prefix(entry->d_name, JOB_PREFIX))
             continue;
-        int fd = connect_to(&address);
+        int fd = connect_to(&address, &removed);
         pid_t os_pid = fd < 0 ? -1 : listener(fd);
         if (job && os_pid > 0) {
             fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
@@ -177,6 +178,8 @@ static int visit(const char *directory, void (*job)(void *context, int fd, pid_t
     }
     if (entries)
         closedir(entries);
+    if (removed > 0)
+        rmdir(directory); /* if it is empty */
     return count;
 }
 
@@ -187,10 +190,8 @@ int status_directory_jobs(void (*job)(void *context, int fd, pid_t os_pid), void
 
     list_places(places);
     for (int i = 0; i < PLACES; i++)
-        if (places[i][0] && is_private(places[i])) {
+        if (places[i][0])
             count += visit(places[i], job, context);
-            rmdir(places[i]); /* if it is empty */
-        }
     return count;
 }
 

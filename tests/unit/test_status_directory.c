@@ -56,8 +56,8 @@ static void tear_down(void)
     ck_assert_int_eq(rmdir(directory), 0);
 }
 
-/* Who looks removes what killed jobs have left, also the directory when nothing is in it; never
- * under the hands of a job that begins. */
+/* Who looks removes what killed jobs have left, but nothing under the hands of a job that begins.
+ */
 START_TEST(jobs_begin_while_others_look)
 {
     for (int i = 0; i < JOBS; i++) {
