@@ -187,6 +187,12 @@ struct bspz_restore_plan {
      * or a negative errno below -1.  May be NULL. */
     int (*open_file)(void *context, const struct bspz_image_descriptor *descriptor,
                      const char *path);
+    /* For a process that is restored ahead: called when everything is in memory as of the chain.
+     * Waits, and returns how many newer images `chain` has now, newest first, whose oldest has the
+     * newest of before as its base; `expected` and `chain_count` tell of them.  Then called again.
+     * 0: no more come, and the process goes on as of the last.  A negative errno abandons the
+     * restore. NULL: the chain is all there is. */
+    int (*more)(void *context);
     void *context;
     const char *binaries; /* a directory with copies, named by bspz_binary_name, of mapped files
                              that are missing at their paths; NULL: none */
@@ -207,7 +213,7 @@ struct bspz_restore_plan {
 };
 
 /* Becomes the process in the image.  To be called before main, from a constructor.  Returns only
- * upon an error, nothing outside this process has been touched then. */
+ * upon an error, nothing outside this process has been touched then.  Once only. */
 int bspz_restore_main(struct bspz_restore_plan *plan);
 
 /* A source that reads from a descriptor (context: the number). */

@@ -75,33 +75,43 @@ static void *fresh_memory(size_t bytes)
     return bspz_failed(at) ? NULL : (void *)at;
 }
 
-static int open_images(struct bspz_restore *restore, struct bspz_image *images,
-                       struct bspz_image **chain)
+/* Adds the plan's images to the chain, before those that are there. */
+static int open_images(struct bspz_restore *restore)
 {
     struct bspz_restore_plan *plan = restore->plan;
-    void *scratch = fresh_memory(BSPZ_IMAGE_READER_SCRATCH), *tables;
+    struct bspz_restore_chain *chain = &restore->chain;
+    struct bspz_image *images = &chain->images[chain->count];
     struct bspz_image_fault fault = {0};
-    int error = scratch ? 0 : -ENOMEM;
+    int error = 0;
 
+    if (plan->chain_count == 0 || plan->chain_count > BSPZ_IMAGE_CHAIN_MAX - chain->count)
+        return bspz_restore_fail(restore, -EINVAL, "the restore was asked for wrongly", NULL, NULL);
+    if (!chain->scratch)
+        chain->scratch = fresh_memory(BSPZ_IMAGE_READER_SCRATCH);
+    if (!chain->scratch)
+        error = -ENOMEM;
+    memmove(&chain->newest[plan->chain_count], chain->newest, chain->count * sizeof *chain->newest);
     for (uint32_t i = 0; i < plan->chain_count && !error; i++) {
-        chain[i] = &images[i];
+        chain->newest[i] = &images[i];
         plan->image_index = i;
-        error = bspz_image_open(&images[i], &plan->chain[i], scratch, &fault);
+        error = bspz_image_open(&images[i], &plan->chain[i], chain->scratch, &fault);
     }
     if (!error) {
         plan->image_index = 0;
         error = bspz_image_expect(&images[0], &plan->expected, &fault);
     }
-    plan->image_at_fault = error && error != -ENOMEM;
-    if (error)
-        return bspz_restore_fail(restore, error, fault.text, NULL, NULL);
     for (uint32_t i = 0; i < plan->chain_count && !error; i++) {
+        void *tables = fresh_memory(bspz_image_memory(&images[i]));
+
         plan->image_index = i;
-        tables = fresh_memory(bspz_image_memory(&images[i]));
         error = tables ? bspz_image_load(&images[i], tables, &fault) : -ENOMEM;
     }
     plan->image_at_fault = error && error != -ENOMEM;
-    return error ? bspz_restore_fail(restore, error, fault.text, NULL, NULL) : 0;
+    if (error)
+        return bspz_restore_fail(restore, error, fault.text, NULL, NULL);
+    chain->count += plan->chain_count;
+    restore->image = chain->newest[0];
+    return 0;
 }
 
 /* An image without them, or with fewer, is of an earlier libbsp; one with more, of a later. */
@@ -305,8 +315,41 @@ static enum bspz_attributes_place place_of(const struct bspz_restore *restore)
                                                                : BSPZ_SAVED_ANYWHERE;
 }
 
-static int prepare(struct bspz_restore *restore, struct bspz_image *images,
-                   struct bspz_image **chain)
+/* Opens the plan's images and checks that their process can be restored here. */
+static int read_images(struct bspz_restore *restore)
+{
+    int error = open_images(restore);
+
+    if (!error)
+        error = read_state(restore);
+    if (!error)
+        error = bspz_attributes_check(&restore->attributes, place_of(restore), restore->plan->why);
+    if (!error)
+        error = bspz_restore_check_compatible(restore);
+    if (error)
+        return error;
+    error = bspz_maps_read(&restore->self->maps, false, &restore->self->arena);
+    return error ? bspz_restore_fail(restore, error, "/proc/self/maps", NULL, NULL) : 0;
+}
+
+/* Follows the process from image to image, until the plan's function says that no more come. */
+static int follow(struct bspz_restore *restore)
+{
+    struct bspz_restore_plan *plan = restore->plan;
+    int newer, error = 0;
+
+    while (!error && plan->more && (newer = plan->more(plan->context)) != 0) {
+        if (newer < 0)
+            return bspz_restore_fail(restore, newer, "the restore was given up", NULL, NULL);
+        plan->note[0] = '\0';
+        error = read_images(restore);
+        if (!error)
+            error = bspz_stage_again(restore, plan->chain_count);
+    }
+    return error;
+}
+
+static int prepare(struct bspz_restore *restore)
 {
     uint32_t size;
     int error = bspz_snapshot_one_thread(restore->self);
@@ -316,42 +359,35 @@ static int prepare(struct bspz_restore *restore, struct bspz_image *images,
                                   "this kernel was built without CONFIG_CHECKPOINT_RESTORE", NULL,
                                   NULL);
     if (!error)
-        error = open_images(restore, images, chain);
-    if (error)
-        return error;
-    restore->image = chain[0];
-    error = read_state(restore);
-    if (!error)
-        error = bspz_attributes_check(&restore->attributes, place_of(restore), restore->plan->why);
-    if (!error)
-        error = bspz_restore_check_compatible(restore);
-    if (!error)
+        error = read_images(restore);
+    /* Without more images to come, files that are missing are found before memory is read. */
+    if (!error && !restore->plan->more)
         error = bspz_files_open(restore);
-    if (error)
-        return error;
-    error = bspz_maps_read(&restore->self->maps, false, &restore->self->arena);
-    if (error)
-        return bspz_restore_fail(restore, error, "/proc/self/maps", NULL, NULL);
-    return bspz_stage(restore, chain);
+    if (!error)
+        error = bspz_stage(restore);
+    if (!error && restore->plan->more)
+        error = follow(restore);
+    if (!error && restore->plan->more)
+        error = bspz_files_open(restore);
+    return error ? error : bspz_stage_finish(restore);
 }
 
 int bspz_restore_main(struct bspz_restore_plan *plan)
 {
     static const struct bspz_capture_options none;
-    struct bspz_restore restore = {.plan = plan, .directory = -1};
-    struct bspz_image images[BSPZ_IMAGE_CHAIN_MAX], *chain[BSPZ_IMAGE_CHAIN_MAX];
+    static struct bspz_restore restore;
     int error;
 
+    restore = (struct bspz_restore){.plan = plan, .directory = -1};
     plan->why[0] = plan->note[0] = '\0';
-    if (plan->chain_count == 0 || plan->chain_count > BSPZ_IMAGE_CHAIN_MAX ||
-        plan->job_count > BSPZ_JOB_DESCRIPTORS || plan->handover_size > BSPZ_HANDOVER_MAX)
+    if (plan->job_count > BSPZ_JOB_DESCRIPTORS || plan->handover_size > BSPZ_HANDOVER_MAX)
         return bspz_restore_fail(&restore, -EINVAL, "the restore was asked for wrongly", NULL,
                                  NULL);
     restore.self = bspz_snapshot_begin(&none, plan->why);
     if (!restore.self)
         return bspz_restore_fail(&restore, -ENOMEM, "no address space for tables", NULL, NULL);
     memcpy(restore.job_descriptors, plan->job_descriptors, plan->job_count * sizeof(int));
-    error = prepare(&restore, images, chain);
+    error = prepare(&restore);
     if (!error && plan->staged) {
         error = -plan->staged(plan->context);
         if (error)

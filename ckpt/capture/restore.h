@@ -13,13 +13,23 @@ struct bspz_staged {
     uint64_t home;
     uint64_t bytes; /* more than was saved for a stack, which can no longer grow */
     uint64_t at;    /* 0: not mapped */
+    uint64_t moved; /* bytes from its beginning that came from where they were staged before */
     bool writable;  /* temporarily, while data are decoded into it */
+};
+
+/* The images from which the process is restored. */
+struct bspz_restore_chain {
+    struct bspz_image images[BSPZ_IMAGE_CHAIN_MAX];  /* in the order in which they came */
+    struct bspz_image *newest[BSPZ_IMAGE_CHAIN_MAX]; /* newest first */
+    uint32_t count;
+    void *scratch; /* of their reader */
 };
 
 struct bspz_restore {
     struct bspz_restore_plan *plan;
     struct bspz_snapshot *self; /* this process: mappings, descriptors, arena */
-    struct bspz_image *image;   /* the newest */
+    struct bspz_restore_chain chain;
+    struct bspz_image *image; /* the newest */
     const struct bspz_thread *thread;
     struct bspz_attributes attributes;
     const struct bspz_range *apart; /* must stay unmapped in the restored process */
@@ -46,7 +56,18 @@ int bspz_restore_fail(struct bspz_restore *restore, int error, const char *text,
                       const char *what);
 
 /* stage.c: finds the place, maps and fills it. */
-int bspz_stage(struct bspz_restore *restore, struct bspz_image *const *chain);
+int bspz_stage(struct bspz_restore *restore);
+/* Lists the regions, and finds and reserves the place; nothing is mapped there yet. */
+int bspz_stage_begin(struct bspz_restore *restore);
+/* The staged region at an address of the saved process; NULL: none. */
+struct bspz_staged *bspz_staged_at(struct bspz_staged *staged, uint32_t count, uint64_t address);
+/* Where saved bytes go, which become writable; NULL: nowhere. */
+void *bspz_stage_bytes(void *restore, uint64_t address, size_t length);
+/* When no more images come: the kernel's functions, protection and advice. */
+int bspz_stage_finish(struct bspz_restore *restore);
+/* restage.c: after the first `newer` images of the chain were added to those that are staged,
+ * stages the state of the newest, with what is unchanged moved. */
+int bspz_stage_again(struct bspz_restore *restore, uint32_t newer);
 /* staging_area.c: lists the regions with the room that each needs; -ENOMEM.  Then, when the sizes
  * of the restorer's block and the kernel's pages are known, reserves the place and lays it out. */
 int bspz_stage_list(struct bspz_restore *restore);

@@ -15,27 +15,25 @@
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
-static struct bspz_staged *staged_at(struct bspz_restore *restore, uint64_t address)
+struct bspz_staged *bspz_staged_at(struct bspz_staged *staged, uint32_t count, uint64_t address)
 {
-    uint32_t low = 0, high = restore->staged_count;
+    uint32_t low = 0, high = count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (restore->staged[middle].home + restore->staged[middle].bytes <= address)
+        if (staged[middle].home + staged[middle].bytes <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < restore->staged_count && restore->staged[low].home <= address
-               ? &restore->staged[low]
-               : NULL;
+    return low < count && staged[low].home <= address ? &staged[low] : NULL;
 }
 
-static void *place(void *context, uint64_t address, size_t length)
+void *bspz_stage_bytes(void *context, uint64_t address, size_t length)
 {
     struct bspz_restore *restore = context;
-    struct bspz_staged *staged = staged_at(restore, address);
+    struct bspz_staged *staged = bspz_staged_at(restore->staged, restore->staged_count, address);
     uint64_t offset, to;
 
     if (!staged || !staged->at)
@@ -87,7 +85,8 @@ static bool is_same_kernel(const struct bspz_restore *restore)
 
 static int redirect(struct bspz_restore *restore)
 {
-    struct bspz_staged *staged = staged_at(restore, restore->thread->vdso_address);
+    struct bspz_staged *staged =
+        bspz_staged_at(restore->staged, restore->staged_count, restore->thread->vdso_address);
     int result;
 
     if (restore->same_kernel || !restore->thread->vdso_address)
@@ -107,10 +106,8 @@ static int redirect(struct bspz_restore *restore)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-int bspz_stage(struct bspz_restore *restore, struct bspz_image *const *chain)
+int bspz_stage_begin(struct bspz_restore *restore)
 {
-    struct bspz_image_fault fault = {0};
-    uint32_t which = 0;
     int error = bspz_stage_list(restore);
 
     if (error)
@@ -123,17 +120,31 @@ int bspz_stage(struct bspz_restore *restore, struct bspz_image *const *chain)
                            (restore->self->maps.count + 64) *
                                (sizeof(struct bspz_range) + 2 * sizeof(struct bspz_move));
     restore->block_bytes = (restore->block_bytes + BSPZ_PAGE - 1) & ~(uint64_t)(BSPZ_PAGE - 1);
-    error = bspz_stage_place(restore);
+    return bspz_stage_place(restore);
+}
+
+int bspz_stage(struct bspz_restore *restore)
+{
+    const struct bspz_restore_chain *chain = &restore->chain;
+    struct bspz_image_fault fault = {0};
+    uint32_t which = 0;
+    int error = bspz_stage_begin(restore);
+
     for (uint32_t i = 0; i < restore->staged_count && !error; i++)
         error = bspz_staged_map(restore, &restore->staged[i]);
     if (error)
         return error;
     bspz_stage_huge(restore);
-    error = bspz_image_decode(chain, restore->plan->chain_count, place, restore, &which, &fault);
+    error =
+        bspz_image_decode(chain->newest, chain->count, bspz_stage_bytes, restore, &which, &fault);
     restore->plan->image_at_fault = error && error != -ENOMEM;
     restore->plan->image_index = which;
-    if (error)
-        return bspz_restore_fail(restore, error, fault.text, NULL, NULL);
-    error = redirect(restore);
+    return error ? bspz_restore_fail(restore, error, fault.text, NULL, NULL) : 0;
+}
+
+int bspz_stage_finish(struct bspz_restore *restore)
+{
+    int error = redirect(restore);
+
     return error ? error : bspz_staged_protect(restore);
 }

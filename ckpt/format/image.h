@@ -261,6 +261,26 @@ int bspz_image_decode(struct bspz_image *const *chain, uint32_t count,
                       bspz_image_place_function *place, void *context, uint32_t *fault_index,
                       struct bspz_image_fault *fault);
 
+/* For memory that holds the state of an image and is to become that of a newer one. */
+struct bspz_image_changes {
+    bspz_image_place_function *place; /* as for bspz_image_decode */
+    /* The bytes are as they were in the older state. 0 or a negative errno. */
+    int (*keep)(void *context, uint64_t address, size_t length);
+    /* The bytes were saved in the older state and are not in the newer one: they become what the
+     * region's mapping makes them. 0 or a negative errno. */
+    int (*drop)(void *context, uint64_t address, size_t length);
+    void *context;
+};
+
+/* Calls for everything that differs, and keep for all other pages, given the state of chain[base]:
+ * first drop and keep, ascending by blocks, then place.  The images from chain[base] on were
+ * checked when they were decoded; those before are checked now.  As bspz_image_decode otherwise;
+ * -EINVAL: base is 0 or count or more; -EPROTO: images of version 1.  Cost: that of the images
+ * before chain[base], and 20 ns per page of memory. */
+int bspz_image_advance(struct bspz_image *const *chain, uint32_t count, uint32_t base,
+                       const struct bspz_image_changes *changes, uint32_t *fault_index,
+                       struct bspz_image_fault *fault);
+
 /* Fills a table from a loaded chain, for the next increment of a restored process and for bspckpt
  * diff.  `usable` is 0 when the table is too small; -ESTALE when the images are not a chain,
  * -EBADMSG when it lacks a page, -EPROTO when it is of version 1, which has no hashes of pages. */

@@ -313,11 +313,8 @@ static int take_record(struct holding *holding, const struct bspz_walk *walk,
     return status;
 }
 
-/* Takes all units that newest needs from image; an image of which none are needed is walked, too,
- * to check its digest. */
-static int take_image(const struct bspz_image *newest, const struct bspz_image *image,
-                      bspz_image_place_function *place, void *context,
-                      struct bspz_image_fault *fault)
+int bspz_state_take(const struct bspz_image *newest, const struct bspz_image *image,
+                    bspz_image_place_function *place, void *context, struct bspz_image_fault *fault)
 {
     struct holding holding = {.image = image, .newest = newest, .place = place, .context = context};
     struct bspz_walk walk;
@@ -348,8 +345,8 @@ static void name_text(const struct bspz_image_name *name, char text[96])
              name->superstep, name->term);
 }
 
-static int check_chain(struct bspz_image *const *chain, uint32_t count, uint32_t *index,
-                       struct bspz_image_fault *fault)
+int bspz_state_check_chain(struct bspz_image *const *chain, uint32_t count, uint32_t *index,
+                           struct bspz_image_fault *fault)
 {
     char text[96];
 
@@ -408,11 +405,9 @@ find_hash(struct hash_place *place, const struct bspz_image *image, uint64_t add
     return NULL;
 }
 
-/* Walks the hashes of all units that chain[0] describes: each must be in the image that is said to
- * hold it, and the hash of them all must be the writer's.  hashes: receives copies, unless NULL. */
-static int gather_hashes(struct bspz_image *const *chain, uint32_t count,
-                         struct bspz_image_hash *hashes, uint32_t *index,
-                         struct bspz_image_fault *fault)
+int bspz_state_gather_hashes(struct bspz_image *const *chain, uint32_t count,
+                             struct bspz_image_hash *hashes, uint32_t *index,
+                             struct bspz_image_fault *fault)
 {
     struct hash_place places[BSPZ_IMAGE_CHAIN_MAX] = {{0}};
     const struct bspz_image *image = chain[0];
@@ -457,9 +452,9 @@ int bspz_image_verify(const struct bspz_image *image, struct bspz_image_fault *f
 
     if (image->blocks_1)
         return bspz_state_1_take(image, image, true, NULL, NULL, fault);
-    int status = take_image(image, image, NULL, NULL, fault);
+    int status = bspz_state_take(image, image, NULL, NULL, fault);
     return status == 0 && image->header.generation == 0
-               ? gather_hashes(alone, 1, NULL, &index, fault)
+               ? bspz_state_gather_hashes(alone, 1, NULL, &index, fault)
                : status;
 }
 
@@ -469,14 +464,14 @@ int bspz_image_decode(struct bspz_image *const *chain, uint32_t count,
 {
     uint32_t index = 0;
 
-    int status = check_chain(chain, count, &index, fault);
+    int status = bspz_state_check_chain(chain, count, &index, fault);
     if (status == 0 && !chain[0]->blocks_1)
-        status = gather_hashes(chain, count, NULL, &index, fault);
+        status = bspz_state_gather_hashes(chain, count, NULL, &index, fault);
     for (uint32_t i = count; i-- > 0 && status == 0;) {
         index = i;
         status = chain[0]->blocks_1
                      ? bspz_state_1_take(chain[0], chain[i], false, place, context, fault)
-                     : take_image(chain[0], chain[i], place, context, fault);
+                     : bspz_state_take(chain[0], chain[i], place, context, fault);
     }
     if (status < 0 && fault_index)
         *fault_index = index;
@@ -491,7 +486,7 @@ int bspz_image_table_from(struct bspz_image_table *table, struct bspz_image *con
 
     table->usable = 0;
     table->count = 0;
-    int status = check_chain(chain, count, &index, fault);
+    int status = bspz_state_check_chain(chain, count, &index, fault);
     if (status < 0)
         return status;
     if (image->blocks_1)
@@ -499,7 +494,7 @@ int bspz_image_table_from(struct bspz_image_table *table, struct bspz_image *con
                                "an image of version 1 has no hashes of pages");
     if (image->end.blocks > table->capacity)
         return 0;
-    status = gather_hashes(chain, count, bspz_image_table_hashes(table), &index, fault);
+    status = bspz_state_gather_hashes(chain, count, bspz_image_table_hashes(table), &index, fault);
     if (status < 0)
         return status;
     memcpy(table->blocks, image->blocks, image->end.blocks * sizeof(table->blocks[0]));

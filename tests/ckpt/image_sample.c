@@ -432,25 +432,100 @@ static bool same(const struct restored *restored)
     return true;
 }
 
+static void restored_make(struct restored *restored, const struct sample_process *process)
+{
+    *restored = (struct restored){.process = process};
+    for (uint32_t r = 0; r < process->region_count; r++) {
+        restored->bytes[r] = need(malloc(process->regions[r].length));
+        restored->times[r] = need(calloc(process->regions[r].length / PAGE, 1));
+    }
+}
+
+static void restored_free(struct restored *restored)
+{
+    for (uint32_t r = 0; r < restored->process->region_count; r++) {
+        free(restored->bytes[r]);
+        free(restored->times[r]);
+    }
+}
+
+static void list_images(struct sample_reader *const *chain, uint32_t count,
+                        struct bspz_image *images[BSPZ_IMAGE_CHAIN_MAX + 1])
+{
+    for (uint32_t i = 0; i < count; i++)
+        images[i] = &chain[i]->image;
+}
+
 int sample_restore(struct sample_reader *const *chain, uint32_t count,
                    const struct sample_process *process, uint32_t *index,
                    struct bspz_image_fault *fault)
 {
-    struct restored restored = {.process = process};
     struct bspz_image *images[BSPZ_IMAGE_CHAIN_MAX + 1];
+    struct restored restored;
 
-    for (uint32_t i = 0; i < count; i++)
-        images[i] = &chain[i]->image;
-    for (uint32_t r = 0; r < process->region_count; r++) {
-        restored.bytes[r] = need(malloc(process->regions[r].length));
-        restored.times[r] = need(calloc(process->regions[r].length / PAGE, 1));
-    }
+    restored_make(&restored, process);
+    list_images(chain, count, images);
     int status = bspz_image_decode(images, count, place, &restored, index, fault);
     if (status == 0 && !same(&restored))
         status = -EILSEQ;
-    for (uint32_t r = 0; r < process->region_count; r++) {
-        free(restored.bytes[r]);
-        free(restored.times[r]);
+    restored_free(&restored);
+    return status;
+}
+
+/* A page that is kept must be in its place, and is so by what the older state put there. */
+static int keep(void *context, uint64_t address, size_t length)
+{
+    struct restored *restored = context;
+
+    for (uint64_t at = 0; at < length; at += PAGE) {
+        unsigned char *times = NULL;
+        for (uint32_t r = 0; r < restored->process->region_count; r++) {
+            const struct bspz_image_region *region = &restored->process->regions[r];
+            if (address + at >= region->address && address + at - region->address < region->length)
+                times = &restored->times[r][(address + at - region->address) / PAGE];
+        }
+        if (!times || *times == 0)
+            return -EFAULT;
     }
+    return 0;
+}
+
+static int drop(void *context, uint64_t address, size_t length)
+{
+    struct restored *restored = context;
+
+    for (uint64_t at = 0; at < length; at += PAGE) {
+        unsigned char *page = place(restored, address + at, PAGE);
+        if (!page)
+            return -EFAULT;
+        memset(page, 0, PAGE);
+        for (uint32_t r = 0; r < restored->process->region_count; r++)
+            if (page >= restored->bytes[r] &&
+                page < restored->bytes[r] + restored->process->regions[r].length)
+                restored->times[r][(page - restored->bytes[r]) / PAGE] = 0;
+    }
+    return 0;
+}
+
+int sample_advance(struct sample_reader *const *chain, uint32_t count, const uint32_t *bases,
+                   uint32_t base_count, const struct sample_process *process, uint32_t *index,
+                   struct bspz_image_fault *fault)
+{
+    struct bspz_image *images[BSPZ_IMAGE_CHAIN_MAX + 1];
+    struct restored restored;
+    const struct bspz_image_changes changes = {place, keep, drop, &restored};
+    uint32_t at = bases[0];
+
+    restored_make(&restored, process);
+    list_images(chain, count, images);
+    int status = bspz_image_decode(images + at, count - at, place, &restored, index, fault);
+    for (uint32_t i = 1; i <= base_count && status == 0; i++) {
+        uint32_t next = i < base_count ? bases[i] : 0;
+        status = bspz_image_advance(images + next, count - next, at - next, &changes, index, fault);
+        at = next;
+    }
+    if (status == 0 && !same(&restored))
+        status = -EILSEQ;
+    restored_free(&restored);
     return status;
 }

@@ -89,4 +89,10 @@ int sample_restore(struct sample_reader *const *chain, uint32_t count,
                    const struct sample_process *process, uint32_t *index,
                    struct bspz_image_fault *fault);
 
+/* Decodes the chain from chain[bases[0]] on, advances to each of the others in turn and then to
+ * chain[0], and compares as sample_restore does. */
+int sample_advance(struct sample_reader *const *chain, uint32_t count, const uint32_t *bases,
+                   uint32_t base_count, const struct sample_process *process, uint32_t *index,
+                   struct bspz_image_fault *fault);
+
 #endif

@@ -359,6 +359,52 @@ START_TEST(damage_in_a_base_is_found_while_decoding)
 }
 END_TEST
 
+/* ---- From one state to a newer one ----------------------------------------------------------- */
+
+START_TEST(an_older_state_becomes_the_newest)
+{
+    static const uint32_t one_by_one[] = {5, 4, 3, 2, 1}, in_two_steps[] = {4, 1};
+    struct history history;
+
+    history_make_with(&history, 900, _i == 1);
+    for (uint32_t base = 1; base < CHAIN; base++)
+        ck_assert_msg(
+            sample_advance(history.chain, CHAIN, &base, 1, &history.process, NULL, &fault) == 0,
+            "from %u: %s", base, fault.text);
+    ck_assert_msg(
+        sample_advance(history.chain, CHAIN, one_by_one, 5, &history.process, NULL, &fault) == 0,
+        "%s", fault.text);
+    ck_assert_msg(
+        sample_advance(history.chain, CHAIN, in_two_steps, 2, &history.process, NULL, &fault) == 0,
+        "%s", fault.text);
+    history_free(&history);
+}
+END_TEST
+
+/* Damage in an older image was found before, and in a newer one is found now. */
+START_TEST(damage_between_two_states_is_found)
+{
+    struct history history;
+    uint32_t base = 3, index = 99, none = 0, all = CHAIN;
+
+    history_make(&history, 900);
+    struct sample_file *newer = &history.files[CHAIN - 2];
+    newer->bytes[newer->size / 2] ^= 0x10;
+    int status = sample_advance(history.chain, CHAIN, &base, 1, &history.process, &index, &fault);
+    ck_assert_int_eq(status, -EBADMSG);
+    ck_assert_uint_eq(index, 1);
+    newer->bytes[newer->size / 2] ^= 0x10;
+    ck_assert_int_eq(
+        sample_advance(history.chain, CHAIN, &none, 1, &history.process, &index, &fault), -EINVAL);
+    struct bspz_image *images[CHAIN];
+    for (uint32_t i = 0; i < CHAIN; i++)
+        images[i] = &history.chain[i]->image;
+    ck_assert_int_eq(bspz_image_advance(images, CHAIN, all, NULL, &index, &fault), -EINVAL);
+    ck_assert_int_eq(bspz_image_advance(images, CHAIN - 1, 2, NULL, &index, &fault), -ESTALE);
+    history_free(&history);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("increment");
@@ -375,6 +421,8 @@ int main(void)
     tcase_add_test(image, a_chain_has_a_longest_length);
     tcase_add_test(image, a_missing_or_foreign_base_is_refused_by_name);
     tcase_add_test(image, damage_in_a_base_is_found_while_decoding);
+    tcase_add_loop_test(image, an_older_state_becomes_the_newest, 0, 2);
+    tcase_add_test(image, damage_between_two_states_is_found);
     suite_add_tcase(suite, image);
 
     return suite_run(suite);

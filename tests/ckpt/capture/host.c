@@ -260,24 +260,49 @@ const char *host_handover(void)
     return handover;
 }
 
+/* Opens the images of a list.  Returns their number. */
+static uint32_t open_chain(char *list, struct bspz_image_source sources[BSPZ_IMAGE_CHAIN_MAX])
+{
+    uint32_t count = 0;
+    char *save = NULL;
+
+    for (char *path = strtok_r(list, ":", &save); path; path = strtok_r(NULL, ":", &save)) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+        if (fd < 0 || bspz_restore_source(&sources[count++], fd) != 0) {
+            perror(path);
+            exit(4);
+        }
+    }
+    return count;
+}
+
+static struct bspz_image_source restore_sources[BSPZ_IMAGE_CHAIN_MAX];
+static char *more_lists; /* those of CAPTURE_MORE that have not come yet */
+
+static int more(void *context)
+{
+    struct bspz_restore_plan *plan = context;
+    char *list = strsep(&more_lists, "|");
+
+    plan->chain_count = list ? open_chain(list, restore_sources) : 0;
+    return (int)plan->chain_count;
+}
+
 __attribute__((constructor)) static void restore_if_asked(void)
 {
     const char *chain = getenv("CAPTURE_RESTORE"), *text = getenv("CAPTURE_HANDOVER");
-    struct bspz_image_source sources[BSPZ_IMAGE_CHAIN_MAX];
-    struct bspz_restore_plan plan = {.chain = sources, .job_descriptors = job, .job_count = 3};
-    char *paths, *save = NULL;
+    struct bspz_restore_plan plan = {
+        .chain = restore_sources, .job_descriptors = job, .job_count = 3};
 
     host_initial_now();
     if (!chain)
         return;
-    paths = strdup(chain);
-    for (char *path = strtok_r(paths, ":", &save); path; path = strtok_r(NULL, ":", &save)) {
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-        if (fd < 0 || bspz_restore_source(&sources[plan.chain_count++], fd) != 0) {
-            perror(path);
-            exit(4);
-        }
+    plan.chain_count = open_chain(strdup(chain), restore_sources);
+    plan.context = &plan;
+    if (getenv("CAPTURE_MORE")) {
+        more_lists = strdup(getenv("CAPTURE_MORE"));
+        plan.more = more;
     }
     plan.handover = text ? text : "";
     plan.handover_size = strlen(plan.handover) + 1;

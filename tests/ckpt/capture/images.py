@@ -1,8 +1,10 @@
 """Increments; images and files that are not what they were are refused before anything is touched."""
 
 import os
+import random
 import shutil
 import subprocess
+import time
 
 from harness import BIN, NOT_RESTORED, SAVED, expect, main, of
 
@@ -26,6 +28,47 @@ def increments(place):
         done = place.restore("increments_pie", chain, check=NOT_RESTORED)
         expect(b"not restored: " in done.stderr, f"{chain}: {done.stderr}")
     expect(sizes[2] < sizes[1] <= sizes[0], f"increments are no smaller: {sizes}")
+
+
+def advance(place, program, groups, **options):
+    """Restores from the first list of images, and then goes on to those of the others in turn."""
+    more = {"CAPTURE_MORE": "|".join(":".join(group) for group in groups[1:])}
+    return place.restore(program, groups[0], env=more, **options)
+
+
+def ahead(place):
+    full, first, second = paths = [place.path(name) for name in ("full", "first", "second")]
+    place.run("increments_pie", *paths, check=SAVED)
+    for groups, said in (
+        ([[full], [first]], b"first\n"),
+        ([[full], [first], [second]], b"second\n"),
+        ([[full], [second, first]], b"second\n"),
+        ([[first, full], [second]], b"second\n"),
+    ):
+        done = advance(place, "increments_pie", groups, check=0)
+        expect(done.stdout == said, f"{groups}: {done.stdout}")
+    for groups in ([[full], [second]], [[full], [first], [first]], [[first, full], [full]]):
+        done = advance(place, "increments_pie", groups, check=NOT_RESTORED)
+        expect(b"not restored: " in done.stderr, f"{groups}: {done.stderr}")
+
+
+def ahead_at_random(place):
+    """Regions that come, go, grow, are divided and joined: images 0 to 5, in steps of any size."""
+    seed = time.time_ns() // 1000
+    print(f"seed {seed}", flush=True)
+    chance = random.Random(seed)
+    paths = [place.path(f"image{i}") for i in range(6)]
+    for way in of("pie", "static"):
+        for turn in range(8):
+            place.run(f"advanced_{way}", seed + turn, *paths, check=SAVED)
+            last = chance.randrange(1, len(paths))
+            stops = sorted(chance.sample(range(last), chance.randrange(1, last + 1))) + [last]
+            groups, before = [], -1
+            for stop in stops:
+                groups.append([paths[i] for i in range(stop, before, -1)])
+                before = stop
+            done = advance(place, f"advanced_{way}", groups, check=0)
+            expect(done.stdout == b"image %d\n" % last, f"turn {turn}: {stops}: {done.stdout}")
 
 
 def start(place):
@@ -129,6 +172,6 @@ def restorer_moves(_place):
 
 
 main(
-    [increments, damaged, files_gone, other_library, large, restorer_moves]
+    [increments, ahead, ahead_at_random, damaged, files_gone, other_library, large, restorer_moves]
     + ([confined] if os.path.exists(os.path.join(BIN, "confined")) else [])
 )
