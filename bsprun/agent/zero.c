@@ -192,6 +192,9 @@ void agent_say_ready(struct agent *agent)
     ready.host_ready.slots = (uint32_t)agent->order.cores;
     ready.host_ready.shared = agent_store_is_shared(agent);
     ready.host_ready.available = memory_available();
+    /* What processes hold that were restored ahead is for the ranks that they become. */
+    if (ready.host_ready.available != UINT64_MAX)
+        ready.host_ready.available += agent_snapshots_ahead(agent);
     agent_tell_zero(agent, &ready);
 }
 

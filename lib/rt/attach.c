@@ -67,7 +67,7 @@ __attribute__((constructor)) void bspz_attach(void)
     if (getenv(BSPZ_ENV_RESTORE))
         bspz_restore(getenv(BSPZ_ENV_RESTORE));
     if (bspz_rt.board->flags & BSPZ_BOARD_SNAPSHOTS)
-        bspz_inherited_note();
+        bspz_inherited_note(-1);
     atomic_store(&bspz_rt.board->attached, 1);
     for (int i = 0; i < 2; i++)
         if (bspz_rt.board->relay_fd[i] > 0)

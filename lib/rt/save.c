@@ -296,7 +296,7 @@ static void attach(void)
         bspz_state_attach(plan.job_descriptors[BSPZ_HANDOVER_BOARD]) != 0)
         _exit(1);
     bspz_rt.pid = handover.pid;
-    bspz_inherited_note();
+    bspz_inherited_note(-1);
     bspz_stdio_forget_terminal();
 }
 

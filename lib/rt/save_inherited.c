@@ -62,7 +62,7 @@ static void note(int fd)
     inherited[inherited_count++] = (struct inherited){fd, status.st_dev, status.st_ino};
 }
 
-void bspz_inherited_note(void)
+void bspz_inherited_note(int but)
 {
     struct dirent *entry;
     DIR *directory;
@@ -74,7 +74,7 @@ void bspz_inherited_note(void)
     while (directory && (entry = readdir(directory))) {
         int fd = atoi(entry->d_name);
 
-        if (fd > 2 && fd != dirfd(directory))
+        if (fd > 2 && fd != dirfd(directory) && fd != but)
             note(fd);
     }
     if (directory)

@@ -44,6 +44,6 @@ void bspz_restore(const char *value)
     _exit(1);
 }
 
-void bspz_inherited_note(void)
+void bspz_inherited_note(int but)
 {
 }

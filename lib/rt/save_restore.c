@@ -15,6 +15,7 @@
 
 #include "ckpt/capture/capture.h"
 #include "lib/rt/save.h"
+#include "lib/rt/save_ahead.h"
 
 #define AGENT_CHECK_MS 500
 
@@ -76,12 +77,18 @@ static void map_record(void)
     bspz_rt.nprocs = nprocs;
 }
 
+/* What the hooks of the restore share. */
+static struct task {
+    struct bspz_restore_plan plan;
+    struct order order;
+    struct bspz_ahead ahead;
+} task;
+
 static int staged(void *context)
 {
     struct bspz_board *board = bspz_rt.board;
 
-    snprintf(bspz_own_snap()->why, BSPZ_SNAP_WHY, "%s",
-             ((const struct bspz_restore_plan *)context)->note);
+    snprintf(bspz_own_snap()->why, BSPZ_SNAP_WHY, "%s", ((const struct task *)context)->plan.note);
     atomic_store(&bspz_own_snap()->staged, 1);
     bspz_board_ring(board);
     while (!atomic_load(&board->snap_passed)) {
@@ -92,27 +99,38 @@ static int staged(void *context)
     return 0;
 }
 
+static int more(void *context)
+{
+    struct task *task = context;
+    int count = bspz_ahead_more(&task->ahead, task->order.sources, &task->order.name);
+
+    task->plan.chain_count = count > 0 ? (uint32_t)count : 0;
+    return count;
+}
+
 void bspz_restore(const char *value)
 {
     int descriptors[BSPZ_HANDOVER_BOARD + 1 + BSPZ_INHERITED_MAX] = {0, 1, 2, bspz_rt.board_fd};
     static const unsigned char no_job[sizeof bspz_rt.board->snap_order.job];
-    static struct bspz_restore_plan plan;
-    static struct order order;
+    struct bspz_restore_plan *plan = &task.plan;
+    struct order *order = &task.order;
     struct bspz_handover handover;
+    bool is_ahead = bspz_ahead_begin(&task.ahead);
     int error;
 
     map_record();
-    bspz_inherited_note();
+    bspz_inherited_note(task.ahead.socket);
     bspz_rt.pid = 0; /* its record is used if the number cannot be read */
-    if (!read_order(value, &order))
+    if (!read_order(value, order))
         bspz_restore_failed(EINVAL, "the order to restore a process is not understood");
-    bspz_rt.pid = handover.pid = order.pid;
-    plan = (struct bspz_restore_plan){
-        .chain = order.sources,
-        .chain_count = order.count,
-        .expected = {.name = &order.name, .nprocs = (uint32_t)bspz_rt.nprocs},
+    bspz_rt.pid = handover.pid = order->pid;
+    *plan = (struct bspz_restore_plan){
+        .chain = order->sources,
+        .chain_count = order->count,
+        .expected = {.name = &order->name, .nprocs = (uint32_t)bspz_rt.nprocs},
         .staged = staged,
-        .context = &plan,
+        .more = is_ahead ? more : NULL,
+        .context = &task,
         .binaries = getenv(BSPZ_ENV_BINARIES),
         .elsewhere = getenv(BSPZ_ENV_ELSEWHERE) != NULL,
         .keep_lengths = getenv(BSPZ_ENV_ELSEWHERE) != NULL,
@@ -124,9 +142,10 @@ void bspz_restore(const char *value)
         .handover_size = sizeof handover,
     };
     if (memcmp(bspz_rt.board->snap_order.job, no_job, sizeof no_job) != 0)
-        plan.expected.job = bspz_rt.board->snap_order.job;
-    error = bspz_restore_main(&plan);
-    bspz_own_snap()->refused = !plan.image_at_fault;
-    bspz_own_snap()->bad_image = plan.image_at_fault ? plan.image_index : 0;
-    bspz_restore_failed(-error, plan.why);
+        plan->expected.job = bspz_rt.board->snap_order.job;
+    error = bspz_restore_main(plan);
+    bspz_ahead_failed(&task.ahead, -error, plan->why);
+    bspz_own_snap()->refused = !plan->image_at_fault;
+    bspz_own_snap()->bad_image = plan->image_at_fault ? plan->image_index : 0;
+    bspz_restore_failed(-error, plan->why);
 }

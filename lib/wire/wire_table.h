@@ -211,6 +211,7 @@
     M(ABORT, abort, WIRE_FIELDS_ABORT, TO_ZERO)                                                    \
     M(RANKS_STOPPED, ranks_stopped, WIRE_FIELDS_RANKS_STOPPED, TO_ZERO)                            \
     M(HELD, held, WIRE_FIELDS_HELD, TO_ZERO)                                                       \
+    M(AHEAD_READY, ahead_ready, WIRE_FIELDS_AHEAD_READY, TO_ZERO)                                  \
     M(STAGED, staged, WIRE_FIELDS_STAGED, TO_ZERO)                                                 \
     M(CAPTURED, captured, WIRE_FIELDS_CAPTURED, TO_ZERO)                                           \
     M(IMAGE_DURABLE, image_durable, WIRE_FIELDS_IMAGE_DURABLE, TO_ZERO)                            \
@@ -228,6 +229,7 @@
     M(ABANDON, abandon, WIRE_FIELDS_ABANDON, FROM_ZERO)                                            \
     M(RESTORE, restore, WIRE_FIELDS_RESTORE, FROM_ZERO)                                            \
     M(PASS, pass, WIRE_FIELDS_PASS, FROM_ZERO)                                                     \
+    M(AHEAD, ahead, WIRE_FIELDS_AHEAD, FROM_ZERO)                                                  \
     M(RESUME, resume, WIRE_FIELDS_RESUME, FROM_ZERO)                                               \
     M(CONSULT, consult, WIRE_FIELDS_CONSULT, FROM_ZERO)                                            \
     M(FETCH, fetch, WIRE_FIELDS_FETCH, AMONG_AGENTS)                                               \

@@ -60,6 +60,13 @@
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, table, WIRE_TABLE_MAX)
 
+/* So many of the processes that AHEAD expects on the host are staged as of that snapshot; the others
+ * cannot be. */
+#define WIRE_FIELDS_AHEAD_READY(F, E)                                                              \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
+    F(u32, count, WIRE_RANKS_MAX)
+
 /* The parts of a snapshot on the host: the manifest, every image (all), or those of `images`;
  * copies: the pids with a frozen copy.  Images count without the manifest, since another host may
  * have it.  together: for each process the lowest with which it shares open files, as far as this
@@ -191,6 +198,12 @@
     F(numbers, host_of, WIRE_RANKS_MAX)                                                            \
     F(numbers, copy, WIRE_RANKS_MAX)                                                               \
     F(u32, copies, WIRE_HOSTS_MAX)
+
+/* The snapshot is committed, and these processes are expected to move.  A host to which any of them
+ * is expected prepares them as of the snapshot, ahead of the move, and answers AHEAD_READY. */
+#define WIRE_FIELDS_AHEAD(F, E)                                                                    \
+    F(u32, from, WIRE_U32_MAX)                                                                     \
+    F(move, moves, WIRE_RANKS_MAX)
 
 /* All are staged: restore the files, let the processes run up to the barrier, answer
  * RANKS_READY. */

@@ -49,6 +49,16 @@ static void tear_down(void)
     loop_tear_down();
 }
 
+static bool is_to_be_made(const struct agent *at, int pid)
+{
+    return agent_is_here(at, pid) && !kept[pid].copied;
+}
+
+static bool is_expected(const struct agent *at, int pid)
+{
+    return !agent_is_here(at, pid);
+}
+
 static void on_gathered(struct agent *at, int error, const char *why)
 {
     ck_assert_ptr_eq(at, &agent);
@@ -90,9 +100,23 @@ static void refuse_programs(unsigned before)
     ck_assert_int_eq(gathered_error, -ENOENT);
 }
 
+/* Before a process moves, its own host has its newest images, and need not be that of process 0. */
+START_TEST(ahead_of_a_move_the_host_of_the_process_is_asked)
+{
+    here[1] = false;
+    home[1] = 2;
+    agent_gather(&agent, fetch_name, true, is_expected, on_gathered);
+    expect_fetch(1, WIRE_THING_MANIFEST, 0, 1);
+    deliver(&fetch_manifest);
+    expect_fetch(2, WIRE_THING_IMAGE, 1, 2);
+    fetch_play_piece(2, 0, fetch_image[1].bytes, fetch_image[1].size, fetch_image[1].size);
+    refuse_programs(2);
+}
+END_TEST
+
 START_TEST(each_thing_once)
 {
-    agent_gather(&agent, fetch_name, on_gathered);
+    agent_gather(&agent, fetch_name, false, is_to_be_made, on_gathered);
     expect_fetch(1, WIRE_THING_MANIFEST, 0, 1);
     deliver(&fetch_manifest);
     expect_fetch(2, WIRE_THING_IMAGE, 0, 1);
@@ -104,7 +128,7 @@ START_TEST(each_thing_once)
 
     /* Only what is missing yet is asked for. */
     unsigned before = said_count;
-    agent_gather(&agent, fetch_name, on_gathered);
+    agent_gather(&agent, fetch_name, false, is_to_be_made, on_gathered);
     refuse_programs(before);
 }
 END_TEST
@@ -113,14 +137,14 @@ END_TEST
 START_TEST(only_what_is_needed)
 {
     here[0] = false;
-    agent_gather(&agent, fetch_name, on_gathered);
+    agent_gather(&agent, fetch_name, false, is_to_be_made, on_gathered);
     deliver(&fetch_manifest);
     expect_fetch(2, WIRE_THING_IMAGE, 1, 1);
     deliver(&fetch_image[1]);
     refuse_programs(2);
     unsigned before = said_count;
     kept[1].copied = true;
-    agent_gather(&agent, fetch_name, on_gathered);
+    agent_gather(&agent, fetch_name, false, is_to_be_made, on_gathered);
     ck_assert_uint_eq(gathered, 2);
     ck_assert_int_eq(gathered_error, 0);
     ck_assert_uint_eq(said_count, before);
@@ -131,7 +155,7 @@ END_TEST
 START_TEST(no_process_here)
 {
     here[0] = here[1] = false;
-    agent_gather(&agent, fetch_name, on_gathered);
+    agent_gather(&agent, fetch_name, false, is_to_be_made, on_gathered);
     expect_fetch(1, WIRE_THING_MANIFEST, 0, 1);
     deliver(&fetch_manifest);
     ck_assert_uint_eq(gathered, 1);
@@ -142,7 +166,7 @@ END_TEST
 
 START_TEST(nobody_has_it)
 {
-    agent_gather(&agent, fetch_name, on_gathered);
+    agent_gather(&agent, fetch_name, false, is_to_be_made, on_gathered);
     if (_i > 0) {
         deliver(&fetch_manifest);
         expect_fetch(2, WIRE_THING_IMAGE, 0, 1);
@@ -163,12 +187,12 @@ END_TEST
 /* What comes for an older term ends nothing of this one. */
 START_TEST(the_term_is_over)
 {
-    agent_gather(&agent, fetch_name, on_gathered);
+    agent_gather(&agent, fetch_name, false, is_to_be_made, on_gathered);
     agent.term++;
     deliver(&fetch_manifest);
     ck_assert_uint_eq(gathered, 0);
     ck_assert_uint_eq(said_count, 1);
-    agent_gather(&agent, fetch_name, on_gathered);
+    agent_gather(&agent, fetch_name, false, is_to_be_made, on_gathered);
     expect_fetch(2, WIRE_THING_IMAGE, 0, 1);
     deliver(&fetch_image[0]);
     deliver(&fetch_image[1]);
@@ -180,7 +204,7 @@ END_TEST
 START_TEST(an_image_that_is_none)
 {
     memset(fetch_image[0].bytes, 'x', fetch_image[0].size);
-    agent_gather(&agent, fetch_name, on_gathered);
+    agent_gather(&agent, fetch_name, false, is_to_be_made, on_gathered);
     deliver(&fetch_manifest);
     deliver(&fetch_image[0]);
     expect_fetch(3, WIRE_THING_IMAGE, 0, 2);
@@ -196,7 +220,7 @@ END_TEST
 /* A manifest that lies about its length, in the middle of it all. */
 START_TEST(a_lie)
 {
-    agent_gather(&agent, fetch_name, on_gathered);
+    agent_gather(&agent, fetch_name, false, is_to_be_made, on_gathered);
     fetch_play_piece(1, 0, fetch_manifest.bytes, 20, 40);
     fetch_play_piece(1, 20, fetch_manifest.bytes + 20, 100, UINT64_MAX);
     ck_assert_uint_eq(dropped, 1);
@@ -208,7 +232,7 @@ END_TEST
 START_TEST(nobody_to_ask)
 {
     fetch_play_hosts = 1;
-    agent_gather(&agent, fetch_name, on_gathered);
+    agent_gather(&agent, fetch_name, false, is_to_be_made, on_gathered);
     ck_assert_uint_eq(gathered, 0);
     uv_run(&agent.loop, UV_RUN_DEFAULT);
     ck_assert_uint_eq(gathered, 1);
@@ -225,6 +249,7 @@ int main(void)
     store_sample_scratch();
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, ahead_of_a_move_the_host_of_the_process_is_asked);
     tcase_add_test(tests, each_thing_once);
     tcase_add_test(tests, only_what_is_needed);
     tcase_add_test(tests, no_process_here);

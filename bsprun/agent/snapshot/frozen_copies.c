@@ -226,7 +226,7 @@ bool agent_is_copy(const void *context, pid_t ospid)
             if (copy->process.state != WATCH_NONE && copy->process.ospid == ospid)
                 return true;
         }
-    return false;
+    return agent_is_ahead(agent, ospid);
 }
 
 /* ---- Making room ---- */

@@ -22,6 +22,8 @@
 struct gathering {
     struct bspz_snapshot_name name;
     uint32_t term;
+    bool ahead; /* the processes are on other hosts still */
+    bool (*wants)(const struct agent *agent, int pid);
     void (*done)(struct agent *agent, int error, const char *why);
     int outstanding;
     int error;
@@ -72,9 +74,10 @@ static void want(struct agent *agent, struct fetch_want wanted)
     struct gathering *gathering = agent->snapshots->gathering;
 
     wanted.otherwise = agent->home[0];
-    wanted.from = agent->job == JOB_FORMING
-                      ? snapshot_source(agent->home, (uint32_t)agent->nprocs, agent->host)
-                      : agent->home[0];
+    if (!gathering->ahead || wanted.thing != WIRE_THING_IMAGE)
+        wanted.from = agent->job == JOB_FORMING
+                          ? snapshot_source(agent->home, (uint32_t)agent->nprocs, agent->host)
+                          : agent->home[0];
     wanted.done = came;
     if (agent_fetch(agent, &wanted) == 0)
         gathering->outstanding++;
@@ -185,9 +188,11 @@ static void look_at_binaries(struct agent *agent, const struct manifest *manifes
 /* ---- Images ---------------------------------------------------------------------------------- */
 
 static void want_image(struct agent *agent, struct asked *asked, struct bspz_snapshot_name name,
-                       const struct manifest_image *image)
+                       const struct manifest_image *image, uint32_t pid)
 {
     struct fetch_want wanted = {.thing = WIRE_THING_IMAGE, .name = name, .pid = image->image_pid};
+
+    wanted.from = agent->home[pid];
 
     memcpy(wanted.digest, image->facts.digest, sizeof wanted.digest);
     want_once(agent, asked, wanted);
@@ -200,6 +205,7 @@ static bool look_at_chain(struct agent *agent, struct sources *sources, struct a
     struct gathering *gathering = agent->snapshots->gathering;
     struct bspz_snapshot_name name = gathering->name;
     const struct manifest_image *image;
+    uint32_t rank = pid; /* all from one may have the same image */
     char why[AGENT_WHY];
     uint64_t size;
     int error, file;
@@ -215,7 +221,7 @@ static bool look_at_chain(struct agent *agent, struct sources *sources, struct a
         image = &manifest->images.items[pid];
         file = store_image_open(sources->store, name, image->image_pid, &size, why);
         if (file == -ENOENT)
-            want_image(agent, asked, name, image);
+            want_image(agent, asked, name, image, rank);
         if (file < 0)
             return false;
         close(file);
@@ -254,7 +260,7 @@ static void look(struct agent *agent)
         want_once(agent, asked,
                   (struct fetch_want){.thing = WIRE_THING_MANIFEST, .name = gathering->name});
     for (int pid = 0; asked && !gathering->error && pid < agent->nprocs; pid++) {
-        if (!agent_is_here(agent, pid) || snapshots->kept[pid].copied)
+        if (!gathering->wants(agent, pid))
             continue;
         if (look_at_chain(agent, &sources, asked, (uint32_t)pid) && first < 0)
             first = pid;
@@ -268,7 +274,8 @@ static void look(struct agent *agent)
         finish(agent);
 }
 
-void agent_gather(struct agent *agent, struct bspz_snapshot_name name,
+void agent_gather(struct agent *agent, struct bspz_snapshot_name name, bool ahead,
+                  bool (*wants)(const struct agent *agent, int pid),
                   void (*done)(struct agent *agent, int error, const char *why))
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -284,7 +291,8 @@ void agent_gather(struct agent *agent, struct bspz_snapshot_name name,
         return;
     }
     forget_start(snapshots->gathering);
-    *snapshots->gathering = (struct gathering){.name = name, .term = agent->term, .done = done};
+    *snapshots->gathering = (struct gathering){
+        .name = name, .term = agent->term, .ahead = ahead, .wants = wants, .done = done};
     look(agent);
 }
 

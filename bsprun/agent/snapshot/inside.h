@@ -90,6 +90,7 @@ struct agent_snapshots {
     char *path;                  /* DIR/JOB of this host's own directory; NULL */
     uint32_t copies;             /* hosts on which each image must be durable in this term */
     struct gathering *gathering; /* gather.c */
+    struct aheads *aheads;       /* ahead.c; NULL: none so far */
     char rules[BSPZ_SNAP_RULES];
     uint32_t rules_bytes;
     char **options;
@@ -236,15 +237,48 @@ void agent_note_bad_image(struct agent *agent, int pid, uint32_t number);
 
 /* ---- gather.c ---- */
 
-/* Fetches all files needed for processes of this host without copies, then calls `done`, possibly
- * before this returns. */
-void agent_gather(struct agent *agent, struct bspz_snapshot_name name,
+/* Fetches all files needed for the processes that `wants` names, then calls `done`, possibly before
+ * this returns.  ahead: these processes are on other hosts still, which have their images. */
+void agent_gather(struct agent *agent, struct bspz_snapshot_name name, bool ahead,
+                  bool (*wants)(const struct agent *agent, int pid),
                   void (*done)(struct agent *agent, int error, const char *why));
 /* The program to start if it is not at its path; NULL: at its path. */
 const char *agent_gathered_program(const struct agent *agent);
 /* NAME=VALUE. */
 const char *agent_gathered_variable(const struct agent *agent, int index);
 void agent_gather_free(struct agent *agent);
+
+/* ---- starting.c ---- */
+
+/* An image and its bases, newest first, open. */
+struct chain {
+    int fds[BSPZ_IMAGE_CHAIN_MAX];
+    struct bspz_image_name names[BSPZ_IMAGE_CHAIN_MAX];
+    int count;
+};
+/* Opens that of the process in the snapshot. 0, or -EIO and `why`; to be closed in any case. */
+int agent_chain_open(struct sources *sources, struct bspz_snapshot_name name, uint32_t pid,
+                     struct chain *chain, char *why);
+void agent_chain_close(struct chain *chain);
+/* Starts a process that becomes the one of the image.  socket: it is restored ahead, with this end
+ * of a socket; else -1.  Returns its process id, or -ENOEXEC and `why`: not the fault of the
+ * image. */
+pid_t agent_start_of_image(struct agent *agent, int pid, const struct chain *chain,
+                           struct sources *sources, int socket, char *why);
+/* What become its descriptors 0, 1 and 2; null: of /dev/null. */
+void agent_standard(struct agent *agent, int pid, int null, int standard[3]);
+
+/* ---- ahead.c ---- */
+
+/* Makes the process that was restored ahead for it that of the rank, as of the image.  False: there
+ * is none that can follow to this image. */
+bool agent_ahead_take(struct agent *agent, int pid, const struct chain *chain);
+/* Ends those that were not taken; nothing is answered any more. */
+void agent_ahead_end(struct agent *agent);
+/* Whether it is such a process, which outlives the term. */
+bool agent_is_ahead(const struct agent *agent, pid_t ospid);
+/* Restores ahead the processes that the order of Processor Zero expects here. */
+void agent_ahead(struct agent *agent, const struct wire_message *order);
 
 /* ---- restore.c ---- */
 

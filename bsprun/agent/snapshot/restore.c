@@ -8,7 +8,6 @@
  * a process fails before it is staged: IMAGE_FAILED.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,203 +15,33 @@
 
 #include "bsprun/agent/core/barrier.h"
 #include "bsprun/agent/core/input.h"
-#include "bsprun/agent/core/launch.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/replicas.h"
-#include "ckpt/binaries.h"
 #include "ckpt/capture/capture.h"
-#include "lib/base/hex.h"
-
-/* ---- Images ---- */
-
-static const struct manifest *manifest_of(struct sources *sources, struct bspz_snapshot_name name,
-                                          char *why)
-{
-    int error;
-
-    return agent_manifest_of(sources, name, &error, why);
-}
-
-struct chain {
-    int fds[BSPZ_IMAGE_CHAIN_MAX];
-    int count;
-};
-
-static void close_chain(struct chain *chain)
-{
-    while (chain->count > 0)
-        close(chain->fds[--chain->count]);
-}
-
-/* Opens the chain of the image of process pid.  Returns its entry in the manifest, or NULL and
- * `why`. */
-static const struct manifest_image *open_chain(struct sources *sources,
-                                               struct bspz_snapshot_name name, uint32_t pid,
-                                               struct chain *chain, char *why)
-{
-    const struct manifest_image *first = NULL, *image;
-    uint64_t size;
-
-    do {
-        const struct manifest *manifest = manifest_of(sources, name, why);
-
-        if (!manifest)
-            return NULL;
-        if (pid >= manifest->nprocs || chain->count == (int)BSPZ_IMAGE_CHAIN_MAX) {
-            snprintf(why, AGENT_WHY, "the chain of images does not end");
-            return NULL;
-        }
-        image = &manifest->images.items[pid];
-        chain->fds[chain->count] =
-            store_image_open(sources->store, name, image->image_pid, &size, why);
-        if (chain->fds[chain->count] < 0)
-            return NULL;
-        chain->count++;
-        first = first ? first : image;
-        name = bspz_image_snapshot(&image->facts.base);
-        pid = image->facts.base.pid;
-    } while (image->facts.generation > 0);
-    return first;
-}
 
 /* ---- Starting ---- */
-
-/* BSPZ_ENV_RESTORE and its value; for free(). */
-static char *restore_variable(int pid, struct bspz_snapshot_name name,
-                              const struct manifest_image *image, const struct chain *chain)
-{
-    char digest[2 * BSPZ_IMAGE_DIGEST_SIZE + 1], fds[BSPZ_IMAGE_CHAIN_MAX * 12 + 1] = "";
-    size_t used = 0;
-    char *text;
-
-    bspz_hex(digest, image->facts.digest, BSPZ_IMAGE_DIGEST_SIZE);
-    for (int i = 0; i < chain->count; i++)
-        used += (size_t)snprintf(fds + used, sizeof fds - used, "%s%d", i > 0 ? "," : "",
-                                 chain->fds[i]);
-    return asprintf(&text, "%s=%d:%u:%llu:%u:%s:%s", BSPZ_ENV_RESTORE, pid, image->image_pid,
-                    (unsigned long long)name.superstep, name.term, digest, fds) < 0
-               ? NULL
-               : text;
-}
-
-static pid_t launch(struct agent *agent, int pid, const struct chain *chain, char *restore)
-{
-    struct agent_snapshots *snapshots = agent->snapshots;
-    const struct identity *identity = &snapshots->identity;
-    char **environment = calloc((size_t)identity->environment_count + 6, sizeof *environment);
-    const char *program = agent_gathered_program(agent);
-    uint32_t count = identity->environment_count;
-    char *board = agent_board_variable(agent);
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    struct agent_launch launch = {
-        .agent = agent,
-        .path = program ? program : identity->program,
-        .arguments = identity->arguments,
-        .environment = environment,
-        .directory = "",
-        .own_group = pid > 0,
-        .standard = {pid > 0 ? null : agent_input_reader(agent),
-                     agent_relay_socket(agent->relay, 1), agent_relay_socket(agent->relay, 2)},
-        .handed_on = chain->fds,
-        .handed_on_count = chain->count,
-        .shares = snapshots->shares,
-        .group = snapshots->together[pid],
-    };
-    static char elsewhere[] = BSPZ_ENV_ELSEWHERE "=1";
-    pid_t ospid = -ENOMEM;
-
-    if (environment && board && restore) {
-        memcpy(environment, identity->environment, count * sizeof *environment);
-        environment[count++] = board;
-        environment[count++] = restore;
-        for (int i = 0; i < 2; i++)
-            if (agent_gathered_variable(agent, i))
-                environment[count++] = (char *)agent_gathered_variable(agent, i);
-        if (making_is_remote(snapshots->making))
-            environment[count++] = elsewhere;
-        ospid = agent_launch(&launch);
-    }
-    if (null >= 0)
-        close(null);
-    free(board);
-    free(environment);
-    return ospid;
-}
-
-/* Checks the file at the program's path once for all processes, before it is executed. 0, or
- * -ENOEXEC and `why`: another snapshot would need the same program. */
-static int check_program(struct agent *agent, struct sources *sources, const struct chain *chain,
-                         char *why)
-{
-    const char *gathered = agent_gathered_program(agent);
-    char reason[BINARIES_WHY];
-    int error;
-
-    if (sources->program_checked)
-        return 0;
-    sources->program_checked = true;
-    error = binaries_check_program(chain->fds[0],
-                                   gathered ? gathered : agent->snapshots->identity.program,
-                                   agent_gathered_variable(agent, 0) != NULL, reason);
-    if (!error)
-        return 0;
-    snprintf(why, AGENT_WHY, "%.500s", reason);
-    return -ENOEXEC;
-}
-
-/* Checks that the program's libbsp, which wrote the image, is compatible with this agent, before
- * anything is started. */
-static bool is_of_this_library(struct sources *sources, struct bspz_snapshot_name name, int image,
-                               char *why)
-{
-    struct bspz_image_header header;
-    const struct manifest *manifest = manifest_of(sources, name, why);
-
-    if (!manifest || pread(image, &header, sizeof header, 0) != (ssize_t)sizeof header ||
-        memcmp(header.magic, BSPZ_IMAGE_MAGIC, sizeof header.magic) != 0 ||
-        header.libbsp_version == BSPZ_LIBRARY_VERSION)
-        return true; /* or damaged, which the process will report */
-    snprintf(why, AGENT_WHY,
-             "snapshot %llu.%u was taken by bspzero %.40s (libbsp %u), and this is bspzero %s "
-             "(libbsp %u): it goes on with the bsprun that took it, or from the start with the "
-             "program linked again",
-             (unsigned long long)name.superstep, name.term, manifest->version,
-             header.libbsp_version, BSPZ_VERSION, BSPZ_LIBRARY_VERSION);
-    return false;
-}
 
 /* 0, or -errno and `why`; -ENOEXEC: not the fault of the image. */
 static int start_process(struct agent *agent, int pid, struct bspz_snapshot_name name,
                          struct sources *sources, char *why)
 {
     struct watched *process = &agent->members[pid].process;
-    struct chain chain = {.count = 0};
-    const struct manifest_image *image = open_chain(sources, name, (uint32_t)pid, &chain, why);
-    char *restore = NULL;
+    struct chain chain;
     pid_t ospid = -EIO;
-    int error;
+    int error = agent_chain_open(sources, name, (uint32_t)pid, &chain, why);
 
-    if (image && (!is_of_this_library(sources, name, chain.fds[0], why) ||
-                  check_program(agent, sources, &chain, why) != 0)) {
-        ospid = -ENOEXEC;
-    } else if (image) {
-        if (agent->snapshots->shares)
-            shares_open(agent->snapshots->shares, agent->snapshots->together[pid], chain.fds[0]);
-        restore = restore_variable(pid, name, image, &chain);
-        ospid = launch(agent, pid, &chain, restore);
-        if (ospid < 0) {
-            snprintf(why, AGENT_WHY, "%.300s cannot be started: %s%s",
-                     agent->snapshots->identity.program, strerror(-ospid),
-                     verdict_limit_hint(-ospid));
-            ospid = -ENOEXEC;
-        }
+    if (!error && agent_ahead_take(agent, pid, &chain)) {
+        agent_chain_close(&chain);
+        agent_member_is(agent, pid);
+        return 0;
     }
-    free(restore);
-    close_chain(&chain);
+    if (!error)
+        ospid = agent_start_of_image(agent, pid, &chain, sources, -1, why);
+    agent_chain_close(&chain);
     if (ospid < 0)
         return ospid;
     error = agent_watch(agent, process, pid, ospid);
@@ -255,12 +84,13 @@ static uint64_t first_of_chain(struct sources *sources, const struct manifest *m
     const struct manifest_image *image = &manifest->images.items[0];
     struct bspz_snapshot_name name = manifest->name;
     char why[AGENT_WHY];
+    int error;
 
     for (uint32_t i = 0; i < BSPZ_IMAGE_CHAIN_MAX && image->facts.generation > 0; i++) {
         uint32_t pid = image->facts.base.pid;
 
         name = bspz_image_snapshot(&image->facts.base);
-        manifest = manifest_of(sources, name, why);
+        manifest = agent_manifest_of(sources, name, &error, why);
         if (!manifest || pid >= manifest->nprocs)
             break;
         image = &manifest->images.items[pid];
@@ -309,14 +139,18 @@ static void mark_copies(struct agent *agent, const struct wire_restore *order)
             snapshots->kept[order->copy.items[i]].copied = true;
 }
 
+static bool is_to_be_made(const struct agent *agent, int pid)
+{
+    return agent_is_here(agent, pid) && !agent->snapshots->kept[pid].copied;
+}
+
 /* Starts those without copies: 0, or -errno and the failed one in *pid. */
 static int start_all(struct agent *agent, struct sources *sources, int *pid, char *why)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
     int error = 0;
 
     for (*pid = 0; *pid < agent->nprocs; ++*pid) {
-        if (!agent_is_here(agent, *pid) || snapshots->kept[*pid].copied)
+        if (!is_to_be_made(agent, *pid))
             continue;
         error = start_process(agent, *pid, agent->committed, sources, why);
         if (error)
@@ -347,6 +181,7 @@ static void restore_gathered(struct agent *agent, int error, const char *text)
         error = start_all(agent, &sources, &pid, why);
     }
     agent_free_sources(&sources);
+    agent_ahead_end(agent);
     if (!error)
         agent_scan_staged(agent);
     else if (error == -ENOEXEC)
@@ -391,7 +226,7 @@ void agent_restore(struct agent *agent, const struct wire_message *order)
     }
     mark_copies(agent, &order->restore);
     agent_note_term(agent, agent->committed);
-    agent_gather(agent, agent->committed, restore_gathered);
+    agent_gather(agent, agent->committed, false, is_to_be_made, restore_gathered);
 }
 
 /* Passes on warnings of a --restart, or of a job that begins; later terms need none. */
@@ -477,7 +312,7 @@ void agent_make_of_first(struct agent *agent, struct bspz_snapshot_name name)
     for (int pid = 0; pid < agent->nprocs; pid++)
         agent->snapshots->kept[pid].slot = -1;
     if (agent->here > 0)
-        agent_gather(agent, name, make_gathered);
+        agent_gather(agent, name, false, is_to_be_made, make_gathered);
 }
 
 /* ---- PASS ---- */

@@ -51,7 +51,10 @@ void agent_snapshots_forget(struct agent *agent);
 void agent_forget_announced(struct agent *agent);
 /* Reports the snapshots of this host to Processor Zero. */
 void agent_tell_held(struct agent *agent);
-/* For process_kill_descendants_but: whether it is a frozen copy to be spared. */
+/* The private memory of processes that were restored ahead of their move to this host: bytes. */
+uint64_t agent_snapshots_ahead(const struct agent *agent);
+/* For process_kill_descendants_but: whether it is a frozen copy, or a process restored ahead, to be
+ * spared. */
 bool agent_is_copy(const void *agent, pid_t ospid);
 /* Handles messages of Processor Zero about snapshots and restores. */
 void agent_snapshots_message(struct agent *agent, const struct wire_message *message);
