@@ -60,13 +60,6 @@
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, table, WIRE_TABLE_MAX)
 
-/* So many of the processes that AHEAD expects on the host are staged as of that snapshot; the others
- * cannot be. */
-#define WIRE_FIELDS_AHEAD_READY(F, E)                                                              \
-    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
-    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
-    F(u32, count, WIRE_RANKS_MAX)
-
 /* The parts of a snapshot on the host: the manifest, every image (all), or those of `images`;
  * copies: the pids with a frozen copy.  Images count without the manifest, since another host may
  * have it.  together: for each process the lowest with which it shares open files, as far as this
@@ -130,6 +123,13 @@
     F(u64, copied_ns, WIRE_U64_MAX)                                                                \
     F(u64, read_bytes, WIRE_U64_MAX)                                                               \
     F(u64, read_ns, WIRE_U64_MAX)
+
+/* The answer to AHEAD of that snapshot, of each host to which `moves` names a process: so many of
+ * these are staged as of the snapshot, maybe none. */
+#define WIRE_FIELDS_AHEAD_READY(F, E)                                                              \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
+    F(u32, count, WIRE_RANKS_MAX)
 
 /* The job has `processes` processes; process i lives on host host_of[i].  snapshot: process 0
  * writes its image, from which the others are made: snapshot 0.  copies: the number of hosts on
@@ -199,15 +199,17 @@
     F(numbers, copy, WIRE_RANKS_MAX)                                                               \
     F(u32, copies, WIRE_HOSTS_MAX)
 
-/* The snapshot is committed, and these processes are expected to move.  A host to which any of them
- * is expected prepares them as of the snapshot, ahead of the move, and answers AHEAD_READY. */
-#define WIRE_FIELDS_AHEAD(F, E)                                                                    \
-    F(u32, from, WIRE_U32_MAX)                                                                     \
-    F(move, moves, WIRE_RANKS_MAX)
-
 /* All are staged: restore the files, let the processes run up to the barrier, answer
  * RANKS_READY. */
 #define WIRE_FIELDS_PASS(F, E)
+
+/* The term is soon to end so that processes move, and these are expected to be elsewhere in the
+ * next one: a host that is named restores its processes ahead, as of the snapshot, which is
+ * committed and known to all, while they go on where they are, and answers AHEAD_READY.  Of use if
+ * the next term begins from a snapshot based on this one, with these places; else forgotten. */
+#define WIRE_FIELDS_AHEAD(F, E)                                                                    \
+    F(u32, from, WIRE_U32_MAX)                                                                     \
+    F(move, moves, WIRE_RANKS_MAX)
 
 /* All have recorded their state at the barrier that ends the envelope's superstep: they go on. */
 #define WIRE_FIELDS_RESUME(F, E)  F(u64, consult, WIRE_U64_MAX) F(flag, measure, 0)

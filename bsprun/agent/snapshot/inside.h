@@ -277,8 +277,6 @@ bool agent_ahead_take(struct agent *agent, int pid, const struct chain *chain);
 void agent_ahead_end(struct agent *agent);
 /* Whether it is such a process, which outlives the term. */
 bool agent_is_ahead(const struct agent *agent, pid_t ospid);
-/* Restores ahead the processes that the order of Processor Zero expects here. */
-void agent_ahead(struct agent *agent, const struct wire_message *order);
 
 /* ---- restore.c ---- */
 

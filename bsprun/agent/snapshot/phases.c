@@ -401,9 +401,6 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
     case WIRE_PASS:
         agent_pass(agent);
         break;
-    case WIRE_AHEAD:
-        agent_ahead(agent, message);
-        break;
     default:
         break;
     }
