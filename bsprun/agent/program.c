@@ -24,6 +24,7 @@
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "ckpt/capture/attributes.h"
 #include "ckpt/shares.h"
+#include "lib/shm/ahead.h"
 
 #define STATUS_NOT_FOUND    127
 #define STATUS_NOT_RUNNABLE 126
@@ -79,6 +80,7 @@ static bool make_environment(const struct agent *agent, const struct wire_start 
     memcpy(environment->entries, environ, inherited * sizeof(char *));
     environment->count = inherited;
     remove_entry(environment, BSPZ_ENV_RESTORE); /* even if the user has set it */
+    remove_entry(environment, BSPZ_ENV_AHEAD);
     remove_entry(environment, BSPZ_ENV_BINARIES);
     remove_entry(environment, BSPZ_ENV_ELSEWHERE);
     for (uint32_t i = 0; i < start->unset.count; i++)

@@ -91,6 +91,12 @@ static void end(struct ahead *ahead)
     move(ahead, AHEAD_NONE);
 }
 
+void agent_ahead_rewind(struct agent *agent)
+{
+    if (agent->snapshots->aheads)
+        agent->snapshots->aheads->asked = false;
+}
+
 void agent_ahead_end(struct agent *agent)
 {
     struct aheads *aheads = agent->snapshots->aheads;

@@ -295,4 +295,6 @@ void agent_snapshots_rewind(struct agent *agent)
         agent_end_writer(agent, pid);
     if (snapshots && snapshots->ticket.name.term > 0 && snapshots->ticket.state != TICKET_PERSISTED)
         agent_end_copies_of(agent, snapshots->ticket.name);
+    if (snapshots)
+        agent_ahead_rewind(agent);
 }

@@ -273,7 +273,9 @@ void agent_standard(struct agent *agent, int pid, int null, int standard[3]);
 /* Makes the process that was restored ahead for it that of the rank, as of the image.  False: there
  * is none that can follow to this image. */
 bool agent_ahead_take(struct agent *agent, int pid, const struct chain *chain);
-/* Ends those that were not taken; nothing is answered any more. */
+/* The term is over: the processes stay for the next one, but nobody waits for an answer. */
+void agent_ahead_rewind(struct agent *agent);
+/* Ends those that were not taken. */
 void agent_ahead_end(struct agent *agent);
 /* Whether it is such a process, which outlives the term. */
 bool agent_is_ahead(const struct agent *agent, pid_t ospid);

@@ -143,6 +143,8 @@ static pid_t launch(struct agent *agent, int pid, const struct chain *chain, int
     memcpy(handed_on, chain->fds, (size_t)chain->count * sizeof *handed_on);
     handed_on[chain->count] = socket;
     agent_standard(agent, pid, null, launch.standard);
+    if (socket >= 0)
+        launch.standard[0] = null; /* the input may be on another host still */
     if (environment && board && restore && (ahead || socket < 0)) {
         add_variables(agent, environment, board, restore, ahead);
         ospid = agent_launch(&launch);
