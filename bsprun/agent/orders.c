@@ -186,6 +186,10 @@ void agent_obey(struct agent *agent, const struct wire_message *message)
     case WIRE_CONSULT:
         consult(agent, &message->consult);
         break;
+    case WIRE_AHEAD:
+        if (!job_is_stopping(agent->job))
+            agent_ahead(agent, message);
+        break;
     case WIRE_END:
         if (!agent->zero)
             agent_end_here(agent, &message->end);

@@ -125,6 +125,8 @@ bool agent_save_later(struct agent *agent, const struct wire_save *save)
         return false;
     if (!election->to_save || strength(save) > strength(&election->save))
         election->save = *save;
+    /* Belongs to the message, and Processor Zero may place processes otherwise in this term. */
+    election->save.expected = (struct wire_move_list){NULL, 0};
     election->to_save = true;
     return true;
 }

@@ -217,6 +217,7 @@
     M(IMAGE_FAILED, image_failed, WIRE_FIELDS_IMAGE_FAILED, TO_ZERO)                               \
     M(PERSISTED, persisted, WIRE_FIELDS_PERSISTED, TO_ZERO)                                        \
     M(KNOWN, known, WIRE_FIELDS_KNOWN, TO_ZERO)                                                    \
+    M(AHEAD_READY, ahead_ready, WIRE_FIELDS_AHEAD_READY, TO_ZERO)                                  \
     M(PLACE, place, WIRE_FIELDS_PLACE, FROM_ZERO)                                                  \
     M(RUN, run, WIRE_FIELDS_RUN, FROM_ZERO)                                                        \
     M(RELEASE, release, WIRE_FIELDS_RELEASE, FROM_ZERO)                                            \
@@ -229,6 +230,7 @@
     M(RESTORE, restore, WIRE_FIELDS_RESTORE, FROM_ZERO)                                            \
     M(PASS, pass, WIRE_FIELDS_PASS, FROM_ZERO)                                                     \
     M(RESUME, resume, WIRE_FIELDS_RESUME, FROM_ZERO)                                               \
+    M(AHEAD, ahead, WIRE_FIELDS_AHEAD, FROM_ZERO)                                                  \
     M(CONSULT, consult, WIRE_FIELDS_CONSULT, FROM_ZERO)                                            \
     M(FETCH, fetch, WIRE_FIELDS_FETCH, AMONG_AGENTS)                                               \
     M(PIECE, piece, WIRE_FIELDS_PIECE, AMONG_AGENTS)                                               \
@@ -363,13 +365,15 @@
 #define WIRE_FIELDS_EXIT(F, E)
 
 /* Take a snapshot at the next barrier; stop: then end the job so that it can be restarted, within
- * grace_ms; move: then end the term, and the next one begins there with other places; signal: the
- * one that requested it. */
+ * grace_ms; move: then end the term, and the next one begins there with other places, of which
+ * `expected` has those that differ, as far as bsprun can tell; signal: the one that requested it.
+ */
 #define WIRE_FIELDS_SAVE(F, E)                                                                     \
     F(flag, stop, 0)                                                                               \
     F(flag, move, 0)                                                                               \
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
-    F(u64, grace_ms, WIRE_U64_MAX)
+    F(u64, grace_ms, WIRE_U64_MAX)                                                                 \
+    F(move, expected, WIRE_RANKS_MAX)
 
 /* The answer to CHOSEN: the beginning of this term is durable. */
 #define WIRE_FIELDS_TERM_RECORDED(F, E)

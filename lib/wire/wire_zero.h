@@ -124,6 +124,13 @@
     F(u64, read_bytes, WIRE_U64_MAX)                                                               \
     F(u64, read_ns, WIRE_U64_MAX)
 
+/* The answer to AHEAD of that snapshot, of each host to which `moves` names a process: so many of
+ * these are staged as of the snapshot, maybe none. */
+#define WIRE_FIELDS_AHEAD_READY(F, E)                                                              \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
+    F(u32, count, WIRE_RANKS_MAX)
+
 /* The job has `processes` processes; process i lives on host host_of[i].  snapshot: process 0
  * writes its image, from which the others are made: snapshot 0.  copies: the number of hosts on
  * which each image must be durable (1: all hosts share a directory). */
@@ -195,6 +202,14 @@
 /* All are staged: restore the files, let the processes run up to the barrier, answer
  * RANKS_READY. */
 #define WIRE_FIELDS_PASS(F, E)
+
+/* The term is soon to end so that processes move, and these are expected to be elsewhere in the
+ * next one: a host that is named restores its processes ahead, as of the snapshot, which is
+ * committed and known to all, while they go on where they are, and answers AHEAD_READY.  Of use if
+ * the next term begins from a snapshot based on this one, with these places; else forgotten. */
+#define WIRE_FIELDS_AHEAD(F, E)                                                                    \
+    F(u32, from, WIRE_U32_MAX)                                                                     \
+    F(move, moves, WIRE_RANKS_MAX)
 
 /* All have recorded their state at the barrier that ends the envelope's superstep: they go on. */
 #define WIRE_FIELDS_RESUME(F, E)  F(u64, consult, WIRE_U64_MAX) F(flag, measure, 0)

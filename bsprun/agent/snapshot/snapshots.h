@@ -55,6 +55,8 @@ void agent_tell_held(struct agent *agent);
 bool agent_is_copy(const void *agent, pid_t ospid);
 /* Handles messages of Processor Zero about snapshots and restores. */
 void agent_snapshots_message(struct agent *agent, const struct wire_message *message);
+/* Handles AHEAD: restores the processes that are expected here, and answers AHEAD_READY. */
+void agent_ahead(struct agent *agent, const struct wire_message *order);
 /* A rank has died prematurely.  True: Processor Zero has been told and decides. */
 bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *verdict);
 /* Adds the CPU time of reaped copies and writers. */
