@@ -191,6 +191,9 @@ uint32_t job_machine_term(const struct job_machine *machine); /* 0 before the fi
 uint32_t job_machine_zero(const struct job_machine *machine);
 /* The host on which a new job starts the program. */
 uint32_t job_machine_program(const struct job_machine *machine);
+/* Whether the next term places processes without regard to where they were, by request or as a host
+ * joins. */
+bool job_machine_places_anew(const struct job_machine *machine);
 /* Whether the host takes part in the term. */
 bool job_machine_member(const struct job_machine *machine, uint32_t host);
 /* Whether it takes no part yet, and is to from a later term on. */

@@ -10,6 +10,7 @@
  *   launcher_start.c   START
  *   launcher_status.c  answers to bspstat; progress
  *   launcher_job.c     the job machine: events to it, effects of it
+ *   launcher_expect.c  where processes will be after a move
  *   launcher_report.c  --report
  *   launcher_end.c     messages about the end
  *   launcher_left.c    ... and the snapshot to restart from
@@ -44,6 +45,7 @@
 /* An agent's answer about the places of its processes. */
 struct host_places {
     bool answered; /* to the last question */
+    uint32_t term; /* in which it has */
     struct wire_where *items;
     uint32_t count;
     uint64_t available; /* bytes of memory for further processes; PLACEMENT_UNKNOWN */
@@ -64,6 +66,7 @@ struct launcher {
     double moving_seconds;  /* what moves by Processor Zero's decision have cost at most */
     uint32_t processes;     /* 0: they do not run yet */
     uint32_t move_asked_in; /* term in which processes were to be moved; 0: none are */
+    uint32_t expects_in;    /* term in which Processor Zero will be told where they go; 0: none */
     struct wanted_moves wanted_moves;
     char refusal[PLACEMENT_TEXT_MAX + 64]; /* of the last request */
     struct wire_move *missed; /* processes of the term that are not where they were to be ... */
@@ -224,6 +227,18 @@ bool launcher_begin_job(struct launcher *launcher);
 void launcher_step(struct launcher *launcher, struct job_event event);
 /* The job is over: the loss of an agent no longer counts. */
 void launcher_over(struct launcher *launcher, enum life_state state, int status);
+
+/* ---- launcher_expect.c ---- */
+
+/* What is known of the hosts and of their processes, for room.h: an entry for each host and each
+ * process. */
+void launcher_describe_room(const struct launcher *launcher, struct room_host *hosts,
+                            struct room_process *processes);
+/* Sends SAVE to the host of Processor Zero, with what is expected of the move that it asks for, as
+ * far as that is known.  False: not all of it; hosts are to be asked for their processes. */
+bool launcher_ask_to_move(struct launcher *launcher, uint32_t zero, struct wire_message *save);
+/* All have answered: if a move was asked for in this term, says again what is expected of it. */
+void launcher_expect_again(struct launcher *launcher);
 
 /* ---- launcher_report.c ---- */
 

@@ -149,6 +149,11 @@ static void tell_zero(struct launcher *launcher, const struct job_effect *effect
         message.save.grace_ms = effect->milliseconds;
         owners_asked(&launcher->owners, &launcher->agents, effect->move, launcher_now_ms());
     }
+    if (message.kind == WIRE_SAVE && message.save.move) {
+        if (!launcher_ask_to_move(launcher, effect->host, &message))
+            launcher_query_status(launcher);
+        return;
+    }
     agents_send(&launcher->agents.items[effect->host], &message);
 }
 

@@ -155,28 +155,6 @@ static const char *refuse_host(struct launcher *launcher, const struct status_or
     return text;
 }
 
-static void describe_room(const struct launcher *launcher, struct room_host *hosts,
-                          struct room_process *processes)
-{
-    for (uint32_t pid = 0; pid < launcher->processes; pid++)
-        processes[pid].host = ROOM_NOBODY;
-    for (uint32_t i = 0; i < launcher->agents.count; i++) {
-        const struct launcher_agent *agent = &launcher->agents.items[i];
-        const struct host_places *places = &launcher->places[i];
-
-        hosts[i] = (struct room_host){.name = agent->name,
-                                      .slots = agent->slots > 0 ? agent->slots : agent->cores,
-                                      .takes_part = job_machine_member(launcher->machine, i) &&
-                                                    !job_machine_removed(launcher->machine, i),
-                                      .drained = job_machine_drained(launcher->machine, i),
-                                      .available =
-                                          places->answered ? places->available : PLACEMENT_UNKNOWN};
-        for (uint32_t j = 0; places->answered && j < places->count; j++)
-            if (places->items[j].pid < launcher->processes)
-                processes[places->items[j].pid] = (struct room_process){i, places->items[j].memory};
-    }
-}
-
 /* What does not fit into the memory of the hosts, as far as they have said what they have.  host:
  * that the order names; ROOM_NOBODY. */
 static const char *refuse_room(struct launcher *launcher, const struct status_order *order,
@@ -197,7 +175,7 @@ static const char *refuse_room(struct launcher *launcher, const struct status_or
     bool enough = true;
 
     if (hosts && processes && launcher->places) {
-        describe_room(launcher, hosts, processes);
+        launcher_describe_room(launcher, hosts, processes);
         if (order->what == STATUS_DRAIN || order->what == STATUS_REMOVE) {
             room.leaves = host;
             hosts[host].drained = true;

@@ -165,6 +165,7 @@ void launcher_take_status(struct launcher *launcher, const struct launcher_agent
     if (!launcher->places)
         return;
     launcher->places[agent->host].available = status->available;
+    launcher->places[agent->host].term = job_machine_term(launcher->machine);
     launcher->places[agent->host].answered =
         keep_places(&launcher->places[agent->host], &status->ranks);
     status_socket_take(launcher->status_socket, &all);
@@ -175,6 +176,7 @@ void launcher_take_status(struct launcher *launcher, const struct launcher_agent
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         if (agents_is_up(&launcher->agents.items[i]) && !launcher->places[i].answered)
             return;
+    launcher_expect_again(launcher);
     struct wire_where *rows = gather_places(launcher, &all.ranks.count);
     all.ranks.items = rows;
     all.seconds = launcher->status_seconds;

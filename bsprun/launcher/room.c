@@ -50,7 +50,11 @@ static void write_hosts(struct paper *paper, const struct room *room)
 {
     struct placement *placement = &paper->placement;
 
+    bool with_speeds = true;
+
     placement->all_drained = true;
+    for (uint32_t i = 0; i < room->host_count; i++)
+        with_speeds = with_speeds && (!room->hosts[i].takes_part || room->hosts[i].speed > 0);
     for (uint32_t i = 0; i < room->host_count; i++) {
         const struct room_host *host = &room->hosts[i];
 
@@ -62,11 +66,18 @@ static void write_hosts(struct paper *paper, const struct room *room)
             (struct placement_host){.name = host->name,
                                     .id = i,
                                     .slots = host->slots > 0 ? host->slots : 1,
-                                    .speed = 1,
+                                    .busy = host->busy,
+                                    .speed = with_speeds ? host->speed : 1,
                                     .drained = host->drained,
                                     .left = host->available};
         placement->all_drained = placement->all_drained && host->drained;
     }
+}
+
+static void want(struct paper *paper, const struct room *room, uint32_t pid, uint32_t host)
+{
+    if (pid < room->process_count && host < room->host_count && paper->index[host] != ROOM_NOBODY)
+        paper->moves_to[pid] = (uint16_t)(paper->index[host] + 1);
 }
 
 /* A process is as if it had its copy on its host. */
@@ -81,9 +92,9 @@ static void write_processes(struct paper *paper, const struct room *room)
         if (known && paper->index[process->host] != ROOM_NOBODY)
             paper->copy_on[pid] = (uint16_t)(paper->index[process->host] + 1);
     }
-    if (room->moves < room->process_count && room->to < room->host_count &&
-        paper->index[room->to] != ROOM_NOBODY)
-        paper->moves_to[room->moves] = (uint16_t)(paper->index[room->to] + 1);
+    for (uint32_t i = 0; i < room->wanted.count; i++)
+        want(paper, room, room->wanted.items[i].pid, room->wanted.items[i].host);
+    want(paper, room, room->moves, room->to);
 }
 
 static bool is_asked_for(const struct room *room, uint32_t pid)
@@ -107,28 +118,44 @@ static bool suffices(const struct placement *placement, const struct room *room,
     return true;
 }
 
+/* False: there is nothing to place, or no memory of malloc. */
+static bool write_paper(struct paper *paper, const struct room *room)
+{
+    struct placement *placement = &paper->placement;
+
+    if (room->process_count == 0 || room->host_count == 0 || !take_paper(paper, room))
+        return false;
+    write_hosts(paper, room);
+    write_processes(paper, room);
+    placement->processes = room->process_count;
+    placement->by_node = room->by_node;
+    placement->anew = room->anew;
+    placement->copy_on = paper->copy_on;
+    placement->moves_to = paper->moves_to;
+    placement->together = paper->together;
+    placement->needs = paper->needs;
+    return placement->host_count > 0;
+}
+
 bool room_suffices(const struct room *room, char text[PLACEMENT_TEXT_MAX])
 {
     struct paper paper = {.copy_on = NULL};
-    struct placement *placement = &paper.placement;
     bool enough = true;
 
     text[0] = '\0';
-    if (room->process_count == 0 || room->host_count == 0)
-        return true;
-    if (take_paper(&paper, room)) {
-        write_hosts(&paper, room);
-        write_processes(&paper, room);
-        placement->processes = room->process_count;
-        placement->by_node = room->by_node;
-        placement->anew = room->anew;
-        placement->copy_on = paper.copy_on;
-        placement->moves_to = paper.moves_to;
-        placement->together = paper.together;
-        placement->needs = paper.needs;
-        if (placement->host_count > 0)
-            enough = suffices(placement, room, placement_again(placement), text);
-    }
+    if (write_paper(&paper, room))
+        enough = suffices(&paper.placement, room, placement_again(&paper.placement), text);
     discard(&paper);
     return enough;
+}
+
+bool room_expect(const struct room *room, uint32_t *to)
+{
+    struct paper paper = {.copy_on = NULL};
+    bool placed = write_paper(&paper, room) && placement_again(&paper.placement);
+
+    for (uint32_t pid = 0; placed && pid < room->process_count; pid++)
+        to[pid] = paper.placement.hosts[paper.placement.home[pid]].id;
+    discard(&paper);
+    return placed;
 }

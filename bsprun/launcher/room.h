@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "coordinator/core/placement.h"
+#include "lib/wire/wire.h"
 
 #define ROOM_NOBODY UINT32_MAX
 
@@ -20,6 +21,8 @@ struct room_host {
     uint32_t slots;     /* 0 counts as 1 */
     bool takes_part;    /* in the present term, and in the next one */
     bool drained;       /* in the next one */
+    uint32_t busy;      /* load by others, in hundredths of a process */
+    uint32_t speed;     /* of a core; 0: unknown */
     uint64_t available; /* bytes for further processes; PLACEMENT_UNKNOWN */
 };
 
@@ -34,12 +37,17 @@ struct room {
     const struct room_process *processes; /* by pid */
     uint32_t process_count;
     bool by_node, anew;
-    uint32_t leaves;    /* the host that processes are to leave; ROOM_NOBODY */
-    uint32_t moves, to; /* the process that is to go to a host; ROOM_NOBODY */
+    uint32_t leaves;              /* the host that processes are to leave; ROOM_NOBODY */
+    uint32_t moves, to;           /* the process that is to go to a host; ROOM_NOBODY */
+    struct wire_move_list wanted; /* others that were asked for before; the hosts are indexes */
 };
 
 /* False: it does not fit, and `text` says which process needs how much, and what hosts have left.
  * Without memory of malloc nothing is refused. */
 bool room_suffices(const struct room *room, char text[PLACEMENT_TEXT_MAX]);
+
+/* Where each process is expected to be in the next term: indexes of hosts.  False: nothing is
+ * expected, as some process fits nowhere, no host takes part, or there is no memory of malloc. */
+bool room_expect(const struct room *room, uint32_t *to);
 
 #endif

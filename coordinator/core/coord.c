@@ -46,6 +46,7 @@ static const struct rule {
                            coord_take_image_failed},
     [WIRE_PERSISTED] = {WRITING, LATE, coord_take_persisted},
     [WIRE_KNOWN] = {WRITING, LATE, coord_take_known},
+    [WIRE_AHEAD_READY] = {GOING, LATE, coord_take_ahead_ready},
     [WIRE_SAVE] = {STARTED, LATE, coord_take_save},
     [WIRE_CLOSED] = {IN(COORD_CLOSING) | IN(COORD_GIVING_UP), IN(COORD_ABORTING),
                      coord_take_closed},
@@ -160,7 +161,10 @@ static bool allocate_snapshots(struct coord *state, uint32_t processes)
     state->ticket.images = calloc(processes, sizeof(*state->ticket.images));
     state->ticket.holders = calloc(processes, sizeof(*state->ticket.holders));
     state->held = calloc(COORD_HELD_MAX, sizeof(*state->held));
-    if (!state->lineage || !state->ticket.images || !state->ticket.holders || !state->held)
+    state->ahead.expected = calloc(processes, sizeof(*state->ahead.expected));
+    state->ahead.moves = calloc(processes, sizeof(*state->ahead.moves));
+    if (!state->lineage || !state->ticket.images || !state->ticket.holders || !state->held ||
+        !state->ahead.expected || !state->ahead.moves)
         return false;
     for (uint32_t i = 0; i < COORD_HELD_MAX && state->config.restore; i++) {
         state->held[i].has_image = calloc(processes, sizeof(*state->held[i].has_image));
@@ -285,6 +289,8 @@ void coord_free(struct coord *state)
     free(state->lineage);
     free(state->ticket.images);
     free(state->ticket.holders);
+    free(state->ahead.expected);
+    free(state->ahead.moves);
     free(state->hosts);
     free(state->exited);
     free(state->home);

@@ -56,7 +56,10 @@
  * that it pays (balancing.c), ends at the commit of a snapshot, as by a fault but with the cause
  * MOVED: its processes have stayed at that barrier, and the next term begins there with other
  * places.  Where snapshots take long an ordinary one comes first, with which processes go on, so
- * that little is left to write when they wait.  If the snapshot fails they go on where they are,
+ * that little is left to write when they wait.  Where images are incremental, the hosts to which
+ * processes are expected to go (SAVE says so, or the own decision) are told of each of these once
+ * it is known to all (AHEAD), restore it ahead, and answer, before the next one is due: so little
+ * is left to read, too (ahead.c).  If the snapshot fails they go on where they are,
  * and another one is tried, later and later unless only its writer was killed.  Hosts that are
  * drained get no processes while there is another.
  *

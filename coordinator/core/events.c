@@ -263,6 +263,7 @@ int coord_take_arrive(struct coord *state, struct coord_host *host,
         return 0;
     coord_pace(state);
     coord_balancing_decide(state);
+    coord_ahead_say(state, effects);
     coord_decide_barrier(state, effects);
     return 0;
 }

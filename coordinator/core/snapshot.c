@@ -86,6 +86,7 @@ static void end_in_vain(struct coord *state, struct coord_effects *effects)
 static void ticket_is_over(struct coord *state, struct coord_effects *effects)
 {
     coord_move_ticket(state, COORD_TICKET_NONE);
+    coord_ahead_say(state, effects);
     if (state->phase == COORD_HELD_BACK)
         coord_decide_barrier(state, effects);
     else if (state->phase == COORD_SAVING)
@@ -357,9 +358,9 @@ static void wish(struct coord *state, enum coord_wish what, struct coord_effects
 {
     if (what > state->wish)
         state->wish = what;
-    if (state->phase == COORD_RUNNING) {
+    bool waits = coord_ahead_say(state, effects) && what == COORD_WISH_MOVE;
+    if (state->phase == COORD_RUNNING && !waits)
         coord_consult(state, effects);
-    }
 }
 
 static void save_and_stop(struct coord *state, const struct wire_message *message,
@@ -382,6 +383,14 @@ static void save_and_stop(struct coord *state, const struct wire_message *messag
     coord_set_timer(state, effects, COORD_TIMER_GRACE, message->save.grace_ms);
 }
 
+static void note_wish(struct coord *state, const struct wire_save *save,
+                      struct coord_effects *effects)
+{
+    if (save->move)
+        coord_ahead_expect(state, save->expected);
+    wish(state, save->move ? COORD_WISH_MOVE : COORD_WISH_SAVE, effects);
+}
+
 int coord_take_save(struct coord *state, struct coord_host *host,
                     const struct wire_message *message, struct coord_effects *effects)
 {
@@ -396,6 +405,6 @@ int coord_take_save(struct coord *state, struct coord_host *host,
              (!move && state->phase == COORD_CAPTURING))
         effects->dropped = true; /* impossible, or in progress */
     else
-        wish(state, move ? COORD_WISH_MOVE : COORD_WISH_SAVE, effects);
+        note_wish(state, &message->save, effects);
     return 0;
 }

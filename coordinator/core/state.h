@@ -26,9 +26,11 @@ struct coord_host {
     uint32_t first, count; /* its lowest pid and how many, from PLACE or RESTORE on */
     bool drained;          /* gets no processes */
     bool staged;
-    bool captured; /* at the barrier that was released for a snapshot */
-    bool known;    /* has answered COMMITTED */
-    bool durable;  /* has the manifest */
+    bool captured;  /* at the barrier that was released for a snapshot */
+    bool known;     /* has answered COMMITTED */
+    bool durable;   /* has the manifest */
+    uint32_t ahead; /* processes that it has been told to restore ahead, of one snapshot */
+    bool ahead_ready;
     uint64_t position[2];
 };
 
@@ -102,6 +104,16 @@ struct coord_balancing {
     uint64_t due_ns, look_ns, look_superstep; /* the next look; the last one, after so many */
 };
 
+/* What hosts restore ahead: ahead.c. */
+struct coord_ahead {
+    uint16_t *expected;      /* per pid: index of the host, plus 1, in the next term; 0: unknown */
+    struct wire_move *moves; /* the list of AHEAD */
+    uint32_t move_count;
+    struct bspz_snapshot_name name; /* the newest that AHEAD was said of; term 0: none */
+    uint32_t missing;               /* hosts that have not answered */
+    uint64_t begun_ns, took_ns;     /* when AHEAD was said, and until all had answered */
+};
+
 struct coord {
     struct coord_config config; /* without `hosts` */
     enum coord_phase phase;
@@ -139,7 +151,8 @@ struct coord {
     char failure[COORD_TEXT_MAX]; /* why the last one failed */
     enum coord_wish wish;
     uint32_t rounds;          /* snapshots committed since processes are to move ... */
-    uint64_t round_before_ns; /* ... and what the last but one took to commit, asked for or not */
+    uint64_t round_before_ns; /* ... and what the last but one took, asked for or not */
+    struct coord_ahead ahead;
     uint32_t save_signal;
     uint64_t restore_begun_ns;
 
@@ -178,6 +191,16 @@ void coord_balancing_note(struct coord *state, const struct coord_host *host,
 /* All have arrived at a barrier at which the job can go on: decides if there are measurements; to
  * move processes the wish becomes COORD_WISH_MOVE. */
 void coord_balancing_decide(struct coord *state);
+
+/* ---- ahead.c ---- */
+
+/* Where processes are expected to be in the next term, if a move comes to pass: in place of what
+ * was expected before.  Hosts that are not of this term and processes that there are not are
+ * ignored.  Only with snapshots. */
+void coord_ahead_expect(struct coord *state, struct wire_move_list moves);
+/* Says AHEAD if processes are to move, the newest snapshot is known to all, and AHEAD has not been
+ * said of it.  Until all have answered no snapshot is due for the move.  Whether it was said. */
+bool coord_ahead_say(struct coord *state, struct coord_effects *effects);
 
 /* ---- place.c ---- */
 
@@ -250,6 +273,8 @@ void coord_move_ticket(struct coord *state, enum coord_ticket_state to);
 bool coord_ends_with_ticket(struct coord *state);
 /* A snapshot is committed; before_ns: what the one before took to commit, 0: unknown. */
 void coord_note_round(struct coord *state, uint64_t before_ns);
+/* Whether the newest snapshot is one of these rounds, or could do as the first. */
+bool coord_round_is_over(const struct coord *state);
 /* Opens the ticket of the snapshot of that superstep; base: snapshot 0, one image for all. */
 void coord_open_ticket(struct coord *state, uint64_t superstep, bool base);
 /* Plans the next barrier to be decided. */
@@ -304,6 +329,6 @@ coord_take coord_take_host_ready, coord_take_registered, coord_take_ranks_ready,
     coord_take_rank_exited, coord_take_abort, coord_take_stop, coord_take_ranks_stopped,
     coord_take_link_lost, coord_take_held, coord_take_term_recorded, coord_take_staged,
     coord_take_captured, coord_take_image_durable, coord_take_image_failed, coord_take_persisted,
-    coord_take_known, coord_take_save, coord_take_closed;
+    coord_take_known, coord_take_save, coord_take_closed, coord_take_ahead_ready;
 
 #endif

@@ -59,6 +59,11 @@ static void snapshot_details(const struct wire_message *message, char *text, siz
         snprintf(text, size, " snapshot %llu busy %llu us copied %llu us", superstep,
                  (number)message->known.busy_ns / 1000, (number)message->known.copied_ns / 1000);
         break;
+    case WIRE_AHEAD_READY:
+        snprintf(text, size, " snapshot %llu.%u count %u",
+                 (number)message->ahead_ready.name.superstep, message->ahead_ready.name.term,
+                 message->ahead_ready.count);
+        break;
     case WIRE_SAVE:
         snprintf(text, size, "%s signal %u",
                  message->save.stop   ? " and stop"
@@ -153,6 +158,10 @@ static void order_details(const struct wire_message *order, char *text, size_t s
         break;
     case WIRE_RESTORE:
         snprintf(text, size, " snapshot %llu.%u", superstep, order->restore.from);
+        break;
+    case WIRE_AHEAD:
+        snprintf(text, size, " snapshot %llu.%u processes %u", superstep, order->ahead.from,
+                 order->ahead.moves.count);
         break;
     case WIRE_RESUME:
         snprintf(text, size, " superstep %llu consult %s", superstep,

@@ -57,25 +57,39 @@ void coord_note_going_on(struct coord *state)
     coord_pace_from(state);
 }
 
-#define SHORT_NS    UINT64_C(100000000) /* to commit a snapshot */
+#define SHORT_NS    UINT64_C(100000000) /* to commit a snapshot, and to restore it ahead */
 #define ROUNDS_MOST 5u                  /* of snapshots before the one at which processes move */
+
+/* At a barrier of this term. */
+static bool has_snapshot(const struct coord *state)
+{
+    return state->committed.term == state->config.term && state->committed.superstep > 0;
+}
 
 /* Processes wait until the snapshot at which they move is committed.  So that little has to be
  * written then there are others shortly before, while they go on: only what has changed since
  * follows, and each takes less time than the one before, as long as processes change less in that
  * time than can be written.  (Migration of virtual machines calls it pre-copy: Clark and others,
- * NSDI 2005.) */
+ * NSDI 2005.)  What other hosts restore ahead of a round is part of it: processes go on meanwhile.
+ */
 static bool has_little_to_write(const struct coord *state)
 {
-    uint64_t commit_ns = state->facts.costs.commit_ns, before_ns = state->round_before_ns;
+    uint64_t round_ns = state->facts.costs.commit_ns + state->ahead.took_ns;
+    uint64_t before_ns = state->round_before_ns;
 
     if (coord_copies(state) > 1)
         return true; /* images that are copied to other hosts are full, whatever is there */
-    if (state->committed.term != state->config.term || state->committed.superstep == 0)
+    if (!has_snapshot(state))
         return false;
-    if (commit_ns < SHORT_NS || state->rounds >= ROUNDS_MOST)
+    if (round_ns < SHORT_NS || state->rounds >= ROUNDS_MOST)
         return true;
-    return state->rounds > 1 && commit_ns > before_ns - before_ns / 4;
+    return state->rounds > 1 && round_ns > before_ns - before_ns / 4;
+}
+
+bool coord_round_is_over(const struct coord *state)
+{
+    return has_snapshot(state) && state->rounds <= ROUNDS_MOST &&
+           (state->rounds > 0 || has_little_to_write(state));
 }
 
 void coord_note_round(struct coord *state, uint64_t before_ns)
@@ -83,22 +97,28 @@ void coord_note_round(struct coord *state, uint64_t before_ns)
     if (state->wish != COORD_WISH_MOVE || state->ticket.base)
         return;
     state->rounds++;
-    state->round_before_ns = before_ns;
+    state->round_before_ns = before_ns + state->ahead.took_ns;
+    state->ahead.took_ns = 0;
+}
+
+static bool is_restored_ahead(const struct coord *state)
+{
+    return state->ahead.missing > 0;
 }
 
 bool coord_ends_with_ticket(struct coord *state)
 {
-    if (state->wish == COORD_WISH_MOVE && has_little_to_write(state))
+    if (state->wish == COORD_WISH_MOVE && !is_restored_ahead(state) && has_little_to_write(state))
         state->wish = COORD_WISH_MOVE_NOW;
     return state->wish >= COORD_WISH_MOVE_NOW;
 }
 
-/* A move waits after a failed snapshot, as if nobody had asked, and for the end of the one before.
- */
+/* A move waits after a failed snapshot, as if nobody had asked, for the end of the one before, and
+ * for hosts that restore it ahead. */
 static uint64_t move_due_ns(const struct coord *state)
 {
     if ((state->wish != COORD_WISH_MOVE && state->wish != COORD_WISH_MOVE_NOW) ||
-        state->ticket.state != COORD_TICKET_NONE)
+        state->ticket.state != COORD_TICKET_NONE || is_restored_ahead(state))
         return POLICY_NEVER;
     return state->facts.retry_ns > state->now_ns ? state->facts.retry_ns - state->now_ns : 0;
 }

@@ -26,7 +26,7 @@ static const enum wire_kind kinds[] = {
     WIRE_ABORT,        WIRE_STOP,          WIRE_RANKS_STOPPED, WIRE_LINK_LOST, TIMER,
     WIRE_HELD,         WIRE_TERM_RECORDED, WIRE_STAGED,        WIRE_CAPTURED,  WIRE_IMAGE_DURABLE,
     WIRE_IMAGE_FAILED, WIRE_PERSISTED,     WIRE_KNOWN,         WIRE_SAVE,      WIRE_CLOSED,
-    WIRE_KIND_COUNT,
+    WIRE_AHEAD_READY,  WIRE_KIND_COUNT,
 };
 
 /* What is known of the job from outside. */
@@ -73,6 +73,7 @@ static struct coord *configure(const uint8_t *bytes, uint32_t *host_count)
 static void fill_snapshot_message(struct wire_message *message, const uint8_t *bytes)
 {
     static const uint64_t pids[] = {0, 1, 2, 3, 11, 12};
+    static const struct wire_move moves[] = {{1, 2}, {3, 1}, {90000, 99}};
     static const uint64_t needs[14] = {3, 0, 1, 9, 2, WIRE_NEVER, 4, 1, 1, 1, 7, 5, 5, 2};
     switch (message->kind) {
     case WIRE_HELD:
@@ -90,7 +91,13 @@ static void fill_snapshot_message(struct wire_message *message, const uint8_t *b
         return;
     case WIRE_SAVE:
         message->save.stop = bytes[3] & 1;
+        message->save.move = bytes[3] & 2;
+        message->save.expected = (struct wire_move_list){moves, bytes[5] % 4};
         message->save.signal = bytes[4];
+        return;
+    case WIRE_AHEAD_READY:
+        message->ahead_ready.name = (struct bspz_snapshot_name){bytes[3], TERM - (bytes[5] & 1)};
+        message->ahead_ready.count = bytes[4] % 4;
         return;
     case WIRE_CAPTURED:
         message->captured.pause_ns = bytes[4];

@@ -14,6 +14,7 @@ static const enum wire_kind kinds[] = {
     WIRE_ABORT,        WIRE_STOP,          WIRE_RANKS_STOPPED, WIRE_LINK_LOST, WIRE_KIND_COUNT,
     WIRE_HELD,         WIRE_TERM_RECORDED, WIRE_STAGED,        WIRE_CAPTURED,  WIRE_IMAGE_DURABLE,
     WIRE_IMAGE_FAILED, WIRE_PERSISTED,     WIRE_KNOWN,         WIRE_SAVE,      WIRE_CLOSED,
+    WIRE_AHEAD_READY,
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 

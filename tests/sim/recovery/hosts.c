@@ -379,6 +379,21 @@ static void check_all_staged(struct world *world, uint32_t term)
     }
 }
 
+/* Whatever snapshot it is of, this host knows that it is committed, and has not heard of another.
+ */
+static void restore_ahead(struct world *world, uint32_t host, const struct wire_message *message)
+{
+    struct bspz_snapshot_name name = {message->envelope.superstep, message->ahead.from};
+    uint32_t count = ahead_count(world, host, message);
+    if (!bspz_snapshot_same(world->agents[host].known, name))
+        fail(world, "host %u is to restore ahead what it does not know", world->agents[host].id);
+    if (count == 0)
+        return;
+    struct action *action = agent_plan(world, DO_AHEAD, host, chance(world, 20) ? 600 : 60);
+    action->name = name;
+    action->number = random_below(world, count + 1);
+}
+
 static void obey(struct world *world, uint32_t host, const struct wire_message *message)
 {
     struct agent *agent = &world->agents[host];
@@ -426,6 +441,9 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
         step_is_done(world, STEP_KNOWN);
         if (agent->job == JOB_FORMING && !agent->mine[0] && agent->count > 0)
             agent_plan(world, DO_RANKS_READY, host, 20);
+        break;
+    case WIRE_AHEAD:
+        restore_ahead(world, host, message);
         break;
     case WIRE_RETIRE:
         disk_retire(world, host, (struct bspz_snapshot_name){superstep, message->retire.from});
@@ -526,6 +544,12 @@ void agent_act(struct world *world, struct action *action)
             break;
         message.kind = WIRE_RANKS_READY;
         message.ranks_ready.count = agent->count;
+        send_to_zero(world, host, &message);
+        break;
+    case DO_AHEAD:
+        message.kind = WIRE_AHEAD_READY;
+        message.ahead_ready.name = action->name;
+        message.ahead_ready.count = action->number;
         send_to_zero(world, host, &message);
         break;
     case DO_CAPTURED:

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ACTIONS_MAX 400000u
-#define NUMBERS     13u
+#define NUMBERS     14u
 
 struct action *plan(struct world *world, enum action_kind kind, uint64_t delay)
 {
@@ -251,6 +251,7 @@ static const char *const number_names[NUMBERS] = {
     "hosts that have joined",
     "lost hosts that were tried again",
     "processes that did not fit where they were to be",
+    "terms that moved processes after AHEAD",
 };
 
 /* A simulation in which something never happens tests less than it says. */
@@ -292,9 +293,9 @@ static void run_one(const struct seeds_job *job)
     if (world.over)
         summary.causes[world.outcome.cause]++;
     const unsigned numbers[NUMBERS] = {
-        world.commits,   world.rollbacks,   world.thawed, world.restored, world.restarted,
-        world.held_back, world.dismissals,  world.named,  world.moves,    world.own_moves,
-        world.joined,    world.tried_again, world.missed};
+        world.commits,   world.rollbacks,   world.thawed, world.restored,   world.restarted,
+        world.held_back, world.dismissals,  world.named,  world.moves,      world.own_moves,
+        world.joined,    world.tried_again, world.missed, world.moves_ahead};
     for (unsigned i = 0; i < NUMBERS; i++)
         summary.numbers[i] += numbers[i];
     free_world(&world);

@@ -128,9 +128,11 @@ struct zero {
     struct wire_move moves[WANTED_MOVES];
     uint32_t move_count;
     bool gone, finished;
-    uint64_t wanted;      /* to begin from there; COORD_NEVER */
-    uint64_t left[HOSTS]; /* memory of each host when it was ready */
-    uint64_t missed;      /* processes that are not where they were to be, for lack of memory */
+    uint64_t wanted;        /* to begin from there; COORD_NEVER */
+    uint64_t left[HOSTS];   /* memory of each host when it was ready */
+    uint64_t missed;        /* processes that are not where they were to be, for lack of memory */
+    uint64_t ahead;         /* hosts that restore processes ahead, and have not answered */
+    bool said_ahead, stops; /* stops: bsprun wants a snapshot and the end */
     bool shaken; /* a host has lost its power in its term, and what it had told of may be gone */
     unsigned timers[COORD_TIMER_COUNT];
 };
@@ -150,6 +152,7 @@ enum action_kind {
     DO_STAGED,
     DO_RANKS_READY,
     DO_CAPTURED,
+    DO_AHEAD, /* processes are restored ahead, or some of them */
     DO_STOPPED,
     DO_ZERO_TIMER,
     DO_NOTICE,   /* Processor Zero notices the loss of a host */
@@ -237,7 +240,7 @@ struct world {
     struct wire_move wanted_moves[WANTED_MOVES]; /* the newest ones */
     uint32_t wanted_count;
     unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named, moves,
-        own_moves, joined, tried_again, missed;
+        own_moves, joined, tried_again, missed, moves_ahead;
     bool balance; /* Processor Zero moves processes by itself */
     double moving_seconds;
 
@@ -283,6 +286,8 @@ void zero_frame(struct world *world, struct action *action);
 void zero_told(struct world *world, const struct action *action);
 void zero_timer(struct world *world, const struct action *action);
 void zero_notice(struct world *world, const struct action *action);
+/* The processes that AHEAD wants on that host. */
+uint32_t ahead_count(const struct world *world, uint32_t host, const struct wire_message *order);
 void send_to_zero(struct world *world, uint32_t host, struct wire_message *message);
 
 /* hosts.c: agents, processes */

@@ -70,6 +70,57 @@ static void check_places(struct world *world, const struct zero *zero, const uin
     }
 }
 
+/* ---- Restoring ahead ---- */
+
+uint32_t ahead_count(const struct world *world, uint32_t host, const struct wire_message *order)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < order->ahead.moves.count; i++)
+        count += order->ahead.moves.items[i].host == world->agents[host].id;
+    return count;
+}
+
+/* As said to that host, of processes that are elsewhere now, of hosts of the term.  An answer is
+ * awaited of each that is named. */
+static void note_ahead(struct zero *zero, uint32_t host, const struct wire_message *order)
+{
+    struct world *world = zero->world;
+    uint64_t bit = (uint64_t)1 << host;
+    if (!world->shared)
+        fail(world, "full images are to be restored ahead");
+    for (uint32_t i = 0; i < order->ahead.moves.count; i++) {
+        const struct wire_move *move = &order->ahead.moves.items[i];
+        uint32_t to = host_index(world, move->host);
+        if (move->pid >= world->processes || (i > 0 && move[-1].pid >= move->pid))
+            fail(world, "process %u is to be restored ahead", move->pid);
+        if (to == world->host_count || !(zero->member_bits & (uint64_t)1 << to) ||
+            (world->agents[to].term == zero->term && world->agents[to].mine[move->pid]))
+            fail(world, "process %u is to be restored ahead on host %u", move->pid, move->host);
+    }
+    if (ahead_count(world, host, order) == 0)
+        return;
+    if (zero->ahead & bit)
+        fail(world, "AHEAD comes before the last one is answered");
+    zero->ahead |= bit;
+    zero->said_ahead = true;
+}
+
+/* What bsprun expects: where the newest moves go; sometimes nothing, sometimes nonsense. */
+static struct wire_move_list expect_moves(struct world *world,
+                                          struct wire_move expected[WANTED_MOVES + 4])
+{
+    uint32_t count = 0;
+    if (apart(world, 4) == 0)
+        return (struct wire_move_list){NULL, 0};
+    for (uint32_t i = 0; i < WANTED_MOVES && i < world->wanted_count; i++)
+        expected[count++] = world->wanted_moves[i];
+    for (uint32_t i = 0; i < 4; i++)
+        expected[count++] = (struct wire_move){(uint32_t)apart(world, world->processes + 2),
+                                               world->agents[apart(world, world->host_count)].id +
+                                                   (apart(world, 8) == 0)};
+    return (struct wire_move_list){expected, count};
+}
+
 static void on_send(void *context, uint32_t id, const struct wire_message *message)
 {
     struct zero *zero = context;
@@ -88,6 +139,10 @@ static void on_send(void *context, uint32_t id, const struct wire_message *messa
         check_places(world, zero, message->restore.host_of.items);
         memory_check_places(world, zero, &message->restore);
     }
+    if (message->kind == WIRE_AHEAD)
+        note_ahead(zero, host, message);
+    if (message->kind == WIRE_RELEASE && message->release.last && zero->ahead && !zero->stops)
+        fail(world, "a move is decided while processes are restored ahead");
     if (message->kind == WIRE_RELEASE && (message->release.decision == WIRE_DECISION_GO ||
                                           message->release.decision == WIRE_DECISION_SNAPSHOT))
         check_leave(world, zero->term, message->envelope.superstep);
@@ -126,6 +181,9 @@ static void on_finish(void *context, const struct coord_outcome *outcome)
         fail(zero->world, "FINISH comes twice");
     zero->finished = true;
     zero->world->moves += outcome->cause == WIRE_CAUSE_MOVED;
+    zero->world->moves_ahead += outcome->cause == WIRE_CAUSE_MOVED && zero->said_ahead;
+    if (outcome->cause == WIRE_CAUSE_MOVED && zero->ahead)
+        fail(zero->world, "processes move while they are restored ahead");
     zero->world->own_moves += outcome->moves.count;
     zero->world->moving_seconds = outcome->moving_seconds;
     for (uint32_t i = 0; i < outcome->moves.count; i++)
@@ -261,6 +319,8 @@ void zero_frame(struct world *world, struct action *action)
     if (wire_decode(action->frame.data + WIRE_HEADER, action->frame.size - WIRE_HEADER, &message,
                     NULL, 0) < 0)
         fail(world, "an agent sends what cannot be read");
+    if (message.kind == WIRE_AHEAD_READY)
+        zero->ahead &= ~((uint64_t)1 << action->host);
     coord_shell_message(zero->shell, world->agents[action->host].id, &message);
     world->held_back += coord_phase(coord_shell_state(zero->shell)) == COORD_HELD_BACK;
     wire_message_free(&message);
@@ -273,6 +333,7 @@ void zero_told(struct world *world, const struct action *action)
     if (!zero->shell || zero->gone || zero->host != action->host)
         return;
     struct wire_message message = {.kind = WIRE_CLOSED, .envelope.term = effect->term};
+    struct wire_move expected[WANTED_MOVES + 4];
     memcpy(message.envelope.job, job, WIRE_JOB_SIZE);
     if (effect->kind == JOB_EFFECT_TERM_RECORDED) {
         message.kind = WIRE_TERM_RECORDED;
@@ -281,8 +342,13 @@ void zero_told(struct world *world, const struct action *action)
         message.stop = (struct wire_stop){effect->how, effect->signal, "asked to"};
     } else if (effect->kind != JOB_EFFECT_CLOSED) {
         message.kind = WIRE_SAVE;
-        message.save =
-            (struct wire_save){effect->stop, effect->move, effect->signal, effect->milliseconds};
+        message.save = (struct wire_save){.stop = effect->stop,
+                                          .move = effect->move,
+                                          .signal = effect->signal,
+                                          .grace_ms = effect->milliseconds};
+        zero->stops = zero->stops || effect->stop;
+        if (effect->move)
+            message.save.expected = expect_moves(world, expected);
     }
     coord_shell_message(zero->shell, COORD_BSPRUN, &message);
 }
