@@ -9,23 +9,20 @@ import time
 
 from loopback import *
 from loopback import LoopbackPlace, check, environment_of, main, marked, send, wait_until
-from draining import (SELDOM, SUPERSTEPS, asked, ends_well, moves, places, said, step_until_done)
+from draining import SELDOM, SUPERSTEPS, asked, ends_well, moves, places, step_until_done
+import draining
 
 RECEIVING = 47  # recvmsg(2), as /proc/PID/syscall has it
 AHEAD = "was restored ahead on host"
 
 
 def reference(*words, **more):
-    return Reference.of(4, SUPERSTEPS, *words, **more)
+    """Of processes that share no file: those that do are restored together, and not ahead."""
+    return draining.reference("-l", *words, **more)
 
 
-def running(place, *words, at=3, options=SELDOM, **more):
-    """As in draining.py, of processes that share no file: those that do are restored together, not ahead."""
-    place.hold(0, at)
-    job = place.ticker(4, SUPERSTEPS, *words, options=options, **more)
-    for pid in range(4):
-        place.wait_executed(pid, at)
-    return job
+def running(place, *words, **more):
+    return draining.running(place, "-l", *words, **more)
 
 
 def of_job(place):
@@ -86,15 +83,17 @@ def process_0_and_its_input():
         ends_well(place, job, expected)
 
 
-def hosts_with_directories_of_their_own():
-    """What they lack is fetched while the processes go on."""
-    with LoopbackPlace(3, options=("--ckpt-local", "--copies", "1")) as place:
-        job = running(place)
-        now, at = moves(place, job, "move", "2", "h2")
-        check(f"process 2 {AHEAD} h2" in job.said(), job)
+def files_that_are_shared():
+    """Two processes of one group: RESTORE makes them together."""
+    with LoopbackPlace(3) as place:
+        place.hold(0, 3)
+        job = place.ticker(4, SUPERSTEPS, options=SELDOM)
+        for pid in range(4):
+            place.wait_executed(pid, 3)
+        now, at = moves(place, job, "drain", "h1")
+        check(now["h1"] == ("drained", 0) and AHEAD not in job.said(), now, job)
         place.release(0, at)
-        job.check_all(reference())
-        place.check_clean()
+        ends_well(place, job, Reference.of(4, SUPERSTEPS))
 
 
 def killed_before_it_goes_on():
@@ -118,11 +117,11 @@ def the_host_is_lost():
     with LoopbackPlace(3) as place:
         job = running(place)
         asked(place, job, "move", "3", "h2")
-        (os_pid,), at = staged(place, job, 1, 3)
+        _, at = staged(place, job, 1, 3)
         place.will_not_return("h2")
         place.kill(place.agent("h2"))
         wait_until(lambda: not of_job(place), "the end of what was restored there")
-        place.wait_executed(0, place.committed(), 2)
+        place.wait_executed(0, place.committed() + 1, 2)
         place.release(0, at)
         job.check_all(reference())
         place.check_files(reference())
@@ -134,9 +133,9 @@ def a_rank_is_lost():
     with LoopbackPlace(3) as place:
         job = running(place)
         asked(place, job, "move", "3", "h2")
-        (os_pid,), at = staged(place, job, 1, 3)
+        _, at = staged(place, job, 1, 3)
         place.kill(place.executed(1, at)[-1])
-        place.wait_executed(0, place.committed(), 2)
+        place.wait_executed(0, place.committed() + 1, 2)
         check(places(place, job)["h2"] == ("up", 1), job)
         place.release(0, at)
         ends_well(place, job, reference())
@@ -170,6 +169,6 @@ def bsprun_is_killed():
 
 
 if __name__ == "__main__":
-    main([moves_at_once, process_0_and_its_input, hosts_with_directories_of_their_own,
+    main([moves_at_once, process_0_and_its_input, files_that_are_shared,
           killed_before_it_goes_on, the_host_is_lost, a_rank_is_lost, the_job_is_saved_and_stopped,
           bsprun_is_killed])

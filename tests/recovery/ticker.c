@@ -1,13 +1,14 @@
 /* ticker.c - a program whose every superstep can be seen, and stopped, from outside.
  *
  *   ticker DIRECTORY SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i] [-x STATUS] [-d SUPERSTEP]
- *          [-c] [-a] [-o KIBIBYTES]
+ *          [-c] [-a] [-l] [-o KIBIBYTES]
  *
  * It runs in supersteps that use all of BSPlib (ticker_talk.c) and all kinds of files
  * (ticker_files.c), with -i also its input: a line per superstep.  -m is memory that does not
  * compress, of which a part changes in each superstep; -t a rest in each superstep.  It ends with
  * -x's status; -o is so much more output of each process in each superstep.  -c cuts files down
- * that are written anew, -a is for processes on several hosts.  In superstep -d the last process
+ * that are written anew, -a is for processes on several hosts, -l for such
+ * that are to share no open file.  In superstep -d the last process
  * dies, whenever it comes there.  See outside.h for how it is watched. */
 #include "tests/recovery/ticker.h"
 
@@ -122,7 +123,7 @@ static bool parse(int argc, char **argv)
     outside_directory = argv[1];
     supersteps = atol(argv[2]);
     optind = 3;
-    while ((option = getopt(argc, argv, "m:t:icax:d:o:")) != -1)
+    while ((option = getopt(argc, argv, "m:t:icalx:d:o:")) != -1)
         if (option == 'm')
             mebibytes = atol(optarg);
         else if (option == 't')
@@ -133,6 +134,8 @@ static bool parse(int argc, char **argv)
             files_cut = true;
         else if (option == 'a')
             files_apart = true;
+        else if (option == 'l')
+            files_alone = true;
         else if (option == 'o')
             kibibytes = atol(optarg);
         else if (option == 'x')
@@ -148,7 +151,7 @@ int main(int argc, char **argv)
 {
     if (!parse(argc, argv)) {
         fprintf(stderr, "usage: ticker DIRECTORY SUPERSTEPS [-m MEBIBYTES] [-t MILLISECONDS] [-i] "
-                        "[-x STATUS] [-d SUPERSTEP] [-c] [-a] [-o KIBIBYTES]\n");
+                        "[-x STATUS] [-d SUPERSTEP] [-c] [-a] [-l] [-o KIBIBYTES]\n");
         return 2;
     }
     files_before_begin(outside_directory);

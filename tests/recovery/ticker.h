@@ -25,6 +25,7 @@ void talk_end(void);
 /* Files and streams, all in one directory. */
 extern bool files_cut;   /* before they are written again */
 extern bool files_apart; /* no open file is written by several processes */
+extern bool files_alone; /* nor is any open in several processes, for writing */
 void files_before_begin(const char *directory);
 void files_begin(void);
 void files_write(int s);

@@ -7,6 +7,7 @@
  *   shared         one offset for all processes: opened before bsp_begin, written in turn; by the
  *                  first one alone where they are on several hosts, which have no common offset
  *   together       the same with O_APPEND
+ *                  with files_alone each process has one of these of its own
  *   given          an open file for reading, which every process reads by itself, again from its
  *                  beginning after GIVEN supersteps
  *
@@ -23,7 +24,7 @@
 
 #define GIVEN 5000 /* numbers; tests/recovery/waiting.py goes beyond */
 
-bool files_cut, files_apart;
+bool files_cut, files_apart, files_alone;
 
 static char directory[3000];
 static int shared, together, appended, rewritten, brief = -1;
@@ -67,6 +68,8 @@ void files_before_begin(const char *where)
         fprintf(given, "%d\n", i * i);
     fclose(given);
     given = fdopen(open_here("given", O_RDONLY), "r");
+    if (files_alone)
+        return;
     shared = open_here("shared", O_WRONLY | O_CREAT | O_TRUNC);
     together = open_here("together", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
     write_all(shared, "before bsp_begin\n");
@@ -79,6 +82,10 @@ void files_begin(void)
     stream = fdopen(open_own("stream", O_WRONLY | O_CREAT | O_TRUNC), "w");
     if (!stream)
         ticker_fail("stream");
+    if (!files_alone)
+        return;
+    shared = open_own("shared", O_WRONLY | O_CREAT | O_TRUNC);
+    together = open_own("together", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
 }
 
 static void rewrite(int s)

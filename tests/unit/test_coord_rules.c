@@ -137,10 +137,10 @@ static void start_in(enum coord_phase phase)
 /* 'x' it is taken, '-' it comes too late and is dropped, '!' it is a broken rule. */
 static const char *const table[COORD_PHASE_COUNT] = {
     /* In the order of `kinds`.  Without snapshots. */
-    [COORD_WAITING] = "x!!!!xx!x-!!!!!!!!-!", /* REGISTERED needs HOST_READY first */
-    [COORD_PLACING] = "!!x!xxx!x-!!!!!!!!-!",  [COORD_RUNNING] = "!!!xxxx!x-!!!!!!!!-!",
-    [COORD_ENDING] = "!!!!xxx!x-!!!!!!!!-!",   [COORD_ENDED] = "--------------------",
-    [COORD_ABORTING] = "-------xxx----------", [COORD_ABORTED] = "--------------------",
+    [COORD_WAITING] = "x!!!!xx!x-!!!!!!!!-!!", /* REGISTERED needs HOST_READY first */
+    [COORD_PLACING] = "!!x!xxx!x-!!!!!!!!-!!",  [COORD_RUNNING] = "!!!xxxx!x-!!!!!!!!-!!",
+    [COORD_ENDING] = "!!!!xxx!x-!!!!!!!!-!!",   [COORD_ENDED] = "---------------------",
+    [COORD_ABORTING] = "-------xxx-----------", [COORD_ABORTED] = "---------------------",
 };
 
 START_TEST(every_message_in_every_state)

@@ -149,9 +149,46 @@ START_TEST(others)
 }
 END_TEST
 
+START_TEST(places_are_expected)
+{
+    static const struct wire_move wanted[] = {{1, 2}, {9, 0}, {3, 3}};
+    uint32_t to[4];
+
+    ck_assert(room_expect(&room, to)); /* nothing is asked for: all stay */
+    for (uint32_t pid = 0; pid < 4; pid++)
+        ck_assert_uint_eq(to[pid], pid / 2);
+
+    /* What was asked for, of processes that there are, to hosts that take part. */
+    room.wanted = (struct wire_move_list){wanted, 3};
+    ck_assert(room_expect(&room, to));
+    ck_assert(to[0] == 0 && to[1] == 2 && to[2] == 1 && to[3] == 1);
+    room.wanted = (struct wire_move_list){NULL, 0};
+
+    /* A host is left; nobody goes to one that takes no part yet. */
+    hosts[0].drained = true;
+    ck_assert(room_expect(&room, to));
+    ck_assert(to[0] == 2 && to[1] == 2 && to[2] == 1 && to[3] == 1);
+    hosts[0].takes_part = false;
+    ck_assert(room_expect(&room, to));
+    ck_assert(to[0] == 2 && to[1] == 2 && to[2] == 1 && to[3] == 1);
+
+    /* Load by others counts as it does for Processor Zero, speeds if all are known. */
+    hosts[2].busy = 1000;
+    hosts[1].slots = 8;
+    ck_assert(room_expect(&room, to));
+    ck_assert(to[0] == 1 && to[1] == 1);
+
+    have(100, 4, 4);
+    ck_assert(!room_expect(&room, to)); /* they fit nowhere */
+    room.process_count = 0;
+    ck_assert(!room_expect(&room, to));
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {moves, hosts_are_left, all_are_placed_anew, others};
+    const TTest *const tests[] = {moves, hosts_are_left, all_are_placed_anew, others,
+                                  places_are_expected};
 
     return suite_run_tests("room", tests, sizeof tests / sizeof *tests, begin, NULL);
 }
