@@ -55,6 +55,13 @@ bool hosts_from_file(struct hosts *hosts, const char *file, const char *text, si
 bool hosts_in_slurm(hosts_lookup *lookup);
 bool hosts_from_slurm(struct hosts *hosts, hosts_lookup *lookup, char *error);
 
+/* "n[1-3,07],m", as squeue(1) shows the nodes of an allocation; blanks around it are ignored.
+ * Slots stay open. */
+bool hosts_from_nodes(struct hosts *hosts, const char *text, char *error);
+
+/* The host of that name, without regard to case; NULL: there is none. */
+const struct host *hosts_named(const struct hosts *hosts, const char *name);
+
 /* Whether it is a name of the host with host name `own`. */
 bool hosts_is_own(const char *name, const char *own);
 

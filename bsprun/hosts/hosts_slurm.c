@@ -11,6 +11,7 @@
 #include "bsprun/hosts/hosts.h"
 
 #define DIGITS_MAX 9u
+#define BLANKS     " \t\r\n"
 #define NODE_MAX   (WIRE_NAME_MAX + 1u)
 
 static const char *const list_names[] = {"SLURM_JOB_NODELIST", "SLURM_NODELIST"};
@@ -194,6 +195,25 @@ bool hosts_in_slurm(hosts_lookup *lookup)
 
     return (value(lookup, "SLURM_JOB_ID") || value(lookup, "SLURM_JOBID")) &&
            node_list(lookup, &name);
+}
+
+bool hosts_from_nodes(struct hosts *hosts, const char *text, char *error)
+{
+    size_t begin = strspn(text, BLANKS), length = strlen(text + begin);
+    char *list, why[HOSTS_ERROR] = "out of memory";
+
+    while (length > 0 && strchr(BLANKS, text[begin + length - 1]))
+        length--;
+    list = strndup(text + begin, length);
+    bool good = list && take_nodes(hosts, list, why);
+    if (!good) {
+        snprintf(error, HOSTS_ERROR, "%.120s: %.200s", list ? list : "", why);
+        hosts_free(hosts);
+    }
+    free(list);
+    for (uint32_t i = 0; i < hosts->count; i++)
+        hosts->items[i].plain = 0;
+    return good;
 }
 
 bool hosts_from_slurm(struct hosts *hosts, hosts_lookup *lookup, char *error)

@@ -320,22 +320,20 @@ const char *launcher_change_places(struct launcher *launcher, struct status_orde
 
 /* ---- Hosts that are to be left ---- */
 
-void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent)
+void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent, const char *why)
 {
     /* Where there is but one copy of each image the host may have some that are needed. */
     bool remove = launcher->common.options->hosts.copies > 1;
 
     if (job_machine_joins(launcher->machine, agent->host)) {
-        agents_give_up(agent, AGENT_NOT_STARTED, "its agent was told to end by SIGTERM");
+        agents_give_up(agent, AGENT_NOT_STARTED, why);
         return;
     }
     if (!job_machine_member(launcher->machine, agent->host))
         return;
-    notices_say(
-        &launcher->common.notices,
-        "host %s is to be left, as its agent was told by SIGTERM: its processes move at the "
-        "next barrier",
-        agent->name);
+    notices_say(&launcher->common.notices,
+                "host %s is to be left, as %s: its processes move at the next barrier", agent->name,
+                why);
     launcher_await_next_term(launcher);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_USE,
                                                 .host = agent->host,

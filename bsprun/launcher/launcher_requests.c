@@ -69,7 +69,8 @@ static void on_leave(uv_timer_t *timer)
             continue;
         launcher->leaving[i] = false;
         if (job_machine_can_drain(launcher->machine, i))
-            launcher_leave_host(launcher, &launcher->agents.items[i]);
+            launcher_leave_host(launcher, &launcher->agents.items[i],
+                                "its agent was told to end by SIGTERM");
         else
             save_and_stop(launcher, SIGTERM);
     }

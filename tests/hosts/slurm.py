@@ -55,7 +55,7 @@ class Slurm:
             f"SlurmctldLogFile={farm.path('slurm/slurmctld.log')}",
             f"SlurmdLogFile={farm.path('slurm/slurmd.%h.log')}", "SlurmctldDebug=verbose",
             "SlurmdDebug=verbose", "SchedulerType=sched/backfill",
-            "SchedulerParameters=bf_interval=1,sched_interval=1,defer=0",
+            "SchedulerParameters=bf_interval=1,sched_interval=1,defer=0,permit_job_expansion",
             "SelectType=select/cons_tres", "SelectTypeParameters=CR_Core",
             "SlurmdParameters=config_overrides", f"SlurmdTimeout={SILENCE}", "KillWait=2",
             "WaitTime=0", "JobRequeue=1", "MinJobAge=300", "PreemptType=preempt/partition_prio",
@@ -112,6 +112,12 @@ class Slurm:
     def wait_nodes(self, state, nodes=None):
         wanted = dict.fromkeys(nodes or self.nodes, state)
         self.until(lambda: wanted.items() <= self.states().items(), f"nodes that are {state}")
+
+    def allocated(self, job):
+        """The nodes of its allocation."""
+        done = self.farm.run(self.controller, ["squeue", "-h", "-j", str(job), "-o", "%N"])
+        names = self.farm.run(self.controller, ["scontrol", "show", "hostnames", done.stdout.strip()])
+        return names.stdout.split()
 
     def jobs(self):
         """{number: state} of the jobs that are not over, such as R, PD, CG."""
