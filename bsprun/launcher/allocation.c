@@ -1,13 +1,14 @@
-/* allocation.c - asks Slurm for the nodes of the allocation; see allocation.h.
+/* allocation.c - asks Slurm for its allocation; see allocation.h.
  *
- * Happy path: ask -> squeue runs -> its output is read -> known.
+ * Happy path: ask -> scontrol runs -> its output is read -> known.
  *
- * What can fail: squeue does not exist, fails or takes too long, or says what is not understood:
+ * What can fail: scontrol does not exist, fails or takes too long, or says what is not understood:
  * the nodes are unknown, and all goes on as if they were as before.
  */
 #include "bsprun/launcher/allocation.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,32 +16,44 @@
 
 #define ANSWER_MS  5000u
 #define LOOK_LEAST 1000u /* milliseconds: a controller serves many */
-#define QUESTION   "squeue --noheader --format=%N --jobs"
+#define QUESTION   "scontrol --oneliner show job"
 
 static void on_look(uv_timer_t *timer)
 {
     allocation_ask(timer->data);
 }
 
-static void tell(struct allocation *allocation, const struct hosts *nodes)
+static void tell(struct allocation *allocation, const struct hosts *nodes, bool preempted)
 {
-    allocation->asking = false;
-    if (allocation->again)
+    bool again = allocation->again && nodes; /* who does not answer is not asked again at once */
+
+    allocation->asking = allocation->again = false;
+    if (again)
         allocation_ask(allocation);
     else
-        allocation->known(allocation->context, nodes);
+        allocation->known(allocation->context, nodes, preempted);
 }
 
+static void tell_unknown(struct allocation *allocation, const char *why)
+{
+    if (!allocation->told && allocation->common->options->verbosity > 0)
+        notices_say(&allocation->common->notices, "the nodes of Slurm's job %s are not known: %s",
+                    allocation->job.name, why);
+    allocation->told = true;
+    tell(allocation, NULL, false);
+}
+
+/* `text` begins as if the job were a host, and has a line for each of scontrol's. */
 static void on_failed(void *context, uint32_t host, const char *text)
 {
-    struct allocation *allocation = context;
+    const char *why = strstr(text, ": ");
+    char line[HOSTS_ERROR];
 
     (void)host;
-    if (!allocation->told && allocation->common->options->verbosity > 0)
-        notices_say(&allocation->common->notices,
-                    "the nodes of the Slurm allocation are not known: job %s", text);
-    allocation->told = true;
-    tell(allocation, NULL);
+    snprintf(line, sizeof line, "%s", why ? why + 2 : text);
+    for (char *at = line; (at = strchr(at, '\n'));)
+        *at = ':';
+    tell_unknown(context, line);
 }
 
 static void on_ended(void *context, uint32_t host, int wait_status, const char *text)
@@ -51,13 +64,17 @@ static void on_ended(void *context, uint32_t host, int wait_status, const char *
 
 static void on_output(void *context, uint32_t host, const char *bytes, size_t size)
 {
+    struct allocation *allocation = context;
     struct hosts nodes = {NULL, 0};
+    bool preempted = false;
+
+    (void)host;
     char *text = strndup(bytes, size), error[HOSTS_ERROR] = "out of memory";
 
-    if (text && hosts_from_nodes(&nodes, text, error))
-        tell(context, &nodes);
+    if (text && hosts_from_scontrol(&nodes, text, allocation->job.name, &preempted, error))
+        tell(allocation, &nodes, preempted);
     else
-        on_failed(context, host, error);
+        tell_unknown(allocation, error);
     hosts_free(&nodes);
     free(text);
 }
@@ -73,7 +90,7 @@ static bool has_all(const struct options_hosts *options, const struct hosts *nod
 }
 
 int allocation_open(struct allocation *allocation, struct common *common, uint64_t look_ms,
-                    void (*known)(void *context, const struct hosts *nodes), void *context)
+                    allocation_known *known, void *context)
 {
     static const char *const no_words[] = {NULL};
     const struct options *options = common->options;
@@ -111,7 +128,7 @@ int allocation_open(struct allocation *allocation, struct common *common, uint64
 
 void allocation_ask(struct allocation *allocation)
 {
-    const struct remote_start_host squeue = {.host = &allocation->job};
+    const struct remote_start_host question = {.host = &allocation->job};
 
     if (!allocation->start)
         return;
@@ -119,7 +136,7 @@ void allocation_ask(struct allocation *allocation)
     if (allocation->asking)
         return;
     allocation->asking = true;
-    if (remote_start_add(allocation->start, &squeue, 1) == 0)
+    if (remote_start_add(allocation->start, &question, 1) == 0)
         return;
     allocation->asking = false; /* without memory: later */
     uv_timer_start(&allocation->look, on_look, LOOK_LEAST, uv_timer_get_repeat(&allocation->look));

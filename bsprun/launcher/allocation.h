@@ -1,7 +1,7 @@
-/* allocation.h - which nodes the Slurm allocation has in which the job runs: it may lose some and
- * gain others while the job runs.
+/* allocation.h - what Slurm says of the allocation in which the job runs: it may lose nodes and
+ * gain others, or all of them are wanted for another job, while the job runs.
  *
- * squeue(1) is asked before an agent is started on a host for which that is not known, and now and
+ * scontrol(1) is asked before another agent is started, when an agent is told to end, and now and
  * then.  Nothing is asked outside Slurm, or if some hosts of the job are no nodes of the
  * allocation.
  */
@@ -17,6 +17,10 @@
 
 struct remote_start;
 
+/* The answer, from the loop.  nodes: valid during the call; NULL: they are unknown.  preempted:
+ * another job needs them, and the grace time of this one runs. */
+typedef void allocation_known(void *context, const struct hosts *nodes, bool preempted);
+
 struct allocation {
     struct common *common;
     struct remote_start *start; /* NULL: nothing is asked */
@@ -28,16 +32,18 @@ struct allocation {
     bool all;             /* the job was given all of them, not some that the user has named */
     bool held[HOSTS_MAX]; /* by host: its agent is started, or is not, when the answer comes */
     bool outside[HOSTS_MAX]; /* by host: not a node of the allocation when that was last known */
+    bool
+        makes_room; /* the job is being saved, as Slurm has said that another one needs its nodes */
+    bool ended;     /* ... and its grace time is over */
 
-    /* The answer, from the loop.  nodes: valid during the call; NULL: they are unknown. */
-    void (*known)(void *context, const struct hosts *nodes);
+    allocation_known *known;
     void *context;
 };
 
 /* Begins to ask every look_ms (0: only when told to), if the job's hosts are those of an
  * allocation. 0 or -errno. */
 int allocation_open(struct allocation *allocation, struct common *common, uint64_t look_ms,
-                    void (*known)(void *context, const struct hosts *nodes), void *context);
+                    allocation_known *known, void *context);
 /* Asks; there is one answer for all that is asked for before it comes, and it is not older. */
 void allocation_ask(struct allocation *allocation);
 /* Asks, and notes that the agent of that host is to be started then.  False: nothing is asked. */

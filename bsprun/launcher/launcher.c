@@ -122,7 +122,7 @@ static int set_up(struct launcher *launcher)
         error = allocation_open(
             &launcher->allocation, &launcher->common,
             launcher_has_snapshots(launcher) ? launcher->common.options->hosts.rejoin_ms : 0,
-            launcher_take_nodes, launcher);
+            launcher_take_allocation, launcher);
     if (error) {
         char text[160];
 

@@ -2,12 +2,15 @@
  *
  * Happy path: the agent of a host is lost -> is the host still a node of the allocation?  It is:
  * another agent is started there.  It is not: the job goes on without it, and it is not tried
- * again.  A node that was gained is used as if it had been added by bspctl.
+ * again.  A node that was gained is used as if it had been added by bspctl.  If another job needs
+ * the nodes, the job is saved and stops.
  *
  * What can fail: the nodes are not known (agents are started, and srun says what is wrong); a node
  * is no longer one while the agent lives, as it was started by ssh (its processes move); the job
  * cannot take hosts now (a later answer is awaited).
  */
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bsprun/launcher/launcher_inside.h"
@@ -118,10 +121,26 @@ static void take_new(struct launcher *launcher, const struct hosts *nodes)
     }
 }
 
-void launcher_take_nodes(void *context, const struct hosts *nodes)
+/* ---- All of it ---- */
+
+static void make_room(struct launcher *launcher)
+{
+    if (launcher->allocation.makes_room || launcher->common.life.signals > 0 ||
+        !launcher_has_snapshots(launcher))
+        return;
+    launcher->allocation.makes_room = true;
+    notices_say(&launcher->common.notices,
+                "Slurm's job %.32s has to make room for another one: this job is saved and stops",
+                allocation_name(&launcher->allocation));
+    launcher_save_and_stop(launcher, SIGTERM);
+}
+
+void launcher_take_allocation(void *context, const struct hosts *nodes, bool preempted)
 {
     struct launcher *launcher = context;
 
+    if (preempted && !life_is_over(&launcher->common.life))
+        make_room(launcher);
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
         struct launcher_agent *agent = &launcher->agents.items[i];
         bool inside = !nodes || is_node(nodes, agent);

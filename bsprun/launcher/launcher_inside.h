@@ -145,6 +145,8 @@ void launcher_catch_signals(struct launcher *launcher);
  * may receive it, too. */
 void launcher_asked_by_agent(struct launcher *launcher, const struct launcher_agent *agent,
                              int signal);
+/* The job is to be saved and stopped as if bsprun had got this signal.  Of a job with snapshots. */
+void launcher_save_and_stop(struct launcher *launcher, int signal);
 /* A request of bspctl or bspkill.  Returns NULL, or the reason for a refusal, valid until the next
  * one. */
 const char *launcher_take_request(void *launcher, struct status_order *order);
@@ -178,8 +180,8 @@ void launcher_tell_moved(struct launcher *launcher, uint32_t processes);
 
 /* ---- launcher_allocation.c ---- */
 
-/* The nodes of the Slurm allocation; NULL: unknown.  Of struct allocation. */
-void launcher_take_nodes(void *launcher, const struct hosts *nodes);
+/* What Slurm says of the allocation. */
+void launcher_take_allocation(void *launcher, const struct hosts *nodes, bool preempted);
 
 /* ---- launcher_finish.c ---- */
 

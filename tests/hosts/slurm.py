@@ -26,12 +26,14 @@ class Slurm:
 
     PUT = {"/etc/slurm": "{scratch}/etc/slurm"}
 
-    def __init__(self, farm, nodes=None, without_controller=False):
+    def __init__(self, farm, nodes=None, preempt="REQUEUE"):
+        """preempt: what becomes of jobs that have to make room."""
         if not farm.user:
             raise FarmError("Slurm needs a farm made by root")
         self.farm = farm
         self.nodes = list(nodes or farm.names)
         self.controller = farm.names[0]
+        self.preempt = preempt
         self.daemons = {}  # (daemon, host): process
         self.configure()
         for name in dict.fromkeys([self.controller, *self.nodes]):
@@ -62,7 +64,7 @@ class Slurm:
             "PreemptMode=REQUEUE", "UnkillableStepTimeout=60", "MessageTimeout=20",
             f"NodeName={nodes} CPUs={CORES} RealMemory=1000 State=UNKNOWN",
             f"PartitionName=low Nodes={nodes} Default=YES MaxTime=INFINITE State=UP PriorityTier=1 "
-            f"PreemptMode=REQUEUE GraceTime={GRACE} OverSubscribe=NO",
+            f"PreemptMode={self.preempt} GraceTime={GRACE} OverSubscribe=NO",
             f"PartitionName=high Nodes={nodes} MaxTime=INFINITE State=UP PriorityTier=10 "
             "PreemptMode=OFF OverSubscribe=NO"]) + "\n")
         os.makedirs(farm.path("slurm/state"), exist_ok=True)

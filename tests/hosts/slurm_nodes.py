@@ -54,13 +54,16 @@ class Allocation(Cluster):
         check(done.returncode == 0 and len(self.slurm.allocated(self.job)) == nodes, done)
 
     def grow(self, nodes):
-        """By another job, which gives its nodes away."""
+        """By another job, which gives its nodes away; the second command has then nothing to do, and is
+        refused where nobody counts what is used."""
+        before = len(self.slurm.allocated(self.job))
         done = self.run("salloc", "--no-shell", f"-N{nodes}", f"--dependency=expand:{self.job}")
         other = re.search(r"Granted job allocation (\d+)", done.stderr)
         check(done.returncode == 0 and other, done)
-        for words in ((f"JobId={other[1]}", "NumNodes=0"), (f"JobId={self.job}", "NumNodes=ALL")):
-            done = self.run("scontrol", "update", *words)
-            check(done.returncode == 0, done)
+        done = self.run("scontrol", "update", f"JobId={other[1]}", "NumNodes=0")
+        check(done.returncode == 0, done)
+        self.run("scontrol", "update", f"JobId={self.job}", "NumNodes=ALL")
+        check(len(self.slurm.allocated(self.job)) == before + nodes, self.slurm.allocated(self.job))
 
     def step_until(self, done, what, at=7):
         """One superstep after the other until it is so."""
@@ -127,18 +130,19 @@ def a_node_that_is_not_slurms_to_end():
 
 
 def nodes_are_gained():
-    """A new node is used from the next barrier on, and so is one that was taken away and comes back."""
-    with Allocation(4, 3, 6, "--rejoin 1", "--oversubscribe", each=2) as job:
-        job.shrink(2)
-        job.wait_said("host c " + GONE)
-        at = job.step_until(lambda: job.executions()["0", "7"] > 1, "the rollback")
+    """They take part from the next barrier on, and have room for what leaves others."""
+    with Allocation(4, 2, 4, "--rejoin 1", each=2) as job:
         check(job.with_a("ticker") == ["a", "b"], job.with_a("ticker"))
         job.grow(2)
         for name in "cd":
             job.wait_said(f"host {name} {COME}")
-        at = job.step_until(lambda: job.states() == dict.fromkeys("abcd", "up"), "four hosts", at)
-        at = job.step_until(lambda: job.with_a("ticker") == ["a", "b", "c"], "processes on c", at)
+        at = job.step_until(lambda: job.states() == dict.fromkeys("abcd", "up"), "four hosts")
+        done = job.control("drain", "b")
+        check(done.returncode == 0, done)
+        at = job.step_until(lambda: job.states()["b"] == "drained" and
+                            job.with_a("ticker") == ["a", "c"], "processes on c", at)
         job.ends_well(at)
+        job.check_undisturbed()
 
 
 
