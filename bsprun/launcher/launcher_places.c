@@ -311,7 +311,7 @@ const char *launcher_change_places(struct launcher *launcher, struct status_orde
             return "out of memory";
     }
     /* What is drained for its owner is now by request: it is used again by request, too. */
-    if (event.kind == JOB_EVENT_USE && event.use != JOB_USE_OPEN)
+    if (event.kind == JOB_EVENT_USE)
         owners_taken(&launcher->owners, agent->host);
     launcher_await_next_term(launcher);
     launcher_event(launcher, event);

@@ -196,6 +196,33 @@ START_TEST(lost_hosts_are_tried_again)
 }
 END_TEST
 
+/* For their owners: without processes, but not forgotten. */
+START_TEST(hosts_that_are_left)
+{
+    struct job_machine_config config = CONFIG();
+    config.retry_ms = 60000;
+    start_three(config);
+    EVENT(USE, .host = 9, .use = JOB_USE_LEFT, .now_ms = 1000);
+    expect("S");
+    ck_assert(job_machine_drained(machine, 9) && !job_machine_removed(machine, 9));
+    EVENT(TERM_OVER, .term = 1, .outcome = was_moved, .now_ms = 1001);
+    expect("E");
+    EVENT(AGENT_LOST, .host = 9, .usable = false, .now_ms = 2000);
+    expect("!Ew");
+    EVENT(TIMER, .now_ms = 62000);
+    expect("A");
+    EVENT(AGENT_UP, .host = 9, .now_ms = 62001);
+    expect("S");
+    EVENT(TERM_OVER, .term = 3, .outcome = was_moved, .now_ms = 62002);
+    expect("E");
+    ck_assert(job_machine_member(machine, 9) && job_machine_drained(machine, 9));
+    /* Those that the user has drained are. */
+    EVENT(USE, .host = 9, .use = JOB_USE_DRAINED, .now_ms = 62003);
+    EVENT(AGENT_LOST, .host = 9, .usable = false, .now_ms = 62004);
+    expect("!E");
+}
+END_TEST
+
 START_TEST(hosts_that_are_away)
 {
     struct job_machine_config config = CONFIG();
@@ -346,6 +373,7 @@ int main(void)
     tcase_add_test(tests, hosts_are_admitted);
     tcase_add_test(tests, lost_hosts_are_tried_again);
     tcase_add_test(tests, hosts_that_are_away);
+    tcase_add_test(tests, hosts_that_are_left);
     tcase_add_test(tests, an_agent_that_ends_while_it_waits);
     tcase_add_test(tests, a_fence_for_hosts_that_leave);
     tcase_add_test(tests, the_last_host_is_not_removed);
