@@ -289,6 +289,21 @@ static const char *find_or_admit(struct launcher *launcher, struct status_order 
     return refusal || *agent ? refusal : "it has no room for more hosts";
 }
 
+/* Whether the process is there, as far as its agent has just said, and not about to leave. */
+static bool is_there(const struct launcher *launcher, uint32_t pid, uint32_t host)
+{
+    const struct host_places *places = launcher->places ? &launcher->places[host] : NULL;
+
+    if (!places || !places->answered ||
+        wanted_moves_elsewhere(&launcher->wanted_moves, (struct wire_move){pid, host}) ||
+        launcher->move_asked_in > 0)
+        return false;
+    for (uint32_t i = 0; i < places->count; i++)
+        if (places->items[i].pid == pid)
+            return true;
+    return false;
+}
+
 const char *launcher_change_places(struct launcher *launcher, struct status_order *order)
 {
     static const enum job_use uses[STATUS_REQUEST_COUNT] = {[STATUS_DRAIN] = JOB_USE_DRAINED,
@@ -304,6 +319,12 @@ const char *launcher_change_places(struct launcher *launcher, struct status_orde
         .kind = JOB_EVENT_USE, .host = agent ? agent->host : JOB_NO_HOST, .use = uses[order->what]};
     if (order->what == STATUS_PLACE)
         event = (struct job_event){.kind = JOB_EVENT_PLACE};
+    if (order->what == STATUS_MOVE && is_there(launcher, order->pid, agent->host)) {
+        snprintf(launcher->refusal, sizeof launcher->refusal,
+                 "process %u is on host %.255s already", order->pid, agent->name);
+        order->already = launcher->refusal;
+        return NULL;
+    }
     if (order->what == STATUS_MOVE) {
         event = (struct job_event){.kind = JOB_EVENT_MOVE};
         if (!wanted_moves_add(&launcher->wanted_moves, job_machine_term(launcher->machine),

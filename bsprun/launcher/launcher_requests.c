@@ -223,7 +223,7 @@ const char *launcher_take_request(void *context, struct status_order *order)
     const char *refusal = what == STATUS_SNAPSHOT ? NULL : launcher_change_places(launcher, order);
     if (what == STATUS_SNAPSHOT)
         launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_SAVE, .signal = SIGUSR1});
-    if (!refusal && launcher->common.options->verbosity > 0)
+    if (!refusal && !order->already && launcher->common.options->verbosity > 0)
         notices_say(&launcher->common.notices, "bspctl: %s%s", request_texts[what], order->host);
     return refusal;
 }
