@@ -343,8 +343,11 @@ const char *launcher_change_places(struct launcher *launcher, struct status_orde
 
 void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent, const char *why)
 {
-    /* Where there is but one copy of each image the host may have some that are needed. */
-    bool remove = launcher->common.options->hosts.copies > 1;
+    const struct status_order order = {.what = STATUS_REMOVE};
+    const char *short_of = refuse_room(launcher, &order, agent->host);
+    /* Where there is but one copy of each image the host may have some that are needed; and of a
+     * drained host what fits nowhere else can stay as long as it is there. */
+    bool remove = launcher->common.options->hosts.copies > 1 && !short_of;
 
     if (job_machine_joins(launcher->machine, agent->host)) {
         agents_give_up(agent, AGENT_NOT_STARTED, why);
@@ -353,8 +356,8 @@ void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent
     if (!job_machine_member(launcher->machine, agent->host))
         return;
     notices_say(&launcher->common.notices,
-                "host %s is to be left, as %s: its processes move at the next barrier", agent->name,
-                why);
+                "host %s is to be left, as %s: its processes move at the next barrier%s%s",
+                agent->name, why, short_of ? ", if they can: " : "", short_of ? short_of : "");
     launcher_await_next_term(launcher);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_USE,
                                                 .host = agent->host,

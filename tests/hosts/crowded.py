@@ -9,7 +9,7 @@ import signal
 from draining import (asked, control, ends_well, is_undisturbed, places, reference, refused,
                       running, said, status, step_until, step_until_done)
 from loopback import *
-from loopback import LoopbackPlace, check, check_said, main, send
+from loopback import LoopbackPlace, check, check_said, main, send, wait_said
 
 MEBIBYTES = 20  # of each process, and some more
 SIZE = ("-m", MEBIBYTES)
@@ -133,5 +133,22 @@ def they_stay_on_a_drained_host():
         is_undisturbed(place, job, reference(*SIZE))
 
 
+def told_to_leave():
+    """The host cannot be refused, and what fits nowhere else stays on it."""
+    with LoopbackPlace(2) as place:
+        place.limit_memory()
+        job = running(place, *SIZE)
+        place.leave_memory("h0", 10)
+        send(place.agent("h1"), signal.SIGTERM)
+        wait_said(job, "host h1 is to be left, as its agent was told to end by SIGTERM: its processes move "
+                       "at the next barrier, if they can: there is too little memory: process")
+        at = step_until(place, lambda: "goes on on host h1, as there is too little memory" in job.said(), 3)
+        place.wait_executed(0, at)
+        check(places(place, job)["h1"] == ("drained", 2), job)
+        place.release(0, at)
+        is_undisturbed(place, job, reference(*SIZE))
+
+
 if __name__ == "__main__":
-    main([refused_at_once, where_they_fit, nowhere, left_where_it_was, they_stay_on_a_drained_host])
+    main([refused_at_once, where_they_fit, nowhere, left_where_it_was, they_stay_on_a_drained_host,
+          told_to_leave])

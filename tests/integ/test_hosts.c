@@ -217,6 +217,18 @@ START_TEST(adapters)
 }
 END_TEST
 
+START_TEST(same_addresses)
+{
+    ck_assert(adapter_same("10.0.0.1:5 [fd00::1]:5", " [fd00::1]:77 10.0.0.1:77 "));
+    ck_assert(adapter_same("10.0.0.1:5", "10.0.0.1:5 10.0.0.1:6"));
+    ck_assert(!adapter_same("10.0.0.1:5", "10.0.0.10:5") &&
+              !adapter_same("10.0.0.10:5", "10.0.0.1:5"));
+    ck_assert(!adapter_same("10.0.0.1:5 [fd00::1]:5", "10.0.0.1:5"));
+    ck_assert(!adapter_same("10.0.0.1:5", "10.0.0.1:5 [fd00::1]:5"));
+    ck_assert(!adapter_same("", "") && !adapter_same(" ", "10.0.0.1:5"));
+}
+END_TEST
+
 /* ---- Slurm ---- */
 
 static void try_slurm(const char *nodes, const char *hosts_expected, const char *error_expected)
@@ -419,6 +431,7 @@ int main(void)
     tcase_add_test(tests, file_of_old);
     tcase_add_test(tests, adapters);
     tcase_add_test(tests, slurm_nodes);
+    tcase_add_test(tests, same_addresses);
     tcase_add_test(tests, scontrol_says);
     tcase_add_test(tests, hosts_by_name);
     tcase_add_test(tests, slurm_slots);
