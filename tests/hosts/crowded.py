@@ -135,16 +135,18 @@ def they_stay_on_a_drained_host():
 
 def told_to_leave():
     """The host cannot be refused, and what fits nowhere else stays on it."""
-    with LoopbackPlace(2) as place:
+    with LoopbackPlace(slots=[1, 3]) as place:
         place.limit_memory()
         job = running(place, *SIZE)
-        place.leave_memory("h0", 10)
+        place.leave_memory("h0", 2 * MEBIBYTES)
         send(place.agent("h1"), signal.SIGTERM)
         wait_said(job, "host h1 is to be left, as its agent was told to end by SIGTERM: its processes move "
                        "at the next barrier, if they can: there is too little memory: process")
-        at = step_until(place, lambda: "goes on on host h1, as there is too little memory" in job.said(), 3)
-        place.wait_executed(0, at)
-        check(places(place, job)["h1"] == ("drained", 2), job)
+        at = step_until(place, lambda: "process 1 goes on on host h1, as there is too little memory" in
+                        job.said(), 3)
+        for pid in range(4):
+            place.wait_executed(pid, at)
+        check(places(place, job) == {"h0": ("up", 1), "h1": ("drained", 3)}, (places(place, job), job))
         place.release(0, at)
         is_undisturbed(place, job, reference(*SIZE))
 
