@@ -121,6 +121,19 @@ class LoopbackPlace(Place):
         self.write(f"new.{host}", f"MemAvailable: {mebibytes << 10} kB\n")
         os.rename(self.path(f"new.{host}"), self.path(f"meminfo.{host}"))
 
+    def free_slowly(self, host):
+        """The memory of processes that end there is not free yet."""
+        self.write(f"meminfo.{host}.freeing", "")
+
+    def looks(self, host):
+        """How often the agent has looked at one since."""
+        return os.path.getsize(self.path(f"meminfo.{host}.freeing"))
+
+    def free(self, host, mebibytes):
+        """Now it is; that is so much."""
+        self.leave_memory(host, mebibytes)
+        os.unlink(self.path(f"meminfo.{host}.freeing"))
+
     def make_busy(self, host, processes):
         """So many processes of others, on 4 cores, is what --load finds there."""
         self.write("load." + host, f"bspload {processes} 0 0 4 1000\n")
