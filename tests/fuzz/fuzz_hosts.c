@@ -1,8 +1,8 @@
 /* fuzz_hosts.c - lists of hosts from anywhere: whatever the text is, there are hosts with good
  * names, or a message and no host.
  *
- * The first byte says what the rest is: a list, a host file, what scontrol says, or the variables of
- * Slurm, of which the second begins behind a newline. */
+ * The first byte says what the rest is: a list, a host file, what scontrol says, or the variables
+ * of Slurm, of which the second begins behind a newline. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
