@@ -75,6 +75,37 @@ char **adapter_own(void)
     return addresses;
 }
 
+/* The length of the address in the first item, without its port. */
+static size_t address_length(const char *item)
+{
+    size_t length = strcspn(item, " ");
+    const char *colon = memrchr(item, ':', length);
+
+    return colon ? (size_t)(colon - item) : length;
+}
+
+static bool has_all_of(const char *list, const char *other)
+{
+    for (other += strspn(other, " "); *other; other += strspn(other, " ")) {
+        size_t length = address_length(other);
+        const char *item = list + strspn(list, " ");
+
+        while (*item && (address_length(item) != length || memcmp(item, other, length) != 0)) {
+            item += strcspn(item, " ");
+            item += strspn(item, " ");
+        }
+        if (!*item)
+            return false;
+        other += strcspn(other, " ");
+    }
+    return true;
+}
+
+bool adapter_same(const char *list, const char *other)
+{
+    return list[strspn(list, " ")] && has_all_of(list, other) && has_all_of(other, list);
+}
+
 /* Whether "address:port" or "[address]:port" has one of these addresses. */
 static bool is_preferred(const char *item, size_t length, const char *preferred)
 {

@@ -153,6 +153,14 @@ uint32_t hosts_slots(const char *text, size_t length)
     return value;
 }
 
+const struct host *hosts_named(const struct hosts *hosts, const char *name)
+{
+    for (uint32_t i = 0; i < hosts->count; i++)
+        if (strcasecmp(hosts->items[i].name, name) == 0)
+            return &hosts->items[i];
+    return NULL;
+}
+
 bool hosts_is_own(const char *name, const char *own)
 {
     static const char *const always[] = {OWN_NAME, "127.0.0.1", "::1"};

@@ -55,6 +55,15 @@ bool hosts_from_file(struct hosts *hosts, const char *file, const char *text, si
 bool hosts_in_slurm(hosts_lookup *lookup);
 bool hosts_from_slurm(struct hosts *hosts, hosts_lookup *lookup, char *error);
 
+/* What `scontrol --oneliner show job` says of the job with that number, which is not the only one
+ * if it is of an array: the nodes that its allocation has now, with open slots, and whether it has
+ * been warned that it must make room for another job.  An error also if it does not run. */
+bool hosts_from_scontrol(struct hosts *hosts, const char *text, const char *job, bool *preempted,
+                         char *error);
+
+/* The host of that name, without regard to case; NULL: there is none. */
+const struct host *hosts_named(const struct hosts *hosts, const char *name);
+
 /* Whether it is a name of the host with host name `own`. */
 bool hosts_is_own(const char *name, const char *own);
 

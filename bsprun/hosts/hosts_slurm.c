@@ -1,7 +1,9 @@
 /* hosts_slurm.c - the hosts of a Slurm allocation, from its variables; see hosts.h.
  *
  * SLURM_JOB_NODELIST=n[1-3,07],gpu[01-02]-x  and, in the same order,
- * SLURM_TASKS_PER_NODE=2(x3),1               how many tasks each node may have.
+ * SLURM_TASKS_PER_NODE=2(x3),1               how many tasks each node may have;
+ *
+ * and what scontrol(1) says of it while the job runs.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -228,4 +230,70 @@ bool hosts_from_slurm(struct hosts *hosts, hosts_lookup *lookup, char *error)
     for (uint32_t i = 0; i < hosts->count; i++)
         hosts->items[i].plain = 0;
     return true;
+}
+
+/* ---- What scontrol says ---- */
+
+/* The line of the job: "JobId=7 JobName=x ... JobState=RUNNING ... NodeList=n[1-3] ...". */
+static const char *line_of(const char *text, const char *job)
+{
+    size_t length = strlen(job);
+
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, "JobId=", 6) == 0 && strncmp(line + 6, job, length) == 0 &&
+            line[6 + length] == ' ')
+            return line;
+    }
+    return NULL;
+}
+
+/* The value that follows " NAME=", to be freed; NULL: there is none. */
+static char *field(const char *line, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = line; *at && *at != '\n'; at++)
+        if (*at == ' ' && strncmp(at + 1, name, length) == 0)
+            return strndup(at + 1 + length, strcspn(at + 1 + length, " \n"));
+    return NULL;
+}
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+    while (*words && strcmp(text, *words) != 0)
+        words++;
+    return *words != NULL;
+}
+
+bool hosts_from_scontrol(struct hosts *hosts, const char *text, const char *job, bool *preempted,
+                         char *error)
+{
+    static const char *const running[] = {"RUNNING", "SUSPENDED", NULL};
+    static const char *const never[] = {"None", "Unknown", NULL};
+    const char *line = line_of(text, job);
+    char *state = line ? field(line, "JobState=") : NULL;
+    char *nodes = line ? field(line, "NodeList=") : NULL;
+    char *time = line ? field(line, "PreemptTime=") : NULL;
+    char why[HOSTS_ERROR] = "scontrol does not say";
+    bool good = false;
+
+    if (state && nodes) {
+        if (!is_one_of(state, running))
+            snprintf(why, sizeof why, "it is %.32s", state);
+        else
+            good = take_nodes(hosts, nodes, why);
+    }
+    if (good)
+        *preempted = time && !is_one_of(time, never);
+    else
+        snprintf(error, HOSTS_ERROR, "%.200s", why);
+    free(state);
+    free(nodes);
+    free(time);
+    if (!good)
+        hosts_free(hosts);
+    for (uint32_t i = 0; i < hosts->count; i++)
+        hosts->items[i].plain = 0;
+    return good;
 }

@@ -90,6 +90,7 @@ void agents_free(struct agents *agents)
 {
     for (uint32_t i = 0; i < agents->count; i++) {
         free(agents->items[i].addresses);
+        free(agents->items[i].called);
         free(agents->items[i].adapter);
         hosts_free(&agents->items[i].admitted);
     }
@@ -257,12 +258,30 @@ void agents_hello(struct launcher_agent *agent, const struct wire_hello *hello)
 {
     struct agents *agents = agent->all;
 
+    free(agent->called);
     free(agent->addresses);
+    agent->called = strdup(hello->name);
     agent->addresses =
         agent->adapter ? adapter_first(hello->addresses, agent->adapter) : strdup(hello->addresses);
     agent->cores = hello->cores;
     agents->calls->watched(agents->context);
     agents_move(agent, AGENT_UP);
+}
+
+const struct launcher_agent *agents_twin(const struct launcher_agent *agent,
+                                         const struct wire_hello *hello)
+{
+    const struct agents *agents = agent->all;
+
+    for (uint32_t i = 0; i < agents->count; i++) {
+        const struct launcher_agent *other = &agents->items[i];
+
+        if (other != agent && agents_is_up(other) && other->called && other->addresses &&
+            strcmp(other->called, hello->name) == 0 &&
+            adapter_same(other->addresses, hello->addresses))
+            return other;
+    }
+    return NULL;
 }
 
 void agents_started(struct launcher_agent *agent)

@@ -59,6 +59,7 @@ struct launcher_agent {
     uint32_t left_term;                 /* in which it was lost without REPORT; 0: never */
     uint32_t incarnation;               /* number of agents started on this host */
     uint32_t cores;                     /* as it reports */
+    char *called;                       /* the name of its host there; NULL: unknown */
     char *addresses;                    /* where it listens for other agents; NULL: none */
     char *adapter;                      /* preferred ones among these; NULL: any */
     uint64_t heard_ms;                  /* time of its last message */
@@ -125,6 +126,10 @@ bool agents_start_all(struct agents *agents);
 bool agents_start(struct launcher_agent *agent);
 /* HELLO was received. */
 void agents_hello(struct launcher_agent *agent, const struct wire_hello *hello);
+/* Another host of the table that is the same: its agent has that name, and listens at the same
+ * addresses.  NULL: there is none whose agent is up. */
+const struct launcher_agent *agents_twin(const struct launcher_agent *agent,
+                                         const struct wire_hello *hello);
 /* START was sent. */
 void agents_started(struct launcher_agent *agent);
 /* Declares it lost and cuts its line. */

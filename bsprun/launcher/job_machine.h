@@ -58,7 +58,7 @@ enum job_machine_state {
 
 enum job_event_kind {
     JOB_EVENT_AGENT_UP,        /* host: it waits for ELECT; the first one is elected */
-    JOB_EVENT_AGENT_LOST,      /* host, unheard, usable; also if it could not be started */
+    JOB_EVENT_AGENT_LOST,      /* host, unheard, usable, away; also if it could not be started */
     JOB_EVENT_REGISTERED,      /* host: process 0 is in bsp_begin */
     JOB_EVENT_CHOSEN,          /* term, name: Processor Zero wants to begin from there */
     JOB_EVENT_RECORDED,        /* term, name, error: RECORD_TERM is done */
@@ -82,7 +82,8 @@ enum job_event_kind {
 enum job_use {
     JOB_USE_OPEN,
     JOB_USE_DRAINED, /* no processes while there is another */
-    JOB_USE_REMOVED, /* nor an agent: the job goes on without it */
+    JOB_USE_LEFT,    /* the same, for now: if it is lost it is tried again */
+    JOB_USE_REMOVED, /* no agent either: the job goes on without it */
 };
 
 struct job_event {
@@ -92,6 +93,7 @@ struct job_event {
     uint32_t term;
     bool unheard; /* AGENT_LOST: its processes may run until it notices that it is cut off */
     bool usable;  /* AGENT_LOST: another agent can be started there */
+    bool away; /* AGENT_LOST: the host is no longer the job's, and is not tried again by itself */
     struct bspz_snapshot_name name;
     uint32_t error;
     struct coord_outcome outcome;
@@ -198,6 +200,8 @@ bool job_machine_places_anew(const struct job_machine *machine);
 bool job_machine_member(const struct job_machine *machine, uint32_t host);
 /* Whether it takes no part yet, and is to from a later term on. */
 bool job_machine_joins(const struct job_machine *machine, uint32_t host);
+/* Whether its agent is being started. */
+bool job_machine_awaits(const struct job_machine *machine, uint32_t host);
 /* Whether nothing was started there yet. */
 bool job_machine_spare(const struct job_machine *machine, uint32_t host);
 /* Whether the user wants the job to go on without it. */

@@ -126,6 +126,7 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
         effects->dropped = true;
         return;
     }
+    host->excluded = host->excluded || event->away;
     if (host->state == HOST_COMING || host->state == HOST_WAITING) {
         machine_lose_outsider(machine, host, event, effects);
         return;

@@ -38,9 +38,9 @@ struct machine_host {
      * usable: by another agent there. */
     bool unreplaced, usable;
     enum job_use use;
-    bool took_part;       /* in a term, or would have */
-    bool excluded;        /* others did not hear it: it does not come back by itself */
-    uint32_t retries;     /* since it was lost first */
+    bool took_part;   /* in a term, or would have */
+    bool excluded;    /* others did not hear it, or it is away: it does not come back by itself */
+    uint32_t retries; /* since it was lost first */
     uint64_t retry_at_ms; /* gone: when another agent is started there; 0: not planned */
 };
 

@@ -87,8 +87,8 @@ static uint32_t count_taking_part(const struct job_machine *machine)
 static bool is_tried_again(const struct job_machine *machine, const struct machine_host *host)
 {
     return machine->config.retry_ms > 0 && can_move(machine) && host->state == HOST_GONE &&
-           host->use == JOB_USE_OPEN && host->took_part && !host->excluded &&
-           count_taking_part(machine) < machine->begun_with;
+           (host->use == JOB_USE_OPEN || host->use == JOB_USE_LEFT) && host->took_part &&
+           !host->excluded && count_taking_part(machine) < machine->begun_with;
 }
 
 void machine_plan_retries(struct job_machine *machine, uint64_t now_ms, struct job_effects *effects)

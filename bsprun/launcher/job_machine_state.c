@@ -103,6 +103,12 @@ bool job_machine_joins(const struct job_machine *machine, uint32_t host)
     return found && (found->state == HOST_COMING || found->state == HOST_WAITING);
 }
 
+bool job_machine_awaits(const struct job_machine *machine, uint32_t host)
+{
+    const struct machine_host *found = machine_find(machine, host);
+    return found && (found->state == HOST_STARTING || found->state == HOST_COMING);
+}
+
 bool job_machine_spare(const struct job_machine *machine, uint32_t host)
 {
     const struct machine_host *found = machine_find(machine, host);

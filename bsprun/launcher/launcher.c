@@ -118,6 +118,11 @@ static int set_up(struct launcher *launcher)
                               launcher->machine, &launcher->account);
     if (!error)
         error = agents_open_remote(&launcher->agents);
+    if (!error)
+        error = allocation_open(
+            &launcher->allocation, &launcher->common,
+            launcher_has_snapshots(launcher) ? launcher->common.options->hosts.rejoin_ms : 0,
+            launcher_take_allocation, launcher);
     if (error) {
         char text[160];
 

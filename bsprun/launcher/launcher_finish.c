@@ -83,6 +83,7 @@ static void wind_up(struct launcher *launcher)
     output_close(&launcher->output);
     stdin_close(&launcher->input);
     agents_close_remote(&launcher->agents);
+    allocation_close(&launcher->allocation);
     launcher_close_status(launcher);
 }
 

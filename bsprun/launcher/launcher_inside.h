@@ -6,6 +6,7 @@
  * launcher_requests.c requests of the user: signals, bspctl, bspkill
  * launcher_owners.c   the owners of hosts
  * launcher_places.c   ... about hosts and places
+ * launcher_allocation.c nodes that the Slurm allocation loses and gains
  *   launcher_finish.c  events; the end
  *   launcher_start.c   START
  *   launcher_status.c  answers to bspstat; progress
@@ -25,6 +26,7 @@
 
 #include "bsprun/launcher/account.h"
 #include "bsprun/launcher/agents.h"
+#include "bsprun/launcher/allocation.h"
 #include "bsprun/launcher/common.h"
 #include "bsprun/launcher/job_machine.h"
 #include "bsprun/launcher/launcher.h"
@@ -75,6 +77,7 @@ struct launcher {
     bool leaving[HOSTS_MAX]; /* hosts whose agents were told to end, since leave_timer was set */
     uv_timer_t leave_timer;
     struct owners owners;
+    struct allocation allocation;
 
     /* START. */
     char program[PATH_MAX], working[PATH_MAX]; /* for agents of other hosts */
@@ -145,6 +148,8 @@ void launcher_catch_signals(struct launcher *launcher);
  * may receive it, too. */
 void launcher_asked_by_agent(struct launcher *launcher, const struct launcher_agent *agent,
                              int signal);
+/* The job is to be saved and stopped as if bsprun had got this signal.  Of a job with snapshots. */
+void launcher_save_and_stop(struct launcher *launcher, int signal);
 /* A request of bspctl or bspkill.  Returns NULL, or the reason for a refusal, valid until the next
  * one. */
 const char *launcher_take_request(void *launcher, struct status_order *order);
@@ -165,8 +170,9 @@ void launcher_owner_lost(struct launcher *launcher, const struct launcher_agent 
 void launcher_await_next_term(struct launcher *launcher);
 /* A request about hosts or places, as above. */
 const char *launcher_change_places(struct launcher *launcher, struct status_order *order);
-/* The host is to be left: its processes move at the next barrier. */
-void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent);
+/* The host is to be left: its processes move at the next barrier.  `why` says so to the user, as in
+ * "as its agent was told to end by SIGTERM". */
+void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent, const char *why);
 /* Processor Zero has ended the term, perhaps to move processes. */
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over);
 /* CHOSEN: says which processes are not where they were to be. */
@@ -174,6 +180,11 @@ void launcher_take_missed(struct launcher *launcher, const struct wire_chosen *c
 /* A term runs, with so many processes: those that were to be moved have been, but those that
  * CHOSEN has named. */
 void launcher_tell_moved(struct launcher *launcher, uint32_t processes);
+
+/* ---- launcher_allocation.c ---- */
+
+/* What Slurm says of the allocation. */
+void launcher_take_allocation(void *launcher, const struct hosts *nodes, bool preempted);
 
 /* ---- launcher_finish.c ---- */
 

@@ -161,6 +161,10 @@ static void start_agent(struct launcher *launcher, struct launcher_agent *agent)
 {
     bool joins = job_machine_joins(launcher->machine, agent->host);
 
+    /* Before the first term all that were asked for must come. */
+    if (!agent->local && job_machine_term(launcher->machine) > 0 &&
+        allocation_hold(&launcher->allocation, agent->host))
+        return;
     if (agents_start(agent))
         return;
     launcher_step(

@@ -4,8 +4,8 @@
  * has its processes elsewhere -> OWNER: it is quiet there -> the host is used again.
  *
  * What can fail: there is nowhere to go (the processes are stopped instead, until there is); the
- * user drains the host, too (then only the user has it used again); the host is lost (whatever
- * comes back is a host like others).
+ * user drains the host, too (then only the user has it used again); the host is lost (it stays
+ * drained until an agent there says that its owner is quiet).
  */
 #include <stdio.h>
 
@@ -50,15 +50,16 @@ static void leave(struct launcher *launcher, struct launcher_agent *agent)
     if (state_of(launcher, agent->host) == OWNERS_GIVING_WAY)
         owners_order(agent, WIRE_ACT_GO_ON);
     owners_move(&launcher->owners, agent->host, OWNERS_LEFT);
+    if (launcher->owners.hosts[agent->host].drained)
+        return; /* it was lost meanwhile, and is back */
     launcher->owners.hosts[agent->host].drained = true;
     if (launcher->common.options->verbosity > 0)
         notices_say(&launcher->common.notices,
                     "host %s: its owner is active: its processes leave at the next barrier",
                     agent->name);
     launcher_await_next_term(launcher);
-    launcher_event(
-        launcher,
-        (struct job_event){.kind = JOB_EVENT_USE, .host = agent->host, .use = JOB_USE_DRAINED});
+    launcher_event(launcher, (struct job_event){
+                                 .kind = JOB_EVENT_USE, .host = agent->host, .use = JOB_USE_LEFT});
 }
 
 /* The owner is active and the policy is to leave: does so, once there are processes.  A host that
@@ -130,9 +131,10 @@ static void become_quiet(struct launcher *launcher, const struct launcher_agent 
     enum owners_state before = state_of(launcher, agent->host);
     bool drained = launcher->owners.hosts[agent->host].drained;
 
-    if (before == OWNERS_QUIET)
+    if (before == OWNERS_QUIET && !drained)
         return;
-    owners_move(&launcher->owners, agent->host, OWNERS_QUIET);
+    if (before != OWNERS_QUIET)
+        owners_move(&launcher->owners, agent->host, OWNERS_QUIET);
     if (launcher->common.options->verbosity > 0)
         notices_say(&launcher->common.notices, "host %s: its owner is quiet%s", agent->name,
                     drained                    ? ": it is used again from the next barrier on"
@@ -164,10 +166,6 @@ void launcher_owners_running(struct launcher *launcher)
 
 void launcher_owner_lost(struct launcher *launcher, const struct launcher_agent *agent)
 {
-    bool drained = launcher->owners.hosts[agent->host].drained;
-
     if (state_of(launcher, agent->host) != OWNERS_QUIET)
         owners_move(&launcher->owners, agent->host, OWNERS_QUIET);
-    if (drained && !life_is_over(&launcher->common.life))
-        use_again(launcher, agent);
 }

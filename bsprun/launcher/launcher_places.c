@@ -267,6 +267,21 @@ static const char *find_or_admit(struct launcher *launcher, struct status_order 
     return refusal || *agent ? refusal : "it has no room for more hosts";
 }
 
+/* Whether the process is there, as far as its agent has just said, and not about to leave. */
+static bool is_there(const struct launcher *launcher, uint32_t pid, uint32_t host)
+{
+    const struct host_places *places = launcher->places ? &launcher->places[host] : NULL;
+
+    if (!places || !places->answered ||
+        wanted_moves_elsewhere(&launcher->wanted_moves, (struct wire_move){pid, host}) ||
+        launcher->move_asked_in > 0)
+        return false;
+    for (uint32_t i = 0; i < places->count; i++)
+        if (places->items[i].pid == pid)
+            return true;
+    return false;
+}
+
 const char *launcher_change_places(struct launcher *launcher, struct status_order *order)
 {
     static const enum job_use uses[STATUS_REQUEST_COUNT] = {[STATUS_DRAIN] = JOB_USE_DRAINED,
@@ -282,6 +297,12 @@ const char *launcher_change_places(struct launcher *launcher, struct status_orde
         .kind = JOB_EVENT_USE, .host = agent ? agent->host : JOB_NO_HOST, .use = uses[order->what]};
     if (order->what == STATUS_PLACE)
         event = (struct job_event){.kind = JOB_EVENT_PLACE};
+    if (order->what == STATUS_MOVE && is_there(launcher, order->pid, agent->host)) {
+        snprintf(launcher->refusal, sizeof launcher->refusal,
+                 "process %u is on host %.255s already", order->pid, agent->name);
+        order->already = launcher->refusal;
+        return NULL;
+    }
     if (order->what == STATUS_MOVE) {
         event = (struct job_event){.kind = JOB_EVENT_MOVE};
         if (!wanted_moves_add(&launcher->wanted_moves, job_machine_term(launcher->machine),
@@ -289,7 +310,7 @@ const char *launcher_change_places(struct launcher *launcher, struct status_orde
             return "out of memory";
     }
     /* What is drained for its owner is now by request: it is used again by request, too. */
-    if (event.kind == JOB_EVENT_USE && event.use != JOB_USE_OPEN)
+    if (event.kind == JOB_EVENT_USE)
         owners_taken(&launcher->owners, agent->host);
     launcher_await_next_term(launcher);
     launcher_event(launcher, event);
@@ -298,22 +319,23 @@ const char *launcher_change_places(struct launcher *launcher, struct status_orde
 
 /* ---- Hosts that are to be left ---- */
 
-void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent)
+void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent, const char *why)
 {
-    /* Where there is but one copy of each image the host may have some that are needed. */
-    bool remove = launcher->common.options->hosts.copies > 1;
+    const struct status_order order = {.what = STATUS_REMOVE};
+    const char *short_of = refuse_room(launcher, &order, agent->host);
+    /* Where there is but one copy of each image the host may have some that are needed; and of a
+     * drained host what fits nowhere else can stay as long as it is there. */
+    bool remove = launcher->common.options->hosts.copies > 1 && !short_of;
 
     if (job_machine_joins(launcher->machine, agent->host)) {
-        agents_give_up(agent, AGENT_NOT_STARTED, "its agent was told to end by SIGTERM");
+        agents_give_up(agent, AGENT_NOT_STARTED, why);
         return;
     }
     if (!job_machine_member(launcher->machine, agent->host))
         return;
-    notices_say(
-        &launcher->common.notices,
-        "host %s is to be left, as its agent was told by SIGTERM: its processes move at the "
-        "next barrier",
-        agent->name);
+    notices_say(&launcher->common.notices,
+                "host %s is to be left, as %s: its processes move at the next barrier%s%s",
+                agent->name, why, short_of ? ", if they can: " : "", short_of ? short_of : "");
     launcher_await_next_term(launcher);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_USE,
                                                 .host = agent->host,

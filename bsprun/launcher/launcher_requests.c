@@ -25,7 +25,7 @@ static void ask_to_stop(struct launcher *launcher, int signal)
     launcher_event(launcher, event);
 }
 
-static void save_and_stop(struct launcher *launcher, int signal)
+void launcher_save_and_stop(struct launcher *launcher, int signal)
 {
     launcher->common.life.signals++;
     ask_to_stop(launcher, signal);
@@ -33,11 +33,17 @@ static void save_and_stop(struct launcher *launcher, int signal)
 
 /* A signal to all processes of a job arrives by several paths: agents pass theirs on, and
  * timeout(1) signals bsprun and its group.  A signal that ends the job without saving comes
- * later. */
-static bool is_the_same(const struct launcher *launcher, int signal)
+ * later, but for the one by which Slurm ends the grace time of a job that makes room. */
+static bool is_the_same(struct launcher *launcher, int signal)
 {
-    return (signal == SIGTERM || signal == SIGUSR2) && launcher->saving_ms > 0 &&
-           uv_now(&launcher->common.loop) - launcher->saving_ms < LAUNCHER_SAME_MS;
+    struct allocation *slurm = &launcher->allocation;
+    bool is_late = slurm->makes_room && !slurm->ended && signal == SIGTERM;
+
+    if ((signal == SIGTERM || signal == SIGUSR2) && launcher->saving_ms > 0 &&
+        uv_now(&launcher->common.loop) - launcher->saving_ms < LAUNCHER_SAME_MS)
+        return true;
+    slurm->ended = slurm->ended || is_late;
+    return is_late;
 }
 
 /* ---- Hosts that are to be left ---- */
@@ -69,9 +75,10 @@ static void on_leave(uv_timer_t *timer)
             continue;
         launcher->leaving[i] = false;
         if (job_machine_can_drain(launcher->machine, i))
-            launcher_leave_host(launcher, &launcher->agents.items[i]);
+            launcher_leave_host(launcher, &launcher->agents.items[i],
+                                "its agent was told to end by SIGTERM");
         else
-            save_and_stop(launcher, SIGTERM);
+            launcher_save_and_stop(launcher, SIGTERM);
     }
 }
 
@@ -87,6 +94,9 @@ static bool note_leaving(struct launcher *launcher, const struct launcher_agent 
     launcher->leaving[agent->host] = true;
     if (is_the_whole_job(launcher))
         return false;
+    /* Slurm warns only the agents of other nodes that the job has to make room. */
+    allocation_ask(&launcher->allocation);
+    launcher_query_status(launcher); /* how much memory there is */
     if (!uv_is_active((uv_handle_t *)&launcher->leave_timer))
         uv_timer_start(&launcher->leave_timer, on_leave, LAUNCHER_SAME_MS, 0);
     return true;
@@ -103,7 +113,7 @@ void launcher_asked_by_agent(struct launcher *launcher, const struct launcher_ag
     if (signal == SIGUSR1)
         launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_SAVE, .signal = SIGUSR1});
     if ((signal == SIGTERM && !note_leaving(launcher, agent)) || signal == SIGUSR2)
-        save_and_stop(launcher, signal);
+        launcher_save_and_stop(launcher, signal);
 }
 
 static void on_stop_signal(uv_signal_t *handle, int signal)
@@ -214,7 +224,7 @@ const char *launcher_take_request(void *context, struct status_order *order)
     const char *refusal = what == STATUS_SNAPSHOT ? NULL : launcher_change_places(launcher, order);
     if (what == STATUS_SNAPSHOT)
         launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_SAVE, .signal = SIGUSR1});
-    if (!refusal && launcher->common.options->verbosity > 0)
+    if (!refusal && !order->already && launcher->common.options->verbosity > 0)
         notices_say(&launcher->common.notices, "bspctl: %s%s", request_texts[what], order->host);
     return refusal;
 }

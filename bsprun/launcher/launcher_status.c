@@ -39,6 +39,8 @@ static const char *host_state(const struct launcher *launcher, const struct laun
         return !agents_is_up(agent) ? "lost" : owner ? owner : drained ? "drained" : "up";
     if (job_machine_joins(launcher->machine, agent->host))
         return "joining";
+    if (launcher->allocation.outside[agent->host])
+        return "released";
     if (job_machine_removed(launcher->machine, agent->host))
         return "removed";
     if (agent->state == AGENT_STARTING || (agent->state == AGENT_LINKED && !agent->local))

@@ -144,8 +144,10 @@ static bool is_present(const struct launcher *launcher, const struct wire_messag
 }
 
 /* Whether the agent is acceptable; else it is given up. */
-static bool accepts(struct launcher_agent *agent, const struct wire_hello *hello)
+static bool accepts(const struct launcher *launcher, struct launcher_agent *agent,
+                    const struct wire_hello *hello)
 {
+    const struct launcher_agent *twin = NULL;
     char text[2 * WIRE_NAME_MAX + 128] = "";
     struct utsname own;
 
@@ -159,6 +161,11 @@ static bool accepts(struct launcher_agent *agent, const struct wire_hello *hello
                  "host %s: a machine of type %.40s cannot go on with what one "
                  "of type %s has begun",
                  agent->name, hello->machine, own.machine);
+    /* Hosts named at the beginning are as the user wants them. */
+    else if (job_machine_joins(launcher->machine, agent->host) &&
+             (twin = agents_twin(agent, hello)))
+        snprintf(text, sizeof text, "host %s is host %s, which takes part already", agent->name,
+                 twin->name);
     if (text[0])
         agents_give_up(agent, AGENT_REFUSED, text);
     return !text[0];
@@ -212,7 +219,7 @@ static void tell_machine(struct launcher *launcher, struct launcher_agent *agent
             launcher_take_missed(launcher, &message->chosen);
         break;
     default: /* HELLO */
-        if (!accepts(agent, &message->hello))
+        if (!accepts(launcher, agent, &message->hello))
             return;
         take_hello(launcher, agent, &message->hello);
         event.kind = JOB_EVENT_AGENT_UP;

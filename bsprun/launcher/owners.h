@@ -51,7 +51,7 @@ void owners_let_go(struct owners *owners, struct launcher_agent *agent);
 void owners_running(struct owners *owners, struct agents *agents);
 void owners_committed(struct owners *owners, struct agents *agents, uint64_t begun_ms);
 
-/* The user has drained the host, perhaps after it was for its owner. */
+/* The user has drained the host, perhaps after it was for its owner, or wants it used again. */
 void owners_taken(struct owners *owners, uint32_t host);
 /* Whether the host cannot be used now, as its owner is active. */
 bool owners_refuse(const struct owners *owners, uint32_t host);

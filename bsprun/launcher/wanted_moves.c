@@ -24,6 +24,14 @@ bool wanted_moves_add(struct wanted_moves *moves, uint32_t term, struct wire_mov
     return true;
 }
 
+bool wanted_moves_elsewhere(const struct wanted_moves *moves, struct wire_move move)
+{
+    for (uint32_t i = 0; i < moves->count; i++)
+        if (moves->items[i].pid == move.pid)
+            return moves->items[i].host != move.host;
+    return false;
+}
+
 struct wire_move_list wanted_moves_list(const struct wanted_moves *moves)
 {
     return (struct wire_move_list){moves->items, moves->count};

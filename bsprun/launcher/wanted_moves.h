@@ -21,6 +21,8 @@ struct wanted_moves {
 
 /* In the term; replaces an earlier one of that process.  False: no memory. */
 bool wanted_moves_add(struct wanted_moves *moves, uint32_t term, struct wire_move move);
+/* Whether that process is to be on another host. */
+bool wanted_moves_elsewhere(const struct wanted_moves *moves, struct wire_move move);
 /* For ELECT; valid until the next change. */
 struct wire_move_list wanted_moves_list(const struct wanted_moves *moves);
 /* The term has committed a snapshot. */

@@ -15,6 +15,7 @@
 #define STATUS_USAGE 2
 #define ANSWER_MS    15000
 #define LINE_MOST    512u
+#define ALREADY      "already "
 #define HOST_MOST    255u
 
 static const char help[] =
@@ -104,6 +105,8 @@ static int await(int fd, const struct words *words)
 
     if (!read_line(fd, line, ANSWER_MS))
         return fail(job, "no answer");
+    if (strncmp(line, ALREADY, sizeof ALREADY - 1) == 0)
+        return puts(line + sizeof ALREADY - 1) < 0;
     if (strcmp(line, "ok") != 0)
         return fail(job, line);
     if (!words->wait)

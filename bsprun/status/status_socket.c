@@ -258,9 +258,13 @@ static void carry_out(struct client *client)
     client->asked = true;
     client->state = CLIENT_STAYING; /* it may have failed before the request returns */
     const char *why_not = status->calls->request(status->context, order);
-    if (asprintf(&text, "%s\n", why_not ? why_not : "ok") < 0)
+    const char *already = why_not ? NULL : order->already;
+    if (asprintf(&text, "%s%s\n", already ? "already " : "",
+                 why_not   ? why_not
+                 : already ? already
+                           : "ok") < 0)
         text = NULL;
-    answer(client, text, why_not ? CLIENT_WRITING : CLIENT_STAYING);
+    answer(client, text, why_not || already ? CLIENT_WRITING : CLIENT_STAYING);
 }
 
 /* Those that waited for what the agents say. */

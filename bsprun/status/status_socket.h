@@ -14,7 +14,7 @@
  * After the answer to the first three the connection is closed.  The others are answered by "ok",
  * or by a line with the reason of a refusal, then by "done" when what was asked for has happened,
  * or by a line that says why it has not; the connection is closed after that, or when the job has
- * ended.
+ * ended.  "already" and why is the only answer where nothing has to be done.
  *
  * The agents are asked for the places of processes and for memory before each of the first three is
  * answered, twice if a rate is needed, and once before processes are moved or placed: what does not
@@ -43,8 +43,9 @@ enum status_request {
 
 struct status_order {
     enum status_request what;
-    const char *host; /* its name, or "" */
-    uint32_t pid;     /* MOVE */
+    const char *host;    /* its name, or "" */
+    uint32_t pid;        /* MOVE */
+    const char *already; /* set by the request: it is so already, and nothing begins; else NULL */
 };
 
 struct status_socket;
@@ -57,7 +58,7 @@ struct status_calls {
     void (*describe)(void *context, struct status_facts *facts);
     /* Begins to carry out a request, and replaces the host by the name by which its outcome will be
      * told, which must stay.  Returns NULL, or the reason of a refusal, valid until the next
-     * request. */
+     * request, as is order->already. */
     const char *(*request)(void *context, struct status_order *order);
 };
 

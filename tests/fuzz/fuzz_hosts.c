@@ -1,8 +1,8 @@
 /* fuzz_hosts.c - lists of hosts from anywhere: whatever the text is, there are hosts with good
  * names, or a message and no host.
  *
- * The first byte says what the rest is: a list, a host file, or the variables of Slurm, of which
- * the second begins behind a newline. */
+ * The first byte says what the rest is: a list, a host file, what scontrol says, or the variables
+ * of Slurm, of which the second begins behind a newline. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
@@ -50,10 +50,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memcpy(first, bytes + 1, size - 1);
     first[size - 1] = '\0';
     second[0] = '\0';
-    if (bytes[0] % 3 == 0) {
+    if (bytes[0] % 4 == 0) {
         good = hosts_from_list(&hosts, first, "", error);
-    } else if (bytes[0] % 3 == 1) {
+    } else if (bytes[0] % 4 == 1) {
         good = hosts_from_file(&hosts, "f", (const char *)bytes + 1, size - 1, lookup, error);
+    } else if (bytes[0] % 4 == 2) {
+        bool preempted;
+
+        good = hosts_from_scontrol(&hosts, first, "7", &preempted, error);
     } else {
         char *newline = strchr(first, '\n');
 
@@ -77,7 +81,8 @@ size_t fuzz_seed(unsigned number, uint8_t *bytes)
         "0a:4,b,me@[fe80::1%e]:2,a",
         "1host(a) ncpus(4) adapter(\"a-x\"); # fast\nhost($H);\n",
         "1a slots=4 # fast\nb:2\n[::1] slots = 3 max_slots=9\nb\n",
-        "2n[1-3,07],gpu[01-02]-x,r[1-2]c[1-2]\n2(x3),1,4(x6)",
+        "2JobId=7 ArrayJobId=7 JobState=RUNNING PreemptTime=None NodeList=n[1-3,07],m\n",
+        "3n[1-3,07],gpu[01-02]-x,r[1-2]c[1-2]\n2(x3),1,4(x6)",
     };
 
     if (number >= sizeof seeds / sizeof *seeds)

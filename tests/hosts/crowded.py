@@ -9,7 +9,7 @@ import signal
 from draining import (asked, control, ends_well, is_undisturbed, places, reference, refused,
                       running, said, status, step_until, step_until_done)
 from loopback import *
-from loopback import LoopbackPlace, check, check_said, main, send
+from loopback import LoopbackPlace, check, check_said, main, send, wait_said, wait_until
 
 MEBIBYTES = 20  # of each process, and some more
 SIZE = ("-m", MEBIBYTES)
@@ -133,5 +133,49 @@ def they_stay_on_a_drained_host():
         is_undisturbed(place, job, reference(*SIZE))
 
 
+def memory_that_is_being_freed():
+    """What processes of the former term had counts as free, although it is not yet when they have ended."""
+    with LoopbackPlace(2) as place:
+        place.limit_memory()
+        job = running(place, *SIZE)
+        at = saved(place, job)
+        place.leave_memory("h0", 10)
+        place.free_slowly("h0")
+        before = status(place, job)["term"]
+        loses(place, "h1")
+        wait_until(lambda: status(place, job)["term"] > before, "the next term")
+        looks = place.looks("h0")
+
+        def looks_again():
+            job.check_running()
+            return place.looks("h0") >= looks + 40
+        wait_until(looks_again, "an agent that waits for memory")
+        place.free("h0", 10 * MEBIBYTES)
+        for pid in range(4):
+            place.wait_executed(pid, at, times=2)
+        check(places(place, job)["h0"] == ("up", 4), job)
+        place.release(0, at)
+        ends_well(place, job, reference(*SIZE))
+
+
+def told_to_leave():
+    """The host cannot be refused, and what fits nowhere else stays on it."""
+    with LoopbackPlace(slots=[1, 3]) as place:
+        place.limit_memory()
+        job = running(place, *SIZE)
+        place.leave_memory("h0", 2 * MEBIBYTES)
+        send(place.agent("h1"), signal.SIGTERM)
+        wait_said(job, "host h1 is to be left, as its agent was told to end by SIGTERM: its processes move "
+                       "at the next barrier, if they can: there is too little memory: process")
+        at = step_until(place, lambda: "process 1 goes on on host h1, as there is too little memory" in
+                        job.said(), 3)
+        for pid in range(4):
+            place.wait_executed(pid, at)
+        check(places(place, job) == {"h0": ("up", 1), "h1": ("drained", 3)}, (places(place, job), job))
+        place.release(0, at)
+        is_undisturbed(place, job, reference(*SIZE))
+
+
 if __name__ == "__main__":
-    main([refused_at_once, where_they_fit, nowhere, left_where_it_was, they_stay_on_a_drained_host])
+    main([refused_at_once, where_they_fit, nowhere, left_where_it_was, they_stay_on_a_drained_host,
+          memory_that_is_being_freed, told_to_leave])

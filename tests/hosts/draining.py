@@ -413,6 +413,47 @@ def a_process_moved():
         place.check_clean()
 
 
+def a_host_by_another_name():
+    """Which shows only when its agent has come."""
+    with LoopbackPlace(2) as place:
+        job = running(place)
+        place.is_also("h1", "10.0.0.1")
+        place.is_also("h7", "10.0.0.7")
+        why = refused(place, job, "--wait", "add", "10.0.0.1:2")
+        check("host 10.0.0.1 is host h1, which takes part already" in why, why)
+        check(places(place, job) == {"h0": ("up", 2), "h1": ("up", 2), "10.0.0.1": ("lost", 0)}, job)
+        now, at = moves(place, job, "add", "10.0.0.7:2")
+        why = refused(place, job, "--wait", "add", "h7")
+        check("host h7 is host 10.0.0.7, which takes part already" in why, why)
+        # When it takes part no more it may come by the other name.
+        now, at = moves(place, job, "remove", "h1", at=at)
+        now, at = moves(place, job, "add", "10.0.0.1", at=at)
+        check(now["10.0.0.1"] == ("up", 2) and now["h1"] == ("removed", 0), now)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def a_process_is_there_already():
+    """Nothing has to be done for that; but for one that is about to leave there has."""
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        for words in (("move", "3", "h1"), ("--wait", "move", "3", "h1")):
+            out = said(control(place, job, *words), 0, job)
+            check(out == "process 3 is on host h1 already\n", out)
+        away = asked(place, job, "move", "3", "h2", "--wait")
+        check(said(control(place, job, "move", "3", "h1"), 0, job) == "", job)
+        at = step_until_done(place, job, away, 3)
+        now = places(place, job)
+        check(now["h1"] == ("up", 2), now)
+        check(said(control(place, job, "move", "3", "h1"), 0, job) == "process 3 is on host h1 already\n",
+              job)
+        check(said(control(place, job, "move", "0", "h0"), 0, job) == "process 0 is on host h0 already\n",
+              job)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+        check(job.said().count("(term ") == 2, "the processes have moved in vain\n", job)
+
+
 def an_agent_is_told_to_end():
     """As by a cloud that takes its host away; the others go on."""
     with LoopbackPlace(3) as place:
@@ -631,7 +672,7 @@ if __name__ == "__main__":
             sys.exit(str(failure))
         sys.exit(0)
     main([at_random, drained, the_host_of_process_0, removed, saved_and_placed_anew, a_process_moved,
-          a_spare_joins, new_hosts_join, a_new_host_replaces_a_lost_one,
+          a_process_is_there_already, a_host_by_another_name, a_spare_joins, new_hosts_join, a_new_host_replaces_a_lost_one,
           a_new_host_comes_while_the_next_term_begins, a_host_that_cannot_join,
           a_host_where_nothing_can_be_started, a_joining_agent_is_told_to_end,
           a_host_with_a_directory_of_its_own,

@@ -175,7 +175,7 @@ class HostPlace(Place):
 def copied_build(farm):
     """A directory with bin and programs that every user of the farm may read."""
     for name, files in {"bin": [os.path.join(harness.BIN, name)
-                                for name in ("bsprun", "bspnode", "bspckpt")],
+                                for name in ("bsprun", "bspnode", "bspckpt", "bspctl", "bspstat")],
                         "programs": [TICKER]}.items():
         directory = farm.path("built", name)
         os.makedirs(directory, exist_ok=True)

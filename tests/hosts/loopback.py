@@ -22,7 +22,7 @@ HOLDUP = os.path.join(BUILD, "tests/hosts/libholdup.so")
 MEMINFO = os.path.join(BUILD, "tests/hosts/libmeminfo.so")
 
 # What bsprun is given as --launcher.  A host is late as long as a file of its name says so; dead,
-# when another one does; far, when there is a fifo for what its agent is to be told; a puppet, when a
+# when another one does; it is another one, of which a file has the name; far, when there is a fifo for what its agent is to be told; a puppet, when a
 # file has what that shall do.  How busy it is a file may say, on
 # which core it is, how it gives way to others, in which control group it is, how many descriptors its
 # processes may have, which directory it has for itself, where its agent sees the owner, and, if there
@@ -32,6 +32,7 @@ host=$1
 shift
 while [ -e {directory}/late.$host ]; do sleep 0.01; done
 [ ! -e {directory}/dead.$host ] || exit 255
+[ ! -e {directory}/alias.$host ] || host=$(cat {directory}/alias.$host)
 case $* in *--probe*) if [ -e {directory}/load.$host ]; then exec cat {directory}/load.$host; fi;; esac
 [ ! -e {directory}/far.$host ] || exec cat >{directory}/far.$host
 if [ -e {directory}/join.$host ]; then
@@ -107,6 +108,10 @@ class LoopbackPlace(Place):
     def will_not_return(self, host):
         self.write("dead." + host, "")
 
+    def is_also(self, host, name):
+        """It can be reached by that name, too."""
+        self.write("alias." + name, host)
+
     def limit_memory(self):
         """Before the job begins."""
         self.write("meminfo", "")
@@ -115,6 +120,19 @@ class LoopbackPlace(Place):
         """The agent of the host sees so much from now on."""
         self.write(f"new.{host}", f"MemAvailable: {mebibytes << 10} kB\n")
         os.rename(self.path(f"new.{host}"), self.path(f"meminfo.{host}"))
+
+    def free_slowly(self, host):
+        """The memory of processes that end there is not free yet."""
+        self.write(f"meminfo.{host}.freeing", "")
+
+    def looks(self, host):
+        """How often the agent has looked at one since."""
+        return os.path.getsize(self.path(f"meminfo.{host}.freeing"))
+
+    def free(self, host, mebibytes):
+        """Now it is; that is so much."""
+        self.leave_memory(host, mebibytes)
+        os.unlink(self.path(f"meminfo.{host}.freeing"))
 
     def make_busy(self, host, processes):
         """So many processes of others, on 4 cores, is what --load finds there."""

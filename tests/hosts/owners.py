@@ -477,6 +477,30 @@ def the_host_that_was_left_is_lost():
         ends_well(place, job, reference())
 
 
+def the_host_that_was_left_returns_to_its_owner():
+    """Who is still active: it gets no processes, wherever the agent was lost."""
+    for dead in (False, True):
+        with OwnedPlace(3, options=("--rejoin", "0.2", "--heartbeat", "4")) as place:
+            job, at = leaving(place)
+            place.kills.append(place.committed())
+            if dead:
+                place.will_not_return("h1")
+            send(place.agent("h1"), signal.SIGKILL)
+            for pid in range(4):
+                place.wait_executed(pid, at, times=2)
+            check(places(place, job)["h1"][1] == 0, "processes are on h1\n", job)
+            if dead:
+                check(state(place, job, "h1") == "lost", job)
+                os.unlink(place.path("dead.h1"))
+            def has_returned():
+                check(not at_work(place, job, "h1"), "processes are on h1\n", job)
+                return state(place, job, "h1") == "left to its owner"
+            at = step_until(place, has_returned, at)
+            at = back(place, job, at)
+            place.release(0, at)
+            ends_well(place, job, reference())
+
+
 def without_snapshots_it_yields():
     with OwnedPlace(2) as place:
         place.active("h1")
@@ -603,4 +627,5 @@ if __name__ == "__main__":
           drained_while_stopped, restarted, a_stopped_one_is_killed, others_compute, control_z, is_nice,
           a_group_is_idle, leaves_and_comes_back, a_process_is_killed_when_it_has_left,
           drained_by_the_user_meanwhile, nowhere_to_go, the_other_host_is_lost,
-          the_host_that_was_left_is_lost, without_snapshots_it_yields, mistakes])
+          the_host_that_was_left_is_lost, the_host_that_was_left_returns_to_its_owner,
+          without_snapshots_it_yields, mistakes])

@@ -26,12 +26,14 @@ class Slurm:
 
     PUT = {"/etc/slurm": "{scratch}/etc/slurm"}
 
-    def __init__(self, farm, nodes=None, without_controller=False):
+    def __init__(self, farm, nodes=None, preempt="REQUEUE"):
+        """preempt: what becomes of jobs that have to make room."""
         if not farm.user:
             raise FarmError("Slurm needs a farm made by root")
         self.farm = farm
         self.nodes = list(nodes or farm.names)
         self.controller = farm.names[0]
+        self.preempt = preempt
         self.daemons = {}  # (daemon, host): process
         self.configure()
         for name in dict.fromkeys([self.controller, *self.nodes]):
@@ -55,14 +57,14 @@ class Slurm:
             f"SlurmctldLogFile={farm.path('slurm/slurmctld.log')}",
             f"SlurmdLogFile={farm.path('slurm/slurmd.%h.log')}", "SlurmctldDebug=verbose",
             "SlurmdDebug=verbose", "SchedulerType=sched/backfill",
-            "SchedulerParameters=bf_interval=1,sched_interval=1,defer=0",
+            "SchedulerParameters=bf_interval=1,sched_interval=1,defer=0,permit_job_expansion",
             "SelectType=select/cons_tres", "SelectTypeParameters=CR_Core",
             "SlurmdParameters=config_overrides", f"SlurmdTimeout={SILENCE}", "KillWait=2",
             "WaitTime=0", "JobRequeue=1", "MinJobAge=300", "PreemptType=preempt/partition_prio",
             "PreemptMode=REQUEUE", "UnkillableStepTimeout=60", "MessageTimeout=20",
             f"NodeName={nodes} CPUs={CORES} RealMemory=1000 State=UNKNOWN",
             f"PartitionName=low Nodes={nodes} Default=YES MaxTime=INFINITE State=UP PriorityTier=1 "
-            f"PreemptMode=REQUEUE GraceTime={GRACE} OverSubscribe=NO",
+            f"PreemptMode={self.preempt} GraceTime={GRACE} OverSubscribe=NO",
             f"PartitionName=high Nodes={nodes} MaxTime=INFINITE State=UP PriorityTier=10 "
             "PreemptMode=OFF OverSubscribe=NO"]) + "\n")
         os.makedirs(farm.path("slurm/state"), exist_ok=True)
@@ -112,6 +114,12 @@ class Slurm:
     def wait_nodes(self, state, nodes=None):
         wanted = dict.fromkeys(nodes or self.nodes, state)
         self.until(lambda: wanted.items() <= self.states().items(), f"nodes that are {state}")
+
+    def allocated(self, job):
+        """The nodes of its allocation."""
+        done = self.farm.run(self.controller, ["squeue", "-h", "-j", str(job), "-o", "%N"])
+        names = self.farm.run(self.controller, ["scontrol", "show", "hostnames", done.stdout.strip()])
+        return names.stdout.split()
 
     def jobs(self):
         """{number: state} of the jobs that are not over, such as R, PD, CG."""

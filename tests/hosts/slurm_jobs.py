@@ -22,10 +22,10 @@ exec {bsprun} --ckpt store --every 1 {options} {ticker} files {supersteps} -a {w
 class Cluster:
     """A farm with Slurm and what a user needs there."""
 
-    def __init__(self, hosts, controller_apart=False):
+    def __init__(self, hosts, controller_apart=False, preempt="REQUEUE"):
         self.farm = Farm(hosts, put=Slurm.PUT)
         try:
-            self.slurm = Slurm(self.farm, self.farm.names[controller_apart:])
+            self.slurm = Slurm(self.farm, self.farm.names[controller_apart:], preempt=preempt)
             self.built = copied_build(self.farm)
             self.bsprun = os.path.join(self.built, "bin", "bsprun")
             self.ticker = os.path.join(self.built, "programs", "ticker")
@@ -122,17 +122,20 @@ def an_allocation():
               "hosts outside the allocation", done)
 
 
-def preemption():
-    """With the script of the guide: a job that has to make room saves itself, and goes on when there
-    is room again."""
-    with Cluster(2) as cluster:
+def preempted(mode):
+    with Cluster(2, preempt=mode) as cluster:
         cluster.hold(7, 2)
+        cluster.hold(15, 2)
         job = cluster.submit_guide_s("-N2", "--ntasks-per-node=1", "-c2")
         cluster.until(lambda: cluster.executed(0, 7) and cluster.committed() >= 7, "superstep 7")
         urgent = cluster.farm.popen("a", ["srun", "-p", "high", "-N2", "-c2", "true"],
                                     user=cluster.farm.user)
+        cluster.until(lambda: " PreemptTime=None " not in cluster.farm.run(
+            "a", ["scontrol", "-o", "show", "job", str(job)]).stdout, "the warning")
         cluster.release(7, 2)
         check(urgent.wait(60) == 0, "the urgent job")
+        check("stopped after a snapshot" in cluster.text("err").decode(), cluster.text("err").decode())
+        cluster.release(15, 2)
 
         def again():
             cluster.farm.run("a", ["scontrol", "update", f"jobid={job}", "starttime=now"])
@@ -140,6 +143,22 @@ def preemption():
         cluster.until(again, "the end of the job")
         cluster.wait_over()
         cluster.check_answer(2)
+        # It went on from where it was: nothing was executed twice, and not all by the same process.
+        lines = [line.split() for line in cluster.text("files/witness").decode().splitlines()
+                 if not line.startswith("end")]
+        check(len(lines) == len({tuple(line[:2]) for line in lines}), lines)
+        check(len({line[2] for line in lines if line[0] == "0"}) == 2, lines)
+
+
+def preemption():
+    """With the script of the guide: a job that has to make room saves itself, and goes on when there
+    is room again."""
+    preempted("REQUEUE")
+
+
+def preemption_that_cancels():
+    """Where Slurm would not start the job again, the script has it do so."""
+    preempted("CANCEL")
 
 
 def lose_a_node(*options):
@@ -216,5 +235,5 @@ def cancelled():
 
 if __name__ == "__main__":
     farms.require(*COMMANDS, root=True)
-    main([an_allocation, preemption, a_node_that_dies, a_node_that_dies_and_a_spare,
+    main([an_allocation, preemption, preemption_that_cancels, a_node_that_dies, a_node_that_dies_and_a_spare,
           the_batch_host_dies, cancelled])

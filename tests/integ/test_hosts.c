@@ -217,6 +217,18 @@ START_TEST(adapters)
 }
 END_TEST
 
+START_TEST(same_addresses)
+{
+    ck_assert(adapter_same("10.0.0.1:5 [fd00::1]:5", " [fd00::1]:77 10.0.0.1:77 "));
+    ck_assert(adapter_same("10.0.0.1:5", "10.0.0.1:5 10.0.0.1:6"));
+    ck_assert(!adapter_same("10.0.0.1:5", "10.0.0.10:5") &&
+              !adapter_same("10.0.0.10:5", "10.0.0.1:5"));
+    ck_assert(!adapter_same("10.0.0.1:5 [fd00::1]:5", "10.0.0.1:5"));
+    ck_assert(!adapter_same("10.0.0.1:5", "10.0.0.1:5 [fd00::1]:5"));
+    ck_assert(!adapter_same("", "") && !adapter_same(" ", "10.0.0.1:5"));
+}
+END_TEST
+
 /* ---- Slurm ---- */
 
 static void try_slurm(const char *nodes, const char *hosts_expected, const char *error_expected)
@@ -255,6 +267,62 @@ START_TEST(slurm_nodes)
     try_slurm("n[9999999999]", NULL, "must be numbers");
     try_slurm("a,,b", NULL, "missing");
     try_slurm("a]b", NULL, "no name of a host");
+}
+END_TEST
+
+#define RUNS "JobId=7 JobName=x JobState=RUNNING "
+
+START_TEST(scontrol_says)
+{
+    static const struct {
+        const char *text, *expected; /* an error begins with a blank */
+        bool preempted;
+    } cases[] = {
+        {RUNS "PreemptTime=None ReqNodeList=z NodeList=n[1-2],m BatchHost=m\n", "n1:0 n2:0 m:0",
+         false},
+        {RUNS "PreemptTime=2026-01-02T03:04:05 NodeList=a\n", "a:0", true},
+        {RUNS "PreemptTime=Unknown NodeList=a", "a:0", false},
+        {RUNS "NodeList=a \n", "a:0", false},
+        /* The others of an array. */
+        {"JobId=8 ArrayJobId=7 JobState=RUNNING NodeList=b\n\n" RUNS "ArrayJobId=7 NodeList=a\n",
+         "a:0", false},
+        {"JobId=77 JobState=RUNNING NodeList=b", " does not say", false},
+        {"JobId=7 JobState=SUSPENDED NodeList=a", "a:0", false},
+        {"JobId=7 JobState=COMPLETING NodeList=a", " it is COMPLETING", false},
+        {RUNS "ReqNodeList=a\nNodeList=b", " does not say", false},
+        {RUNS "NodeList=(null)", " no name of a host", false},
+        {RUNS "NodeList= x", " missing", false},
+        {RUNS "NodeList=n[1", " not closed", false},
+        {RUNS "NodeList=n[1-1000],m[1-1000]", " hosts", false},
+        {"", " does not say", false},
+        {"nonsense", " does not say", false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hosts hosts = {NULL, 0};
+        char error[HOSTS_ERROR] = "";
+        bool preempted = false;
+        const char *expected = cases[i].expected;
+
+        if (hosts_from_scontrol(&hosts, cases[i].text, "7", &preempted, error))
+            ck_assert_str_eq(show(&hosts), expected);
+        else
+            ck_assert_msg(*expected == ' ' && strstr(error, expected + 1) && !hosts.items, "%s: %s",
+                          cases[i].text, error);
+        ck_assert_msg(preempted == cases[i].preempted, "%s", cases[i].text);
+    }
+}
+END_TEST
+
+START_TEST(hosts_by_name)
+{
+    struct hosts hosts = {NULL, 0};
+    char error[HOSTS_ERROR];
+
+    ck_assert(hosts_from_list(&hosts, "node1,node2", "", error));
+    ck_assert_ptr_eq(hosts_named(&hosts, "NODE2"), &hosts.items[1]);
+    ck_assert_ptr_null(hosts_named(&hosts, "node"));
+    hosts_free(&hosts);
 }
 END_TEST
 
@@ -363,6 +431,9 @@ int main(void)
     tcase_add_test(tests, file_of_old);
     tcase_add_test(tests, adapters);
     tcase_add_test(tests, slurm_nodes);
+    tcase_add_test(tests, same_addresses);
+    tcase_add_test(tests, scontrol_says);
+    tcase_add_test(tests, hosts_by_name);
     tcase_add_test(tests, slurm_slots);
     tcase_add_test(tests, own_names);
     tcase_add_test(tests, own_addresses);

@@ -196,6 +196,64 @@ START_TEST(lost_hosts_are_tried_again)
 }
 END_TEST
 
+/* For their owners: without processes, but not forgotten. */
+START_TEST(hosts_that_are_left)
+{
+    struct job_machine_config config = CONFIG();
+    config.retry_ms = 60000;
+    start_three(config);
+    EVENT(USE, .host = 9, .use = JOB_USE_LEFT, .now_ms = 1000);
+    expect("S");
+    ck_assert(job_machine_drained(machine, 9) && !job_machine_removed(machine, 9));
+    EVENT(TERM_OVER, .term = 1, .outcome = was_moved, .now_ms = 1001);
+    expect("E");
+    EVENT(AGENT_LOST, .host = 9, .usable = false, .now_ms = 2000);
+    expect("!Ew");
+    EVENT(TIMER, .now_ms = 62000);
+    expect("A");
+    EVENT(AGENT_UP, .host = 9, .now_ms = 62001);
+    expect("S");
+    EVENT(TERM_OVER, .term = 3, .outcome = was_moved, .now_ms = 62002);
+    expect("E");
+    ck_assert(job_machine_member(machine, 9) && job_machine_drained(machine, 9));
+    /* Those that the user has drained are. */
+    EVENT(USE, .host = 9, .use = JOB_USE_DRAINED, .now_ms = 62003);
+    EVENT(AGENT_LOST, .host = 9, .usable = false, .now_ms = 62004);
+    expect("!E");
+}
+END_TEST
+
+START_TEST(hosts_that_are_away)
+{
+    struct job_machine_config config = CONFIG();
+    config.retry_ms = 60000;
+    start_three(config);
+    /* It is lost, and while its agent is being started it turns out to be no longer the job's. */
+    EVENT(AGENT_LOST, .host = 9, .usable = true, .now_ms = 1000);
+    ck_assert(job_machine_awaits(machine, 9) && !job_machine_awaits(machine, 2));
+    EVENT(AGENT_LOST, .host = 9, .away = true, .now_ms = 1100);
+    expect("E");
+    ck_assert(!job_machine_awaits(machine, 9) && !job_machine_drained(machine, 9));
+    EVENT(TIMER, .now_ms = 900000);
+    expect("");
+    /* By request it is tried, and may turn out to be away again. */
+    EVENT(USE, .host = 9, .use = JOB_USE_OPEN, .now_ms = 900001);
+    expect("A");
+    ck_assert(job_machine_awaits(machine, 9));
+    EVENT(AGENT_LOST, .host = 9, .away = true, .now_ms = 900002);
+    expect("");
+    EVENT(TIMER, .now_ms = 9000000);
+    expect("");
+    /* It comes back; from then on it is as the others. */
+    EVENT(USE, .host = 9, .use = JOB_USE_OPEN, .now_ms = 9000001);
+    EVENT(AGENT_UP, .host = 9, .now_ms = 9000002);
+    expect("S");
+    EVENT(TERM_OVER, .term = 2, .outcome = was_moved, .now_ms = 9000003);
+    EVENT(AGENT_LOST, .host = 9, .usable = false, .now_ms = 9000004);
+    expect("!Ew");
+}
+END_TEST
+
 START_TEST(an_agent_that_ends_while_it_waits)
 {
     struct job_machine_config config = CONFIG();
@@ -314,6 +372,8 @@ int main(void)
     tcase_add_test(tests, hosts_do_not_join);
     tcase_add_test(tests, hosts_are_admitted);
     tcase_add_test(tests, lost_hosts_are_tried_again);
+    tcase_add_test(tests, hosts_that_are_away);
+    tcase_add_test(tests, hosts_that_are_left);
     tcase_add_test(tests, an_agent_that_ends_while_it_waits);
     tcase_add_test(tests, a_fence_for_hosts_that_leave);
     tcase_add_test(tests, the_last_host_is_not_removed);
