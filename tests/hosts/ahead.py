@@ -9,7 +9,7 @@ import time
 
 from loopback import *
 from loopback import LoopbackPlace, check, environment_of, main, marked, send, wait_until
-from draining import SELDOM, SUPERSTEPS, asked, ends_well, moves, places, step_until_done
+from draining import SUPERSTEPS, asked, ends_well, moves, places, step_until_done
 import draining
 
 RECEIVING = 47  # recvmsg(2), as /proc/PID/syscall has it
@@ -86,14 +86,11 @@ def process_0_and_its_input():
 def files_that_are_shared():
     """Two processes of one group: RESTORE makes them together."""
     with LoopbackPlace(3) as place:
-        place.hold(0, 3)
-        job = place.ticker(4, SUPERSTEPS, options=SELDOM)
-        for pid in range(4):
-            place.wait_executed(pid, 3)
+        job = draining.running(place)
         now, at = moves(place, job, "drain", "h1")
         check(now["h1"] == ("drained", 0) and AHEAD not in job.said(), now, job)
         place.release(0, at)
-        ends_well(place, job, Reference.of(4, SUPERSTEPS))
+        ends_well(place, job, draining.reference())
 
 
 def killed_before_it_goes_on():
@@ -121,7 +118,7 @@ def the_host_is_lost():
         place.will_not_return("h2")
         place.kill(place.agent("h2"))
         wait_until(lambda: not of_job(place), "the end of what was restored there")
-        place.wait_executed(0, place.committed() + 1, 2)
+        place.wait_executed(0, place.committed(), 2)
         place.release(0, at)
         job.check_all(reference())
         place.check_files(reference())
@@ -135,7 +132,7 @@ def a_rank_is_lost():
         asked(place, job, "move", "3", "h2")
         _, at = staged(place, job, 1, 3)
         place.kill(place.executed(1, at)[-1])
-        place.wait_executed(0, place.committed() + 1, 2)
+        place.wait_executed(0, place.committed(), 2)
         check(places(place, job)["h2"] == ("up", 1), job)
         place.release(0, at)
         ends_well(place, job, reference())
