@@ -25,6 +25,9 @@ static struct {
 /* The restored process continues the files of the saved one. */
 void bspz_trace_put_back(uint64_t passed_ns)
 {
+    /* What was noted of this superstep is by the clock that was put back. */
+    trace.own.began_ns += passed_ns;
+    trace.own.entered_ns += passed_ns;
     if (!trace.writer)
         return;
     trace.writer = getpid();
@@ -122,8 +125,11 @@ static struct bspz_trace_step summarise(uint64_t superstep)
         step.words_in = max(step.words_in, words(one->bytes_in));
         step.words_out = max(step.words_out, words(one->bytes_out));
     }
-    step.start_ns = met - bspz_rt.begin_ns;
-    step.end_ns = left - bspz_rt.begin_ns;
+    /* Restored processes put back their clocks one by one, so one of them may be ahead. */
+    step.start_ns = met > bspz_rt.begin_ns ? met - bspz_rt.begin_ns : 0;
+    step.start_ns = max(step.start_ns, trace.end_ns);
+    step.end_ns = left > bspz_rt.begin_ns ? left - bspz_rt.begin_ns : 0;
+    step.end_ns = max(step.end_ns, step.start_ns);
     return step;
 }
 
