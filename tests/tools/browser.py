@@ -47,7 +47,7 @@ class Browser:
              "--disable-dev-shm-usage", "--hide-scrollbars", "--force-device-scale-factor=1",
              "--remote-debugging-pipe", "--user-data-dir=" + self.directory, "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            preexec_fn=ends, close_fds=False, env=dict(os.environ, HOME=self.directory),
+            preexec_fn=ends, close_fds=False, env=dict(os.environ, HOME=self.directory, TMPDIR=self.directory),
             start_new_session=True)
         os.close(to_read)
         os.close(to_write)
