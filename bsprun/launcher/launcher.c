@@ -19,6 +19,7 @@
 #include "bsprun/launcher/program.h"
 #include "bsprun/load/load.h"
 #include "bsprun/verdict.h"
+#include "lib/page/page.h"
 
 #define STATUS_USAGE         2
 #define JOB_DESCRIPTORS      24 /* opened by bsprun, and no fewer than by the agent */
@@ -163,6 +164,10 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     common->notices.terminal = isatty(STDERR_FILENO);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     leftovers_sweep();
+    if (options->report_page && !page_is_there()) {
+        notices_say(&common->notices, "--report=html: this bsprun was %s", page_missing);
+        return STATUS_USAGE;
+    }
     status = open_saved(&launcher, options);
     if (status == 0 && common->saved.finished) {
         status = common->saved.finished_status;
@@ -182,6 +187,7 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     free(launcher.process_faults);
     free(launcher.missed);
     account_free(&launcher.account);
+    timeline_free(&launcher.timeline);
     job_machine_free(launcher.machine);
     return status;
 }

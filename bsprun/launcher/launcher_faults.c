@@ -45,6 +45,8 @@ void launcher_fault_text(struct launcher *launcher, const char *text)
     launcher->fault_repeats = same ? launcher->fault_repeats + 1 : 1;
     free(launcher->fault_text);
     launcher->fault_text = strdup(text);
+    launcher_note(launcher,
+                  &(struct timeline_event){.kind = TIMELINE_FAULT, .text = launcher->fault_text});
 }
 
 /* ---- Between hosts ---- */
@@ -81,6 +83,23 @@ void launcher_lost_to_zero(struct launcher *launcher, uint32_t host, const char 
 }
 
 /* ---- For the report ---- */
+
+void launcher_note(struct launcher *launcher, const struct timeline_event *event)
+{
+    struct timeline_event noted = *event;
+
+    if (!launcher->common.options->report_page)
+        return;
+    if (noted.at_ms == 0)
+        noted.at_ms = launcher_now_ms();
+    timeline_add(&launcher->timeline, &noted);
+}
+
+void launcher_note_stopped(struct launcher *launcher)
+{
+    account_stopped(&launcher->account, launcher_now_ms());
+    launcher_note(launcher, &(struct timeline_event){.kind = TIMELINE_STOPPED});
+}
 
 void launcher_count_process_fault(struct launcher *launcher, uint32_t pid)
 {

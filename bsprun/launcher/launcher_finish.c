@@ -114,6 +114,7 @@ void launcher_finish(struct launcher *launcher)
     notices_clear(&launcher->common.notices);
     launcher_tell_report(launcher);
     launcher_write_report(launcher);
+    launcher_write_page(launcher);
     launcher_tell_end(launcher);
     agents_send_all(&launcher->agents, &farewell);
     wind_up_if_alone(launcher);

@@ -13,6 +13,7 @@
  *   launcher_job.c     the job machine: events to it, effects of it
  *   launcher_expect.c  where processes will be after a move
  *   launcher_report.c  --report
+ *   launcher_page.c    --report=html
  *   launcher_end.c     messages about the end
  *   launcher_left.c    ... and the snapshot to restart from
  *   launcher_faults.c  messages about faults
@@ -36,6 +37,7 @@
 #include "bsprun/launcher/room.h"
 #include "bsprun/launcher/show.h"
 #include "bsprun/launcher/stdin.h"
+#include "bsprun/launcher/timeline.h"
 #include "bsprun/launcher/wanted_moves.h"
 #include "bsprun/status/status_socket.h"
 
@@ -94,6 +96,7 @@ struct launcher {
     bool savers[HOSTS_MAX];                       /* members at that time */
     uint64_t snapshots, snapshot_bytes, pause_ns; /* of all so far */
     struct account account;
+    struct timeline timeline;
     int status;
 
     /* Faults. */
@@ -259,6 +262,11 @@ void launcher_tell_report(struct launcher *launcher);
 /* Writes the report of --report=FILE. */
 void launcher_write_report(struct launcher *launcher);
 
+/* ---- launcher_page.c ---- */
+
+/* Writes the page of --report=html. */
+void launcher_write_page(struct launcher *launcher);
+
 /* ---- launcher_end.c ---- */
 
 /* Reports why the job has ended. */
@@ -283,6 +291,10 @@ void launcher_tell_rollback(struct launcher *launcher, const struct bspz_snapsho
 void launcher_blame(struct launcher *launcher, const struct job_effect *effect);
 /* Tells Processor Zero that a host is lost: it decides if nothing is rolled back. */
 void launcher_lost_to_zero(struct launcher *launcher, uint32_t host, const char *text);
+/* For the page of the report; at_ms 0: now.  The text is copied. */
+void launcher_note(struct launcher *launcher, const struct timeline_event *event);
+/* The processes have stopped computing: a fault, a move, or the end.  Idempotent. */
+void launcher_note_stopped(struct launcher *launcher);
 /* For the report; without memory only the total is reported. */
 void launcher_count_process_fault(struct launcher *launcher, uint32_t pid);
 

@@ -82,8 +82,10 @@ static void record_term(struct launcher *launcher, const struct job_effect *effe
     if (failed)
         return;
     launcher->committed = effect->name;
-    account_stopped(&launcher->account, launcher_now_ms());
+    launcher_note_stopped(launcher);
     account_back(&launcher->account, effect->name);
+    launcher_note(launcher, &(struct timeline_event){.kind = TIMELINE_BACK,
+                                                     .superstep = effect->name.superstep});
     output_go_back(&launcher->output, effect->name);
     if (launcher->common.options->verbosity > 0 && !launcher->fault_untold)
         notices_say(&launcher->common.notices, "job %s goes on from superstep %llu",
@@ -204,7 +206,7 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
     case JOB_EFFECT_SAY_AGAIN:
         launcher->fault_untold = true;
         launcher->faults++;
-        account_stopped(&launcher->account, launcher_now_ms());
+        launcher_note_stopped(launcher);
         break;
     case JOB_EFFECT_ELECT:
         elect(launcher, effect);

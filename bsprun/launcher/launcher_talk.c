@@ -49,7 +49,7 @@ static void tell_ended(struct launcher *launcher, struct launcher_agent *agent,
     launcher->last_cause = (enum wire_cause)ended->cause;
     launcher->reports_awaited = agents_has_hosts(&launcher->agents) && message->envelope.term > 0;
     learning_take(&launcher->learning, message->envelope.term, &ended->learned);
-    account_stopped(&launcher->account, launcher_now_ms());
+    launcher_note_stopped(launcher);
     if (ended->cause == WIRE_CAUSE_RANK_SIGNALLED)
         learning_saw(&launcher->learning, NULL, EVIDENCE_RANK_DIED);
     launcher_event(launcher, event);
@@ -63,7 +63,7 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
         return;
     learning_take(&launcher->learning, message->envelope.term, &over->learned);
     launcher_take_moves(launcher, over);
-    account_stopped(&launcher->account, launcher_now_ms());
+    launcher_note_stopped(launcher);
     struct job_event event = {
         .kind = JOB_EVENT_TERM_OVER,
         .term = message->envelope.term,
@@ -82,18 +82,28 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
         learning_saw(&launcher->learning, NULL, EVIDENCE_RANK_DIED);
     const char *text = over->text[0] ? over->text : wire_cause_text(over->cause);
 
-    if (over->cause == WIRE_CAUSE_MOVED)
+    if (over->cause == WIRE_CAUSE_MOVED) {
         launcher->fault_repeats = 0;
-    else if (over->cause == WIRE_CAUSE_HOST_LOST && agents_has_hosts(&launcher->agents))
+        launcher_note(launcher, &(struct timeline_event){.kind = TIMELINE_MOVED});
+    } else if (over->cause == WIRE_CAUSE_HOST_LOST && agents_has_hosts(&launcher->agents)) {
         snprintf(launcher->loss_text, sizeof launcher->loss_text, "%s", text);
-    else
+    } else {
         launcher_fault_text(launcher, text);
+    }
     launcher_event(launcher, event);
 }
 
 static void note_snapshot(struct launcher *launcher, const struct wire_saved *saved)
 {
     char size[16];
+
+    launcher_note(launcher, &(struct timeline_event){.kind = TIMELINE_SAVED,
+                                                     .at_ms = launcher->saved_ms -
+                                                              saved->commit_ns / 1000000u,
+                                                     .superstep = saved->superstep,
+                                                     .bytes = saved->size,
+                                                     .pause_ns = saved->pause_ns,
+                                                     .commit_ns = saved->commit_ns});
 
     launcher->snapshots++;
     launcher->snapshot_bytes += saved->size;
@@ -233,6 +243,7 @@ static void tell_running(struct launcher *launcher, const struct wire_message *m
     learning_running(&launcher->learning, message->running.processes);
     learning_take(&launcher->learning, message->envelope.term, &message->running.learned);
     account_running(&launcher->account, launcher_now_ms());
+    launcher_note(launcher, &(struct timeline_event){.kind = TIMELINE_RUNNING});
     launcher_tell_moved(launcher, message->running.processes);
     launcher_owners_running(launcher);
 }

@@ -51,6 +51,7 @@ static const struct poptOption table[] = {
     {"total-supersteps", '\0', POPT_ARG_STRING, NULL, OPT_TOTAL, NULL, NULL},
     {"core", '\0', POPT_ARG_NONE | OLD, NULL, OPT_CORE, NULL, NULL},
     {"report-file", '\0', POPT_ARG_STRING, NULL, OPT_REPORT_FILE, NULL, NULL},
+    {"report-html", '\0', POPT_ARG_STRING, NULL, OPT_REPORT_HTML, NULL, NULL},
     {"no-history", '\0', POPT_ARG_NONE | OLD, NULL, OPT_NO_HISTORY, NULL, NULL},
     {"input-differs", '\0', POPT_ARG_NONE | OLD, NULL, OPT_INPUT_DIFFERS, NULL, NULL},
     {"help", 'h', POPT_ARG_NONE | OLD, NULL, OPT_HELP, NULL, NULL},
@@ -196,7 +197,9 @@ bool options_take(struct options *options, enum option_code code, const char *so
         options->core_dumps = true;
         return true;
     case OPT_REPORT_FILE:
-        return options_take_report(options, source, text);
+        return options_take_report(options, &options->report_file, source, text);
+    case OPT_REPORT_HTML:
+        return options_take_report(options, &options->report_page, source, text);
     case OPT_NO_HISTORY:
         options->no_history = true;
         return true;
@@ -286,8 +289,10 @@ static bool take_environment(struct options *options)
     return true;
 }
 
-/* popt does not support optional values: --report with a value is another option. */
+/* popt does not support optional values: --report with a value is another option.  That of a page
+ * has the file as its next word. */
 #define REPORT "--report="
+#define HTML   "html"
 static const char **replace_words(int argc, const char **argv)
 {
     const char **words = calloc((size_t)argc + 1, sizeof *words);
@@ -295,6 +300,8 @@ static const char **replace_words(int argc, const char **argv)
     for (int i = 0; words && i < argc; i++)
         if (strncmp(argv[i], REPORT, strlen(REPORT)) != 0)
             words[i] = strdup(argv[i]);
+        else if (strcmp(argv[i] + strlen(REPORT), HTML) == 0)
+            words[i] = strdup("--report-html");
         else if (asprintf((char **)&words[i], "--report-file=%s", argv[i] + strlen(REPORT)) < 0)
             words[i] = NULL;
     return words;
@@ -351,6 +358,7 @@ void options_free(struct options *options)
         free(options->command[i]);
     free(options->command);
     free(options->report_file);
+    free(options->report_page);
     for (int i = 0; i < options->kept_count; i++)
         free(options->kept[i]);
     free(options->kept);

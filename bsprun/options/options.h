@@ -84,6 +84,7 @@ struct options {
     double timeout; /* seconds; 0: none */
     bool report, progress, core_dumps;
     char *report_file;         /* --report=FILE: JSON; NULL: none; owned */
+    char *report_page;         /* --report=html FILE; NULL: none; owned */
     uint64_t total_supersteps; /* of the program; 0: unknown */
     bool no_history;           /* the history is neither read nor written */
     bool input_differs;        /* a restart may have different input */

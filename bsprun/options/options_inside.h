@@ -30,6 +30,7 @@ enum option_code {
     OPT_INPUT_DIFFERS,
     OPT_NO_HISTORY,
     OPT_REPORT_FILE,
+    OPT_REPORT_HTML,
     OPT_OLD_RESTART,
     OPT_RESTART,
     OPT_CKPT,
@@ -105,7 +106,9 @@ void options_note(struct options *options, const char *format, ...)
 bool options_take_processes(struct options *options, const char *source, const char *text);
 bool options_take_timeout(struct options *options, const char *source, const char *text);
 bool options_take_total(struct options *options, const char *source, const char *text);
-bool options_take_report(struct options *options, const char *source, const char *text);
+/* The name of a file of the report; `file` is that member of the options. */
+bool options_take_report(struct options *options, char **file, const char *source,
+                         const char *text);
 bool options_take_bind(struct options *options, const char *source, const char *text);
 bool options_take_export(struct options *options, const char *text);
 

@@ -82,14 +82,14 @@ bool options_take_total(struct options *options, const char *source, const char 
     return true;
 }
 
-bool options_take_report(struct options *options, const char *source, const char *text)
+bool options_take_report(struct options *options, char **file, const char *source, const char *text)
 {
     if (!*text)
         return options_wrong(options, "%s: the name of the file is empty", source);
-    free(options->report_file);
-    options->report_file = strdup(text);
+    free(*file);
+    *file = strdup(text);
     options->report = true;
-    return options->report_file || options_wrong(options, "out of memory");
+    return *file || options_wrong(options, "out of memory");
 }
 
 bool options_take_bind(struct options *options, const char *source, const char *text)

@@ -133,23 +133,29 @@ static bool find_in_database(FILE *database, const char *host, int processes,
     return found;
 }
 
+bool bspz_params_of(const char *host, int processes, struct bspz_params *params)
+{
+    char path[PATH_MAX];
+    FILE *database;
+
+    if (!bspz_params_path(path, sizeof(path)) || (database = fopen(path, "re")) == NULL)
+        return false;
+    bool found = find_in_database(database, host, processes, params);
+    fclose(database);
+    return found;
+}
+
 enum bspz_params_source bspz_params_find(int processes, struct bspz_params *params)
 {
     const char *slg = getenv("BSP_SLG");
-    char path[PATH_MAX];
     char host[BSPZ_PARAMS_HOST_MAX + 1];
-    FILE *database;
 
     if (slg != NULL && bspz_params_parse_slg(slg, params))
         return BSPZ_PARAMS_ENVIRONMENT;
 
     *params = bspz_params_assumed;
-    if (!bspz_params_path(path, sizeof(path)) || (database = fopen(path, "re")) == NULL)
-        return BSPZ_PARAMS_ASSUMED;
     if (gethostname(host, sizeof(host)) != 0)
         strcpy(host, "*");
     host[sizeof(host) - 1] = '\0';
-    bool found = find_in_database(database, host, processes, params);
-    fclose(database);
-    return found ? BSPZ_PARAMS_DATABASE : BSPZ_PARAMS_ASSUMED;
+    return bspz_params_of(host, processes, params) ? BSPZ_PARAMS_DATABASE : BSPZ_PARAMS_ASSUMED;
 }

@@ -63,4 +63,8 @@ bool bspz_params_path(char *path, size_t size);
  * the user's database, else bspz_params_assumed. */
 enum bspz_params_source bspz_params_find(int processes, struct bspz_params *params);
 
+/* The parameters of another host, by the user's database.  False: it has no line for this host, or
+ * for all hosts, and this number of processes; *params is as it was. */
+bool bspz_params_of(const char *host, int processes, struct bspz_params *params);
+
 #endif

@@ -318,8 +318,10 @@ void bspz_trace_begin(void);
 void bspz_trace_superstep(uint64_t entered_ns, int line, const char *file);
 /* At the end of bsp_sync: publishes the record of the completed superstep for pid 0. */
 void bspz_trace_publish(void);
-/* To be called in a restored process. */
-void bspz_trace_put_back(void);
+/* To be called in a restored process, so long after it was saved. */
+void bspz_trace_put_back(uint64_t passed_ns);
+/* In bsp_sync, after a snapshot that began then, in the saved process and in the restored one. */
+void bspz_trace_paused(uint64_t begun_ns);
 /* After the barrier of bsp_end: completes the files. */
 void bspz_trace_end(void);
 

@@ -115,7 +115,8 @@ static void put_back_slot(void)
 }
 
 /* The clocks of the program continue from their saved values. */
-static void put_back_clocks(void)
+/* Returns how long ago the saved process was there. */
+static uint64_t put_back_clocks(void)
 {
     uint64_t passed = bspz_now_ns() - kept.now_ns;
 
@@ -123,10 +124,12 @@ static void put_back_clocks(void)
     bspz_rt.dtime_ns += passed;
     bspz_rt.left_sync_ns += passed;
     bspz_rt.begin_cpu_ns += bspz_cpu_ns() - kept.now_cpu_ns;
+    return passed;
 }
 
 int bspz_state_put_back(void)
 {
+    uint64_t passed;
     int error;
 
     bspz_rt.self = bspz_rank_of(bspz_rt.board, bspz_rt.pid);
@@ -139,9 +142,9 @@ int bspz_state_put_back(void)
     if (error)
         return error;
     bspz_queue_put_back(kept.memory + kept.names_bytes + kept.areas_bytes);
-    put_back_clocks();
+    passed = put_back_clocks();
     bspz_rt.timing = bspz_rt.tracing || (bspz_rt.board->flags & BSPZ_BOARD_TIMING);
     bspz_rt.measuring = bspz_rt.board->flags & BSPZ_BOARD_MEASURES;
-    bspz_trace_put_back();
+    bspz_trace_put_back(passed);
     return 0;
 }

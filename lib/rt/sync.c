@@ -303,7 +303,7 @@ static void begin_work(uint64_t met_ns)
 static void bspz_synchronise(int number, int line, const char *file)
 {
     struct bspz_counters *counters = &bspz_rt.self->counters;
-    uint64_t entered = 0, met = 0;
+    uint64_t entered = 0, met = 0, paused;
     struct summary all;
     int errno_before = errno; /* changed by waiting, and by a restore */
 
@@ -335,7 +335,10 @@ static void bspz_synchronise(int number, int line, const char *file)
         snapshot_is_due = false;
         if (bspz_rt.timing)
             counters->communicate_ns += bspz_now_ns() - met;
+        paused = bspz_now_ns();
         bspz_save_superstep();
+        if (bspz_rt.tracing)
+            bspz_trace_paused(paused);
         /* The pause is not communication, nor is the time between the snapshot and a restore. */
         met = bspz_now_ns();
         if (bspz_rt.measuring)

@@ -19,13 +19,31 @@ static struct {
     uint64_t next;    /* the superstep whose records come next */
     uint64_t end_ns;  /* of the previous one, since bsp_begin */
     struct bspz_trace own;
+    struct bspz_trace_mark mark; /* what happened in the superstep whose records come next */
 } trace;
 
 /* The restored process continues the files of the saved one. */
-void bspz_trace_put_back(void)
+void bspz_trace_put_back(uint64_t passed_ns)
 {
-    if (trace.writer)
-        trace.writer = getpid();
+    /* What was noted of this superstep is by the clock that was put back. */
+    trace.own.began_ns += passed_ns;
+    trace.own.entered_ns += passed_ns;
+    if (!trace.writer)
+        return;
+    trace.writer = getpid();
+    trace.mark = (struct bspz_trace_mark){.what = "restored", .lasted_ns = passed_ns};
+}
+
+void bspz_trace_paused(uint64_t begun_ns)
+{
+    uint64_t now = bspz_now_ns();
+
+    if (!trace.writer)
+        return;
+    /* The clock of a restored process was put back: what began before is no time of it. */
+    if (!trace.mark.what)
+        trace.mark = (struct bspz_trace_mark){.what = "saved", .lasted_ns = now - begun_ns};
+    trace.mark.at_ns = now - bspz_rt.begin_ns;
 }
 
 /* ---- What a process publishes -------------------------------------------------------------- */
@@ -107,8 +125,11 @@ static struct bspz_trace_step summarise(uint64_t superstep)
         step.words_in = max(step.words_in, words(one->bytes_in));
         step.words_out = max(step.words_out, words(one->bytes_out));
     }
-    step.start_ns = met - bspz_rt.begin_ns;
-    step.end_ns = left - bspz_rt.begin_ns;
+    /* Restored processes put back their clocks one by one, so one of them may be ahead. */
+    step.start_ns = met > bspz_rt.begin_ns ? met - bspz_rt.begin_ns : 0;
+    step.start_ns = max(step.start_ns, trace.end_ns);
+    step.end_ns = left > bspz_rt.begin_ns ? left - bspz_rt.begin_ns : 0;
+    step.end_ns = max(step.end_ns, step.start_ns);
     return step;
 }
 
@@ -123,7 +144,8 @@ static void gather(void)
             return;
     step = summarise(trace.next);
     if (bspz_rt.prof)
-        bspz_prof_superstep(trace.next, &step);
+        bspz_prof_superstep(trace.next, &step, &trace.mark);
+    trace.mark.what = NULL;
     if (bspz_rt.stat)
         bspz_stat_superstep(trace.next, &step);
     trace.end_ns = step.end_ns;

@@ -50,6 +50,13 @@ struct bspz_trace_step {
     uint64_t words_in, words_out; /* the maximum over processes */
 };
 
+/* A snapshot that was taken, or that the process went on from; what NULL: neither. */
+struct bspz_trace_mark {
+    const char *what;   /* "saved" or "restored" */
+    uint64_t at_ns;     /* when process 0 went on, since bsp_begin */
+    uint64_t lasted_ns; /* the pause; or the time since the snapshot was taken */
+};
+
 /* The record of a superstep by process pid. */
 static inline struct bspz_trace *bspz_trace_of(int pid, uint64_t superstep)
 {
@@ -68,8 +75,9 @@ static inline void bspz_spread_add(struct bspz_spread *sum, const struct bspz_sp
 void bspz_prof_begin(bool call_stacks);
 /* Notes the statement that ends this superstep, and its callers. */
 void bspz_prof_note(bspz_position position);
-/* Adds the superstep that the statement noted last has ended. */
-void bspz_prof_superstep(uint64_t superstep, const struct bspz_trace_step *step);
+/* Adds the superstep that the statement noted last has ended, and what happened at its end. */
+void bspz_prof_superstep(uint64_t superstep, const struct bspz_trace_step *step,
+                         const struct bspz_trace_mark *mark);
 void bspz_prof_end(uint64_t total_ns);
 
 /* ---- trace_stack.c: the functions that a statement was called from ---- */

@@ -152,7 +152,18 @@ static void add_to_stack(struct stack *stack, const struct bspz_trace_step *step
     bspz_spread_add(&stack->h, &step->h);
 }
 
-void bspz_prof_superstep(uint64_t superstep, const struct bspz_trace_step *step)
+/* What the line c does not say: how evenly the processes computed. */
+static void write_spread(const struct bspz_spread *spread)
+{
+    uint64_t mean = spread->sum / (uint64_t)bspz_rt.nprocs;
+
+    bspz_trace_file_add(&prof.file, "w " BSPZ_SECONDS " " BSPZ_SECONDS " " BSPZ_SECONDS "\n",
+                        BSPZ_SECONDS_OF(spread->most), BSPZ_SECONDS_OF(mean),
+                        BSPZ_SECONDS_OF(spread->least));
+}
+
+void bspz_prof_superstep(uint64_t superstep, const struct bspz_trace_step *step,
+                         const struct bspz_trace_mark *mark)
 {
     struct bspz_trace_file *file = &prof.file;
 
@@ -172,6 +183,11 @@ void bspz_prof_superstep(uint64_t superstep, const struct bspz_trace_step *step)
                             (unsigned long long)one->bytes_out);
     }
     bspz_trace_file_add(file, "\n");
+    write_spread(&step->compute_ns);
+    if (mark->what)
+        bspz_trace_file_add(file, "m " BSPZ_SECONDS " %s " BSPZ_SECONDS "\n",
+                            BSPZ_SECONDS_OF(mark->at_ns), mark->what,
+                            BSPZ_SECONDS_OF(mark->lasted_ns));
     bspz_trace_file_flush(file);
     if (prof.call_stacks)
         add_to_stack(&prof.stacks[prof.stack], step);

@@ -23,9 +23,18 @@ static struct {
     uint64_t supersteps, h_most;
     struct sums *of; /* [p] */
     struct bspz_params params;
+    uint64_t g_ps, l_ps; /* what a word and a superstep cost, in picoseconds */
     char params_text[160];
     char date[64];
 } report;
+
+/* Flops at that speed (in Mflop/s), in picoseconds. */
+static uint64_t picoseconds(double flops, double speed)
+{
+    double ps = flops / speed * 1e6;
+
+    return ps < 1e18 ? (uint64_t)(ps + 0.5) : (uint64_t)1e18;
+}
 
 void bspz_stat_begin(void)
 {
@@ -36,6 +45,9 @@ void bspz_stat_begin(void)
     };
     enum bspz_params_source source = bspz_params_find(bspz_rt.nprocs, &report.params);
 
+    /* Now, as the report may be written in a signal handler, without floating point. */
+    report.g_ps = picoseconds(report.params.g, report.params.s);
+    report.l_ps = picoseconds(report.params.l, report.params.s);
     bspz_trace_file_open(&report.file, "STAT.bsp");
     bspz_trace_date(report.date, sizeof report.date);
     snprintf(report.params_text, sizeof report.params_text,
@@ -64,7 +76,8 @@ void bspz_stat_superstep(uint64_t superstep, const struct bspz_trace_step *step)
 
         sums->compute_ns += one->entered_ns - one->began_ns;
         sums->wait_ns += met_ns - one->entered_ns;
-        sums->communicate_ns += one->left_ns - met_ns;
+        /* Clocks of other hosts are known to some microseconds only. */
+        sums->communicate_ns += one->left_ns > met_ns ? one->left_ns - met_ns : 0;
         sums->calls_out += one->calls_out;
         sums->calls_in += one->calls_in;
         sums->bytes_out += one->bytes_out;
@@ -95,6 +108,28 @@ static void write_general(uint64_t total_ns, bool early)
     bspz_trace_file_add(file, "  %-16s%llu words\n  %-16s%llu words\n\n", "h, sum",
                         (unsigned long long)report.total.h.most, "h, largest",
                         (unsigned long long)report.h_most);
+}
+
+/* Nanoseconds; at most 10^18, some 30 years. */
+static uint64_t cost_ns(uint64_t count, uint64_t ps)
+{
+    unsigned __int128 ns = (unsigned __int128)count * ps / 1000;
+
+    return ns < 1000000000000000000u ? (uint64_t)ns : 1000000000000000000u;
+}
+
+static void write_model(void)
+{
+    uint64_t h_ns = cost_ns(report.total.h.most, report.g_ps);
+    uint64_t l_ns = cost_ns(report.supersteps, report.l_ps);
+
+    bspz_trace_file_add(&report.file, "Cost by the BSP model, with these parameters\n  %s\n",
+                        report.params_text);
+    write_time("computation", report.total.compute_ns.most);
+    write_time("g * sum of h", h_ns);
+    write_time("l * supersteps", l_ns);
+    write_time("together", report.total.compute_ns.most + h_ns + l_ns);
+    bspz_trace_file_add(&report.file, "\n");
 }
 
 static void write_processes(void)
@@ -186,6 +221,7 @@ void bspz_stat_end(uint64_t total_ns, bool early)
     bspz_trace_file_add(&report.file, "BSP statistics\n\n");
     write_general(total_ns, early);
     write_processes();
+    write_model();
     write_collectives();
     bspz_trace_file_close(&report.file);
 }

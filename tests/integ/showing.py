@@ -65,6 +65,35 @@ def report():
     check(all(len(line) <= 90 for line in lines), result)
 
 
+def report_as_a_page():
+    """The page of a job that goes back once; drawn it is in tests/tools/pages."""
+    with tempfile.TemporaryDirectory(dir=scratch) as directory:
+        path = directory + "/page.html"
+        result = bsprun("--report=html", path, "--ckpt", directory + "/store", "--every", 2, "-np", 2, PROG,
+                        "count", 8)
+        if "built without D3" in result.err:
+            return
+        expect(result, 0, err=r"^bsprun: 2 processes, ")
+        with open(path, encoding="utf-8") as file:
+            page = file.read()
+        data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+        check(data["status"] == 0 and len(data["processes"]) == 2 and data["hosts"], data)
+        check(data["snapshots"] == len([e for e in data["events"] if e["what"] == "saved"]) > 2, data)
+        check(data["spans"][-1]["to"] == data["time"] and data["spans"][0]["from"] == 0, data["spans"])
+        useful = sum(s["to"] - s["from"] for s in data["spans"] if s["use"] == "useful")
+        check(useful == data["useful"], useful, data)
+        # A file of that name is written by --report=./html.
+        expect(bsprun("--report=" + directory + "/html", PROG, "count", 2), 0)
+        with open(directory + "/html", encoding="utf-8") as file:
+            check(json.load(file)["report"] == 1, "no JSON")
+        expect(bsprun("--report=html", directory + "/no/page.html", PROG, "count", 2), 0,
+               err=r"^bsprun: --report=html .*no/page.html: No such file or directory$")
+        expect(bsprun("--report=html", "/dev/full", PROG, "count", 2), 0,
+               err=r"^bsprun: --report=html /dev/full: No space left on device$")
+    expect(bsprun("--report=html"), 2)
+    expect(bsprun("--report=html", "", PROG), 2, err=r"the name of the file is empty$")
+
+
 def report_of_a_failed_job():
     result = expect(bsprun("--report", "-np", 2, PROG, "abort", 1, "x"), 1)
     check("bsprun: 2 processes" in result.err, result)
@@ -250,7 +279,7 @@ def core_dumps():
 
 
 if __name__ == "__main__":
-    main([elected, traced, lines_come_whole, report, report_of_a_failed_job, progress_in_plain_lines,
+    main([elected, traced, lines_come_whole, report, report_as_a_page, report_of_a_failed_job, progress_in_plain_lines,
           progress_on_a_terminal, progress_in_a_narrow_terminal, progress_of_snapshots_and_restarts, progress_and_a_prompt,
           what_total_makes_no_sense, progress_before_begin, time_limit, help_fits_a_screen,
           spellings_of_the_number, old_options, own_host_named, options_end_at_the_program, core_dumps])

@@ -7,9 +7,9 @@
 
 #include "tests/unit/suite.h"
 #include "tools/bspsim/known.h"
-#include "tools/bspsim/profile.h"
+#include "tools/profile/profile.h"
 #include "tools/bspsim/replay.h"
-#include "tools/bspsim/traffic.h"
+#include "tools/profile/traffic.h"
 
 #define RANKS_MOST 40u
 

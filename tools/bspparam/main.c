@@ -22,7 +22,8 @@ static const char help_text[] =
     "of a superstep in flops; g, the cost of sending a 32-bit word in flops; n1/2, the words per\n"
     "message at which half the bandwidth is reached.\n"
     "\n"
-    "  -np N       only for N processes; with -measure: for 1 .. N (else 1 .. usable cores)\n"
+    "  -np N       only for N processes; with -measure: for 1 .. N (else 1 .. usable\n"
+    "              cores, and two and four times as many)\n"
     "  -all        the lines of all hosts\n"
     "  -measure    measure, store and show\n"
     "  -seconds S  spend about S seconds on each number of processes (default 3)\n"
@@ -251,6 +252,22 @@ static bool measure_one(const struct options *options, int processes, struct bsp
     return true;
 }
 
+/* Measures, prints and stores. */
+static bool measure_row(const struct options *options, const char *host, int processes)
+{
+    struct bspz_params_row row = {.processes = processes};
+
+    strcpy(row.host, host);
+    if (!measure_one(options, processes, &row.params))
+        return false;
+    print_row(host, processes, &row.params);
+    fflush(stdout);
+    int error = database_store(options->path, &row, 1);
+    if (error != 0)
+        fprintf(stderr, "bspparam: cannot store in %s: %s\n", options->path, strerror(error));
+    return error == 0;
+}
+
 static int measure(const struct options *options)
 {
     char host[BSPZ_PARAMS_HOST_MAX + 1];
@@ -258,19 +275,12 @@ static int measure(const struct options *options)
 
     own_host(host);
     print_head();
-    for (int processes = 1; processes <= last; processes++) {
-        struct bspz_params_row row = {.processes = processes};
-        strcpy(row.host, host);
-        if (!measure_one(options, processes, &row.params))
+    for (int processes = 1; processes <= last; processes++)
+        if (!measure_row(options, host, processes))
             return 1;
-        print_row(host, processes, &row.params);
-        fflush(stdout);
-        int error = database_store(options->path, &row, 1);
-        if (error != 0) {
-            fprintf(stderr, "bspparam: cannot store in %s: %s\n", options->path, strerror(error));
+    for (int times = 2; times <= 4 && options->processes == 0; times *= 2)
+        if (!measure_row(options, host, times * last))
             return 1;
-        }
-    }
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* Measures s, l, g and n_half of the machine it runs on.
  *
- * s is the rate of y := a x + y on vectors that stay in the cache, all processes at once.  l is
+ * s is the rate of y := a x + y on vectors that stay in the cache, all processes at once, until the
+ * last one is done: where processes share cores, the first one may be done long before.  l is
  * the time of an empty superstep, g the time per 32-bit word of a total exchange in large blocks,
  * both counted in flops of that rate.  For n_half the same number of words is sent in messages of
  * n = 1 .. 32 words to places that do not adjoin: the cost per word follows g + b/n, a line
@@ -101,6 +102,8 @@ static double time_batch(void (*step)(void), long count)
     double start = bsp_time();
     for (long i = 0; i < count; i++)
         step();
+    if (step == compute)
+        bsp_sync();
     return bsp_time() - start;
 }
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/bspsim/traffic.h"
+#include "tools/profile/traffic.h"
 
 struct known;
 

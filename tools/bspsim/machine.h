@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/bspsim/traffic.h"
+#include "tools/profile/traffic.h"
 
 #define MACHINE_ERROR 512u
 #define MACHINE_DOING 320u

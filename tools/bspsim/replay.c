@@ -59,7 +59,7 @@ static enum machine_next give_superstep(void *context, const struct machine_fact
         return stop(running, "out of memory");
     if (running->stage == STAGE_REST)
         return MACHINE_STOP;
-    switch (profile_next(&running->file, running->error)) {
+    switch (profile_next_superstep(&running->file, running->error)) {
     case PROFILE_SUPERSTEP:
         running->stage = STAGE_SUPERSTEP;
         return give(running, (double)step->computing_ns / 1e9,

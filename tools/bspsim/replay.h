@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "tools/bspsim/machine.h"
-#include "tools/bspsim/profile.h"
+#include "tools/profile/profile.h"
 
 /* Seconds; `communicating` of what was measured includes the barrier. */
 struct replay_measured {

@@ -22,7 +22,7 @@
  * SHELL: "$BSPRUN" -np $P "$PROG" 150 && test "$(wc -c <PROF.bsp)" -le 150 && test -z "$(tail -c 1 PROF.bsp | tr -d '\n')" && test "$(sed -n '$p' PROF.bsp)" = "$(grep '^[DFNXPc]' PROF.bsp | sed -n '$p')"
  * ERR-RE: ^bspzero: unprofiled:0: bsp_sync: pid 0 of ${p}, superstep [1-5]: cannot write PROF.bsp: File too large; the job goes on without it$
  * CASE: a-file-from-before-is-replaced
- * SHELL: yes x | head -c 100000 >PROF.bsp; "$BSPRUN" -np $P "$PROG" && test "$(grep -c '^[DFNXPcsE] ' PROF.bsp)" = "$(wc -l <PROF.bsp)"
+ * SHELL: yes x | head -c 100000 >PROF.bsp; "$BSPRUN" -np $P "$PROG" && test "$(grep -c '^[DFNXPcwsE] ' PROF.bsp)" = "$(wc -l <PROF.bsp)"
  */
 #include "../check.h"
 

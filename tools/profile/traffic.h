@@ -8,8 +8,8 @@
  * process has a part in all that is left, it has a part in each further message: else it would
  * have to send to itself in the end.
  */
-#ifndef BSPSIM_TRAFFIC_H
-#define BSPSIM_TRAFFIC_H
+#ifndef TOOLS_TRAFFIC_H
+#define TOOLS_TRAFFIC_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,17 +1,12 @@
 /* profile.c - the lines of PROF.bsp; see profile.h. */
-#include "tools/bspsim/profile.h"
+#include "tools/profile/profile.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NS UINT64_C(1000000000)
-
-/* What is left of a line. */
-struct rest {
-    const char *at, *end;
-};
+#include "tools/profile/profile_fields.h"
 
 static bool wrong(char text[PROFILE_ERROR], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -24,55 +19,6 @@ static bool wrong(char text[PROFILE_ERROR], const char *format, ...)
     vsnprintf(text, PROFILE_ERROR, format, list);
     va_end(list);
     return false;
-}
-
-/* ---- Fields -------------------------------------------------------------------------------- */
-
-/* Digits, at least one, of a number that is at most `most`. */
-static bool take_digits(struct rest *rest, uint64_t most, uint64_t *number)
-{
-    const char *begin = rest->at;
-    uint64_t value = 0;
-    for (; rest->at < rest->end && *rest->at >= '0' && *rest->at <= '9'; rest->at++) {
-        uint64_t digit = (uint64_t)(*rest->at - '0');
-        if (value > (most - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *number = value;
-    return rest->at > begin && value <= most;
-}
-
-/* A blank before each field. */
-static bool take_blank(struct rest *rest)
-{
-    if (rest->at == rest->end || *rest->at != ' ')
-        return false;
-    rest->at++;
-    return true;
-}
-
-static bool take_number(struct rest *rest, uint64_t most, uint64_t *number)
-{
-    return take_blank(rest) && take_digits(rest, most, number) &&
-           (rest->at == rest->end || *rest->at == ' ');
-}
-
-/* Seconds with up to nine decimals, to nanoseconds. */
-static bool take_seconds(struct rest *rest, uint64_t *ns)
-{
-    uint64_t seconds, fraction = 0, unit = NS;
-    if (!take_blank(rest) || !take_digits(rest, PROFILE_SECONDS_MAX, &seconds))
-        return false;
-    if (rest->at < rest->end && *rest->at == '.')
-        for (rest->at++; rest->at < rest->end && *rest->at >= '0' && *rest->at <= '9'; rest->at++) {
-            unit /= 10;
-            if (unit == 0)
-                return false;
-            fraction += (uint64_t)(*rest->at - '0') * unit;
-        }
-    *ns = seconds * NS + fraction;
-    return rest->at == rest->end || *rest->at == ' ';
 }
 
 /* ---- Lines --------------------------------------------------------------------------------- */
@@ -151,10 +97,9 @@ static bool take_superstep(struct profile *profile, struct rest *rest, char text
                          "process %u: calls are missing, or no number: there must be two "
                          "for each of %u processes",
                          i / 2, profile->ranks);
-    if (rest->end - rest->at < 3 || memcmp(rest->at, " @@", 3) != 0)
+    if (!take_word(rest, " @@"))
         return wrong(text, "there is no @@ between calls and bytes of %u processes",
                      profile->ranks);
-    rest->at += 3;
     if (!take_bytes(profile, rest, text))
         return false;
     if (rest->at != rest->end)
@@ -164,6 +109,39 @@ static bool take_superstep(struct profile *profile, struct rest *rest, char text
     profile->total_ns = step->end_ns;
     profile->supersteps++;
     return have_statement(profile, step->statement, text);
+}
+
+static bool take_spread(struct profile *profile, struct rest *rest, char text[PROFILE_ERROR])
+{
+    struct profile_spread *spread = &profile->spread;
+    if (profile->supersteps == 0 || profile->spread_taken == profile->supersteps)
+        return wrong(text, "w: there is no superstep before this line that it could belong to");
+    if (!take_seconds(rest, &spread->most) || !take_seconds(rest, &spread->mean) ||
+        !take_seconds(rest, &spread->least) || rest->at != rest->end)
+        return wrong(text, "w: there must be three times in seconds, at most %u",
+                     PROFILE_SECONDS_MAX);
+    if (spread->least > spread->mean || spread->mean > spread->most)
+        return wrong(text, "w: the times must be the largest, the mean and the smallest");
+    profile->spread_taken = profile->supersteps;
+    return true;
+}
+
+static bool take_mark(struct profile *profile, struct rest *rest, char text[PROFILE_ERROR])
+{
+    struct profile_mark *mark = &profile->mark;
+    if (!take_seconds(rest, &mark->at_ns))
+        return wrong(text, "m: this is no time in seconds, at most %u", PROFILE_SECONDS_MAX);
+    if (take_word(rest, " saved"))
+        mark->kind = PROFILE_SAVED;
+    else if (take_word(rest, " restored"))
+        mark->kind = PROFILE_RESTORED;
+    else
+        return wrong(text, "m: what happened must be saved or restored");
+    if (!take_seconds(rest, &mark->lasted_ns) || rest->at != rest->end)
+        return wrong(text, "m: how long it took is no time in seconds, at most %u",
+                     PROFILE_SECONDS_MAX);
+    mark->superstep = profile->supersteps;
+    return true;
 }
 
 static bool take_statement(struct profile *profile, struct rest *rest, char text[PROFILE_ERROR])
@@ -200,11 +178,11 @@ static bool take_end(struct profile *profile, struct rest *rest, char text[PROFI
 static bool is_line(const struct profile *profile, const char *line, size_t length,
                     char text[PROFILE_ERROR])
 {
-    if (length < 2 || memchr(line, 0, length) || !strchr("DFNXPcsE", line[0]) || line[1] != ' ')
+    if (length < 2 || memchr(line, 0, length) || !strchr("DFNXPcwmsE", line[0]) || line[1] != ' ')
         return wrong(text, "this is no line of a profile");
     if (profile->complete)
         return wrong(text, "a line after the line E");
-    if (profile->ranks == 0 && strchr("csE", line[0]))
+    if (profile->ranks == 0 && strchr("cwmsE", line[0]))
         return wrong(text, "the line P, with the number of processes, is missing before this one");
     return true;
 }
@@ -220,6 +198,10 @@ enum profile_event profile_take(struct profile *profile, const char *line, size_
         return take_ranks(profile, &rest, text) ? PROFILE_RANKS : PROFILE_WRONG;
     case 'c':
         return take_superstep(profile, &rest, text) ? PROFILE_SUPERSTEP : PROFILE_WRONG;
+    case 'w':
+        return take_spread(profile, &rest, text) ? PROFILE_SPREAD : PROFILE_WRONG;
+    case 'm':
+        return take_mark(profile, &rest, text) ? PROFILE_MARK : PROFILE_WRONG;
     case 's':
         return take_statement(profile, &rest, text) ? PROFILE_NOTHING : PROFILE_WRONG;
     case 'E':

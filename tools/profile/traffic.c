@@ -1,5 +1,5 @@
 /* traffic.c - who sends to whom; see traffic.h. */
-#include "tools/bspsim/traffic.h"
+#include "tools/profile/traffic.h"
 
 #include <stddef.h>
 
