@@ -440,11 +440,14 @@ static uint32_t next_alpha(struct balance *balance, const struct balance_rule *r
 static void count_time(struct balance *balance, const struct balance_facts *facts, double expected)
 {
     double measured = model_clean(facts->superstep_seconds);
+    double passed = model_clean(facts->passed_seconds);
 
     if (facts->superstep <= balance->counted)
         return;
-    balance->passed +=
-        (double)(facts->superstep - balance->counted) * (measured > 0 ? measured : expected);
+    if (passed <= 0)
+        passed =
+            (double)(facts->superstep - balance->counted) * (measured > 0 ? measured : expected);
+    balance->passed += passed;
     balance->counted = facts->superstep;
 }
 

@@ -20,6 +20,7 @@ BURNER = os.environ.get("BURNER", os.path.join(BUILD, "tests/hosts/burner"))
 BSPCTL = os.path.join(BIN, "bspctl")
 CGROUPS = "/sys/fs/cgroup/cpu"  # version 1
 PERIOD_US = 8000
+SHARES = 16384  # 16 times those of other programs of the machine, which are not to take any of a quota
 SUPERSTEPS, MICROSECONDS = 150, 5000
 
 
@@ -32,6 +33,8 @@ class Quotas:
             path = self.paths[host] = os.path.join(CGROUPS, f"{os.path.basename(place.directory)}-{host}")
             os.mkdir(path)
             self.set(host, cores)
+            with open(os.path.join(path, "cpu.shares"), "w", encoding="ascii") as file:
+                file.write(str(SHARES))
             place.write(f"cgroup.{host}", path)
 
     def set(self, host, cores):
@@ -131,6 +134,16 @@ def mistakes():
         check("--balance often: give auto or off" in job.said(), job)
 
 
+def told_moves(job, begun):
+    """What bsprun says of moves until the job ends, and after how many seconds."""
+    moved = []
+    while job.process.poll() is None:
+        for line in re.findall(r"balance: (.*?),", job.said())[len(moved):]:
+            moved.append(f"{line} at {time.monotonic() - begun:.1f} s")
+        time.sleep(0.02)
+    return moved
+
+
 def gain(supersteps=500, microseconds=10000, seconds=0):
     """16 processes on four hosts with 0.4 cores each, of which one has a third of that after so many seconds."""
     times = {}
@@ -143,11 +156,11 @@ def gain(supersteps=500, microseconds=10000, seconds=0):
                 wait_until(lambda job=job: "Processor Zero is" in job.said(), "the job")
                 time.sleep(seconds)
             quotas.set("h3", 0.4 / 3)
-            job.process.wait()
+            moved = told_moves(job, begun)
             times[name] = time.monotonic() - begun
             job.wait(0)
-            print(f"{name}: {times[name]:.1f} s, answer {job.out().decode().strip()}, "
-                  f"moved {job.said().count('balance:')} times", flush=True)
+            print(f"{name}: {times[name]:.1f} s, answer {job.out().decode().strip()}, moved {len(moved)} times",
+                  *moved, sep="; ", flush=True)
     print(f"{times['auto'] / times['best']:.2f} times the best, {times['off'] / times['auto']:.2f} times as "
           "fast as without")
 
