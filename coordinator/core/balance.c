@@ -158,7 +158,9 @@ static struct balance_move potential(const struct plan *plan, uint32_t rank, uin
     model->evaluated += 2;
     move.comp = plan->horizon * (now.comp - then.comp);
     move.comm = plan->horizon * (now.comm - then.comm);
-    move.mem = model_clean(plan->facts->move_seconds) + model_transfer(model, rank, from, to);
+    move.mem = model_transfer(model, rank, from, to);
+    if (plan->count == 0) /* those that follow the first move go with it */
+        move.mem += model_clean(plan->facts->move_seconds);
     move.pm = move.comp + move.comm - move.mem;
     return move;
 }
