@@ -18,21 +18,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SECOND_NS     1e9
-#define LOOK_NS       UINT64_C(250000000)  /* from one look to the next, at least ... */
-#define LOOK_MOST_NS  UINT64_C(8000000000) /* ... and at most, between short supersteps */
-#define LOOKS_LEAST   3u       /* the first of them measures nothing: counters begin anywhere */
-#define MISSES_MOST   6u       /* doublings of the time after looks in vain */
-#define RESTS         10.0     /* after a move none is made for so many times what it took */
-#define MOVE_SECONDS  1.0      /* what a move takes as long as that is not known ... */
-#define RESTORE_LEAST 0.1      /* ... and its second half at least */
-#define SPREAD        0.1      /* of availability, by the mean, as long as it is not known */
-#define SHIFT         0.25     /* by the mean: what counts as a change of a host ... */
-#define SHIFT_SPREADS 3.0      /* ... and by the standard deviation */
-#define CONFIRM       1.5      /* supersteps from a change to the look that confirms it */
-#define HINDERED      0.2      /* shares of time that count as waiting, or as sleeping */
-#define SHORT_NS      200000.0 /* of a superstep, on a host */
-#define ENOUGH        1e15     /* bytes; of a host that says nothing of its memory */
+#define SECOND_NS      1e9
+#define LOOK_NS        UINT64_C(250000000)  /* from one look to the next, at least ... */
+#define LOOK_MOST_NS   UINT64_C(8000000000) /* ... and at most, between short supersteps */
+#define LOOKS_LEAST    3u       /* the first of them measures nothing: counters begin anywhere */
+#define MISSES_MOST    6u       /* doublings of the time after looks in vain */
+#define RESTS          10.0     /* after a move none is made for so many times what it took */
+#define MOVE_SECONDS   1.0      /* what a move takes as long as that is not known ... */
+#define RESTORE_LEAST  0.1      /* ... and its second half at least */
+#define SPREAD         0.1      /* of availability, by the mean, as long as it is not known */
+#define SHIFT          0.25     /* by the mean: what counts as a change of a host ... */
+#define SHIFT_SPREADS  3.0      /* ... and by the standard deviation */
+#define CONFIRM        1.5      /* supersteps from a change to the look that confirms it */
+#define HINDERED       0.2      /* shares of time that count as waiting, or as sleeping */
+#define SHORT_NS       200000.0 /* of a superstep, on a host */
+#define UNSEEN_SECONDS 50e-6    /* of computing in a superstep, which libbsp does not measure */
+#define TALK_SECONDS   1e-3     /* of a superstep in which messages count */
+#define ENOUGH         1e15     /* bytes; of a host that says nothing of its memory */
 
 static const struct balance_rule usual = BALANCE_RULE;
 
@@ -43,14 +45,16 @@ bool coord_balancing_begin(struct coord *state)
 
     if (!state->config.balance || !state->config.recover || hosts < 2)
         return true;
-    balancing->balance = balance_new(processes, hosts, 0);
+    size_t pairs = (size_t)processes * WIRE_TRAFFIC_EACH;
+    balancing->balance = balance_new(processes, hosts, pairs);
     balancing->ranks = calloc(processes, sizeof(*balancing->ranks));
     balancing->last = calloc(processes, sizeof(*balancing->last));
     balancing->moves = calloc(processes, sizeof(*balancing->moves));
     balancing->hosts = calloc(hosts, sizeof(*balancing->hosts));
     balancing->pasts = calloc(hosts, sizeof(*balancing->pasts));
     if (!balancing->balance || !balancing->ranks || !balancing->last || !balancing->moves ||
-        !balancing->hosts || !balancing->pasts)
+        !balancing->hosts || !balancing->pasts || traffic_begin(&balancing->traffic, pairs) < 0 ||
+        ways_begin(&balancing->ways, hosts) < 0)
         return false;
     if (!state->config.balance_rule)
         state->config.balance_rule = &usual;
@@ -68,6 +72,8 @@ void coord_balancing_free(struct coord *state)
     free(state->balancing.moves);
     free(state->balancing.hosts);
     free(state->balancing.pasts);
+    traffic_end(&state->balancing.traffic);
+    ways_end(&state->balancing.ways);
 }
 
 /* ---- When ---- */
@@ -139,7 +145,11 @@ bool coord_balancing_understands(const struct coord *state, const struct coord_h
                                  const struct wire_arrive *arrive)
 {
     const struct wire_measure_list *list = &arrive->measures;
+    const struct wire_traffic_list *traffic = &arrive->traffic;
 
+    for (uint32_t i = 0; i < traffic->count; i++)
+        if (traffic->items[i].from >= state->processes || traffic->items[i].to >= state->processes)
+            return false;
     for (uint32_t i = 0; i < list->count; i++)
         if (list->items[i].pid >= state->processes ||
             &state->hosts[state->home[list->items[i].pid]] != host ||
@@ -176,6 +186,19 @@ static void add_process(struct coord_balancing *balancing, uint32_t host,
                                     measure->waited_ns};
 }
 
+static void note_messages(struct coord *state, uint32_t host, const struct wire_arrive *arrive)
+{
+    for (uint32_t i = 0; i < arrive->traffic.count; i++) {
+        const struct wire_traffic *pair = &arrive->traffic.items[i];
+        traffic_see(&state->balancing.traffic, pair->from, pair->to, (double)pair->bytes);
+    }
+    for (uint32_t i = 0; i < arrive->ways.count; i++)
+        for (uint32_t from = 0; from < state->host_count; from++)
+            if (state->hosts[from].id == arrive->ways.items[i].host)
+                ways_measure(&state->balancing.ways, from, host,
+                             (double)arrive->ways.items[i].bandwidth);
+}
+
 void coord_balancing_note(struct coord *state, const struct coord_host *host,
                           const struct wire_arrive *arrive)
 {
@@ -196,6 +219,7 @@ void coord_balancing_note(struct coord *state, const struct coord_host *host,
     past->busy_steps = arrive->busy_steps;
     for (uint32_t i = 0; i < arrive->measures.count; i++)
         add_process(balancing, index, &arrive->measures.items[i], steps);
+    note_messages(state, index, arrive);
     balancing->measured += arrive->measures.count;
 }
 
@@ -326,6 +350,11 @@ static void look(struct coord *state, double elapsed_ns, double steps)
                                   .passed_seconds = (elapsed_ns + balancing->passed_ns) / SECOND_NS,
                                   .move_seconds = move_seconds(state)};
 
+    if (facts.superstep_seconds >= fmax(TALK_SECONDS, UNSEEN_SECONDS * state->processes)) {
+        facts.traffic = balancing->traffic.pairs;
+        facts.traffic_count = balancing->traffic.count;
+        facts.links = ways_expect(&balancing->ways);
+    }
     bool shifted = measure(state, steps), noticed = balancing->noticed;
     balancing->noticed = false;
     if ((shifted || noticed) && !balancing->confirming) {
@@ -378,9 +407,11 @@ void coord_balancing_decide(struct coord *state)
         return;
     double steps = (double)(state->superstep + 1 - balancing->look_superstep);
     if (!complete) {
+        traffic_drop(&balancing->traffic);
         miss(state, 0, steps);
         return;
     }
+    traffic_look(&balancing->traffic);
     if (balancing->looks > 0 && is_stale(state)) {
         balancing->passed_ns += elapsed_ns;
         miss(state, elapsed_ns, steps);

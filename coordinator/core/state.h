@@ -5,6 +5,8 @@
 #include "coordinator/core/coord.h"
 #include "coordinator/core/pace.h"
 #include "coordinator/core/placement.h"
+#include "coordinator/core/traffic.h"
+#include "coordinator/core/ways.h"
 #include "lib/base/states.h"
 
 #define IN BSPZ_STATES_TO /* sets of states */
@@ -98,6 +100,8 @@ struct coord_balancing {
     struct balance_host *hosts;  /* per host */
     struct coord_past *pasts;    /* per host */
     struct wire_move *moves;     /* of the newest decision */
+    struct traffic traffic;
+    struct ways ways;
     uint32_t move_count;
     uint32_t measured; /* processes, at this barrier */
     uint32_t looks, misses;
