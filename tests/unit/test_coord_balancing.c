@@ -14,6 +14,8 @@
 #define NONE    UINT32_MAX
 
 static struct wire_measure measures[2 * EACH];
+static struct wire_traffic traffic[2]; /* of the hosts' processes; 0 bytes: none */
+static uint64_t bandwidth;
 static uint64_t superstep, busy_ns[2];
 
 static void begin(struct coord_config config)
@@ -33,7 +35,8 @@ static void begin(struct coord_config config)
     for (uint32_t i = 0; i < 2; i++)
         known(hosts[i], 0);
     memset(measures, 0, sizeof(measures));
-    superstep = busy_ns[0] = busy_ns[1] = 0;
+    superstep = busy_ns[0] = busy_ns[1] = bandwidth = 0;
+    memset(traffic, 0, sizeof(traffic));
     for (uint32_t i = 0; i < 2; i++)
         ranks_ready(hosts[i], EACH);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
@@ -61,13 +64,18 @@ static void compute(uint64_t steps, const double available[2])
 
 static int arrive(uint32_t host, uint32_t first, uint32_t count)
 {
+    struct wire_traffic *sent = &traffic[host > 0];
+    struct wire_speed way = {host > 0 ? 0 : 7, bandwidth};
+
     return SAY(ARRIVE, .envelope.superstep = superstep,
                .arrive = {.host = host,
                           .barrier = WIRE_BARRIER_SYNC,
                           .measures = {measures + first, count},
                           .available = UINT64_C(1) << 33,
                           .busy_ns = busy_ns[host > 0],
-                          .busy_steps = superstep});
+                          .busy_steps = superstep,
+                          .traffic = {sent, sent->bytes > 0},
+                          .ways = {&way, 1}});
 }
 
 /* The next look; returns the milliseconds until it was asked for, NONE: that is not soon. */
@@ -280,6 +288,38 @@ START_TEST(processes_that_are_bound_stay)
 }
 END_TEST
 
+/* Processes 1 and 6 send each other 1 MB, over a line of 10 MB/s: more than all the rest takes.
+ * Another one may go back for the one that comes. */
+START_TEST(who_talks_comes_together)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    traffic[0] = (struct wire_traffic){1, 6, 1000000};
+    traffic[1] = (struct wire_traffic){6, 1, 1000000};
+    bandwidth = 10000000;
+    for (uint32_t looks = 0; looks < 60 && coord_phase(coord) == COORD_RUNNING; looks++) {
+        play_now_ns += 100 * MS;
+        look(idle, EACH);
+    }
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    uint32_t of_pair = 0;
+    for (uint32_t i = 0; i < coord->balancing.move_count; i++)
+        of_pair += coord->balancing.moves[i].pid == 1 || coord->balancing.moves[i].pid == 6;
+    ck_assert_uint_eq(of_pair, 1);
+    ck_assert_uint_le(coord->balancing.move_count, 2);
+}
+END_TEST
+
+/* The same over a way of which nothing is known. */
+START_TEST(unknown_ways_move_nobody)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    traffic[0] = (struct wire_traffic){1, 6, 1000000};
+    for (uint32_t looks = 0; looks < 60; looks++)
+        look(idle, EACH);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
 /* A program that waits for something else than a processor needs none. */
 START_TEST(sleepers_are_not_slow)
 {
@@ -367,6 +407,9 @@ START_TEST(broken_measurements)
     measures[1].pid = 4000;
     expect_broken(arrive(0, 0, EACH));
     measures[1].pid = 1;
+    traffic[0] = (struct wire_traffic){0, 2 * EACH, 1};
+    expect_broken(arrive(0, 0, EACH)); /* to a process that does not exist */
+    traffic[0].bytes = 0;
     ck_assert_int_eq(arrive(0, 0, EACH), 0);
 }
 END_TEST
@@ -384,6 +427,8 @@ int main(void)
     tcase_add_test(tests, longer_everywhere);
     tcase_add_test(tests, nothing_to_glance_at);
     tcase_add_test(tests, nothing_timed);
+    tcase_add_test(tests, who_talks_comes_together);
+    tcase_add_test(tests, unknown_ways_move_nobody);
     tcase_add_test(tests, nothing_is_gained);
     tcase_add_test(tests, processes_that_are_bound_stay);
     tcase_add_test(tests, sleepers_are_not_slow);
