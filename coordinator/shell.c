@@ -75,13 +75,19 @@ static void carry_out(struct coord_shell *shell, const struct coord_effect *effe
     }
 }
 
+/* Glances are many, and those that find nothing are not worth a line. */
+static bool is_glance(const struct coord_effect *effect)
+{
+    return effect->kind == COORD_EFFECT_SET_TIMER && effect->timer == COORD_TIMER_GLANCE;
+}
+
 static void carry_out_all(struct coord_shell *shell, const struct coord_effects *effects)
 {
     char text[256];
     if (effects->dropped)
         trace(shell, "event dropped: too late");
     for (uint32_t i = 0; i < effects->count; i++) {
-        if (shell->calls.trace) {
+        if (shell->calls.trace && !is_glance(&effects->items[i])) {
             coord_effect_text(&effects->items[i], text, sizeof(text));
             trace(shell, text);
         }
@@ -169,15 +175,27 @@ void coord_shell_host_lost(struct coord_shell *shell, uint32_t host)
                       &(struct wire_message){.kind = WIRE_LINK_LOST, .link_lost.peer = host});
 }
 
+static void glance(struct coord_shell *shell, struct coord_effects *effects)
+{
+    uint64_t superstep =
+        shell->calls.superstep ? shell->calls.superstep(shell->context) : COORD_NEVER;
+
+    coord_glance(shell->state, now_ns(shell), superstep, effects);
+}
+
 void coord_shell_timer(struct coord_shell *shell, enum coord_timer timer)
 {
     struct coord_effects effects;
     char text[80];
     assert(!shell->busy);
     shell->busy = true;
-    coord_timer_text(coord_term(shell->state), timer, text, sizeof(text));
-    trace(shell, text);
-    coord_expire(shell->state, now_ns(shell), timer, &effects);
+    if (timer == COORD_TIMER_GLANCE) {
+        glance(shell, &effects);
+    } else {
+        coord_timer_text(coord_term(shell->state), timer, text, sizeof(text));
+        trace(shell, text);
+        coord_expire(shell->state, now_ns(shell), timer, &effects);
+    }
     carry_out_all(shell, &effects);
     handle_queued(shell);
 }

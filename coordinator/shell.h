@@ -31,6 +31,9 @@ struct coord_shell_calls {
     void (*trace)(void *context, const char *text);
     /* A monotonic clock; NULL: always 0. */
     uint64_t (*now_ns)(void *context);
+    /* The superstep in which the processes of this host are, as far as is known without asking;
+     * COORD_NEVER, or no function: there are none. */
+    uint64_t (*superstep)(void *context);
 };
 
 struct coord_shell;

@@ -12,6 +12,7 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "lib/base/io.h"
@@ -44,7 +45,7 @@ static bool measure_one(const struct agent *agent, int pid, struct wire_measure 
     return read_scheduling(ospid, measure);
 }
 
-void agent_measure(struct agent *agent, struct wire_arrive *arrive)
+void agent_measure(struct agent *agent, uint64_t superstep, struct wire_arrive *arrive)
 {
     struct wire_measure *measures = calloc((size_t)agent->here + 1, sizeof *measures);
     uint32_t count = 0;
@@ -61,4 +62,12 @@ void agent_measure(struct agent *agent, struct wire_arrive *arrive)
     arrive->available = memory_available();
     arrive->busy_ns = atomic_load(&agent->board->busy_ns);
     arrive->busy_steps = atomic_load(&agent->board->busy_steps);
+    agent_peers_measure(agent, superstep, arrive);
+}
+
+void agent_measure_free(struct wire_arrive *arrive)
+{
+    free((void *)(uintptr_t)arrive->measures.items);
+    free((void *)(uintptr_t)arrive->traffic.items);
+    free((void *)(uintptr_t)arrive->ways.items);
 }

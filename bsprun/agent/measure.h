@@ -7,9 +7,11 @@
 
 struct agent;
 
-/* Fills in measures and available memory; the list is of malloc, for the caller to free after the
- * message is sent.  Without effect where the kernel does not count waiting (schedstat of proc(5)).
- * Cost: about 10 us for each process, and once after each snapshot the heads of their images. */
-void agent_measure(struct agent *agent, struct wire_arrive *arrive);
+/* All have arrived at the barrier that ends the superstep.  Fills in measures, available memory,
+ * traffic and ways; the lists are for agent_measure_free after the message is sent.  Without
+ * effect where the kernel does not count waiting (schedstat of proc(5)). Cost: about 10 us for each
+ * process, and once after each snapshot the heads of their images. */
+void agent_measure(struct agent *agent, uint64_t superstep, struct wire_arrive *arrive);
+void agent_measure_free(struct wire_arrive *arrive);
 
 #endif

@@ -143,10 +143,10 @@ static void scan_consultation(struct agent *agent)
     if (!agent->end_reported) {
         arrive.barrier = WIRE_BARRIER_SYNC;
         if (agent->measures)
-            agent_measure(agent, &arrive);
+            agent_measure(agent, consulted - 1, &arrive);
     }
     agent_arrived(agent, consulted - 1, &arrive);
-    free((void *)(uintptr_t)arrive.measures.items);
+    agent_measure_free(&arrive);
 }
 
 void agent_scan(struct agent *agent)

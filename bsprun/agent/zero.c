@@ -110,6 +110,15 @@ static uint64_t now_ns(void *context)
     return agent_now_ns();
 }
 
+static uint64_t superstep(void *context)
+{
+    struct agent *agent = context;
+
+    if (agent->here == 0)
+        return COORD_NEVER;
+    return atomic_load(&bspz_rank_of(agent->board, agent->first_here)->superstep);
+}
+
 static void trace(void *context, const char *text)
 {
     struct wire_message message = {.kind = WIRE_TRACE};
@@ -146,6 +155,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
         .finish = finish,
         .trace = agent->order.verbosity >= 2 ? trace : NULL,
         .now_ns = now_ns,
+        .superstep = superstep,
     };
 
     if (agent->zero)

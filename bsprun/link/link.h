@@ -107,6 +107,13 @@ void links_break(struct links *links, uint32_t host, const char *why);
 /* Bytes of messages queued for that link, which senders of files limit. */
 uint64_t links_waiting(const struct links *links, uint32_t host);
 
+/* All ranks of this host have arrived at the barrier that ends the superstep, and wait for its
+ * decision.  Fills in the traffic of this superstep, of what the ranks have written anyway, and the
+ * ways from other hosts: how long blocks of 64 KiB and more took, from their heads to their ends,
+ * that have come since the last call.  The lists are of malloc, for the caller to free; what there
+ * is no memory for is left out. */
+void links_measure(struct links *links, uint64_t superstep, struct wire_arrive *arrive);
+
 /* The layout is known, all ranks of the job are ready and none runs yet: board->host, the slots'
  * hosts and board->here are written.  To be called before BSPZ_PHASE_RUN.  0 or -errno. */
 int links_mirror(struct links *links, int board_fd, int nprocs);

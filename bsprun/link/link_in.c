@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bsprun/link/link_inside.h"
+#include "lib/base/clock.h"
 
 #define PLACES       64u        /* of data, for one read */
 #define BYTES_A_TIME (8u << 20) /* then other links get their turn */
@@ -62,6 +63,10 @@ static int block_is_there(struct link *link)
     struct link_in *in = &link->in;
     int error = mirror_accept(link->links->mirror, link->host, &in->block);
 
+    if (in->begun_ns > 0) {
+        atomic_fetch_add(&link->timed_ns, bspz_now_ns() - in->begun_ns);
+        atomic_fetch_add(&link->timed_bytes, in->block.data_bytes);
+    }
     mirror_block_free(&in->block);
     in->filling = false;
     if (error == -EPROTO)
@@ -86,6 +91,7 @@ static int head_is_there(struct link *link)
     in->head = (struct bspz_buffer){0};
     in->filling = true;
     in->data_left = in->block.data_bytes;
+    in->begun_ns = in->data_left >= LINK_TIMED ? bspz_now_ns() : 0;
     in->piece = in->piece_done = 0;
     return in->data_left == 0 ? block_is_there(link) : 0;
 }

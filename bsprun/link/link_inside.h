@@ -13,7 +13,8 @@
 #include "lib/net/frames.h"
 #include "lib/net/meet.h"
 
-#define LINK_TEXT 256u
+#define LINK_TEXT  256u
+#define LINK_TIMED (64u << 10) /* bytes of a block whose time is taken, at least */
 
 /* The receiving side. */
 struct link_in {
@@ -26,6 +27,7 @@ struct link_in {
     bool filling;            /* data of `block` are awaited */
     struct mirror_block block;
     uint64_t data_left, piece, piece_done;
+    uint64_t begun_ns; /* when its head had come; 0: it is not timed */
 };
 
 struct link {
@@ -42,6 +44,9 @@ struct link {
     struct net_call *call;
     struct net_frames_out out;
     struct link_in in;
+    /* Large blocks that have come, and how long they took; what of it links_measure has told. */
+    _Atomic uint64_t timed_bytes, timed_ns;
+    uint64_t told_bytes, told_ns;
 };
 
 struct links {

@@ -30,6 +30,7 @@
 #include "lib/shm/board.h"
 
 struct mirror;
+struct wire_traffic; /* lib/wire/wire.h */
 
 BSPZ_EXACT_BEGIN
 
@@ -50,9 +51,10 @@ struct mirror_head {
 
 BSPZ_EXACT_END
 
-#define MIRROR_NO_CLOCK INT64_MAX
-#define MIRROR_MAGIC    0x7a6d3031u
-#define MIRROR_HEAD_MAX (UINT64_C(1) << 30)
+#define MIRROR_NO_CLOCK      INT64_MAX
+#define MIRROR_MAGIC         0x7a6d3031u
+#define MIRROR_HEAD_MAX      (UINT64_C(1) << 30)
+#define MIRROR_TRAFFIC_PAIRS 65536u /* of ranks among which messages are looked for: about 5 ms */
 
 struct mirror_block {
     unsigned char *head;
@@ -89,6 +91,15 @@ int mirror_expect(struct mirror *mirror, uint32_t host, unsigned char *head, uin
                   struct mirror_block *block);
 /* The data are all there.  0, or -EPROTO, or -ENOSPC, -ENOMEM. */
 int mirror_accept(struct mirror *mirror, uint32_t host, const struct mirror_block *block);
+
+/* What each rank of this host, all of which have arrived at the barrier that ends the superstep and
+ * wait there, sends in it to those WIRE_TRAFFIC_EACH others, on any host, to which it sends most;
+ * what they have got from it in the superstep before is included.  `pairs` has room for
+ * mirror_traffic_most.  Returns their number; 0 also where ranks of this host by ranks of the job
+ * are more than MIRROR_TRAFFIC_PAIRS. */
+uint32_t mirror_traffic(const struct mirror *mirror, uint64_t superstep,
+                        struct wire_traffic *pairs);
+uint32_t mirror_traffic_most(const struct mirror *mirror);
 
 void mirror_block_free(struct mirror_block *block);
 

@@ -158,7 +158,9 @@ static struct balance_move potential(const struct plan *plan, uint32_t rank, uin
     model->evaluated += 2;
     move.comp = plan->horizon * (now.comp - then.comp);
     move.comm = plan->horizon * (now.comm - then.comm);
-    move.mem = model_clean(plan->facts->move_seconds) + model_transfer(model, rank, from, to);
+    move.mem = model_transfer(model, rank, from, to);
+    if (plan->count == 0) /* those that follow the first move go with it */
+        move.mem += model_clean(plan->facts->move_seconds);
     move.pm = move.comp + move.comm - move.mem;
     return move;
 }
@@ -440,11 +442,14 @@ static uint32_t next_alpha(struct balance *balance, const struct balance_rule *r
 static void count_time(struct balance *balance, const struct balance_facts *facts, double expected)
 {
     double measured = model_clean(facts->superstep_seconds);
+    double passed = model_clean(facts->passed_seconds);
 
     if (facts->superstep <= balance->counted)
         return;
-    balance->passed +=
-        (double)(facts->superstep - balance->counted) * (measured > 0 ? measured : expected);
+    if (passed <= 0)
+        passed =
+            (double)(facts->superstep - balance->counted) * (measured > 0 ? measured : expected);
+    balance->passed += passed;
     balance->counted = facts->superstep;
 }
 

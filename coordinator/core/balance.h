@@ -80,7 +80,8 @@ struct balance_facts {
     /* Of host i to host j at [i * host_count + j]; NULL: the lesser bandwidth and the sum of the
      * latencies of both hosts' links. */
     const struct balance_link *links;
-    double superstep_seconds; /* measured mean since the last decision; 0: unknown */
+    double superstep_seconds; /* measured mean of the most recent ones; 0: unknown */
+    double passed_seconds;    /* since the last decision; 0: superstep_seconds for each superstep */
     double move_seconds;      /* what any number of moves at one barrier costs besides transfers */
     /* Bytes per second of what all transfers share, by balance_shared.  0: unknown; the cost is
      * taken as the geometric mean of its bounds, transfers all at once and one after the other. */

@@ -1,9 +1,14 @@
 /* balancing.c - Processor Zero moves processes by itself: measurements at barriers, the decision of
  * balance.h about them, and when the next one is due.
  *
- * Happy path: a look is due -> RUN, RELEASE, RESUME or CONSULT asks for measurements -> ARRIVE of
+ * Happy path: a look is due, because it is time for one or because supersteps have become longer
+ * (coord_glance) -> RUN, RELEASE, RESUME or CONSULT asks for measurements -> ARRIVE of
  * every host brings them -> the decision: none, and the next look is later; or some moves, and the
  * term ends at a snapshot taken at this barrier (cause MOVED).  bsprun hands the moves to the next.
+ *
+ * Measurements of before and after a change are not mixed: a look that comes after one, or finds
+ * one, only begins new measurements.  The next look, soon, confirms it: what it measures of a host
+ * that has become slower or quicker replaces all that was known of the host.
  *
  * What can fail: a host measures nothing (the next look is later and later); the snapshot fails,
  * and another one is tried, as for all moves.
@@ -13,18 +18,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SECOND_NS     1e9
-#define LOOK_NS       UINT64_C(250000000)  /* from one look to the next, at least ... */
-#define LOOK_MOST_NS  UINT64_C(8000000000) /* ... and at most, between short supersteps */
-#define LOOKS_LEAST   3u       /* the first of them measures nothing: counters begin anywhere */
-#define MISSES_MOST   6u       /* doublings of the time after looks in vain */
-#define RESTS         10.0     /* after a move none is made for so many times what it took */
-#define MOVE_SECONDS  1.0      /* what a move takes as long as that is not known ... */
-#define RESTORE_LEAST 0.1      /* ... and its second half at least */
-#define SPREAD        0.1      /* of availability, as long as it is not known */
-#define HINDERED      0.2      /* shares of time that count as waiting, or as sleeping */
-#define SHORT_NS      200000.0 /* of a superstep, on a host */
-#define ENOUGH        1e15     /* bytes; of a host that says nothing of its memory */
+#define SECOND_NS      1e9
+#define LOOK_NS        UINT64_C(250000000)  /* from one look to the next, at least ... */
+#define LOOK_MOST_NS   UINT64_C(8000000000) /* ... and at most, between short supersteps */
+#define LOOKS_LEAST    3u       /* the first of them measures nothing: counters begin anywhere */
+#define MISSES_MOST    6u       /* doublings of the time after looks in vain */
+#define RESTS          10.0     /* after a move none is made for so many times what it took */
+#define MOVE_SECONDS   1.0      /* what a move takes as long as that is not known ... */
+#define RESTORE_LEAST  0.1      /* ... and its second half at least */
+#define SPREAD         0.1      /* of availability, by the mean, as long as it is not known */
+#define SHIFT          0.25     /* by the mean: what counts as a change of a host ... */
+#define SHIFT_SPREADS  3.0      /* ... and by the standard deviation */
+#define CONFIRM        1.5      /* supersteps from a change to the look that confirms it */
+#define HINDERED       0.2      /* shares of time that count as waiting, or as sleeping */
+#define SHORT_NS       200000.0 /* of a superstep, on a host */
+#define UNSEEN_SECONDS 50e-6    /* of computing in a superstep, which libbsp does not measure */
+#define TALK_SECONDS   1e-3     /* of a superstep in which messages count */
+#define ENOUGH         1e15     /* bytes; of a host that says nothing of its memory */
 
 static const struct balance_rule usual = BALANCE_RULE;
 
@@ -35,14 +45,16 @@ bool coord_balancing_begin(struct coord *state)
 
     if (!state->config.balance || !state->config.recover || hosts < 2)
         return true;
-    balancing->balance = balance_new(processes, hosts, 0);
+    size_t pairs = (size_t)processes * WIRE_TRAFFIC_EACH;
+    balancing->balance = balance_new(processes, hosts, pairs);
     balancing->ranks = calloc(processes, sizeof(*balancing->ranks));
     balancing->last = calloc(processes, sizeof(*balancing->last));
     balancing->moves = calloc(processes, sizeof(*balancing->moves));
     balancing->hosts = calloc(hosts, sizeof(*balancing->hosts));
     balancing->pasts = calloc(hosts, sizeof(*balancing->pasts));
     if (!balancing->balance || !balancing->ranks || !balancing->last || !balancing->moves ||
-        !balancing->hosts || !balancing->pasts)
+        !balancing->hosts || !balancing->pasts || traffic_begin(&balancing->traffic, pairs) < 0 ||
+        ways_begin(&balancing->ways, hosts) < 0)
         return false;
     if (!state->config.balance_rule)
         state->config.balance_rule = &usual;
@@ -60,6 +72,8 @@ void coord_balancing_free(struct coord *state)
     free(state->balancing.moves);
     free(state->balancing.hosts);
     free(state->balancing.pasts);
+    traffic_end(&state->balancing.traffic);
+    ways_end(&state->balancing.ways);
 }
 
 /* ---- When ---- */
@@ -86,6 +100,31 @@ void coord_balancing_run(struct coord *state)
         state->balancing.pasts[i].available = state->hosts[i].available;
 }
 
+/* Supersteps are compared while nothing but their own work can make them longer. */
+bool coord_balancing_glance(struct coord *state, uint64_t superstep)
+{
+    struct coord_balancing *balancing = &state->balancing;
+
+    if (!balancing->balance)
+        return false;
+    if (state->phase != COORD_RUNNING || state->ticket.state != COORD_TICKET_NONE || state->asked ||
+        superstep == COORD_NEVER || coord_balancing_due_ns(state) == 0 || balancing->confirming) {
+        pace_skip(&balancing->pace);
+        return false;
+    }
+    if (!pace_glance(&balancing->pace, state->now_ns, superstep))
+        return false;
+    balancing->noticed = true;
+    balancing->due_ns = state->now_ns;
+    return true;
+}
+
+void coord_balancing_timer(struct coord *state, struct coord_effects *effects)
+{
+    if (state->balancing.balance)
+        coord_set_timer(state, effects, COORD_TIMER_GLANCE, state->config.look_ns / 1000000u + 1);
+}
+
 uint64_t coord_balancing_due_ns(const struct coord *state)
 {
     const struct coord_balancing *balancing = &state->balancing;
@@ -106,7 +145,11 @@ bool coord_balancing_understands(const struct coord *state, const struct coord_h
                                  const struct wire_arrive *arrive)
 {
     const struct wire_measure_list *list = &arrive->measures;
+    const struct wire_traffic_list *traffic = &arrive->traffic;
 
+    for (uint32_t i = 0; i < traffic->count; i++)
+        if (traffic->items[i].from >= state->processes || traffic->items[i].to >= state->processes)
+            return false;
     for (uint32_t i = 0; i < list->count; i++)
         if (list->items[i].pid >= state->processes ||
             &state->hosts[state->home[list->items[i].pid]] != host ||
@@ -143,6 +186,19 @@ static void add_process(struct coord_balancing *balancing, uint32_t host,
                                     measure->waited_ns};
 }
 
+static void note_messages(struct coord *state, uint32_t host, const struct wire_arrive *arrive)
+{
+    for (uint32_t i = 0; i < arrive->traffic.count; i++) {
+        const struct wire_traffic *pair = &arrive->traffic.items[i];
+        traffic_see(&state->balancing.traffic, pair->from, pair->to, (double)pair->bytes);
+    }
+    for (uint32_t i = 0; i < arrive->ways.count; i++)
+        for (uint32_t from = 0; from < state->host_count; from++)
+            if (state->hosts[from].id == arrive->ways.items[i].host)
+                ways_measure(&state->balancing.ways, from, host,
+                             (double)arrive->ways.items[i].bandwidth);
+}
+
 void coord_balancing_note(struct coord *state, const struct coord_host *host,
                           const struct wire_arrive *arrive)
 {
@@ -155,6 +211,7 @@ void coord_balancing_note(struct coord *state, const struct coord_host *host,
     struct coord_past *past = &balancing->pasts[index];
     past->work = past->heaviest = past->ran = past->waited = past->slept = past->busy = 0;
     past->available = arrive->available;
+    past->stale = arrive->busy_steps == past->busy_steps;
     if (arrive->busy_steps > past->busy_steps && arrive->busy_ns > past->busy_ns)
         past->busy = since(arrive->busy_ns, past->busy_ns) /
                      (double)(arrive->busy_steps - past->busy_steps) * steps;
@@ -162,6 +219,7 @@ void coord_balancing_note(struct coord *state, const struct coord_host *host,
     past->busy_steps = arrive->busy_steps;
     for (uint32_t i = 0; i < arrive->measures.count; i++)
         add_process(balancing, index, &arrive->measures.items[i], steps);
+    note_messages(state, index, arrive);
     balancing->measured += arrive->measures.count;
 }
 
@@ -184,14 +242,59 @@ static double availability(const struct coord_past *past, const struct coord_hos
     return fmin(past->ran / (past->ran + past->waited) * fmax(host->count / cores, 1), 1);
 }
 
-static void note_availability(struct coord_past *past, const struct coord_host *host, double steps)
+static double spread_of(const struct coord_past *past)
 {
-    if (host->count == 0)
+    double mean = past->looks > 0 ? past->sum / past->looks : 0;
+
+    return past->looks > 0 ? sqrt(fmax(past->squares / past->looks - mean * mean, 0)) : 0;
+}
+
+/* Whether the recent availability differs from that of the past by so much that it is another one:
+ * not a little, and not by what the past has seen. */
+static bool has_shifted(const struct coord_past *past)
+{
+    double mean = past->looks > 0 ? past->sum / past->looks : 0;
+    double chance = fmax(spread_of(past), SPREAD * mean) * sqrt(1 + 1 / fmax(past->looks, 1));
+
+    return past->looks > 0 &&
+           fabs(past->recent - mean) > fmax(SHIFT * mean, SHIFT_SPREADS * chance);
+}
+
+/* The past begins with this measurement, and with the spread of what was before. */
+static void begin_past(struct coord_past *past)
+{
+    double mean = past->looks > 0 ? past->sum / past->looks : 0;
+    double spread = mean > 0 ? fmax(spread_of(past) / mean, SPREAD) : SPREAD;
+
+    past->looks = 1;
+    past->sum = past->recent;
+    past->squares = past->recent * past->recent * (1 + spread * spread);
+}
+
+static void note_availability(struct coord_past *past)
+{
+    if (past->looks == 0 || has_shifted(past)) {
+        begin_past(past);
         return;
-    past->recent = availability(past, host, steps);
+    }
     past->sum += past->recent;
     past->squares += past->recent * past->recent;
     past->looks++;
+}
+
+/* Measures the availability of all hosts with processes.  True: it has changed somewhere. */
+static bool measure(struct coord *state, double steps)
+{
+    bool shifted = false;
+
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        struct coord_past *past = &state->balancing.pasts[i];
+        if (state->hosts[i].count == 0)
+            continue;
+        past->recent = availability(past, &state->hosts[i], steps);
+        shifted = shifted || has_shifted(past);
+    }
+    return shifted;
 }
 
 static void describe_host(const struct coord *state, uint32_t index)
@@ -207,7 +310,7 @@ static void describe_host(const struct coord *state, uint32_t index)
         .recent_samples = looks > 0,
         .history = mean,
         .samples = looks,
-        .spread = looks > 1 ? sqrt(fmax(past->squares / looks - mean * mean, 0)) : SPREAD,
+        .spread = spread_of(past),
         .free = past->available != PLACEMENT_UNKNOWN ? (double)past->available : ENOUGH,
         .leaving = host->drained && !state->all_drained,
     };
@@ -224,6 +327,16 @@ static void move(struct coord *state, const struct balance_answer *answer)
     state->wish = COORD_WISH_MOVE;
 }
 
+/* The next look confirms what this one is taken to be in the middle of. */
+static void look_again(struct coord *state, double elapsed_ns, double steps)
+{
+    double next = fmax(CONFIRM * elapsed_ns / steps, (double)state->config.look_ns);
+
+    state->balancing.confirming = true;
+    state->balancing.passed_ns += elapsed_ns;
+    state->balancing.due_ns = state->now_ns + (uint64_t)fmin(next, (double)LOOK_MOST_NS);
+}
+
 static void look(struct coord *state, double elapsed_ns, double steps)
 {
     struct coord_balancing *balancing = &state->balancing;
@@ -234,10 +347,25 @@ static void look(struct coord *state, double elapsed_ns, double steps)
                                   .hosts = balancing->hosts,
                                   .host_count = state->host_count,
                                   .superstep_seconds = elapsed_ns / SECOND_NS / steps,
+                                  .passed_seconds = (elapsed_ns + balancing->passed_ns) / SECOND_NS,
                                   .move_seconds = move_seconds(state)};
 
+    if (facts.superstep_seconds >= fmax(TALK_SECONDS, UNSEEN_SECONDS * state->processes)) {
+        facts.traffic = balancing->traffic.pairs;
+        facts.traffic_count = balancing->traffic.count;
+        facts.links = ways_expect(&balancing->ways);
+    }
+    bool shifted = measure(state, steps), noticed = balancing->noticed;
+    balancing->noticed = false;
+    if ((shifted || noticed) && !balancing->confirming) {
+        look_again(state, elapsed_ns, steps);
+        return;
+    }
+    balancing->confirming = false;
+    balancing->passed_ns = 0;
     for (uint32_t i = 0; i < state->host_count; i++) {
-        note_availability(&balancing->pasts[i], &state->hosts[i], steps);
+        if (state->hosts[i].count > 0)
+            note_availability(&balancing->pasts[i]);
         describe_host(state, i);
     }
     if (balancing->looks >= LOOKS_LEAST &&
@@ -249,6 +377,25 @@ static void look(struct coord *state, double elapsed_ns, double steps)
                                                        (double)LOOK_MOST_NS);
 }
 
+/* A superstep after a barrier that was decided is not timed. */
+static bool is_stale(const struct coord *state)
+{
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (state->hosts[i].count > 0 && state->balancing.pasts[i].stale)
+            return true;
+    return false;
+}
+
+/* Later, and later each time. */
+static void miss(struct coord *state, double elapsed_ns, double steps)
+{
+    struct coord_balancing *balancing = &state->balancing;
+    uint64_t next = state->config.look_ns << balancing->misses;
+
+    balancing->due_ns = state->now_ns + (uint64_t)fmax((double)next, CONFIRM * elapsed_ns / steps);
+    balancing->misses += balancing->misses < MISSES_MOST;
+}
+
 void coord_balancing_decide(struct coord *state)
 {
     struct coord_balancing *balancing = &state->balancing;
@@ -258,17 +405,23 @@ void coord_balancing_decide(struct coord *state)
     balancing->measured = 0;
     if (!balancing->balance || !coord_balancing_asks(state))
         return;
+    double steps = (double)(state->superstep + 1 - balancing->look_superstep);
     if (!complete) {
-        balancing->due_ns = state->now_ns + (state->config.look_ns << balancing->misses);
-        balancing->misses += balancing->misses < MISSES_MOST;
+        traffic_drop(&balancing->traffic);
+        miss(state, 0, steps);
         return;
     }
-    balancing->misses = 0;
-    balancing->looks++;
-    if (balancing->looks > 1)
-        look(state, elapsed_ns, (double)(state->superstep + 1 - balancing->look_superstep));
-    else
-        balancing->due_ns = state->now_ns + state->config.look_ns;
+    traffic_look(&balancing->traffic);
+    if (balancing->looks > 0 && is_stale(state)) {
+        balancing->passed_ns += elapsed_ns;
+        miss(state, elapsed_ns, steps);
+    } else {
+        balancing->misses = 0;
+        if (balancing->looks++ > 0)
+            look(state, elapsed_ns, steps);
+        else
+            balancing->due_ns = state->now_ns + state->config.look_ns;
+    }
     balancing->look_ns = state->now_ns;
     balancing->look_superstep = state->superstep + 1;
 }

@@ -134,6 +134,20 @@ void coord_expire(struct coord *state, uint64_t now_ns, enum coord_timer timer,
     coord_take_timer(state, timer, effects);
 }
 
+void coord_glance(struct coord *state, uint64_t now_ns, uint64_t superstep,
+                  struct coord_effects *effects)
+{
+    begin_step(effects);
+    if (IN(state->phase) & OVER) {
+        effects->dropped = true;
+        return;
+    }
+    note_time(state, now_ns);
+    if (coord_balancing_glance(state, superstep))
+        coord_consult(state, effects);
+    coord_balancing_timer(state, effects);
+}
+
 /* ---- Life and looks ----------------------------------------------------------------------- */
 
 static bool is_sensible(const struct coord_config *config)

@@ -131,6 +131,7 @@ enum coord_timer {
     COORD_TIMER_STOP,     /* hosts that have not stopped by then count as lost */
     COORD_TIMER_SNAPSHOT, /* a snapshot is due */
     COORD_TIMER_GRACE,    /* the snapshot before stopping takes too long */
+    COORD_TIMER_GLANCE,   /* for coord_glance */
     COORD_TIMER_COUNT
 };
 
@@ -249,6 +250,13 @@ int coord_step(struct coord *state, uint64_t now_ns, uint32_t from,
                const struct wire_message *message, struct coord_effects *effects);
 /* The same for the expiry of a timer that SET_TIMER has set. */
 void coord_expire(struct coord *state, uint64_t now_ns, enum coord_timer timer,
+                  struct coord_effects *effects);
+
+/* The same for the expiry of COORD_TIMER_GLANCE, with the superstep in which the processes of
+ * Processor Zero's own host are; COORD_NEVER: it has none, and nothing is learned.  No message is
+ * needed for it, so it comes often: when supersteps have clearly become longer, the next barrier is
+ * decided, with measurements. */
+void coord_glance(struct coord *state, uint64_t now_ns, uint64_t superstep,
                   struct coord_effects *effects);
 
 enum coord_phase coord_phase(const struct coord *state);

@@ -111,6 +111,7 @@ int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
     run->consult = state->consult;
     run->measure = coord_balancing_asks(state);
     coord_plan_timer(state, effects);
+    coord_balancing_timer(state, effects);
     return 0;
 }
 

@@ -3,7 +3,10 @@
 #define COORD_STATE_H
 
 #include "coordinator/core/coord.h"
+#include "coordinator/core/pace.h"
 #include "coordinator/core/placement.h"
+#include "coordinator/core/traffic.h"
+#include "coordinator/core/ways.h"
 #include "lib/base/states.h"
 
 #define IN BSPZ_STATES_TO /* sets of states */
@@ -88,6 +91,7 @@ struct coord_past {
     double recent, sum, squares; /* availability, and over all looks */
     uint32_t looks;
     uint64_t busy_ns, busy_steps; /* the host's counters */
+    bool stale;                   /* no superstep was timed between the last two looks */
 };
 
 /* Moves by Processor Zero's own decision: balancing.c. */
@@ -98,10 +102,16 @@ struct coord_balancing {
     struct balance_host *hosts;  /* per host */
     struct coord_past *pasts;    /* per host */
     struct wire_move *moves;     /* of the newest decision */
+    struct traffic traffic;
+    struct ways ways;
     uint32_t move_count;
     uint32_t measured; /* processes, at this barrier */
     uint32_t looks, misses;
     uint64_t due_ns, look_ns, look_superstep; /* the next look; the last one, after so many */
+    double passed_ns;                         /* up to it, since the last decision */
+    struct pace pace;
+    bool noticed;    /* supersteps have become longer ... */
+    bool confirming; /* ... or a host slower or quicker, at the last look: it mixes two states */
 };
 
 /* What hosts restore ahead: ahead.c. */
@@ -178,6 +188,10 @@ bool coord_balancing_begin(struct coord *state);
 void coord_balancing_free(struct coord *state);
 /* The processes run. */
 void coord_balancing_run(struct coord *state);
+/* The processes of the own host are in that superstep, or COORD_NEVER.  True: a look is due now. */
+bool coord_balancing_glance(struct coord *state, uint64_t superstep);
+/* Sets the timer of the next glance, if there are to be any. */
+void coord_balancing_timer(struct coord *state, struct coord_effects *effects);
 /* The time until measurements are wanted: 0 now, POLICY_NEVER. */
 uint64_t coord_balancing_due_ns(const struct coord *state);
 /* Whether they are, with the next barrier. */

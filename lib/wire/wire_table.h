@@ -30,6 +30,8 @@
 
 #define WIRE_RANKS_MAX     65536u   /* processes of a job */
 #define WIRE_HOSTS_MAX     4096u    /* hosts of a job */
+#define WIRE_TRAFFIC_EACH  8u       /* pairs that are measured of a process, at most */
+#define WIRE_TRAFFIC_MAX   131072u  /* ... and of those of a host */
 #define WIRE_ITEM_MAX      131072u  /* one argument or environment entry: the kernel's own bound */
 #define WIRE_ITEMS_MAX     262144u  /* arguments, or environment entries */
 #define WIRE_PATH_MAX      4096u    /* a path, a file name of a position */
@@ -87,7 +89,9 @@
     R(image, WIRE_FIELDS_IMAGE)                                                                    \
     R(real, WIRE_FIELDS_REAL)                                                                      \
     R(move, WIRE_FIELDS_MOVE)                                                                      \
-    R(measure, WIRE_FIELDS_MEASURE)
+    R(measure, WIRE_FIELDS_MEASURE)                                                                \
+    R(traffic, WIRE_FIELDS_TRAFFIC)                                                                \
+    R(speed, WIRE_FIELDS_SPEED)
 
 /* A host of the job: its slots (0: as many as it has usable cores); drained: it gets no processes
  * while there is another. */
@@ -114,6 +118,17 @@
     F(u64, waited_ns, WIRE_U64_MAX)                                                                \
     F(u64, bytes, WIRE_U64_MAX)                                                                    \
     F(flag, bound, 0)
+
+/* What a process has sent to another one in one superstep; what the other one got is included. */
+#define WIRE_FIELDS_TRAFFIC(F, E)                                                                  \
+    F(u32, from, WIRE_RANKS_MAX - 1)                                                               \
+    F(u32, to, WIRE_RANKS_MAX - 1)                                                                 \
+    F(u64, bytes, WIRE_U64_MAX)
+
+/* How fast the way from another host is, in bytes per second; 0: nothing large has come over it. */
+#define WIRE_FIELDS_SPEED(F, E)                                                                    \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u64, bandwidth, WIRE_U64_MAX)
 
 /* Where a process is: its last BSPlib call and its state (enum wire_rank_state).  os_pid: its
  * process id on that host, 0: none (yet).  memory: its private resident bytes, 0: not known. */

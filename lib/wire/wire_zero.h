@@ -27,7 +27,8 @@
  * not: on one host before any RANK_EXITED of a process that is past bsp_end, and the RELEASE that
  * answers is a formality there.  When asked for, measures: of each process of the host, by
  * ascending pid; available: as in HOST_READY; busy_ns: from the completion of a barrier to their
- * last arrival at the next one, over busy_steps supersteps. */
+ * last arrival at the next one, over busy_steps supersteps; traffic: in this superstep, from each
+ * process of the host to those others to which it sends most; ways: to the host. */
 #define WIRE_FIELDS_ARRIVE(F, E)                                                                   \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, barrier, WIRE_BARRIER_LAST)                                                             \
@@ -35,7 +36,9 @@
     F(measure, measures, WIRE_RANKS_MAX)                                                           \
     F(u64, available, WIRE_U64_MAX)                                                                \
     F(u64, busy_ns, WIRE_U64_MAX)                                                                  \
-    F(u64, busy_steps, WIRE_U64_MAX)
+    F(u64, busy_steps, WIRE_U64_MAX)                                                               \
+    F(traffic, traffic, WIRE_TRAFFIC_MAX)                                                          \
+    F(speed, ways, WIRE_HOSTS_MAX)
 
 /* A process has ended: by exit(status), or by a signal when signal is not 0; text: what the user is
  * told of it, may be empty. */

@@ -13,13 +13,16 @@ import subprocess
 import sys
 import time
 
+from farm import Farm, FarmError
 from loopback import *
 from loopback import BIN, BSPRUN, BUILD, LoopbackPlace, check, main, wait_until
 
 BURNER = os.environ.get("BURNER", os.path.join(BUILD, "tests/hosts/burner"))
+TALKER = os.environ.get("TALKER", os.path.join(BUILD, "tests/hosts/talker"))
 BSPCTL = os.path.join(BIN, "bspctl")
 CGROUPS = "/sys/fs/cgroup/cpu"  # version 1
 PERIOD_US = 8000
+SHARES = 262144  # the most there is: other programs of the machine are not to take any of a quota
 SUPERSTEPS, MICROSECONDS = 150, 5000
 
 
@@ -32,6 +35,8 @@ class Quotas:
             path = self.paths[host] = os.path.join(CGROUPS, f"{os.path.basename(place.directory)}-{host}")
             os.mkdir(path)
             self.set(host, cores)
+            with open(os.path.join(path, "cpu.shares"), "w", encoding="ascii") as file:
+                file.write(str(SHARES))
             place.write(f"cgroup.{host}", path)
 
     def set(self, host, cores):
@@ -125,10 +130,41 @@ def saved_on_a_busy_machine():
         place.check_clean()
 
 
+def who_talks_comes_together():
+    """Processes 0 and 2, and 1 and 3, give each other so much that two hosts behind slow lines hold all up."""
+    words = [TALKER, "300", "200"]
+    for how in ([], ["get"]):
+        expected = subprocess.run([BSPRUN, "-np", "4", *words, *how], capture_output=True, check=True).stdout
+        try:
+            farm = Farm(4)
+        except FarmError as problem:
+            return f"no network namespaces here ({problem})"
+        with farm:
+            for host in "cd":
+                farm.rate(host, 2000000)
+            done = farm.run("a", [BSPRUN, "-np", "4", "--hosts", "a:1,b:1,c:1,d:1", "--launcher", farm.rsh,
+                                  "--bind", "none", "--ckpt", farm.path("store"), "-v", *words, *how])
+            check(done.returncode == 0 and done.stdout == expected.decode(), done)
+            hosts = re.search("hosts: (.*)", done.stderr)[1].split()
+            print(f"{how or ['put']}: {' '.join(hosts)}", flush=True)
+            check("balance: " in done.stderr and hosts[0] == hosts[2] and hosts[1] == hosts[3], done)
+    return None
+
+
 def mistakes():
     with LoopbackPlace(2) as place:
         job = place.bsprun("--balance", "often", BURNER, 1, 1).wait(2)
         check("--balance often: give auto or off" in job.said(), job)
+
+
+def told_moves(job, begun):
+    """What bsprun says of moves until the job ends, and after how many seconds."""
+    moved = []
+    while job.process.poll() is None:
+        for line in re.findall(r"balance: (.*?),", job.said())[len(moved):]:
+            moved.append(f"{line} at {time.monotonic() - begun:.1f} s")
+        time.sleep(0.02)
+    return moved
 
 
 def gain(supersteps=500, microseconds=10000, seconds=0):
@@ -143,11 +179,11 @@ def gain(supersteps=500, microseconds=10000, seconds=0):
                 wait_until(lambda job=job: "Processor Zero is" in job.said(), "the job")
                 time.sleep(seconds)
             quotas.set("h3", 0.4 / 3)
-            job.process.wait()
+            moved = told_moves(job, begun)
             times[name] = time.monotonic() - begun
             job.wait(0)
-            print(f"{name}: {times[name]:.1f} s, answer {job.out().decode().strip()}, "
-                  f"moved {job.said().count('balance:')} times", flush=True)
+            print(f"{name}: {times[name]:.1f} s, answer {job.out().decode().strip()}, moved {len(moved)} times",
+                  *moved, sep="; ", flush=True)
     print(f"{times['auto'] / times['best']:.2f} times the best, {times['off'] / times['auto']:.2f} times as "
           "fast as without")
 
@@ -199,4 +235,4 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["--standstill"]:
         standstill(*map(int, sys.argv[2:]))
     else:
-        main([a_busy_host_is_left, not_when_it_is_off, saved_on_a_busy_machine, mistakes])
+        main([a_busy_host_is_left, who_talks_comes_together, not_when_it_is_off, saved_on_a_busy_machine, mistakes])

@@ -95,7 +95,7 @@ void board_send(struct board_host *at, int from, int to, enum bspz_kind kind, ui
     for (unsigned k = 0; k < chunks; k++) {
         struct bspz_chunk *chunk = board_take(at, from, superstep, place, sizeof *chunk + bytes);
 
-        *chunk = (struct bspz_chunk){.used = bytes};
+        *chunk = (struct bspz_chunk){.used = bytes, .bytes = k == 0 ? chunks * bytes : 0};
         for (uint64_t i = 0; i < bytes / 8; i++)
             ((uint64_t *)(chunk + 1))[i] = word_of(from, to, kind, superstep, k, i);
         *link = (uint64_t)((char *)chunk - (char *)at->board);

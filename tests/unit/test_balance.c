@@ -163,6 +163,24 @@ END_TEST
 
 /* ---- The job counts ------------------------------------------------------------------------ */
 
+/* What moves cost besides their transfers is paid once: when it is paid for one rank, a second one
+ * that saves less than that is worth its transfer. */
+START_TEST(moves_share_their_cost)
+{
+    set_up(4, 16);
+    for (uint32_t i = 0; i < 4; i++)
+        play.hosts[i].cores = 4;
+    play.hosts[2].recent = play.hosts[2].history = 1 / 3.0;
+    play.facts.move_seconds = 12; /* 50 supersteps of 1.25 s instead of 1.5 s save 12.5 s */
+    decide();
+    ck_assert_uint_eq(play.answer.count, 3);
+    EQ(play.answer.moves[0].mem, 12 + 1);
+    EQ(play.answer.moves[1].mem, 1);
+    EQ(play.answer.moves[2].mem, 1);
+    EQ(play.answer.after, 1.25);
+}
+END_TEST
+
 /* To move one of four ranks off four equally slow hosts saves nothing; to move all of them does. */
 START_TEST(equally_slow)
 {
@@ -713,6 +731,7 @@ int main(void)
         potential_by_hand,
         margin,
         communication,
+        moves_share_their_cost,
         equally_slow,
         slowed_to_a_third,
         moved_ranks_rest,

@@ -1,6 +1,7 @@
 /* test_coord_balancing.c - when Processor Zero asks for measurements, and what it does with them.
  */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
 #define NONE    UINT32_MAX
 
 static struct wire_measure measures[2 * EACH];
+static struct wire_traffic traffic[2]; /* of the hosts' processes; 0 bytes: none */
+static uint64_t bandwidth;
 static uint64_t superstep, busy_ns[2];
 
 static void begin(struct coord_config config)
@@ -32,7 +35,8 @@ static void begin(struct coord_config config)
     for (uint32_t i = 0; i < 2; i++)
         known(hosts[i], 0);
     memset(measures, 0, sizeof(measures));
-    superstep = busy_ns[0] = busy_ns[1] = 0;
+    superstep = busy_ns[0] = busy_ns[1] = bandwidth = 0;
+    memset(traffic, 0, sizeof(traffic));
     for (uint32_t i = 0; i < 2; i++)
         ranks_ready(hosts[i], EACH);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
@@ -60,13 +64,18 @@ static void compute(uint64_t steps, const double available[2])
 
 static int arrive(uint32_t host, uint32_t first, uint32_t count)
 {
+    struct wire_traffic *sent = &traffic[host > 0];
+    struct wire_speed way = {host > 0 ? 0 : 7, bandwidth};
+
     return SAY(ARRIVE, .envelope.superstep = superstep,
                .arrive = {.host = host,
                           .barrier = WIRE_BARRIER_SYNC,
                           .measures = {measures + first, count},
                           .available = UINT64_C(1) << 33,
                           .busy_ns = busy_ns[host > 0],
-                          .busy_steps = superstep});
+                          .busy_steps = superstep,
+                          .traffic = {sent, sent->bytes > 0},
+                          .ways = {&way, 1}});
 }
 
 /* The next look; returns the milliseconds until it was asked for, NONE: that is not soon. */
@@ -88,6 +97,33 @@ static uint32_t look(const double available[2], uint32_t count)
 }
 
 static const double idle[] = {1, 1}, slowed[] = {1, 0.3};
+
+/* The job goes on for so many milliseconds, or until processes are to move: Processor Zero glances
+ * at the superstep of its own processes, and is told what it asks for.  Returns the looks. */
+static uint32_t go_on(const double available[2], uint64_t ms, bool glances)
+{
+    uint64_t end_ns = play_now_ns + ms * MS, glance_ns = play_now_ns;
+    uint32_t looks = 0;
+
+    while (play_now_ns < end_ns && coord_phase(coord) == COORD_RUNNING) {
+        trace_used = 0;
+        compute(1, available);
+        if (glances && play_now_ns >= glance_ns) {
+            glance_ns = play_now_ns + 251 * MS;
+            coord_glance(coord, play_now_ns, superstep, &effects);
+            ck_assert(has_effect(COORD_EFFECT_SET_TIMER));
+        }
+        if (coord->asked == false && coord_balancing_due_ns(coord) == 0)
+            timer(COORD_TIMER_SNAPSHOT);
+        if (!coord->asked)
+            continue;
+        compute(1, available);
+        arrive(0, 0, EACH);
+        arrive(7, EACH, EACH);
+        looks++;
+    }
+    return looks;
+}
 
 START_TEST(a_slow_host_is_left)
 {
@@ -119,6 +155,113 @@ START_TEST(a_slow_host_is_left)
 }
 END_TEST
 
+/* In one step, though looks have become seldom: with 2 of 4 processes the host is as quick as the
+ * other one with 6. */
+START_TEST(a_change_is_noticed_at_once)
+{
+    struct balance_rule seldom = BALANCE_RULE;
+
+    seldom.alpha_most = 100000;
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}, .balance_rule = &seldom));
+    go_on(idle, 120000, true);
+    while (coord_balancing_due_ns(coord) < 7000 * MS)
+        go_on(idle, 100, true);
+    uint64_t before_ns = play_now_ns;
+    go_on(slowed, 8000, true);
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    printf("%llu ms\n", (unsigned long long)((play_now_ns - before_ns) / MS));
+    ck_assert_uint_le(play_now_ns - before_ns, 1500 * MS);
+    ck_assert_uint_eq(coord->balancing.move_count, 2);
+}
+END_TEST
+
+/* A look in the middle of a change sees neither what was nor what is. */
+START_TEST(before_and_after_are_not_mixed)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    look(idle, EACH);
+    for (uint32_t looks = 0; looks < 40; looks++)
+        look(idle, EACH);
+    compute(coord_balancing_due_ns(coord) / MS / STEP_MS / 2, idle);
+    look(slowed, EACH);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_uint_le(look(slowed, EACH), 300);
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    ck_assert_uint_eq(coord->balancing.move_count, 2);
+}
+END_TEST
+
+/* A host that is slow for the time of one look only. */
+START_TEST(a_change_that_is_none)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    for (uint32_t times = 0; times < 10; times++) {
+        go_on(idle, 60000, true);
+        go_on(slowed, 200, true);
+    }
+    go_on(idle, 60000, true);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
+/* The program computes longer, on all hosts: that is looked at, once. */
+START_TEST(longer_everywhere)
+{
+    static const double longer[] = {0.2, 0.2};
+
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    go_on(idle, 120000, true);
+    uint32_t before = coord->balancing.looks;
+    for (uint32_t pid = 0; pid < 2 * EACH; pid++)
+        measures[pid].bound = true;
+    go_on(longer, 3000, true);
+    ck_assert_uint_ge(coord->balancing.looks, before + 2);
+    go_on(longer, 120000, true);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_uint_le(coord->balancing.looks, before + 200);
+}
+END_TEST
+
+/* Processor Zero is on a host without processes. */
+START_TEST(nothing_to_glance_at)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    go_on(idle, 120000, true);
+    for (uint32_t i = 0; i < 20; i++) {
+        play_now_ns += 251 * MS;
+        coord_glance(coord, play_now_ns, COORD_NEVER, &effects);
+        ck_assert(!has_message(WIRE_CONSULT) && has_effect(COORD_EFFECT_SET_TIMER));
+    }
+}
+END_TEST
+
+/* When the links have timed no superstep between two looks, the second one says nothing. */
+START_TEST(nothing_timed)
+{
+    uint64_t timed;
+
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    go_on(idle, 5000, true);
+    uint32_t looks = coord->balancing.looks;
+    play_now_ns += coord_balancing_due_ns(coord);
+    timer(COORD_TIMER_SNAPSHOT);
+    timed = superstep;
+    superstep = coord->balancing.pasts[0].busy_steps;
+    compute(0, idle);
+    SAY(ARRIVE, .envelope.superstep = timed,
+        .arrive = {.host = 0,
+                   .measures = {measures, EACH},
+                   .available = UINT64_C(1) << 33,
+                   .busy_ns = busy_ns[0],
+                   .busy_steps = superstep});
+    superstep = timed;
+    arrive(7, EACH, EACH);
+    ck_assert_uint_eq(coord->balancing.looks, looks);
+    ck_assert_uint_eq(coord->balancing.misses, 1);
+    ck_assert_uint_gt(coord_balancing_due_ns(coord), 0);
+}
+END_TEST
+
 START_TEST(nothing_is_gained)
 {
     uint32_t looks = 0;
@@ -141,6 +284,38 @@ START_TEST(processes_that_are_bound_stay)
         measures[pid].bound = true;
     for (uint32_t looks = 0; looks < 60; looks++)
         look(slowed, EACH);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
+/* Processes 1 and 6 send each other 1 MB, over a line of 10 MB/s: more than all the rest takes.
+ * Another one may go back for the one that comes. */
+START_TEST(who_talks_comes_together)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    traffic[0] = (struct wire_traffic){1, 6, 1000000};
+    traffic[1] = (struct wire_traffic){6, 1, 1000000};
+    bandwidth = 10000000;
+    for (uint32_t looks = 0; looks < 60 && coord_phase(coord) == COORD_RUNNING; looks++) {
+        play_now_ns += 100 * MS;
+        look(idle, EACH);
+    }
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    uint32_t of_pair = 0;
+    for (uint32_t i = 0; i < coord->balancing.move_count; i++)
+        of_pair += coord->balancing.moves[i].pid == 1 || coord->balancing.moves[i].pid == 6;
+    ck_assert_uint_eq(of_pair, 1);
+    ck_assert_uint_le(coord->balancing.move_count, 2);
+}
+END_TEST
+
+/* The same over a way of which nothing is known. */
+START_TEST(unknown_ways_move_nobody)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    traffic[0] = (struct wire_traffic){1, 6, 1000000};
+    for (uint32_t looks = 0; looks < 60; looks++)
+        look(idle, EACH);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
 }
 END_TEST
@@ -232,6 +407,9 @@ START_TEST(broken_measurements)
     measures[1].pid = 4000;
     expect_broken(arrive(0, 0, EACH));
     measures[1].pid = 1;
+    traffic[0] = (struct wire_traffic){0, 2 * EACH, 1};
+    expect_broken(arrive(0, 0, EACH)); /* to a process that does not exist */
+    traffic[0].bytes = 0;
     ck_assert_int_eq(arrive(0, 0, EACH), 0);
 }
 END_TEST
@@ -243,6 +421,14 @@ int main(void)
 
     tcase_add_checked_fixture(tests, NULL, tear_down);
     tcase_add_test(tests, a_slow_host_is_left);
+    tcase_add_test(tests, a_change_is_noticed_at_once);
+    tcase_add_test(tests, before_and_after_are_not_mixed);
+    tcase_add_test(tests, a_change_that_is_none);
+    tcase_add_test(tests, longer_everywhere);
+    tcase_add_test(tests, nothing_to_glance_at);
+    tcase_add_test(tests, nothing_timed);
+    tcase_add_test(tests, who_talks_comes_together);
+    tcase_add_test(tests, unknown_ways_move_nobody);
     tcase_add_test(tests, nothing_is_gained);
     tcase_add_test(tests, processes_that_are_bound_stay);
     tcase_add_test(tests, sleepers_are_not_slow);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/clock.h"
+#include "lib/wire/wire.h"
 #include "tests/unit/mirror_play.h"
 #include "tests/unit/suite.h"
 
@@ -117,6 +118,48 @@ START_TEST(all_stages)
     ck_assert_uint_eq(entry->first[BSPZ_PUTS], 0);
     all_arrive(1, 0);
     pass(1, BSPZ_STAGE_ARRIVED);
+}
+END_TEST
+
+static uint64_t bytes_of(const struct wire_traffic *pairs, uint32_t count, uint32_t from,
+                         uint32_t to)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (pairs[i].from == from && pairs[i].to == to)
+            bytes += pairs[i].bytes;
+    return bytes;
+}
+
+/* Puts and messages of this superstep and replies of the one before, to any host; neither what is
+ * older nor what other ranks have sent. */
+START_TEST(traffic)
+{
+    struct wire_traffic pairs[64];
+
+    ck_assert_uint_eq(mirror_traffic_most(from_one), 3 * WIRE_TRAFFIC_EACH);
+    ck_assert_uint_eq(mirror_traffic(from_one, 0, pairs), 0);
+    board_send(&one, 0, 1, BSPZ_PUTS, 0, 3, 1000, 0);
+    board_send(&one, 0, 1, BSPZ_MESSAGES, 0, 1, 24, 0);
+    board_send(&one, 0, 2, BSPZ_PUTS, 0, 2, 800, 0);
+    board_send(&one, 0, 4, BSPZ_REQUESTS, 0, 2, 40, 0);
+    board_send(&one, 1, 0, BSPZ_PUTS, 0, 1, 8, 0);
+    board_send(&one, 3, 3, BSPZ_PUTS, 0, 1, 8, 0);
+    uint32_t count = mirror_traffic(from_one, 0, pairs);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_uint_eq(bytes_of(pairs, count, 0, 1), 3024);
+    ck_assert_uint_eq(bytes_of(pairs, count, 0, 2), 1600);
+    board_send(&one, 2, 4, BSPZ_REPLIES, 0, 2, 512, 0);
+    board_send(&one, 2, 4, BSPZ_MESSAGES, 1, 1, 8, 0);
+    count = mirror_traffic(from_one, 1, pairs);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_uint_eq(bytes_of(pairs, count, 2, 4), 1032);
+    ck_assert_uint_eq(mirror_traffic(from_one, 2, pairs), 0);
+    /* A chain that is nowhere. */
+    board_send(&one, 0, 1, BSPZ_PUTS, 3, 1, 8, 0);
+    bspz_entry_at(one.board, PROCS, 0, 1, 3)->first[BSPZ_PUTS] = one.board->layout.total - 8;
+    ck_assert_uint_eq(mirror_traffic(from_one, 3, pairs), 0);
 }
 END_TEST
 
@@ -289,6 +332,7 @@ int main(void)
     tcase_add_test(blocks, stamps_come_last);
     tcase_add_test(blocks, due_when_all_are_there);
     tcase_add_test(blocks, all_stages);
+    tcase_add_test(blocks, traffic);
     tcase_add_test(blocks, after_a_restore);
     tcase_add_test(blocks, a_slot_pushed_again_after_a_restore);
     tcase_add_test(blocks, order);

@@ -337,6 +337,12 @@ uint64_t agent_peers_waiting(const struct agent *agent, uint32_t host)
     return agent->peers->links ? links_waiting(agent->peers->links, host) : 0;
 }
 
+void agent_peers_measure(const struct agent *agent, uint64_t superstep, struct wire_arrive *arrive)
+{
+    if (agent->peers && agent->peers->links)
+        links_measure(agent->peers->links, superstep, arrive);
+}
+
 int agent_peers_mirror(struct agent *agent)
 {
     return agent->peers && agent->peers->links && agent->here > 0

@@ -62,6 +62,8 @@ void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_mess
 void agent_peers_send_to_zero(struct agent *agent, const struct wire_message *message);
 /* Bytes queued for the link to that host. */
 uint64_t agent_peers_waiting(const struct agent *agent, uint32_t host);
+/* Fills in what links_measure does; nothing in a job of one host. */
+void agent_peers_measure(const struct agent *agent, uint64_t superstep, struct wire_arrive *arrive);
 /* The host broke a rule: closes its link for the rest of the term. */
 void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint);
 
