@@ -237,11 +237,12 @@ def a_stopped_one_is_killed():
 
 
 def others_compute():
-    """Programs of another user, whom the agents see without a made-up directory."""
+    """Programs of another user, whom the agents see without a made-up directory.  However busy the machine
+    is, such a program gets more than a twentieth of a processor."""
     if os.getuid() != 0:
         return "needs root"
     with LoopbackPlace(2) as place:
-        job = running(place, options=(*SELDOM, "--owner-policy", "yield:load=0.25,quiet=1"))
+        job = running(place, options=(*SELDOM, "--owner-policy", "yield:load=0.05,quiet=1"))
         ranks = at_work(place, job, "h0") + at_work(place, job, "h1")
         with subprocess.Popen(["sh", "-c", "while :; do :; done"], user=12345) as other:
             try:

@@ -28,6 +28,9 @@
 #define TO       BSPZ_STATES_TO
 #define STANDARD 3 /* descriptors 0, 1 and 2 */
 
+/* The longest time that a move waits for what is restored ahead of it. */
+#define MOST_MS  60000u
+
 enum ahead_state {
     AHEAD_NONE,
     AHEAD_STAGING, /* it works on its last order */
@@ -54,6 +57,7 @@ struct ahead {
 struct aheads {
     struct bspz_snapshot_name name; /* of the last AHEAD */
     bool asked;                     /* AHEAD_READY is awaited */
+    uv_timer_t timer;               /* ends what takes too long */
     struct ahead of[];              /* by process */
 };
 
@@ -93,8 +97,12 @@ static void end(struct ahead *ahead)
 
 void agent_ahead_rewind(struct agent *agent)
 {
-    if (agent->snapshots->aheads)
-        agent->snapshots->aheads->asked = false;
+    struct aheads *aheads = agent->snapshots->aheads;
+
+    if (!aheads)
+        return;
+    aheads->asked = false;
+    uv_timer_stop(&aheads->timer);
 }
 
 void agent_ahead_end(struct agent *agent)
@@ -103,11 +111,27 @@ void agent_ahead_end(struct agent *agent)
 
     if (!aheads)
         return;
-    aheads->asked = false;
+    agent_ahead_rewind(agent);
     for (int pid = 0; pid < agent->nprocs; pid++) {
         aheads->of[pid].wanted = false;
         end(&aheads->of[pid]);
     }
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free((char *)handle - offsetof(struct aheads, timer));
+}
+
+void agent_ahead_close(struct agent *agent)
+{
+    struct aheads *aheads = agent->snapshots->aheads;
+
+    if (!aheads)
+        return;
+    agent_ahead_end(agent);
+    agent->snapshots->aheads = NULL;
+    uv_close((uv_handle_t *)&aheads->timer, on_closed);
 }
 
 /* ---- What is known of them ---- */
@@ -133,22 +157,42 @@ uint64_t agent_snapshots_ahead(const struct agent *agent)
     return bytes;
 }
 
-/* Answers AHEAD when no process is at work any more. */
-static void answer_if_ready(struct agent *agent)
+static void answer(struct agent *agent)
 {
     struct aheads *aheads = agent->snapshots->aheads;
     struct wire_message message = {.kind = WIRE_AHEAD_READY};
 
-    if (!aheads->asked)
-        return;
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        if (aheads->of[pid].state == AHEAD_STAGING)
-            return;
+    for (int pid = 0; pid < agent->nprocs; pid++)
         message.ahead_ready.count += aheads->of[pid].state == AHEAD_STAGED;
-    }
     aheads->asked = false;
+    uv_timer_stop(&aheads->timer);
     message.ahead_ready.name = aheads->name;
     agent_tell_zero(agent, &message);
+}
+
+/* Answers AHEAD when no process is at work any more. */
+static void answer_if_ready(struct agent *agent)
+{
+    const struct aheads *aheads = agent->snapshots->aheads;
+
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (aheads->of[pid].state == AHEAD_STAGING)
+            return;
+    if (aheads->asked)
+        answer(agent);
+}
+
+/* What is not staged by now is restored by RESTORE. */
+static void on_too_long(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    struct aheads *aheads = agent->snapshots->aheads;
+
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (aheads->of[pid].state == AHEAD_STAGING)
+            end(&aheads->of[pid]);
+    if (aheads->asked)
+        answer(agent);
 }
 
 /* ---- Orders and answers ---- */
@@ -344,8 +388,12 @@ static struct aheads *make_room(struct agent *agent)
     if (aheads)
         return aheads;
     aheads = calloc(1, sizeof *aheads + count * sizeof aheads->of[0]);
-    for (size_t pid = 0; aheads && pid < count; pid++)
+    if (!aheads)
+        return NULL;
+    for (size_t pid = 0; pid < count; pid++)
         aheads->of[pid] = (struct ahead){.socket = -1, .process.pidfd = -1};
+    uv_timer_init(&agent->loop, &aheads->timer);
+    aheads->timer.data = agent;
     agent->snapshots->aheads = aheads;
     return aheads;
 }
@@ -371,6 +419,7 @@ void agent_ahead(struct agent *agent, const struct wire_message *order)
         return;
     aheads->name = name;
     aheads->asked = true;
+    uv_timer_start(&aheads->timer, on_too_long, MOST_MS, 0);
     agent_gather(agent, name, true, is_wanted, gathered);
 }
 

@@ -277,6 +277,8 @@ bool agent_ahead_take(struct agent *agent, int pid, const struct chain *chain);
 void agent_ahead_rewind(struct agent *agent);
 /* Ends those that were not taken. */
 void agent_ahead_end(struct agent *agent);
+/* The job is over. */
+void agent_ahead_close(struct agent *agent);
 /* Whether it is such a process, which outlives the term. */
 bool agent_is_ahead(const struct agent *agent, pid_t ospid);
 

@@ -171,7 +171,7 @@ void agent_snapshots_close(struct agent *agent)
 
     if (!snapshots)
         return;
-    agent_ahead_end(agent);
+    agent_ahead_close(agent);
     if (snapshots->kept && !snapshots->ended)
         end_all_copies(agent);
     snapshots->ended = true;
@@ -202,7 +202,6 @@ void agent_snapshots_free(struct agent *agent)
     opened_free(snapshots->opened);
     agent_forget_identity(&snapshots->identity);
     snapshot_free_texts(snapshots->options);
-    free(snapshots->aheads);
     free(snapshots->kept);
     free(snapshots->together);
     free(snapshots->free_alone);
