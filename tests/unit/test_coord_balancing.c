@@ -175,6 +175,25 @@ START_TEST(a_change_is_noticed_at_once)
 }
 END_TEST
 
+/* Somebody has asked for a snapshot: its barrier is decided first, and the next one is a look. */
+START_TEST(a_change_while_a_barrier_is_decided)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    go_on(idle, 120000, true);
+    while (!coord->balancing.noticed && superstep < 100000) {
+        coord->asked = true; /* hosts have not answered yet */
+        compute(26, slowed);
+        coord_glance(coord, play_now_ns, superstep, &effects);
+        ck_assert(!has_message(WIRE_CONSULT));
+    }
+    ck_assert(coord->balancing.noticed);
+    compute(1, slowed);
+    arrive(0, 0, 0);
+    arrive(7, EACH, 0);
+    ck_assert(said()->kind == WIRE_RELEASE && said()->release.measure);
+}
+END_TEST
+
 /* A look in the middle of a change sees neither what was nor what is. */
 START_TEST(before_and_after_are_not_mixed)
 {
@@ -422,6 +441,7 @@ int main(void)
     tcase_add_checked_fixture(tests, NULL, tear_down);
     tcase_add_test(tests, a_slow_host_is_left);
     tcase_add_test(tests, a_change_is_noticed_at_once);
+    tcase_add_test(tests, a_change_while_a_barrier_is_decided);
     tcase_add_test(tests, before_and_after_are_not_mixed);
     tcase_add_test(tests, a_change_that_is_none);
     tcase_add_test(tests, longer_everywhere);
