@@ -331,11 +331,13 @@ static void move(struct coord *state, const struct balance_answer *answer)
     state->wish = COORD_WISH_MOVE;
 }
 
-/* The next look confirms what this one is taken to be in the middle of. */
+/* The next look confirms what this one is taken to be in the middle of.  A change that does not
+ * last as long as a move takes is not worth one. */
 static void look_again(struct coord *state, double elapsed_ns, double steps)
 {
     double next = fmax(CONFIRM * elapsed_ns / steps, (double)state->config.look_ns);
 
+    next = fmax(next, move_seconds(state) * SECOND_NS);
     state->balancing.confirming = true;
     state->balancing.passed_ns += elapsed_ns;
     state->balancing.due_ns = state->now_ns + (uint64_t)fmin(next, (double)LOOK_MOST_NS);
