@@ -100,23 +100,27 @@ void coord_balancing_run(struct coord *state)
         state->balancing.pasts[i].available = state->hosts[i].available;
 }
 
-/* Supersteps are compared while nothing but their own work can make them longer. */
+/* Supersteps are compared while processes run, also beside the writers of a snapshot, which take
+ * processors that nobody else wants.  A barrier that is to be decided already comes before the
+ * look.
+ */
 bool coord_balancing_glance(struct coord *state, uint64_t superstep)
 {
     struct coord_balancing *balancing = &state->balancing;
 
     if (!balancing->balance)
         return false;
-    if (state->phase != COORD_RUNNING || state->ticket.state != COORD_TICKET_NONE || state->asked ||
-        superstep == COORD_NEVER || coord_balancing_due_ns(state) == 0 || balancing->confirming) {
+    if (state->phase != COORD_RUNNING || state->wish != COORD_WISH_NONE ||
+        superstep == COORD_NEVER || balancing->confirming) {
         pace_skip(&balancing->pace);
         return false;
     }
     if (!pace_glance(&balancing->pace, state->now_ns, superstep))
         return false;
     balancing->noticed = true;
-    balancing->due_ns = state->now_ns;
-    return true;
+    if (!state->asked)
+        balancing->due_ns = state->now_ns;
+    return !state->asked;
 }
 
 void coord_balancing_timer(struct coord *state, struct coord_effects *effects)
@@ -327,11 +331,13 @@ static void move(struct coord *state, const struct balance_answer *answer)
     state->wish = COORD_WISH_MOVE;
 }
 
-/* The next look confirms what this one is taken to be in the middle of. */
+/* The next look confirms what this one is taken to be in the middle of.  A change that does not
+ * last as long as a move takes is not worth one. */
 static void look_again(struct coord *state, double elapsed_ns, double steps)
 {
     double next = fmax(CONFIRM * elapsed_ns / steps, (double)state->config.look_ns);
 
+    next = fmax(next, move_seconds(state) * SECOND_NS);
     state->balancing.confirming = true;
     state->balancing.passed_ns += elapsed_ns;
     state->balancing.due_ns = state->now_ns + (uint64_t)fmin(next, (double)LOOK_MOST_NS);
@@ -403,12 +409,20 @@ void coord_balancing_decide(struct coord *state)
     double elapsed_ns = since(state->now_ns, balancing->look_ns);
 
     balancing->measured = 0;
-    if (!balancing->balance || !coord_balancing_asks(state))
+    if (!balancing->balance)
         return;
+    if (!coord_balancing_asks(state)) {
+        if (balancing->noticed)
+            balancing->due_ns = state->now_ns;
+        return;
+    }
     double steps = (double)(state->superstep + 1 - balancing->look_superstep);
     if (!complete) {
         traffic_drop(&balancing->traffic);
         miss(state, 0, steps);
+        if (balancing->noticed) /* it had been decided before that, and nobody was asked */
+            balancing->due_ns = state->now_ns;
+        balancing->noticed = false;
         return;
     }
     traffic_look(&balancing->traffic);
