@@ -200,6 +200,11 @@ static void arrive(struct world *world, uint32_t host, uint32_t number)
     struct wire_measure measures[RANKS];
     if (!end && world->balance)
         message.arrive.measures = measure(world, host, measures);
+    if (message.arrive.measures.count > 0) {
+        const struct wire_measure *first = message.arrive.measures.items;
+        message.arrive.busy_ns = first->ran_ns + first->waited_ns;
+        message.arrive.busy_steps = rank->superstep;
+    }
     agent->waiting = true;
     send_to_zero(world, host, &message);
 }
