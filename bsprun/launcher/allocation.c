@@ -16,6 +16,7 @@
 
 #define ANSWER_MS  5000u
 #define LOOK_LEAST 1000u /* milliseconds: a controller serves many */
+#define OFTEN      20u   /* questions, LOOK_LEAST apart: as long as short grace times */
 #define QUESTION   "scontrol --oneliner show job"
 
 static void on_look(uv_timer_t *timer)
@@ -23,11 +24,23 @@ static void on_look(uv_timer_t *timer)
     allocation_ask(timer->data);
 }
 
+static void on_soon(uv_timer_t *timer)
+{
+    struct allocation *allocation = timer->data;
+
+    allocation->soon_left--;
+    allocation_ask(allocation);
+}
+
 static void tell(struct allocation *allocation, const struct hosts *nodes, bool preempted)
 {
     bool again = allocation->again && nodes; /* who does not answer is not asked again at once */
 
     allocation->asking = allocation->again = false;
+    if (preempted)
+        allocation->soon_left = 0;
+    if (allocation->soon_left > 0)
+        uv_timer_start(&allocation->soon, on_soon, LOOK_LEAST, 0);
     if (again)
         allocation_ask(allocation);
     else
@@ -110,6 +123,9 @@ int allocation_open(struct allocation *allocation, struct common *common, uint64
     uv_timer_init(&common->loop, &allocation->look);
     allocation->look.data = allocation;
     uv_unref((uv_handle_t *)&allocation->look);
+    uv_timer_init(&common->loop, &allocation->soon);
+    allocation->soon.data = allocation;
+    uv_unref((uv_handle_t *)&allocation->soon);
     if (!job || !*job)
         job = options->lookup("SLURM_JOBID");
     if (!options->hosts.slurm || !hosts_from_slurm(&allocation->begun, options->lookup, error))
@@ -142,6 +158,12 @@ void allocation_ask(struct allocation *allocation)
     uv_timer_start(&allocation->look, on_look, LOOK_LEAST, uv_timer_get_repeat(&allocation->look));
 }
 
+void allocation_ask_often(struct allocation *allocation)
+{
+    allocation->soon_left = OFTEN;
+    allocation_ask(allocation);
+}
+
 bool allocation_hold(struct allocation *allocation, uint32_t host)
 {
     if (!allocation->start)
@@ -169,6 +191,7 @@ const char *allocation_name(const struct allocation *allocation)
 void allocation_close(struct allocation *allocation)
 {
     uv_close((uv_handle_t *)&allocation->look, NULL);
+    uv_close((uv_handle_t *)&allocation->soon, NULL);
     if (allocation->start)
         remote_start_close(allocation->start, NULL);
     allocation->start = NULL;

@@ -26,7 +26,8 @@ struct allocation {
     struct remote_start *start; /* NULL: nothing is asked */
     bool asking, again;         /* the answer awaited may be out of date */
     bool told;                  /* that Slurm does not answer */
-    uv_timer_t look;
+    uv_timer_t look, soon;
+    uint32_t soon_left;   /* questions to come, a second apart */
     struct host job;      /* Slurm's job, which the command is called with as if it were a host */
     struct hosts begun;   /* the nodes at the beginning */
     bool all;             /* the job was given all of them, not some that the user has named */
@@ -46,6 +47,9 @@ int allocation_open(struct allocation *allocation, struct common *common, uint64
                     allocation_known *known, void *context);
 /* Asks; there is one answer for all that is asked for before it comes, and it is not older. */
 void allocation_ask(struct allocation *allocation);
+/* Asks now, and for some time every second: something is happening to the allocation, and Slurm may
+ * not say so yet, or not answer. */
+void allocation_ask_often(struct allocation *allocation);
 /* Asks, and notes that the agent of that host is to be started then.  False: nothing is asked. */
 bool allocation_hold(struct allocation *allocation, uint32_t host);
 /* The slots of a node that was gained: those of the node with the fewest at the beginning; 0: as

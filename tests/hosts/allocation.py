@@ -226,6 +226,19 @@ def the_job_has_to_make_room():
         preempted_stops(place, job, lambda: place.release(0, 3))
 
 
+def slurm_says_so_late():
+    """When an agent is told to end Slurm does not answer at first, and then not yet why that was."""
+    with AllocationPlace(3, rejoin="off") as place:
+        job = place.running()
+        place.slurm_does("exit 1")
+        send(place.agent("h1"), signal.SIGTERM)
+        place.wait_asked()
+        place.slurm_does("")
+        place.wait_asked()
+        place.allocate("h[0-2]", preempted="2026-11-24T03:43:48")
+        preempted_stops(place, job, lambda: place.release(0, 3))
+
+
 def the_grace_time_ends_before_the_barrier():
     """The signal by which Slurm says so is not the second one, which kills."""
     with AllocationPlace() as place:
@@ -250,5 +263,5 @@ if __name__ == "__main__":
     main([a_node_is_taken_away_and_comes_back, a_node_is_lost_and_stays_one,
           the_agent_of_a_released_node_lives, new_nodes_come, hosts_that_the_user_has_named,
           nobody_looks, slurm_does_not_answer, a_spare_is_taken_away,
-          the_job_has_to_make_room, the_grace_time_ends_before_the_barrier,
+          the_job_has_to_make_room, slurm_says_so_late, the_grace_time_ends_before_the_barrier,
           the_job_ends_while_slurm_is_asked])
