@@ -132,6 +132,8 @@ def preempted(mode):
                                     user=cluster.farm.user)
         cluster.until(lambda: " PreemptTime=None " not in cluster.farm.run(
             "a", ["scontrol", "-o", "show", "job", str(job)]).stdout, "the warning")
+        # Else the processes might come to where they are held again before bsprun has asked.
+        cluster.until(lambda: b"has to make room" in cluster.text("err"), "what bsprun makes of it")
         cluster.release(7, 2)
         check(urgent.wait(60) == 0, "the urgent job")
         check("stopped after a snapshot" in cluster.text("err").decode(), cluster.text("err").decode())
