@@ -132,6 +132,23 @@ static void take_of_term(struct job_machine *machine, const struct job_event *ev
     }
 }
 
+static bool is_any_left(const struct job_machine *machine)
+{
+    return machine_count(machine, HOST_UP) + machine_count(machine, HOST_STARTING) +
+               machine_count(machine, HOST_COMING) >
+           0;
+}
+
+/* Between terms: the job goes on if there is a host for it. */
+static void go_on(struct job_machine *machine, const struct job_event *event, bool was_running,
+                  struct job_effects *effects)
+{
+    if (!is_any_left(machine))
+        machine_start_last_resort(machine, effects);
+    if (was_running && event->outcome.cause != WIRE_CAUSE_MOVED && is_any_left(machine))
+        machine_add(machine, effects, JOB_EFFECT_SAY_AGAIN);
+}
+
 void job_machine_step(struct job_machine *machine, const struct job_event *event,
                       struct job_effects *effects)
 {
@@ -195,12 +212,8 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
             effects->dropped = true;
         break;
     }
-    if (was_running && machine->state == JOB_MACHINE_GATHERING &&
-        event->outcome.cause != WIRE_CAUSE_MOVED &&
-        machine_count(machine, HOST_UP) + machine_count(machine, HOST_STARTING) +
-                machine_count(machine, HOST_COMING) >
-            0)
-        machine_add(machine, effects, JOB_EFFECT_SAY_AGAIN);
+    if (machine->state == JOB_MACHINE_GATHERING)
+        go_on(machine, event, was_running, effects);
     elect_when_complete(machine, event, effects);
     machine_plan_retries(machine, event->now_ms, effects);
     machine_check(machine, effects);

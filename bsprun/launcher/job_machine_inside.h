@@ -34,9 +34,10 @@ struct machine_host {
     enum host_state state;
     uint32_t starts;
     uint32_t since; /* up: lower for agents that came up earlier */
-    /* Lost during the agreement on bsp_end: to be replaced if the term is rolled back nevertheless;
-     * usable: by another agent there. */
-    bool unreplaced, usable;
+    /* Lost during the agreement on bsp_end: to be replaced if the term is rolled back nevertheless.
+     */
+    bool unreplaced;
+    bool usable; /* gone: another agent could be started there when the last one was lost */
     enum job_use use;
     bool took_part;   /* in a term, or would have */
     bool excluded;    /* others did not hear it, or it is away: it does not come back by itself */
@@ -121,6 +122,9 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
 
 /* ---- job_machine_joins.c ---- */
 
+/* No host is left: starts agents on the open hosts that were given up while they were joining, if
+ * they were usable then.  Before the first term it does nothing. */
+void machine_start_last_resort(struct job_machine *machine, struct job_effects *effects);
 void machine_start_agent(struct job_machine *machine, struct machine_host *host,
                          enum host_state state, struct job_effects *effects);
 void machine_take_agent_up(struct job_machine *machine, const struct job_event *event,

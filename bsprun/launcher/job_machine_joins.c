@@ -15,6 +15,7 @@ void machine_start_agent(struct job_machine *machine, struct machine_host *host,
     host->state = state;
     host->starts++;
     host->retry_at_ms = 0;
+    host->usable = false;
     machine_add(machine, effects, JOB_EFFECT_START_AGENT)->host = host->id;
 }
 
@@ -73,6 +74,17 @@ void machine_lose_outsider(struct job_machine *machine, struct machine_host *hos
         machine_start_agent(machine, host, HOST_COMING, effects);
     else
         host->starts = 0;
+    host->usable = host->state == HOST_GONE && event->usable;
+}
+
+void machine_start_last_resort(struct job_machine *machine, struct job_effects *effects)
+{
+    for (uint32_t i = 0; machine->restores && i < machine->config.host_count; i++) {
+        struct machine_host *host = &machine->hosts[i];
+        if (host->state == HOST_GONE && host->usable && host->use == JOB_USE_OPEN &&
+            !host->excluded && effects->count < JOB_EFFECTS_MAX / 2)
+            machine_start_agent(machine, host, HOST_STARTING, effects);
+    }
 }
 
 /* ---- Lost ones are tried again ------------------------------------------------------------- */

@@ -128,6 +128,41 @@ START_TEST(hosts_do_not_join)
 }
 END_TEST
 
+/* The host was given up, but it is there; without it the job would be over. */
+START_TEST(hosts_that_were_given_up_are_the_last_resort)
+{
+    struct job_machine_config config = CONFIG();
+    config.room = 5;
+    config.max_restarts = 3;
+    start_three(config);
+    for (uint32_t host = 7; host <= 8; host++) {
+        EVENT(USE, .host = host, .use = JOB_USE_OPEN);
+        for (int i = 0; i < 3; i++) {
+            EVENT(AGENT_UP, .host = host);
+            EVENT(AGENT_LOST, .host = host, .usable = host == 7 || i < 2);
+        }
+        expect("");
+        ck_assert(!job_machine_joins(machine, host));
+    }
+    EVENT(AGENT_LOST, .host = 2, .usable = false);
+    EVENT(AGENT_LOST, .host = 4, .usable = false);
+    ck_assert(job_machine_state(machine) == JOB_MACHINE_RUNNING);
+    EVENT(AGENT_LOST, .host = 9, .usable = false);
+    ck_assert(job_machine_state(machine) == JOB_MACHINE_GATHERING);
+    ck_assert_uint_eq(effects.count, 2);
+    ck_assert(effects.items[0].kind == JOB_EFFECT_START_AGENT && effects.items[0].host == 7);
+    ck_assert(effects.items[1].kind == JOB_EFFECT_SAY_AGAIN);
+    /* It comes, or three attempts fail. */
+    EVENT(AGENT_LOST, .host = 7, .usable = true);
+    expect("A");
+    EVENT(AGENT_LOST, .host = 7, .usable = true);
+    expect("A");
+    EVENT(AGENT_LOST, .host = 7, .usable = true);
+    expect("X");
+    ck_assert(job_machine_outcome(machine).cause == WIRE_CAUSE_HOST_LOST);
+}
+END_TEST
+
 START_TEST(hosts_are_admitted)
 {
     struct job_machine_config config = CONFIG();
@@ -370,6 +405,7 @@ int main(void)
     tcase_add_test(tests, hosts_are_drained);
     tcase_add_test(tests, hosts_join);
     tcase_add_test(tests, hosts_do_not_join);
+    tcase_add_test(tests, hosts_that_were_given_up_are_the_last_resort);
     tcase_add_test(tests, hosts_are_admitted);
     tcase_add_test(tests, lost_hosts_are_tried_again);
     tcase_add_test(tests, hosts_that_are_away);
