@@ -181,6 +181,32 @@ static bool refuse_exec(struct verdict *verdict, const char *program, int error)
     return refuse(verdict, STATUS_NOT_RUNNABLE, program, why);
 }
 
+/* ---- Its directory ---- */
+
+/* 0 or the error. */
+static int can_enter(const char *directory)
+{
+    struct stat status;
+
+    if (stat(directory, &status) != 0)
+        return errno;
+    if (!S_ISDIR(status.st_mode))
+        return ENOTDIR;
+    return access(directory, X_OK) == 0 ? 0 : errno;
+}
+
+static bool check_directory(const struct wire_start *start, struct verdict *verdict)
+{
+    int error = start->directory_needed ? can_enter(start->directory) : 0;
+    char why[200];
+
+    if (!error)
+        return true;
+    snprintf(why, sizeof why, "is not started, as it cannot begin in --wdir %.100s: %s",
+             start->directory, strerror(error));
+    return refuse(verdict, STATUS_NOT_RUNNABLE, start->program, why);
+}
+
 /* ---- The child ---- */
 
 /* The agent itself must not keep the user's pipes open. */
@@ -217,10 +243,11 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
         good =
             find_program(start->program, lookup(&environment, "PATH"), path, sizeof path, verdict);
     }
+    good = good && check_directory(start, verdict);
     if (good) {
         launch.arguments = arguments;
         launch.environment = environment.entries;
-        launch.directory = access(start->directory, X_OK) == 0 ? start->directory : "";
+        launch.directory = can_enter(start->directory) == 0 ? start->directory : "";
         if (!launch.directory[0] && start->directory[0])
             agent_notice(agent,
                          "host %s: there is no directory %s, the program begins in another one",

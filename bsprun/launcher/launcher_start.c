@@ -6,6 +6,7 @@
  * is taken from the manifest.
  */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,21 +40,42 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
         start->stdio = WIRE_STDIO_PLAIN;
 }
 
-/* Resolves the program's name in this directory, for agents on other hosts. */
+/* Makes a relative name of the program absolute, as the program begins in another directory.  Links
+ * are not followed: some programs look at the name by which they were called. */
+static const char *absolute_program(struct launcher *launcher, const char *found)
+{
+    size_t size = sizeof launcher->program;
+
+    if (found[0] == '/')
+        return snprintf(launcher->program, size, "%s", found) < (int)size ? launcher->program
+                                                                          : NULL;
+    return snprintf(launcher->program, size, "%s/%s", launcher->working, found) < (int)size
+               ? launcher->program
+               : NULL;
+}
+
+/* Resolves the program's name in this directory, for agents on other hosts and for --wdir. */
 static void name_program(struct launcher *launcher, const struct launcher_agent *agent,
                          struct wire_start *start)
 {
     const struct options *options = launcher->common.options;
+    const char *wanted = options->run.directory, *whole;
     char found[PATH_MAX];
 
     start->program = options->command[0];
-    if (agent->local)
+    start->directory_needed = wanted != NULL;
+    if (wanted)
+        start->directory = wanted;
+    if (agent->local && !wanted)
         return;
-    if (program_find(options->command[0], options->lookup("PATH"), found, sizeof found) &&
-        realpath(found, launcher->program))
-        start->program = launcher->program;
-    if (getcwd(launcher->working, sizeof launcher->working))
+    if (getcwd(launcher->working, sizeof launcher->working) && !wanted)
         start->directory = launcher->working;
+    if (!program_find(options->command[0], options->lookup("PATH"), found, sizeof found))
+        return;
+    if (agent->local && (whole = absolute_program(launcher, found)))
+        start->program = whole;
+    else if (!agent->local && realpath(found, launcher->program))
+        start->program = launcher->program;
 }
 
 /* Fills in the program, or that of the snapshot. */

@@ -13,7 +13,7 @@ const char options_help[] =
     "Usage: bsprun [OPTION...] PROGRAM [ARGUMENT...]   or   bsprun --restart DIR\n"
     "Runs a BSPlib program, linked with bspcc, on this machine or on several.\n"
     "  -np N, -n, -p, -npes  at most N processes (else BSP_PROCS, else one per core)\n"
-    "  -x VAR[=VALUE]        pass or set an environment variable\n"
+    "  -x VAR[=VALUE]        pass or set an environment variable;  --wdir DIR\n"
     "  --bind core|none      one core per process (default if they fit), or none\n"
     "  --timeout SECONDS     end the job after that time, with status 124\n"
     "  --tag-output -splitio its number before every line of a process, or a banner\n"
@@ -45,6 +45,7 @@ static const struct poptOption table[] = {
     {"tag-output", '\0', POPT_ARG_NONE | OLD, NULL, OPT_TAG, NULL, NULL},
     {NULL, 'x', POPT_ARG_STRING, NULL, OPT_EXPORT, NULL, NULL},
     {"bind", '\0', POPT_ARG_STRING | OLD, NULL, OPT_BIND, NULL, NULL},
+    {"wdir", '\0', POPT_ARG_STRING | OLD, NULL, OPT_WDIR, NULL, NULL},
     {"timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_TIMEOUT, NULL, NULL},
     {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
@@ -183,6 +184,8 @@ bool options_take(struct options *options, enum option_code code, const char *so
         return options_take_export(options, text);
     case OPT_BIND:
         return options_take_bind(options, source, text);
+    case OPT_WDIR:
+        return options_take_run(options, code, source, text);
     case OPT_TIMEOUT:
         return options_take_timeout(options, source, text);
     case OPT_REPORT:
@@ -284,6 +287,8 @@ static bool take_environment(struct options *options)
     if (options->processes == 0 && limit && *limit &&
         !options_take_processes(options, "BSP_PROCS=", limit))
         return false;
+    if (!options_complete_run(options))
+        return false;
     if (!faults_parse(faults, &options->faults))
         return options_wrong(options, "%s=%.80s is not understood", FAULT_VARIABLE, faults);
     return true;
@@ -362,6 +367,7 @@ void options_free(struct options *options)
     for (int i = 0; i < options->kept_count; i++)
         free(options->kept[i]);
     free(options->kept);
+    options_free_run(&options->run);
     options_free_snapshots(&options->snapshots);
     options_free_hosts(&options->hosts);
     memset(options, 0, sizeof *options);

@@ -75,6 +75,11 @@ struct options_hosts {
     bool only_here;              /* there is only this host */
 };
 
+/* How the program is run. */
+struct options_run {
+    char *directory; /* --wdir: absolute; NULL: where bsprun is; owned */
+};
+
 struct options {
     enum options_action action;
     int processes; /* 0: not set */
@@ -92,6 +97,7 @@ struct options {
     int export_count;
     char **command; /* program and arguments, NULL-terminated; owned */
     int command_length;
+    struct options_run run;
     struct options_snapshots snapshots;
     struct options_hosts hosts;
     uint64_t given; /* bits: set by the command line, or taken over from the job to restart */

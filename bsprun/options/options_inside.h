@@ -5,6 +5,7 @@
  *   options_hosts.c      values of options about hosts, and which hosts these name
  *   options_owner.c      the value of --owner-policy
  *   options_snapshots.c  values of options about snapshots
+ *   options_run.c        values of options that mpirun and srun have, too
  *   options_values.c     all other values
  *
  * Each calls only functions of the files below it. */
@@ -61,6 +62,7 @@ enum option_code {
     OPT_EXCLUDE,
     OPT_ON_REFUSE,
     OPT_GRACE,
+    OPT_WDIR,
     OPT_COUNT
 };
 _Static_assert(OPT_COUNT <= 64, "options.given has a bit for each");
@@ -111,6 +113,17 @@ bool options_take_report(struct options *options, char **file, const char *sourc
                          const char *text);
 bool options_take_bind(struct options *options, const char *source, const char *text);
 bool options_take_export(struct options *options, const char *text);
+
+/* ---- options_run.c ---- */
+
+/* The value of an option about how the program is run: where, with which streams. */
+bool options_take_run(struct options *options, enum option_code code, const char *source,
+                      const char *text);
+/* After the last option of the command line: what they mean together. */
+bool options_complete_run(struct options *options);
+void options_free_run(struct options_run *run);
+
+/* ---- options_values.c ---- */
 
 /* An environment variable that replaces an option. */
 struct options_setting {

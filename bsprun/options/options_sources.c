@@ -88,6 +88,10 @@ static bool complete_restart(struct options *options)
         return options_wrong(options,
                              "--ckpt and --restart: a job that goes on keeps its snapshots "
                              "where it had them; leave --ckpt out");
+    if (options->run.directory)
+        return options_wrong(options,
+                             "--wdir and --restart: a program that goes on is in the directory "
+                             "where it was");
     if (options->export_count > 0)
         return options_wrong(options,
                              "-x and --restart: a program that goes on has the environment "

@@ -229,7 +229,7 @@ def help_fits_a_screen():
         lines = result.out.splitlines()
         check(len(lines) <= 24, len(lines))
         check(all(len(line) <= 80 for line in lines), max(lines, key=len))
-    for word in ("-np", "-n", "-p", "-npes", "-x", "--bind", "--timeout", "--tag-output",
+    for word in ("-np", "-n", "-p", "-npes", "-x", "--wdir", "--bind", "--timeout", "--tag-output",
                  "-splitio", "--report", "--progress", "-v", "-vv", "--core", "-local", "-nolocal",
                  "-noload", "-hostlist", "-restart", "--version", "--ckpt", "--every", "--overhead",
                  "--async", "--keep", "--max-restarts", "--grace", "--on-refuse", "--ckpt-exclude",

@@ -1,0 +1,68 @@
+/* options_run.c - the values of options about how the program is run, which mpirun and srun have,
+ * too: its directory. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/options/options_inside.h"
+
+/* A relative name is one below the directory in which bsprun was called.  Whether it exists is seen
+ * where the program begins, which may be another host. */
+static bool take_directory(struct options *options, const char *source, const char *text)
+{
+    char *here = NULL, *whole;
+    int length;
+
+    if (!*text)
+        return options_wrong(options, "%sneeds the name of a directory", source);
+    if (text[0] != '/' && !(here = getcwd(NULL, 0)))
+        return options_wrong(options,
+                             "%s%.80s: the present directory has no name: give an "
+                             "absolute one",
+                             source, text);
+    length = asprintf(&whole, "%s%s%s", here ? here : "", here ? "/" : "", text);
+    free(here);
+    if (length < 0)
+        return options_wrong(options, "out of memory");
+    free(options->run.directory);
+    options->run.directory = whole;
+    return length <= (int)WIRE_PATH_MAX ||
+           options_wrong(options, "%s%.80s: the name of the directory is too long", source, text);
+}
+
+bool options_take_run(struct options *options, enum option_code code, const char *source,
+                      const char *text)
+{
+    (void)code;
+    return take_directory(options, source, text);
+}
+
+static bool is_exported(const struct options *options, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (int i = 0; i < options->export_count; i++)
+        if (strncmp(options->exports[i], name, length) == 0 && options->exports[i][length] == '=')
+            return true;
+    return false;
+}
+
+/* PWD names the directory, as a shell would set it. */
+bool options_complete_run(struct options *options)
+{
+    char *assignment;
+
+    if (!options->run.directory || is_exported(options, "PWD"))
+        return true;
+    if (asprintf(&assignment, "PWD=%s", options->run.directory) < 0)
+        return options_wrong(options, "out of memory");
+    bool good = options_take_export(options, assignment);
+    free(assignment);
+    return good;
+}
+
+void options_free_run(struct options_run *run)
+{
+    free(run->directory);
+}
