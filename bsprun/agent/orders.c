@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bsprun/agent/core/agent.h"
@@ -86,9 +87,15 @@ static void tell_running(struct agent *agent, const struct wire_run *order)
 {
     struct wire_message message = {.kind = WIRE_RUNNING};
 
+    uint64_t *homes = calloc((size_t)agent->nprocs + 1, sizeof *homes);
+
+    for (int pid = 0; homes && pid < agent->nprocs; pid++)
+        homes[pid] = agent->home[pid];
     message.running.processes = order->processes;
+    message.running.homes = (struct wire_numbers){homes, homes ? (uint32_t)agent->nprocs : 0};
     message.running.learned = agent_learned(agent);
     agent_send(agent, &message);
+    free(homes);
 }
 
 static void run(struct agent *agent, const struct wire_run *order)

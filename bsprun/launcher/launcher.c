@@ -12,10 +12,13 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "bsprun/launcher/map.h"
 #include "bsprun/launcher/program.h"
 #include "bsprun/load/load.h"
 #include "bsprun/verdict.h"
@@ -70,10 +73,10 @@ static int find_hosts(struct launcher *launcher, struct options *options)
     return 1;
 }
 
-/* Opens the directory of snapshots, if any. 0, or a status after a message. */
-static int open_saved(struct launcher *launcher, struct options *options)
+/* Completes the options, by what the program was linked with; 0, or a status after a message. */
+static int complete_options(struct launcher *launcher, struct options *options)
 {
-    char path[PATH_MAX], error[SAVED_TEXT];
+    char path[PATH_MAX];
     int linked = 0;
 
     if (options->command_length > 0 &&
@@ -83,7 +86,18 @@ static int open_saved(struct launcher *launcher, struct options *options)
         notices_say(&launcher->common.notices, "%s", options->error);
         return STATUS_USAGE;
     }
-    int status = saved_open(&launcher->common.saved, options, error);
+    return 0;
+}
+
+/* Opens the directory of snapshots, if any. 0, or a status after a message. */
+static int open_saved(struct launcher *launcher, struct options *options)
+{
+    char error[SAVED_TEXT];
+    int status = complete_options(launcher, options);
+
+    if (status)
+        return status;
+    status = saved_open(&launcher->common.saved, options, error);
     if (status)
         notices_say(&launcher->common.notices, "%s", error);
     else
@@ -153,6 +167,35 @@ static int run(struct launcher *launcher)
     return launcher->status;
 }
 
+/* --dry-run: shows where processes would be.  The status. */
+static int show_map(struct launcher *launcher, struct options *options)
+{
+    char error[HOSTS_ERROR], *text;
+    int status = complete_options(launcher, options);
+
+    if (status)
+        return status;
+    if (!options_find_hosts_from_here(options)) {
+        notices_say(&launcher->common.notices, "%s", options->error);
+        return STATUS_USAGE;
+    }
+    if (options->note[0])
+        notices_say(&launcher->common.notices, "%s", options->note);
+    if (options->hosts.load)
+        notices_say(&launcher->common.notices,
+                    "--dry-run: hosts are not asked for their loads, so they are shown as named");
+    text = map_expected(options, options_own_cores(), error, sizeof error);
+    if (!text) {
+        notices_say(&launcher->common.notices, "%s", error);
+        return STATUS_USAGE;
+    }
+    status = fputs(text, stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
+    if (status)
+        notices_say(&launcher->common.notices, "cannot write the map: %s", strerror(errno));
+    free(text);
+    return status;
+}
+
 int launcher_run(struct options *options, const struct process_signals *signals)
 {
     static struct launcher launcher; /* static, as the loop's handles live until the process ends */
@@ -162,6 +205,8 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     common->options = options;
     common->signals = signals;
     common->notices.terminal = isatty(STDERR_FILENO);
+    if (options->run.dry_run)
+        return show_map(&launcher, options);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     leftovers_sweep();
     if (options->report_page && !page_is_there()) {

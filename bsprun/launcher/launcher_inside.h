@@ -171,6 +171,8 @@ void launcher_owner_lost(struct launcher *launcher, const struct launcher_agent 
 
 /* Processes are about to be moved: requests for that are fulfilled when a later term runs. */
 void launcher_await_next_term(struct launcher *launcher);
+/* --display-map: says on which host each process of the term is. */
+void launcher_tell_map(struct launcher *launcher, const struct wire_numbers *homes);
 /* A request about hosts or places, as above. */
 const char *launcher_change_places(struct launcher *launcher, struct status_order *order);
 /* The host is to be left: its processes move at the next barrier.  `why` says so to the user, as in

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "bsprun/launcher/launcher_inside.h"
+#include "bsprun/launcher/map.h"
 
 void launcher_await_next_term(struct launcher *launcher)
 {
@@ -91,6 +92,17 @@ void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         if (!job_machine_joins(launcher->machine, i))
             tell_opened(launcher, &launcher->agents.items[i]);
+}
+
+void launcher_tell_map(struct launcher *launcher, const struct wire_numbers *homes)
+{
+    for (uint32_t i = 0; i < launcher->agents.count; i++) {
+        char *pids = map_pids(homes->items, homes->count, i);
+
+        if (pids && *pids)
+            notices_say(&launcher->common.notices, "map: host %s: %s", name_of(launcher, i), pids);
+        free(pids);
+    }
 }
 
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over)

@@ -30,7 +30,7 @@ const char options_help[] =
     "Hosts: --hosts a:4,b:4, --hostfile FILE, a Slurm allocation; else this one.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
-    "  --owner-policy nice|yield|leave   give way to a host's owner who is active\n"
+    "  --owner-policy nice|yield|leave (to active owners)  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: a process died of signal N; 123: stopped\n"
     "after a snapshot; 2: wrong call; 126, 127: not started.  Ctrl-C ends the job.\n";
@@ -46,6 +46,8 @@ static const struct poptOption table[] = {
     {NULL, 'x', POPT_ARG_STRING, NULL, OPT_EXPORT, NULL, NULL},
     {"bind", '\0', POPT_ARG_STRING | OLD, NULL, OPT_BIND, NULL, NULL},
     {"wdir", '\0', POPT_ARG_STRING | OLD, NULL, OPT_WDIR, NULL, NULL},
+    {"dry-run", '\0', POPT_ARG_NONE | OLD, NULL, OPT_DRY_RUN, NULL, NULL},
+    {"display-map", '\0', POPT_ARG_NONE | OLD, NULL, OPT_DISPLAY_MAP, NULL, NULL},
     {"timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_TIMEOUT, NULL, NULL},
     {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
@@ -95,23 +97,41 @@ static const struct poptOption table[] = {
 enum option_subject options_subject(enum option_code code)
 {
     static const enum option_subject subjects[OPT_COUNT] = {
-        [OPT_SPLIT] = OF_THE_JOB,          [OPT_TAG] = OF_THE_JOB,
-        [OPT_BIND] = OF_THE_JOB,           [OPT_TIMEOUT] = OF_THE_JOB,
-        [OPT_REPORT] = OF_THE_JOB,         [OPT_TOTAL] = OF_THE_JOB,
-        [OPT_CORE] = OF_THE_JOB,           [OPT_HOSTS] = WHICH_HOSTS,
-        [OPT_HOSTFILE] = WHICH_HOSTS,      [OPT_OLD_HOSTLIST] = WHICH_HOSTS,
-        [OPT_OLD_LOCAL] = WHICH_HOSTS,     [OPT_OLD_NOLOCAL] = WHICH_HOSTS,
-        [OPT_MAP_BY] = OF_HOSTS,           [OPT_SPARES] = OF_HOSTS,
-        [OPT_LAUNCHER] = OF_HOSTS,         [OPT_HEARTBEAT] = OF_HOSTS,
-        [OPT_CONNECT_TIMEOUT] = OF_HOSTS,  [OPT_PORTS] = OF_HOSTS,
-        [OPT_COPIES] = OF_HOSTS,           [OPT_ENCRYPT] = OF_HOSTS,
-        [OPT_OVERSUBSCRIBE] = OF_HOSTS,    [OPT_LOAD] = OF_HOSTS,
-        [OPT_REJOIN] = OF_HOSTS,           [OPT_BALANCE] = OF_HOSTS,
-        [OPT_OWNER_POLICY] = OF_HOSTS,     [OPT_EVERY] = OF_SNAPSHOTS,
-        [OPT_OVERHEAD] = OF_SNAPSHOTS,     [OPT_MTBF] = OF_SNAPSHOTS,
-        [OPT_ASYNC] = OF_SNAPSHOTS,        [OPT_KEEP] = OF_SNAPSHOTS,
-        [OPT_MAX_RESTARTS] = OF_SNAPSHOTS, [OPT_EXCLUDE] = OF_SNAPSHOTS,
-        [OPT_ON_REFUSE] = OF_SNAPSHOTS,    [OPT_GRACE] = OF_SNAPSHOTS,
+        [OPT_DISPLAY_MAP] = OF_THE_JOB,
+        [OPT_SPLIT] = OF_THE_JOB,
+        [OPT_TAG] = OF_THE_JOB,
+        [OPT_BIND] = OF_THE_JOB,
+        [OPT_TIMEOUT] = OF_THE_JOB,
+        [OPT_REPORT] = OF_THE_JOB,
+        [OPT_TOTAL] = OF_THE_JOB,
+        [OPT_CORE] = OF_THE_JOB,
+        [OPT_HOSTS] = WHICH_HOSTS,
+        [OPT_HOSTFILE] = WHICH_HOSTS,
+        [OPT_OLD_HOSTLIST] = WHICH_HOSTS,
+        [OPT_OLD_LOCAL] = WHICH_HOSTS,
+        [OPT_OLD_NOLOCAL] = WHICH_HOSTS,
+        [OPT_MAP_BY] = OF_HOSTS,
+        [OPT_SPARES] = OF_HOSTS,
+        [OPT_LAUNCHER] = OF_HOSTS,
+        [OPT_HEARTBEAT] = OF_HOSTS,
+        [OPT_CONNECT_TIMEOUT] = OF_HOSTS,
+        [OPT_PORTS] = OF_HOSTS,
+        [OPT_COPIES] = OF_HOSTS,
+        [OPT_ENCRYPT] = OF_HOSTS,
+        [OPT_OVERSUBSCRIBE] = OF_HOSTS,
+        [OPT_LOAD] = OF_HOSTS,
+        [OPT_REJOIN] = OF_HOSTS,
+        [OPT_BALANCE] = OF_HOSTS,
+        [OPT_OWNER_POLICY] = OF_HOSTS,
+        [OPT_EVERY] = OF_SNAPSHOTS,
+        [OPT_OVERHEAD] = OF_SNAPSHOTS,
+        [OPT_MTBF] = OF_SNAPSHOTS,
+        [OPT_ASYNC] = OF_SNAPSHOTS,
+        [OPT_KEEP] = OF_SNAPSHOTS,
+        [OPT_MAX_RESTARTS] = OF_SNAPSHOTS,
+        [OPT_EXCLUDE] = OF_SNAPSHOTS,
+        [OPT_ON_REFUSE] = OF_SNAPSHOTS,
+        [OPT_GRACE] = OF_SNAPSHOTS,
     };
 
     return subjects[code];
@@ -185,6 +205,8 @@ bool options_take(struct options *options, enum option_code code, const char *so
     case OPT_BIND:
         return options_take_bind(options, source, text);
     case OPT_WDIR:
+    case OPT_DRY_RUN:
+    case OPT_DISPLAY_MAP:
         return options_take_run(options, code, source, text);
     case OPT_TIMEOUT:
         return options_take_timeout(options, source, text);

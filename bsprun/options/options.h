@@ -78,6 +78,8 @@ struct options_hosts {
 /* How the program is run. */
 struct options_run {
     char *directory; /* --wdir: absolute; NULL: where bsprun is; owned */
+    bool dry_run;    /* only the map is shown */
+    bool display_map;
 };
 
 struct options {
@@ -132,6 +134,9 @@ bool options_recall(struct options *options, const char *const *words, uint32_t 
 bool options_find_hosts(struct options *options, const char *own);
 /* The same, as seen from this host, including its addresses. */
 bool options_find_hosts_from_here(struct options *options);
+
+/* The number of usable cores of this host: by affinity mask and quota; at least 1. */
+uint32_t options_own_cores(void);
 
 extern const char options_help[];
 

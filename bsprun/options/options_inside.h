@@ -63,6 +63,8 @@ enum option_code {
     OPT_ON_REFUSE,
     OPT_GRACE,
     OPT_WDIR,
+    OPT_DRY_RUN,
+    OPT_DISPLAY_MAP,
     OPT_COUNT
 };
 _Static_assert(OPT_COUNT <= 64, "options.given has a bit for each");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bsprun/options/options_inside.h"
+#include "lib/shm/board.h"
 
 /* A relative name is one below the directory in which bsprun was called.  Whether it exists is seen
  * where the program begins, which may be another host. */
@@ -34,8 +35,16 @@ static bool take_directory(struct options *options, const char *source, const ch
 bool options_take_run(struct options *options, enum option_code code, const char *source,
                       const char *text)
 {
-    (void)code;
-    return take_directory(options, source, text);
+    switch (code) {
+    case OPT_DRY_RUN:
+        options->run.dry_run = true;
+        return true;
+    case OPT_DISPLAY_MAP:
+        options->run.display_map = true;
+        return true;
+    default:
+        return take_directory(options, source, text);
+    }
 }
 
 static bool is_exported(const struct options *options, const char *name)
@@ -60,6 +69,11 @@ bool options_complete_run(struct options *options)
     bool good = options_take_export(options, assignment);
     free(assignment);
     return good;
+}
+
+uint32_t options_own_cores(void)
+{
+    return (uint32_t)bspz_usable_cores();
 }
 
 void options_free_run(struct options_run *run)

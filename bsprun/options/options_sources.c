@@ -88,6 +88,10 @@ static bool complete_restart(struct options *options)
         return options_wrong(options,
                              "--ckpt and --restart: a job that goes on keeps its snapshots "
                              "where it had them; leave --ckpt out");
+    if (options->run.dry_run)
+        return options_wrong(options,
+                             "--dry-run and --restart: where processes go on is decided by "
+                             "what their hosts have then; bspckpt shows the snapshots");
     if (options->run.directory)
         return options_wrong(options,
                              "--wdir and --restart: a program that goes on is in the directory "

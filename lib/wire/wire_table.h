@@ -373,9 +373,11 @@
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(text, text, WIRE_TEXT_MAX)
 
-/* From the agent of Processor Zero: the processes of the term compute from now on. */
+/* From the agent of Processor Zero: the processes of the term compute from now on, each on the host
+ * that `homes` has for it. */
 #define WIRE_FIELDS_RUNNING(F, E)                                                                  \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
+    F(numbers, homes, WIRE_RANKS_MAX)                                                              \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
 #define WIRE_FIELDS_QUERY_STATUS(F, E)
