@@ -89,6 +89,17 @@ static int complete_options(struct launcher *launcher, struct options *options)
     return 0;
 }
 
+/* 0, or a status after a message. */
+static int prepare_output(struct launcher *launcher, const struct options *options)
+{
+    int error = options->run.output ? output_files_prepare(options->run.output) : 0;
+
+    if (error)
+        notices_say(&launcher->common.notices, "--output %s: %s", options->run.output,
+                    strerror(-error));
+    return error ? 1 : 0;
+}
+
 /* Opens the directory of snapshots, if any. 0, or a status after a message. */
 static int open_saved(struct launcher *launcher, struct options *options)
 {
@@ -104,6 +115,8 @@ static int open_saved(struct launcher *launcher, struct options *options)
         status = find_hosts(launcher, options);
     if (status == 0 && launcher->common.saved.note[0])
         notices_say(&launcher->common.notices, "%s", launcher->common.saved.note);
+    if (status == 0 && !launcher->common.saved.finished)
+        status = prepare_output(launcher, options);
     return status;
 }
 

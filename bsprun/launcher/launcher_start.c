@@ -134,8 +134,8 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
     start->host = agent->host;
     start->bind = options->bind;
     start->stdio = launcher->output.mode;
-    start->terminals = window.terminals;
-    start->discards = window.discards;
+    start->terminals = options->run.output ? 0 : window.terminals;
+    start->discards = options->run.output ? 0 : window.discards;
     start->rows = window.rows;
     start->columns = window.columns;
     start->report = options->report;

@@ -6,7 +6,9 @@
 #include "bsprun/launcher/output.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PROMPT_MS    100u
@@ -21,7 +23,9 @@ static void check_output(struct output *output, int error)
         return;
     output->closed = true;
     if (error != -EPIPE)
-        notices_say(&output->common->notices, "cannot write the output: %s", strerror(-error));
+        notices_say(&output->common->notices, "cannot write the output%s%s: %s",
+                    output->files.directory ? " to files in " : "",
+                    output->files.directory ? output->files.directory : "", strerror(-error));
     output->calls->closed(output->context);
 }
 
@@ -42,9 +46,12 @@ static void on_sink_changed(void *context)
     }
 }
 
-static int write_stream(void *context, int stream, const char *data, size_t size)
+static int write_stream(void *context, int pid, int stream, const char *data, size_t size)
 {
     struct output *output = context;
+
+    if (output->files.directory)
+        return output_files_write(&output->files, pid, stream, data, size);
 
     notices_clear(
         &output->common->notices); /* also before output that has waited for the rest of its line */
@@ -390,14 +397,41 @@ static bool open_order(struct output *output)
 }
 
 /* Output is relayed by bsprun with snapshots, as repeated output is suppressed, and with a live
- * line of progress, which must be erased before output. */
+ * line of progress, which must be erased before output; and where lines get times, or go to files.
+ */
 static enum wire_stdio mode_of(const struct common *common)
 {
     const struct options *options = common->options;
     bool live = options->progress && common->notices.terminal;
 
-    return options->stdio == WIRE_STDIO_INHERIT && (common->saved.store || live) ? WIRE_STDIO_PLAIN
-                                                                                 : options->stdio;
+    bool relayed = common->saved.store || live || options->run.output || options->run.times;
+
+    if (options->run.output && options->stdio == WIRE_STDIO_SPLIT)
+        return WIRE_STDIO_PLAIN; /* the files say whose it is */
+    return options->stdio == WIRE_STDIO_INHERIT && relayed ? WIRE_STDIO_PLAIN : options->stdio;
+}
+
+/* Local time to the millisecond, as in 2026-11-24T15:05:54.123+0100. */
+static size_t time_now(char *text, size_t size)
+{
+    struct timespec now;
+    struct tm parts;
+    char zone[8];
+    size_t length;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &parts);
+    length = strftime(text, size, "%Y-%m-%dT%H:%M:%S", &parts);
+    strftime(zone, sizeof zone, "%z", &parts);
+    length +=
+        (size_t)snprintf(text + length, size - length, ".%03ld%s ", now.tv_nsec / 1000000, zone);
+    return length;
+}
+
+void output_running(struct output *output, uint32_t processes)
+{
+    if (output->files.directory && !output->closed)
+        check_output(output, output_files_begin(&output->files, processes));
 }
 
 int output_open(struct output *output, struct common *common, struct agents *agents,
@@ -414,13 +448,17 @@ int output_open(struct output *output, struct common *common, struct agents *age
     uv_timer_init(&common->loop, &output->line_timer);
     uv_timer_init(&common->loop, &output->await_timer);
     output->prompt_timer.data = output->line_timer.data = output->await_timer.data = output;
-    output->prompts = isatty(STDOUT_FILENO);
+    if (common->options->run.output)
+        output_files_open(&output->files, common->options->run.output, common->saved.restart);
+    output->prompts = !output->files.directory && isatty(STDOUT_FILENO);
     if (output->mode == WIRE_STDIO_INHERIT)
         return 0;
     output->show = show_new(output->mode, write_stream, output);
     output->spool = spool_new(SPOOL_MEMORY, new_file, output);
     if (!output->show || !output->spool)
         return -ENOMEM;
+    if (common->options->run.times)
+        show_times(output->show, time_now);
     if (saved_recovers(&common->saved)) {
         output->replay = replay_new(output->spool, show_fresh, output);
         if (!output->replay)
@@ -441,6 +479,7 @@ void output_close(struct output *output)
 
 void output_free(struct output *output)
 {
+    output_files_close(&output->files);
     show_free(output->show);
     replay_free(output->replay);
     order_free(output->order);

@@ -5,7 +5,8 @@
  *   -> waits for earlier output of other hosts (order.h)
  *   -> is left out when it was shown before a rollback (replay.h)
  *   -> is marked with its process, if the user wants that (show.h)
- *   -> waits for a slow reader (sink.h), for whom the agents are paused.
+ *   -> goes to the file of its process and stream, with --output (output_files.h); else it
+ *      waits for a slow reader (sink.h), for whom the agents are paused.
  */
 #ifndef BSPRUN_OUTPUT_H
 #define BSPRUN_OUTPUT_H
@@ -16,6 +17,7 @@
 #include "bsprun/launcher/job_machine.h"
 #include "bsprun/launcher/line_buffer.h"
 #include "bsprun/launcher/order.h"
+#include "bsprun/launcher/output_files.h"
 #include "bsprun/launcher/replay.h"
 #include "bsprun/launcher/show.h"
 #include "bsprun/launcher/sink.h"
@@ -34,13 +36,14 @@ struct output {
     struct agents *agents;
     const struct output_calls *calls;
     void *context;
-    enum wire_stdio mode;     /* INHERIT: processes write to our streams directly */
-    struct show *show;        /* NULL: nothing is relayed */
-    struct sink sinks[2];     /* our stdout and stderr */
-    struct spool *spool;      /* for order and replay */
-    struct replay *replay;    /* NULL: nothing is rolled back */
-    struct line_buffer lines; /* lines of several hosts */
-    struct order *order;      /* NULL: there is but one host, or nothing is rolled back */
+    enum wire_stdio mode;      /* INHERIT: processes write to our streams directly */
+    struct show *show;         /* NULL: nothing is relayed */
+    struct sink sinks[2];      /* our stdout and stderr */
+    struct output_files files; /* in place of them, if it has a directory */
+    struct spool *spool;       /* for order and replay */
+    struct replay *replay;     /* NULL: nothing is rolled back */
+    struct line_buffer lines;  /* lines of several hosts */
+    struct order *order;       /* NULL: there is but one host, or nothing is rolled back */
     uv_timer_t prompt_timer, line_timer, await_timer;
     struct bspz_snapshot_name known; /* the newest snapshot that all agents know to be committed */
     uint64_t awaited;                /* superstep + 1; 0: none */
@@ -78,6 +81,8 @@ void output_await_no_more(struct output *output);
 
 /* The machine's term begins. */
 void output_begin_term(struct output *output, const struct job_machine *machine);
+/* So many processes run: with --output they have files. */
+void output_running(struct output *output, uint32_t processes);
 /* The host will send nothing more. */
 void output_leave(struct output *output, uint32_t host);
 /* The job goes on from that snapshot. */

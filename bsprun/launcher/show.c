@@ -19,6 +19,7 @@ struct part {
 struct show {
     enum wire_stdio mode;
     show_writer *write;
+    show_clock *clock; /* NULL: no times */
     void *context;
     int last_pid, last_stream; /* of the last banner */
     struct part *parts;
@@ -35,6 +36,11 @@ struct show *show_new(enum wire_stdio mode, show_writer *write, void *context)
     show->write = write;
     show->context = context;
     return show;
+}
+
+void show_times(struct show *show, show_clock *clock)
+{
+    show->clock = clock;
 }
 
 void show_free(struct show *show)
@@ -84,8 +90,16 @@ static void prefix_text(struct show *show, const struct part *part, char *text, 
     }
     if (part->pid >= 0)
         snprintf(pid, sizeof pid, "%d", part->pid);
+    if (show->clock && show->mode != WIRE_STDIO_SPLIT) {
+        size_t length = show->clock(text, size);
+
+        text += length;
+        size -= length;
+    }
     if (show->mode == WIRE_STDIO_TAG) {
         snprintf(text, size, "[%s] ", pid);
+    } else if (show->mode == WIRE_STDIO_PLAIN) {
+        return;
     } else if (show->last_stream != part->stream || show->last_pid != part->pid) {
         snprintf(text, size, " --- host BSP pid %s - %s ---\n", pid,
                  part->stream == 2 ? "stderr" : "stdout");
@@ -98,7 +112,7 @@ static void prefix_text(struct show *show, const struct part *part, char *text, 
  * line break if it has none. */
 static int put_line(struct show *show, struct part *part, bool whole_line)
 {
-    char prefix[80];
+    char prefix[80 + SHOW_TIME];
     size_t length, size = part->text.size;
     char *whole;
     int error;
@@ -115,7 +129,7 @@ static int put_line(struct show *show, struct part *part, bool whole_line)
     part->text.size = 0;
     part->begun = !whole_line;
     show->open = whole_line ? NULL : part;
-    error = show->write(show->context, part->stream, whole, length + size);
+    error = show->write(show->context, part->pid, part->stream, whole, length + size);
     free(whole);
     return error;
 }
@@ -124,8 +138,8 @@ int show_piece(struct show *show, int pid, int stream, const char *data, size_t 
 {
     struct part *part;
 
-    if (show->mode == WIRE_STDIO_PLAIN)
-        return show->write(show->context, stream, data, size);
+    if (show->mode == WIRE_STDIO_PLAIN && !show->clock)
+        return show->write(show->context, pid, stream, data, size);
     part = part_of(show, pid, stream);
     if (!part)
         return -ENOMEM;

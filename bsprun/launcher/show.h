@@ -10,14 +10,22 @@
 
 #define SHOW_LINE (1u << 20) /* bytes; a longer line is shown in pieces */
 
-/* Takes bytes for stream 1 or 2; 0 or -errno. */
-typedef int show_writer(void *context, int stream, const char *data, size_t size);
+#define SHOW_TIME 40u /* bytes of a time */
+
+/* Takes bytes of process pid (-1: unknown) for stream 1 or 2; 0 or -errno. */
+typedef int show_writer(void *context, int pid, int stream, const char *data, size_t size);
+
+/* The time now in words, and a blank, in fewer than SHOW_TIME bytes; returns their number. */
+typedef size_t show_clock(char *text, size_t size);
 
 struct show;
 
 /* mode: WIRE_STDIO_TAG ("[pid] " before every line) or WIRE_STDIO_SPLIT (a banner before output of
  * another process or stream) or WIRE_STDIO_PLAIN (unchanged).  NULL: no memory. */
 struct show *show_new(enum wire_stdio mode, show_writer *write, void *context);
+/* From now on each line begins with the time at which it is complete, before the tag; of banners
+ * the first line does.  NULL: no longer. */
+void show_times(struct show *show, show_clock *clock);
 void show_free(struct show *show); /* NULL is fine */
 
 /* A piece of output of process pid (-1: unknown).  Complete lines are written at once; the rest

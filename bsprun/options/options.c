@@ -16,7 +16,7 @@ const char options_help[] =
     "  -x VAR[=VALUE]        pass or set an environment variable;  --wdir DIR\n"
     "  --bind core|none      one core per process (default if they fit), or none\n"
     "  --timeout SECONDS     end the job after that time, with status 124\n"
-    "  --tag-output -splitio its number before every line of a process, or a banner\n"
+    "  --tag-output -splitio --timestamp-output --output DIR   lines marked; files\n"
     "  --report --progress --total-supersteps N  table at the end; progress meanwhile\n"
     "  -v, -vv               say who is Processor Zero; all that it sees and decides\n"
     "  --core                allow core dumps;  -help, --version\n"
@@ -48,6 +48,8 @@ static const struct poptOption table[] = {
     {"wdir", '\0', POPT_ARG_STRING | OLD, NULL, OPT_WDIR, NULL, NULL},
     {"dry-run", '\0', POPT_ARG_NONE | OLD, NULL, OPT_DRY_RUN, NULL, NULL},
     {"display-map", '\0', POPT_ARG_NONE | OLD, NULL, OPT_DISPLAY_MAP, NULL, NULL},
+    {"output", '\0', POPT_ARG_STRING | OLD, NULL, OPT_OUTPUT, NULL, NULL},
+    {"timestamp-output", '\0', POPT_ARG_NONE | OLD, NULL, OPT_TIMES, NULL, NULL},
     {"timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_TIMEOUT, NULL, NULL},
     {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
@@ -98,6 +100,8 @@ enum option_subject options_subject(enum option_code code)
 {
     static const enum option_subject subjects[OPT_COUNT] = {
         [OPT_DISPLAY_MAP] = OF_THE_JOB,
+        [OPT_OUTPUT] = OF_THE_JOB,
+        [OPT_TIMES] = OF_THE_JOB,
         [OPT_SPLIT] = OF_THE_JOB,
         [OPT_TAG] = OF_THE_JOB,
         [OPT_BIND] = OF_THE_JOB,
@@ -207,6 +211,8 @@ bool options_take(struct options *options, enum option_code code, const char *so
     case OPT_WDIR:
     case OPT_DRY_RUN:
     case OPT_DISPLAY_MAP:
+    case OPT_OUTPUT:
+    case OPT_TIMES:
         return options_take_run(options, code, source, text);
     case OPT_TIMEOUT:
         return options_take_timeout(options, source, text);

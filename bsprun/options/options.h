@@ -80,6 +80,8 @@ struct options_run {
     char *directory; /* --wdir: absolute; NULL: where bsprun is; owned */
     bool dry_run;    /* only the map is shown */
     bool display_map;
+    char *output; /* --output: the directory, absolute; NULL: none; owned */
+    bool times;   /* --timestamp-output */
 };
 
 struct options {

@@ -65,6 +65,8 @@ enum option_code {
     OPT_WDIR,
     OPT_DRY_RUN,
     OPT_DISPLAY_MAP,
+    OPT_OUTPUT,
+    OPT_TIMES,
     OPT_COUNT
 };
 _Static_assert(OPT_COUNT <= 64, "options.given has a bit for each");

@@ -9,8 +9,9 @@
 #include "lib/shm/board.h"
 
 /* A relative name is one below the directory in which bsprun was called.  Whether it exists is seen
- * where the program begins, which may be another host. */
-static bool take_directory(struct options *options, const char *source, const char *text)
+ * later, that of --wdir where the program begins, which may be another host. */
+static bool take_directory(struct options *options, char **place, const char *source,
+                           const char *text)
 {
     char *here = NULL, *whole;
     int length;
@@ -26,10 +27,22 @@ static bool take_directory(struct options *options, const char *source, const ch
     free(here);
     if (length < 0)
         return options_wrong(options, "out of memory");
-    free(options->run.directory);
-    options->run.directory = whole;
+    free(*place);
+    *place = whole;
     return length <= (int)WIRE_PATH_MAX ||
            options_wrong(options, "%s%.80s: the name of the directory is too long", source, text);
+}
+
+/* A restart may be called in another directory than the job was. */
+static bool keep_absolute(struct options *options)
+{
+    char **last = &options->kept[options->kept_count - 1], *whole;
+
+    if (asprintf(&whole, "%s=%s", options_name(OPT_OUTPUT), options->run.output) < 0)
+        return options_wrong(options, "out of memory");
+    free(*last);
+    *last = whole;
+    return true;
 }
 
 bool options_take_run(struct options *options, enum option_code code, const char *source,
@@ -42,8 +55,14 @@ bool options_take_run(struct options *options, enum option_code code, const char
     case OPT_DISPLAY_MAP:
         options->run.display_map = true;
         return true;
+    case OPT_TIMES:
+        options->run.times = true;
+        return true;
+    case OPT_OUTPUT:
+        return take_directory(options, &options->run.output, source, text) &&
+               keep_absolute(options);
     default:
-        return take_directory(options, source, text);
+        return take_directory(options, &options->run.directory, source, text);
     }
 }
 
@@ -79,4 +98,5 @@ uint32_t options_own_cores(void)
 void options_free_run(struct options_run *run)
 {
     free(run->directory);
+    free(run->output);
 }

@@ -1,9 +1,10 @@
 """How the program is run: options that mpirun and srun have, too."""
 import os
 import re
+import signal
 import tempfile
 
-from harness import PROG, bsprun, check, expect, main, scratch
+from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, scratch, wait_until
 
 RSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh")
 TWO = ("--launcher", RSH, "--hosts", "h0:1,h1:1")
@@ -83,5 +84,73 @@ def map_of_what_runs():
         check(re.fullmatch(shown, result.err), words, result)
 
 
+def contents(place):
+    found = {}
+    for name in os.listdir(place):
+        with open(os.path.join(place, name), encoding="utf-8") as file:
+            found[name] = file.read()
+    return found
+
+
+def lines(count, pid):
+    return "".join(f"line {i} of {pid}\n" for i in range(count))
+
+
+def files_of_output():
+    for words in ((), TWO, ("--ckpt", fresh("store"))):
+        place = fresh("files")
+        for _ in range(2):  # those of the first job are emptied by the second
+            result = expect(bsprun(*words, "--output", place, "-np", 2, PROG, "talk", 3), 0,
+                            no_err=True)
+            check(not result.out, result)
+            check(contents(place) == {"0.out": lines(3, 0) + "p = 2\n", "1.out": lines(3, 1),
+                                      "0.err": "", "1.err": ""}, words, contents(place))
+    place = fresh("tagged")
+    expect(bsprun("--output", place, "-tag-output", "-np", 2, PROG, "stderr"), 0, no_err=True)
+    found = contents(place)
+    check(found["1.err"].startswith("[1] "), found)
+
+
+def files_after_a_rollback():
+    """What is executed again is not written again."""
+    place, count = fresh("files"), 20000
+    with Job([BSPRUN, "--output", place, "--ckpt", fresh("store"), "--every", "1000000", "-np", "2",
+              PROG, "talk", str(count)]) as job:
+        def talks():
+            path = os.path.join(place, "1.out")
+            return os.path.exists(path) and "line 100 of 1\n" in contents(place)["1.out"]
+        wait_until(talks, "lines in the file of process 1")
+        name = os.path.basename(PROG)[:15]
+        ranks = [pid for pid, found in job.members().items() if found == name]
+        os.kill(ranks[0], signal.SIGKILL)
+        check(job.finish() == 0 and "restart 1 of 10" in job.text(), job.text())
+        check(contents(place)["0.out"] == lines(count, 0) + "p = 2\n", "of process 0")
+        check(contents(place)["1.out"] == lines(count, 1), "of process 1")
+        job.check_gone()
+
+
+def files_that_cannot_be():
+    file = fresh("file")
+    with open(file, "w", encoding="utf-8"):
+        pass
+    one_message(bsprun("--output", file, PROG), 1, f"--output {file}: Not a directory")
+    one_message(bsprun("--output", "/nonexistent/place", PROG), 1, "--output /nonexistent/place: No")
+    one_message(bsprun("--output", "", PROG), 2, "--output needs the name of a directory")
+    place = fresh()
+    os.symlink("/dev/full", os.path.join(place, "0.out"))
+    expect(bsprun("--output", place, "-np", 2, PROG, "talk", 3), 1,
+           err=f"^bsprun: cannot write the output to files in {place}: No space left on device")
+
+
+def times_of_output():
+    stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[-+]\d{4} "
+    result = expect(bsprun("--timestamp-output", "-np", 2, PROG, "talk", 2), 0, no_err=True)
+    check(len(result.out.splitlines()) == 5 and
+          all(re.match(stamp + "(line|p)", line) for line in result.out.splitlines()), result)
+    result = expect(bsprun("--timestamp-output", "-tag-output", "-np", 2, PROG, "talk", 1), 0)
+    check(all(re.match(stamp + r"\[[01]\] ", line) for line in result.out.splitlines()), result)
+
+
 if __name__ == "__main__":
-    main([directory, directory_that_is_none, map_of_what_would_run, map_of_what_runs])
+    main([directory, directory_that_is_none, map_of_what_would_run, map_of_what_runs,
+          files_of_output, files_after_a_rollback, files_that_cannot_be, times_of_output])

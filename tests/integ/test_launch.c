@@ -314,18 +314,20 @@ END_TEST
 
 static char shown[1024];
 
-static int keep(void *context, int stream, const char *data, size_t size)
+static int keep(void *context, int pid, int stream, const char *data, size_t size)
 {
     size_t used = strlen(shown);
 
+    (void)pid;
     ck_assert_ptr_null(context);
     snprintf(shown + used, sizeof shown - used, "%d<%.*s>", stream, (int)size, data);
     return 0;
 }
 
-static int full(void *context, int stream, const char *data, size_t size)
+static int full(void *context, int pid, int stream, const char *data, size_t size)
 {
     (void)context;
+    (void)pid;
     (void)stream;
     (void)data;
     (void)size;
