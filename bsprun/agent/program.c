@@ -71,7 +71,7 @@ static bool make_environment(const struct agent *agent, const struct wire_start 
     size_t inherited = 0;
 
     memset(environment, 0, sizeof *environment);
-    while (environ[inherited])
+    while (!start->only_named && environ[inherited])
         inherited++;
     environment->entries = calloc(inherited + start->environment.count + 3, sizeof(char *));
     environment->owned[0] = agent_board_variable(agent);

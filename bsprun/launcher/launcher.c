@@ -11,6 +11,7 @@
 #include "bsprun/leftovers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +101,20 @@ static int prepare_output(struct launcher *launcher, const struct options *optio
     return error ? 1 : 0;
 }
 
+/* --stdin none: nobody reads what others are to read. 0, or a status after a message. */
+static int prepare_input(struct launcher *launcher, const struct options *options)
+{
+    int null = options->run.no_stdin ? open("/dev/null", O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+
+    if (null == STDIN_FILENO || (null > 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO)) {
+        if (null > 0)
+            close(null);
+        return 0;
+    }
+    notices_say(&launcher->common.notices, "--stdin none: /dev/null: %s", strerror(errno));
+    return 1;
+}
+
 /* Opens the directory of snapshots, if any. 0, or a status after a message. */
 static int open_saved(struct launcher *launcher, struct options *options)
 {
@@ -117,6 +132,8 @@ static int open_saved(struct launcher *launcher, struct options *options)
         notices_say(&launcher->common.notices, "%s", launcher->common.saved.note);
     if (status == 0 && !launcher->common.saved.finished)
         status = prepare_output(launcher, options);
+    if (status == 0)
+        status = prepare_input(launcher, options);
     return status;
 }
 

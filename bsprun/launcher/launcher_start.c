@@ -95,6 +95,7 @@ static void fill_program(struct launcher *launcher, const struct launcher_agent 
         name_program(launcher, agent, start);
         start->arguments = (struct wire_texts){(const char *const *)options->command + 1,
                                                (uint32_t)options->command_length - 1};
+        start->only_named = options->run.only_named;
         start->environment = (struct wire_texts){options->exports, (uint32_t)options->export_count};
         return;
     }

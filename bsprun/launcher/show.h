@@ -23,8 +23,8 @@ struct show;
 /* mode: WIRE_STDIO_TAG ("[pid] " before every line) or WIRE_STDIO_SPLIT (a banner before output of
  * another process or stream) or WIRE_STDIO_PLAIN (unchanged).  NULL: no memory. */
 struct show *show_new(enum wire_stdio mode, show_writer *write, void *context);
-/* From now on each line begins with the time at which it is complete, before the tag; of banners
- * the first line does.  NULL: no longer. */
+/* From now on each line begins with the time at which it is complete, before the tag; without
+ * effect where there are banners.  NULL: no longer. */
 void show_times(struct show *show, show_clock *clock);
 void show_free(struct show *show); /* NULL is fine */
 

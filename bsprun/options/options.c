@@ -13,7 +13,7 @@ const char options_help[] =
     "Usage: bsprun [OPTION...] PROGRAM [ARGUMENT...]   or   bsprun --restart DIR\n"
     "Runs a BSPlib program, linked with bspcc, on this machine or on several.\n"
     "  -np N, -n, -p, -npes  at most N processes (else BSP_PROCS, else one per core)\n"
-    "  -x VAR[=VALUE]        pass or set an environment variable;  --wdir DIR\n"
+    "  -x VAR[=VALUE] --export LIST  environment;  --wdir DIR --stdin none\n"
     "  --bind core|none      one core per process (default if they fit), or none\n"
     "  --timeout SECONDS     end the job after that time, with status 124\n"
     "  --tag-output -splitio --timestamp-output --output DIR   lines marked; files\n"
@@ -50,6 +50,8 @@ static const struct poptOption table[] = {
     {"display-map", '\0', POPT_ARG_NONE | OLD, NULL, OPT_DISPLAY_MAP, NULL, NULL},
     {"output", '\0', POPT_ARG_STRING | OLD, NULL, OPT_OUTPUT, NULL, NULL},
     {"timestamp-output", '\0', POPT_ARG_NONE | OLD, NULL, OPT_TIMES, NULL, NULL},
+    {"export", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EXPORT_LIST, NULL, NULL},
+    {"stdin", '\0', POPT_ARG_STRING | OLD, NULL, OPT_STDIN, NULL, NULL},
     {"timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_TIMEOUT, NULL, NULL},
     {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
@@ -99,43 +101,25 @@ static const struct poptOption table[] = {
 enum option_subject options_subject(enum option_code code)
 {
     static const enum option_subject subjects[OPT_COUNT] = {
-        [OPT_DISPLAY_MAP] = OF_THE_JOB,
-        [OPT_OUTPUT] = OF_THE_JOB,
-        [OPT_TIMES] = OF_THE_JOB,
-        [OPT_SPLIT] = OF_THE_JOB,
-        [OPT_TAG] = OF_THE_JOB,
-        [OPT_BIND] = OF_THE_JOB,
-        [OPT_TIMEOUT] = OF_THE_JOB,
-        [OPT_REPORT] = OF_THE_JOB,
-        [OPT_TOTAL] = OF_THE_JOB,
-        [OPT_CORE] = OF_THE_JOB,
-        [OPT_HOSTS] = WHICH_HOSTS,
-        [OPT_HOSTFILE] = WHICH_HOSTS,
-        [OPT_OLD_HOSTLIST] = WHICH_HOSTS,
-        [OPT_OLD_LOCAL] = WHICH_HOSTS,
-        [OPT_OLD_NOLOCAL] = WHICH_HOSTS,
-        [OPT_MAP_BY] = OF_HOSTS,
-        [OPT_SPARES] = OF_HOSTS,
-        [OPT_LAUNCHER] = OF_HOSTS,
-        [OPT_HEARTBEAT] = OF_HOSTS,
-        [OPT_CONNECT_TIMEOUT] = OF_HOSTS,
-        [OPT_PORTS] = OF_HOSTS,
-        [OPT_COPIES] = OF_HOSTS,
-        [OPT_ENCRYPT] = OF_HOSTS,
-        [OPT_OVERSUBSCRIBE] = OF_HOSTS,
-        [OPT_LOAD] = OF_HOSTS,
-        [OPT_REJOIN] = OF_HOSTS,
-        [OPT_BALANCE] = OF_HOSTS,
-        [OPT_OWNER_POLICY] = OF_HOSTS,
-        [OPT_EVERY] = OF_SNAPSHOTS,
-        [OPT_OVERHEAD] = OF_SNAPSHOTS,
-        [OPT_MTBF] = OF_SNAPSHOTS,
-        [OPT_ASYNC] = OF_SNAPSHOTS,
-        [OPT_KEEP] = OF_SNAPSHOTS,
-        [OPT_MAX_RESTARTS] = OF_SNAPSHOTS,
-        [OPT_EXCLUDE] = OF_SNAPSHOTS,
-        [OPT_ON_REFUSE] = OF_SNAPSHOTS,
-        [OPT_GRACE] = OF_SNAPSHOTS,
+        [OPT_DISPLAY_MAP] = OF_THE_JOB,    [OPT_OUTPUT] = OF_THE_JOB,
+        [OPT_TIMES] = OF_THE_JOB,          [OPT_STDIN] = OF_THE_JOB,
+        [OPT_SPLIT] = OF_THE_JOB,          [OPT_TAG] = OF_THE_JOB,
+        [OPT_BIND] = OF_THE_JOB,           [OPT_TIMEOUT] = OF_THE_JOB,
+        [OPT_REPORT] = OF_THE_JOB,         [OPT_TOTAL] = OF_THE_JOB,
+        [OPT_CORE] = OF_THE_JOB,           [OPT_HOSTS] = WHICH_HOSTS,
+        [OPT_HOSTFILE] = WHICH_HOSTS,      [OPT_OLD_HOSTLIST] = WHICH_HOSTS,
+        [OPT_OLD_LOCAL] = WHICH_HOSTS,     [OPT_OLD_NOLOCAL] = WHICH_HOSTS,
+        [OPT_MAP_BY] = OF_HOSTS,           [OPT_SPARES] = OF_HOSTS,
+        [OPT_LAUNCHER] = OF_HOSTS,         [OPT_HEARTBEAT] = OF_HOSTS,
+        [OPT_CONNECT_TIMEOUT] = OF_HOSTS,  [OPT_PORTS] = OF_HOSTS,
+        [OPT_COPIES] = OF_HOSTS,           [OPT_ENCRYPT] = OF_HOSTS,
+        [OPT_OVERSUBSCRIBE] = OF_HOSTS,    [OPT_LOAD] = OF_HOSTS,
+        [OPT_REJOIN] = OF_HOSTS,           [OPT_BALANCE] = OF_HOSTS,
+        [OPT_OWNER_POLICY] = OF_HOSTS,     [OPT_EVERY] = OF_SNAPSHOTS,
+        [OPT_OVERHEAD] = OF_SNAPSHOTS,     [OPT_MTBF] = OF_SNAPSHOTS,
+        [OPT_ASYNC] = OF_SNAPSHOTS,        [OPT_KEEP] = OF_SNAPSHOTS,
+        [OPT_MAX_RESTARTS] = OF_SNAPSHOTS, [OPT_EXCLUDE] = OF_SNAPSHOTS,
+        [OPT_ON_REFUSE] = OF_SNAPSHOTS,    [OPT_GRACE] = OF_SNAPSHOTS,
     };
 
     return subjects[code];
@@ -213,6 +197,8 @@ bool options_take(struct options *options, enum option_code code, const char *so
     case OPT_DISPLAY_MAP:
     case OPT_OUTPUT:
     case OPT_TIMES:
+    case OPT_EXPORT_LIST:
+    case OPT_STDIN:
         return options_take_run(options, code, source, text);
     case OPT_TIMEOUT:
         return options_take_timeout(options, source, text);

@@ -80,8 +80,10 @@ struct options_run {
     char *directory; /* --wdir: absolute; NULL: where bsprun is; owned */
     bool dry_run;    /* only the map is shown */
     bool display_map;
-    char *output; /* --output: the directory, absolute; NULL: none; owned */
-    bool times;   /* --timestamp-output */
+    char *output;    /* --output: the directory, absolute; NULL: none; owned */
+    bool times;      /* --timestamp-output */
+    bool only_named; /* --export: the program has no other variables than the exported ones */
+    bool no_stdin;   /* --stdin none */
 };
 
 struct options {

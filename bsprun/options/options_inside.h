@@ -67,6 +67,8 @@ enum option_code {
     OPT_DISPLAY_MAP,
     OPT_OUTPUT,
     OPT_TIMES,
+    OPT_EXPORT_LIST,
+    OPT_STDIN,
     OPT_COUNT
 };
 _Static_assert(OPT_COUNT <= 64, "options.given has a bit for each");

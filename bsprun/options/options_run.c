@@ -45,6 +45,59 @@ static bool keep_absolute(struct options *options)
     return true;
 }
 
+/* ---- Variables ---- */
+
+static bool export_all(struct options *options)
+{
+    for (char **entry = environ; *entry; entry++)
+        if (strchr(*entry, '=') > *entry && !options_take_export(options, *entry))
+            return false;
+    return true;
+}
+
+/* One word of --export. */
+static bool take_exported(struct options *options, const char *source, const char *word)
+{
+    size_t length = strcspn(word, "=");
+
+    if (length == 0)
+        return options_wrong(options, "%s: give ALL, NONE, or variables such as VAR,VAR=value",
+                             source);
+    if (!word[length] && !options->lookup(word))
+        return options_wrong(options,
+                             "%s%.80s: no such variable in the environment; %.80s=value sets it",
+                             source, word, word);
+    return options_take_export(options, word);
+}
+
+/* As srun has it: what is named is all that there is, but with ALL. */
+static bool take_export_list(struct options *options, const char *source, const char *text)
+{
+    char *copy = strdup(text), *rest = copy, *word;
+    bool good = copy != NULL, all = false;
+
+    if (!copy)
+        return options_wrong(options, "out of memory");
+    if (strcmp(text, "NONE") != 0)
+        while (good && (word = strsep(&rest, ","))) {
+            if (strcmp(word, "ALL") == 0)
+                good = all = export_all(options);
+            else
+                good = take_exported(options, source, word);
+        }
+    free(copy);
+    options->run.only_named = !all;
+    return good;
+}
+
+static bool take_stdin(struct options *options, const char *source, const char *text)
+{
+    options->run.no_stdin = strcmp(text, "none") == 0;
+    return options->run.no_stdin || strcmp(text, "0") == 0 ||
+           options_wrong(options, "%s%.80s: give none, or 0 for process 0, which has it by default",
+                         source, text);
+}
+
 bool options_take_run(struct options *options, enum option_code code, const char *source,
                       const char *text)
 {
@@ -55,6 +108,10 @@ bool options_take_run(struct options *options, enum option_code code, const char
     case OPT_DISPLAY_MAP:
         options->run.display_map = true;
         return true;
+    case OPT_EXPORT_LIST:
+        return take_export_list(options, source, text);
+    case OPT_STDIN:
+        return take_stdin(options, source, text);
     case OPT_TIMES:
         options->run.times = true;
         return true;

@@ -96,6 +96,9 @@ static bool complete_restart(struct options *options)
         return options_wrong(options,
                              "--wdir and --restart: a program that goes on is in the directory "
                              "where it was");
+    if (options_given(options, OPT_EXPORT_LIST))
+        return options_wrong(
+            options, "--export and --restart: a program that goes on has the environment it had");
     if (options->export_count > 0)
         return options_wrong(options,
                              "-x and --restart: a program that goes on has the environment "

@@ -270,7 +270,8 @@
 /* Start process 0 of the program.  environment holds NAME=VALUE entries to set, and unset the names
  * to remove, in the agent's own environment.  process_limit and cores (of that host): 0 when not
  * given.  slots: of all hosts, 0: that host's cores.  terminals, discards: what stdout (1) and
- * stderr (2) of bsprun are, a terminal or /dev/null.  directory_needed: without the directory the
+ * stderr (2) of bsprun are, a terminal or /dev/null.  only_named:
+ * nothing of the agent's own environment is inherited.  directory_needed: without the directory the
  * program is not started; else it begins in another one.  abort_at and consult_every are for tests
  * (WIRE_U64_MAX and 0 switch them off).
  *
@@ -293,6 +294,7 @@
     F(texts, arguments, WIRE_ITEMS_MAX)                                                            \
     F(texts, environment, WIRE_ITEMS_MAX)                                                          \
     F(texts, unset, WIRE_ITEMS_MAX)                                                                \
+    F(flag, only_named, 0)                                                                         \
     F(text, directory, WIRE_PATH_MAX)                                                              \
     F(flag, directory_needed, 0)                                                                   \
     F(u32, process_limit, WIRE_U32_MAX)                                                            \

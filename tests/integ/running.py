@@ -138,7 +138,7 @@ def files_that_cannot_be():
     one_message(bsprun("--output", "", PROG), 2, "--output needs the name of a directory")
     place = fresh()
     os.symlink("/dev/full", os.path.join(place, "0.out"))
-    expect(bsprun("--output", place, "-np", 2, PROG, "talk", 3), 1,
+    expect(bsprun("--output", place, "-np", 2, PROG, "flood", 0), 141,
            err=f"^bsprun: cannot write the output to files in {place}: No space left on device")
 
 
@@ -151,6 +151,36 @@ def times_of_output():
     check(all(re.match(stamp + r"\[[01]\] ", line) for line in result.out.splitlines()), result)
 
 
+def exported_variables():
+    def shown(name, *words):
+        result = bsprun(*words, PROG, "variable", name, env={"INTEG_A": "7", "INTEG_B": "8"})
+        return result.out.split("\n")[0]
+
+    for words, first, second in (((), "7", "8"), (("--export", "ALL"), "7", "8"),
+                                 (("--export", "NONE"), "(unset)", "(unset)"),
+                                 (("--export", "INTEG_A"), "7", "(unset)"),
+                                 (("--export", "INTEG_B=x,INTEG_A"), "7", "x"),
+                                 (("--export", "ALL,INTEG_B=x"), "7", "x"),
+                                 (("--export", "NONE", "-x", "INTEG_A=y"), "y", "(unset)")):
+        for hosts in ((), TWO):
+            check(shown("INTEG_A", *hosts, *words) == "INTEG_A=" + first, hosts, words)
+            check(shown("INTEG_B", *hosts, *words) == "INTEG_B=" + second, hosts, words)
+    one_message(bsprun("--export", "INTEG_NO", PROG), 2, "--export INTEG_NO: no such variable")
+    one_message(bsprun("--export", "ALL,", PROG), 2, "give ALL, NONE, or variables")
+    one_message(bsprun("--restart", fresh(), "--export", "NONE"), 2, "--export and --restart: ")
+
+
+def no_input():
+    for words in ((), ("--ckpt", fresh("store")), TWO):
+        result = expect(bsprun("--stdin", "none", *words, "-np", 2, PROG, "cat",
+                               stdin_data=b"abc"), 0)
+        check("read 0 bytes" in result.out, words, result)
+    result = bsprun("--stdin", "0", "-np", 2, PROG, "cat", stdin_data=b"abc")
+    check("read 3 bytes" in result.out, result)
+    one_message(bsprun("--stdin", "1", PROG), 2, "--stdin 1: give none, or 0")
+
+
 if __name__ == "__main__":
     main([directory, directory_that_is_none, map_of_what_would_run, map_of_what_runs,
-          files_of_output, files_after_a_rollback, files_that_cannot_be, times_of_output])
+          files_of_output, files_after_a_rollback, files_that_cannot_be, times_of_output,
+          exported_variables, no_input])
