@@ -38,7 +38,7 @@ static bool keep_absolute(struct options *options)
 {
     char **last = &options->kept[options->kept_count - 1], *whole;
 
-    if (asprintf(&whole, "%s=%s", options_name(OPT_OUTPUT), options->run.output) < 0)
+    if (asprintf(&whole, "output=%s", options->run.output) < 0)
         return options_wrong(options, "out of memory");
     free(*last);
     *last = whole;

@@ -1,6 +1,7 @@
 /* test_options.c - bsprun's options: the command line, the environment, what a restart takes over.
  */
 #include <check.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -365,13 +366,51 @@ START_TEST(restart_recalls)
 }
 END_TEST
 
+/* Of how the program is run: a restart may be called elsewhere. */
+START_TEST(run_is_recalled)
+{
+    struct options first, again;
+
+    PARSE(&first, "--output", "/files", "--timestamp-output", "--display-map", "--stdin", "none",
+          "--wdir", "/begin", "--export", "A=b", "prog");
+    ck_assert_int_eq(first.action, OPTIONS_RUN);
+    ck_assert_str_eq(first.run.directory, "/begin");
+    ck_assert(first.run.only_named);
+    PARSE(&again, "--restart", "d");
+    ck_assert(options_recall(&again, (const char *const *)first.kept, (uint32_t)first.kept_count));
+    ck_assert_str_eq(again.run.output, "/files");
+    ck_assert(again.run.times && again.run.display_map && again.run.no_stdin);
+    ck_assert_ptr_null(again.run.directory); /* that of the snapshot */
+    ck_assert(!again.run.only_named);
+    options_free(&again);
+    options_free(&first);
+}
+END_TEST
+
+/* A relative name is that of a directory here, also in what a restart takes over. */
+START_TEST(run_is_absolute)
+{
+    char *here = getcwd(NULL, 0), whole[PATH_MAX], kept[PATH_MAX + 8];
+    struct options options;
+
+    snprintf(whole, sizeof whole, "%s/files", here);
+    snprintf(kept, sizeof kept, "output=%s", whole);
+    PARSE(&options, "--output", "files", "prog");
+    ck_assert_str_eq(options.run.output, whole);
+    ck_assert_int_eq(options.kept_count, 1);
+    ck_assert_str_eq(options.kept[0], kept);
+    options_free(&options);
+    free(here);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {options_defaults, options_all,         options_bound,
                                   options_wrong,    snapshot_defaults,   snapshot_values,
                                   snapshot_times,   snapshot_nonsense,   snapshot_environment,
                                   lives_of_hosts,   snapshots_as_linked, restart_options,
-                                  restart_recalls};
+                                  restart_recalls,  run_is_recalled,     run_is_absolute};
 
     return suite_run_tests("options", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }
