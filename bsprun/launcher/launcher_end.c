@@ -5,6 +5,7 @@
  * What can fail: the job ends by a fault: its cause, and the snapshot to restart from
  * (launcher_left.c).
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -134,7 +135,7 @@ void launcher_tell_reason(struct launcher *launcher, int status)
     if (launcher->end_told || is_told_by_process(launcher) ||
         (is_own_status(launcher, status) && launcher->common.options->verbosity == 0))
         return;
-    if (launcher->output.closed)
+    if (launcher->output.error)
         notices_say(&launcher->common.notices, "not all of the output could be written");
     else if (launcher->fault_text && launcher->forced_status)
         notices_say(&launcher->common.notices, "%s, which ends the job", launcher->fault_text);
@@ -163,6 +164,8 @@ void launcher_tell_end(struct launcher *launcher)
         tell_behind(launcher, pid);
     if (is_reader_gone(launcher))
         launcher->end_told = true; /* the status suffices, as for any command */
+    if (launcher->output.error && launcher->output.error != -EPIPE)
+        launcher->end_told = true; /* why it cannot be written has been said */
     if (launcher->end_told)
         ; /* reported when it happened */
     else if (outcome.cause == WIRE_CAUSE_SAVED)

@@ -6,6 +6,7 @@
  *
  * What can fail: a host does not send its REPORT, the output is not read, an agent does not leave.
  */
+#include <errno.h>
 #include <signal.h>
 
 #include "bsprun/launcher/launcher_inside.h"
@@ -109,8 +110,9 @@ void launcher_finish(struct launcher *launcher)
     if (life_is_said(&launcher->common.life) || !output_is_out(&launcher->output))
         return;
     life_move(&launcher->common.life, LIFE_SAID);
-    if (launcher->output.closed && launcher->status == 0)
-        launcher->status = 1; /* some output has not reached the user */
+    /* Some output has not reached the user; without a reader the status is that of SIGPIPE. */
+    if (launcher->output.error && (launcher->status == 0 || launcher->output.error != -EPIPE))
+        launcher->status = 1;
     notices_clear(&launcher->common.notices);
     launcher_tell_report(launcher);
     launcher_write_report(launcher);

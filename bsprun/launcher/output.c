@@ -19,9 +19,9 @@
 
 static void check_output(struct output *output, int error)
 {
-    if (!error || output->closed)
+    if (!error || output->error)
         return;
-    output->closed = true;
+    output->error = error;
     if (error != -EPIPE)
         notices_say(&output->common->notices, "cannot write the output%s%s: %s",
                     output->files.directory ? " to files in " : "",
@@ -118,7 +118,7 @@ static void show_now(void *context, int pid, int stream, const char *data, size_
 {
     struct output *output = context;
 
-    if (output->closed)
+    if (output->error)
         return;
     check_output(output, output->replay ? show_once(output, pid, stream, data, size)
                                         : show_piece(output->show, pid, stream, data, size));
@@ -259,7 +259,7 @@ static void on_prompt_timer(uv_timer_t *timer)
 {
     struct output *output = timer->data;
 
-    if (!output->closed)
+    if (!output->error)
         check_output(output, show_release(output->show));
 }
 
@@ -304,7 +304,7 @@ void output_take(struct output *output, const struct launcher_agent *agent,
     const struct wire_output *piece = &message->output;
 
     notices_clear(&output->common->notices);
-    if (!output->show || output->closed || piece->data.size == 0)
+    if (!output->show || output->error || piece->data.size == 0)
         return;
     if (!output->order)
         show_now(output, piece->pid, (int)piece->stream, piece->data.data, piece->data.size);
@@ -320,7 +320,7 @@ void output_flush(struct output *output)
     line_buffer_flush(&output->lines);
     if (output->order)
         order_flush(output->order);
-    if (output->show && !output->closed)
+    if (output->show && !output->error)
         check_output(output, show_flush(output->show));
 }
 
@@ -430,7 +430,7 @@ static size_t time_now(char *text, size_t size)
 
 void output_running(struct output *output, uint32_t processes)
 {
-    if (output->files.directory && !output->closed)
+    if (output->files.directory && !output->error)
         check_output(output, output_files_begin(&output->files, processes));
 }
 

@@ -52,7 +52,7 @@ struct output {
     bool any;                        /* there was output */
     bool differs_told, unkept_told;
     bool prompts; /* interactive: incomplete lines are shown, too */
-    bool closed;
+    int error; /* of the first write that failed; -EPIPE: nobody reads it; 0: none */
 };
 
 /* 0 or -errno. */
