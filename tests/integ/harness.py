@@ -274,6 +274,31 @@ class Job:
             wait_until(lambda: not self.members(), "the end of all processes of the job")
 
 
+def jobs(store):
+    return [name for name in os.listdir(store) if os.path.isdir(os.path.join(store, name))]
+
+
+def committed(store):
+    """Supersteps of the snapshots of the only job."""
+    found = []
+    for job in jobs(store) if os.path.isdir(store) else []:
+        for name in os.listdir(os.path.join(store, job)):
+            if os.path.exists(os.path.join(store, job, name, "manifest")):
+                found.append(int(name.partition(".")[0]))
+    return sorted(found)
+
+
+def wait_committed(job, store, superstep):
+    """As long as the job runs that is to take it."""
+    def found():
+        over = job.is_over()
+        if (committed(store) or [-1])[-1] >= superstep:
+            return True
+        check(not over, "it ends before superstep", superstep, "\n", job)
+        return False
+    wait_until(found, f"superstep {superstep}")
+
+
 def shared_memory():
     """Names in /dev/shm that could be ours; not what another copy's tests/conform/check_runner makes,
     to see whether that is noticed."""

@@ -4,7 +4,8 @@ import re
 import signal
 import tempfile
 
-from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, scratch, wait_until
+from harness import (BSPRUN, PROG, Job, bsprun, check, expect, main, scratch, wait_committed,
+                     wait_until)
 
 RSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh")
 TWO = ("--launcher", RSH, "--hosts", "h0:1,h1:1")
@@ -113,13 +114,14 @@ def files_of_output():
 
 def files_after_a_rollback():
     """What is executed again is not written again."""
-    place, count = fresh("files"), 20000
-    with Job([BSPRUN, "--output", place, "--ckpt", fresh("store"), "--every", "1000000", "-np", "2",
+    place, store, count = fresh("files"), fresh("store"), 20000
+    with Job([BSPRUN, "--output", place, "--ckpt", store, "--every", "1000000", "-np", "2",
               PROG, "talk", str(count)]) as job:
         def talks():
             path = os.path.join(place, "1.out")
             return os.path.exists(path) and "line 100 of 1\n" in contents(place)["1.out"]
         wait_until(talks, "lines in the file of process 1")
+        wait_committed(job, store, 0)
         name = os.path.basename(PROG)[:15]
         ranks = [pid for pid, found in job.members().items() if found == name]
         os.kill(ranks[0], signal.SIGKILL)

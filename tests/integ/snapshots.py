@@ -8,36 +8,12 @@ import subprocess
 import tempfile
 import time
 
-from harness import (BSPRUN, PROG, Job, bsprun, check, expect, main, run, scratch, wait_until)
+from harness import (BSPRUN, PROG, Job, bsprun, check, committed, expect, jobs, main, run, scratch,
+                     wait_committed, wait_until)
 
 
 def fresh():
     return os.path.join(tempfile.mkdtemp(dir=scratch), "store")
-
-
-def jobs(store):
-    return [name for name in os.listdir(store) if os.path.isdir(os.path.join(store, name))]
-
-
-def committed(store):
-    """Supersteps of the snapshots of the only job."""
-    found = []
-    for job in jobs(store) if os.path.isdir(store) else []:
-        for name in os.listdir(os.path.join(store, job)):
-            if os.path.exists(os.path.join(store, job, name, "manifest")):
-                found.append(int(name.partition(".")[0]))
-    return sorted(found)
-
-
-def wait_committed(job, store, superstep):
-    """As long as the job runs that is to take it."""
-    def found():
-        over = job.is_over()
-        if (committed(store) or [-1])[-1] >= superstep:
-            return True
-        check(not over, "it ends before superstep", superstep, "\n", job)
-        return False
-    wait_until(found, f"superstep {superstep}")
 
 
 def open_files(os_pid):
