@@ -6,6 +6,7 @@ from harness import *
 
 BSPSTAT = os.path.join(BIN, "bspstat")
 BSPLOAD = os.path.join(BIN, "bspload")
+BSPSIM = os.path.join(BIN, "bspsim")
 KINDS = ("host", "process", "preemption", "split")
 
 
@@ -177,6 +178,19 @@ def agent_of(place, host):
         raise Failed(f"no agent of {host}: {marked(place.mark)} {place.started[-1]}")
 
 
+def check_plan(place, failures):
+    """bspsim computes with what the report says was seen."""
+    model = failures["model"]
+    plan = subprocess.run([BSPSIM, "plan", "--work", "1h", "--from-report", place.path("report"),
+                           "--runs", "5", "--json"], capture_output=True, text=True, check=False)
+    check(plan.returncode == 0 and not plan.stderr, plan)
+    given = json.loads(plan.stdout)
+    check(given["hosts"] == failures["hosts"], given["hosts"], failures)
+    for name, wanted in (("mtbf", given["hosts"] / model["rate"]), ("snapshot", model["cost"]),
+                         ("restore", model["restore"])):
+        check(abs(given[name] - wanted) <= 0.01 * wanted, name, wanted, given)
+
+
 def hosts_and_agents_are_told_apart():
     """One agent is killed, and comes again; another one falls silent, and its host is lost."""
     with Learning() as place:
@@ -202,6 +216,7 @@ def hosts_and_agents_are_told_apart():
         check(restores["host"]["count"] == 1, restores)
         check(restores["host"]["seconds"] >= 2, "the silence is part of it", restores)
         check(restores["process"]["count"] == 1, restores)
+        check_plan(place, failures)
         lines = place.lines().decode()
         check(re.search(r"^life \d+ hosts-of:\S+ h1 [\d.]+ host [0-9a-f]{8}$", lines, re.M), lines)
         check(re.search(r"^life \d+ hosts-of:\S+ h0 [\d.]+ alive [0-9a-f]{8}$", lines, re.M), lines)

@@ -1,6 +1,7 @@
 /* command.c - what the commands of bspsim share; see command.h. */
 #include "tools/bspsim/command.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 
@@ -64,7 +65,7 @@ const char *command_time(double seconds, char text[COMMAND_TIME_MAX])
 
 void command_number(FILE *file, bool first, const char *name, double value)
 {
-    if (isfinite(value))
+    if (fabs(value) < DBL_MAX) /* what is rounded up from there is infinite to a reader */
         fprintf(file, "%s\"%s\": %.10g", first ? "" : ", ", name, value);
     else
         fprintf(file, "%s\"%s\": null", first ? "" : ", ", name);
