@@ -13,6 +13,8 @@
 #include "bsprun/status/status_directory.h"
 #include "lib/base/clock.h"
 
+#define ANSWER_MS 10000
+
 /* ---- Finding --------------------------------------------------------------------------------- */
 
 bool jobs_is_name(const char *word)
@@ -142,4 +144,25 @@ char *jobs_read(int fd, int milliseconds, bool *ended)
         break;
     }
     return fclose(file) == 0 ? text : NULL;
+}
+
+char *jobs_answer(pid_t job, const char *request, bool *gone)
+{
+    int fd = jobs_ask(job, request);
+    bool ended = false;
+    char *text = fd < 0 ? NULL : jobs_read(fd, ANSWER_MS, &ended);
+
+    *gone = fd < 0 || ended;
+    if (fd >= 0)
+        close(fd);
+    if (text && *text)
+        return text;
+    free(text);
+    return NULL;
+}
+
+void jobs_say_silent(const char *command, pid_t job, bool gone)
+{
+    fprintf(stderr, "%s: job %d %s\n", command, (int)job,
+            gone ? "does not run (any more) on this host, or is not yours" : "does not answer");
 }

@@ -11,6 +11,11 @@ static const char *const names[ESTIMATE_KINDS] = {[ESTIMATE_HOST] = "host",
                                                   [ESTIMATE_PREEMPTION] = "preemption",
                                                   [ESTIMATE_SPLIT] = "split"};
 
+const char *learned_kind(unsigned kind)
+{
+    return names[kind];
+}
+
 /* ---- For people ---- */
 
 const char *learned_time(double seconds, char text[LEARNED_TIME_MAX])

@@ -19,6 +19,9 @@ struct learned_facts {
     const char *site;     /* of the history; "" */
 };
 
+/* The name of a kind of failure, enum estimate_kind. */
+const char *learned_kind(unsigned kind);
+
 /* "1.5 s", "3.2 h" and the like; INFINITY: "for ever". */
 #define LEARNED_TIME_MAX 32u
 const char *learned_time(double seconds, char text[LEARNED_TIME_MAX]);

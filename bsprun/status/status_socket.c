@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bsprun/status/status_directory.h"
+#include "bsprun/status/status_metrics.h"
 #include "lib/base/buffer.h"
 
 #define CLIENTS_MAX 16u
@@ -387,6 +388,7 @@ static const struct question {
 } questions[] = {
     {.word = "status", .format = status_text},
     {.word = "json", .format = status_json},
+    {.word = "metrics", .format = status_metrics},
     {.word = "hosts", .format = status_hosts_text},
     {.word = "stop", .request = STATUS_STOP},
     {.word = "kill", .request = STATUS_KILL},

@@ -1,7 +1,8 @@
 /* status_socket.h - bsprun's answers to bspstat, bspctl and bspkill: a socket in the user's own
  * directory (status_directory.h), which takes one request per connection from the same user:
  *
- *   status, json, hosts   the status of the job as text or JSON, or that of its hosts
+ *   status, json, metrics the status of the job as text, JSON or OpenMetrics
+ *   hosts                 that of its hosts, as text
  *   stop, kill            end it as SIGTERM would without snapshots; end it at once
  *   save                  end it after a snapshot, so that it can be restarted
  *   snapshot              take a snapshot, and go on
@@ -11,12 +12,12 @@
  *   place                 distribute the processes as at the beginning
  *   move HOST PID         move that process to the host
  *
- * After the answer to the first three the connection is closed.  The others are answered by "ok",
+ * After the answer to the first four the connection is closed.  The others are answered by "ok",
  * or by a line with the reason of a refusal, then by "done" when what was asked for has happened,
  * or by a line that says why it has not; the connection is closed after that, or when the job has
  * ended.  "already" and why is the only answer where nothing has to be done.
  *
- * The agents are asked for the places of processes and for memory before each of the first three is
+ * The agents are asked for the places of processes and for memory before each of the first four is
  * answered, twice if a rate is needed, and once before processes are moved or placed: what does not
  * fit is refused.
  */

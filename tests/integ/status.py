@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import stat
+import subprocess
 import tempfile
 
 from harness import (BIN, BSPRUN, PROG, Job, check, expect, main, process_stat, run, scratch,
@@ -82,6 +83,75 @@ def what_is_shown():
         expect(place.stat("--json"), 0, out="^$", no_err=True)
         result = expect(place.stat(job.os_pid), 1, err=f"^bspstat: job {job.os_pid} does not run")
         check(result.out == "", result)
+
+
+READER = """
+import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+for family in text_string_to_metric_families(sys.stdin.read()):
+    for sample in family.samples:
+        print(family.type, sample.name, sample.labels.get("bsprun"), sample.labels.get("pid"),
+              float(sample.value))
+"""
+
+
+def metrics_of(place, *jobs):
+    """As the parser of Prometheus reads them: of Debian's python3, which may not be the first in PATH."""
+    result = expect(place.stat("--prometheus", *jobs), 0, no_err=True)
+    read = subprocess.run(["/usr/bin/python3", "-c", READER], input=result.out, capture_output=True,
+                          text=True, check=False)
+    check(read.returncode == 0, read.stderr, result)
+    return [line.split(" ") for line in read.stdout.splitlines()]
+
+
+def metrics():
+    with Place() as place:
+        expect(place.stat("--prometheus"), 0, out="^# EOF\n$", no_err=True)
+        with place.job("-np", 2, PROG, "wait", 1) as job, \
+             place.job("-np", 1, PROG, "early-sleep", 1) as early:
+            job.wait_ready(2)
+            wait_until(lambda: len(place.sockets()) == 2 and place.facts(early), "both")
+            found = metrics_of(place)
+            both = {str(job.os_pid): "2.0", str(early.os_pid): "0.0"}
+            check({of: value for _, name, of, _, value in found if name == "bspzero_processes"} == both,
+                  found)
+            steps = [(pid, value) for kind, name, _, pid, value in found
+                     if name == "bspzero_rank_superstep" and kind == "gauge"]
+            check(sorted(pid for pid, _ in steps) == ["0", "1"], found)
+            check(["counter", "bspzero_restarts_total", str(job.os_pid), "None", "0.0"] in found, found)
+            of_one = metrics_of(place, job.os_pid)
+            check({of for _, _, of, _, _ in of_one} == {str(job.os_pid)}, of_one)
+            for one in (job, early):
+                one.signal(signal.SIGINT)
+                one.finish()
+        expect(place.stat("--prometheus", job.os_pid), 1, out="^# EOF\n$",
+               err=f"^bspstat: job {job.os_pid} does not run")
+
+
+def followed():
+    """Line by line, to the end of the job, and no longer."""
+    with Place() as place, place.job("-np", 2, PROG, "loop", 0) as job:
+        job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+        for words in ((job.os_pid,), ()):
+            with subprocess.Popen([BSPSTAT, "--json", "--follow", "--interval=0.2", *map(str, words)],
+                                  stdout=subprocess.PIPE, text=True,
+                                  env=dict(os.environ, **place.env)) as reader:
+                first, second = [json.loads(reader.stdout.readline()) for _ in range(2)]
+                check(first["pid"] == second["pid"] == job.os_pid, first, second)
+                check(second["superstep"] > first["superstep"], first, second)
+                check(second["seconds"] - first["seconds"] > 0.1, first, second)
+                if words:
+                    reader.terminate()
+                    check(reader.wait() == -signal.SIGTERM, reader.returncode)
+                    continue
+                job.signal(signal.SIGINT)
+                job.finish()
+                lines = reader.stdout.read().splitlines()
+                check(json.loads(lines[-1]) == {"pid": job.os_pid, "ended": True}, lines)
+                check(reader.wait() == 0, reader.returncode)
+        expect(place.stat("--json", "--follow"), 0, out="^$", no_err=True)
+        expect(place.stat("--json", "--follow", job.os_pid), 1, out="^$",
+               err=f"^bspstat: job {job.os_pid} does not run")
 
 
 def too_long_a_directory():
@@ -304,9 +374,18 @@ def wrong_calls():
         for word in ("--help", "-help", "-h"):
             expect(run([program, word]), 0, out="^Usage: " + name, no_err=True)
         expect(run([program, "--version"]), 0, out=f"^{name} \\(bspzero\\)", no_err=True)
+    for words, said in ((["--follow"], "--follow: it goes with --json"),
+                        (["--prometheus", "--follow"], "--follow: it goes with --json"),
+                        (["--json", "--interval", "2"], "--interval: it goes with --follow"),
+                        (["--json", "--prometheus"], "--prometheus: give --json or --prometheus"),
+                        (["--json", "--follow", "--interval"], "--interval: give seconds"),
+                        (["--json", "--follow", "--interval", "0"], "0: give seconds, from 0.1"),
+                        (["--json", "--follow", "--interval=x"], "x: give seconds")):
+        result = expect(run([BSPSTAT, *words]), 2, err="^bspstat: " + re.escape(said))
+        check(result.err.count("\n") == 1 and result.out == "", result)
 
 
 if __name__ == "__main__":
-    main([what_is_shown, too_long_a_directory, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
+    main([what_is_shown, metrics, followed, too_long_a_directory, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
           a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
           rights, bad_questions, programs_without_bsprun, wrong_calls])

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "bsprun/load/load.h"
+#include "bsprun/status/metrics_merge.h"
+#include "bsprun/status/status_metrics.h"
 #include "bsprun/status/status_text.h"
 #include "tests/unit/suite.h"
 
@@ -256,6 +258,90 @@ START_TEST(status_as_json)
 }
 END_TEST
 
+/* Whether there is such a line. */
+static bool has_line(const char *text, const char *line)
+{
+    size_t length = strlen(line);
+
+    for (const char *at = text; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+        if (strncmp(at, line, length) == 0 && at[length] == '\n')
+            return true;
+    return false;
+}
+
+START_TEST(status_as_metrics)
+{
+    struct status_facts facts = facts_of_all();
+    struct learned_facts learned = learned_of_two_failures();
+    char *text;
+
+    facts.learned = &learned;
+    facts.program = "./a\"b\\c\nd\xe4\xc3\xa4";
+    text = status_metrics(&facts);
+    ck_assert_ptr_nonnull(text);
+    static const char *const lines[] = {
+        "# TYPE bspzero_job info",
+        "bspzero_job_info{bsprun=\"99\",program=\"./a\\\"b\\\\c\\nd\xc3\xa4\xc3\xa4\","
+        "directory=\"/d\",name=\"j\",zero=\"a\"} 1",
+        "bspzero_processes{bsprun=\"99\"} 6",
+        "# UNIT bspzero_running_seconds seconds",
+        "bspzero_superstep{bsprun=\"99\"} 6",
+        "bspzero_supersteps_per_second{bsprun=\"99\"} 1234.5",
+        "# TYPE bspzero_restarts counter",
+        "bspzero_restarts_total{bsprun=\"99\"} 1",
+        "bspzero_snapshots_total{bsprun=\"99\"} 3",
+        "bspzero_snapshot_age_seconds{bsprun=\"99\"} 1.5",
+        "bspzero_snapshot_cost_seconds{bsprun=\"99\"} 2",
+        "bspzero_snapshot_interval_seconds{bsprun=\"99\"} 93",
+        "bspzero_failures_total{bsprun=\"99\",kind=\"host\"} 2",
+        "bspzero_host_info{bsprun=\"99\",host=\"b-long-name\",state=\"spare\"} 1",
+        "bspzero_host_available_bytes{bsprun=\"99\",host=\"a\"} 3145728",
+        "bspzero_host_processes{bsprun=\"99\",host=\"a\"} 5",
+        "bspzero_rank_info{bsprun=\"99\",host=\"a\",pid=\"0\",os_pid=\"4100\",state=\"computing\","
+        "function=\"bsp_put\",file=\"prog.c\",line=\"12\"} 1",
+        "bspzero_rank_memory_bytes{bsprun=\"99\",host=\"a\",pid=\"0\"} 2048",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        ck_assert_msg(has_line(text, lines[i]), "%s is not in\n%s", lines[i], text);
+    /* What is not known has no sample. */
+    ck_assert_ptr_null(strstr(text, "available_bytes{bsprun=\"99\",host=\"b-long-name\""));
+    ck_assert_ptr_null(strstr(text, "memory_bytes{bsprun=\"99\",host=\"a\",pid=\"5\""));
+    ck_assert_ptr_null(strstr(text, "# EOF"));
+    free(text);
+    facts.learned = NULL;
+    facts.rank_count = facts.host_count = facts.processes = 0;
+    facts.rate = facts.snapshot_age = -1;
+    facts.has_snapshot = false;
+    text = status_metrics(&facts);
+    ck_assert(has_line(text, "bspzero_processes{bsprun=\"99\"} 0"));
+    ck_assert_ptr_null(strstr(text, "bspzero_superstep{"));
+    ck_assert_ptr_null(strstr(text, "per_second{"));
+    ck_assert_ptr_null(strstr(text, "bspzero_snapshot_superstep{"));
+    ck_assert_ptr_null(strstr(text, "bspzero_snapshot_age_seconds{"));
+    free(text);
+}
+END_TEST
+
+START_TEST(metrics_of_several_jobs)
+{
+    char *const texts[] = {
+        "# TYPE a gauge\n# HELP a A.\na{j=\"1\"} 1\na{j=\"1\",x=\"y\"} 2\n"
+        "# TYPE none gauge\n# HELP none N.\n"
+        "# TYPE ab gauge\n# HELP ab B.\nab{j=\"1\"} 3\n",
+        "# TYPE ab gauge\n# HELP ab Other.\nab{j=\"2\"} 4\n"
+        "# TYPE c gauge\n# UNIT c s\nc{j=\"2\"} 5\n"
+        "# TYPE a gauge\na{j=\"2\"} 6\n",
+    };
+
+    expect_text(metrics_merge(texts, 2),
+                "# TYPE a gauge\n# HELP a A.\na{j=\"1\"} 1\na{j=\"1\",x=\"y\"} 2\na{j=\"2\"} 6\n"
+                "# TYPE none gauge\n# HELP none N.\n"
+                "# TYPE ab gauge\n# HELP ab B.\nab{j=\"1\"} 3\nab{j=\"2\"} 4\n"
+                "# TYPE c gauge\n# UNIT c s\nc{j=\"2\"} 5\n# EOF\n");
+    expect_text(metrics_merge(texts, 0), "# EOF\n");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("tables");
@@ -268,6 +354,8 @@ int main(void)
     tcase_add_test(tests, learned_as_text);
     tcase_add_test(tests, learned_as_json);
     tcase_add_test(tests, status_as_json);
+    tcase_add_test(tests, status_as_metrics);
+    tcase_add_test(tests, metrics_of_several_jobs);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
