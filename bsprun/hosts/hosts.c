@@ -288,8 +288,8 @@ bool hosts_crowded(uint32_t wanted, uint32_t limit, uint64_t slots, char line[HO
     if (processes <= slots)
         return false;
     snprintf(line, HOSTS_ERROR,
-             "%u processes have %llu slots, so that some share a core (--oversubscribe: as "
-             "intended)",
+             "%u processes have %llu slots, so that some share a core (--oversubscribe "
+             "suppresses this warning)",
              processes, (unsigned long long)slots);
     return true;
 }

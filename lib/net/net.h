@@ -58,8 +58,8 @@ struct net_options {
      * connection with NET_END_PROTOCOL, and a stream that ends without net_finish, also one that an
      * outsider cut, with NET_END_BROKEN.  Sizes and times of messages can still be seen.
      *
-     * Without it only the beginning of the connection is proved: whoever sits on the path between
-     * two hosts can read everything and put in messages of his own.  That is for networks whose
+     * Without it only the beginning of the connection is proved: anyone on the network path
+     * between two hosts can read everything and insert messages.  That is for networks whose
      * switches and hosts are trusted, and for descriptors that were inherited. */
     bool encrypt;
     const struct net_session *session; /* copied; needed when encrypt is set */

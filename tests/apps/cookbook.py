@@ -1,0 +1,29 @@
+"""The recipes of the cookbook: verified, and the same answer for every number of processes."""
+import glob
+
+from harness import *
+
+os.environ["OMP_NUM_THREADS"] = "2"
+SOURCES = os.path.join(os.environ["APPS_SOURCE"], "apps", "cookbook")
+
+
+@case
+def every_recipe_is_verified():
+    names = [os.path.basename(name)[:-2] for name in glob.glob(os.path.join(SOURCES, "*.c"))]
+    check(len(names) == 12, names)
+    os.chdir(scratch)  # one of them makes a file
+    for name in sorted(names):
+        same_for_all("cookbook-" + name)
+    check([name for name in os.listdir(scratch)] == [], os.listdir(scratch))
+
+
+@case
+def every_recipe_is_in_the_cookbook():
+    with open(os.path.join(os.environ["APPS_SOURCE"], "doc", "cookbook.md")) as file:
+        text = file.read()
+    for name in glob.glob(os.path.join(SOURCES, "*.c")):
+        mark = f"<!-- source: apps/cookbook/{os.path.basename(name)} -->"
+        check(text.count(mark) == 1, mark)
+
+
+main()
