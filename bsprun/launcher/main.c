@@ -3,21 +3,13 @@
 #include <stdlib.h>
 
 #include "bsprun/launcher/launcher.h"
+#include "lib/base/stdout.h"
 
 #define STATUS_USAGE 2
 
 static const char *variable(const char *name)
 {
     return getenv(name);
-}
-
-/* Flushes stdout; fails if output is lost. */
-static int flushed(void)
-{
-    if (fflush(stdout) == 0)
-        return 0;
-    perror("bsprun: stdout");
-    return 1;
 }
 
 int main(int argc, char **argv)
@@ -36,11 +28,11 @@ int main(int argc, char **argv)
     switch (options.action) {
     case OPTIONS_HELP:
         fputs(options_help, stdout);
-        status = flushed();
+        status = bspz_stdout_flushed("bsprun") ? 0 : 1;
         break;
     case OPTIONS_VERSION:
         printf("bsprun (bspzero) %s\n", BSPZ_VERSION);
-        status = flushed();
+        status = bspz_stdout_flushed("bsprun") ? 0 : 1;
         break;
     case OPTIONS_ERROR:
         fprintf(stderr, "bsprun: %s\n", options.error);

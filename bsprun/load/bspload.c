@@ -7,6 +7,7 @@
 #include "bsprun/load/load.h"
 #include "bsprun/load/load_history.h"
 #include "bsprun/options/options_inside.h"
+#include "lib/base/stdout.h"
 
 #define STATUS_USAGE 2
 #define BIT(code)    (UINT64_C(1) << (code))
@@ -86,7 +87,7 @@ static int show(const struct options_hosts *hosts)
            "15 min", "Mflop/s", "free");
     for (uint32_t i = 0; i < count; i++)
         print_row(&hosts->all.items[order[i]], &loads[order[i]], width);
-    if (fflush(stdout) != 0)
+    if (!bspz_stdout_flushed("bspload"))
         status = 1;
     for (uint32_t i = 0; i < count; i++)
         if (loads[i].failure) {
@@ -111,11 +112,11 @@ static int run(struct options *options)
 {
     if (options->action == OPTIONS_HELP) {
         fputs(help, stdout);
-        return fflush(stdout) == 0 ? 0 : 1;
+        return bspz_stdout_flushed("bspload") ? 0 : 1;
     }
     if (options->action == OPTIONS_VERSION) {
         printf("bspload (bspzero) %s\n", BSPZ_VERSION);
-        return fflush(stdout) == 0 ? 0 : 1;
+        return bspz_stdout_flushed("bspload") ? 0 : 1;
     }
     if (options->action == OPTIONS_ERROR)
         return usage(options->error);

@@ -13,6 +13,7 @@
 #include "bsprun/history/history.h"
 #include "coordinator/core/estimate.h"
 #include "lib/base/json.h"
+#include "lib/base/stdout.h"
 
 static const char *variable(const char *name)
 {
@@ -158,5 +159,5 @@ int load_history_show(bool json)
         fprintf(stderr, "bspload: %s: %zu line%s left out that cannot be read\n", path, history.bad,
                 history.bad == 1 ? "" : "s");
     history_free(&history);
-    return fflush(stdout) == 0 ? 0 : 1;
+    return bspz_stdout_flushed("bspload") ? 0 : 1;
 }

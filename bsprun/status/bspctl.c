@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bsprun/status/jobs.h"
+#include "lib/base/stdout.h"
 
 #define STATUS_USAGE 2
 #define ANSWER_MS    15000
@@ -190,5 +191,5 @@ int main(int argc, char **argv)
     if (command->words > 0 && !is_host_name(words.items[words.count - 1]))
         return usage(words.items[words.count - 1], "no name of a host");
     status = carry_out(&words, command);
-    return fflush(stdout) == 0 ? status : 1;
+    return bspz_stdout_flushed("bspctl") ? status : 1;
 }

@@ -13,6 +13,7 @@
 
 #include "bsprun/process.h"
 #include "bsprun/status/jobs.h"
+#include "lib/base/stdout.h"
 
 #define STATUS_USAGE 2
 #define AGENT_NAME   "bspnode"
@@ -216,5 +217,5 @@ int main(int argc, char **argv)
         if (good && count == 0)
             puts("no job of yours runs under bsprun on this host");
     }
-    return fflush(stdout) == 0 && good ? 0 : 1;
+    return bspz_stdout_flushed("bspkill") && good ? 0 : 1;
 }

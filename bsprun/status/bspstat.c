@@ -7,6 +7,7 @@
 #include "bsprun/status/follow.h"
 #include "bsprun/status/jobs.h"
 #include "bsprun/status/metrics_merge.h"
+#include "lib/base/stdout.h"
 
 #define STATUS_USAGE 2
 
@@ -188,5 +189,5 @@ int main(int argc, char **argv)
     if (status == 0)
         status = carry_out(&request) ? 0 : 1;
     jobs_free(&request.jobs);
-    return fflush(stdout) == 0 ? status : 1;
+    return bspz_stdout_flushed("bspstat") ? status : 1;
 }

@@ -8,6 +8,7 @@
 
 #include "bsprun/status/jobs.h"
 #include "lib/base/clock.h"
+#include "lib/base/stdout.h"
 
 static bool holds(const struct job_list *jobs, pid_t job)
 {
@@ -91,7 +92,7 @@ bool follow_jobs(const pid_t *jobs, size_t count, double interval)
         if (followed.count == 0)
             break;
         show(&followed);
-        good = good && fflush(stdout) == 0;
+        good = bspz_stdout_flushed("bspstat") && good;
         next += step;
         struct timespec until = {.tv_sec = (time_t)(next / BSPZ_NS_PER_S),
                                  .tv_nsec = (long)(next % BSPZ_NS_PER_S)};

@@ -12,7 +12,8 @@
 /* Prints a line of JSON for each of the jobs, now and after each interval in seconds, and for one
  * that ends {"pid": N, "ended": true}; without jobs (count 0), for all that there are, also those
  * that begin meanwhile.  Returns when none is left, or when standard output cannot be written
- * (false), or a named job does not run or does not answer at the beginning (false, reported). */
+ * (false, reported), or a named job does not run or does not answer at the beginning (false,
+ * reported). */
 bool follow_jobs(const pid_t *jobs, size_t count, double interval);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "bsprun/status/status_directory.h"
 #include "lib/base/clock.h"
+#include "lib/base/stdout.h"
 
 #define ANSWER_MS 10000
 
@@ -35,7 +36,7 @@ bool jobs_tells_about(const char *word, const char *command, const char *help, i
         printf("%s (bspzero) %s\n", command, BSPZ_VERSION);
     else
         return false;
-    *status = fflush(stdout) == 0 ? 0 : 1;
+    *status = bspz_stdout_flushed(command) ? 0 : 1;
     return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "ckpt/bspckpt/elsewhere.h"
 #include "lib/base/clock.h"
+#include "lib/base/stdout.h"
 
 #define CONNECT_MS      30000u /* as bsprun's */
 #define CONNECT_MS_MOST 1000000000u
@@ -193,9 +194,5 @@ int main(int argc, const char **argv)
         status = dispatch(&request, poptGetArgs(context));
     poptFreeContext(context);
     free((char *)request.launcher);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("bspckpt: standard output");
-        return STATUS_BAD;
-    }
-    return status;
+    return bspz_stdout_flushed("bspckpt") ? status : STATUS_BAD;
 }

@@ -23,7 +23,7 @@ def no_status_without_a_word():
     expect(bsprun("-v", "-np", 3, PROG, "status", 7), 7,
            err=r"^bsprun: process 0 ended with status 7$")
     expect(run(["sh", "-c", 'exec "$0" --help > /dev/full', BSPRUN]), 1,
-           err=r"^bsprun: stdout: No space left on device$")
+           err=r"^bsprun: standard output: No space left on device$")
 
 
 def exit_handlers_of_all_run():

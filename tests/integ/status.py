@@ -154,6 +154,22 @@ def followed():
                err=f"^bspstat: job {job.os_pid} does not run")
 
 
+def a_full_disk():
+    with Place() as place, place.job("-np", 2, PROG, "wait", 1) as job:
+        job.wait_ready(2)
+        asked = [[BSPSTAT, *words] for words in ((), ("--json",), ("--prometheus",), ("--json", "--follow"))]
+        told = [[os.path.join(BIN, name), word] for name in ("bspstat", "bspctl", "bspkill", "bspload")
+                for word in ("--help", "--version")]
+        for command in (*asked, *told, [os.path.join(BIN, "bspctl"), str(job.os_pid), "hosts"]):
+            with open("/dev/full", "wb") as full:
+                result = run(command, env=dict(place.env), stdout=full)
+            name = os.path.basename(command[0])
+            check(result.status == 1 and
+                  result.err == f"{name}: standard output: No space left on device\n", command, result)
+        job.signal(signal.SIGINT)
+        job.finish()
+
+
 def too_long_a_directory():
     env = {"BSPZERO_STATUS_DIR": "/tmp/" + "x" * 80}
     expect(run([BSPRUN, "-np", "2", PROG], env=env), 0,
@@ -386,6 +402,6 @@ def wrong_calls():
 
 
 if __name__ == "__main__":
-    main([what_is_shown, metrics, followed, too_long_a_directory, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
+    main([what_is_shown, metrics, followed, a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
           a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
           rights, bad_questions, programs_without_bsprun, wrong_calls])
