@@ -88,12 +88,17 @@ bool follow_jobs(const pid_t *jobs, size_t count, double interval)
     for (size_t i = 0; good && i < count; i++)
         good = holds(&followed, jobs[i]) || add(&followed, jobs[i]);
     while (good) {
-        good = count > 0 || add_new(&followed);
+        if (count == 0 && !add_new(&followed)) {
+            fprintf(stderr, "bspstat: out of memory\n");
+            good = false;
+        }
         if (followed.count == 0)
             break;
         show(&followed);
         good = bspz_stdout_flushed("bspstat") && good;
         next += step;
+        if (next < bspz_now_ns()) /* a job took longer to answer */
+            next = bspz_now_ns();
         struct timespec until = {.tv_sec = (time_t)(next / BSPZ_NS_PER_S),
                                  .tv_nsec = (long)(next % BSPZ_NS_PER_S)};
         if (good && followed.count > 0)

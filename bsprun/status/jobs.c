@@ -147,18 +147,30 @@ char *jobs_read(int fd, int milliseconds, bool *ended)
     return fclose(file) == 0 ? text : NULL;
 }
 
+/* Whether there is a bsprun to be asked. */
+static bool is_there(pid_t job)
+{
+    struct question question = {job, -1};
+
+    status_directory_jobs(keep_if_meant, &question);
+    if (question.fd >= 0)
+        close(question.fd);
+    return question.fd >= 0;
+}
+
 char *jobs_answer(pid_t job, const char *request, bool *gone)
 {
     int fd = jobs_ask(job, request);
     bool ended = false;
     char *text = fd < 0 ? NULL : jobs_read(fd, ANSWER_MS, &ended);
 
-    *gone = fd < 0 || ended;
     if (fd >= 0)
         close(fd);
     if (text && *text)
         return text;
     free(text);
+    /* A bsprun with too many clients closes the connection, too. */
+    *gone = fd < 0 || (ended && !is_there(job));
     return NULL;
 }
 

@@ -30,7 +30,8 @@ int jobs_ask(pid_t job, const char *request);
 char *jobs_read(int fd, int milliseconds, bool *ended);
 
 /* Asks and reads the answer, waiting 10 s at most.  NULL: there is none, and *gone says whether the
- * job has ended or is not the user's; else it does not answer.  To be freed. */
+ * job has ended or is not the user's; else it does not answer, or has too many clients.  To be
+ * freed. */
 char *jobs_answer(pid_t job, const char *request, bool *gone);
 /* One line on stderr: the job has ended or is not the user's (gone), or it does not answer. */
 void jobs_say_silent(const char *command, pid_t job, bool gone);

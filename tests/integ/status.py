@@ -154,6 +154,29 @@ def followed():
                err=f"^bspstat: job {job.os_pid} does not run")
 
 
+def more_clients_than_are_answered():
+    """Who is turned away does not take the job for one that has ended."""
+    with Place() as place, place.job("-np", 2, PROG, "loop", 0) as job:
+        job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+        [name] = place.sockets()
+        with subprocess.Popen([BSPSTAT, "--json", "--follow", "--interval=0.1"], stdout=subprocess.PIPE,
+                              text=True, env=dict(os.environ, **place.env)) as reader:
+            check(json.loads(reader.stdout.readline())["pid"] == job.os_pid, "no line")
+            silent = [socket.socket(socket.AF_UNIX) for _ in range(16)]
+            for client in silent:
+                client.connect(os.path.join(place.path, name))
+            expect(place.stat("--json", job.os_pid), 1, out="^$", err=f"job {job.os_pid} does not answer$")
+            expect(place.stat("--json"), 1, out="^$", err=f"job {job.os_pid} does not answer$")
+            for client in silent:
+                client.close()
+            wait_until(lambda: place.stat(job.os_pid).status == 0, "an answer")
+            job.signal(signal.SIGINT)
+            job.finish()
+            lines = [json.loads(line) for line in reader.stdout]
+            check([line.get("ended") for line in lines].count(True) == 1, lines)
+            check(lines[-1] == {"pid": job.os_pid, "ended": True} and reader.wait() == 0, lines)
+
+
 def a_full_disk():
     with Place() as place, place.job("-np", 2, PROG, "wait", 1) as job:
         job.wait_ready(2)
@@ -402,6 +425,7 @@ def wrong_calls():
 
 
 if __name__ == "__main__":
-    main([what_is_shown, metrics, followed, a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
+    main([what_is_shown, metrics, followed, more_clients_than_are_answered,
+          a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
           a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
           rights, bad_questions, programs_without_bsprun, wrong_calls])
