@@ -16,8 +16,8 @@ int main(int argc, char **argv)
     int x = 1, steps = 0;
 
     for (int round = 0; round < rounds; round++)
-        for (int k = 0; k < 16;
-             k++) { /* a superstep is short, so that a snapshot is never far away */
+        for (int k = 0; k < 16; k++) {
+            /* A superstep is short, so that a snapshot is never far away. */
             for (int i = 0; i < (PRIME - 1) / 16; i++)
                 x = (int)(3L * x % PRIME);
             steps = bsp_maxI(steps + 1);

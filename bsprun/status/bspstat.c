@@ -1,5 +1,6 @@
 /* bspstat.c - shows the status of the user's running jobs. */
 #include <math.h>
+#include <popt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,67 +113,81 @@ static bool carry_out(struct request *request)
 
 /* ---- The command line ---- */
 
+enum { OPT_JSON = 1, OPT_FOLLOW, OPT_INTERVAL, OPT_PROMETHEUS };
+
+#define OLD POPT_ARGFLAG_ONEDASH /* -name as well as --name */
+
+static const struct poptOption table[] = {
+    {"json", '\0', POPT_ARG_NONE | OLD, NULL, OPT_JSON, NULL, NULL},
+    {"follow", '\0', POPT_ARG_NONE | OLD, NULL, OPT_FOLLOW, NULL, NULL},
+    {"interval", '\0', POPT_ARG_STRING | OLD, NULL, OPT_INTERVAL, NULL, NULL},
+    {"prometheus", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROMETHEUS, NULL, NULL},
+    POPT_TABLEEND,
+};
+
 static int take_interval(struct request *request, const char *text)
 {
     char *end;
-    double seconds = strtod(text ? text : "", &end);
+    double seconds = strtod(text, &end);
 
-    if (!text || end == text || *end || !isfinite(seconds) || seconds < FOLLOW_LEAST ||
+    if (end == text || *end || !isfinite(seconds) || seconds < FOLLOW_LEAST ||
         seconds > FOLLOW_MOST)
-        return usage(text ? text : "--interval", "give seconds, from 0.1 to 86400");
+        return usage(text, "give seconds, from 0.1 to 86400");
     request->interval = seconds;
     return 0;
 }
 
-static int take_job(struct request *request, const char *word)
+static int take_form(struct request *request, const char *form)
 {
-    if (!jobs_is_name(word))
-        return usage(word, "give the process id of bsprun");
-    request->jobs.items[request->jobs.count++] = (pid_t)atoi(word);
-    request->named = true;
+    if (!is(request, "status") && !is(request, form))
+        return usage("--json and --prometheus", "give one of them");
+    request->word = form;
     return 0;
 }
 
-/* Whether the word is that option, with one or two dashes. */
-static bool names(const char *word, const char *option)
+static int take_option(struct request *request, int option, const char *value)
 {
-    return word[0] == '-' && strcmp(word + 1 + (word[1] == '-'), option) == 0;
+    if (option == OPT_JSON || option == OPT_PROMETHEUS)
+        return take_form(request, option == OPT_JSON ? "json" : "metrics");
+    if (option == OPT_INTERVAL)
+        return take_interval(request, value);
+    request->follow = true;
+    return 0;
 }
 
-static int take_words(struct request *request, int argc, char **argv)
+static int take_jobs(struct request *request, const char **words)
 {
-    static const char interval[] = "interval=";
-    int status = 0;
-
-    for (int i = 1; i < argc && status == 0; i++) {
-        const char *word = argv[i], *bare = word + strspn(word, "-");
-
-        if (names(word, "json") || names(word, "prometheus")) {
-            const char *form = names(word, "json") ? "json" : "metrics";
-
-            if (!is(request, "status") && !is(request, form))
-                return usage(word, "give --json or --prometheus");
-            request->word = form;
-        } else if (names(word, "follow")) {
-            request->follow = true;
-        } else if (names(word, "interval")) {
-            status = take_interval(request, i + 1 < argc ? argv[++i] : NULL);
-        } else if (bare > word && strncmp(bare, interval, strlen(interval)) == 0) {
-            status = take_interval(request, bare + strlen(interval));
-        } else if (word[0] == '-') {
-            return usage(word, "unknown option");
-        } else {
-            status = take_job(request, word);
-        }
+    for (; words && *words; words++) {
+        if (!jobs_is_name(*words))
+            return usage(*words, "give the process id of bsprun");
+        request->jobs.items[request->jobs.count++] = (pid_t)atoi(*words);
+        request->named = true;
     }
+    return 0;
+}
+
+static int take_words(struct request *request, poptContext context)
+{
+    int status = 0, option = 0;
+
+    while (status == 0 && (option = poptGetNextOpt(context)) > 0) {
+        char *value = poptGetOptArg(context);
+
+        status = take_option(request, option, value);
+        free(value);
+    }
+    if (status == 0 && option < -1)
+        status = usage(poptBadOption(context, POPT_BADOPTION_NOALIAS), poptStrerror(option));
+    if (status == 0)
+        status = take_jobs(request, poptGetArgs(context));
     if (status == 0 && request->follow && !is(request, "json"))
-        return usage("--follow", "it goes with --json");
+        status = usage("--follow", "it goes with --json");
     if (status == 0 && request->interval > 0 && !request->follow)
-        return usage("--interval", "it goes with --follow");
+        status = usage("--interval", "it goes with --follow");
     return status;
 }
 
-int main(int argc, char **argv)
+int main(int argc, const char **argv)
 {
     struct request request = {.word = "status"};
     int status;
@@ -185,7 +200,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "bspstat: out of memory\n");
         return 1;
     }
-    status = take_words(&request, argc, argv);
+    poptContext context = poptGetContext("bspstat", argc, argv, table, 0);
+    status = take_words(&request, context);
+    poptFreeContext(context);
     if (status == 0)
         status = carry_out(&request) ? 0 : 1;
     jobs_free(&request.jobs);

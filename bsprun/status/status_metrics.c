@@ -225,12 +225,8 @@ static void host_memory(const struct samples *samples)
 static void host_processes(const struct samples *samples)
 {
     for (uint32_t i = 0; i < samples->facts->host_count; i++) {
-        unsigned here = 0;
-
-        for (uint32_t k = 0; k < samples->facts->rank_count; k++)
-            here += samples->facts->ranks[k].host == i;
         begin_host(samples, i);
-        end(samples, here);
+        end(samples, status_processes_on(samples->facts, i));
     }
 }
 

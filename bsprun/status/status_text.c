@@ -20,6 +20,15 @@ uint64_t status_superstep(const struct status_rank *ranks, uint32_t count)
     return count > 0 ? least : 0;
 }
 
+uint32_t status_processes_on(const struct status_facts *facts, uint32_t host)
+{
+    uint32_t here = 0;
+
+    for (uint32_t i = 0; i < facts->rank_count; i++)
+        here += facts->ranks[i].host == host;
+    return here;
+}
+
 /* ---- For people ---- */
 
 static const char *plural(uint64_t count)
@@ -78,17 +87,15 @@ static void print_hosts(FILE *file, const struct status_facts *facts, int width)
             "processes");
     for (uint32_t i = 0; i < facts->host_count; i++) {
         const struct status_host *host = &facts->hosts[i];
-        unsigned here = 0;
         char slots[16] = "-", left[BSPZ_BYTES_TEXT] = "-";
 
-        for (uint32_t k = 0; k < facts->rank_count; k++)
-            here += facts->ranks[k].host == i;
         if (host->slots > 0)
             snprintf(slots, sizeof slots, "%u", host->slots);
         if (host->available != UINT64_MAX)
             bspz_bytes_text(host->available, left, sizeof left);
-        fprintf(file, "  %-*s  %5s  %11s  %9u  %s%s\n", width, host->name, slots, left, here,
-                host->state, strcmp(host->name, facts->zero) == 0 ? ", Processor Zero" : "");
+        fprintf(file, "  %-*s  %5s  %11s  %9u  %s%s\n", width, host->name, slots, left,
+                status_processes_on(facts, i), host->state,
+                strcmp(host->name, facts->zero) == 0 ? ", Processor Zero" : "");
     }
 }
 

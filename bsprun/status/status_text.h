@@ -47,6 +47,9 @@ struct status_facts {
 /* The least superstep of all processes before bsp_end. */
 uint64_t status_superstep(const struct status_rank *ranks, uint32_t count);
 
+/* How many of the processes that have answered are on the host of that index. */
+uint32_t status_processes_on(const struct status_facts *facts, uint32_t host);
+
 /* Several lines, the last one with its newline, resp. one line; to be freed; NULL: no memory. */
 char *status_text(const struct status_facts *facts);
 char *status_hosts_text(const struct status_facts *facts);

@@ -416,8 +416,8 @@ def wrong_calls():
     for words, said in ((["--follow"], "--follow: it goes with --json"),
                         (["--prometheus", "--follow"], "--follow: it goes with --json"),
                         (["--json", "--interval", "2"], "--interval: it goes with --follow"),
-                        (["--json", "--prometheus"], "--prometheus: give --json or --prometheus"),
-                        (["--json", "--follow", "--interval"], "--interval: give seconds"),
+                        (["--json", "--prometheus"], "--json and --prometheus: give one of them"),
+                        (["--json", "--follow", "--interval"], "--interval: missing argument"),
                         (["--json", "--follow", "--interval", "0"], "0: give seconds, from 0.1"),
                         (["--json", "--follow", "--interval=x"], "x: give seconds")):
         result = expect(run([BSPSTAT, *words]), 2, err="^bspstat: " + re.escape(said))

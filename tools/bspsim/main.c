@@ -1,6 +1,7 @@
 /* bspsim: simulated jobs that take snapshots while hosts fail, and programs on other machines. */
 #include <string.h>
 
+#include "lib/base/stdout.h"
 #include "tools/bspsim/command.h"
 
 static int run(const struct arguments *arguments)
@@ -32,9 +33,5 @@ int main(int argc, const char **argv)
     else
         status = command_fail(STATUS_WRONG, "%s", error);
     arguments_free(&arguments);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("bspsim: standard output");
-        return STATUS_BAD;
-    }
-    return status;
+    return bspz_stdout_flushed("bspsim") ? status : STATUS_BAD;
 }
