@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bsprun/status/jobs.h"
+#include "bsprun/status/status_directory.h"
 #include "lib/base/stdout.h"
 
 #define STATUS_USAGE 2
@@ -91,7 +92,10 @@ static int show(int fd, const char *job)
 {
     bool ended;
     char *text = jobs_read(fd, ANSWER_MS, &ended);
-    int status = text && ended && *text ? 0 : fail(job, "no answer");
+    bool is_busy = text && strcmp(text, STATUS_BUSY "\n") == 0;
+    int status = is_busy                  ? fail(job, STATUS_BUSY)
+                 : text && ended && *text ? 0
+                                          : fail(job, "no answer");
 
     if (status == 0)
         fputs(text, stdout);

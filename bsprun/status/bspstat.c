@@ -53,12 +53,12 @@ static bool ask(const struct request *request, char **texts)
     bool good = true;
 
     for (size_t i = 0; i < request->jobs.count; i++) {
-        bool gone;
+        enum jobs_silence why;
 
-        texts[i] = jobs_answer(request->jobs.items[i], request->word, &gone);
-        if (texts[i] || (gone && !request->named))
+        texts[i] = jobs_answer(request->jobs.items[i], request->word, &why);
+        if (texts[i] || (why == JOBS_GONE && !request->named))
             continue; /* it is there, or has just ended */
-        jobs_say_silent("bspstat", request->jobs.items[i], gone);
+        jobs_say_silent("bspstat", request->jobs.items[i], why);
         good = false;
     }
     return good;

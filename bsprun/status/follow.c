@@ -49,14 +49,14 @@ static void show(struct job_list *followed)
 
     for (size_t i = 0; i < followed->count; i++) {
         pid_t job = followed->items[i];
-        bool gone;
-        char *text = jobs_answer(job, "json", &gone);
+        enum jobs_silence why;
+        char *text = jobs_answer(job, "json", &why);
 
         if (text)
             fputs(text, stdout);
-        else if (gone)
+        else if (why == JOBS_GONE)
             printf("{\"pid\": %d, \"ended\": true}\n", (int)job);
-        if (text || !gone)
+        if (text || why != JOBS_GONE)
             followed->items[left++] = job;
         free(text);
     }
@@ -68,12 +68,12 @@ static bool all_run(const pid_t *jobs, size_t count)
     bool good = true;
 
     for (size_t i = 0; i < count; i++) {
-        bool gone;
-        char *text = jobs_answer(jobs[i], "json", &gone);
+        enum jobs_silence why;
+        char *text = jobs_answer(jobs[i], "json", &why);
 
         good = good && text;
         if (!text)
-            jobs_say_silent("bspstat", jobs[i], gone);
+            jobs_say_silent("bspstat", jobs[i], why);
         free(text);
     }
     return good;

@@ -110,11 +110,9 @@ int jobs_ask(pid_t job, const char *request)
     if (length < 0)
         return -1;
     status_directory_jobs(keep_if_meant, &question);
-    if (question.fd >= 0 &&
-        send(question.fd, line, (size_t)length, MSG_NOSIGNAL) != (ssize_t)length) {
-        close(question.fd);
-        question.fd = -1;
-    }
+    /* What bsprun sent before it closed the connection can be read even when this fails. */
+    if (question.fd >= 0)
+        (void)!send(question.fd, line, (size_t)length, MSG_NOSIGNAL);
     free(line);
     return question.fd;
 }
@@ -147,35 +145,29 @@ char *jobs_read(int fd, int milliseconds, bool *ended)
     return fclose(file) == 0 ? text : NULL;
 }
 
-/* Whether there is a bsprun to be asked. */
-static bool is_there(pid_t job)
-{
-    struct question question = {job, -1};
-
-    status_directory_jobs(keep_if_meant, &question);
-    if (question.fd >= 0)
-        close(question.fd);
-    return question.fd >= 0;
-}
-
-char *jobs_answer(pid_t job, const char *request, bool *gone)
+char *jobs_answer(pid_t job, const char *request, enum jobs_silence *why)
 {
     int fd = jobs_ask(job, request);
     bool ended = false;
     char *text = fd < 0 ? NULL : jobs_read(fd, ANSWER_MS, &ended);
+    bool is_busy = text && strcmp(text, STATUS_BUSY "\n") == 0;
 
     if (fd >= 0)
         close(fd);
-    if (text && *text)
+    if (text && *text && !is_busy)
         return text;
     free(text);
-    /* A bsprun with too many clients closes the connection, too. */
-    *gone = fd < 0 || (ended && !is_there(job));
+    *why = is_busy ? JOBS_BUSY : fd < 0 || ended ? JOBS_GONE : JOBS_SILENT;
     return NULL;
 }
 
-void jobs_say_silent(const char *command, pid_t job, bool gone)
+void jobs_say_silent(const char *command, pid_t job, enum jobs_silence why)
 {
-    fprintf(stderr, "%s: job %d %s\n", command, (int)job,
-            gone ? "does not run (any more) on this host, or is not yours" : "does not answer");
+    static const char *const what[] = {
+        [JOBS_GONE] = " does not run (any more) on this host, or is not yours",
+        [JOBS_SILENT] = " does not answer",
+        [JOBS_BUSY] = ": " STATUS_BUSY,
+    };
+
+    fprintf(stderr, "%s: job %d%s\n", command, (int)job, what[why]);
 }

@@ -21,19 +21,25 @@ bool jobs_tells_about(const char *word, const char *command, const char *help, i
 bool jobs_find(struct job_list *jobs);
 void jobs_free(struct job_list *jobs);
 
-/* Sends a request to bsprun (see status_socket.h).  Returns a connection for the answer, or -1: no
- * such job (any more). */
+/* Sends a request to bsprun (see status_socket.h).  Returns a connection for the answer, which a
+ * bsprun with too many clients may have closed already; or -1: no such job (any more). */
 int jobs_ask(pid_t job, const char *request);
 
 /* Reads until the end, or for at most so many milliseconds (negative: no limit).  `ended`: the end
  * was reached.  To be freed, NULL: no memory. */
 char *jobs_read(int fd, int milliseconds, bool *ended);
 
-/* Asks and reads the answer, waiting 10 s at most.  NULL: there is none, and *gone says whether the
- * job has ended or is not the user's; else it does not answer, or has too many clients.  To be
+/* Why a job has given no answer. */
+enum jobs_silence {
+    JOBS_GONE,   /* it has ended, or is not the user's */
+    JOBS_SILENT, /* it does not answer in time */
+    JOBS_BUSY    /* bsprun has as many clients as it serves */
+};
+
+/* Asks and reads the answer, waiting 10 s at most.  NULL: there is none, and *why says why.  To be
  * freed. */
-char *jobs_answer(pid_t job, const char *request, bool *gone);
-/* One line on stderr: the job has ended or is not the user's (gone), or it does not answer. */
-void jobs_say_silent(const char *command, pid_t job, bool gone);
+char *jobs_answer(pid_t job, const char *request, enum jobs_silence *why);
+/* One line on stderr about a job that has given no answer. */
+void jobs_say_silent(const char *command, pid_t job, enum jobs_silence why);
 
 #endif

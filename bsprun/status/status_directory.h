@@ -16,6 +16,9 @@
 
 #define STATUS_PATH_MAX (sizeof(((struct sockaddr_un *)0)->sun_path))
 
+/* The line that a client gets in place of an answer when bsprun has as many as it serves. */
+#define STATUS_BUSY "too many commands ask it at once; try again"
+
 /* Makes a listening socket (close-on-exec, non-blocking) for this process's job, and returns its
  * path; or -errno.  Removes sockets of killed jobs. */
 int status_directory_listen(char path[STATUS_PATH_MAX]);

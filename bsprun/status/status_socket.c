@@ -506,9 +506,14 @@ static void on_connection(uv_stream_t *server, int error)
     uv_timer_init(status->loop, &client->deadline);
     client->open_handles = 2;
     client->pipe.data = client->deadline.data = client;
-    if (uv_accept(server, (uv_stream_t *)&client->pipe) != 0 ||
-        status->client_count > CLIENTS_MAX || !is_allowed(&client->pipe) ||
-        uv_read_start((uv_stream_t *)&client->pipe, on_room, on_bytes) != 0) {
+    bool good = uv_accept(server, (uv_stream_t *)&client->pipe) == 0 && is_allowed(&client->pipe);
+    if (good && status->client_count > CLIENTS_MAX) {
+        uv_buf_t line = uv_buf_init((char *)STATUS_BUSY "\n", sizeof STATUS_BUSY);
+
+        uv_try_write((uv_stream_t *)&client->pipe, &line, 1); /* there is room in a new socket */
+        good = false;
+    }
+    if (!good || uv_read_start((uv_stream_t *)&client->pipe, on_room, on_bytes) != 0) {
         drop(client);
         return;
     }

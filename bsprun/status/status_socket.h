@@ -1,5 +1,6 @@
 /* status_socket.h - bsprun's answers to bspstat, bspctl and bspkill: a socket in the user's own
- * directory (status_directory.h), which takes one request per connection from the same user:
+ * directory (status_directory.h), which takes one request per connection from the same user, and
+ * sends STATUS_BUSY to who comes when 16 are connected:
  *
  *   status, json, metrics the status of the job as text, JSON or OpenMetrics
  *   hosts                 that of its hosts, as text
