@@ -18,6 +18,7 @@
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/quiet.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/route.h"
 #include "bsprun/agent/snapshot/snapshots.h"
@@ -192,6 +193,9 @@ void agent_obey(struct agent *agent, const struct wire_message *message)
         break;
     case WIRE_CONSULT:
         consult(agent, &message->consult);
+        break;
+    case WIRE_ASK_QUIET:
+        agent_quiet_answer(agent, message->ask_quiet.round);
         break;
     case WIRE_AHEAD:
         if (!job_is_stopping(agent->job))

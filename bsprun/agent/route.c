@@ -10,6 +10,7 @@
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/over.h"
 #include "bsprun/agent/terms.h"
 
@@ -31,6 +32,9 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
         agent->calls->ordered(agent, message);
     else if (message->kind == WIRE_KEEP)
         agent_replicas_take(agent, host, message);
+    else if (message->kind == WIRE_DATA_PUT || message->kind == WIRE_DATA_STORED ||
+             message->kind == WIRE_DATA_ASK || message->kind == WIRE_DATA_GRANT)
+        agent_dataspace_message(agent, host, message);
     else if (way == WIRE_WAY_AMONG_AGENTS)
         agent_fetch_message(agent, host, message);
     else

@@ -22,6 +22,7 @@
 #include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/terms.h"
+#include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/zero.h"
 #include "lib/base/process_stat.h"
 #include "lib/shm/board.h"
@@ -271,6 +272,7 @@ static int change_hosts(struct agent *agent, const struct wire_message *message)
     int error = agent_peers_elect(agent, message);
 
     agent_fetch_forget(agent);
+    agent_dataspace_forget(agent);
     agent_replicas_forget(agent);
     return error;
 }

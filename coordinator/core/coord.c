@@ -32,6 +32,7 @@ static const struct rule {
     [WIRE_REGISTERED] = {IN(COORD_WAITING), LATE, coord_take_registered},
     [WIRE_RANKS_READY] = {IN(COORD_PLACING) | IN(COORD_PASSING), LATE, coord_take_ranks_ready},
     [WIRE_ARRIVE] = {IN(COORD_RUNNING), LATE, coord_take_arrive},
+    [WIRE_QUIET] = {STARTED, LATE, coord_take_quiet},
     [WIRE_RANK_EXITED] = {STARTED, LATE, coord_take_rank_exited},
     [WIRE_ABORT] = {STARTED, LATE, coord_take_abort},
     [WIRE_STOP] = {STARTED, LATE, coord_take_stop},
@@ -266,7 +267,8 @@ struct coord *coord_new(const struct coord_config *config)
     state->estimate = config->estimate;
     coord_add_seen(&state->estimate, &config->seen);
     state->host_count = config->host_count;
-    if (!allocate(state) || !coord_balancing_begin(state)) {
+    if (!allocate(state) || !quiet_begin(&state->quiet, state->host_count) ||
+        !coord_balancing_begin(state)) {
         coord_free(state);
         return NULL;
     }
@@ -290,6 +292,7 @@ void coord_free(struct coord *state)
 {
     if (!state)
         return;
+    quiet_end(&state->quiet);
     for (uint32_t i = 0; state->held && i < COORD_HELD_MAX; i++) {
         free(state->held[i].has_image);
         free(state->held[i].copy_on);

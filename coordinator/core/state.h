@@ -5,6 +5,7 @@
 #include "coordinator/core/coord.h"
 #include "coordinator/core/pace.h"
 #include "coordinator/core/placement.h"
+#include "coordinator/core/quiet.h"
 #include "coordinator/core/traffic.h"
 #include "coordinator/core/ways.h"
 #include "lib/base/states.h"
@@ -175,6 +176,7 @@ struct coord {
     uint64_t paced_ns, paced_superstep; /* start of the measurement of superstep durations */
 
     struct coord_balancing balancing;
+    struct quiet quiet;
     uint64_t now_ns; /* of the step */
 
     struct coord_outcome outcome;
@@ -341,8 +343,9 @@ typedef int coord_take(struct coord *state, struct coord_host *host,
                        const struct wire_message *message, struct coord_effects *effects);
 coord_take coord_take_host_ready, coord_take_registered, coord_take_ranks_ready, coord_take_arrive,
     coord_take_rank_exited, coord_take_abort, coord_take_stop, coord_take_ranks_stopped,
-    coord_take_link_lost, coord_take_held, coord_take_term_recorded, coord_take_staged,
-    coord_take_captured, coord_take_image_durable, coord_take_image_failed, coord_take_persisted,
-    coord_take_known, coord_take_save, coord_take_closed, coord_take_ahead_ready;
+    coord_take_quiet, coord_take_link_lost, coord_take_held, coord_take_term_recorded,
+    coord_take_staged, coord_take_captured, coord_take_image_durable, coord_take_image_failed,
+    coord_take_persisted, coord_take_known, coord_take_save, coord_take_closed,
+    coord_take_ahead_ready;
 
 #endif

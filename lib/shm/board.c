@@ -195,6 +195,8 @@ static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes, bool snap
                           : half_bytes / 8 < BSPZ_BLOCKS_LEAST ? BSPZ_BLOCKS_LEAST
                                                                : round_up(half_bytes / 8, 4096);
     layout.total += snapshots ? 2 * p * layout.blocks_bytes : 0;
+    layout.windows = layout.total;
+    layout.total += p * BSPZ_WINDOW_BYTES;
     return layout;
 }
 
@@ -239,8 +241,12 @@ void bspz_board_stop(struct bspz_board *board, int nprocs, enum bspz_stop kind, 
     syscall(SYS_futex, &board->stop, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     syscall(SYS_futex, &board->phase, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     syscall(SYS_futex, &board->clones_free, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-    for (int pid = 0; pid < nprocs; pid++)
-        syscall(SYS_futex, &bspz_rank_of(board, pid)->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    for (int pid = 0; pid < nprocs; pid++) {
+        struct bspz_rank *rank = bspz_rank_of(board, pid);
+
+        syscall(SYS_futex, &rank->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        syscall(SYS_futex, &rank->request.state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    }
 }
 
 const char *bspz_call_name(unsigned call)
@@ -264,6 +270,9 @@ const char *bspz_call_name(unsigned call)
                                                        [BSPZ_CALL_MOVE] = "bsp_move",
                                                        [BSPZ_CALL_HPMOVE] = "bsp_hpmove",
                                                        [BSPZ_CALL_EXIT] = "exit",
+                                                       [BSPZ_CALL_VOLPEX_PUT] = "volpex_put",
+                                                       [BSPZ_CALL_VOLPEX_GET] = "volpex_get",
+                                                       [BSPZ_CALL_VOLPEX_READ] = "volpex_read",
 #define NAME(name) [BSPZ_IN_##name] = #name,
                                                        BSPZ_COLLECTIVES(NAME)
 #undef NAME

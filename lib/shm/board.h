@@ -12,6 +12,7 @@
  *   layout.directory      entries [p to][2][p from]    layout.entry_bytes each
  *   layout.stretch[k]     k-th stretch of halves [2][p] bspz_stretch_bytes(k) each
  *   layout.blocks         hashes of pages [p][2]       layout.blocks_bytes each, with snapshots
+ *   layout.windows        windows of the dataspace [p] BSPZ_WINDOW_BYTES each
  *
  * With many ranks the costs are page tables and first touches, not bytes.  So data that all ranks
  * read of all others lie close together: slots, directory, and the first stretches of the outbox
@@ -42,7 +43,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC   0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 13u
+#define BSPZ_BOARD_VERSION 14u
 #define BSPZ_BOARD_BYTES   65536u
 #define BSPZ_RANK_BYTES    1024u
 #define BSPZ_NAMES_BYTES   65536u
@@ -140,6 +141,9 @@ enum bspz_call {
     BSPZ_CALL_MOVE,
     BSPZ_CALL_HPMOVE,
     BSPZ_CALL_EXIT,
+    BSPZ_CALL_VOLPEX_PUT,
+    BSPZ_CALL_VOLPEX_GET,
+    BSPZ_CALL_VOLPEX_READ,
 #define BSPZ_IN_(name) BSPZ_IN_##name,
     BSPZ_COLLECTIVES(BSPZ_IN_)
 #undef BSPZ_IN_
@@ -201,6 +205,38 @@ struct bspz_counters {
     uint64_t peak_memory_bytes;
 };
 
+/* ---- The dataspace -------------------------------------------------------------------------
+ *
+ * A rank has one request at a time and waits for its end.  It writes the request, the tag and, for a
+ * put, the first piece of the object to its window, sets POSTED and rings; the agent sets ANSWERED.
+ * An object larger than a window goes in pieces, each of which is POSTED and ANSWERED.  Only the
+ * rank and the agent of its host map the window, at its first request.
+ */
+enum bspz_request_state {
+    BSPZ_REQUEST_NONE,     /* or answered, and the answer is taken; by the rank */
+    BSPZ_REQUEST_POSTED,   /* by the rank */
+    BSPZ_REQUEST_ANSWERED, /* by the agent */
+    BSPZ_REQUEST_REFUSED,  /* by the agent: the job has no dataspace, as it recovers from failures */
+};
+
+enum bspz_request_kind { BSPZ_REQUEST_PUT, BSPZ_REQUEST_GET, BSPZ_REQUEST_READ };
+
+#define BSPZ_TAG_MOST     4096 /* bytes of a tag */
+#define BSPZ_WINDOW_BYTES (UINT64_C(1) << 20)
+/* The tag is at the beginning of a window, the piece after it. */
+#define BSPZ_PIECE_MOST   (BSPZ_WINDOW_BYTES - BSPZ_TAG_MOST)
+
+struct bspz_request {
+    _Atomic uint32_t state; /* enum bspz_request_state, a futex word */
+    uint32_t kind;          /* enum bspz_request_kind */
+    uint32_t tag_size;
+    uint32_t piece; /* bytes in the window; of a get or read by the agent */
+    /* Of the object.  Of a get or read the rank writes how many bytes it has room for, and the agent
+     * how many it delivers. */
+    uint64_t size;
+    uint64_t offset; /* of the piece in the object, by the rank; 0: a new request */
+} __attribute__((aligned(BSPZ_LINE)));
+
 struct bspz_rank {
     struct bspz_line line[2];
     /* Published last in bsp_sync: the number of supersteps whose communication has been applied
@@ -222,6 +258,7 @@ struct bspz_rank {
     _Atomic uint32_t slot_count; /* entries of the registration table ever used */
     _Atomic uint32_t unread;     /* 1: dies of SIGPIPE as stdout has no reader; bare runs only */
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
+    struct bspz_request request;
 };
 
 /* board->flags */
@@ -251,6 +288,7 @@ struct bspz_layout {
     uint64_t stretch[BSPZ_STRETCHES];
     uint64_t blocks; /* offset, 0 without snapshots */
     uint64_t blocks_bytes;
+    uint64_t windows;    /* offset */
     uint64_t half_bytes; /* address space of the last stretch of a half; committed on use */
     uint64_t total;      /* size of the memfd */
 };
@@ -402,6 +440,12 @@ static inline uint64_t bspz_stretch_bytes(const struct bspz_layout *layout, unsi
 {
     return k == BSPZ_STRETCHES - 1 ? layout->half_bytes
                                    : bspz_stretch_start(k + 1) - bspz_stretch_start(k);
+}
+
+/* The window of rank pid: its offset. */
+static inline uint64_t bspz_window_offset(const struct bspz_layout *layout, int pid)
+{
+    return layout->windows + (uint64_t)pid * BSPZ_WINDOW_BYTES;
 }
 
 /* Bytes that an agent maps: board, rank slots, file names and records of snapshots. */

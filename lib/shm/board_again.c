@@ -48,7 +48,7 @@ static void reset_snap(struct bspz_board *board, int nprocs, int pid)
 /* Frees the memory beyond the agent's part, which then reads as zeros. */
 static void empty(int fd, const struct bspz_layout *layout, int nprocs)
 {
-    uint64_t start = layout->tables, end = layout->blocks ? layout->blocks : layout->total;
+    uint64_t start = layout->tables, end = layout->blocks ? layout->blocks : layout->windows;
 
     if (start >= bspz_agent_bytes(nprocs) && end > start)
         fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)start,

@@ -51,7 +51,9 @@
 #define WIRE_PORT_MAX      65535u
 #define WIRE_ESTIMATE_MAX  256u     /* numbers of an estimate */
 #define WIRE_FAULTS_MAX    16u      /* kinds of failures */
-#define WIRE_PIECE_MAX     1048576u /* bytes of a file at a time */
+#define WIRE_PIECE_MAX     1048576u /* bytes of a file or an object at a time */
+#define WIRE_TAG_MAX       4096u    /* bytes of a tag of the dataspace */
+#define WIRE_OBJECT_MAX    (UINT64_C(1) << 30) /* ... of an object */
 #define WIRE_U32_MAX       0xffffffffu
 #define WIRE_U64_MAX       0xffffffffffffffffu
 
@@ -224,6 +226,7 @@
     M(ARRIVE, arrive, WIRE_FIELDS_ARRIVE, TO_ZERO)                                                 \
     M(RANK_EXITED, rank_exited, WIRE_FIELDS_RANK_EXITED, TO_ZERO)                                  \
     M(ABORT, abort, WIRE_FIELDS_ABORT, TO_ZERO)                                                    \
+    M(QUIET, quiet, WIRE_FIELDS_QUIET, TO_ZERO)                                                    \
     M(RANKS_STOPPED, ranks_stopped, WIRE_FIELDS_RANKS_STOPPED, TO_ZERO)                            \
     M(HELD, held, WIRE_FIELDS_HELD, TO_ZERO)                                                       \
     M(STAGED, staged, WIRE_FIELDS_STAGED, TO_ZERO)                                                 \
@@ -247,9 +250,14 @@
     M(RESUME, resume, WIRE_FIELDS_RESUME, FROM_ZERO)                                               \
     M(AHEAD, ahead, WIRE_FIELDS_AHEAD, FROM_ZERO)                                                  \
     M(CONSULT, consult, WIRE_FIELDS_CONSULT, FROM_ZERO)                                            \
+    M(ASK_QUIET, ask_quiet, WIRE_FIELDS_ASK_QUIET, FROM_ZERO)                                      \
     M(FETCH, fetch, WIRE_FIELDS_FETCH, AMONG_AGENTS)                                               \
     M(PIECE, piece, WIRE_FIELDS_PIECE, AMONG_AGENTS)                                               \
-    M(KEEP, keep, WIRE_FIELDS_KEEP, AMONG_AGENTS)
+    M(KEEP, keep, WIRE_FIELDS_KEEP, AMONG_AGENTS)                                                  \
+    M(DATA_PUT, data_put, WIRE_FIELDS_DATA_PUT, AMONG_AGENTS)                                      \
+    M(DATA_STORED, data_stored, WIRE_FIELDS_DATA_STORED, AMONG_AGENTS)                             \
+    M(DATA_ASK, data_ask, WIRE_FIELDS_DATA_ASK, AMONG_AGENTS)                                      \
+    M(DATA_GRANT, data_grant, WIRE_FIELDS_DATA_GRANT, AMONG_AGENTS)
 
 /* The first message to an agent of a job with several hosts; on another host over its standard
  * input, so that the key is in no argument and no environment: its number (WIRE_HOSTS_MAX: that of
@@ -550,5 +558,32 @@
     F(u64, digest, WIRE_U64_MAX)
 
 #include "lib/wire/wire_zero.h"
+
+/* ---- The dataspace: requests to the agent of the host to which a tag belongs (bsprun/dataspace).
+ * pid: of the process that called, which has one request at a time.  Objects go in pieces, in
+ * order; a piece is at `offset` of the `size` bytes. */
+
+#define WIRE_FIELDS_DATA_PUT(F, E)                                                                 \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(bytes, tag, WIRE_TAG_MAX)                                                                    \
+    F(u64, size, WIRE_OBJECT_MAX)                                                                  \
+    F(u64, offset, WIRE_OBJECT_MAX)                                                                \
+    F(bytes, data, WIRE_PIECE_MAX)
+
+/* The put of that process has taken effect. */
+#define WIRE_FIELDS_DATA_STORED(F, E) F(u32, pid, WIRE_RANKS_MAX - 1)
+
+/* removes: a get, else a read; at most `room` bytes are wanted. */
+#define WIRE_FIELDS_DATA_ASK(F, E)                                                                 \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(bytes, tag, WIRE_TAG_MAX)                                                                    \
+    F(flag, removes, 0)                                                                            \
+    F(u64, room, WIRE_OBJECT_MAX)
+
+#define WIRE_FIELDS_DATA_GRANT(F, E)                                                               \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, size, WIRE_OBJECT_MAX)                                                                  \
+    F(u64, offset, WIRE_OBJECT_MAX)                                                                \
+    F(bytes, data, WIRE_PIECE_MAX)
 
 #endif

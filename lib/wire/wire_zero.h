@@ -58,6 +58,23 @@
     F(i32, status, WIRE_STATUS_MAX)                                                                \
     F(text, text, WIRE_TEXT_MAX)
 
+/* Whether all processes of the host wait for objects of the dataspace or at a barrier: of its own
+ * accord, from time to time while they do (round 0), or as the answer to ASK_QUIET.  sent, received: messages
+ * DATA_* to and from other hosts up to now; arrived: the barriers that each of its processes has
+ * reached, at least; held: the earliest superstep at whose barrier one of them waits, WIRE_NEVER:
+ * none does; waits: a line for each process, each after a newline. */
+#define WIRE_FIELDS_QUIET(F, E)                                                                    \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u64, round, WIRE_U64_MAX)                                                                    \
+    F(flag, quiet, 0)                                                                              \
+    F(u64, sent, WIRE_U64_MAX)                                                                     \
+    F(u64, received, WIRE_U64_MAX)                                                                 \
+    F(u64, arrived, WIRE_U64_MAX)                                                                  \
+    F(u64, held, WIRE_U64_MAX)                                                                     \
+    F(text, waits, WIRE_TEXT_MAX)
+
+#define WIRE_FIELDS_ASK_QUIET(F, E) F(u64, round, WIRE_U64_MAX)
+
 /* No process of the host runs any more; table: where each of them was, as in ENDED. */
 #define WIRE_FIELDS_RANKS_STOPPED(F, E)                                                            \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \

@@ -69,6 +69,8 @@ struct agent_replicas;  /* snapshot/replicas.c */
 struct agent_fence;     /* fence.c */
 struct agent_pause;     /* pause.c */
 struct agent_guest;     /* guest.c */
+struct agent_dataspace; /* dataspace.c */
+struct agent_quiet;     /* quiet.c */
 struct fetches;         /* fetch_inside.h */
 struct store;           /* ckpt/store.h */
 
@@ -132,6 +134,8 @@ struct agent {
     struct agent_pause *pause; /* of processes for the host's owner; NULL: never */
     struct agent_guest *guest; /* watches that owner; NULL: nobody does */
     const char *view;          /* the directory in which owners are seen; "": that of the system */
+    struct agent_dataspace *dataspace; /* what processes put there; NULL: nothing yet */
+    struct agent_quiet *quiet; /* looks whether all processes wait; NULL: nobody does */
     struct fetches *fetches;   /* file transfers between hosts; NULL: none yet */
     struct agent_replicas *replicas;            /* images kept for other hosts; NULL: none yet */
     struct net_connection *control;             /* to bsprun; NULL when bare or lost */

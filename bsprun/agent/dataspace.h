@@ -1,0 +1,20 @@
+/* dataspace.h - the dataspace (bsprun/dataspace) between the board, the links and the loop of a
+ * node agent: it exists from the first request of a term to the end of the term.
+ */
+#ifndef BSPRUN_AGENT_DATASPACE_H
+#define BSPRUN_AGENT_DATASPACE_H
+
+#include <stdint.h>
+
+struct agent;
+struct wire_message;
+
+/* Handles the requests that processes of this host have posted on the board. */
+void agent_dataspace_scan(struct agent *agent);
+/* DATA_* from another host. */
+void agent_dataspace_message(struct agent *agent, uint32_t host,
+                             const struct wire_message *message);
+/* The term, or the agent, is over. */
+void agent_dataspace_forget(struct agent *agent);
+
+#endif

@@ -1,0 +1,90 @@
+/* service.h - one host's part of the dataspace: requests of its own processes, and those of other
+ * hosts for the tags that belong to it.  Pure: messages, windows and time are the caller's.
+ *
+ * Every host that has processes owns the tags whose digest falls to it; all hosts of a term agree
+ * on who has which.  Happy path of a put: posted -> its pieces are collected here, or sent to the
+ * owner as DATA_PUT, each answered at once -> with the last one the owner stores the object,
+ * DATA_STORED -> answered.  Of a get or read: posted -> the owner is asked, DATA_ASK -> as soon as
+ * there is an object, DATA_GRANT, in pieces -> answered piece by piece.
+ *
+ * What can fail: no memory for an object; another host breaks a rule of the protocol.  Either is
+ * told to the caller, who ends the job or drops the host.  With the term everything is over.
+ */
+#ifndef BSPRUN_DATASPACE_SERVICE_H
+#define BSPRUN_DATASPACE_SERVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bsprun/dataspace/tags.h"
+#include "lib/wire/wire.h"
+
+struct dataspace;
+
+enum dataspace_kind { DATASPACE_PUT, DATASPACE_GET, DATASPACE_READ };
+
+/* A request of a process, or the next piece of one.  What it points to is the process's window, and
+ * stays as it is until it is answered. */
+struct dataspace_request {
+    enum dataspace_kind kind;
+    const void *tag;
+    uint32_t tag_size;
+    void *piece;     /* of a put its bytes; of the others where they go */
+    uint32_t length; /* of the piece: bytes of a put; of the others how many there is room for */
+    uint64_t size;   /* of the object of a put; room for the whole object of the others */
+    uint64_t offset; /* of the piece; 0: a new request */
+};
+
+struct dataspace_calls {
+    /* Sends to the agent of another host, which gets messages in order, or is lost. */
+    void (*send)(void *context, uint32_t host, const struct wire_message *message);
+    /* Whether more pieces may be queued for that host now; if not, dataspace_go_on is called
+     * later. */
+    bool (*has_room)(void *context, uint32_t host);
+    /* The piece of this process is taken (put), or is in its place: `length` bytes of `size` that
+     * it gets in all. */
+    void (*answer)(void *context, uint32_t pid, uint64_t size, uint32_t length);
+    /* There is no memory for an object of that many bytes, put or wanted by a process. */
+    void (*no_memory)(void *context, uint32_t pid, uint64_t bytes);
+    /* The host broke a rule. */
+    void (*broken)(void *context, uint32_t host, const char *complaint);
+};
+
+struct dataspace_setup {
+    uint32_t host; /* own number */
+    uint32_t nprocs;
+    const uint32_t *homes; /* the host of each process; copied */
+    uint32_t piece;        /* bytes that go to another host at a time, 1 to WIRE_PIECE_MAX */
+};
+
+/* NULL: no memory. */
+struct dataspace *dataspace_open(const struct dataspace_setup *setup,
+                                 const struct dataspace_calls *calls, void *context);
+/* Drops everything.  Harmless for NULL. */
+void dataspace_close(struct dataspace *space);
+
+/* A process of this host has posted a request, or the next piece.  A request that is known already
+ * has no effect. */
+void dataspace_posted(struct dataspace *space, uint32_t pid,
+                      const struct dataspace_request *request);
+/* One of the messages DATA_* from another host. */
+void dataspace_message(struct dataspace *space, uint32_t host, const struct wire_message *message);
+/* Sends what waited for room.  Whether something still does. */
+bool dataspace_go_on(struct dataspace *space);
+
+/* The get or read of a process of this host that nothing has been granted to; NULL: it waits for no
+ * object, or one is on its way. */
+const struct dataspace_request *dataspace_waits_for(const struct dataspace *space, uint32_t pid);
+/* Messages that went to other hosts, and that came, up to now. */
+struct dataspace_traffic {
+    uint64_t sent, received;
+};
+struct dataspace_traffic dataspace_traffic(const struct dataspace *space);
+/* What this host's tags hold. */
+struct tags_totals dataspace_totals(const struct dataspace *space);
+
+/* The host that owns a tag. */
+uint32_t dataspace_owner(const struct dataspace *space, const void *tag, size_t size);
+
+#endif

@@ -1,0 +1,111 @@
+"""The dataspace: volpex.h on one host, on several, in programs without bsprun, and used wrongly."""
+import os
+import re
+import signal
+
+from harness import BSPRUN, Job, bsprun, check, expect, main, run, scratch
+
+OBJECTS = os.environ["INTEG_OBJECTS"]
+RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
+HOSTS = [["-np", "4"], ["--launcher", RSH, "--hosts", "h0:1,h1:2,h2:1"]]
+STUCK = r"^bsp(?:run|zero): all processes wait, and nothing is on its way to them:$"
+
+
+def lines(result, pattern):
+    return sorted(line for line in result.out.splitlines() if re.fullmatch(pattern, line))
+
+
+def everybody_gets_what_another_puts():
+    for where in HOSTS:
+        result = expect(bsprun(*where, OBJECTS, "ring"), 0, no_err=True)
+        wanted = [f"pid {pid} of 4 got {(pid + 3) % 4 * 10} in 4 bytes" for pid in range(4)]
+        check(sorted(result.out.splitlines()) == wanted, result.out)
+
+
+def a_token_excludes_the_others():
+    for where in HOSTS:
+        result = expect(bsprun(*where, OBJECTS, "count", 100), 0, no_err=True)
+        check(sorted(result.out.splitlines()) == [f"pid {pid} reads 400" for pid in range(4)], result.out)
+
+
+def objects_of_all_sizes():
+    for where in HOSTS:
+        result = expect(bsprun(*where, OBJECTS, "sizes"), 0, no_err=True)
+        check(len(lines(result, r"pid \d has seen all")) == 4, result.out)
+
+
+def tags_are_bytes():
+    for where in HOSTS:
+        expect(bsprun(*where, OBJECTS, "tags"), 0, out="^1 2 3 4 5 $", no_err=True)
+
+
+def within_supersteps():
+    for where in HOSTS:
+        result = expect(bsprun(*where, OBJECTS, "mixed"), 0, no_err=True)
+        check(len(lines(result, r"pid \d is content")) == 4, result.out)
+
+
+def without_bsprun():
+    result = expect(run([OBJECTS, "ring"], env={"BSP_PROCS": "3"}), 0, no_err=True)
+    check(len(result.out.splitlines()) == 3, result.out)
+    expect(run([OBJECTS, "wait"], env={"BSP_PROCS": "2"}), 1, err=STUCK)
+    expect(run([OBJECTS, "ring"], env={"BSP_PROCS": "1"}), 0, out="^pid 0 of 1 got 0 in 4 bytes$", no_err=True)
+
+
+def wrong_use():
+    """One line each on stderr, -1, and the program goes on."""
+    result = expect(bsprun("-np", 1, OBJECTS, "wrong"), 0, out="^-1 -1 -1 -1 -1 -1$")
+    for call, what in (("put", "a tag has 0 to 4096 bytes"), ("put", "NULL given as the tag"),
+                       ("read", "NULL given as the data"), ("get", "an object has 0 to 1073741824 bytes"),
+                       ("init", "the parallel part has begun already")):
+        check(re.search(rf"^bspzero: .*objects\.c:\d+: volpex_{call}: pid 0 of 1, superstep 0: {what}$",
+                        result.err, re.M), result.err)
+    check(len(result.err.splitlines()) == 6, result.err)
+    expect(bsprun("-np", 1, OBJECTS, "early"), 0, out="^-1$",
+           err=r"volpex_put: pid -1: called outside of the parallel part: volpex_init or bsp_begin comes first$")
+
+
+def not_with_snapshots():
+    """A rollback would not bring the objects back."""
+    store = os.path.join(scratch, "store")
+    result = expect(bsprun("-np", 2, f"--ckpt={store}", OBJECTS, "ring"), 1,
+                    err=r"objects\.c:\d+: volpex_put: .*: a job that recovers from failures has no dataspace: "
+                        r"start it without --ckpt$")
+    check("got" not in result.out, result.out)
+
+
+def nobody_can_put_it():
+    for where in HOSTS:
+        for but in ("", "barrier"):
+            result = expect(bsprun(*where, OBJECTS, "wait", but), 1, err=STUCK)
+            for pid in range(4):
+                waits = "a barrier" if but and pid == 0 else rf'volpex_get of "no \\x22object\\x22 {pid}"'
+                check(re.search(rf"^  pid {pid}: {waits}$", result.err, re.M), result.err)
+                call = "bsp_sync" if but and pid == 0 else "volpex_get"
+                check(re.search(rf"^  pid {pid}: last call {call} at .*objects\.c:\d+, superstep 0, waiting$",
+                                result.err, re.M), result.err)
+
+
+def one_that_computes_may_put_it():
+    """Only its end is the end of the job."""
+    with Job([BSPRUN, *HOSTS[1], OBJECTS, "wait", "computes"]) as job:
+        for pid in range(4):
+            job.wait_for(rf"^ready {pid}\r?$", 1)
+        job.signal(signal.SIGINT)
+        check(job.finish() == 130, job.status, job.text())
+        check("all processes wait" not in job.text(), job.text())
+
+
+def a_process_that_dies():
+    with Job([BSPRUN, "-np", "2", OBJECTS, "wait", "computes"]) as job:
+        ranks = [job.wait_for(rf"^ready {pid}\r?$", 1) for pid in range(2)]
+        check(all(ranks), ranks)
+        victims = [pid for pid, name in job.members().items() if name == "integ_objects"]
+        os.kill(victims[0], signal.SIGKILL)
+        check(job.finish() == 137, job.status, job.text())
+
+
+if __name__ == "__main__":
+    main([everybody_gets_what_another_puts, a_token_excludes_the_others, objects_of_all_sizes, tags_are_bytes,
+          within_supersteps, without_bsprun, wrong_use, not_with_snapshots, nobody_can_put_it,
+          one_that_computes_may_put_it, a_process_that_dies])

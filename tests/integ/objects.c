@@ -1,0 +1,194 @@
+/* objects.c - a program of the dataspace for dataspace.py: the first argument says what it does. */
+#include <bsp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <volpex.h>
+
+static int pid, nprocs;
+
+static int tag_of(char tag[32], const char *name, int number)
+{
+    return snprintf(tag, 32, "%s %d", name, number);
+}
+
+static void fail(const char *what, int number)
+{
+    bsp_abort("pid %d: %s (%d)", pid, what, number);
+}
+
+static unsigned char byte_of(int number, int at)
+{
+    return (unsigned char)(number * 31 + at * 7 + (at >> 12));
+}
+
+/* Every process gets what the one before it has put. */
+static void ring(void)
+{
+    char tag[32];
+    int value = pid * 10, got = -1;
+
+    volpex_put(tag, tag_of(tag, "ring", (pid + 1) % nprocs), &value, sizeof value);
+    int bytes = volpex_get(tag, tag_of(tag, "ring", pid), &got, sizeof got);
+    printf("pid %d of %d got %d in %d bytes\n", pid, nprocs, got, bytes);
+}
+
+/* A token that is got and put back excludes all others meanwhile. */
+static void count(int rounds)
+{
+    int total = 0;
+
+    if (pid == 0)
+        volpex_put("total", 5, &total, sizeof total);
+    for (int i = 0; i < rounds; i++) {
+        volpex_get("total", 5, &total, sizeof total);
+        total++;
+        volpex_put("total", 5, &total, sizeof total);
+    }
+    bsp_sync();
+    volpex_read("total", 5, &total, sizeof total);
+    printf("pid %d reads %d\n", pid, total);
+}
+
+/* Objects of many sizes, whole and cut short, to all other processes. */
+static void sizes(void)
+{
+    static const int some[] = {0,       1,       7,       4096,    1044479, 1044480,
+                               1044481, 1048576, 2088961, 5000000, 17};
+    char tag[32];
+
+    for (int i = 0; i < (int)(sizeof some / sizeof *some); i++) {
+        int size = some[i], room = size > 100 ? size - 100 : size + 100;
+        unsigned char *bytes = malloc((size_t)size + 100), *part = malloc((size_t)size + 100);
+
+        for (int at = 0; at < size; at++)
+            bytes[at] = byte_of(pid + i, at);
+        if (volpex_put(tag, tag_of(tag, "sizes", pid * 100 + i), bytes, size) != size)
+            fail("put", size);
+        for (int from = 0; from < nprocs; from++) {
+            int length = tag_of(tag, "sizes", from * 100 + i);
+
+            if (volpex_read(tag, length, bytes, size) != size)
+                fail("read", size);
+            for (int at = 0; at < size; at++)
+                if (bytes[at] != byte_of(from + i, at))
+                    fail("a byte is wrong", at);
+            if (volpex_read(tag, length, part, room) != (room < size ? room : size))
+                fail("read of a part", size);
+            if (memcmp(part, bytes, (size_t)(room < size ? room : size)) != 0)
+                fail("a part is wrong", size);
+        }
+        free(bytes);
+        free(part);
+        bsp_sync();
+        if (volpex_get(tag, tag_of(tag, "sizes", pid * 100 + i), NULL, 0) != 0)
+            fail("get", size);
+    }
+    printf("pid %d has seen all\n", pid);
+}
+
+/* Tags are bytes, of any length. */
+static void tags(void)
+{
+    static char long_tag[4096];
+    int value = 1, got = 0;
+
+    memset(long_tag, 'x', sizeof long_tag);
+    if (pid != 0)
+        return;
+    volpex_put(long_tag, 4096, &value, sizeof value);
+    value = 2;
+    volpex_put(long_tag, 4095, &value, sizeof value);
+    value = 3;
+    volpex_put("a\0b", 3, &value, sizeof value);
+    value = 4;
+    volpex_put("a\0c", 3, &value, sizeof value);
+    value = 5;
+    volpex_put(NULL, 0, &value, sizeof value);
+    for (int i = 1; i <= 5; i++) {
+        const char *tag = i <= 2 ? long_tag : i == 3 ? "a\0b" : i == 4 ? "a\0c" : "";
+
+        volpex_get(tag, i == 1 ? 4096 : i == 2 ? 4095 : i == 5 ? 0 : 3, &got, sizeof got);
+        printf("%d ", got);
+    }
+    printf("\n");
+}
+
+/* Called from a BSP program, and by its plain names. */
+static void mixed(void)
+{
+    int (*put)(const char *, int, const void *, int) = volpex_put;
+    int (*get)(const char *, int, void *, int) = volpex_get;
+    int value = pid, got = -1;
+    char tag[32];
+
+    bsp_push_reg(&got, sizeof got);
+    bsp_sync();
+    bsp_put((pid + 1) % nprocs, &value, &got, 0, sizeof value);
+    put(tag, tag_of(tag, "mixed", pid), &value, sizeof value);
+    get(tag, tag_of(tag, "mixed", (pid + 1) % nprocs), &value, sizeof value);
+    if (got != -1 || value != (pid + 1) % nprocs)
+        fail("before the barrier", got);
+    bsp_sync();
+    if (got != (pid + nprocs - 1) % nprocs)
+        fail("behind the barrier", got);
+    printf("pid %d is content\n", pid);
+}
+
+static void wrong(void)
+{
+    int value = 0;
+
+    printf("%d", volpex_put("x", -1, &value, sizeof value));
+    printf(" %d", volpex_put("x", 4097, &value, sizeof value));
+    printf(" %d", volpex_put(NULL, 1, &value, sizeof value));
+    printf(" %d", volpex_read("x", 1, NULL, 4));
+    printf(" %d", volpex_get("x", 1, &value, -4));
+    printf(" %d\n", volpex_init(0, NULL));
+}
+
+/* Waits for what nobody puts: all processes, or all but one, which is at a barrier, or computes. */
+static void wait_for_nothing(const char *but)
+{
+    char tag[32];
+    int value;
+
+    printf("ready %d\n", pid);
+    fflush(stdout);
+    if (pid == 0 && strcmp(but, "barrier") == 0)
+        bsp_sync();
+    for (;;)
+        if (pid != 0 || strcmp(but, "computes") != 0)
+            volpex_get(tag, tag_of(tag, "no \"object\"", pid), &value, sizeof value);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "ring";
+    int value = 0;
+
+    if (strcmp(what, "early") == 0)
+        printf("%d\n", volpex_put("x", 1, &value, sizeof value));
+    if (strcmp(what, "mixed") == 0)
+        bsp_begin(0);
+    else
+        volpex_init(argc, argv);
+    pid = volpex_getProcId();
+    nprocs = volpex_getNumProc();
+    if (strcmp(what, "ring") == 0)
+        ring();
+    else if (strcmp(what, "count") == 0)
+        count(atoi(argv[2]));
+    else if (strcmp(what, "sizes") == 0)
+        sizes();
+    else if (strcmp(what, "tags") == 0)
+        tags();
+    else if (strcmp(what, "mixed") == 0)
+        mixed();
+    else if (strcmp(what, "wrong") == 0)
+        wrong();
+    else if (strcmp(what, "wait") == 0)
+        wait_for_nothing(argc > 2 ? argv[2] : "");
+    volpex_finalize();
+    return 0;
+}

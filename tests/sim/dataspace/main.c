@@ -1,0 +1,452 @@
+/* main.c - processes of several hosts that put, get and read in a made-up world, driven by one
+ * seed: messages take their time, links are full, pieces are small.
+ *
+ *   dataspace [OPTIONS of seeds.h]
+ *   dataspace --check         whether the check finds histories that are wrong
+ *
+ * Checked: every object that is returned was put, whole, under that tag; the operations on each tag
+ * have an order that explains them (linear.h); who still waits at the end has nothing to wait for,
+ * and then, and only then, Processor Zero has found out (quiet.h); hosts do not complain of each
+ * other.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/sim/dataspace/world.h"
+
+static struct {
+    uint64_t operations, waited, messages, full, truncated, stuck;
+} summary;
+
+static const char *const tag_names[TAGS] = {"", "a", "another tag"};
+
+/* ---- Contents -------------------------------------------------------------------------------- */
+
+static unsigned char byte_of(uint32_t value, uint64_t at)
+{
+    return at < SIZE_LEAST ? (unsigned char)(value >> 8 * at)
+                           : (unsigned char)(value * 37 + (uint32_t)at * 11);
+}
+
+/* The size of an object follows from its number. */
+static uint64_t size_of(uint32_t value)
+{
+    uint64_t mixed = value * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+
+    return mixed % 3 == 0 ? SIZE_LEAST : SIZE_LEAST + mixed % (SIZE_MOST - SIZE_LEAST + 1);
+}
+
+/* ---- Hosts ----------------------------------------------------------------------------------- */
+
+static void on_send(void *context, uint32_t to, const struct wire_message *message)
+{
+    struct host *host = context;
+    struct world *world = host->world;
+    uint64_t delay = 1 + pick(world, timeline_chance(&world->time, 10) ? 500 : 20);
+    size_t data = message->kind == WIRE_DATA_PUT     ? message->data_put.data.size
+                  : message->kind == WIRE_DATA_GRANT ? message->data_grant.data.size
+                                                     : 0;
+    size_t tag = message->kind == WIRE_DATA_PUT   ? message->data_put.tag.size
+                 : message->kind == WIRE_DATA_ASK ? message->data_ask.tag.size
+                                                  : 0;
+    struct wire_message *copy = malloc(sizeof *copy + data + tag);
+    unsigned char *bytes = (unsigned char *)(copy + 1);
+    struct action *action;
+
+    if (!copy)
+        abort();
+    *copy = *message;
+    if (message->kind == WIRE_DATA_PUT) {
+        memcpy(bytes, message->data_put.data.data, data);
+        copy->data_put.data.data = bytes;
+        if (tag > 0)
+            memcpy(bytes + data, message->data_put.tag.data, tag);
+        copy->data_put.tag.data = bytes + data;
+    } else if (message->kind == WIRE_DATA_GRANT) {
+        memcpy(bytes, message->data_grant.data.data, data);
+        copy->data_grant.data.data = bytes;
+    } else if (message->kind == WIRE_DATA_ASK) {
+        memcpy(bytes, message->data_ask.tag.data, tag);
+        copy->data_ask.tag.data = bytes;
+    }
+    if (world->time.now + delay < host->last_moment[to])
+        delay = host->last_moment[to] - world->time.now;
+    host->last_moment[to] = world->time.now + delay;
+    host->queued[to]++;
+    summary.messages++;
+    action = timeline_plan(&world->time, delay);
+    action->kind = DO_DELIVER;
+    action->from = host->number;
+    action->to = to;
+    action->message = copy;
+}
+
+static bool on_has_room(void *context, uint32_t to)
+{
+    const struct host *host = context;
+    bool room = host->queued[to] < IN_FLIGHT;
+
+    summary.full += !room;
+    return room;
+}
+
+static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t length)
+{
+    struct host *host = context;
+    struct world *world = host->world;
+    struct process *process = &world->processes[pid];
+    struct action *action;
+
+    if (process->home != host->number || !process->posted)
+        fail(world, "pid %u gets an answer that it does not wait for", pid);
+    if (process->request.kind != DATASPACE_PUT) {
+        if (length > WINDOW || process->done + length > size || size > process->request.size)
+            fail(world, "pid %u gets %u bytes behind %llu of %llu", pid, length,
+                 (unsigned long long)process->done, (unsigned long long)size);
+        memcpy(process->data + process->done, process->window, length);
+        process->request.size = size;
+    }
+    process->done += length;
+    process->posted = false;
+    action = timeline_plan(&world->time, 1 + pick(world, 10));
+    action->kind = DO_ACT;
+    action->from = pid;
+}
+
+static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
+{
+    struct host *host = context;
+
+    fail(host->world, "no memory for pid %u: %llu", pid, (unsigned long long)bytes);
+}
+
+static void on_broken(void *context, uint32_t other, const char *complaint)
+{
+    struct host *host = context;
+
+    fail(host->world, "host %u complains of host %u: %s", host->number, other, complaint);
+}
+
+static const struct dataspace_calls calls = {.send = on_send,
+                                             .has_room = on_has_room,
+                                             .answer = on_answer,
+                                             .no_memory = on_no_memory,
+                                             .broken = on_broken};
+
+static void go_on(struct world *world, struct host *host)
+{
+    struct action *action;
+
+    if (host->goes_on || !dataspace_go_on(host->space))
+        return;
+    host->goes_on = true;
+    action = timeline_plan(&world->time, 5);
+    action->kind = DO_GO_ON;
+    action->from = host->number;
+}
+
+/* ---- Processes ------------------------------------------------------------------------------- */
+
+static void post(struct world *world, uint32_t pid)
+{
+    struct process *process = &world->processes[pid];
+    struct dataspace_request *request = &process->request;
+
+    request->piece = process->window;
+    request->offset = process->done;
+    request->length = WINDOW;
+    if (request->kind == DATASPACE_PUT) {
+        uint64_t left = request->size - process->done;
+
+        request->length = (uint32_t)(left < WINDOW ? left : WINDOW);
+        for (uint32_t i = 0; i < request->length; i++)
+            process->window[i] = byte_of(process->value, process->done + i);
+    }
+    process->posted = true;
+    dataspace_posted(world->hosts[process->home].space, pid, request);
+    go_on(world, &world->hosts[process->home]);
+}
+
+static void call(struct world *world, uint32_t pid)
+{
+    static const enum dataspace_kind kinds[] = {DATASPACE_PUT, DATASPACE_GET, DATASPACE_READ};
+    struct process *process = &world->processes[pid];
+    enum linear_kind kind = (enum linear_kind)(pick(world, 5) % 3);
+    struct history *history;
+
+    process->left--;
+    process->tag = (uint32_t)pick(world, TAGS);
+    history = &world->histories[process->tag];
+    process->operation = history->count++;
+    process->value = kind == LINEAR_PUT ? ++world->values : 0;
+    process->done = 0;
+    process->busy = true;
+    history->operations[process->operation] =
+        (struct linear_operation){kind, process->value, ++world->moments, LINEAR_NEVER};
+    process->request = (struct dataspace_request){
+        .kind = kinds[kind],
+        .tag = tag_names[process->tag],
+        .tag_size = (uint32_t)strlen(tag_names[process->tag]),
+        .size = kind == LINEAR_PUT                  ? size_of(process->value)
+                : timeline_chance(&world->time, 20) ? SIZE_LEAST + pick(world, 60)
+                                                    : SIZE_MOST};
+    note(world, "pid %u calls %s of \"%s\" (%u)", pid,
+         kind == LINEAR_PUT   ? "put"
+         : kind == LINEAR_GET ? "get"
+                              : "read",
+         tag_names[process->tag], process->value);
+    post(world, pid);
+}
+
+static void check_data(struct world *world, uint32_t pid, struct linear_operation *operation)
+{
+    const struct process *process = &world->processes[pid];
+
+    if (process->done < SIZE_LEAST)
+        fail(world, "pid %u gets an object of %llu bytes", pid, (unsigned long long)process->done);
+    memcpy(&operation->value, process->data, SIZE_LEAST);
+    if (process->done > size_of(operation->value))
+        fail(world, "pid %u gets more than was put", pid);
+    summary.truncated += process->done < size_of(operation->value);
+    for (uint64_t i = 0; i < process->done; i++)
+        if (process->data[i] != byte_of(operation->value, i))
+            fail(world, "pid %u: byte %llu of object %u is wrong", pid, (unsigned long long)i,
+                 operation->value);
+}
+
+/* An operation, or a barrier; the last one when there is nothing left to do. */
+static void begin_next(struct world *world, uint32_t pid)
+{
+    struct process *process = &world->processes[pid];
+    bool last = process->passed + 1 >= world->barriers;
+
+    if (waits_is_over(world, pid))
+        return;
+    if (process->left == 0 || (!last && pick(world, 4) == 0))
+        waits_at_barrier(world, pid);
+    else
+        call(world, pid);
+}
+
+static void act(struct world *world, uint32_t pid)
+{
+    struct process *process = &world->processes[pid];
+    struct linear_operation *operation;
+    struct action *action;
+
+    if (!process->busy) {
+        begin_next(world, pid);
+        return;
+    }
+    if (process->done < process->request.size) {
+        post(world, pid);
+        return;
+    }
+    operation = &world->histories[process->tag].operations[process->operation];
+    if (process->request.kind != DATASPACE_PUT)
+        check_data(world, pid, operation);
+    operation->returned = ++world->moments;
+    process->busy = false;
+    summary.operations++;
+    note(world, "pid %u returns (%u)", pid, operation->value);
+    action = timeline_plan(&world->time, pick(world, 60));
+    action->kind = DO_ACT;
+    action->from = pid;
+}
+
+/* ---- The world ------------------------------------------------------------------------------- */
+
+static void make_world(struct world *world, const struct seeds_job *job)
+{
+    uint32_t homes[PROCESSES];
+
+    memset(world, 0, sizeof *world);
+    timeline_begin(&world->time, sizeof(struct action), job);
+    world->host_count = 1 + (uint32_t)pick(world, HOSTS);
+    if (world->host_count > job->hosts)
+        world->host_count = (uint32_t)job->hosts;
+    world->process_count = 1 + (uint32_t)pick(world, PROCESSES);
+    for (uint32_t i = 0; i < world->process_count; i++) {
+        homes[i] = (uint32_t)pick(world, world->host_count);
+        world->processes[i].home = homes[i];
+        world->processes[i].left = (uint32_t)pick(world, OPERATIONS + 1);
+        struct action *action = timeline_plan(&world->time, pick(world, 50));
+        action->kind = DO_ACT;
+        action->from = i;
+    }
+    world->barriers = 1 + pick(world, BARRIERS);
+    timeline_take_course(&world->time);
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        struct host *host = &world->hosts[i];
+        struct dataspace_setup setup = {i, world->process_count, homes, PIECE};
+
+        *host = (struct host){.world = world, .number = i};
+        host->space = dataspace_open(&setup, &calls, host);
+        if (!host->space)
+            fail(world, "no memory");
+    }
+    waits_begin(world);
+}
+
+static void carry_out(struct world *world, const struct action *action)
+{
+    struct host *to = &world->hosts[action->to];
+
+    if (action->kind < DO_LOOK)
+        world->looks = 0;
+    switch (action->kind) {
+    case DO_ACT:
+        act(world, action->from);
+        break;
+    case DO_DELIVER:
+        world->hosts[action->from].queued[action->to]--;
+        dataspace_message(to->space, action->from, action->message);
+        free(action->message);
+        go_on(world, to);
+        break;
+    case DO_GO_ON:
+        world->hosts[action->from].goes_on = false;
+        go_on(world, &world->hosts[action->from]);
+        break;
+    default:
+        waits_carry_out(world, action);
+        break;
+    }
+}
+
+static void check_end(struct world *world)
+{
+    uint64_t sent = 0, received = 0;
+    uint32_t over = 0;
+
+    for (uint32_t tag = 0; tag < TAGS; tag++) {
+        const struct history *history = &world->histories[tag];
+        bool waits = false;
+
+        for (unsigned i = 0; i < history->count; i++)
+            waits |= history->operations[i].returned == LINEAR_NEVER;
+        if (!linear_holds(history->operations, history->count, waits))
+            fail(world, "no order of the operations on \"%s\" explains them", tag_names[tag]);
+    }
+    for (uint32_t pid = 0; pid < world->process_count; pid++) {
+        const struct process *process = &world->processes[pid];
+
+        if (process->busy && process->request.kind == DATASPACE_PUT)
+            fail(world, "the put of pid %u never returns", pid);
+        if (process->busy != !!dataspace_waits_for(world->hosts[process->home].space, pid))
+            fail(world, "pid %u %s", pid, process->busy ? "hangs" : "is waited for");
+        summary.waited += process->busy;
+        over += waits_is_over(world, pid);
+    }
+    if (world->stuck != (over < world->process_count))
+        fail(world, "%u of %u processes are over, and Processor Zero says that %s", over,
+             world->process_count, world->stuck ? "none can go on" : "nothing is wrong");
+    summary.stuck += world->stuck;
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        sent += dataspace_traffic(world->hosts[i].space).sent;
+        received += dataspace_traffic(world->hosts[i].space).received;
+        dataspace_close(world->hosts[i].space);
+    }
+    if (sent != received)
+        fail(world, "%llu messages were sent, %llu came", (unsigned long long)sent,
+             (unsigned long long)received);
+}
+
+static void run(const struct seeds_job *job)
+{
+    struct world world;
+    struct action action;
+
+    make_world(&world, job);
+    while (timeline_next(&world.time, &action))
+        carry_out(&world, &action);
+    check_end(&world);
+    waits_end(&world);
+    timeline_end(&world.time);
+}
+
+static int report(uint64_t count)
+{
+    int missing = 0;
+
+    printf("%llu jobs: %llu operations, %llu messages, %llu times no room, %llu objects cut short, "
+           "%llu processes that wait at the end of %llu jobs\n",
+           (unsigned long long)count, (unsigned long long)summary.operations,
+           (unsigned long long)summary.messages, (unsigned long long)summary.full,
+           (unsigned long long)summary.truncated, (unsigned long long)summary.waited,
+           (unsigned long long)summary.stuck);
+    missing += !summary.operations + !summary.messages + !summary.full + !summary.truncated +
+               !summary.waited + !summary.stuck + (summary.stuck == count);
+    return seeds_verdict("dataspace", missing);
+}
+
+/* ---- The check itself ------------------------------------------------------------------------ */
+
+#define NEVER LINEAR_NEVER
+
+static int check_the_check(void)
+{
+    static const struct {
+        const char *what;
+        bool holds, waits;
+        unsigned count;
+        struct linear_operation operations[4];
+    } histories[] = {
+        {"a put, then a get", true, false, 2, {{LINEAR_PUT, 1, 1, 2}, {LINEAR_GET, 1, 3, 4}}},
+        {"a get that began first", true, false, 2, {{LINEAR_GET, 1, 1, 4}, {LINEAR_PUT, 1, 2, 3}}},
+        {"a get before the put", false, false, 2, {{LINEAR_GET, 1, 1, 2}, {LINEAR_PUT, 1, 3, 4}}},
+        {"one object got twice",
+         false,
+         false,
+         3,
+         {{LINEAR_PUT, 1, 1, 2}, {LINEAR_GET, 1, 3, 4}, {LINEAR_GET, 1, 3, 5}}},
+        {"one object read twice",
+         true,
+         false,
+         3,
+         {{LINEAR_PUT, 1, 1, 2}, {LINEAR_READ, 1, 3, 4}, {LINEAR_READ, 1, 3, 5}}},
+        {"an object that was overwritten",
+         false,
+         false,
+         3,
+         {{LINEAR_PUT, 1, 1, 2}, {LINEAR_PUT, 2, 3, 4}, {LINEAR_READ, 1, 5, 6}}},
+        {"a reader that sees the old one after the new one",
+         false,
+         false,
+         4,
+         {{LINEAR_PUT, 1, 1, 2},
+          {LINEAR_PUT, 2, 3, 9},
+          {LINEAR_READ, 2, 4, 5},
+          {LINEAR_READ, 1, 6, 7}}},
+        {"waiting for an object that is there",
+         false,
+         true,
+         2,
+         {{LINEAR_PUT, 1, 1, 2}, {LINEAR_GET, 0, 3, NEVER}}},
+        {"waiting for one that another got",
+         true,
+         true,
+         3,
+         {{LINEAR_PUT, 1, 1, 4}, {LINEAR_GET, 1, 2, 5}, {LINEAR_GET, 0, 3, NEVER}}},
+    };
+    int wrong = 0;
+
+    for (size_t i = 0; i < sizeof histories / sizeof *histories; i++)
+        if (linear_holds(histories[i].operations, histories[i].count, histories[i].waits) !=
+            histories[i].holds) {
+            printf("%s: should %shold\n", histories[i].what, histories[i].holds ? "" : "not ");
+            wrong++;
+        }
+    return wrong > 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct seeds_program program = {
+        .name = "dataspace", .count = 1000, .run = run, .report = report};
+
+    if (argc == 2 && strcmp(argv[1], "--check") == 0)
+        return check_the_check();
+    return seeds_main(&program, argc, argv);
+}

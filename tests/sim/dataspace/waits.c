@@ -1,0 +1,234 @@
+/* waits.c - barriers in the made-up world, and the search for processes that wait for ever.
+ *
+ * That a process has reached a barrier is known on its own host at once, on others later, however
+ * long that takes.  Hosts tell Processor Zero, which is on none of them, what they see.
+ */
+#include <stdlib.h>
+
+#include "tests/sim/dataspace/world.h"
+
+#define LOOK_EVERY 40u
+#define LOOKS_MOST 200u /* after which nothing will change any more */
+
+static uint64_t delay(struct world *world)
+{
+    return 1 + pick(world, timeline_chance(&world->time, 15) ? 900 : 30);
+}
+
+/* In order with what was planned before for the same way. */
+static struct action *plan(struct world *world, enum action_kind kind, uint64_t *last)
+{
+    uint64_t when = world->time.now + delay(world);
+    struct action *action;
+
+    if (when < *last)
+        when = *last;
+    *last = when;
+    action = timeline_plan(&world->time, when - world->time.now);
+    action->kind = kind;
+    return action;
+}
+
+/* ---- Barriers -------------------------------------------------------------------------------- */
+
+bool waits_is_at_barrier(const struct world *world, uint32_t pid)
+{
+    return world->processes[pid].reached > world->processes[pid].passed;
+}
+
+bool waits_is_over(const struct world *world, uint32_t pid)
+{
+    return world->processes[pid].passed == world->barriers;
+}
+
+/* Whether the host has not seen yet that all have reached it. */
+static bool is_incomplete(const struct world *world, const struct host *host, uint64_t barriers)
+{
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        if (host->seen[pid] < barriers)
+            return true;
+    return false;
+}
+
+/* The processes of the host whose barrier is complete go on. */
+static void release(struct world *world, const struct host *host)
+{
+    for (uint32_t pid = 0; pid < world->process_count; pid++) {
+        struct process *process = &world->processes[pid];
+
+        if (process->home != host->number || !waits_is_at_barrier(world, pid) ||
+            is_incomplete(world, host, process->reached))
+            continue;
+        process->passed = process->reached;
+        struct action *action = timeline_plan(&world->time, pick(world, 60));
+        action->kind = DO_ACT;
+        action->from = pid;
+    }
+}
+
+void waits_at_barrier(struct world *world, uint32_t pid)
+{
+    struct process *process = &world->processes[pid];
+    struct host *own = &world->hosts[process->home];
+
+    process->reached++;
+    note(world, "pid %u reaches barrier %llu", pid, (unsigned long long)process->reached);
+    own->seen[pid] = process->reached;
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        if (i == own->number)
+            continue;
+        struct action *action = plan(world, DO_MIRROR, &own->last_mirror[i]);
+        action->from = pid;
+        action->to = i;
+        action->number = process->reached;
+    }
+    release(world, own);
+}
+
+/* ---- What a host tells ----------------------------------------------------------------------- */
+
+static bool waits(const struct world *world, const struct host *host, uint32_t pid,
+                  struct wire_quiet *quiet)
+{
+    const struct process *process = &world->processes[pid];
+
+    if (waits_is_at_barrier(world, pid)) {
+        if (!is_incomplete(world, host, process->reached))
+            return false;
+        if (process->reached - 1 < quiet->held)
+            quiet->held = process->reached - 1;
+        return true;
+    }
+    return process->busy && dataspace_waits_for(host->space, pid);
+}
+
+static void tell(struct world *world, struct host *host, uint64_t round)
+{
+    struct dataspace_traffic traffic = dataspace_traffic(host->space);
+    struct wire_message message = {.kind = WIRE_QUIET};
+    struct wire_quiet *quiet = &message.quiet;
+    struct action *action;
+    uint32_t here = 0;
+
+    *quiet = (struct wire_quiet){.host = host->number,
+                                 .round = round,
+                                 .quiet = true,
+                                 .sent = traffic.sent,
+                                 .received = traffic.received,
+                                 .arrived = WIRE_NEVER,
+                                 .held = WIRE_NEVER,
+                                 .waits = ""};
+    for (uint32_t pid = 0; pid < world->process_count; pid++) {
+        if (world->processes[pid].home != host->number)
+            continue;
+        here++;
+        quiet->quiet = quiet->quiet && waits(world, host, pid, quiet);
+        if (world->processes[pid].reached < quiet->arrived)
+            quiet->arrived = world->processes[pid].reached;
+    }
+    quiet->quiet = quiet->quiet && here > 0;
+    if (!quiet->quiet && round == 0)
+        return;
+    action = plan(world, DO_HEAR_QUIET, &host->last_quiet);
+    action->from = host->number;
+    action->message = malloc(sizeof message);
+    if (!action->message)
+        abort();
+    *action->message = message;
+}
+
+/* ---- Processor Zero -------------------------------------------------------------------------- */
+
+/* Is it true that none of them can go on? */
+static void check_stuck(struct world *world)
+{
+    uint64_t sent = 0, received = 0, least = WIRE_NEVER;
+
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        sent += dataspace_traffic(world->hosts[i].space).sent;
+        received += dataspace_traffic(world->hosts[i].space).received;
+    }
+    if (sent != received)
+        fail(world, "said to be stuck while messages are on their way");
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        if (world->processes[pid].reached < least)
+            least = world->processes[pid].reached;
+    for (uint32_t pid = 0; pid < world->process_count; pid++) {
+        const struct process *process = &world->processes[pid];
+        const struct host *host = &world->hosts[process->home];
+
+        if (waits_is_at_barrier(world, pid) ? process->reached <= least
+                                            : !dataspace_waits_for(host->space, pid))
+            fail(world, "said to be stuck while pid %u can go on", pid);
+    }
+}
+
+static void hear(struct world *world, const struct wire_quiet *quiet)
+{
+    switch (quiet_take(&world->quiet, quiet->host, quiet)) {
+    case QUIET_ASK:
+        for (uint32_t i = 0; i < world->host_count; i++) {
+            if (!world->quiet.hosts[i].asked)
+                continue;
+            struct action *action = plan(world, DO_ASK_QUIET, &world->hosts[i].last_asked);
+            action->to = i;
+            action->number = world->quiet.round;
+        }
+        break;
+    case QUIET_STUCK:
+        note(world, "stuck");
+        check_stuck(world);
+        world->stuck = true;
+        break;
+    case QUIET_NOTHING:
+        break;
+    }
+}
+
+void waits_carry_out(struct world *world, const struct action *action)
+{
+    struct host *from = &world->hosts[action->from % HOSTS], *to = &world->hosts[action->to];
+
+    switch (action->kind) {
+    case DO_MIRROR:
+        to->seen[action->from] = action->number;
+        release(world, to);
+        break;
+    case DO_LOOK:
+        if (world->stuck || world->looks++ > LOOKS_MOST)
+            return;
+        tell(world, from, 0);
+        struct action *next = timeline_plan(&world->time, LOOK_EVERY);
+        next->kind = DO_LOOK;
+        next->from = from->number;
+        break;
+    case DO_HEAR_QUIET:
+        if (!world->stuck)
+            hear(world, &action->message->quiet);
+        free(action->message);
+        break;
+    case DO_ASK_QUIET:
+        tell(world, to, action->number);
+        break;
+    default:
+        break;
+    }
+}
+
+void waits_begin(struct world *world)
+{
+    if (!quiet_begin(&world->quiet, world->host_count))
+        abort();
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        world->quiet.hosts[world->processes[pid].home].asked = true;
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        struct action *action = timeline_plan(&world->time, pick(world, LOOK_EVERY));
+        action->kind = DO_LOOK;
+        action->from = i;
+    }
+}
+
+void waits_end(struct world *world)
+{
+    quiet_end(&world->quiet);
+}

@@ -1,0 +1,98 @@
+/* world.h - the made-up world of the dataspace: see main.c. */
+#ifndef SIM_DATASPACE_WORLD_H
+#define SIM_DATASPACE_WORLD_H
+
+#include "bsprun/dataspace/service.h"
+#include "coordinator/core/quiet.h"
+#include "tests/sim/dataspace/linear.h"
+#include "tests/sim/timeline.h"
+
+#define HOSTS      4u
+#define PROCESSES  8u
+#define TAGS       3u
+#define OPERATIONS 6u  /* of a process */
+#define BARRIERS   3u  /* ... between them, and one at the end */
+#define WINDOW     40u /* bytes that a process posts at a time */
+#define PIECE      24u /* ... that go to another host at a time */
+#define SIZE_LEAST 4u  /* an object begins with its number */
+#define SIZE_MOST  150u
+#define IN_FLIGHT  3u /* messages of a link that is full */
+
+enum action_kind {
+    DO_ACT,
+    DO_DELIVER,
+    DO_GO_ON,
+    DO_MIRROR,     /* host `to` sees that process `from` has reached a barrier */
+    DO_LOOK,       /* host `from` looks whether all its processes wait */
+    DO_HEAR_QUIET, /* Processor Zero hears of host `from` */
+    DO_ASK_QUIET   /* host `to` is asked */
+};
+
+struct action {
+    struct moment moment;
+    enum action_kind kind;
+    uint32_t from, to; /* hosts; of DO_ACT a process */
+    struct wire_message *message;
+    uint64_t number; /* of barriers; of the round */
+};
+
+struct process {
+    uint32_t home, left; /* operations to come */
+    struct dataspace_request request;
+    bool busy, posted;
+    uint32_t tag, operation; /* place in the history of the tag */
+    uint32_t value;
+    unsigned char window[WINDOW], data[SIZE_MOST];
+    uint64_t done;
+    /* Its barriers: how many it has reached, and passed. */
+    uint64_t reached, passed;
+};
+
+struct history {
+    struct linear_operation operations[LINEAR_MOST];
+    unsigned count;
+};
+
+struct world {
+    struct timeline time;
+    uint32_t host_count, process_count;
+    struct host {
+        struct world *world;
+        uint32_t number;
+        struct dataspace *space;
+        uint32_t queued[HOSTS];      /* messages to each other host */
+        uint64_t last_moment[HOSTS]; /* when the last of them comes */
+        bool goes_on;
+        uint64_t seen[PROCESSES]; /* the barriers that each process has reached */
+        uint64_t last_mirror[HOSTS], last_quiet, last_asked;
+    } hosts[HOSTS];
+    struct process processes[PROCESSES];
+    struct history histories[TAGS];
+    uint32_t values; /* so many objects have been put */
+    uint64_t moments, barriers;
+    struct quiet quiet; /* of Processor Zero */
+    unsigned looks;     /* since anything else has happened */
+    bool stuck;         /* Processor Zero has ended the job */
+};
+
+#define note(world, ...) timeline_note(&(world)->time, __VA_ARGS__)
+#define fail(world, ...) timeline_fail(&(world)->time, __VA_ARGS__)
+
+static inline uint64_t pick(struct world *world, uint64_t below)
+{
+    return timeline_random(&world->time, below);
+}
+
+/* ---- waits.c: barriers, and the search for processes that wait for ever ---- */
+
+void waits_begin(struct world *world);
+void waits_end(struct world *world);
+/* The process reaches its next barrier: it goes on by DO_ACT when it is complete. */
+void waits_at_barrier(struct world *world, uint32_t pid);
+bool waits_is_at_barrier(const struct world *world, uint32_t pid);
+/* Has the process passed its last barrier? */
+bool waits_is_over(const struct world *world, uint32_t pid);
+/* DO_MIRROR to DO_ASK_QUIET. */
+void waits_carry_out(struct world *world, const struct action *action);
+
+#endif

@@ -1,0 +1,349 @@
+/* test_dataspace.c - one host's part of the dataspace: the order of operations on a tag, pieces,
+ * and what other hosts must not send.  The dataspace of several hosts is played in
+ * tests/sim/dataspace.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bsprun/dataspace/service.h"
+#include "tests/unit/suite.h"
+
+#define WINDOW 8u
+
+/* Processes 0 and 1 are here, on host 0; 2 is on host 1. */
+static const uint32_t homes[] = {0, 0, 1};
+static struct dataspace *space;
+static char ours[8], theirs[8]; /* tags of host 0, and of host 1 */
+static bool has_room;
+
+static struct {
+    unsigned answers, sent, complaints, failures;
+    uint32_t pid, length, host;
+    uint64_t size;
+    struct wire_message message;
+    unsigned char data[64];
+} seen;
+
+static unsigned char windows[3][WINDOW];
+
+static void on_send(void *context, uint32_t host, const struct wire_message *message)
+{
+    (void)context;
+    seen.sent++;
+    seen.host = host;
+    seen.message = *message;
+    if (message->kind == WIRE_DATA_GRANT)
+        memcpy(seen.data, message->data_grant.data.data, message->data_grant.data.size);
+}
+
+static bool on_has_room(void *context, uint32_t host)
+{
+    (void)context;
+    ck_assert_uint_eq(host, 1);
+    return has_room;
+}
+
+static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t length)
+{
+    (void)context;
+    seen.answers++;
+    seen.pid = pid;
+    seen.size = size;
+    seen.length = length;
+}
+
+static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
+{
+    (void)context, (void)pid, (void)bytes;
+    seen.failures++;
+}
+
+static void on_broken(void *context, uint32_t host, const char *complaint)
+{
+    (void)context;
+    ck_assert_uint_eq(host, 1);
+    ck_assert_uint_gt(strlen(complaint), 0);
+    seen.complaints++;
+}
+
+static void find_tag(char tag[8], uint32_t host)
+{
+    for (int i = 0; i < 1000; i++) {
+        snprintf(tag, 8, "t%d", i);
+        if (dataspace_owner(space, tag, strlen(tag)) == host)
+            return;
+    }
+    ck_abort_msg("no tag belongs to host %u", host);
+}
+
+static void set_up(void)
+{
+    static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_no_memory,
+                                                 on_broken};
+    struct dataspace_setup setup = {.host = 0, .nprocs = 3, .homes = homes, .piece = 4};
+
+    space = dataspace_open(&setup, &calls, NULL);
+    ck_assert_ptr_nonnull(space);
+    memset(&seen, 0, sizeof seen);
+    has_room = true;
+    find_tag(ours, 0);
+    find_tag(theirs, 1);
+}
+
+static void tear_down(void)
+{
+    dataspace_close(space);
+}
+
+static struct dataspace_request request(enum dataspace_kind kind, uint32_t pid, const char *tag,
+                                        uint64_t size)
+{
+    return (struct dataspace_request){
+        .kind = kind,
+        .tag = tag,
+        .tag_size = (uint32_t)strlen(tag),
+        .piece = windows[pid],
+        .length = kind == DATASPACE_PUT && size < WINDOW ? (uint32_t)size : WINDOW,
+        .size = size};
+}
+
+static void put(uint32_t pid, const char *tag, const char *text)
+{
+    struct dataspace_request one = request(DATASPACE_PUT, pid, tag, strlen(text));
+
+    memcpy(windows[pid], text, strlen(text));
+    dataspace_posted(space, pid, &one);
+}
+
+static void ask(enum dataspace_kind kind, uint32_t pid, const char *tag, uint64_t room)
+{
+    struct dataspace_request one = request(kind, pid, tag, room);
+
+    dataspace_posted(space, pid, &one);
+}
+
+static void expect(uint32_t pid, const char *text)
+{
+    ck_assert_uint_eq(seen.pid, pid);
+    ck_assert_uint_eq(seen.length, strlen(text));
+    ck_assert_mem_eq(windows[pid], text, strlen(text));
+}
+
+/* ---- Operations ---- */
+
+START_TEST(a_read_leaves_and_a_get_removes)
+{
+    put(0, ours, "one");
+    ask(DATASPACE_READ, 1, ours, WINDOW);
+    expect(1, "one");
+    ask(DATASPACE_GET, 1, ours, WINDOW);
+    expect(1, "one");
+    ck_assert_uint_eq(seen.answers, 3);
+    ask(DATASPACE_READ, 1, ours, WINDOW);
+    ck_assert_uint_eq(seen.answers, 3);
+    ck_assert_ptr_nonnull(dataspace_waits_for(space, 1));
+    ck_assert_ptr_null(dataspace_waits_for(space, 0));
+}
+END_TEST
+
+START_TEST(a_put_replaces)
+{
+    put(0, ours, "one");
+    put(0, ours, "other");
+    ck_assert_uint_eq(dataspace_totals(space).objects, 1);
+    ck_assert_uint_eq(dataspace_totals(space).bytes, 5);
+    ask(DATASPACE_GET, 1, ours, WINDOW);
+    expect(1, "other");
+    ck_assert_uint_eq(dataspace_totals(space).objects, 0);
+    ck_assert_uint_eq(dataspace_totals(space).bytes, 0);
+}
+END_TEST
+
+START_TEST(who_waits_gets_it_in_order)
+{
+    struct wire_message message = {.kind = WIRE_DATA_ASK};
+
+    ask(DATASPACE_GET, 0, ours, WINDOW);
+    message.data_ask.pid = 2;
+    message.data_ask.tag = (struct wire_bytes){ours, (uint32_t)strlen(ours)};
+    message.data_ask.room = 100;
+    dataspace_message(space, 1, &message); /* a read behind the get */
+    put(1, ours, "one");
+    ck_assert_uint_eq(seen.sent, 0); /* the get came first, and nothing was left */
+    put(1, ours, "two");
+    ck_assert_uint_eq(seen.sent, 1);
+    ck_assert_uint_eq(seen.message.data_grant.pid, 2);
+    ck_assert_mem_eq(seen.data, "two", 3);
+    ck_assert_uint_eq(dataspace_totals(space).objects, 1); /* it was read */
+}
+END_TEST
+
+START_TEST(nothing_is_an_object_too)
+{
+    put(0, ours, "");
+    ask(DATASPACE_GET, 1, ours, 0);
+    ck_assert_uint_eq(seen.answers, 2);
+    ck_assert_uint_eq(seen.size, 0);
+}
+END_TEST
+
+START_TEST(no_more_than_there_is_room_for)
+{
+    put(0, ours, "abcdef");
+    ask(DATASPACE_GET, 1, ours, 2);
+    expect(1, "ab");
+    ck_assert_uint_eq(seen.size, 2);
+}
+END_TEST
+
+START_TEST(in_pieces)
+{
+    struct dataspace_request one = request(DATASPACE_PUT, 0, ours, 12);
+
+    memcpy(windows[0], "abcdefgh", 8);
+    dataspace_posted(space, 0, &one);
+    ck_assert_uint_eq(dataspace_totals(space).objects, 0);
+    one.offset = 8;
+    one.length = 4;
+    memcpy(windows[0], "ijkl", 4);
+    dataspace_posted(space, 0, &one);
+    ck_assert_uint_eq(dataspace_totals(space).objects, 1);
+    ask(DATASPACE_GET, 1, ours, 100);
+    expect(1, "abcdefgh");
+    ck_assert_uint_eq(seen.size, 12);
+    ask(DATASPACE_GET, 1, ours, 100); /* the next piece, whatever it says */
+    expect(1, "ijkl");
+}
+END_TEST
+
+/* ---- Other hosts ---- */
+
+START_TEST(a_put_for_another_host)
+{
+    struct wire_message stored = {.kind = WIRE_DATA_STORED};
+
+    has_room = false;
+    put(0, theirs, "one");
+    ck_assert_uint_eq(seen.sent, 0);
+    ck_assert(dataspace_go_on(space));
+    has_room = true;
+    ck_assert(!dataspace_go_on(space));
+    ck_assert_uint_eq(seen.sent, 1);
+    ck_assert_uint_eq(seen.message.data_put.tag.size, strlen(theirs));
+    ck_assert_uint_eq(seen.answers, 0); /* it has not taken effect */
+    dataspace_message(space, 1, &stored);
+    ck_assert_uint_eq(seen.answers, 1);
+    dataspace_message(space, 1, &stored);
+    ck_assert_uint_eq(seen.complaints, 1);
+}
+END_TEST
+
+START_TEST(a_grant_while_there_is_no_room)
+{
+    struct wire_message message = {.kind = WIRE_DATA_ASK};
+
+    put(0, ours, "abcdefg");
+    message.data_ask.pid = 2;
+    message.data_ask.tag = (struct wire_bytes){ours, (uint32_t)strlen(ours)};
+    message.data_ask.removes = true;
+    message.data_ask.room = 6;
+    has_room = false;
+    dataspace_message(space, 1, &message);
+    ck_assert_uint_eq(dataspace_totals(space).objects, 0);
+    ck_assert_uint_eq(seen.sent, 0);
+    has_room = true;
+    ck_assert(!dataspace_go_on(space));
+    ck_assert_uint_eq(seen.sent, 2); /* 4 bytes and 2 */
+    ck_assert_uint_eq(seen.message.data_grant.offset, 4);
+    ck_assert_uint_eq(seen.message.data_grant.size, 6);
+    ck_assert_mem_eq(seen.data, "ef", 2);
+}
+END_TEST
+
+/* Each is refused, and nothing comes of it. */
+START_TEST(what_breaks_the_rules)
+{
+    struct wire_bytes data = {"abcd", 4};
+    struct wire_bytes our_tag = {ours, (uint32_t)strlen(ours)};
+    struct wire_bytes their_tag = {theirs, (uint32_t)strlen(theirs)};
+    struct wire_message bad[] = {
+        {.kind = WIRE_DATA_ASK, .data_ask = {.pid = 3, .tag = our_tag}},
+        {.kind = WIRE_DATA_ASK, .data_ask = {.pid = 0, .tag = our_tag}},
+        {.kind = WIRE_DATA_ASK, .data_ask = {.pid = 2, .tag = their_tag}},
+        {.kind = WIRE_DATA_PUT, .data_put = {.pid = 1, .tag = our_tag, .size = 4, .data = data}},
+        {.kind = WIRE_DATA_STORED, .data_stored = {.pid = 0}},
+        {.kind = WIRE_DATA_STORED, .data_stored = {.pid = 2}},
+        {.kind = WIRE_DATA_GRANT, .data_grant = {.pid = 0, .size = 4, .data = data}},
+        {.kind = WIRE_DATA_GRANT, .data_grant = {.pid = 9, .size = 4, .data = data}},
+    };
+
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        dataspace_message(space, 1, &bad[i]);
+        ck_assert_msg(seen.complaints == i + 1, "message %u is taken", i);
+    }
+    ck_assert_uint_eq(seen.sent + seen.answers + seen.failures, 0);
+    ck_assert_uint_eq(dataspace_totals(space).objects, 0);
+}
+END_TEST
+
+START_TEST(pieces_out_of_place)
+{
+    struct wire_message piece = {.kind = WIRE_DATA_PUT};
+    struct wire_message ask_again = {.kind = WIRE_DATA_ASK};
+
+    piece.data_put.pid = 2;
+    piece.data_put.size = 12;
+    piece.data_put.data = (struct wire_bytes){"abcd", 4};
+    dataspace_message(space, 1, &piece);
+    ck_assert_uint_eq(seen.complaints, 0);
+    ask_again.data_ask.pid = 2;
+    ask_again.data_ask.tag = (struct wire_bytes){ours, (uint32_t)strlen(ours)};
+    dataspace_message(space, 1, &ask_again);
+    ck_assert_uint_eq(seen.complaints, 1);
+    piece.data_put.offset = 8; /* a gap */
+    dataspace_message(space, 1, &piece);
+    ck_assert_uint_eq(seen.complaints, 2);
+    piece.data_put.offset = 4;
+    piece.data_put.size = 13; /* another size */
+    dataspace_message(space, 1, &piece);
+    ck_assert_uint_eq(seen.complaints, 3);
+    piece.data_put.size = 12;
+    piece.data_put.data.size = 0; /* which would go on for ever */
+    dataspace_message(space, 1, &piece);
+    ck_assert_uint_eq(seen.complaints, 4);
+    ck_assert_uint_eq(dataspace_totals(space).objects, 0);
+}
+END_TEST
+
+START_TEST(a_grant_of_more_than_was_asked_for)
+{
+    struct wire_message grant = {.kind = WIRE_DATA_GRANT};
+
+    ask(DATASPACE_GET, 0, theirs, 3);
+    ck_assert_uint_eq(seen.sent, 1);
+    ck_assert_uint_eq(seen.message.data_ask.room, 3);
+    grant.data_grant.size = 4;
+    grant.data_grant.data = (struct wire_bytes){"abcd", 4};
+    dataspace_message(space, 1, &grant);
+    ck_assert_uint_eq(seen.complaints, 1);
+    ck_assert_uint_eq(seen.answers, 0);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {a_read_leaves_and_a_get_removes,
+                                  a_put_replaces,
+                                  who_waits_gets_it_in_order,
+                                  nothing_is_an_object_too,
+                                  no_more_than_there_is_room_for,
+                                  in_pieces,
+                                  a_put_for_another_host,
+                                  a_grant_while_there_is_no_room,
+                                  what_breaks_the_rules,
+                                  pieces_out_of_place,
+                                  a_grant_of_more_than_was_asked_for};
+
+    return suite_run_tests("dataspace", tests, sizeof tests / sizeof *tests, set_up, tear_down);
+}
