@@ -91,6 +91,7 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->timeout_ns = start->timeout_ns;
     order->consult_every = start->consult_every;
     order->abort_at = start->abort_at;
+    order->dataspace_memory = start->dataspace_memory;
 }
 
 static void cannot_start(struct agent *agent, const char *what, const char *why)

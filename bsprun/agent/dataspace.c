@@ -14,13 +14,19 @@
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/quiet.h"
+#include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/spill.h"
 #include "bsprun/dataspace/service.h"
+#include "lib/base/temporary.h"
 
 #define WAITING_BYTES (UINT64_C(4) << 20) /* queued for a link before pieces wait */
 #define GO_ON_MS      1u
+#define FILE_LEAST    16384u /* bytes of an object that may go to a file */
 
 struct agent_dataspace {
+    struct spill spill;
+    struct pool *pool;
     struct dataspace *space;
     unsigned char **windows; /* by pid; NULL: not mapped (yet) */
     uint32_t nprocs;
@@ -55,8 +61,9 @@ static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
     struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
 
     snprintf(verdict.text, sizeof verdict.text,
-             "no memory on host %s for an object of %llu bytes in the dataspace (pid %u)",
-             agent->host_name, (unsigned long long)bytes, pid);
+             "no room on host %s for an object of %llu bytes in the dataspace (pid %u), neither in "
+             "memory (--dataspace-memory) nor in %s",
+             agent->host_name, (unsigned long long)bytes, pid, bspz_temporary_root());
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 
@@ -64,6 +71,18 @@ static void on_broken(void *context, uint32_t host, const char *complaint)
 {
     agent_peers_drop(context, host, complaint);
 }
+
+static void *on_map(void *context, uint64_t size)
+{
+    return spill_map(context, size);
+}
+
+static void on_unmap(void *context, void *at, uint64_t size)
+{
+    spill_unmap(context, at, size);
+}
+
+static const struct pool_files files = {.map = on_map, .unmap = on_unmap};
 
 static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
@@ -78,6 +97,23 @@ static void on_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
+static void close_space(struct agent_dataspace *shell)
+{
+    dataspace_close(shell->space);
+    pool_close(shell->pool);
+    spill_close(&shell->spill);
+}
+
+/* Bytes of objects that this host may have in memory. */
+static uint64_t memory_bound(const struct agent *agent)
+{
+    uint64_t available = memory_available();
+
+    if (agent->order.dataspace_memory > 0)
+        return agent->order.dataspace_memory;
+    return available == UINT64_MAX ? available : available / 2;
+}
+
 void agent_dataspace_forget(struct agent *agent)
 {
     struct agent_dataspace *shell = agent->dataspace;
@@ -86,7 +122,7 @@ void agent_dataspace_forget(struct agent *agent)
         return;
     agent->dataspace = NULL;
     agent_quiet_watch(agent, NULL);
-    dataspace_close(shell->space);
+    close_space(shell);
     for (uint32_t pid = 0; pid < shell->nprocs; pid++)
         if (shell->windows[pid])
             munmap(shell->windows[pid], BSPZ_WINDOW_BYTES);
@@ -108,8 +144,12 @@ static struct agent_dataspace *begin(struct agent *agent)
         return shell;
     shell->nprocs = setup.nprocs;
     shell->windows = calloc(shell->nprocs, sizeof *shell->windows);
-    shell->space = shell->windows ? dataspace_open(&setup, &calls, agent) : NULL;
+    shell->spill = SPILL_NONE;
+    shell->pool = pool_open(memory_bound(agent), FILE_LEAST, &files, &shell->spill);
+    setup.pool = shell->pool;
+    shell->space = shell->windows && shell->pool ? dataspace_open(&setup, &calls, agent) : NULL;
     if (!shell->space) {
+        close_space(shell);
         free(shell->windows);
         free(shell);
         return NULL;

@@ -1,14 +1,118 @@
 /* object.c - see object.h. */
 #include "bsprun/dataspace/object.h"
 
+#include <assert.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct object *object_make(uint64_t size)
+struct pool {
+    uint64_t most, least, in_memory, in_file;
+    const struct pool_files *files;
+    void *context;
+    struct object *oldest, *newest; /* of OBJECT_IN_MEMORY */
+};
+
+struct pool *pool_open(uint64_t most, uint64_t least, const struct pool_files *files, void *context)
 {
-    struct object *object = malloc(sizeof *object + size);
+    struct pool *pool = malloc(sizeof *pool);
 
-    if (object)
-        *object = (struct object){.size = size, .references = 1};
+    if (pool)
+        *pool = (struct pool){.most = most, .least = least, .files = files, .context = context};
+    return pool;
+}
+
+void pool_close(struct pool *pool)
+{
+    assert(!pool || (pool->in_memory == 0 && pool->in_file == 0));
+    free(pool);
+}
+
+uint64_t pool_in_memory(const struct pool *pool)
+{
+    return pool->in_memory;
+}
+
+uint64_t pool_in_file(const struct pool *pool)
+{
+    return pool->in_file;
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+static void link_newest(struct pool *pool, struct object *object)
+{
+    object->older = pool->newest;
+    object->newer = NULL;
+    *(pool->newest ? &pool->newest->newer : &pool->oldest) = object;
+    pool->newest = object;
+}
+
+static void unlink_object(struct pool *pool, struct object *object)
+{
+    *(object->older ? &object->older->newer : &pool->oldest) = object->newer;
+    *(object->newer ? &object->newer->older : &pool->newest) = object->older;
+}
+
+/* NULL: no room. */
+static unsigned char *map(struct pool *pool, uint64_t size)
+{
+    unsigned char *bytes = pool->files ? pool->files->map(pool->context, size) : NULL;
+
+    if (bytes)
+        pool->in_file += size;
+    return bytes;
+}
+
+/* False: no room in the file. */
+static bool spill(struct pool *pool, struct object *object)
+{
+    unsigned char *bytes = map(pool, object->size);
+
+    if (!bytes)
+        return false;
+    memcpy(bytes, object->bytes, object->size);
+    free(object->bytes);
+    object->bytes = bytes;
+    object->place = OBJECT_IN_FILE;
+    unlink_object(pool, object);
+    pool->in_memory -= object->size;
+    return true;
+}
+
+/* Whether there is memory for so many bytes more, after the oldest objects have gone. */
+static bool make_room(struct pool *pool, uint64_t size)
+{
+    while (pool->in_memory + size > pool->most)
+        if (!pool->oldest || !spill(pool, pool->oldest))
+            return false;
+    return true;
+}
+
+/* ---- Objects --------------------------------------------------------------------------------- */
+
+struct object *object_make(struct pool *pool, uint64_t size)
+{
+    struct object *object = malloc(sizeof *object);
+
+    if (!object)
+        return NULL;
+    *object = (struct object){.size = size, .references = 1, .pool = pool};
+    object->place = size < pool->least  ? OBJECT_SMALL
+                    : size > pool->most ? OBJECT_IN_FILE
+                                        : OBJECT_IN_MEMORY;
+    if (object->place == OBJECT_IN_FILE)
+        object->bytes = map(pool, size);
+    else if (make_room(pool, size))
+        object->bytes = malloc(size + 1);
+    if (!object->bytes) {
+        free(object);
+        return NULL;
+    }
+    if (object->place != OBJECT_IN_FILE)
+        pool->in_memory += size;
+    if (object->place == OBJECT_IN_MEMORY)
+        link_newest(pool, object);
     return object;
 }
 
@@ -20,6 +124,19 @@ struct object *object_share(struct object *object)
 
 void object_drop(struct object *object)
 {
-    if (object && --object->references == 0)
-        free(object);
+    struct pool *pool;
+
+    if (!object || --object->references > 0)
+        return;
+    pool = object->pool;
+    if (object->place == OBJECT_IN_FILE) {
+        pool->in_file -= object->size;
+        pool->files->unmap(pool->context, object->bytes, object->size);
+    } else {
+        pool->in_memory -= object->size;
+        if (object->place == OBJECT_IN_MEMORY)
+            unlink_object(pool, object);
+        free(object->bytes);
+    }
+    free(object);
 }

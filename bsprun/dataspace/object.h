@@ -1,22 +1,50 @@
 /* object.h - what a tag stands for in the dataspace: bytes that do not change once they are there,
- * so that several deliveries can share them.
+ * so that several deliveries can share them; and the memory that all of a host have together.
+ *
+ * When that is used up, the oldest objects go to a file, or the new one if it is larger than the
+ * bound.  Small objects never do: parts of a file are whole pages.
+ *
+ * What can fail: no memory, no room in the file, or the bound is used up by small objects: there is
+ * no new object then, and nothing has changed otherwise.
  */
 #ifndef BSPRUN_DATASPACE_OBJECT_H
 #define BSPRUN_DATASPACE_OBJECT_H
 
 #include <stdint.h>
 
-/* Bytes of an object, and of a tag, at most. */
-#define DATASPACE_OBJECT_MOST (UINT64_C(1) << 30)
+#define DATASPACE_OBJECT_MOST (UINT64_C(1) << 30) /* bytes of an object */
+
+struct pool;
 
 struct object {
     uint64_t size;
     uint32_t references;
-    unsigned char bytes[];
+    unsigned char *bytes; /* may be elsewhere after each call that makes an object */
+    /* Private to object.c. */
+    struct pool *pool;
+    struct object *older, *newer; /* those in memory that may go to a file */
+    enum { OBJECT_SMALL, OBJECT_IN_MEMORY, OBJECT_IN_FILE } place;
 };
 
-/* A new object with one reference, whose bytes the caller writes; NULL: no memory. */
-struct object *object_make(uint64_t size);
+/* Memory that is a part of a file. */
+struct pool_files {
+    /* NULL: no room. */
+    void *(*map)(void *context, uint64_t size);
+    void (*unmap)(void *context, void *at, uint64_t size);
+};
+
+/* most: bytes of objects in memory, with UINT64_MAX files may be NULL; least: bytes of an object
+ * that may go to a file, at least 1.  NULL: no memory. */
+struct pool *pool_open(uint64_t most, uint64_t least, const struct pool_files *files,
+                       void *context);
+/* All objects have been dropped.  Harmless for NULL. */
+void pool_close(struct pool *pool);
+/* Bytes of objects in memory, and in the file. */
+uint64_t pool_in_memory(const struct pool *pool);
+uint64_t pool_in_file(const struct pool *pool);
+
+/* A new object with one reference, whose bytes the caller writes.  NULL: see above. */
+struct object *object_make(struct pool *pool, uint64_t size);
 /* One reference more; returns the object. */
 struct object *object_share(struct object *object);
 /* One reference less; the last one frees it.  Harmless for NULL. */

@@ -65,6 +65,7 @@ struct dataspace {
     uint32_t host, nprocs, piece, owner_count, stalled;
     uint32_t *owners; /* the hosts with processes, ascending */
     struct process *processes;
+    struct pool *pool;
     struct tags *tags;
     struct dataspace_traffic traffic;
 };
@@ -227,7 +228,7 @@ static void store_here(struct dataspace *space, uint32_t pid)
     struct object *object;
 
     if (request->offset == 0)
-        process->object = object_make(request->size);
+        process->object = object_make(space->pool, request->size);
     if (!process->object) {
         no_memory(space, pid, request->size);
         return;
@@ -351,7 +352,7 @@ static void on_put(struct dataspace *space, uint32_t host, const struct wire_dat
     if (first) {
         move_guest(space, process, GUEST_STORING);
         process->done = 0;
-        process->object = object_make(put->size);
+        process->object = object_make(space->pool, put->size);
         if (!process->object) {
             no_memory(space, put->pid, put->size);
             return;
@@ -420,7 +421,7 @@ static void on_granted(struct dataspace *space, uint32_t host, const struct wire
     if (process->client == CLIENT_ASKING) {
         move_client(space, process, CLIENT_RECEIVING);
         process->done = 0;
-        process->object = object_make(grant->size);
+        process->object = object_make(space->pool, grant->size);
         if (!process->object) {
             no_memory(space, grant->pid, grant->size);
             return;
@@ -508,7 +509,8 @@ struct dataspace *dataspace_open(const struct dataspace_setup *setup,
                                 .context = context,
                                 .host = setup->host,
                                 .nprocs = nprocs,
-                                .piece = setup->piece};
+                                .piece = setup->piece,
+                                .pool = setup->pool};
     space->processes = calloc(nprocs, sizeof *space->processes);
     space->tags = tags_open(&tags_calls, space);
     if (!space->processes || !space->tags || !find_owners(space, setup->homes)) {

@@ -45,7 +45,7 @@ struct dataspace_calls {
     /* The piece of this process is taken (put), or is in its place: `length` bytes of `size` that
      * it gets in all. */
     void (*answer)(void *context, uint32_t pid, uint64_t size, uint32_t length);
-    /* There is no memory for an object of that many bytes, put or wanted by a process. */
+    /* There is no memory for an object of that many bytes, put or wanted by a process: object.h. */
     void (*no_memory)(void *context, uint32_t pid, uint64_t bytes);
     /* The host broke a rule. */
     void (*broken)(void *context, uint32_t host, const char *complaint);
@@ -56,6 +56,7 @@ struct dataspace_setup {
     uint32_t nprocs;
     const uint32_t *homes; /* the host of each process; copied */
     uint32_t piece;        /* bytes that go to another host at a time, 1 to WIRE_PIECE_MAX */
+    struct pool *pool;     /* for the objects; it must outlive the dataspace */
 };
 
 /* NULL: no memory. */

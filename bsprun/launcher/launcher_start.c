@@ -149,6 +149,7 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
     start->owner_input_ms = options->hosts.owner.input_ms;
     start->owner_load = options->hosts.owner.load;
     start->owner_quiet_ms = options->hosts.owner.quiet_ms;
+    start->dataspace_memory = options->run.dataspace_memory;
     fill_program(launcher, agent, start);
     if (launcher->common.saved.store)
         fill_snapshots(launcher, start);

@@ -52,6 +52,7 @@ static const struct poptOption table[] = {
     {"timestamp-output", '\0', POPT_ARG_NONE | OLD, NULL, OPT_TIMES, NULL, NULL},
     {"export", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EXPORT_LIST, NULL, NULL},
     {"stdin", '\0', POPT_ARG_STRING | OLD, NULL, OPT_STDIN, NULL, NULL},
+    {"dataspace-memory", '\0', POPT_ARG_STRING | OLD, NULL, OPT_DATASPACE_MEMORY, NULL, NULL},
     {"timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_TIMEOUT, NULL, NULL},
     {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
@@ -120,6 +121,7 @@ enum option_subject options_subject(enum option_code code)
         [OPT_ASYNC] = OF_SNAPSHOTS,        [OPT_KEEP] = OF_SNAPSHOTS,
         [OPT_MAX_RESTARTS] = OF_SNAPSHOTS, [OPT_EXCLUDE] = OF_SNAPSHOTS,
         [OPT_ON_REFUSE] = OF_SNAPSHOTS,    [OPT_GRACE] = OF_SNAPSHOTS,
+        [OPT_DATASPACE_MEMORY] = OF_THE_JOB,
     };
 
     return subjects[code];
@@ -199,6 +201,7 @@ bool options_take(struct options *options, enum option_code code, const char *so
     case OPT_TIMES:
     case OPT_EXPORT_LIST:
     case OPT_STDIN:
+    case OPT_DATASPACE_MEMORY:
         return options_take_run(options, code, source, text);
     case OPT_TIMEOUT:
         return options_take_timeout(options, source, text);

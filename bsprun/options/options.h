@@ -84,6 +84,7 @@ struct options_run {
     bool times;      /* --timestamp-output */
     bool only_named; /* --export: the program has no other variables than the exported ones */
     bool no_stdin;   /* --stdin none */
+    uint64_t dataspace_memory; /* bytes; 0: not set */
 };
 
 struct options {

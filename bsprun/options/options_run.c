@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bsprun/options/options_inside.h"
+#include "lib/base/units.h"
 #include "lib/shm/board.h"
 
 /* A relative name is one below the directory in which bsprun was called.  Whether it exists is seen
@@ -98,6 +99,19 @@ static bool take_stdin(struct options *options, const char *source, const char *
                          source, text);
 }
 
+static bool take_memory(struct options *options, const char *source, const char *text)
+{
+    double bytes;
+
+    if (!bspz_bytes(text, &bytes) || bytes < 1 || bytes > (double)(UINT64_C(1) << 60))
+        return options_wrong(options,
+                             "%s%.80s: give bytes for objects in memory on each host, with a unit "
+                             "(" BSPZ_BYTES_UNITS ") or none",
+                             source, text);
+    options->run.dataspace_memory = (uint64_t)bytes;
+    return true;
+}
+
 bool options_take_run(struct options *options, enum option_code code, const char *source,
                       const char *text)
 {
@@ -110,6 +124,8 @@ bool options_take_run(struct options *options, enum option_code code, const char
         return true;
     case OPT_EXPORT_LIST:
         return take_export_list(options, source, text);
+    case OPT_DATASPACE_MEMORY:
+        return take_memory(options, source, text);
     case OPT_STDIN:
         return take_stdin(options, source, text);
     case OPT_TIMES:

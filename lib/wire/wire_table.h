@@ -295,7 +295,9 @@
  * stop_on_late_failure: a failed snapshot ends the job before, after the first one taken at a
  * barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest.  balance:
  * Processor Zero may move processes to other hosts.  owner_policy: what is done while the owner of
- * the host is active; owner_input_ms, owner_load, owner_quiet_ms: struct owner_rule. */
+ * the host is active; owner_input_ms, owner_load, owner_quiet_ms: struct owner_rule.
+ * dataspace_memory: bytes of objects of the dataspace that the host has in memory; 0: half of what
+ * is available. */
 #define WIRE_FIELDS_START(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, program, WIRE_PATH_MAX)                                                                \
@@ -339,7 +341,8 @@
     F(u32, owner_policy, WIRE_POLICY_LAST)                                                         \
     F(u64, owner_input_ms, WIRE_U64_MAX)                                                           \
     F(f64, owner_load, 0)                                                                          \
-    F(u64, owner_quiet_ms, WIRE_U64_MAX)
+    F(u64, owner_quiet_ms, WIRE_U64_MAX)                                                           \
+    F(u64, dataspace_memory, WIRE_U64_MAX)
 
 /* The named host is Processor Zero for the envelope's term; the hosts of the job.  restore: the
  * term goes on from a snapshot, the newest (wanted: WIRE_U64_MAX) or that of `wanted` supersteps,

@@ -34,6 +34,19 @@ def objects_of_all_sizes():
         check(len(lines(result, r"pid \d has seen all")) == 4, result.out)
 
 
+def more_than_the_memory():
+    """The oldest objects go to a file without a name; where there is none, the job ends."""
+    for where in HOSTS:
+        result = expect(bsprun(*where, "--dataspace-memory", "3M", OBJECTS, "sizes"), 0, no_err=True)
+        check(len(lines(result, r"pid \d has seen all")) == 4, result.out)
+    expect(bsprun("-np", 4, "--dataspace-memory", "3M", OBJECTS, "sizes", env={"TMPDIR": "/no/such/place"}), 1,
+           err=r"^bsprun: no room on host \S+ for an object of \d+ bytes in the dataspace \(pid \d\), neither in "
+               r"memory \(--dataspace-memory\) nor in /no/such/place$")
+    for word in ("0", "-1", "much", "3X"):
+        expect(bsprun("--dataspace-memory", word, OBJECTS), 2,
+               err=f"--dataspace-memory {word}: give bytes for objects in memory on each host")
+
+
 def tags_are_bytes():
     for where in HOSTS:
         expect(bsprun(*where, OBJECTS, "tags"), 0, out="^1 2 3 4 5 $", no_err=True)
@@ -106,6 +119,6 @@ def a_process_that_dies():
 
 
 if __name__ == "__main__":
-    main([everybody_gets_what_another_puts, a_token_excludes_the_others, objects_of_all_sizes, tags_are_bytes,
+    main([everybody_gets_what_another_puts, a_token_excludes_the_others, objects_of_all_sizes, more_than_the_memory, tags_are_bytes,
           within_supersteps, without_bsprun, wrong_use, not_with_snapshots, nobody_can_put_it,
           one_that_computes_may_put_it, a_process_that_dies])

@@ -4,6 +4,7 @@
  */
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bsprun/dataspace/service.h"
@@ -14,6 +15,7 @@
 /* Processes 0 and 1 are here, on host 0; 2 is on host 1. */
 static const uint32_t homes[] = {0, 0, 1};
 static struct dataspace *space;
+static struct pool *pool;
 static char ours[8], theirs[8]; /* tags of host 0, and of host 1 */
 static bool has_room;
 
@@ -83,6 +85,7 @@ static void set_up(void)
                                                  on_broken};
     struct dataspace_setup setup = {.host = 0, .nprocs = 3, .homes = homes, .piece = 4};
 
+    setup.pool = pool = pool_open(UINT64_MAX, 1, NULL, NULL);
     space = dataspace_open(&setup, &calls, NULL);
     ck_assert_ptr_nonnull(space);
     memset(&seen, 0, sizeof seen);
@@ -94,6 +97,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     dataspace_close(space);
+    pool_close(pool); /* which looks whether all objects are gone */
 }
 
 static struct dataspace_request request(enum dataspace_kind kind, uint32_t pid, const char *tag,
@@ -331,6 +335,75 @@ START_TEST(a_grant_of_more_than_was_asked_for)
 }
 END_TEST
 
+/* ---- Memory ---- */
+
+static unsigned mapped;
+static bool file_is_full;
+
+static void *on_map(void *context, uint64_t size)
+{
+    (void)context;
+    mapped += !file_is_full;
+    return file_is_full ? NULL : malloc(size);
+}
+
+static void on_unmap(void *context, void *at, uint64_t size)
+{
+    (void)context, (void)size;
+    mapped--;
+    free(at);
+}
+
+START_TEST(the_oldest_go_to_a_file)
+{
+    static const struct pool_files files = {on_map, on_unmap};
+    struct pool *few = pool_open(100, 10, &files, NULL);
+    struct object *small = object_make(few, 9), *first = object_make(few, 40);
+    struct object *second = object_make(few, 40), *third, *large;
+
+    memset(small->bytes, 's', 9);
+    memset(first->bytes, '1', 40);
+    memset(second->bytes, '2', 40);
+    ck_assert_uint_eq(mapped, 0);
+    third = object_make(few, 50);
+    ck_assert_uint_eq(mapped, 1); /* the first; small ones stay */
+    ck_assert_uint_eq(pool_in_memory(few), 99);
+    ck_assert_uint_eq(pool_in_file(few), 40);
+    large = object_make(few, 101);
+    ck_assert_uint_eq(mapped, 2);
+    ck_assert_uint_eq(pool_in_file(few), 141);
+    file_is_full = true;
+    ck_assert_ptr_null(object_make(few, 20));
+    ck_assert_ptr_null(object_make(few, 200));
+    ck_assert_uint_eq(pool_in_memory(few), 99);
+    file_is_full = false;
+    for (int i = 0; i < 40; i++)
+        ck_assert(first->bytes[i] == '1' && second->bytes[i] == '2');
+    object_drop(object_share(second));
+    object_drop(second);
+    ck_assert_uint_eq(pool_in_memory(few), 59);
+    object_drop(small);
+    object_drop(first);
+    object_drop(third);
+    object_drop(large);
+    ck_assert_uint_eq(mapped, 0);
+    pool_close(few);
+}
+END_TEST
+
+START_TEST(small_ones_are_bounded_too)
+{
+    static const struct pool_files files = {on_map, on_unmap};
+    struct pool *few = pool_open(20, 16, &files, NULL);
+    struct object *first = object_make(few, 15);
+
+    ck_assert_ptr_nonnull(first);
+    ck_assert_ptr_null(object_make(few, 6));
+    object_drop(first);
+    pool_close(few);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {a_read_leaves_and_a_get_removes,
@@ -343,7 +416,9 @@ int main(void)
                                   a_grant_while_there_is_no_room,
                                   what_breaks_the_rules,
                                   pieces_out_of_place,
-                                  a_grant_of_more_than_was_asked_for};
+                                  a_grant_of_more_than_was_asked_for,
+                                  the_oldest_go_to_a_file,
+                                  small_ones_are_bounded_too};
 
     return suite_run_tests("dataspace", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

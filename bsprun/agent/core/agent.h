@@ -59,6 +59,7 @@ struct agent_order {
     uint32_t verbosity;
     uint64_t timeout_ns;
     uint64_t consult_every, abort_at;
+    uint64_t dataspace_memory; /* bytes of objects in memory; 0: half of what is available */
 };
 
 struct agent_peers;     /* peers.c */

@@ -16,7 +16,7 @@
 #include "tests/sim/dataspace/world.h"
 
 static struct {
-    uint64_t operations, waited, messages, full, truncated, stuck;
+    uint64_t operations, waited, messages, full, spilled, truncated, stuck;
 } summary;
 
 static const char *const tag_names[TAGS] = {"", "a", "another tag"};
@@ -127,6 +127,26 @@ static void on_broken(void *context, uint32_t other, const char *complaint)
 
     fail(host->world, "host %u complains of host %u: %s", host->number, other, complaint);
 }
+
+static void *on_map(void *context, uint64_t size)
+{
+    void *at = malloc(size);
+
+    (void)context;
+    if (!at)
+        abort();
+    summary.spilled++;
+    return at;
+}
+
+static void on_unmap(void *context, void *at, uint64_t size)
+{
+    (void)context;
+    memset(at, 0xee, size);
+    free(at);
+}
+
+static const struct pool_files files = {.map = on_map, .unmap = on_unmap};
 
 static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
@@ -279,9 +299,10 @@ static void make_world(struct world *world, const struct seeds_job *job)
     timeline_take_course(&world->time);
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct host *host = &world->hosts[i];
-        struct dataspace_setup setup = {i, world->process_count, homes, PIECE};
+        struct pool *pool = pool_open(MEMORY, SMALL, &files, world);
+        struct dataspace_setup setup = {i, world->process_count, homes, PIECE, pool};
 
-        *host = (struct host){.world = world, .number = i};
+        *host = (struct host){.world = world, .number = i, .pool = pool};
         host->space = dataspace_open(&setup, &calls, host);
         if (!host->space)
             fail(world, "no memory");
@@ -347,6 +368,7 @@ static void check_end(struct world *world)
         sent += dataspace_traffic(world->hosts[i].space).sent;
         received += dataspace_traffic(world->hosts[i].space).received;
         dataspace_close(world->hosts[i].space);
+        pool_close(world->hosts[i].pool);
     }
     if (sent != received)
         fail(world, "%llu messages were sent, %llu came", (unsigned long long)sent,
@@ -370,14 +392,15 @@ static int report(uint64_t count)
 {
     int missing = 0;
 
-    printf("%llu jobs: %llu operations, %llu messages, %llu times no room, %llu objects cut short, "
+    printf("%llu jobs: %llu operations, %llu messages, %llu times no room, %llu objects in files, "
+           "%llu cut short, "
            "%llu processes that wait at the end of %llu jobs\n",
            (unsigned long long)count, (unsigned long long)summary.operations,
            (unsigned long long)summary.messages, (unsigned long long)summary.full,
-           (unsigned long long)summary.truncated, (unsigned long long)summary.waited,
-           (unsigned long long)summary.stuck);
-    missing += !summary.operations + !summary.messages + !summary.full + !summary.truncated +
-               !summary.waited + !summary.stuck + (summary.stuck == count);
+           (unsigned long long)summary.spilled, (unsigned long long)summary.truncated,
+           (unsigned long long)summary.waited, (unsigned long long)summary.stuck);
+    missing += !summary.operations + !summary.messages + !summary.full + !summary.spilled +
+               !summary.truncated + !summary.waited + !summary.stuck + (summary.stuck == count);
     return seeds_verdict("dataspace", missing);
 }
 

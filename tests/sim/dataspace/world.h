@@ -16,7 +16,9 @@
 #define PIECE      24u /* ... that go to another host at a time */
 #define SIZE_LEAST 4u  /* an object begins with its number */
 #define SIZE_MOST  150u
-#define IN_FLIGHT  3u /* messages of a link that is full */
+#define MEMORY     200u /* of a host: beyond that, objects go to files */
+#define SMALL      8u   /* ... but smaller ones */
+#define IN_FLIGHT  3u   /* messages of a link that is full */
 
 enum action_kind {
     DO_ACT,
@@ -59,6 +61,7 @@ struct world {
     struct host {
         struct world *world;
         uint32_t number;
+        struct pool *pool;
         struct dataspace *space;
         uint32_t queued[HOSTS];      /* messages to each other host */
         uint64_t last_moment[HOSTS]; /* when the last of them comes */
