@@ -341,40 +341,73 @@ static void broken(struct dataspace *space, uint32_t host, const char *complaint
     space->calls->broken(space->context, host, complaint);
 }
 
+/* A piece of an object: its place, and of how many bytes. */
+struct piece {
+    uint64_t size, offset;
+    struct wire_bytes data;
+};
+
+static bool is_last(const struct piece *piece)
+{
+    return piece->offset + piece->data.size == piece->size;
+}
+
+/* Adds the piece that comes next; false: it is not that. */
+static bool add_piece(struct process *process, const struct piece *piece)
+{
+    if (process->object->size != piece->size || piece->offset != process->done ||
+        piece->data.size > piece->size - piece->offset ||
+        (piece->data.size == 0 && !is_last(piece)))
+        return false;
+    if (piece->data.size > 0)
+        memcpy(process->object->bytes + piece->offset, piece->data.data, piece->data.size);
+    process->done += piece->data.size;
+    return true;
+}
+
+/* The object that is put together for the process; false: no memory, and the caller is told. */
+static bool begin_object(struct dataspace *space, uint32_t pid, uint64_t size)
+{
+    struct process *process = &space->processes[pid];
+
+    process->done = 0;
+    process->object = object_make(space->pool, size);
+    if (!process->object)
+        no_memory(space, pid, size);
+    return process->object != NULL;
+}
+
+static struct object *take_object(struct process *process)
+{
+    struct object *object = process->object;
+
+    process->object = NULL;
+    return object;
+}
+
 static void on_put(struct dataspace *space, uint32_t host, const struct wire_data_put *put)
 {
     struct process *process = &space->processes[put->pid];
-    bool first = put->offset == 0 && process->guest == GUEST_IDLE;
-    bool last = put->offset + put->data.size == put->size;
+    struct piece piece = {put->size, put->offset, put->data};
     struct wire_message stored = {.kind = WIRE_DATA_STORED};
     struct object *object;
 
-    if (first) {
-        move_guest(space, process, GUEST_STORING);
-        process->done = 0;
-        process->object = object_make(space->pool, put->size);
-        if (!process->object) {
-            no_memory(space, put->pid, put->size);
+    if (put->offset == 0 && process->guest == GUEST_IDLE) {
+        if (!begin_object(space, put->pid, put->size))
             return;
-        }
+        move_guest(space, process, GUEST_STORING);
     }
-    if (process->guest != GUEST_STORING || process->object->size != put->size ||
-        put->offset != process->done || put->data.size > put->size - put->offset ||
-        (put->data.size == 0 && !last)) {
+    if (process->guest != GUEST_STORING || !add_piece(process, &piece)) {
         broken(space, host, "a piece of an object that is out of place");
         return;
     }
-    if (put->data.size > 0)
-        memcpy(process->object->bytes + put->offset, put->data.data, put->data.size);
-    process->done += put->data.size;
-    if (!last)
+    if (!is_last(&piece))
         return;
     if (dataspace_owner(space, put->tag.data, put->tag.size) != space->host) {
         broken(space, host, "an object for a tag of another host");
         return;
     }
-    object = process->object;
-    process->object = NULL;
+    object = take_object(process);
     move_guest(space, process, GUEST_IDLE);
     if (tags_put(space->tags, put->tag.data, put->tag.size, object) != 0) {
         no_memory(space, put->pid, put->tag.size);
@@ -400,11 +433,17 @@ static void on_ask(struct dataspace *space, uint32_t host, const struct wire_dat
     }
 }
 
+/* Whether the host is the one that the process of this host has asked. */
+static bool was_asked(const struct dataspace *space, const struct process *process, uint32_t host)
+{
+    return dataspace_owner(space, process->request.tag, process->request.tag_size) == host;
+}
+
 static void on_stored(struct dataspace *space, uint32_t host, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
 
-    if (process->client != CLIENT_SENT) {
+    if (process->client != CLIENT_SENT || !was_asked(space, process, host)) {
         broken(space, host, "an answer to a put that there is none of");
         return;
     }
@@ -415,32 +454,21 @@ static void on_stored(struct dataspace *space, uint32_t host, uint32_t pid)
 static void on_granted(struct dataspace *space, uint32_t host, const struct wire_data_grant *grant)
 {
     struct process *process = &space->processes[grant->pid];
-    bool last = grant->offset + grant->data.size == grant->size;
-    struct object *object;
+    struct piece piece = {grant->size, grant->offset, grant->data};
+    bool fits = (process->client == CLIENT_ASKING || process->client == CLIENT_RECEIVING) &&
+                was_asked(space, process, host) && grant->size <= process->request.size;
 
-    if (process->client == CLIENT_ASKING) {
-        move_client(space, process, CLIENT_RECEIVING);
-        process->done = 0;
-        process->object = object_make(space->pool, grant->size);
-        if (!process->object) {
-            no_memory(space, grant->pid, grant->size);
+    if (fits && process->client == CLIENT_ASKING) {
+        if (!begin_object(space, grant->pid, grant->size))
             return;
-        }
+        move_client(space, process, CLIENT_RECEIVING);
     }
-    if (process->client != CLIENT_RECEIVING || process->object->size != grant->size ||
-        grant->size > process->request.size || grant->offset != process->done ||
-        grant->data.size > grant->size - grant->offset || (grant->data.size == 0 && !last)) {
+    if (!fits || !add_piece(process, &piece)) {
         broken(space, host, "a piece of an object that was not asked for");
         return;
     }
-    if (grant->data.size > 0)
-        memcpy(process->object->bytes + grant->offset, grant->data.data, grant->data.size);
-    process->done += grant->data.size;
-    if (!last)
-        return;
-    object = process->object;
-    process->object = NULL;
-    give(space, grant->pid, object);
+    if (is_last(&piece))
+        give(space, grant->pid, take_object(process));
 }
 
 /* The process that a message is about; at least nprocs: none. */

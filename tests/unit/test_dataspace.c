@@ -79,10 +79,11 @@ static void find_tag(char tag[8], uint32_t host)
     ck_abort_msg("no tag belongs to host %u", host);
 }
 
+static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_no_memory,
+                                             on_broken};
+
 static void set_up(void)
 {
-    static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_no_memory,
-                                                 on_broken};
     struct dataspace_setup setup = {.host = 0, .nprocs = 3, .homes = homes, .piece = 4};
 
     setup.pool = pool = pool_open(UINT64_MAX, 1, NULL, NULL);
@@ -335,6 +336,36 @@ START_TEST(a_grant_of_more_than_was_asked_for)
 }
 END_TEST
 
+/* Further pieces of an object that there was no memory for must not be taken. */
+START_TEST(no_memory_for_what_comes)
+{
+    struct pool *none = pool_open(0, 1000, NULL, NULL);
+    struct dataspace_setup setup = {
+        .host = 0, .nprocs = 3, .homes = homes, .piece = 4, .pool = none};
+    struct wire_message piece = {.kind = WIRE_DATA_PUT};
+    struct wire_message grant = {.kind = WIRE_DATA_GRANT};
+
+    tear_down();
+    pool = none;
+    space = dataspace_open(&setup, &calls, NULL);
+    piece.data_put.pid = 2;
+    piece.data_put.size = grant.data_grant.size = 8;
+    piece.data_put.data = grant.data_grant.data = (struct wire_bytes){"abcd", 4};
+    dataspace_message(space, 1, &piece);
+    ck_assert_uint_eq(seen.failures, 1);
+    piece.data_put.offset = 4;
+    dataspace_message(space, 1, &piece);
+    ck_assert_uint_eq(seen.complaints, 1);
+    ask(DATASPACE_GET, 0, theirs, 8);
+    dataspace_message(space, 1, &grant);
+    ck_assert_uint_eq(seen.failures, 2);
+    grant.data_grant.offset = 4;
+    dataspace_message(space, 1, &grant);
+    ck_assert_uint_eq(seen.failures + seen.complaints, 4);
+    ck_assert_uint_eq(seen.answers, 0);
+}
+END_TEST
+
 /* ---- Memory ---- */
 
 static unsigned mapped;
@@ -417,6 +448,7 @@ int main(void)
                                   what_breaks_the_rules,
                                   pieces_out_of_place,
                                   a_grant_of_more_than_was_asked_for,
+                                  no_memory_for_what_comes,
                                   the_oldest_go_to_a_file,
                                   small_ones_are_bounded_too};
 

@@ -1,0 +1,173 @@
+/* fuzz_dataspace.c - what other agents send about the dataspace, whatever the processes of this
+ * host wait for.
+ *
+ * An input is a list of steps of STEP bytes: a request of a process of this host, or the next piece
+ * of it, if it may post one; or a message of another host with numbers at the edge of something. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/dataspace/service.h"
+#include "tests/fuzz/fuzz.h"
+
+#define STEP      6u
+#define STEPS_MAX 200u
+#define WINDOW    16u
+#define PROCESSES 4u
+
+static const uint32_t homes[PROCESSES] = {0, 0, 1, 2};
+static const char *const tags[] = {"", "a", "b", "c", "d", "e", "f", "g"};
+
+static struct {
+    struct dataspace_request request;
+    uint64_t done;
+    bool busy, posted;
+    unsigned char window[WINDOW];
+} processes[PROCESSES];
+
+static bool full;
+
+static void on_send(void *context, uint32_t host, const struct wire_message *message)
+{
+    const struct wire_data_grant *grant = &message->data_grant;
+
+    (void)context;
+    FUZZ_CHECK(host == 1 || host == 2);
+    if (message->kind == WIRE_DATA_GRANT)
+        FUZZ_CHECK(grant->offset + grant->data.size <= grant->size);
+}
+
+static bool on_has_room(void *context, uint32_t host)
+{
+    (void)context, (void)host;
+    return !full;
+}
+
+static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t length)
+{
+    (void)context;
+    FUZZ_CHECK(pid < 2 && processes[pid].posted && length <= WINDOW);
+    FUZZ_CHECK(processes[pid].done + length <= size && size <= processes[pid].request.size);
+    processes[pid].done += length;
+    processes[pid].posted = false;
+    processes[pid].busy = processes[pid].done < size;
+}
+
+static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
+{
+    (void)context, (void)bytes;
+    FUZZ_CHECK(pid < PROCESSES);
+}
+
+static void on_broken(void *context, uint32_t host, const char *complaint)
+{
+    (void)context;
+    FUZZ_CHECK(host > 0 && *complaint);
+}
+
+static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_no_memory,
+                                             on_broken};
+
+static uint64_t number(uint8_t which)
+{
+    static const uint64_t numbers[] = {0, 1, 3, 4, 8, 15, 16, 17, 40, WIRE_OBJECT_MAX};
+
+    return numbers[which % (sizeof numbers / sizeof *numbers)];
+}
+
+static void post(struct dataspace *space, const uint8_t *step)
+{
+    uint32_t pid = step[1] % 2;
+    struct dataspace_request *request = &processes[pid].request;
+
+    if (processes[pid].posted)
+        return;
+    if (!processes[pid].busy) {
+        *request = (struct dataspace_request){.kind = step[2] % 3,
+                                              .tag = tags[step[3] % 8],
+                                              .tag_size = (uint32_t)strlen(tags[step[3] % 8]),
+                                              .piece = processes[pid].window,
+                                              .size = number(step[4]) % 64};
+        processes[pid].done = 0;
+        processes[pid].busy = true;
+    }
+    request->offset = processes[pid].done;
+    request->length = WINDOW;
+    if (request->kind == DATASPACE_PUT && request->size - request->offset < WINDOW)
+        request->length = (uint32_t)(request->size - request->offset);
+    processes[pid].posted = true;
+    dataspace_posted(space, pid, request);
+}
+
+static void message(struct dataspace *space, const uint8_t *step)
+{
+    static const enum wire_kind kinds[] = {WIRE_DATA_PUT, WIRE_DATA_STORED, WIRE_DATA_ASK,
+                                           WIRE_DATA_GRANT};
+    static const char bytes[40];
+    struct wire_bytes tag = {tags[step[3] % 8], (uint32_t)strlen(tags[step[3] % 8])};
+    struct wire_message message = {.kind = kinds[step[2] % 4]};
+    uint32_t pid = step[3] / 8 % 8;
+    uint64_t size = number(step[4]), offset = number(step[5]);
+    struct wire_bytes data = {bytes, (uint32_t)number(step[5] / 16)};
+
+    if (data.size > sizeof bytes)
+        data.size = sizeof bytes;
+    if (size > 64 && step[4] < 250)
+        size = 64; /* an object of 1 GiB takes its time */
+    switch (message.kind) {
+    case WIRE_DATA_PUT:
+        message.data_put = (struct wire_data_put){pid, tag, size, offset, data};
+        break;
+    case WIRE_DATA_STORED:
+        message.data_stored.pid = pid;
+        break;
+    case WIRE_DATA_ASK:
+        message.data_ask = (struct wire_data_ask){pid, tag, step[5] & 1, size};
+        break;
+    default:
+        message.data_grant = (struct wire_data_grant){pid, size, offset, data};
+        break;
+    }
+    dataspace_message(space, 1 + step[1] % 2, &message);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct pool *pool = pool_open(300, 1, NULL, NULL);
+    struct dataspace_setup setup = {
+        .host = 0, .nprocs = PROCESSES, .homes = homes, .piece = 7, .pool = pool};
+    struct dataspace *space = dataspace_open(&setup, &calls, NULL);
+
+    memset(processes, 0, sizeof processes);
+    full = false;
+    for (size_t i = 0; i < STEPS_MAX && (i + 1) * STEP <= size; i++) {
+        const uint8_t *step = data + i * STEP;
+
+        if (step[0] % 4 == 0)
+            post(space, step);
+        else if (step[0] % 16 == 1)
+            full = !full;
+        else if (step[0] % 16 == 2)
+            dataspace_go_on(space);
+        else
+            message(space, step);
+    }
+    dataspace_close(space);
+    pool_close(pool);
+    return 0;
+}
+
+size_t fuzz_seed(unsigned which, uint8_t *bytes)
+{
+    static const uint8_t seeds[][4 * STEP] = {
+        {0, 0, 0, 1, 8, 0, /* a put, a read, a get */ 0, 1, 2, 1, 8, 0, 0, 1, 1, 1, 8, 0},
+        {3, 0, 0, 17, 4, 0x30, /* a put from another host in pieces */ 3, 0, 0, 17, 4, 0x33},
+        {0, 0, 1, 2, 8, 0, /* a get from another host */ 3, 0, 3, 0, 4, 0x30, 3, 1, 3, 0, 4, 0x30},
+        {1, 0, 0, 0, 0, 0, /* no room on the way */ 0, 0, 0, 4, 8, 0, 2, 0, 0, 0, 0, 0},
+    };
+
+    if (which >= sizeof seeds / sizeof *seeds)
+        return 0;
+    memcpy(bytes, seeds[which], sizeof seeds[which]);
+    return sizeof seeds[which];
+}
