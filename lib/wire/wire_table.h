@@ -311,6 +311,8 @@
     F(u32, cores, WIRE_SLOTS_MAX)                                                                  \
     F(u32, slots, WIRE_U32_MAX)                                                                    \
     F(u32, bind, WIRE_BIND_LAST)                                                                   \
+    F(u32, map, WIRE_MAP_LAST)                                                                     \
+    F(flag, report_bindings, 0)                                                                    \
     F(u32, stdio, WIRE_STDIO_LAST)                                                                 \
     F(u32, terminals, 3)                                                                           \
     F(u32, discards, 3)                                                                            \
