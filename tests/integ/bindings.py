@@ -185,8 +185,12 @@ def where_binding_is_refused():
                          r"\(sched_setaffinity: Operation not permitted\); nothing is bound$", result.err,
                          re.M)) == 1 and result.err.count("\n") == 2, result)
     check([row[1] for row in reports(result.err)] == [""], result)
+    # Nobody asked for it: nothing is said.
     expect(run([*ALONE, BSPRUN, "-np", "2", PROG, "affinity"], preexec_fn=refuses(number)), 0,
            no_err=True)
+    result = expect(run([*ALONE, BSPRUN, "-np", "2", "--report-bindings", PROG, "affinity"],
+                        preexec_fn=refuses(number)), 0)
+    check([row[1] for row in reports(result.err)] == ["", ""] and result.err.count("\n") == 2, result)
 
 
 def several_hosts():

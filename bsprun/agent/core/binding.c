@@ -47,12 +47,18 @@ static void report(struct agent *agent)
     }
 }
 
-static void cannot_bind(struct agent *agent, int error)
+/* Where the kernel refuses, it will do so for every rank. */
+static void try_binding(struct agent *agent, bool asked)
 {
-    agent_notice(agent,
-                 "host %s: --bind-to %s: binding is not possible (sched_setaffinity: %s); "
-                 "nothing is bound",
-                 agent->host_name, wire_bind_text(agent->order.bind), strerror(-error));
+    int error = binds(agent) ? cores_try(&agent->binding.cores) : 0;
+
+    if (error && asked)
+        agent_notice(agent,
+                     "host %s: --bind-to %s: binding is not possible (sched_setaffinity: %s); "
+                     "nothing is bound",
+                     agent->host_name, wire_bind_text(agent->order.bind), strerror(-error));
+    if (error)
+        agent->order.bind = WIRE_BIND_NONE;
 }
 
 static void too_few(struct agent *agent)
@@ -80,7 +86,6 @@ void agent_binding_plan(struct agent *agent)
     bool spins = agent->nprocs > 1 && wanted > 0 && wanted + agents <= agent->order.cores;
     bool asked = is_asked(agent) && wanted > 0;
     bool may = spins || (asked && wanted <= agent->order.cores);
-    int error;
 
     cores_release(&agent->binding.cores);
     agent->binding.told = false;
@@ -88,11 +93,8 @@ void agent_binding_plan(struct agent *agent)
     if (may && claim(agent)) {
         if (spins)
             atomic_store(&agent->board->spin_ns, AGENT_SPIN_NS);
-        if (asked && (error = cores_try(&agent->binding.cores)) != 0) {
-            cannot_bind(agent, error);
-            agent->binding.told = true;
-            agent->order.bind = WIRE_BIND_NONE;
-        }
+        if (asked || agent->order.report_bindings)
+            try_binding(agent, asked);
     } else if (asked) {
         too_few(agent);
     }
@@ -114,7 +116,8 @@ void agent_binding_apply(struct agent *agent, int pid)
             core = cores_first(&binding->cores, rank);
         else if (is_asked(agent) && error != -ESRCH && !binding->told) {
             binding->told = true;
-            cannot_bind(agent, error);
+            agent_notice(agent, "host %s: pid %d cannot be bound (sched_setaffinity: %s)",
+                         agent->host_name, pid, strerror(-error));
         }
         binding->has_bound = true;
     } else if (binding->has_bound && os_pid > 0) {
