@@ -35,11 +35,12 @@ bool agent_is_here(const struct agent *agent, int pid)
     return agent->home[pid] == agent->host;
 }
 
-/* Raises the limit of descriptors: a pidfd for every rank, its copies and its writer. */
+/* Raises the limit of descriptors: a pidfd for every rank, its copies and its writer, and a claim
+ * on every core. */
 static void allow_descriptors(const struct agent *agent)
 {
     rlim_t each = agent->snapshots ? 4 : 1;
-    rlim_t needed = each * (rlim_t)agent->here + DESCRIPTORS_SPARE;
+    rlim_t needed = each * (rlim_t)agent->here + (rlim_t)agent->order.cores + DESCRIPTORS_SPARE;
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
