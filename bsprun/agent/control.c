@@ -83,6 +83,8 @@ static void take_order(struct agent *agent, const struct wire_start *start)
                    : start->slots < BSPZ_MAX_PROCS ? (int)start->slots
                                                    : BSPZ_MAX_PROCS;
     order->bind = start->bind;
+    order->map = start->map;
+    order->report_bindings = start->report_bindings;
     order->stdio = start->stdio;
     order->report = start->report;
     order->balance = start->balance;

@@ -17,6 +17,7 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/binding.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/passed.h"
@@ -77,7 +78,7 @@ static void adopt(struct agent *agent, int pid)
             cannot_watch(agent, pid, error);
         return;
     }
-    atomic_store(&rank->core, agent_core_of(agent, pid));
+    agent_binding_apply(agent, pid);
     if (atomic_load(&rank->state) == BSPZ_RANK_FORKED)
         bspz_word_set(&rank->state, BSPZ_RANK_HELD);
     /* Applies a stop that began before this process was known. */

@@ -134,6 +134,8 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
 
     start->host = agent->host;
     start->bind = options->bind;
+    start->map = options->map;
+    start->report_bindings = options->run.report_bindings;
     start->stdio = launcher->output.mode;
     start->terminals = options->run.output ? 0 : window.terminals;
     start->discards = options->run.output ? 0 : window.discards;

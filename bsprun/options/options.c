@@ -14,7 +14,7 @@ const char options_help[] =
     "Runs a BSPlib program, linked with bspcc, on this machine or on several.\n"
     "  -np N, -n, -p, -npes  at most N processes (else BSP_PROCS, else one per core)\n"
     "  -x VAR[=VALUE] --export LIST  environment;  --wdir DIR --stdin none\n"
-    "  --bind core|none      one core per process (default if they fit), or none\n"
+    "  --bind-to core|hwthread|package|numa|none  default: a core each, if they fit\n"
     "  --timeout SECONDS     end the job after that time, with status 124\n"
     "  --tag-output -splitio --timestamp-output --output DIR   lines marked; files\n"
     "  --report --progress --total-supersteps N  table at the end; progress meanwhile\n"
@@ -44,7 +44,9 @@ static const struct poptOption table[] = {
     {"splitio", '\0', POPT_ARG_NONE | OLD, NULL, OPT_SPLIT, NULL, NULL},
     {"tag-output", '\0', POPT_ARG_NONE | OLD, NULL, OPT_TAG, NULL, NULL},
     {NULL, 'x', POPT_ARG_STRING, NULL, OPT_EXPORT, NULL, NULL},
+    {"bind-to", '\0', POPT_ARG_STRING | OLD, NULL, OPT_BIND, NULL, NULL},
     {"bind", '\0', POPT_ARG_STRING | OLD, NULL, OPT_BIND, NULL, NULL},
+    {"report-bindings", '\0', POPT_ARG_NONE | OLD, NULL, OPT_BINDINGS, NULL, NULL},
     {"wdir", '\0', POPT_ARG_STRING | OLD, NULL, OPT_WDIR, NULL, NULL},
     {"dry-run", '\0', POPT_ARG_NONE | OLD, NULL, OPT_DRY_RUN, NULL, NULL},
     {"display-map", '\0', POPT_ARG_NONE | OLD, NULL, OPT_DISPLAY_MAP, NULL, NULL},
@@ -122,6 +124,7 @@ enum option_subject options_subject(enum option_code code)
         [OPT_MAX_RESTARTS] = OF_SNAPSHOTS, [OPT_EXCLUDE] = OF_SNAPSHOTS,
         [OPT_ON_REFUSE] = OF_SNAPSHOTS,    [OPT_GRACE] = OF_SNAPSHOTS,
         [OPT_DATASPACE_MEMORY] = OF_THE_JOB,
+        [OPT_BINDINGS] = OF_THE_JOB,
     };
 
     return subjects[code];
@@ -202,6 +205,7 @@ bool options_take(struct options *options, enum option_code code, const char *so
     case OPT_EXPORT_LIST:
     case OPT_STDIN:
     case OPT_DATASPACE_MEMORY:
+    case OPT_BINDINGS:
         return options_take_run(options, code, source, text);
     case OPT_TIMEOUT:
         return options_take_timeout(options, source, text);

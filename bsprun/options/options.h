@@ -85,6 +85,7 @@ struct options_run {
     bool only_named; /* --export: the program has no other variables than the exported ones */
     bool no_stdin;   /* --stdin none */
     uint64_t dataspace_memory; /* bytes; 0: not set */
+    bool report_bindings;
 };
 
 struct options {
@@ -92,7 +93,8 @@ struct options {
     int processes; /* 0: not set */
     int verbosity;
     enum wire_stdio stdio;
-    enum wire_bind bind;
+    enum wire_bind bind; /* after options_find_hosts also as --map-by has it */
+    enum wire_map map;
     double timeout; /* seconds; 0: none */
     bool report, progress, core_dumps;
     char *report_file;         /* --report=FILE: JSON; NULL: none; owned */

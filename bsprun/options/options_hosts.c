@@ -70,9 +70,38 @@ static bool take_text(struct options *options, char **place, const char *source,
 
 static bool take_map_by(struct options *options, const char *source, const char *text)
 {
+    const char *name = strcmp(text, "socket") == 0 ? "package" : text;
+    uint32_t map = WIRE_MAP_SLOT;
+
     options->hosts.by_node = strcmp(text, "node") == 0;
-    return options->hosts.by_node || strcmp(text, "slot") == 0 ||
-           options_wrong(options, "%s%.80s: give slot or node", source, text);
+    while (!options->hosts.by_node && map < WIRE_MAP_COUNT && strcmp(name, wire_map_text(map)) != 0)
+        map++;
+    if (map == WIRE_MAP_COUNT)
+        return options_wrong(
+            options, "%s%.80s: give slot, node, core, hwthread, package (or socket) or numa",
+            source, text);
+    options->map = (enum wire_map)map;
+    return true;
+}
+
+/* As mpirun has it: what processes are mapped to they are bound to, unless it is said to what. */
+static bool complete_binding(struct options *options)
+{
+    static const enum wire_bind same[WIRE_MAP_COUNT] = {
+        [WIRE_MAP_HWTHREAD] = WIRE_BIND_HWTHREAD,
+        [WIRE_MAP_CORE] = WIRE_BIND_CORE,
+        [WIRE_MAP_PACKAGE] = WIRE_BIND_PACKAGE,
+        [WIRE_MAP_NUMA] = WIRE_BIND_NUMA,
+    };
+
+    if (options->map != WIRE_MAP_SLOT && options->bind == WIRE_BIND_NONE)
+        return options_wrong(options,
+                             "--map-by %s and --bind-to none: processes that are not bound are not "
+                             "mapped to a part of a host; give --map-by slot or node",
+                             wire_map_text(options->map));
+    if (options->bind == WIRE_BIND_DEFAULT)
+        options->bind = same[options->map];
+    return true;
 }
 
 static bool take_count(struct options *options, uint32_t *place, const char *source,
@@ -370,7 +399,7 @@ bool options_find_hosts(struct options *options, const char *own)
     hosts_settle(&hosts->all, HOSTS_ALONE_UNKNOWN);
     snprintf(hosts->own, sizeof hosts->own, "%s", own);
     hosts->only_here = hosts->all.count == 1 && hosts_is_own(hosts->all.items[0].name, own);
-    return check_hosts(options);
+    return check_hosts(options) && complete_binding(options);
 }
 
 static char *addresses_of(const char *name)

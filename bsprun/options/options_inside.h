@@ -70,6 +70,7 @@ enum option_code {
     OPT_EXPORT_LIST,
     OPT_STDIN,
     OPT_DATASPACE_MEMORY,
+    OPT_BINDINGS,
     OPT_COUNT
 };
 _Static_assert(OPT_COUNT <= 64, "options.given has a bit for each");

@@ -122,6 +122,9 @@ bool options_take_run(struct options *options, enum option_code code, const char
     case OPT_DISPLAY_MAP:
         options->run.display_map = true;
         return true;
+    case OPT_BINDINGS:
+        options->run.report_bindings = true;
+        return true;
     case OPT_EXPORT_LIST:
         return take_export_list(options, source, text);
     case OPT_DATASPACE_MEMORY:

@@ -94,13 +94,15 @@ bool options_take_report(struct options *options, char **file, const char *sourc
 
 bool options_take_bind(struct options *options, const char *source, const char *text)
 {
-    if (strcmp(text, "core") == 0)
-        options->bind = WIRE_BIND_CORE;
-    else if (strcmp(text, "none") == 0)
-        options->bind = WIRE_BIND_NONE;
-    else
-        return options_wrong(options, "%s%.80s: give core or none", source, text);
-    return true;
+    const char *name = strcmp(text, "socket") == 0 ? "package" : text;
+
+    for (uint32_t bind = WIRE_BIND_DEFAULT + 1; bind < WIRE_BIND_COUNT; bind++)
+        if (strcmp(name, wire_bind_text(bind)) == 0) {
+            options->bind = (enum wire_bind)bind;
+            return true;
+        }
+    return options_wrong(options, "%s%.80s: give core, hwthread, package (or socket), numa or none",
+                         source, text);
 }
 
 bool options_take_export(struct options *options, const char *text)

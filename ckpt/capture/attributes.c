@@ -152,14 +152,10 @@ static void mark_limits(struct bspz_attributes *now, const struct bspz_attribute
             limit[2 * BSPZ_LIMITS] |= UINT64_C(1) << i;
 }
 
-static bool is_bound(const struct bspz_attributes *now, uint32_t bound)
+static bool is_bound(const struct bspz_attributes *now, const uint64_t *bound)
 {
-    const uint64_t *set = &now->word[BSPZ_WORD_AFFINITY];
-    bool alone = bound > 0;
-
-    for (uint32_t i = 0; i < BSPZ_AFFINITY_WORDS && alone; i++)
-        alone = set[i] == ((bound - 1) / 64 == i ? UINT64_C(1) << (bound - 1) % 64 : 0);
-    return alone;
+    return bound &&
+           memcmp(&now->word[BSPZ_WORD_AFFINITY], bound, BSPZ_AFFINITY_WORDS * sizeof *bound) == 0;
 }
 
 /* Mount numbers differ between mount namespaces. */
@@ -170,7 +166,7 @@ static bool is_same_root(const struct bspz_attributes *a, const struct bspz_attr
 }
 
 int bspz_attributes_compare(struct bspz_attributes *now, const struct bspz_attributes *initial,
-                            uint32_t bound, char *why)
+                            const uint64_t *bound, char *why)
 {
     int error = 0;
 

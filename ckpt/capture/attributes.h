@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #define BSPZ_ATTRIBUTES_VERSION 1u
+#define BSPZ_AFFINITY_WORDS     128u /* of a set of processors */
 
 enum bspz_attribute_kind {
     BSPZ_ATTRIBUTE_EARLY,   /* kept; restored before `staged`, while failure is still possible */
@@ -106,12 +107,12 @@ void bspz_attributes_read(struct bspz_attributes *now);
  * exec. */
 void bspz_attributes_initial(struct bspz_attributes *initial);
 
-/* Fills in `own`: what differs from `initial`. bound: 1 + the processor that the runtime has bound
- * this process to, which the program did not set; 0: none. -EBUSY when an attribute differs that
+/* Fills in `own`: what differs from `initial`. bound: the processors that the runtime has bound
+ * this process to, which the program did not set; NULL: none. -EBUSY when an attribute differs that
  * cannot be restored, and `why` (BSPZ_WHY_SIZE) names it. initial NULL or unknown: no attribute is
  * the program's own. */
 int bspz_attributes_compare(struct bspz_attributes *now, const struct bspz_attributes *initial,
-                            uint32_t bound, char *why);
+                            const uint64_t *bound, char *why);
 
 /* Where the process to be restored was saved.  User ids are comparable only within one boot of one
  * machine; of a process made beside the saved one only the attributes matter, its privileges are

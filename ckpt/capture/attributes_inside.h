@@ -8,7 +8,6 @@
 #include "ckpt/capture/attributes.h"
 
 #define BSPZ_LIMITS              16u
-#define BSPZ_AFFINITY_WORDS      128u
 #define BSPZ_LISTED_GROUPS       64u
 
 /* Numbers of the kernel's interface that older headers lack. */

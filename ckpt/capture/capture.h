@@ -51,7 +51,8 @@ struct bspz_capture_options {
     uint32_t rule_count;
     const struct bspz_attributes *initial; /* with which programs start on this host; NULL: unknown,
                                             no attribute is kept or refused */
-    uint32_t bound; /* 1 + the processor that the caller has bound this process to; 0: none */
+    const uint64_t *bound; /* the processors that the caller has bound this process to,
+                              BSPZ_AFFINITY_WORDS words; NULL: none */
     bool lose_descriptors; /* descriptors that cannot be saved do not refuse the snapshot: they give
                               EIO in the restored process */
     /* Memory that other processes map, too, from bspz_common_list: refused. */

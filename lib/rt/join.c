@@ -1,10 +1,10 @@
-/* join.c - attaches a process to its agent: it dies with the agent, and runs on the core that the
- * agent assigns. */
+/* join.c - attaches a process to its agent: it dies with the agent, which has bound it. */
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "ckpt/capture/attributes.h"
 #include "lib/rt/rt.h"
 
 #define AGENT_CHECK_MS 500
@@ -39,23 +39,15 @@ static void die_with_parent(void)
         _exit(1);
 }
 
-static void bind_to_core(int core)
+/* What the agent has bound this process to is not the program's own choice of processors. */
+static void note_binding(void)
 {
-    cpu_set_t *set;
-    size_t bytes;
+    static uint64_t set[BSPZ_AFFINITY_WORDS];
 
-    bspz_rt.bound = 0;
-    if (core < 0)
-        return;
-    set = CPU_ALLOC((size_t)core + 1);
-    if (!set)
-        return;
-    bytes = CPU_ALLOC_SIZE((size_t)core + 1);
-    CPU_ZERO_S(bytes, set);
-    CPU_SET_S((size_t)core, bytes, set);
-    if (sched_setaffinity(0, bytes, set) == 0)
-        bspz_rt.bound = (uint32_t)core + 1;
-    CPU_FREE(set);
+    bspz_rt.bound = NULL;
+    if (atomic_load(&bspz_rt.self->core) >= 0 &&
+        sched_getaffinity(0, sizeof set, (cpu_set_t *)set) == 0)
+        bspz_rt.bound = set;
 }
 
 void bspz_join_agent(void)
@@ -66,7 +58,7 @@ void bspz_join_agent(void)
     }
     /* Where Yama restricts direct copies to descendants, this permits the agent's: all ranks. */
     prctl(PR_SET_PTRACER, bspz_rt.board->agent_pid);
-    bind_to_core(atomic_load(&bspz_rt.self->core));
+    note_binding();
 }
 
 void bspz_wait_to_run(void)

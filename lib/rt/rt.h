@@ -68,7 +68,9 @@ struct bspz_runtime {
     unsigned
         stream_blocks; /* blocks to copy by non-temporal stores before the next probe, see copy.c */
 
-    uint32_t bound; /* 1 + the core that the agent has bound this process to; 0: none */
+    /* The processors that the agent has bound this process to, BSPZ_AFFINITY_WORDS words; NULL: it
+     * has not. */
+    const uint64_t *bound;
 
     int board_fd;
     struct bspz_board *board;
@@ -224,8 +226,8 @@ void bspz_attach(void);
 
 /* ---- join.c ---- */
 
-/* Attaches a process that the agent holds (state HELD) to it: the process dies with it, and runs on
- * the assigned core. */
+/* Attaches a process that the agent holds (state HELD) to it: the process dies with it; what it is
+ * bound to is noted. */
 void bspz_join_agent(void);
 /* Sets READY and waits for BSPZ_PHASE_RUN. */
 void bspz_wait_to_run(void);

@@ -150,6 +150,18 @@ const char *wire_stop_text(uint32_t how)
     return PICK(texts, how);
 }
 
+const char *wire_bind_text(uint32_t bind)
+{
+    static const char *const texts[] = {WIRE_BINDS(TEXT_OF)};
+    return PICK(texts, bind);
+}
+
+const char *wire_map_text(uint32_t map)
+{
+    static const char *const texts[] = {WIRE_MAPS(TEXT_OF)};
+    return PICK(texts, map);
+}
+
 const char *wire_why_text(uint32_t why)
 {
     static const char *const texts[] = {WIRE_WHYS(TEXT_OF)};

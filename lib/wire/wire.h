@@ -34,6 +34,7 @@
 #define WIRE_ENUM_DECISION(name, text)   WIRE_DECISION_##name,
 #define WIRE_ENUM_STOP(name, text)       WIRE_STOP_##name,
 #define WIRE_ENUM_BIND(name, text)       WIRE_BIND_##name,
+#define WIRE_ENUM_MAP(name, text)        WIRE_MAP_##name,
 #define WIRE_ENUM_STDIO(name, text)      WIRE_STDIO_##name,
 #define WIRE_ENUM_RULE(name, text)       WIRE_RULE_##name,
 #define WIRE_ENUM_ASYNC(name, text)      WIRE_ASYNC_##name,
@@ -68,6 +69,7 @@ enum wire_stop_how {
     WIRE_STOP_LAST = WIRE_STOP_COUNT - 1
 };
 enum wire_bind { WIRE_BINDS(WIRE_ENUM_BIND) WIRE_BIND_COUNT, WIRE_BIND_LAST = WIRE_BIND_COUNT - 1 };
+enum wire_map { WIRE_MAPS(WIRE_ENUM_MAP) WIRE_MAP_COUNT, WIRE_MAP_LAST = WIRE_MAP_COUNT - 1 };
 /* Whether processes inherit bsprun's stdout and stderr, or it is relayed (how it is shown).  PLAIN:
  * shown as if they had inherited it, and process 0 gets its stdin by INPUT. */
 enum wire_stdio {
@@ -99,6 +101,8 @@ const char *wire_rank_state_text(uint32_t state);
 const char *wire_barrier_text(uint32_t barrier);
 const char *wire_decision_text(uint32_t decision);
 const char *wire_stop_text(uint32_t how);
+const char *wire_bind_text(uint32_t bind);
+const char *wire_map_text(uint32_t map);
 const char *wire_why_text(uint32_t why);
 
 /* ---- Messages ----------------------------------------------------------------------------- */

@@ -54,10 +54,22 @@
     E(TIMEOUT, "timeout")                                                                          \
     E(KILL, "kill")
 
+/* To what a process is bound.  DEFAULT: to one processor, if there are enough. */
 #define WIRE_BINDS(E)                                                                              \
     E(DEFAULT, "default")                                                                          \
     E(CORE, "core")                                                                                \
-    E(NONE, "none")
+    E(NONE, "none")                                                                                \
+    E(HWTHREAD, "hwthread")                                                                        \
+    E(PACKAGE, "package")                                                                          \
+    E(NUMA, "numa")
+
+/* Through what the processes of a host are dealt round robin. */
+#define WIRE_MAPS(E)                                                                               \
+    E(SLOT, "slot")                                                                                \
+    E(HWTHREAD, "hwthread")                                                                        \
+    E(CORE, "core")                                                                                \
+    E(PACKAGE, "package")                                                                          \
+    E(NUMA, "numa")
 
 #define WIRE_STDIOS(E)                                                                             \
     E(INHERIT, "inherit")                                                                          \

@@ -277,7 +277,8 @@
 
 /* Start process 0 of the program.  environment holds NAME=VALUE entries to set, and unset the names
  * to remove, in the agent's own environment.  process_limit and cores (of that host): 0 when not
- * given.  slots: of all hosts, 0: that host's cores.  terminals, discards: what stdout (1) and
+ * given.  slots: of all hosts, 0: that host's cores.  bind, map: enum wire_bind, enum wire_map;
+ * report_bindings: say to what each process is bound.  terminals, discards: what stdout (1) and
  * stderr (2) of bsprun are, a terminal or /dev/null.  only_named:
  * nothing of the agent's own environment is inherited.  directory_needed: without the directory the
  * program is not started; else it begins in another one.  abort_at and consult_every are for tests
@@ -311,6 +312,8 @@
     F(u32, cores, WIRE_SLOTS_MAX)                                                                  \
     F(u32, slots, WIRE_U32_MAX)                                                                    \
     F(u32, bind, WIRE_BIND_LAST)                                                                   \
+    F(u32, map, WIRE_MAP_LAST)                                                                     \
+    F(flag, report_bindings, 0)                                                                    \
     F(u32, stdio, WIRE_STDIO_LAST)                                                                 \
     F(u32, terminals, 3)                                                                           \
     F(u32, discards, 3)                                                                            \

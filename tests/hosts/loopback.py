@@ -24,7 +24,7 @@ MEMINFO = os.path.join(BUILD, "tests/hosts/libmeminfo.so")
 # What bsprun is given as --launcher.  A host is late as long as a file of its name says so; dead,
 # when another one does; it is another one, of which a file has the name; far, when there is a fifo for what its agent is to be told; a puppet, when a
 # file has what that shall do.  How busy it is a file may say, on
-# which core it is, how it gives way to others, in which control group it is, how many descriptors its
+# which core it is, which machine hwloc sees, how it gives way to others, in which control group it is, how many descriptors its
 # processes may have, which directory it has for itself, where its agent sees the owner, and, if there
 # is a file "meminfo", how much memory its agent sees.
 LAUNCHER = """#!/bin/sh
@@ -44,6 +44,7 @@ if [ -e {directory}/puppet.$host ]; then
     BSPZERO_HOST_NAME=$host PUPPET=$(cat {directory}/puppet.$host) exec {puppet} 2>>{directory}/puppet.log
 fi
 [ ! -e {directory}/core.$host ] || taskset -cp "$(cat {directory}/core.$host)" $$ >/dev/null
+[ ! -e {directory}/machine.$host ] || export HWLOC_SYNTHETIC="$(cat {directory}/machine.$host)"
 [ ! -e {directory}/nice.$host ] || renice -n "$(cat {directory}/nice.$host)" $$ >/dev/null
 [ ! -e {directory}/limit.$host ] || ulimit -n "$(cat {directory}/limit.$host)"
 if [ -e {directory}/private.$host ]; then

@@ -1,5 +1,6 @@
 """Wrong calls and hostile surroundings: one clear message, a status, nothing left behind."""
 import os
+import re
 import resource
 import stat
 import subprocess
@@ -49,7 +50,12 @@ def unknown_options():
 def bad_values():
     for word in ("0", "-1", "soon", "nan", "inf", "1e300", ""):
         one_message(bsprun("--timeout", word, PROG), 2, f"^bsprun: --timeout {word}: give a number")
-    one_message(bsprun("--bind", "socket", PROG), 2, "^bsprun: --bind socket: give core or none$")
+    for words, message in ((("--bind", "nothing"), "--bind-to nothing: give core, hwthread, package "),
+                           (("--bind-to", "l3cache"), "--bind-to l3cache: give core, hwthread, "),
+                           (("--map-by", "board"), "--map-by board: give slot, node, core, "),
+                           (("--map-by", "socket", "--bind-to", "none"),
+                            "--map-by package and --bind-to none: ")):
+        one_message(bsprun(*words, PROG), 2, f"^bsprun: {re.escape(message)}")
     one_message(bsprun("-x", "INTEG_NO_SUCH", PROG), 2,
                 "^bsprun: -x INTEG_NO_SUCH: no such variable")
     one_message(bsprun("-x", "=3", PROG), 2, "^bsprun: -x =3: give a variable")

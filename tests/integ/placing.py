@@ -3,8 +3,8 @@ import os
 import re
 import subprocess
 
-from harness import (BSPRUN, CORES, PROG, Job, bsprun, check, expect, main, process_stat, run,
-                     wait_until)
+from harness import (BSPRUN, CORES, PROG, Job, alone, bsprun, check, expect, main, process_stat,
+                     run, wait_until)
 
 
 def command_line(pid):
@@ -73,15 +73,6 @@ def allowed(result):
     return [int(n) for n in re.findall(r"^pid \d+ may use (\d+)$", result.out, re.M)]
 
 
-def alone():
-    """A prefix that runs a command where no other job is seen (claims on cores are sockets without
-    a name in the file system, so a network of its own is enough); None where that is forbidden."""
-    for prefix in (["unshare", "--net"], ["unshare", "--map-root-user", "--net"]):
-        if subprocess.run([*prefix, "true"], stderr=subprocess.DEVNULL).returncode == 0:
-            return prefix
-    return None
-
-
 def binding():
     expect(bsprun("--bind", "none", "-np", 2, PROG, "affinity"), 0, out=rf"may use {CORES}$")
     one = allowed(expect(bsprun("-np", 1, PROG, "affinity"), 0))
@@ -100,7 +91,8 @@ def binding():
 
 def binding_that_does_not_fit():
     expect(bsprun("--bind", "core", "-np", CORES + 1, PROG), 0,
-           err=rf"^bsprun: --bind core: {CORES + 1} processes, but fewer than that many free cores")
+           err=rf"^bsprun: host \S+: --bind-to core: {CORES + 1} processes, but fewer than that many free "
+               rf"processors of {CORES}; nothing is bound$")
 
 
 def second_job_is_not_bound():

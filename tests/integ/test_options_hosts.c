@@ -85,6 +85,45 @@ START_TEST(host_values)
 }
 END_TEST
 
+/* What processes are mapped to they are bound to, unless it is said to what. */
+START_TEST(binding_and_mapping)
+{
+    static const struct {
+        const char *map, *bind;
+        enum wire_map to_map;
+        enum wire_bind to_bind;
+    } cases[] = {
+        {"slot", NULL, WIRE_MAP_SLOT, WIRE_BIND_DEFAULT},
+        {"node", "none", WIRE_MAP_SLOT, WIRE_BIND_NONE},
+        {"core", NULL, WIRE_MAP_CORE, WIRE_BIND_CORE},
+        {"hwthread", NULL, WIRE_MAP_HWTHREAD, WIRE_BIND_HWTHREAD},
+        {"socket", NULL, WIRE_MAP_PACKAGE, WIRE_BIND_PACKAGE},
+        {"numa", NULL, WIRE_MAP_NUMA, WIRE_BIND_NUMA},
+        {"package", "core", WIRE_MAP_PACKAGE, WIRE_BIND_CORE},
+        {"core", "socket", WIRE_MAP_CORE, WIRE_BIND_PACKAGE},
+        {"node", "hwthread", WIRE_MAP_SLOT, WIRE_BIND_HWTHREAD},
+    };
+    struct options options;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].bind)
+            PARSE(&options, "--map-by", cases[i].map, "--bind-to", cases[i].bind, "prog");
+        else
+            PARSE(&options, "--map-by", cases[i].map, "prog");
+        ck_assert_msg(options_find_hosts(&options, "a"), "%s", options.error);
+        ck_assert(options.hosts.by_node == (strcmp(cases[i].map, "node") == 0));
+        ck_assert_int_eq(options.map, cases[i].to_map);
+        ck_assert_int_eq(options.bind, cases[i].to_bind);
+        options_free(&options);
+    }
+    PARSE(&options, "--map-by", "core", "--map-by", "slot", "--bind", "none", "prog");
+    ck_assert(options_find_hosts(&options, "a"));
+    options_free(&options);
+    PARSE(&options, "--map-by", "numa", "--bind-to", "none", "prog");
+    expect_no_hosts(&options, "--map-by numa and --bind-to none: ");
+}
+END_TEST
+
 /* What is not said is as if nothing had been said before. */
 START_TEST(owner_thresholds)
 {
@@ -113,7 +152,9 @@ START_TEST(host_nonsense)
         {"--hosts", "a,,b"},
         {"--hosts", "a:0"},
         {"--hostfile", ""},
-        {"--map-by", "core"},
+        {"--map-by", "board"},
+        {"--map-by", "core:pe=2"},
+        {"--map-by", ""},
         {"--spares", "-1"},
         {"--spares", "x"},
         {"--spares", "1024"},
@@ -340,10 +381,11 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {
-        host_defaults,       host_values,        host_nonsense,
-        host_sources,        host_environment,   own_host_under_several_names,
-        slurm_nodes_by_name, hosts_of_a_restart, owner_thresholds};
+    const TTest *const tests[] = {host_defaults,       host_values,
+                                  host_nonsense,       host_sources,
+                                  host_environment,    own_host_under_several_names,
+                                  slurm_nodes_by_name, hosts_of_a_restart,
+                                  owner_thresholds,    binding_and_mapping};
 
     return suite_run_tests("options about hosts", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

@@ -23,6 +23,11 @@ for command in bsprun bspcc bspcxx bspc++ bspfront bspf77 bspf90 bspstat bspctl 
         bspprof bspsig bspcgprof bspsim bsparch bsplibd bspshutd
     complete -c $command -n 'string match -q -- "-*" (commandline -ct)' -a '(__bspzero_options)'
 end
+function __bspzero_after
+    contains -- (commandline -poc)[-1] $argv
+end
+complete -c bsprun -f -n '__bspzero_after --bind-to --bind' -a 'core hwthread package socket numa none'
+complete -c bsprun -f -n '__bspzero_after --map-by' -a 'slot node core hwthread package socket numa'
 for command in bspstat bspctl bspkill bspload bsparch bsplibd bspshutd
     complete -c $command -f
 end

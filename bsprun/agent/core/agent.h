@@ -23,7 +23,7 @@
 #include <sys/resource.h>
 #include <uv.h>
 
-#include "bsprun/agent/core/cores.h"
+#include "bsprun/agent/core/binding.h"
 #include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/job.h"
 #include "bsprun/agent/core/members.h"
@@ -53,8 +53,10 @@ struct agent_order {
     int process_limit;
     int cores, slots; /* of this host; of all hosts */
     uint32_t bind;    /* enum wire_bind */
+    uint32_t map;     /* enum wire_map */
     uint32_t stdio;   /* enum wire_stdio */
     bool report, core_dumps;
+    bool report_bindings;
     bool balance; /* Processor Zero may move processes */
     uint32_t verbosity;
     uint64_t timeout_ns;
@@ -125,7 +127,7 @@ struct agent {
     bool end_reported;             /* ... and it was the barrier of bsp_end */
     bool let_out;                  /* ... and Processor Zero has answered it */
     uint64_t asked_passed;         /* + 1; bsprun waits for PASSED of it; 0: none */
-    struct cores_claim cores;
+    struct binding binding;
     struct watched root;
     uint64_t begin_ns, end_ns; /* of the SPMD part */
 

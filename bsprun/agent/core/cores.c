@@ -1,10 +1,10 @@
-/* cores.c - claiming processors; see cores.h. */
+/* cores.c - claims processors and binds to them; see cores.h. */
 #include "bsprun/agent/core/cores.h"
 
+#include <errno.h>
 #include <hwloc.h>
+#include <hwloc/linux.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,50 +12,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define CPUS_MAX 8192
+#include "bsprun/agent/core/affinity.h"
 
-/* Whether this thread may run on the processor. */
-static bool may_use(const cpu_set_t *allowed, size_t bytes, unsigned cpu)
-{
-    return CPU_ISSET_S(cpu, bytes, allowed);
-}
+#define CPUS_MAX   8192
+#define TEXT_CORES 400 /* of the objects that a rank is bound to */
 
-/* Lists usable processors, first one of every core, then the second ones, ...; returns their
- * number. */
-static int list_cpus(int *cpus, int most)
-{
-    static cpu_set_t allowed[CPUS_MAX / CPU_SETSIZE];
-    hwloc_topology_t topology;
-    int used = 0;
-
-    if (sched_getaffinity(0, sizeof allowed, allowed) != 0 || hwloc_topology_init(&topology) != 0)
-        return 0;
-    hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
-    if (hwloc_topology_load(topology) == 0) {
-        bool named = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0;
-        hwloc_obj_type_t type = named ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
-        int cores = hwloc_get_nbobjs_by_type(topology, type);
-        bool found = true;
-
-        for (int round = 0; found && used < most; round++) {
-            found = false;
-            for (int i = 0; i < cores && used < most; i++) {
-                hwloc_obj_t core = hwloc_get_obj_by_type(topology, type, (unsigned)i);
-                int cpu = core && core->cpuset ? hwloc_bitmap_first(core->cpuset) : -1;
-
-                for (int skip = 0; skip < round && cpu >= 0; skip++)
-                    cpu = hwloc_bitmap_next(core->cpuset, cpu);
-                if (cpu < 0 || cpu >= CPUS_MAX)
-                    continue;
-                found = true;
-                if (may_use(allowed, sizeof allowed, (unsigned)cpu))
-                    cpus[used++] = cpu;
-            }
-        }
-    }
-    hwloc_topology_destroy(topology);
-    return used;
-}
+/* ---- Claims ---- */
 
 /* Claims the processor: returns a socket, or -1 if another job has it. */
 static int hold(int cpu)
@@ -72,38 +34,162 @@ static int hold(int cpu)
     return fd;
 }
 
-int cores_claim(int wanted, struct cores_claim *claim)
+/* Claims these, and keeps no others; what another job has is added to `claimed`.  Whether all could
+ * be claimed. */
+static bool hold_these(struct cores_claim *claim, hwloc_const_bitmap_t these,
+                       hwloc_bitmap_t claimed)
 {
-    static int cpus[CPUS_MAX];
-    int usable = list_cpus(cpus, CPUS_MAX);
+    bool all = true;
 
-    memset(claim, 0, sizeof *claim);
-    if (wanted < 1 || wanted > usable)
-        return 0;
-    claim->cpus = calloc((size_t)wanted, sizeof *claim->cpus);
-    claim->sockets = calloc((size_t)wanted, sizeof *claim->sockets);
-    if (!claim->cpus || !claim->sockets) {
-        cores_release(claim);
-        return 0;
-    }
-    for (int i = 0; i < usable && claim->count < wanted; i++) {
-        int fd = hold(cpus[i]);
+    for (int cpu = 0; cpu < claim->processors; cpu++) {
+        int *fd = &claim->sockets[cpu];
+        bool wanted = hwloc_bitmap_isset(these, (unsigned)cpu);
 
-        if (fd < 0)
-            continue;
-        claim->cpus[claim->count] = cpus[i];
-        claim->sockets[claim->count++] = fd;
+        if (wanted && *fd < 0 && (*fd = hold(cpu)) < 0) {
+            hwloc_bitmap_set(claimed, (unsigned)cpu);
+            all = false;
+        } else if (!wanted && *fd >= 0) {
+            close(*fd);
+            *fd = -1;
+        }
     }
-    if (claim->count < wanted)
+    return all;
+}
+
+/* Each round either ends or finds a processor that another job has. */
+static bool claim_sets(struct cores_claim *claim, struct affinity_request *request,
+                       hwloc_bitmap_t claimed, hwloc_bitmap_t these)
+{
+    do {
+        if (!affinity_choose(claim->topology, request, claim->sets))
+            return false;
+        hwloc_bitmap_zero(these);
+        for (int rank = 0; rank < request->ranks; rank++)
+            hwloc_bitmap_or(these, these, claim->sets[rank]);
+    } while (!hold_these(claim, these, claimed));
+    return true;
+}
+
+/* Looks at the machine.  False: there is nothing to be bound to. */
+static bool look(struct cores_claim *claim, hwloc_bitmap_t allowed)
+{
+    if (hwloc_topology_init(&claim->topology) != 0) {
+        claim->topology = NULL;
+        return false;
+    }
+    hwloc_topology_set_io_types_filter(claim->topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+    return hwloc_topology_load(claim->topology) == 0 &&
+           hwloc_linux_get_tid_cpubind(claim->topology, 0, allowed) == 0 &&
+           hwloc_bitmap_last(allowed) >= 0;
+}
+
+/* False: no memory. */
+static bool make_room(struct cores_claim *claim, int processors)
+{
+    claim->sockets = calloc((size_t)processors, sizeof *claim->sockets);
+    if (!claim->sockets)
+        return false;
+    claim->processors = processors;
+    for (int cpu = 0; cpu < processors; cpu++)
+        claim->sockets[cpu] = -1;
+    for (int rank = 0; rank < claim->count; rank++)
+        if (!(claim->sets[rank] = hwloc_bitmap_alloc()))
+            return false;
+    return true;
+}
+
+int cores_claim(int wanted, enum wire_bind bind, enum wire_map map, struct cores_claim *claim)
+{
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc(), claimed = hwloc_bitmap_alloc(),
+                   these = hwloc_bitmap_alloc();
+    struct affinity_request request = {allowed, claimed, wanted, bind, map};
+
+    *claim = (struct cores_claim){0};
+    if (wanted > 0)
+        claim->sets = calloc((size_t)wanted, sizeof *claim->sets);
+    claim->count = claim->sets ? wanted : 0;
+    if (!claim->sets || !allowed || !claimed || !these || !look(claim, allowed) ||
+        hwloc_bitmap_weight(allowed) < wanted ||
+        !make_room(claim, hwloc_bitmap_last(allowed) + 1) ||
+        !claim_sets(claim, &request, claimed, these))
         cores_release(claim);
+    hwloc_bitmap_free(allowed);
+    hwloc_bitmap_free(claimed);
+    hwloc_bitmap_free(these);
     return claim->count;
 }
 
 void cores_release(struct cores_claim *claim)
 {
-    for (int i = 0; i < claim->count; i++)
-        close(claim->sockets[i]);
-    free(claim->cpus);
+    for (int cpu = 0; cpu < claim->processors; cpu++)
+        if (claim->sockets[cpu] >= 0)
+            close(claim->sockets[cpu]);
+    for (int rank = 0; rank < claim->count; rank++)
+        hwloc_bitmap_free(claim->sets[rank]);
     free(claim->sockets);
-    memset(claim, 0, sizeof *claim);
+    free(claim->sets);
+    if (claim->topology)
+        hwloc_topology_destroy(claim->topology);
+    *claim = (struct cores_claim){0};
+}
+
+/* ---- Binding ---- */
+
+int cores_bind(const struct cores_claim *claim, int rank, pid_t os_pid)
+{
+    return hwloc_linux_set_tid_cpubind(claim->topology, os_pid, claim->sets[rank]) == 0 ? 0
+                                                                                        : -errno;
+}
+
+int cores_unbind(pid_t os_pid)
+{
+    cpu_set_t own[CPUS_MAX / CPU_SETSIZE];
+
+    return sched_getaffinity(0, sizeof own, own) == 0 &&
+                   sched_setaffinity(os_pid, sizeof own, own) == 0
+               ? 0
+               : -errno;
+}
+
+int cores_try(const struct cores_claim *claim)
+{
+    cpu_set_t own[CPUS_MAX / CPU_SETSIZE];
+    int error;
+
+    if (sched_getaffinity(0, sizeof own, own) != 0)
+        return -errno;
+    error = cores_bind(claim, 0, 0);
+    if (!error && sched_setaffinity(0, sizeof own, own) != 0)
+        error = -errno;
+    return error;
+}
+
+int cores_first(const struct cores_claim *claim, int rank)
+{
+    return hwloc_bitmap_first(claim->sets[rank]);
+}
+
+void cores_describe(const struct cores_claim *claim, int rank, char *text, size_t size)
+{
+    char cores[TEXT_CORES], processors[TEXT_CORES];
+
+    affinity_describe(claim->topology, claim->sets[rank], cores, sizeof cores);
+    hwloc_bitmap_list_snprintf(processors, sizeof processors, claim->sets[rank]);
+    snprintf(text, size, "%s, processor%s %s", cores,
+             hwloc_bitmap_weight(claim->sets[rank]) == 1 ? "" : "s", processors);
+}
+
+void cores_allowed(char *text, size_t size)
+{
+    cpu_set_t own[CPUS_MAX / CPU_SETSIZE];
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+
+    text[0] = '\0';
+    if (set && sched_getaffinity(0, sizeof own, own) == 0) {
+        for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++)
+            if (CPU_ISSET_S(cpu, sizeof own, own))
+                hwloc_bitmap_set(set, cpu);
+        hwloc_bitmap_list_snprintf(text, size, set);
+    }
+    hwloc_bitmap_free(set);
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
-#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/binding.h"
 #include "lib/base/states.h"
 
 #define DESCRIPTORS_SPARE 128u /* for all but the ranks */
@@ -35,41 +35,12 @@ bool agent_is_here(const struct agent *agent, int pid)
     return agent->home[pid] == agent->host;
 }
 
-int agent_core_of(const struct agent *agent, int pid)
-{
-    int index = 0;
-
-    if (agent->cores.count == 0 || agent->order.bind == WIRE_BIND_NONE)
-        return -1;
-    for (int other = agent->first_here; other < pid; other++)
-        index += agent_is_here(agent, other);
-    return agent->cores.cpus[index];
-}
-
-/* Binding and spinning require that the job has its cores to itself.  With other hosts the agent
- * works, too, while ranks wait. */
-static void plan_cores(struct agent *agent)
-{
-    int wanted = agent->here, agents = agent->peers ? 1 : 0;
-    bool waits = agent->nprocs > 1 && wanted > 0;
-
-    cores_release(&agent->cores);
-    atomic_store(&agent->board->spin_ns, 0);
-    if (waits && wanted + agents <= agent->order.cores &&
-        cores_claim(wanted, &agent->cores) == wanted)
-        atomic_store(&agent->board->spin_ns, AGENT_SPIN_NS);
-    else if (waits && agent->order.bind == WIRE_BIND_CORE)
-        agent_notice(agent,
-                     "--bind core: %d processes, but fewer than that many free cores of %d; "
-                     "nothing is bound",
-                     wanted, agent->order.cores);
-}
-
-/* Raises the limit of descriptors: a pidfd for every rank, its copies and its writer. */
+/* Raises the limit of descriptors: a pidfd for every rank, its copies and its writer, and a claim
+ * on every core. */
 static void allow_descriptors(const struct agent *agent)
 {
     rlim_t each = agent->snapshots ? 4 : 1;
-    rlim_t needed = each * (rlim_t)agent->here + DESCRIPTORS_SPARE;
+    rlim_t needed = each * (rlim_t)agent->here + (rlim_t)agent->order.cores + DESCRIPTORS_SPARE;
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
@@ -116,7 +87,7 @@ void agent_settle(struct agent *agent, const struct wire_numbers *host_of)
     if (!moved)
         return;
     allow_descriptors(agent);
-    plan_cores(agent);
+    agent_binding_plan(agent);
 }
 
 int agent_members_place(struct agent *agent, int nprocs, const struct wire_numbers *host_of)
@@ -159,7 +130,7 @@ void agent_member_is(struct agent *agent, int pid)
     struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
 
     agent_member_move(agent, pid, MEMBER_KNOWN);
-    atomic_store(&rank->core, agent_core_of(agent, pid));
+    agent_binding_apply(agent, pid);
     atomic_store(&rank->ospid, agent->members[pid].process.ospid);
     bspz_word_set(&rank->state, BSPZ_RANK_HELD);
 }

@@ -33,8 +33,6 @@ void agent_settle(struct agent *agent, const struct wire_numbers *host_of);
 bool agent_is_here(const struct agent *agent, int pid);
 /* Changes the state; a transition that the table does not allow is a defect and ends the agent. */
 void agent_member_move(struct agent *agent, int pid, enum member_state to);
-/* The processor to bind it to, or -1. */
-int agent_core_of(const struct agent *agent, int pid);
 /* The process now watched as the member's `process` is that rank: lets it go on. */
 void agent_member_is(struct agent *agent, int pid);
 /* Kills those of this host with their process groups; not the program. */

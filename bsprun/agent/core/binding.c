@@ -1,0 +1,127 @@
+/* binding.c - see binding.h.
+ *
+ * Happy path: enough processors are free -> they are claimed -> ranks spin, and each is bound when
+ * its process is known.  What can fail: there are not enough, or the kernel refuses: no rank of
+ * this host is bound then, and the user is told if binding was asked for. */
+#include "bsprun/agent/core/binding.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/to_bsprun.h"
+
+/* Whether the user wants processes to be bound, and to what. */
+static bool is_asked(const struct agent *agent)
+{
+    return agent->order.bind != WIRE_BIND_DEFAULT && agent->order.bind != WIRE_BIND_NONE;
+}
+
+static bool is_here(const struct agent *agent, int pid)
+{
+    return agent->home[pid] == agent->host;
+}
+
+/* Whether the ranks of this host are bound. */
+static bool binds(const struct agent *agent)
+{
+    return agent->binding.cores.count > 0 && agent->order.bind != WIRE_BIND_NONE;
+}
+
+static void report(struct agent *agent)
+{
+    char text[800];
+    int rank = 0;
+
+    for (int pid = agent->first_here; pid < agent->nprocs; pid++) {
+        if (!is_here(agent, pid))
+            continue;
+        if (binds(agent)) {
+            cores_describe(&agent->binding.cores, rank++, text, sizeof text);
+            agent_notice(agent, "host %s: pid %d is bound to %s", agent->host_name, pid, text);
+        } else {
+            cores_allowed(text, sizeof text);
+            agent_notice(agent, "host %s: pid %d is not bound, processors %s", agent->host_name,
+                         pid, text);
+        }
+    }
+}
+
+/* Where the kernel refuses, it will do so for every rank. */
+static void try_binding(struct agent *agent, bool asked)
+{
+    int error = binds(agent) ? cores_try(&agent->binding.cores) : 0;
+
+    if (error && asked)
+        agent_notice(agent,
+                     "host %s: --bind-to %s: binding is not possible (sched_setaffinity: %s); "
+                     "nothing is bound",
+                     agent->host_name, wire_bind_text(agent->order.bind), strerror(-error));
+    if (error)
+        agent->order.bind = WIRE_BIND_NONE;
+}
+
+static void too_few(struct agent *agent)
+{
+    agent_notice(agent,
+                 "host %s: --bind-to %s: %d process%s, but fewer than that many free processors of "
+                 "%d; nothing is bound",
+                 agent->host_name, wire_bind_text(agent->order.bind), agent->here,
+                 agent->here == 1 ? "" : "es", agent->order.cores);
+}
+
+/* Claims the processors; whether there are enough. */
+static bool claim(struct agent *agent)
+{
+    return cores_claim(agent->here, (enum wire_bind)agent->order.bind,
+                       (enum wire_map)agent->order.map, &agent->binding.cores) == agent->here;
+}
+
+/* Binding and spinning require that the job has its cores to itself.  With other hosts the agent
+ * works, too, while ranks wait: ranks do not spin then when there is no core for it, and are bound
+ * only if the user wants it. */
+void agent_binding_plan(struct agent *agent)
+{
+    int wanted = agent->here, agents = agent->peers ? 1 : 0;
+    bool spins = agent->nprocs > 1 && wanted > 0 && wanted + agents <= agent->order.cores;
+    bool asked = is_asked(agent) && wanted > 0;
+    bool may = spins || (asked && wanted <= agent->order.cores);
+
+    cores_release(&agent->binding.cores);
+    agent->binding.told = false;
+    atomic_store(&agent->board->spin_ns, 0);
+    if (may && claim(agent)) {
+        if (spins)
+            atomic_store(&agent->board->spin_ns, AGENT_SPIN_NS);
+        if (asked || agent->order.report_bindings)
+            try_binding(agent, asked);
+    } else if (asked) {
+        too_few(agent);
+    }
+    if (agent->order.report_bindings)
+        report(agent);
+}
+
+void agent_binding_apply(struct agent *agent, int pid)
+{
+    struct binding *binding = &agent->binding;
+    pid_t os_pid = agent->members[pid].process.ospid;
+    int rank = 0, error, core = -1;
+
+    for (int other = agent->first_here; other < pid; other++)
+        rank += is_here(agent, other);
+    if (binds(agent) && os_pid > 0) {
+        error = cores_bind(&binding->cores, rank, os_pid);
+        if (!error)
+            core = cores_first(&binding->cores, rank);
+        else if (is_asked(agent) && error != -ESRCH && !binding->told) {
+            binding->told = true;
+            agent_notice(agent, "host %s: pid %d cannot be bound (sched_setaffinity: %s)",
+                         agent->host_name, pid, strerror(-error));
+        }
+        binding->has_bound = true;
+    } else if (binding->has_bound && os_pid > 0) {
+        cores_unbind(os_pid); /* a frozen copy may have been bound */
+    }
+    atomic_store(&bspz_rank_of(agent->board, pid)->core, core);
+}

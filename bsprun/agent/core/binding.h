@@ -1,0 +1,25 @@
+/* binding.h - which ranks of this host are bound to which processors, and whether they may spin. */
+#ifndef BSPRUN_AGENT_BINDING_H
+#define BSPRUN_AGENT_BINDING_H
+
+#include <stdbool.h>
+
+#include "bsprun/agent/core/cores.h"
+
+struct agent;
+
+struct binding {
+    struct cores_claim cores;
+    bool has_bound; /* a rank, now or for earlier places */
+    bool told;      /* that a rank could not be bound */
+};
+
+/* The places of the ranks are new, and no rank runs: claims processors for those of this host. Says
+ * if they cannot be bound as the user wants, and with --report-bindings what each is bound to. */
+void agent_binding_plan(struct agent *agent);
+
+/* Binds the rank, whose process is known and waits to be held, or lets it run everywhere if ranks
+ * were bound before; and writes that to the board. */
+void agent_binding_apply(struct agent *agent, int pid);
+
+#endif
