@@ -4,6 +4,7 @@
 #ifndef BSPRUN_AGENT_DATASPACE_H
 #define BSPRUN_AGENT_DATASPACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct agent;
@@ -11,6 +12,9 @@ struct wire_message;
 
 /* Handles the requests that processes of this host have posted on the board. */
 void agent_dataspace_scan(struct agent *agent);
+/* The same by the thread of the bell: whether it has handled them.  If not, or if the ring may mean
+ * something else as well, the loop is to be woken. */
+bool agent_dataspace_rung(struct agent *agent);
 /* DATA_* from another host. */
 void agent_dataspace_message(struct agent *agent, uint32_t host,
                              const struct wire_message *message);

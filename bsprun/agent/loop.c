@@ -39,7 +39,7 @@ static void *bell_main(void *argument)
 {
     struct agent *agent = argument;
     struct bspz_board *board = agent->first_page;
-    uint32_t seen = atomic_load(&board->doorbell), others = 0;
+    uint32_t seen = atomic_load(&board->doorbell), others = 0, requests, handled = 0;
 
     link_tune_thread();
     uv_async_send(&agent->bell); /* for rings before the thread started */
@@ -51,6 +51,11 @@ static void *bell_main(void *argument)
         seen = atomic_load(&board->doorbell);
         link_bell_rung(&agent->link_bell);
         others = seen - atomic_load(&board->rung_for_hosts);
+        requests = atomic_load(&board->rung_for_objects);
+        /* A ring for a request that is handled here means nothing to the loop. */
+        if (requests != handled && agent_dataspace_rung(agent))
+            before += requests - handled;
+        handled = requests;
         if (others != before)
             uv_async_send(&agent->bell);
     }
@@ -181,6 +186,7 @@ int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls)
 
     memset(agent, 0, sizeof *agent);
     pthread_mutex_init(&agent->link_bell.lock, NULL);
+    pthread_mutex_init(&agent->dataspace_lock, NULL);
     agent->calls = calls;
     agent->bare = bare;
     agent->board_fd = -1;

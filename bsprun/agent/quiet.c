@@ -114,12 +114,15 @@ static bool tell(struct agent *agent, const struct dataspace *space, uint64_t ro
     size_t size;
     FILE *text = open_memstream(&waits, &size);
     struct barriers barriers = {WIRE_NEVER, WIRE_NEVER};
-    bool quiet = text && all_wait(agent, space, &barriers, text);
+    bool quiet;
 
-    if (text)
-        fclose(text);
+    pthread_mutex_lock(&agent->dataspace_lock);
+    quiet = text && all_wait(agent, space, &barriers, text);
     if (space)
         traffic = dataspace_traffic(space);
+    pthread_mutex_unlock(&agent->dataspace_lock);
+    if (text)
+        fclose(text);
     message.quiet.round = round;
     message.quiet.quiet = quiet;
     message.quiet.sent = traffic.sent;

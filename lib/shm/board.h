@@ -111,14 +111,14 @@ enum bspz_decision {
     X(bsp_scan)                                                                                    \
     X(bsp_sort)                                                                                    \
     X(bsp_sumI)                                                                                    \
-    X(bsp_sumI_prefix) X(bsp_sumR) X(bsp_sumR_prefix) X(bsp_sumD) X(bsp_sumD_prefix)               \
-        X(bsp_productI) X(bsp_productI_prefix) X(bsp_productR) X(bsp_productR_prefix)              \
-            X(bsp_productD) X(bsp_productD_prefix) X(bsp_minI) X(bsp_minI_prefix) X(bsp_minR)      \
-                X(bsp_minR_prefix) X(bsp_minD) X(bsp_minD_prefix) X(bsp_maxI) X(bsp_maxI_prefix)   \
-                    X(bsp_maxR) X(bsp_maxR_prefix) X(bsp_maxD) X(bsp_maxD_prefix) X(bsp_any)       \
-                        X(bsp_any_prefix) X(bsp_all) X(bsp_all_prefix) X(bsp_constantI)            \
-                            X(bsp_sortI) X(bsp_sortR) X(bsp_sortD) X(bsp_sortC) X(bspreduce)       \
-                                X(bspbroadcast)
+    X(bsp_sumI_prefix)                                                                             \
+    X(bsp_sumR) X(bsp_sumR_prefix) X(bsp_sumD) X(bsp_sumD_prefix) X(bsp_productI)                  \
+        X(bsp_productI_prefix) X(bsp_productR) X(bsp_productR_prefix) X(bsp_productD)              \
+            X(bsp_productD_prefix) X(bsp_minI) X(bsp_minI_prefix) X(bsp_minR) X(bsp_minR_prefix)   \
+                X(bsp_minD) X(bsp_minD_prefix) X(bsp_maxI) X(bsp_maxI_prefix) X(bsp_maxR)          \
+                    X(bsp_maxR_prefix) X(bsp_maxD) X(bsp_maxD_prefix) X(bsp_any) X(bsp_any_prefix) \
+                        X(bsp_all) X(bsp_all_prefix) X(bsp_constantI) X(bsp_sortI) X(bsp_sortR)    \
+                            X(bsp_sortD) X(bsp_sortC) X(bspreduce) X(bspbroadcast)
 
 /* The last call of a rank. */
 enum bspz_call {
@@ -207,16 +207,16 @@ struct bspz_counters {
 
 /* ---- The dataspace -------------------------------------------------------------------------
  *
- * A rank has one request at a time and waits for its end.  It writes the request, the tag and, for a
- * put, the first piece of the object to its window, sets POSTED and rings; the agent sets ANSWERED.
- * An object larger than a window goes in pieces, each of which is POSTED and ANSWERED.  Only the
- * rank and the agent of its host map the window, at its first request.
+ * A rank has one request at a time and waits for its end.  It writes the request, the tag and, for
+ * a put, the first piece of the object to its window, sets POSTED and rings; the agent sets
+ * ANSWERED. An object larger than a window goes in pieces, each of which is POSTED and ANSWERED.
+ * Only the rank and the agent of its host map the window, at its first request.
  */
 enum bspz_request_state {
     BSPZ_REQUEST_NONE,     /* or answered, and the answer is taken; by the rank */
     BSPZ_REQUEST_POSTED,   /* by the rank */
     BSPZ_REQUEST_ANSWERED, /* by the agent */
-    BSPZ_REQUEST_REFUSED,  /* by the agent: the job has no dataspace, as it recovers from failures */
+    BSPZ_REQUEST_REFUSED, /* by the agent: the job has no dataspace, as it recovers from failures */
 };
 
 enum bspz_request_kind { BSPZ_REQUEST_PUT, BSPZ_REQUEST_GET, BSPZ_REQUEST_READ };
@@ -231,8 +231,8 @@ struct bspz_request {
     uint32_t kind;          /* enum bspz_request_kind */
     uint32_t tag_size;
     uint32_t piece; /* bytes in the window; of a get or read by the agent */
-    /* Of the object.  Of a get or read the rank writes how many bytes it has room for, and the agent
-     * how many it delivers. */
+    /* Of the object.  Of a get or read the rank writes how many bytes it has room for, and the
+     * agent how many it delivers. */
     uint64_t size;
     uint64_t offset; /* of the piece in the object, by the rank; 0: a new request */
 } __attribute__((aligned(BSPZ_LINE)));
@@ -342,6 +342,7 @@ struct bspz_board {
     _Atomic uint32_t doorbell __attribute__((aligned(BSPZ_LINE)));
     _Atomic uint32_t
         rung_for_hosts; /* how many of these were only for the links; by the agent, too */
+    _Atomic uint32_t rung_for_objects; /* ... only for a request to the dataspace */
     /* Several hosts: the number of stamps stored by ranks of this host.  The rank that makes it a
      * multiple of `here` is the last to reach a stage, and rings. */
     _Atomic uint64_t stamps_here;

@@ -138,11 +138,12 @@ struct agent {
     struct agent_guest *guest; /* watches that owner; NULL: nobody does */
     const char *view;          /* the directory in which owners are seen; "": that of the system */
     struct agent_dataspace *dataspace; /* what processes put there; NULL: nothing yet */
-    struct agent_quiet *quiet; /* looks whether all processes wait; NULL: nobody does */
-    struct fetches *fetches;   /* file transfers between hosts; NULL: none yet */
-    struct agent_replicas *replicas;            /* images kept for other hosts; NULL: none yet */
-    struct net_connection *control;             /* to bsprun; NULL when bare or lost */
-    struct coord_shell *zero;                   /* Processor Zero, when it is here */
+    pthread_mutex_t dataspace_lock;
+    struct agent_quiet *quiet;       /* looks whether all processes wait; NULL: nobody does */
+    struct fetches *fetches;         /* file transfers between hosts; NULL: none yet */
+    struct agent_replicas *replicas; /* images kept for other hosts; NULL: none yet */
+    struct net_connection *control;  /* to bsprun; NULL when bare or lost */
+    struct coord_shell *zero;        /* Processor Zero, when it is here */
     struct wire_real learned[ESTIMATE_NUMBERS]; /* its estimates, for bsprun */
     struct agent_relay *relay;         /* of the ranks' output; NULL when they inherit it */
     struct agent_snapshots *snapshots; /* NULL in a job without */

@@ -63,6 +63,7 @@ static void exchange(struct bspz_request *request, const char *function, int lin
     uint32_t state;
 
     atomic_store(&request->state, BSPZ_REQUEST_POSTED);
+    atomic_fetch_add(&board->rung_for_objects, 1);
     bspz_board_ring(board);
     while ((state = atomic_load(&request->state)) == BSPZ_REQUEST_POSTED) {
         if (atomic_load(&board->stop))
