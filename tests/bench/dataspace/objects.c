@@ -74,6 +74,6 @@ static void measure(const struct objects_calls *calls, const char *tag, size_t s
 
 void objects_measure(const struct objects_calls *calls, const char *tag, size_t most)
 {
-    for (size_t size = 1; size <= most; size *= 8)
+    for (size_t size = 1; size <= most; size *= 4)
         measure(calls, tag, size);
 }
