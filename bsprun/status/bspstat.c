@@ -80,10 +80,11 @@ static bool show(const struct request *request)
         good = false;
     }
     if (merged)
-        fputs(merged, stdout);
+        good = bspz_stdout_text("bspstat", merged) && good;
+    bool writes = !merged;
     for (size_t i = 0; texts && i < answers; i++) {
-        if (!merged)
-            fputs(texts[i], stdout);
+        if (writes)
+            good = (writes = bspz_stdout_text("bspstat", texts[i])) && good;
         free(texts[i]);
     }
     if (count == 0 && is(request, "status"))
