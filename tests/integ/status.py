@@ -326,6 +326,7 @@ def over_several_hosts():
             check([host["slots"] for host in facts["hosts"]] == [2, 1, 1], facts)
             check([host["state"] for host in facts["hosts"]] == ["up", "up", "spare"], facts)
             check([rank["host"] for rank in facts["ranks"]] == ["h0", "h0", "h1"], facts)
+            check(all(sum(rank[what] for what in WHAT) > 0 for rank in facts["ranks"]), facts)
             check(facts["zero"] in ("h0", "h1") and facts["restarts"] == 0, facts)
             text = expect(place.stat(job.os_pid), 0, no_err=True).out
             check(re.search("3 processes on [23] hosts for ", text), text)

@@ -24,7 +24,8 @@ import pyte
 from harness import BIN, BSPRUN, PATIENCE, PROG, Job, check, environment, expect, fresh_mark, main, run
 
 BSPSTAT = os.path.join(BIN, "bspstat")
-RSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RSH = os.path.join(ROOT, "tests", "hosts", "local-rsh")
 UTF8 = {"LC_ALL": "C.UTF-8"}
 ASCII = {"LC_ALL": "C"}
 
@@ -274,6 +275,33 @@ def a_thousand_processes():
             check(terminal.finish() == 0, terminal.raw)
 
 
+def a_job_of_the_guide():
+    """What doc/guide.md shows."""
+    hosts = [{"name": "fat", "slots": 3, "memory_left": 1, "state": "up"},
+             {"name": "thin", "slots": 1, "memory_left": 1, "state": "up"}]
+    did = ((150, 12, 68), (140, 13, 77), (98, 14, 118), (229, 1, 0))
+    ranks = [{"pid": pid, "os_pid": 52011 + pid, "superstep": 18250, "memory": 220 << 20, "computing": computing,
+              "communicating": communicating, "waiting": waiting, "host": "thin" if pid == 3 else "fat",
+              "state": "computing" if pid == 3 else "waiting"}
+             for pid, (computing, communicating, waiting) in enumerate(did)]
+    failures = {"known": True, "snapshot": {"seconds": 0.21}, "model": {"rate": 1 / 40000}, "interval": 130,
+                "why": "the optimum of what is known"}
+    return fake(4, program="./heat 4000 60000", hosts=hosts, ranks=ranks, seconds=230, superstep=18250, rate=79.6,
+                snapshot={"superstep": 14100, "taken": 2, "age": 52}, failures=failures)
+
+
+def the_picture_of_the_guide():
+    with open(os.path.join(ROOT, "doc", "guide.md"), encoding="utf-8") as file:
+        told = re.search(r"<!-- screen: .*? -->\n```\n(.*?\n)```\n", file.read(), re.S)[1]
+    with Place() as place, Server(place, a_job_of_the_guide()) as server:
+        with Terminal(place, rows=13) as terminal:
+            terminal.wait_for("^    3 thin ")
+            shown = terminal.text().replace(f"job {server.process.pid}:", "job 4711:").rstrip() + "\n"
+            check(shown == told, "\n" + shown)
+            terminal.type("q")
+            check(terminal.finish() == 0, terminal.raw)
+
+
 def what_is_not_understood():
     with Place() as place, Server(place, fake(2)) as server, Terminal(place) as terminal:
         terminal.wait_for("^    1 h1 ")
@@ -442,6 +470,6 @@ def wrong_calls():
 
 
 if __name__ == "__main__":
-    main([follows_the_size, without_colours_and_in_ascii, a_thousand_processes, what_is_not_understood, requests,
+    main([follows_the_size, without_colours_and_in_ascii, a_thousand_processes, the_picture_of_the_guide, what_is_not_understood, requests,
           several_jobs, leaves_the_terminal_as_it_was, stops_and_goes_on, a_terminal_that_vanishes, no_terminal,
           no_job, wrong_calls])
