@@ -217,13 +217,14 @@ def follows_the_size():
         with Terminal(place) as terminal:
             terminal.wait_for(r"^    0 .* waiting +\d+ ·{20}$")
             terminal.wait_for(r"^    1 .* computing +\d+ █{20}$")
-            lines = terminal.lines()
-            check(lines[0].startswith(f"job {job.os_pid}: {PROG} wait 1"[:80]), lines)
-            check(re.match(r"superstep \d+, .* per second; 3 processes on 1 host for ", lines[1]), lines)
-            check(lines[-2].startswith("sort p m c w") and lines[-1] == "", lines)
+            terminal.wait(lambda: terminal.lines()[0].startswith(f"job {job.os_pid}: {PROG} wait 1"[:80]), "the job")
+            terminal.wait(lambda: re.match(r"superstep \d+, .* per second; 3 processes on 1 host for ",
+                                           terminal.lines()[1]), "its progress")
+            terminal.wait(lambda: terminal.lines()[-2].startswith("sort p m c w") and terminal.lines()[-1] == "",
+                          "the keys")
             terminal.resize(10, 40)
             terminal.wait_for(r"^    1 computing +\d+ █{9}$")
-            check(terminal.lines()[-1] == "keys: p m c w s d e q", terminal.text())
+            terminal.wait(lambda: terminal.lines()[-1] == "keys: p m c w s d e q", "short keys")
             terminal.resize(30, 132)
             terminal.wait_for(r"^    1 .* computing +\d+ █{72}$")
             terminal.wait(lambda: terminal.lines()[-2].startswith("sort"), "the keys, at the bottom")
@@ -244,7 +245,7 @@ def without_colours_and_in_ascii():
             for env, bar, name in ((UTF8, "██████████▒▒▒▒▒·····", "./ä漢"), (ASCII, "##########+++++.....", "./??")):
                 with Terminal(place, term=term, env=env) as terminal:
                     terminal.wait_for(r"^    0 h0 .* computing +7 " + re.escape(bar) + "$")
-                    check(terminal.lines()[0].replace("漢 ", "漢").endswith(f": {name}"), terminal.text())
+                    terminal.wait(lambda: terminal.lines()[0].replace("漢 ", "漢").endswith(f": {name}"), name)
                     terminal.type("q")
                     check(terminal.finish() == 0, terminal.raw)
                     coloured = re.search(rb"\x1b\[[0-9;]*3[1-3][;m]", terminal.raw)
@@ -260,7 +261,7 @@ def a_thousand_processes():
                               f"the pids {pids}")
 
             first_is(0, 1)
-            check(len(rank_rows(terminal)) == 18, terminal.text())
+            terminal.wait(lambda: len(rank_rows(terminal)) == 18, "18 rows")
             terminal.wait_for("^1-18 of 1000  sort p m c w")
             for keys, pids in (("\x1b[B", (1, 2)), ("\x1b[6~", (19, 20)), ("\x1b[5~", (1, 2)), ("\x1b[A", (0, 1)),
                                ("\x1b[4~", (982, 983)), ("m", (857, 714)), ("c", (333, 666)), ("w", (0, 667)),
@@ -296,8 +297,8 @@ def the_picture_of_the_guide():
     with Place() as place, Server(place, a_job_of_the_guide()) as server:
         with Terminal(place, rows=13) as terminal:
             terminal.wait_for("^    3 thin ")
-            shown = terminal.text().replace(f"job {server.process.pid}:", "job 4711:").rstrip() + "\n"
-            check(shown == told, "\n" + shown)
+            terminal.wait(lambda: terminal.text().replace(f"job {server.process.pid}:", "job 4711:").rstrip() + "\n"
+                          == told, "\n" + told)
             terminal.type("q")
             check(terminal.finish() == 0, terminal.raw)
 
@@ -323,7 +324,7 @@ def requests():
         with place.job("--launcher", RSH, "--hosts", "h0:2", "--ckpt", directory, "--every", "1h", "-np", 2, PROG,
                        "loop", 0) as job:
             job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
-            with Terminal(place, job.os_pid) as terminal:
+            with Terminal(place, job.os_pid, columns=300) as terminal:
                 terminal.wait_for("^    1 h0 ")
                 terminal.type("s")
                 terminal.wait_for("^snapshot: done$")
@@ -337,9 +338,9 @@ def requests():
                 terminal.type("n")
                 terminal.wait_for("^not drained$")
                 terminal.type("dh0\ry")
-                said = terminal.wait_for("^drain: (?!requested|bsprun agrees)(.*)$")[1]
-                refused = run([os.path.join(BIN, "bspctl"), str(job.os_pid), "drain", "h0"], env=dict(place.env))
-                check(refused.status == 1 and refused.err == f"bspctl: job {job.os_pid}: {said}\n", said, refused)
+                refused = expect(run([os.path.join(BIN, "bspctl"), str(job.os_pid), "drain", "h0"], env=dict(place.env)),
+                                 1, err=f"^bspctl: job {job.os_pid}: ")
+                terminal.wait_for("^drain: " + re.escape(refused.err.strip().split(": ", 2)[2]) + "$")
                 terminal.type("e")
                 terminal.wait_for(rf"^end job {job.os_pid} \(y/n\)\?$")
                 terminal.type("x")
