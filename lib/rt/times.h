@@ -13,6 +13,8 @@
 
 #include "lib/shm/board.h"
 
+#pragma GCC visibility push(hidden)
+
 /* The rank counts always. */
 void bspz_times_always(struct bspz_rank *self);
 /* It computes since bspz_rt.left_sync_ns. */
@@ -27,5 +29,7 @@ uint64_t bspz_times_communicate(struct bspz_rank *self, uint64_t entered_ns);
 void bspz_times_compute(struct bspz_rank *self, uint64_t met_ns);
 /* The same, but a snapshot comes first, whose pause does not count. */
 void bspz_times_pause(struct bspz_rank *self, uint64_t met_ns);
+
+#pragma GCC visibility pop
 
 #endif
