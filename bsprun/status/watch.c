@@ -38,6 +38,7 @@ struct watch {
     uint64_t step_ns, next_ns;
     struct watch_facts *facts; /* the newest; NULL: none yet */
     struct watch_view view;
+    const char *trouble; /* why there is no newer status; NULL: there is one */
     struct watch_picture picture;
     struct watch_screen screen;
     struct watch_inquiry status, request;
@@ -112,17 +113,27 @@ static void ask_status(struct watch *watch)
     watch->next_ns = watch->status.asked_ns + watch->step_ns;
 }
 
+/* There is no new status: that is said until there is one again. */
+static void say_trouble(struct watch *watch, const char *trouble)
+{
+    watch->trouble = trouble;
+    watch_view_say(&watch->view, trouble);
+}
+
 static void take_facts(struct watch *watch, const char *text)
 {
     struct watch_facts *facts = watch_facts_read(text);
 
     if (!facts) {
-        watch_view_say(&watch->view, "what bsprun answers cannot be read");
+        say_trouble(watch, "what bsprun answers cannot be read");
         return;
     }
     watch_facts_compare(facts, watch->facts);
     watch_facts_free(watch->facts);
     watch->facts = facts;
+    if (watch->trouble && strcmp(watch->view.message, watch->trouble) == 0)
+        watch_view_say(&watch->view, "");
+    watch->trouble = NULL;
 }
 
 static void take_status(struct watch *watch)
@@ -133,11 +144,11 @@ static void take_status(struct watch *watch)
         return;
     const char *text = progress == WATCH_COMPLETE ? watch_inquiry_text(&watch->status) : NULL;
     if (!text)
-        watch_view_say(&watch->view, "out of memory");
+        say_trouble(watch, "out of memory");
     else if (!*text)
         end_job(watch);
     else if (strcmp(text, STATUS_BUSY "\n") == 0)
-        watch_view_say(&watch->view, STATUS_BUSY);
+        say_trouble(watch, STATUS_BUSY);
     else
         take_facts(watch, text);
     watch_inquiry_drop(&watch->status);
@@ -152,7 +163,7 @@ static void take_time(struct watch *watch)
         return;
     if (watch->status.fd >= 0 && now - watch->status.asked_ns >= SILENT_NS) {
         watch_inquiry_drop(&watch->status);
-        watch_view_say(&watch->view, "the job does not answer");
+        say_trouble(watch, "the job does not answer");
     }
     if (watch->status.fd < 0 && now >= watch->next_ns)
         ask_status(watch);

@@ -313,6 +313,7 @@ def what_is_not_understood():
             file.write("too many commands ask it at once; try again\n")
         terminal.wait_for("^too many commands ask it at once; try again$")
         server.say()
+        terminal.wait(lambda: terminal.lines()[-1] == "", "an end of that")
         terminal.type("q")
         check(terminal.finish() == 0, terminal.raw)
 
