@@ -32,6 +32,7 @@
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/status.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 #include "lib/base/digest.h"
@@ -206,54 +207,6 @@ static void save(struct agent *agent, const struct wire_message *message)
         agent_stop(agent, WIRE_STOP_SIGNAL, (int)message->save.signal, "");
 }
 
-/* 0: not made yet, or ended. */
-static uint32_t os_pid_of(const struct agent *agent, int pid)
-{
-    const struct watched *process = &agent->members[pid].process;
-
-    return process->state == WATCH_LIVES ? (uint32_t)process->ospid : 0;
-}
-
-static void answer_status(struct agent *agent)
-{
-    struct wire_message message = {.kind = WIRE_STATUS};
-    struct wire_where *rows = NULL;
-    struct whereabouts *places = NULL;
-    uint32_t count = 0;
-
-    if (agent->nprocs > 0) {
-        rows = calloc((size_t)agent->nprocs, sizeof *rows);
-        places = calloc((size_t)agent->nprocs, sizeof *places);
-    }
-    message.status.host = agent->host;
-    message.status.processes = (uint32_t)agent->nprocs;
-    if (agent->begin_ns)
-        message.status.seconds = (double)(agent_now_ns() - agent->begin_ns) / 1e9;
-    for (int pid = 0; rows && places && pid < agent->nprocs; pid++) {
-        const struct whereabouts *at = &places[pid];
-
-        if (!agent_is_here(agent, pid))
-            continue;
-        whereabouts_read(agent->board, agent->nprocs, pid, &places[pid]);
-        uint32_t os_pid = os_pid_of(agent, pid);
-        rows[count++] =
-            (struct wire_where){.pid = (uint32_t)pid,
-                                .state = at->state,
-                                .superstep = at->superstep,
-                                .function = at->function,
-                                .file = at->file,
-                                .line = at->line,
-                                .os_pid = os_pid,
-                                .memory = os_pid ? memory_of_process((pid_t)os_pid) : 0};
-    }
-    message.status.ranks = (struct wire_where_list){rows, count};
-    message.status.available = memory_available();
-    message.status.learned = agent_learned(agent);
-    agent_send(agent, &message);
-    free(rows);
-    free(places);
-}
-
 /* The user's terminal signalled the program before its own terminal was resized: signals it
  * again. */
 static void resize(struct agent *agent, unsigned rows, unsigned columns)
@@ -331,7 +284,7 @@ static void on_message(void *context, struct net_connection *connection,
         agent_guest_order(agent, message->give_way.act);
         break;
     case WIRE_QUERY_STATUS:
-        answer_status(agent);
+        agent_answer_status(agent, message->query_status.times);
         break;
     case WIRE_RESIZE:
         resize(agent, message->resize.rows, message->resize.columns);

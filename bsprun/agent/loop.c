@@ -218,8 +218,9 @@ int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls)
     uv_timer_init(&agent->loop, &agent->limit_timer);
     uv_timer_init(&agent->loop, &agent->sweep_timer);
     uv_timer_init(&agent->loop, &agent->look_timer);
+    uv_timer_init(&agent->loop, &agent->times_timer);
     agent->bell.data = agent->grace_timer.data = agent->limit_timer.data = agent;
-    agent->sweep_timer.data = agent->look_timer.data = agent;
+    agent->sweep_timer.data = agent->look_timer.data = agent->times_timer.data = agent;
     for (int i = 0; i < COORD_TIMER_COUNT; i++) {
         uv_timer_init(&agent->loop, &agent->zero_timers[i]);
         agent->zero_timers[i].data = agent;
@@ -244,6 +245,7 @@ void agent_close(struct agent *agent)
     close_handle((uv_handle_t *)&agent->limit_timer);
     close_handle((uv_handle_t *)&agent->sweep_timer);
     close_handle((uv_handle_t *)&agent->look_timer);
+    close_handle((uv_handle_t *)&agent->times_timer);
     for (int i = 0; i < COORD_TIMER_COUNT; i++)
         close_handle((uv_handle_t *)&agent->zero_timers[i]);
     close_handle((uv_handle_t *)&agent->on_child);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "bsprun/status/learned_text.h"
+#include "lib/base/units.h"
 
 #define NAMED_MOST 16u     /* hosts whose lives are recorded individually */
 #define EVERY_MS   600000u /* least time between records with snapshots */
@@ -74,15 +75,15 @@ static void tell_prior(struct common *common, const struct history_site *site,
                        const struct estimate *prior)
 {
     struct estimate_life life = estimate_life(prior, ESTIMATE_HOST);
-    char mean[LEARNED_TIME_MAX];
+    char mean[BSPZ_TIME_TEXT];
 
     if (common->options->verbosity == 0 || site->jobs == 0)
         return;
-    notices_say(&common->notices, "history of %s: %llu job%s, %.0f failure%s of hosts%s%s",
-                site->name, (unsigned long long)site->jobs, site->jobs == 1 ? "" : "s",
-                site->rates[HISTORY_HOST].all_events,
-                site->rates[HISTORY_HOST].all_events == 1 ? "" : "s",
-                life.known ? ", one lives " : "", life.known ? learned_time(life.mean, mean) : "");
+    notices_say(
+        &common->notices, "history of %s: %llu job%s, %.0f failure%s of hosts%s%s", site->name,
+        (unsigned long long)site->jobs, site->jobs == 1 ? "" : "s",
+        site->rates[HISTORY_HOST].all_events, site->rates[HISTORY_HOST].all_events == 1 ? "" : "s",
+        life.known ? ", one lives " : "", life.known ? bspz_time_text(life.mean, mean) : "");
 }
 
 static void read_prior(struct job_history *own, struct estimate *prior)

@@ -32,7 +32,7 @@
 
 static void on_progress_timer(uv_timer_t *timer)
 {
-    launcher_query_status(timer->data);
+    launcher_query_status(timer->data, false);
 }
 
 /* ---- Set-up and end ---- */

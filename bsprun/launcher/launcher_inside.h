@@ -229,7 +229,8 @@ void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_a
 void launcher_open_status(struct launcher *launcher,
                           const char *(*request)(void *launcher, struct status_order *order));
 void launcher_close_status(struct launcher *launcher);
-void launcher_query_status(struct launcher *launcher);
+/* times: the processes count the times of their activities for the next minutes. */
+void launcher_query_status(struct launcher *launcher, bool times);
 /* Drops the answer of a replaced agent. */
 void launcher_forget_status(struct launcher *launcher, uint32_t host);
 void launcher_take_status(struct launcher *launcher, const struct launcher_agent *agent,

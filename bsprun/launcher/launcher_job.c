@@ -153,7 +153,7 @@ static void tell_zero(struct launcher *launcher, const struct job_effect *effect
     }
     if (message.kind == WIRE_SAVE && message.save.move) {
         if (!launcher_ask_to_move(launcher, effect->host, &message))
-            launcher_query_status(launcher);
+            launcher_query_status(launcher, false);
         return;
     }
     agents_send(&launcher->agents.items[effect->host], &message);

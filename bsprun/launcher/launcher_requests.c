@@ -96,7 +96,7 @@ static bool note_leaving(struct launcher *launcher, const struct launcher_agent 
         return false;
     /* Slurm warns only the agents of other nodes that the job has to make room. */
     allocation_ask_often(&launcher->allocation);
-    launcher_query_status(launcher); /* how much memory there is */
+    launcher_query_status(launcher, false); /* how much memory there is */
     if (!uv_is_active((uv_handle_t *)&launcher->leave_timer))
         uv_timer_start(&launcher->leave_timer, on_leave, LAUNCHER_SAME_MS, 0);
     return true;

@@ -98,9 +98,9 @@ void launcher_forget_status(struct launcher *launcher, uint32_t host)
         launcher->places[host].answered = false;
 }
 
-void launcher_query_status(struct launcher *launcher)
+void launcher_query_status(struct launcher *launcher, bool times)
 {
-    struct wire_message message = {.kind = WIRE_QUERY_STATUS};
+    struct wire_message message = {.kind = WIRE_QUERY_STATUS, .query_status.times = times};
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         launcher_forget_status(launcher, i);
@@ -190,14 +190,14 @@ void launcher_take_status(struct launcher *launcher, const struct launcher_agent
 
 /* ---- Calls ---- */
 
-static uint32_t ask(void *context)
+static uint32_t ask(void *context, bool times)
 {
     struct launcher *launcher = context;
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         count += agents_is_up(&launcher->agents.items[i]);
-    launcher_query_status(launcher);
+    launcher_query_status(launcher, times);
     return count;
 }
 

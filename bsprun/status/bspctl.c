@@ -97,8 +97,8 @@ static int show(int fd, const char *job)
                  : text && ended && *text ? 0
                                           : fail(job, "no answer");
 
-    if (status == 0)
-        fputs(text, stdout);
+    if (status == 0 && !bspz_stdout_text("bspctl", text))
+        status = 1;
     free(text);
     return status;
 }

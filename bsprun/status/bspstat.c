@@ -8,18 +8,21 @@
 #include "bsprun/status/follow.h"
 #include "bsprun/status/jobs.h"
 #include "bsprun/status/metrics_merge.h"
+#include "bsprun/status/watch.h"
 #include "lib/base/stdout.h"
 
 #define STATUS_USAGE 2
 
 static const char help[] =
-    "Usage: bspstat [--json [--follow] | --prometheus] [JOB...]\n"
+    "Usage: bspstat [--json [--follow] | --prometheus | --watch] [JOB...]\n"
     "Shows how your jobs on this host are that run under bsprun: processes, superstep,\n"
     "snapshots, and where each process is.  JOB is the process id of bsprun, which is\n"
     "what a job is called in the output; without one, all are shown.\n"
     "  --json           a line of JSON for each job\n"
     "  --follow         again and again until they have ended; a line says that, too\n"
-    "  --interval S     every S seconds, with --follow (default 1)\n"
+    "  --watch          on the whole terminal, one job at a time; with keys to sort,\n"
+    "                   take a snapshot, drain a host, end the job; q quits\n"
+    "  --interval S     every S seconds, with --follow or --watch (default 1)\n"
     "  --prometheus     metrics in OpenMetrics text, as Prometheus reads them\n"
     "  --help, --version\n"
     "The exit status is 0, also when there is no job; 1 when one that was named does\n"
@@ -28,7 +31,7 @@ static const char help[] =
 /* What is shown: the request that bsprun is sent. */
 struct request {
     const char *word; /* status, json, metrics */
-    bool follow;
+    bool follow, watch;
     double interval; /* seconds; 0: not given */
     struct job_list jobs;
     bool named; /* the jobs were given; else they are all that there are */
@@ -80,10 +83,11 @@ static bool show(const struct request *request)
         good = false;
     }
     if (merged)
-        fputs(merged, stdout);
+        good = bspz_stdout_text("bspstat", merged) && good;
+    bool writes = !merged;
     for (size_t i = 0; texts && i < answers; i++) {
-        if (!merged)
-            fputs(texts[i], stdout);
+        if (writes)
+            good = (writes = bspz_stdout_text("bspstat", texts[i])) && good;
         free(texts[i]);
     }
     if (count == 0 && is(request, "status"))
@@ -93,27 +97,30 @@ static bool show(const struct request *request)
     return good;
 }
 
-static bool carry_out(struct request *request)
+/* Returns the exit status. */
+static int carry_out(struct request *request)
 {
+    double interval = request->interval > 0 ? request->interval : 1;
     bool good = true;
 
+    if (request->watch)
+        return watch_job(request->named ? request->jobs.items[0] : 0, interval);
     if (request->follow)
-        return follow_jobs(request->jobs.items, request->jobs.count,
-                           request->interval > 0 ? request->interval : 1);
+        return follow_jobs(request->jobs.items, request->jobs.count, interval) ? 0 : 1;
     if (!request->named) {
         jobs_free(&request->jobs);
         good = jobs_find(&request->jobs);
     }
     if (!good) {
         fprintf(stderr, "bspstat: out of memory\n");
-        return false;
+        return 1;
     }
-    return show(request);
+    return show(request) ? 0 : 1;
 }
 
 /* ---- The command line ---- */
 
-enum { OPT_JSON = 1, OPT_FOLLOW, OPT_INTERVAL, OPT_PROMETHEUS };
+enum { OPT_JSON = 1, OPT_FOLLOW, OPT_INTERVAL, OPT_PROMETHEUS, OPT_WATCH };
 
 #define OLD POPT_ARGFLAG_ONEDASH /* -name as well as --name */
 
@@ -122,6 +129,7 @@ static const struct poptOption table[] = {
     {"follow", '\0', POPT_ARG_NONE | OLD, NULL, OPT_FOLLOW, NULL, NULL},
     {"interval", '\0', POPT_ARG_STRING | OLD, NULL, OPT_INTERVAL, NULL, NULL},
     {"prometheus", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROMETHEUS, NULL, NULL},
+    {"watch", '\0', POPT_ARG_NONE | OLD, NULL, OPT_WATCH, NULL, NULL},
     POPT_TABLEEND,
 };
 
@@ -151,7 +159,10 @@ static int take_option(struct request *request, int option, const char *value)
         return take_form(request, option == OPT_JSON ? "json" : "metrics");
     if (option == OPT_INTERVAL)
         return take_interval(request, value);
-    request->follow = true;
+    if (option == OPT_FOLLOW)
+        request->follow = true;
+    else
+        request->watch = true;
     return 0;
 }
 
@@ -182,8 +193,12 @@ static int take_words(struct request *request, poptContext context)
         status = take_jobs(request, poptGetArgs(context));
     if (status == 0 && request->follow && !is(request, "json"))
         status = usage("--follow", "it goes with --json");
-    if (status == 0 && request->interval > 0 && !request->follow)
-        status = usage("--interval", "it goes with --follow");
+    if (status == 0 && request->watch && !is(request, "status"))
+        status = usage("--watch", "it does not go with --json and --prometheus");
+    if (status == 0 && request->watch && request->jobs.count > 1)
+        status = usage("--watch", "give one job, or none");
+    if (status == 0 && request->interval > 0 && !request->follow && !request->watch)
+        status = usage("--interval", "it goes with --follow or --watch");
     return status;
 }
 
@@ -204,7 +219,7 @@ int main(int argc, const char **argv)
     status = take_words(&request, context);
     poptFreeContext(context);
     if (status == 0)
-        status = carry_out(&request) ? 0 : 1;
+        status = carry_out(&request);
     jobs_free(&request.jobs);
     return bspz_stdout_flushed("bspstat") ? status : 1;
 }

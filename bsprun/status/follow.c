@@ -42,9 +42,10 @@ static bool add_new(struct job_list *followed)
 }
 
 /* Prints the status of each; those that have ended leave the list.  A job that does not answer now
- * is asked again the next time. */
-static void show(struct job_list *followed)
+ * is asked again the next time.  False: standard output cannot be written (reported). */
+static bool show(struct job_list *followed)
 {
+    bool good = true;
     size_t left = 0;
 
     for (size_t i = 0; i < followed->count; i++) {
@@ -53,7 +54,7 @@ static void show(struct job_list *followed)
         char *text = jobs_answer(job, "json", &why);
 
         if (text)
-            fputs(text, stdout);
+            good = good && bspz_stdout_text("bspstat", text);
         else if (why == JOBS_GONE)
             printf("{\"pid\": %d, \"ended\": true}\n", (int)job);
         if (text || why != JOBS_GONE)
@@ -61,6 +62,7 @@ static void show(struct job_list *followed)
         free(text);
     }
     followed->count = left;
+    return good;
 }
 
 static bool all_run(const pid_t *jobs, size_t count)
@@ -94,7 +96,7 @@ bool follow_jobs(const pid_t *jobs, size_t count, double interval)
         }
         if (followed.count == 0)
             break;
-        show(&followed);
+        good = show(&followed) && good;
         good = bspz_stdout_flushed("bspstat") && good;
         next += step;
         if (next < bspz_now_ns()) /* a job took longer to answer */

@@ -166,7 +166,7 @@ void jobs_say_silent(const char *command, pid_t job, enum jobs_silence why)
     static const char *const what[] = {
         [JOBS_GONE] = " does not run (any more) on this host, or is not yours",
         [JOBS_SILENT] = " does not answer",
-        [JOBS_BUSY] = ": " STATUS_BUSY,
+        [JOBS_BUSY] = (": " STATUS_BUSY),
     };
 
     fprintf(stderr, "%s: job %d%s\n", command, (int)job, what[why]);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "lib/base/units.h"
+
 #define NS    1e9
 #define NEVER UINT64_MAX
 
@@ -18,55 +20,35 @@ const char *learned_kind(unsigned kind)
 
 /* ---- For people ---- */
 
-const char *learned_time(double seconds, char text[LEARNED_TIME_MAX])
-{
-    static const struct {
-        double seconds;
-        const char *name;
-    } units[] = {{86400 * 365.25, "y"}, {86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
-
-    if (!(seconds < 1e18)) {
-        snprintf(text, LEARNED_TIME_MAX, "for ever");
-        return text;
-    }
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (seconds >= (i < 4 ? 2 : 1) * units[i].seconds) {
-            snprintf(text, LEARNED_TIME_MAX, "%.3g %s", seconds / units[i].seconds, units[i].name);
-            return text;
-        }
-    snprintf(text, LEARNED_TIME_MAX, "%.3g ms", seconds * 1e3);
-    return text;
-}
-
 static void print_rate(FILE *file, const struct learned_facts *facts, enum estimate_kind kind,
                        const char *margin)
 {
     struct estimate_life life = estimate_life(&facts->estimate, kind);
-    char watched[LEARNED_TIME_MAX], mean[LEARNED_TIME_MAX] = "-", low[LEARNED_TIME_MAX],
-                                    high[LEARNED_TIME_MAX], bounds[2 * LEARNED_TIME_MAX + 8];
+    char watched[BSPZ_TIME_TEXT], mean[BSPZ_TIME_TEXT] = "-", low[BSPZ_TIME_TEXT],
+                                  high[BSPZ_TIME_TEXT], bounds[2 * BSPZ_TIME_TEXT + 8];
 
-    learned_time(life.low, low);
+    bspz_time_text(life.low, low);
     snprintf(bounds, sizeof bounds, "above %s", low);
     if (life.known) {
-        learned_time(life.mean, mean);
-        snprintf(bounds, sizeof bounds, "%s to %s", low, learned_time(life.high, high));
+        bspz_time_text(life.mean, mean);
+        snprintf(bounds, sizeof bounds, "%s to %s", low, bspz_time_text(life.high, high));
     }
     fprintf(file, "%s%-10s  %4.0f  %9s  %9s  %s\n", margin, names[kind], life.seen,
-            learned_time(life.watched, watched), mean, bounds);
+            bspz_time_text(life.watched, watched), mean, bounds);
 }
 
 static void print_restores(FILE *file, const struct learned_facts *facts)
 {
-    char text[LEARNED_TIME_MAX];
+    char text[BSPZ_TIME_TEXT];
 
     for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++) {
         const struct estimate_cost *cost = &facts->estimate.restores[kind];
 
         if (cost->count > 0)
-            fprintf(file, "; a restore takes %s (%s, of %.0f)", learned_time(cost->mean, text),
+            fprintf(file, "; a restore takes %s (%s, of %.0f)", bspz_time_text(cost->mean, text),
                     names[kind], cost->count);
         else if (cost->mean > 0 && kind <= ESTIMATE_PROCESS)
-            fprintf(file, "; a restore would take about %s (%s)", learned_time(cost->mean, text),
+            fprintf(file, "; a restore would take about %s (%s)", bspz_time_text(cost->mean, text),
                     names[kind]);
     }
 }
@@ -74,7 +56,7 @@ static void print_restores(FILE *file, const struct learned_facts *facts)
 void learned_interval_text(const struct learned_facts *facts, char *text, size_t size)
 {
     struct interval_model model;
-    char time[LEARNED_TIME_MAX], useful[48] = "";
+    char time[BSPZ_TIME_TEXT], useful[48] = "";
     double interval = (double)facts->interval_ns / NS;
 
     if (estimate_model(&facts->estimate, facts->units, &model) && facts->interval_ns != NEVER)
@@ -85,8 +67,8 @@ void learned_interval_text(const struct learned_facts *facts, char *text, size_t
     else if (facts->interval_ns == 0)
         snprintf(text, size, "a snapshot at the next barrier: %s", facts->why);
     else
-        snprintf(text, size, "a snapshot every %s: %s%s", learned_time(interval, time), facts->why,
-                 useful);
+        snprintf(text, size, "a snapshot every %s: %s%s", bspz_time_text(interval, time),
+                 facts->why, useful);
 }
 
 void learned_print(FILE *file, const struct learned_facts *facts, const char *margin)
@@ -100,12 +82,12 @@ void learned_print(FILE *file, const struct learned_facts *facts, const char *ma
         print_rate(file, facts, (enum estimate_kind)kind, margin);
     fprintf(file, "%s", margin);
     if (estimate->snapshot.count > 0)
-        fprintf(file, "a snapshot costs %s", learned_time(estimate->snapshot.mean, text));
+        fprintf(file, "a snapshot costs %s", bspz_time_text(estimate->snapshot.mean, text));
     else
         fprintf(file, "no snapshot has been measured");
     if (estimate->snapshot.count > 0 && estimate->delay.count > 0) {
         fprintf(file, " and is committed %s later (of %.0f)",
-                learned_time(estimate->delay.mean, text), estimate->snapshot.count);
+                bspz_time_text(estimate->delay.mean, text), estimate->snapshot.count);
     }
     print_restores(file, facts);
     fputc('\n', file);

@@ -22,10 +22,6 @@ struct learned_facts {
 /* The name of a kind of failure, enum estimate_kind. */
 const char *learned_kind(unsigned kind);
 
-/* "1.5 s", "3.2 h" and the like; INFINITY: "for ever". */
-#define LEARNED_TIME_MAX 32u
-const char *learned_time(double seconds, char text[LEARNED_TIME_MAX]);
-
 /* The present interval and its reason, without a line feed. */
 void learned_interval_text(const struct learned_facts *facts, char *text, size_t size);
 

@@ -270,6 +270,25 @@ static void rank_memory(const struct samples *samples)
         }
 }
 
+static void rank_seconds(const struct samples *samples)
+{
+    for (uint32_t i = 0; i < samples->facts->rank_count; i++) {
+        const struct status_rank *rank = &samples->facts->ranks[i];
+        const struct {
+            const char *what;
+            double seconds;
+        } times[] = {{"computing", rank->computing},
+                     {"communicating", rank->communicating},
+                     {"waiting", rank->waiting}};
+
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++) {
+            begin_rank(samples, rank);
+            label(samples, "what", times[k].what);
+            end(samples, times[k].seconds);
+        }
+    }
+}
+
 /* ---- Families ---- */
 
 /* The name of a counter's samples ends in _total, that of an info's in _info. */
@@ -309,6 +328,9 @@ static const struct family {
     {"bspzero_rank_superstep", "gauge", NULL, "Superstep of the process.", rank_superstep},
     {"bspzero_rank_memory_bytes", "gauge", "bytes", "Resident private memory of the process.",
      rank_memory},
+    {"bspzero_rank_seconds", "counter", "seconds",
+     "Time in which the process has computed, communicated and waited, while it was counted.",
+     rank_seconds},
 };
 
 static void write_family(FILE *file, const struct family *family, const struct status_facts *facts)

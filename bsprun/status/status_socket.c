@@ -18,6 +18,7 @@
 #include "bsprun/status/status_directory.h"
 #include "bsprun/status/status_metrics.h"
 #include "lib/base/buffer.h"
+#include "lib/base/clock.h"
 
 #define CLIENTS_MAX 16u
 #define REQUEST_MAX 320u /* a host's name, too */
@@ -328,7 +329,7 @@ static void look(struct status_socket *status)
     free_ranks(status);
     memset(status->heard, 0, sizeof status->heard);
     status->looking = true;
-    status->awaited = status->calls->ask(status->context);
+    status->awaited = status->calls->ask(status->context, is_asked(status));
     uv_timer_start(&status->timer, on_no_answer, status->awaited > 0 ? ANSWER_MS : 0, 0);
 }
 
@@ -350,7 +351,10 @@ static bool add_rank(struct status_socket *status, uint32_t host, const struct w
                                  .file = strdup(where->file),
                                  .line = where->line,
                                  .os_pid = where->os_pid,
-                                 .memory = where->memory};
+                                 .memory = where->memory,
+                                 .computing = (double)where->compute_ns / BSPZ_NS_PER_S,
+                                 .communicating = (double)where->communicate_ns / BSPZ_NS_PER_S,
+                                 .waiting = (double)where->wait_ns / BSPZ_NS_PER_S};
     if (rank->function && rank->file) {
         status->rank_count++;
         return true;

@@ -53,8 +53,9 @@ struct status_order {
 struct status_socket;
 
 struct status_calls {
-    /* Asks every agent for a STATUS.  Returns the number of agents asked. */
-    uint32_t (*ask)(void *context);
+    /* Asks every agent for a STATUS; times: with the times of activities.  Returns the number of
+     * agents asked. */
+    uint32_t (*ask)(void *context, bool times);
     /* Fills in the facts that are not in a STATUS; pointers must be valid until the next event.
      * hosts[i] is host number i. */
     void (*describe)(void *context, struct status_facts *facts);

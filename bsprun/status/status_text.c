@@ -106,33 +106,51 @@ static bool alike(const struct status_rank *a, const struct status_rank *b)
            strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/* Consecutive processes at the same place share a line, with the memory of the greatest. */
+/* Consecutive processes at the same place share a line, with the memory of the greatest and the
+ * mean of their times.  Returns the last of them. */
+static uint32_t print_alike(FILE *file, const struct status_facts *facts, uint32_t first, int width)
+{
+    const struct status_rank *rank = &facts->ranks[first];
+    char pids[32], memory[BSPZ_BYTES_TEXT] = "-";
+    double computing = rank->computing, communicating = rank->communicating;
+    double waiting = rank->waiting;
+    uint64_t most = rank->memory;
+    uint32_t last = first;
+
+    while (last + 1 < facts->rank_count && alike(&facts->ranks[last], &facts->ranks[last + 1])) {
+        const struct status_rank *other = &facts->ranks[++last];
+
+        most = other->memory > most ? other->memory : most;
+        computing += other->computing;
+        communicating += other->communicating;
+        waiting += other->waiting;
+    }
+    uint32_t count = last - first + 1;
+
+    if (most > 0)
+        bspz_bytes_text(most, memory, sizeof memory);
+    if (count == 1)
+        snprintf(pids, sizeof pids, "%u", rank->pid);
+    else
+        snprintf(pids, sizeof pids, "%u-%u", rank->pid, facts->ranks[last].pid);
+    fprintf(file, "  %-11s  %-*s  %10llu  %8s  %8.1f  %8.1f  %8.1f  %-13s  ", pids, width,
+            rank->host < facts->host_count ? facts->hosts[rank->host].name : "?",
+            (unsigned long long)rank->superstep, memory, computing / count, communicating / count,
+            waiting / count, rank->state);
+    if (rank->function[0] && rank->file[0])
+        fprintf(file, "%s at %s:%u\n", rank->function, rank->file, rank->line);
+    else
+        fprintf(file, "%s\n", rank->function[0] ? rank->function : "-");
+    return last;
+}
+
+/* Times in seconds. */
 static void print_ranks(FILE *file, const struct status_facts *facts, int width)
 {
-    fprintf(file, "  %-11s  %-*s  %10s  %8s  %-13s  last call\n", "pid", width, "host", "superstep",
-            "memory", "state");
-    for (uint32_t i = 0; i < facts->rank_count; i++) {
-        const struct status_rank *rank = &facts->ranks[i];
-        char pids[32], memory[BSPZ_BYTES_TEXT] = "-";
-        uint64_t most = rank->memory;
-
-        while (i + 1 < facts->rank_count && alike(&facts->ranks[i], &facts->ranks[i + 1]))
-            if (facts->ranks[++i].memory > most)
-                most = facts->ranks[i].memory;
-        if (most > 0)
-            bspz_bytes_text(most, memory, sizeof memory);
-        if (facts->ranks[i].pid == rank->pid)
-            snprintf(pids, sizeof pids, "%u", rank->pid);
-        else
-            snprintf(pids, sizeof pids, "%u-%u", rank->pid, facts->ranks[i].pid);
-        fprintf(file, "  %-11s  %-*s  %10llu  %8s  %-13s  ", pids, width,
-                rank->host < facts->host_count ? facts->hosts[rank->host].name : "?",
-                (unsigned long long)rank->superstep, memory, rank->state);
-        if (rank->function[0] && rank->file[0])
-            fprintf(file, "%s at %s:%u\n", rank->function, rank->file, rank->line);
-        else
-            fprintf(file, "%s\n", rank->function[0] ? rank->function : "-");
-    }
+    fprintf(file, "  %-11s  %-*s  %10s  %8s  %8s  %8s  %8s  %-13s  last call\n", "pid", width,
+            "host", "superstep", "memory", "comp. s", "comm. s", "wait s", "state");
+    for (uint32_t i = 0; i < facts->rank_count; i++)
+        i = print_alike(file, facts, i, width);
     if (facts->rank_count < facts->processes && facts->rank_count > 0)
         fprintf(file, "  %u process%s not heard of\n", facts->processes - facts->rank_count,
                 facts->processes - facts->rank_count == 1 ? "" : "es");
@@ -225,6 +243,9 @@ static void write_lists(struct bspz_json *json, const struct status_facts *facts
             bspz_json_number(json, "memory", rank->memory);
         else
             bspz_json_null(json, "memory");
+        bspz_json_format(json, "computing", "%.6f", rank->computing);
+        bspz_json_format(json, "communicating", "%.6f", rank->communicating);
+        bspz_json_format(json, "waiting", "%.6f", rank->waiting);
         bspz_json_text(json, "host",
                        rank->host < facts->host_count ? facts->hosts[rank->host].name : "");
         bspz_json_text(json, "state", rank->state);

@@ -22,6 +22,9 @@ struct status_rank {
     uint32_t line;
     uint32_t os_pid; /* on its host; 0: not known, or gone */
     uint64_t memory; /* its private bytes; 0: unknown */
+    /* Seconds of its activities since they are counted: since bsp_begin, or since the job was asked
+     * for its status. */
+    double computing, communicating, waiting;
 };
 
 struct status_facts {

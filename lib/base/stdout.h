@@ -8,4 +8,8 @@
  * on stderr, "COMMAND: standard output: REASON", says so, once. */
 bool bspz_stdout_flushed(const char *command);
 
+/* Writes a text to the standard output, which may be longer than its buffer.  False: it cannot be
+ * written, which has been said as above; what is left in the buffer is dropped. */
+bool bspz_stdout_text(const char *command, const char *text);
+
 #endif

@@ -63,3 +63,23 @@ void bspz_bytes_text(uint64_t bytes, char *text, size_t size)
     }
     snprintf(text, size, unit > 0 && value < 10.0 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
+
+const char *bspz_time_text(double seconds, char text[BSPZ_TIME_TEXT])
+{
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{86400 * 365.25, "y"}, {86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+
+    if (!(seconds < 1e18)) {
+        snprintf(text, BSPZ_TIME_TEXT, "for ever");
+        return text;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (seconds >= (i < 4 ? 2 : 1) * units[i].seconds) {
+            snprintf(text, BSPZ_TIME_TEXT, "%.3g %s", seconds / units[i].seconds, units[i].name);
+            return text;
+        }
+    snprintf(text, BSPZ_TIME_TEXT, "%.3g ms", seconds * 1e3);
+    return text;
+}

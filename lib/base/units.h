@@ -21,4 +21,8 @@ bool bspz_bytes(const char *text, double *bytes);
 #define BSPZ_BYTES_TEXT 16u
 void bspz_bytes_text(uint64_t bytes, char *text, size_t size);
 
+/* "1.5 s", "3.2 h" and the like; INFINITY: "for ever". */
+#define BSPZ_TIME_TEXT 32u
+const char *bspz_time_text(double seconds, char text[BSPZ_TIME_TEXT]);
+
 #endif

@@ -9,6 +9,7 @@
 #include "lib/base/io.h"
 #include "lib/rt/outbox.h"
 #include "lib/rt/rt.h"
+#include "lib/rt/times.h"
 
 /* The reference pulls bspz_attach into programs that link the static library. */
 void (*const bspz_before_main)(void) BSPZ_HIDDEN = bspz_attach;
@@ -79,9 +80,11 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
         bspz_hint_of_mpi();
         bspz_make_ranks_bare(maxprocs);
     }
-    bspz_rt.timing = bspz_rt.board->flags & BSPZ_BOARD_TIMING;
-    bspz_rt.measuring = bspz_rt.timing && (bspz_rt.board->flags & BSPZ_BOARD_MEASURES);
+    if (bspz_rt.board->flags & BSPZ_BOARD_TIMING)
+        bspz_times_always(bspz_rt.self);
+    bspz_rt.measuring = bspz_rt.board->flags & BSPZ_BOARD_MEASURES;
     bspz_rt.begin_ns = bspz_rt.dtime_ns = bspz_rt.left_sync_ns = bspz_rt.met_ns = bspz_now_ns();
+    bspz_times_begin(bspz_rt.self);
     bspz_rt.begin_cpu_ns = bspz_cpu_ns();
     _Static_assert(sizeof(int) == 4, "the plain symbols pass int");
     bspz_show_identity(bspz_rt.pid, bspz_rt.nprocs);

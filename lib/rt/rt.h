@@ -57,8 +57,7 @@ struct bspz_runtime {
     bool oxford;             /* BSP_COMPAT=oxford */
     bool checks;             /* library level 0 */
     bool check_syncs;        /* syncs at different lines are an error */
-    bool timing;             /* keep the nanosecond counters */
-    bool measuring;          /* ... and that of processor time */
+    bool measuring;          /* keep the counter of processor time */
     bool prof, stat;         /* write PROF.bsp, STAT.bsp */
     bool warn;               /* BSP_WARN: warn of doubtful calls, see warn.h */
     bool tracing;            /* prof or stat, in the SPMD part: calls are counted one by one */
@@ -89,7 +88,7 @@ struct bspz_runtime {
     uint64_t begin_ns;     /* monotonic clock at bsp_begin */
     uint64_t begin_cpu_ns; /* process clock at bsp_begin */
     uint64_t dtime_ns;     /* last bsp_dtime */
-    uint64_t left_sync_ns; /* end of the last bsp_sync, with timing */
+    uint64_t left_sync_ns; /* end of the last bsp_sync whose time was counted */
     /* With measuring: when the last barrier was complete, and the processor time then, which is read
      * only where the work before it was long. */
     uint64_t met_ns, met_cpu_ns;

@@ -12,6 +12,7 @@
 #include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
 #include "lib/rt/save.h"
+#include "lib/rt/times.h"
 #include "lib/rt/trace.h"
 
 #define PROBES     5u /* pages after the kept state */
@@ -143,7 +144,8 @@ int bspz_state_put_back(void)
         return error;
     bspz_queue_put_back(kept.memory + kept.names_bytes + kept.areas_bytes);
     passed = put_back_clocks();
-    bspz_rt.timing = bspz_rt.tracing || (bspz_rt.board->flags & BSPZ_BOARD_TIMING);
+    if (bspz_rt.tracing || (bspz_rt.board->flags & BSPZ_BOARD_TIMING))
+        bspz_times_always(bspz_rt.self);
     bspz_rt.measuring = bspz_rt.board->flags & BSPZ_BOARD_MEASURES;
     bspz_trace_put_back(passed);
     return 0;

@@ -17,6 +17,7 @@
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
 #include "lib/rt/save.h"
+#include "lib/rt/times.h"
 #include "lib/rt/warn.h"
 
 /* A summary of the lines of all ranks at this barrier. */
@@ -302,24 +303,23 @@ static void begin_work(uint64_t met_ns)
 /* Its name marks the beginning of libbsp in profiles: bsp_sync_cpp leaves no frame. */
 static void bspz_synchronise(int number, int line, const char *file)
 {
-    struct bspz_counters *counters = &bspz_rt.self->counters;
+    struct bspz_rank *self = bspz_rt.self;
     uint64_t entered = 0, met = 0, paused;
     struct summary all;
     int errno_before = errno; /* changed by waiting, and by a restore */
 
     if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
         bspz_fail_outside("bsp_sync", line, file);
-    if (bspz_rt.timing) {
-        entered = bspz_now_ns();
-        counters->compute_ns += entered - bspz_rt.left_sync_ns;
+    if (bspz_unlikely(self->timed_ns)) {
+        entered = bspz_times_wait(self);
         if (bspz_rt.measuring)
-            count_work(counters, entered);
+            count_work(&self->counters, entered);
     }
     if (bspz_unlikely(bspz_rt.warn))
         bspz_warn_unread("bsp_sync", line, file);
     all = meet(0, number, line, file);
-    if (bspz_rt.timing) {
-        counters->wait_ns += (met = bspz_now_ns()) - entered;
+    if (bspz_unlikely(self->timed_ns)) {
+        met = bspz_times_communicate(self, entered);
         if (bspz_rt.measuring)
             begin_work(met);
     }
@@ -333,8 +333,8 @@ static void bspz_synchronise(int number, int line, const char *file)
     atomic_store_explicit(&bspz_rt.self->superstep, bspz_rt.superstep, memory_order_relaxed);
     if (bspz_unlikely(snapshot_is_due)) {
         snapshot_is_due = false;
-        if (bspz_rt.timing)
-            counters->communicate_ns += bspz_now_ns() - met;
+        if (bspz_rt.self->timed_ns)
+            bspz_times_pause(bspz_rt.self, met);
         paused = bspz_now_ns();
         bspz_save_superstep();
         if (bspz_rt.tracing)
@@ -344,11 +344,11 @@ static void bspz_synchronise(int number, int line, const char *file)
         if (bspz_rt.measuring)
             begin_work(met);
     }
+    self = bspz_rt.self; /* a restore sets it anew */
     /* Last of all: from here on peers may copy directly to this rank. */
-    atomic_store_explicit(&bspz_rt.self->applied, bspz_rt.superstep, memory_order_release);
-    if (bspz_rt.timing) {
-        bspz_rt.left_sync_ns = bspz_now_ns();
-        counters->communicate_ns += bspz_rt.left_sync_ns - met;
+    atomic_store_explicit(&self->applied, bspz_rt.superstep, memory_order_release);
+    if (bspz_unlikely(self->timed_ns)) {
+        bspz_times_compute(self, met);
         if (bspz_rt.left_sync_ns - memory_ns > MEMORY_EVERY_NS)
             bspz_count_memory();
         if (bspz_rt.tracing)
@@ -381,17 +381,15 @@ void bspz_sync_numbered(int number, int line, const char *file)
 
 static void end_barrier(uint32_t flags, int line, const char *file)
 {
-    struct bspz_counters *counters = &bspz_rt.self->counters;
-    uint64_t entered = bspz_rt.timing ? bspz_now_ns() : 0;
+    struct bspz_rank *self = bspz_rt.self;
+    uint64_t entered = self->timed_ns ? bspz_times_wait(self) : 0;
 
-    if (bspz_rt.timing)
-        counters->compute_ns += entered - bspz_rt.left_sync_ns;
     if (bspz_unlikely(bspz_rt.warn))
         bspz_warn_unread("bsp_end", line, file);
     bspz_queue_clear();
     meet(flags, 0, line, file);
-    if (bspz_rt.timing)
-        counters->wait_ns += bspz_now_ns() - entered;
+    if (self->timed_ns)
+        bspz_times_communicate(self, entered);
 }
 
 void bspz_sync_end_barrier(int line, const char *file)

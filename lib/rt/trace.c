@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/rt/outbox.h"
+#include "lib/rt/times.h"
 
 static struct {
     pid_t writer;     /* ospid of pid 0 while there are files to finish; else 0 */
@@ -196,7 +197,7 @@ static void finish_early(void)
 void bspz_trace_begin(void)
 {
     bspz_rt.tracing = true;
-    bspz_rt.timing = true;
+    bspz_times_always(bspz_rt.self);
     bspz_rt.direct = false;
     trace.own.began_ns = bspz_rt.left_sync_ns;
     if (bspz_rt.pid != 0)

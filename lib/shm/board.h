@@ -197,13 +197,20 @@ _Static_assert(BSPZ_CALL_COUNT <= 256, "a call fits the flags");
 /* Totals since bsp_begin, for --report and --progress; written by the rank in bsp_sync. */
 struct bspz_counters {
     uint64_t supersteps;
-    uint64_t compute_ns, communicate_ns, wait_ns; /* 0 unless BSPZ_BOARD_TIMING */
+    uint64_t compute_ns, communicate_ns, wait_ns; /* while the slot's timed_ns is not 0 */
     uint64_t bytes_put, bytes_got, bytes_sent;    /* payload issued by this rank */
     uint64_t bytes_received;
     uint64_t work_ns; /* processor time between barriers; 0 unless BSPZ_BOARD_MEASURES */
     uint64_t h_max;   /* largest max(bytes out, bytes in) of a superstep */
     uint64_t peak_memory_bytes;
 };
+
+/* What a rank does, as times are counted. */
+enum bspz_activity { BSPZ_COMPUTES, BSPZ_COMMUNICATES, BSPZ_WAITS, BSPZ_PAUSES };
+
+#define BSPZ_DOING_SHIFT   2
+#define BSPZ_DOING_CHANGES UINT64_MAX
+#define BSPZ_TIMED_ALWAYS  1u /* all its life */
 
 /* ---- The dataspace -------------------------------------------------------------------------
  *
@@ -258,6 +265,13 @@ struct bspz_rank {
     _Atomic uint32_t file_count; /* file names in use */
     _Atomic uint32_t slot_count; /* entries of the registration table ever used */
     _Atomic uint32_t unread;     /* 1: dies of SIGPIPE as stdout has no reader; bare runs only */
+    /* Not 0: the rank counts the time of its activities from this moment of the monotonic clock on
+     * (lib/rt/times.h).  BSPZ_TIMED_ALWAYS by the rank; else by the agent, with compare and
+     * exchange, at any moment. */
+    uint64_t timed_ns;
+    /* While it counts: enum bspz_activity and, from bit BSPZ_DOING_SHIFT on, when that began; 0:
+     * nothing yet; BSPZ_DOING_CHANGES: the counters are being changed. */
+    _Atomic uint64_t doing;
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
     struct bspz_request request;
 };

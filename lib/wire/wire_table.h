@@ -133,7 +133,8 @@
     F(u64, bandwidth, WIRE_U64_MAX)
 
 /* Where a process is: its last BSPlib call and its state (enum wire_rank_state).  os_pid: its
- * process id on that host, 0: none (yet).  memory: its private resident bytes, 0: not known. */
+ * process id on that host, 0: none (yet).  memory: its private resident bytes, 0: not known.  The
+ * times are what it has counted of its activities. */
 #define WIRE_FIELDS_WHERE(F, E)                                                                    \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, state, WIRE_RANK_STATE_LAST)                                                            \
@@ -142,7 +143,10 @@
     F(text, file, WIRE_PATH_MAX)                                                                   \
     F(u32, line, WIRE_U32_MAX)                                                                     \
     F(u32, os_pid, WIRE_OS_PID_MAX)                                                                \
-    F(u64, memory, WIRE_U64_MAX)
+    F(u64, memory, WIRE_U64_MAX)                                                                   \
+    F(u64, compute_ns, WIRE_U64_MAX)                                                               \
+    F(u64, communicate_ns, WIRE_U64_MAX)                                                           \
+    F(u64, wait_ns, WIRE_U64_MAX)
 
 /* The resource usage of a process: a row of bsprun's --report.  Times in nanoseconds, sizes in
  * bytes. */
@@ -396,7 +400,8 @@
     F(numbers, homes, WIRE_RANKS_MAX)                                                              \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
-#define WIRE_FIELDS_QUERY_STATUS(F, E)
+/* times: the processes are to count the times of their activities for the next minutes. */
+#define WIRE_FIELDS_QUERY_STATUS(F, E) F(flag, times, 0)
 #define WIRE_FIELDS_EXIT(F, E)
 
 /* Take a snapshot at the next barrier; stop: then end the job so that it can be restarted, within

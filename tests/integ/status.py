@@ -8,6 +8,7 @@ import socket
 import stat
 import subprocess
 import tempfile
+import time
 
 from harness import (BIN, BSPRUN, PROG, Job, check, expect, main, process_stat, run, scratch,
                      wait_until)
@@ -94,7 +95,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 for family in text_string_to_metric_families(sys.stdin.read()):
     for sample in family.samples:
         print(family.type, sample.name, sample.labels.get("bsprun"), sample.labels.get("pid"),
-              float(sample.value))
+              float(sample.value), sample.labels.get("what"))
 """
 
 
@@ -116,19 +117,63 @@ def metrics():
             wait_until(lambda: len(place.sockets()) == 2 and place.facts(early), "both")
             found = metrics_of(place)
             both = {str(job.os_pid): "2.0", str(early.os_pid): "0.0"}
-            check({of: value for _, name, of, _, value in found if name == "bspzero_processes"} == both,
+            check({of: value for _, name, of, _, value, _ in found if name == "bspzero_processes"} == both,
                   found)
-            steps = [(pid, value) for kind, name, _, pid, value in found
+            steps = [(pid, value) for kind, name, _, pid, value, _ in found
                      if name == "bspzero_rank_superstep" and kind == "gauge"]
             check(sorted(pid for pid, _ in steps) == ["0", "1"], found)
-            check(["counter", "bspzero_restarts_total", str(job.os_pid), "None", "0.0"] in found, found)
+            check(["counter", "bspzero_restarts_total", str(job.os_pid), "None", "0.0", "None"] in found, found)
             of_one = metrics_of(place, job.os_pid)
-            check({of for _, _, of, _, _ in of_one} == {str(job.os_pid)}, of_one)
+            check({of for _, _, of, _, _, _ in of_one} == {str(job.os_pid)}, of_one)
             for one in (job, early):
                 one.signal(signal.SIGINT)
                 one.finish()
         expect(place.stat("--prometheus", job.os_pid), 1, out="^# EOF\n$",
                err=f"^bspstat: job {job.os_pid} does not run")
+
+
+WHAT = ("computing", "communicating", "waiting")
+
+
+def times():
+    """One computes and the others wait: seconds pass in that activity of each, and in no other."""
+    with Place() as place, place.job("-np", 3, PROG, "wait", 1) as job:
+        job.wait_ready(3)
+        wait_until(lambda: [rank["state"] for rank in place.facts(job)["ranks"]]
+                   == ["waiting", "computing", "waiting"], "waiting")
+        before = place.facts(job)["ranks"]
+        began = time.monotonic()
+        wait_until(lambda: place.facts(job)["ranks"][1]["computing"] > before[1]["computing"] + 1, "a second")
+        after = place.facts(job)["ranks"]
+        passed = time.monotonic() - began
+        for pid, busy in enumerate(("waiting", "computing", "waiting")):
+            grown = {what: after[pid][what] - before[pid][what] for what in WHAT}
+            check(1 <= grown.pop(busy) <= passed + 10 and set(grown.values()) == {0}, pid, before, after)
+        found = {(pid, what): float(value) for kind, name, _, pid, value, what in metrics_of(place, job.os_pid)
+                 if name == "bspzero_rank_seconds_total" and kind == "counter"}
+        check(set(found) == {(str(pid), what) for pid in range(3) for what in WHAT}, found)
+        check(found["1", "computing"] >= after[1]["computing"] and found["1", "waiting"] < 1, found)
+        check(re.search(r"^  1  .*  [1-9]\d*\.\d +0\.0 +\d\.\d  computing ",
+                        expect(place.stat(job.os_pid), 0, no_err=True).out, re.M), "text")
+        job.signal(signal.SIGINT)
+        job.finish()
+
+
+def times_of_a_whole_job():
+    """With --report they are counted from the beginning, else from the first question."""
+    for words, counted in ((["--report=/dev/null"], True), ([], False)):
+        with Place() as place, place.job(*words, "-np", 2, PROG, "loop", 0) as job:
+            job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+            time.sleep(1)  # it is the least that has passed, whatever the load
+            ranks = place.facts(job)["ranks"]
+            for rank in ranks:
+                total = sum(rank[what] for what in WHAT)
+                check(total >= 1 if counted else 0.2 <= total, words, ranks)
+            again = place.facts(job)["ranks"]
+            check(all(sum(late[what] - early[what] for what in WHAT) > 0 for early, late in zip(ranks, again)),
+                  ranks, again)
+            job.signal(signal.SIGINT)
+            job.finish()
 
 
 def followed():
@@ -165,9 +210,25 @@ def more_clients_than_are_answered():
         with subprocess.Popen([BSPSTAT, "--json", "--follow", "--interval=0.1"], stdout=subprocess.PIPE,
                               text=True, env=dict(os.environ, **place.env)) as reader:
             check(json.loads(reader.stdout.readline())["pid"] == job.os_pid, "no line")
-            silent = [socket.socket(socket.AF_UNIX) for _ in range(16)]
-            for client in silent:
-                client.connect(os.path.join(place.path, name))
+            silent = []
+
+            def refused(client):
+                """Nothing is said to who is taken; the others hear that at once."""
+                try:
+                    client.recv(100, socket.MSG_DONTWAIT)
+                    return True
+                except BlockingIOError:
+                    return False
+
+            def all_taken():
+                silent[:] = [client for client in silent if not refused(client)]
+                while len(silent) < 16:
+                    silent.append(socket.socket(socket.AF_UNIX))
+                    silent[-1].connect(os.path.join(place.path, name))
+                place.stat("--json", job.os_pid)  # answered after all of them have been accepted
+                return not any(map(refused, silent))
+
+            wait_until(all_taken, "all connected beside the reader")
             turned_away = f"job {job.os_pid}: too many commands ask it at once; try again$"
             for _ in range(20):
                 expect(place.stat("--json", job.os_pid), 1, out="^$", err=turned_away)
@@ -265,6 +326,7 @@ def over_several_hosts():
             check([host["slots"] for host in facts["hosts"]] == [2, 1, 1], facts)
             check([host["state"] for host in facts["hosts"]] == ["up", "up", "spare"], facts)
             check([rank["host"] for rank in facts["ranks"]] == ["h0", "h0", "h1"], facts)
+            check(all(sum(rank[what] for what in WHAT) > 0 for rank in facts["ranks"]), facts)
             check(facts["zero"] in ("h0", "h1") and facts["restarts"] == 0, facts)
             text = expect(place.stat(job.os_pid), 0, no_err=True).out
             check(re.search("3 processes on [23] hosts for ", text), text)
@@ -433,7 +495,7 @@ def wrong_calls():
 
 
 if __name__ == "__main__":
-    main([what_is_shown, metrics, followed, more_clients_than_are_answered,
+    main([what_is_shown, metrics, times, times_of_a_whole_job, followed, more_clients_than_are_answered,
           a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
           a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
           rights, bad_questions, programs_without_bsprun, wrong_calls])

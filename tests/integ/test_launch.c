@@ -9,6 +9,7 @@
 #include "bsprun/fault.h"
 #include "bsprun/launcher/account.h"
 #include "bsprun/launcher/show.h"
+#include "bsprun/rank_times.h"
 #include "bsprun/usage.h"
 #include "bsprun/verdict.h"
 #include "bsprun/whereabouts.h"
@@ -195,6 +196,59 @@ START_TEST(table_of_garbage)
     ck_assert_ptr_nonnull(table);
     ck_assert_ptr_nonnull(strstr(table, "  pid 1: "));
     free(table);
+    free(board);
+}
+END_TEST
+
+static void expect_times(const struct bspz_board *board, enum wire_rank_state state, uint64_t now,
+                         uint64_t compute, uint64_t communicate, uint64_t wait)
+{
+    struct rank_times times = rank_times_read(board, 1, state, now);
+
+    ck_assert_uint_eq(times.compute_ns, compute);
+    ck_assert_uint_eq(times.communicate_ns, communicate);
+    ck_assert_uint_eq(times.wait_ns, wait);
+}
+
+START_TEST(times_of_a_process)
+{
+    struct bspz_board *board = made_board(2);
+    struct bspz_rank *rank = bspz_rank_of(board, 1);
+
+    /* Nobody has wanted them. */
+    expect_times(board, WIRE_RANK_COMPUTING, 100, 0, 0, 0);
+    /* Before it has passed a barrier, its state tells what it does; later wishes change nothing. */
+    rank_times_want(board, 1, 1000);
+    rank_times_want(board, 1, 1500);
+    ck_assert_uint_eq(rank->timed_ns, 1000);
+    atomic_store(&rank->doing, 400ull << BSPZ_DOING_SHIFT | BSPZ_COMPUTES); /* of earlier wishes */
+    expect_times(board, WIRE_RANK_COMPUTING, 3000, 2000, 0, 0);
+    expect_times(board, WIRE_RANK_WAITING, 3000, 0, 0, 2000);
+    expect_times(board, WIRE_RANK_COMMUNICATING, 3000, 0, 2000, 0);
+    expect_times(board, WIRE_RANK_IN_END, 3000, 0, 0, 2000);
+    expect_times(board, WIRE_RANK_ENDED, 3000, 0, 0, 0);
+    expect_times(board, WIRE_RANK_IN_BEGIN, 3000, 0, 0, 0);
+    expect_times(board, WIRE_RANK_COMPUTING, 900, 0, 0, 0);
+    /* Then what it writes does. */
+    rank->counters.compute_ns = 10;
+    rank->counters.wait_ns = 20;
+    atomic_store(&rank->doing, 2000ull << BSPZ_DOING_SHIFT | BSPZ_WAITS);
+    expect_times(board, WIRE_RANK_COMPUTING, 2500, 10, 0, 520);
+    atomic_store(&rank->doing, 2000ull << BSPZ_DOING_SHIFT | BSPZ_PAUSES);
+    expect_times(board, WIRE_RANK_COMPUTING, 2500, 10, 0, 20);
+    /* While it is writing, and if it never ends. */
+    atomic_store(&rank->doing, BSPZ_DOING_CHANGES);
+    expect_times(board, WIRE_RANK_COMPUTING, 2500, 10, 0, 20);
+    rank_times_end(board, 1);
+    ck_assert_uint_eq(rank->timed_ns, 0);
+    atomic_store(&rank->doing, 2000ull << BSPZ_DOING_SHIFT | BSPZ_WAITS);
+    expect_times(board, WIRE_RANK_WAITING, 9000, 10, 0, 20);
+    /* Who counts always is left alone. */
+    rank->timed_ns = BSPZ_TIMED_ALWAYS;
+    rank_times_want(board, 1, 5000);
+    rank_times_end(board, 1);
+    ck_assert_uint_eq(rank->timed_ns, BSPZ_TIMED_ALWAYS);
+    expect_times(board, WIRE_RANK_WAITING, 9000, 10, 0, 7020);
     free(board);
 }
 END_TEST
@@ -456,6 +510,7 @@ int main(void)
                                   verdicts_of_programs,
                                   table_of_all,
                                   table_of_garbage,
+                                  times_of_a_process,
                                   table_of_many,
                                   usage_texts,
                                   show_tags,

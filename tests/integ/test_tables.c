@@ -96,11 +96,11 @@ END_TEST
 static const struct status_host hosts[] = {{"a", 4, "up", 3 << 20},
                                            {"b-long-name", 0, "spare", UINT64_MAX}};
 static const struct status_rank ranks[] = {
-    {0, 0, "computing", 7, "bsp_put", "prog.c", 12, 4100, 2048},
-    {1, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4101, 5000},
-    {2, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4102, 1 << 20},
-    {3, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4103, 6000},
-    {5, 0, "starting", 6, "", "", 0, 0},
+    {0, 0, "computing", 7, "bsp_put", "prog.c", 12, 4100, 2048, 12.25, 0.125, 1e-6},
+    {1, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4101, 5000, 0.5, 0.25, 3},
+    {2, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4102, 1 << 20, 1, 0.25, 6},
+    {3, 0, "waiting", 7, "bsp_sync", "prog.c", 13, 4103, 6000, 1.5, 0.25, 9},
+    {5, 0, "starting", 6, "", "", 0, 0, 0, 0, 0, 0},
 };
 
 static struct status_facts facts_of_all(void)
@@ -207,12 +207,16 @@ START_TEST(status_as_text)
                 "  host         slots  memory left  processes  state\n"
                 "  a                4      3.0 MiB          5  up, Processor Zero\n"
                 "  b-long-name      -            -          0  spare\n"
-                "  pid          host          superstep    memory  state          last call\n"
-                "  0            a                     7   2.0 KiB  computing      bsp_put at "
+                "  pid          host          superstep    memory   comp. s   comm. s    wait s  "
+                "state          last call\n"
+                "  0            a                     7   2.0 KiB      12.2       0.1       0.0  "
+                "computing      bsp_put at "
                 "prog.c:12\n"
-                "  1-3          a                     7   1.0 MiB  waiting        bsp_sync at "
+                "  1-3          a                     7   1.0 MiB       1.0       0.2       6.0  "
+                "waiting        bsp_sync at "
                 "prog.c:13\n"
-                "  5            a                     6         -  starting       -\n"
+                "  5            a                     6         -       0.0       0.0       0.0  "
+                "starting       -\n"
                 "  1 process not heard of\n"
                 "  process ids on a (pid=process id):\n"
                 "    0=4100 1=4101 2=4102 3=4103\n");
@@ -240,6 +244,7 @@ START_TEST(status_as_json)
                 "\"age\":1.500},\"failures\":null,\"hosts\":[{\"slots\":4,\"memory_left\":"
                 "3145728,\"name\":\"a\",\"state\":\"up\"}],"
                 "\"ranks\":[{\"pid\":0,\"os_pid\":4100,\"superstep\":7,\"line\":12,\"memory\":2048,"
+                "\"computing\":12.250000,\"communicating\":0.125000,\"waiting\":0.000001,"
                 "\"host\":\"a\","
                 "\"state\":\"computing\",\"function\":\"bsp_put\",\"file\":\"prog.c\"}]}\n");
     facts.rank_count = facts.host_count = 0;
@@ -300,6 +305,10 @@ START_TEST(status_as_metrics)
         "bspzero_rank_info{bsprun=\"99\",host=\"a\",pid=\"0\",os_pid=\"4100\",state=\"computing\","
         "function=\"bsp_put\",file=\"prog.c\",line=\"12\"} 1",
         "bspzero_rank_memory_bytes{bsprun=\"99\",host=\"a\",pid=\"0\"} 2048",
+        "# TYPE bspzero_rank_seconds counter",
+        "# UNIT bspzero_rank_seconds seconds",
+        "bspzero_rank_seconds_total{bsprun=\"99\",host=\"a\",pid=\"0\",what=\"computing\"} 12.25",
+        "bspzero_rank_seconds_total{bsprun=\"99\",host=\"a\",pid=\"3\",what=\"waiting\"} 9",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         ck_assert_msg(has_line(text, lines[i]), "%s is not in\n%s", lines[i], text);

@@ -160,7 +160,8 @@ struct agent {
     atomic_bool bell_stop;
     uv_signal_t on_signal[6], on_child;
     unsigned more_graces;
-    uv_timer_t grace_timer, limit_timer, sweep_timer, look_timer, zero_timers[COORD_TIMER_COUNT];
+    uv_timer_t grace_timer, limit_timer, sweep_timer, look_timer, times_timer;
+    uv_timer_t zero_timers[COORD_TIMER_COUNT];
 
     /* While a term is being ended: since when, and the memory of the largest of its processes
      * here. */

@@ -25,6 +25,8 @@ class Bspzero(MesonPackage):
     depends_on("msgpack-c@4.0:")
     depends_on("hwloc@2.0:")
     depends_on("popt")
+    depends_on("json-c@0.14:")
+    depends_on("ncurses@6:")
     depends_on("lz4@1.9: libs=static")
     depends_on("xxhash@0.8:")
     depends_on("simgrid", when="+simgrid")

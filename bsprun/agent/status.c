@@ -1,0 +1,91 @@
+/* status.c - see status.h. */
+#include "bsprun/agent/status.h"
+
+#include <stdlib.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/snapshot/memory.h"
+#include "bsprun/agent/zero.h"
+#include "bsprun/rank_times.h"
+#include "bsprun/whereabouts.h"
+#include "lib/base/clock.h"
+
+/* 0: not made yet, or ended. */
+static uint32_t os_pid_of(const struct agent *agent, int pid)
+{
+    const struct watched *process = &agent->members[pid].process;
+
+    return process->state == WATCH_LIVES ? (uint32_t)process->ospid : 0;
+}
+
+/* ---- Times ---- */
+
+static void on_unwanted(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            rank_times_end(agent->board, pid);
+}
+
+static void want_times(struct agent *agent)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            rank_times_want(agent->board, pid, bspz_now_ns());
+    uv_timer_start(&agent->times_timer, on_unwanted, AGENT_TIMES_MS, 0);
+    uv_unref((uv_handle_t *)&agent->times_timer);
+}
+
+/* ---- The answer ---- */
+
+static struct wire_where row_of(const struct agent *agent, int pid, struct whereabouts *at)
+{
+    uint32_t os_pid = os_pid_of(agent, pid);
+
+    whereabouts_read(agent->board, agent->nprocs, pid, at);
+    struct rank_times times = rank_times_read(agent->board, pid, at->state, bspz_now_ns());
+    return (struct wire_where){.pid = (uint32_t)pid,
+                               .state = at->state,
+                               .superstep = at->superstep,
+                               .function = at->function,
+                               .file = at->file,
+                               .line = at->line,
+                               .os_pid = os_pid,
+                               .memory = os_pid ? memory_of_process((pid_t)os_pid) : 0,
+                               .compute_ns = times.compute_ns,
+                               .communicate_ns = times.communicate_ns,
+                               .wait_ns = times.wait_ns};
+}
+
+void agent_answer_status(struct agent *agent, bool times)
+{
+    struct wire_message message = {.kind = WIRE_STATUS};
+    struct wire_where *rows = NULL;
+    struct whereabouts *places = NULL;
+    uint32_t count = 0;
+
+    if (agent->nprocs > 0) {
+        rows = calloc((size_t)agent->nprocs, sizeof *rows);
+        places = calloc((size_t)agent->nprocs, sizeof *places);
+    }
+    message.status.host = agent->host;
+    message.status.processes = (uint32_t)agent->nprocs;
+    if (agent->begin_ns)
+        message.status.seconds = (double)(agent_now_ns() - agent->begin_ns) / 1e9;
+    if (times)
+        want_times(agent);
+    for (int pid = 0; rows && places && pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            rows[count++] = row_of(agent, pid, &places[pid]);
+    message.status.ranks = (struct wire_where_list){rows, count};
+    message.status.available = memory_available();
+    message.status.learned = agent_learned(agent);
+    agent_send(agent, &message);
+    free(rows);
+    free(places);
+}
