@@ -33,6 +33,7 @@
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/status.h"
+#include "bsprun/agent/stacks.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 #include "lib/base/digest.h"
@@ -285,6 +286,9 @@ static void on_message(void *context, struct net_connection *connection,
         break;
     case WIRE_QUERY_STATUS:
         agent_answer_status(agent, message->query_status.times);
+        break;
+    case WIRE_QUERY_STACKS:
+        agent_stacks_take(agent, &message->query_stacks);
         break;
     case WIRE_RESIZE:
         resize(agent, message->resize.rows, message->resize.columns);

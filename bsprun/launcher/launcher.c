@@ -144,6 +144,7 @@ static int set_up(struct launcher *launcher)
 
     if (!error) {
         uv_timer_init(&launcher->common.loop, &launcher->progress_timer);
+        launcher_open_stacks(launcher);
         uv_timer_init(&launcher->common.loop, &launcher->machine_timer);
         launcher->progress_timer.data = launcher->machine_timer.data = launcher;
         launcher->machine_due = launcher_machine_due;

@@ -10,6 +10,7 @@
  *   launcher_finish.c  events; the end
  *   launcher_start.c   START
  *   launcher_status.c  answers to bspstat; progress
+ *   launcher_stacks.c  the C stacks of all processes
  *   launcher_job.c     the job machine: events to it, effects of it
  *   launcher_expect.c  where processes will be after a move
  *   launcher_report.c  --report
@@ -39,6 +40,7 @@
 #include "bsprun/launcher/stdin.h"
 #include "bsprun/launcher/timeline.h"
 #include "bsprun/launcher/wanted_moves.h"
+#include "bsprun/status/stacks_text.h"
 #include "bsprun/status/status_socket.h"
 
 #define LAUNCHER_STOPS        5
@@ -53,6 +55,18 @@ struct host_places {
     struct wire_where *items;
     uint32_t count;
     uint64_t available; /* bytes of memory for further processes; PLACEMENT_UNKNOWN */
+};
+
+struct launcher;
+
+/* The question for the stacks of all processes. */
+struct stacks_request {
+    bool gathering;
+    uint32_t number;         /* of the last question */
+    bool awaited[HOSTS_MAX]; /* hosts of which answers are missing */
+    struct stacks stacks;    /* so far */
+    uv_timer_t limit_timer;
+    void (*then)(struct launcher *launcher, const char *text); /* also gets the text; or NULL */
 };
 
 struct launcher {
@@ -132,6 +146,7 @@ struct launcher {
     uint64_t saved_ms; /* when the newest snapshot was committed; 0: none by this bsprun */
     struct status_host *status_hosts;
     struct learned_facts learned;
+    struct stacks_request stacks;
 };
 
 static inline bool launcher_has_snapshots(const struct launcher *launcher)
@@ -235,6 +250,20 @@ void launcher_query_status(struct launcher *launcher, bool times);
 void launcher_forget_status(struct launcher *launcher, uint32_t host);
 void launcher_take_status(struct launcher *launcher, const struct launcher_agent *agent,
                           const struct wire_status *status);
+
+/* ---- launcher_stacks.c ---- */
+
+/* Asks all agents for the stacks of their processes, unless that is under way; within the limit
+ * clients that wait for them get the text (stacks_text.h), and `then` is called with it, from the
+ * loop (NULL: for the clients alone), unless the job ends first. */
+void launcher_ask_stacks(struct launcher *launcher, uint32_t limit_ms,
+                         void (*then)(struct launcher *launcher, const char *text));
+void launcher_take_stack(struct launcher *launcher, const struct launcher_agent *agent,
+                         const struct wire_stack *answer);
+/* The agent is lost. */
+void launcher_stacks_lost(struct launcher *launcher, const struct launcher_agent *agent);
+void launcher_open_stacks(struct launcher *launcher);
+void launcher_close_stacks(struct launcher *launcher);
 
 /* ---- launcher_job.c ---- */
 

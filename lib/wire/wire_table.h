@@ -54,6 +54,7 @@
 #define WIRE_PIECE_MAX     1048576u /* bytes of a file or an object at a time */
 #define WIRE_TAG_MAX       4096u    /* bytes of a tag of the dataspace */
 #define WIRE_OBJECT_MAX    (UINT64_C(1) << 30) /* ... of an object */
+#define WIRE_STACK_MAX     262144u  /* the C stack of a process, as text */
 #define WIRE_U32_MAX       0xffffffffu
 #define WIRE_U64_MAX       0xffffffffffffffffu
 
@@ -205,6 +206,7 @@
     M(ASK_PASSED, ask_passed, WIRE_FIELDS_ASK_PASSED, TO_AGENT)                                    \
     M(ALIVE, alive, WIRE_FIELDS_ALIVE, BOTH_WAYS)                                                  \
     M(GIVE_WAY, give_way, WIRE_FIELDS_GIVE_WAY, TO_AGENT)                                          \
+    M(QUERY_STACKS, query_stacks, WIRE_FIELDS_QUERY_STACKS, TO_AGENT)                              \
     M(HELLO, hello, WIRE_FIELDS_HELLO, TO_BSPRUN)                                                  \
     M(REGISTER, registration, WIRE_FIELDS_REGISTER, TO_BSPRUN)                                     \
     M(ELECTED, elected, WIRE_FIELDS_ELECTED, TO_BSPRUN)                                            \
@@ -224,6 +226,7 @@
     M(LINK_LOST, link_lost, WIRE_FIELDS_LINK_LOST, BOTH_WAYS)                                      \
     M(RUNNING, running, WIRE_FIELDS_RUNNING, TO_BSPRUN)                                            \
     M(OWNER, owner, WIRE_FIELDS_OWNER, TO_BSPRUN)                                                  \
+    M(STACK, stack, WIRE_FIELDS_STACK, TO_BSPRUN)                                                  \
     M(HOST_READY, host_ready, WIRE_FIELDS_HOST_READY, TO_ZERO)                                     \
     M(REGISTERED, registered, WIRE_FIELDS_REGISTERED, TO_ZERO)                                     \
     M(RANKS_READY, ranks_ready, WIRE_FIELDS_RANKS_READY, TO_ZERO)                                  \
@@ -451,6 +454,26 @@
     F(flag, active, 0)                                                                             \
     F(u32, act, WIRE_ACT_LAST)                                                                     \
     F(text, text, WIRE_NAME_MAX)
+
+/* Answer with the C stacks of the processes of the host, within so many milliseconds.  number: of
+ * the question; a newer one replaces one that is not answered yet. */
+#define WIRE_FIELDS_QUERY_STACKS(F, E)                                                             \
+    F(u32, number, WIRE_U32_MAX)                                                                   \
+    F(u32, limit_ms, WIRE_U32_MAX)
+
+/* The answer to QUERY_STACKS `number` for one process: where it is, by the board; none when no
+ * process lives there.  stays: it was there during the whole time since the question came.  text:
+ * its stack, or "" and `why` there is none; advice: what would permit it, or "".  left: number of
+ * answers of this host that follow. */
+#define WIRE_FIELDS_STACK(F, E)                                                                    \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, number, WIRE_U32_MAX)                                                                   \
+    F(u32, left, WIRE_RANKS_MAX)                                                                   \
+    F(where, at, 1)                                                                                \
+    F(flag, stays, 0)                                                                              \
+    F(text, text, WIRE_STACK_MAX)                                                                  \
+    F(text, why, WIRE_NAME_MAX)                                                                    \
+    F(text, advice, WIRE_NAME_MAX)
 
 /* addresses: where the agent listens for other agents: "1.2.3.4:5" or "[::1]:5", separated by
  * blanks; machine: as by uname -m. */

@@ -74,6 +74,8 @@ struct agent_pause;     /* pause.c */
 struct agent_guest;     /* guest.c */
 struct agent_dataspace; /* dataspace.c */
 struct agent_quiet;     /* quiet.c */
+struct agent_stacks;    /* stacks.c */
+struct tool;            /* tool.c */
 struct fetches;         /* fetch_inside.h */
 struct store;           /* ckpt/store.h */
 
@@ -141,6 +143,8 @@ struct agent {
     pthread_mutex_t dataspace_lock;
     struct agent_quiet *quiet;       /* looks whether all processes wait; NULL: nobody does */
     struct fetches *fetches;         /* file transfers between hosts; NULL: none yet */
+    struct agent_stacks *stacks;     /* of the processes here; NULL: nobody has asked for them */
+    struct tool *tools;              /* commands of the system that run; a list */
     struct agent_replicas *replicas; /* images kept for other hosts; NULL: none yet */
     struct net_connection *control;  /* to bsprun; NULL when bare or lost */
     struct coord_shell *zero;        /* Processor Zero, when it is here */
