@@ -93,6 +93,7 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->core_dumps = start->core_dumps;
     order->verbosity = start->verbosity;
     order->timeout_ns = start->timeout_ns;
+    order->stacks_ms = start->stacks_ms;
     order->consult_every = start->consult_every;
     order->abort_at = start->abort_at;
     order->dataspace_memory = start->dataspace_memory;
@@ -189,7 +190,8 @@ static void start(struct agent *agent, const struct wire_message *message)
         agent_input_rewind(agent, 0, BSPZ_DIGEST_NOTHING);
     }
     if (agent->order.timeout_ns)
-        uv_timer_start(&agent->limit_timer, on_limit, agent->order.timeout_ns / 1000000u + 1, 0);
+        uv_timer_start(&agent->limit_timer, on_limit,
+                       agent->order.timeout_ns / 1000000u + 1 + agent->order.stacks_ms, 0);
     agent_scan(agent);
     error = agent_guest_begin(agent, &message->start);
     if (error)
@@ -278,8 +280,11 @@ static void on_message(void *context, struct net_connection *connection,
         agent_input_take(agent, message);
         break;
     case WIRE_STOP:
-        agent_stop(agent, (enum wire_stop_how)message->stop.how, (int)message->stop.signal,
-                   message->stop.text);
+        if (message->stop.how == WIRE_STOP_TIMEOUT)
+            on_limit(&agent->limit_timer);
+        else
+            agent_stop(agent, (enum wire_stop_how)message->stop.how, (int)message->stop.signal,
+                       message->stop.text);
         break;
     case WIRE_GIVE_WAY:
         agent_guest_order(agent, message->give_way.act);

@@ -116,6 +116,9 @@ static bool is_for_bsprun(struct agent *agent, int signal)
 {
     struct wire_message message = {.kind = WIRE_STOP};
 
+    if (signal == SIGINT && agent->order.stacks_ms > 0 && agent->order.verbosity > 0)
+        return true; /* it prints the stacks first */
+
     if ((signal != SIGTERM && signal != SIGUSR1 && signal != SIGUSR2) || agent->bare ||
         !agent_recovers(agent))
         return signal == SIGUSR1; /* which does not end the job */

@@ -45,6 +45,7 @@
 
 #define LAUNCHER_STOPS        5
 #define LAUNCHER_SAME_MS      1000u /* within which equal signals count as one */
+#define LAUNCHER_STACKS_MS    5000u /* for stacks before the end of the job */
 #define LAUNCHER_EVENTS       64u
 #define LAUNCHER_NOT_RUNNABLE 126 /* exit status */
 
@@ -62,10 +63,12 @@ struct launcher;
 /* The question for the stacks of all processes. */
 struct stacks_request {
     bool gathering;
+    bool has_limit;          /* the job's time limit is set */
     uint32_t number;         /* of the last question */
     bool awaited[HOSTS_MAX]; /* hosts of which answers are missing */
     struct stacks stacks;    /* so far */
     uv_timer_t limit_timer;
+    uv_timer_t job_timer; /* the job's time limit, with --stacks */
     void (*then)(struct launcher *launcher, const char *text); /* also gets the text; or NULL */
 };
 
@@ -260,6 +263,11 @@ void launcher_ask_stacks(struct launcher *launcher, uint32_t limit_ms,
                          void (*then)(struct launcher *launcher, const char *text));
 void launcher_take_stack(struct launcher *launcher, const struct launcher_agent *agent,
                          const struct wire_stack *answer);
+/* --stacks: prints them at the job's time limit, which ends the job then.  From now on; only the
+ * first call counts. */
+void launcher_limit_with_stacks(struct launcher *launcher);
+/* Prints them on stderr. */
+void launcher_tell_stacks(struct launcher *launcher, const char *text);
 /* The agent is lost. */
 void launcher_stacks_lost(struct launcher *launcher, const struct launcher_agent *agent);
 void launcher_open_stacks(struct launcher *launcher);

@@ -1,13 +1,14 @@
 /* launcher_stacks.c - the C stacks of all processes: asked for, gathered, handed out.
  *
- * Happy path: QUERY_STACKS to all agents -> STACK, for each process -> the text for bspctl, and for
- * whoever else has asked.
+ * Happy path: bspctl, the time limit or Ctrl-C asks -> QUERY_STACKS to all agents -> STACK, for
+ * each process -> the text for bspctl, and for whoever else has asked.
  *
  * What can fail: an agent does not answer in time, or is lost (the text says so); the job ends
  * first (nobody gets a text).
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bsprun/launcher/launcher_inside.h"
 
@@ -104,8 +105,54 @@ void launcher_ask_stacks(struct launcher *launcher, uint32_t limit_ms,
         uv_timer_start(&request->limit_timer, on_limit, limit_ms + LATER_MS, 0);
 }
 
+/* ---- The time limit ---- */
+
+void launcher_tell_stacks(struct launcher *launcher, const char *text)
+{
+    size_t length = strlen(text);
+
+    if (length > 0 && !life_is_said(&launcher->common.life))
+        notices_say(&launcher->common.notices, "the processes are here:\n%.*s", (int)length - 1,
+                    text);
+}
+
+/* All agents are told, as each has the limit; one that is between two terms ends the job in the
+ * next. */
+static void end_by_limit(struct launcher *launcher, const char *text)
+{
+    struct wire_message stop = {.kind = WIRE_STOP, .stop = {.how = WIRE_STOP_TIMEOUT, .text = ""}};
+
+    if (life_is_over(&launcher->common.life))
+        return;
+    launcher_tell_stacks(launcher, text);
+    agents_send_all(&launcher->agents, &stop);
+}
+
+static void on_job_limit(uv_timer_t *timer)
+{
+    struct launcher *launcher = timer->data;
+
+    if (!life_is_over(&launcher->common.life) && launcher->common.life.signals == 0)
+        launcher_ask_stacks(launcher, LAUNCHER_STACKS_MS, end_by_limit);
+}
+
+void launcher_limit_with_stacks(struct launcher *launcher)
+{
+    const struct options *options = launcher->common.options;
+
+    if (!options->run.stacks || options->timeout <= 0 || launcher->stacks.has_limit)
+        return;
+    launcher->stacks.has_limit = true;
+    uv_timer_start(&launcher->stacks.job_timer, on_job_limit,
+                   (uint64_t)(options->timeout * 1e3) + 1, 0);
+}
+
+/* ---- Life ---- */
+
 void launcher_open_stacks(struct launcher *launcher)
 {
+    uv_timer_init(&launcher->common.loop, &launcher->stacks.job_timer);
+    launcher->stacks.job_timer.data = launcher;
     uv_timer_init(&launcher->common.loop, &launcher->stacks.limit_timer);
     launcher->stacks.limit_timer.data = launcher;
 }
@@ -113,6 +160,7 @@ void launcher_open_stacks(struct launcher *launcher)
 void launcher_close_stacks(struct launcher *launcher)
 {
     uv_close((uv_handle_t *)&launcher->stacks.limit_timer, NULL);
+    uv_close((uv_handle_t *)&launcher->stacks.job_timer, NULL);
     launcher->stacks.gathering = false;
     stacks_free(&launcher->stacks.stacks);
 }

@@ -145,6 +145,7 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
     start->core_dumps = options->core_dumps;
     start->verbosity = (uint32_t)options->verbosity;
     start->timeout_ns = time_left(launcher);
+    start->stacks_ms = options->run.stacks ? 2 * LAUNCHER_STACKS_MS : 0;
     start->consult_every = options->faults.consult_every;
     start->abort_at = options->faults.abort_at;
     start->owner_policy = options->hosts.owner.policy;
@@ -156,6 +157,7 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
     if (launcher->common.saved.store)
         fill_snapshots(launcher, start);
     agents_send(agent, &message);
+    launcher_limit_with_stacks(launcher);
 }
 
 static void start_if_possible(struct launcher *launcher, struct launcher_agent *agent)

@@ -55,6 +55,7 @@ static const struct poptOption table[] = {
     {"export", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EXPORT_LIST, NULL, NULL},
     {"stdin", '\0', POPT_ARG_STRING | OLD, NULL, OPT_STDIN, NULL, NULL},
     {"dataspace-memory", '\0', POPT_ARG_STRING | OLD, NULL, OPT_DATASPACE_MEMORY, NULL, NULL},
+    {"stacks", '\0', POPT_ARG_NONE | OLD, NULL, OPT_STACKS, NULL, NULL},
     {"timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_TIMEOUT, NULL, NULL},
     {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
@@ -206,6 +207,7 @@ bool options_take(struct options *options, enum option_code code, const char *so
     case OPT_STDIN:
     case OPT_DATASPACE_MEMORY:
     case OPT_BINDINGS:
+    case OPT_STACKS:
         return options_take_run(options, code, source, text);
     case OPT_TIMEOUT:
         return options_take_timeout(options, source, text);

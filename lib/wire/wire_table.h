@@ -302,7 +302,9 @@
  * committed snapshots to retain, 0: all.  bounded: the user set the overhead.  stop_on_failure,
  * stop_on_late_failure: a failed snapshot ends the job before, after the first one taken at a
  * barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest.  balance:
- * Processor Zero may move processes to other hosts.  owner_policy: what is done while the owner of
+ * Processor Zero may move processes to other hosts.  stacks_ms: bsprun prints stacks before it ends
+ * the job at the time limit (by a STOP), and takes no longer than that; the limit of the agent comes
+ * after it, and SIGINT is bsprun's with -v.  owner_policy: what is done while the owner of
  * the host is active; owner_input_ms, owner_load, owner_quiet_ms: struct owner_rule.
  * dataspace_memory: bytes of objects of the dataspace that the host has in memory; 0: half of what
  * is available. */
@@ -330,6 +332,7 @@
     F(flag, core_dumps, 0)                                                                         \
     F(u32, verbosity, 9)                                                                           \
     F(u64, timeout_ns, WIRE_U64_MAX)                                                               \
+    F(u32, stacks_ms, WIRE_U32_MAX)                                                                \
     F(u64, consult_every, WIRE_U64_MAX)                                                            \
     F(u64, abort_at, WIRE_U64_MAX)                                                                 \
     F(text, store, WIRE_PATH_MAX)                                                                  \

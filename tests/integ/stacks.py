@@ -216,5 +216,86 @@ def wrong_calls():
         place.end()
 
 
-main([with_eu_stack, with_gdb, without_tools, refused, that_fails, that_hangs, that_writes_without_end,
+# ---- --stacks: before the job is ended ----
+
+HERE = r"bsprun: the processes are here:\r?\n"
+
+
+def limited(tools, *words, seconds=3, status=124):
+    """The stacks come before the table of the time limit."""
+    result = run([BSPRUN, "--timeout", str(seconds), "--stacks", *words, PROG, "wait", "1"],
+                 env={"PATH": tools})
+    expect(result, status, err=rf"^bsprun: the job took longer than its time limit \(--timeout {seconds}\) and was ended$")
+    check(len(re.findall(HERE, result.err, re.M)) == 1, result)
+    check(re.search(HERE + r"(.*\n)*?bsprun: the job took", result.err, re.M), result)
+    return result
+
+
+def at_the_time_limit():
+    result = limited(path_with(eu_stack=None), "-np", "2")
+    check(re.search(r"^#\d .*compute_for_ever", result.err, re.M), result)
+
+
+def at_the_time_limit_with_snapshots():
+    store = tempfile.mkdtemp(dir=scratch)
+    result = limited(path_with(eu_stack=None), "-np", "2", "--ckpt", store)
+    check(re.search(r"^#\d .*compute_for_ever", result.err, re.M), result)
+
+
+def at_the_time_limit_of_several_hosts():
+    result = limited(path_with(eu_stack=None) + os.pathsep + os.environ["PATH"], "-np", "3",
+                     "--launcher", RSH, "--hosts", "h0:1,h1:1,h2:1")
+    check(re.search(r"^pid 1 on h1 \(process \d+\): ", result.err, re.M), result)
+    check(len(re.findall(r"^#0 ", result.err, re.M)) == 3, result)
+
+
+def at_the_time_limit_a_tool_hangs():
+    result = limited(path_with(eu_stack="sleep 1000 & wait\n"), "-np", "2", seconds=1)
+    check(not re.search("^#", result.err, re.M), result)
+
+
+def ended_before_the_time_limit():
+    result = run([BSPRUN, "--timeout", "1000", "--stacks", "-np", "2", PROG, "count", "3"])
+    expect(result, 0, no_err=True)
+    result = run([BSPRUN, "--stacks", "-np", "2", PROG, "count", "3"])
+    expect(result, 0, err="^bsprun: --stacks prints nothing without --timeout or -v\n$")
+
+
+def at_ctrl_c():
+    env = {"PATH": path_with(eu_stack=None)}
+    with Job([BSPRUN, "-v", "--stacks", "-np", "2", PROG, "wait", "1"], env=env, terminal=True) as job:
+        job.wait_ready(2)
+        os.write(job.fd, b"\x03")
+        check(job.finish() == 130, job.text())
+        check(re.search(HERE + r"(.*\n)*^#\d .*compute_for_ever(.*\n)*"
+                        r"bsprun: the job was ended by signal 2", job.text(), re.M), job.text())
+        job.check_gone()
+
+
+def at_ctrl_c_without_v():
+    env = {"PATH": path_with(eu_stack=None)}
+    with Job([BSPRUN, "--timeout", "1000", "--stacks", "-np", "2", PROG, "wait", "1"], env=env,
+             terminal=True) as job:
+        job.wait_ready(2)
+        os.write(job.fd, b"\x03")
+        check(job.finish() == 130, job.text())
+        check("the processes are here" not in job.text(), job.text())
+
+
+def ctrl_c_twice():
+    """The second one does not wait for a tool that hangs."""
+    env = {"PATH": path_with(eu_stack="exec sleep 1000\n")}
+    with Job([BSPRUN, "-v", "--stacks", "-np", "2", PROG, "wait", "1"], env=env, terminal=True) as job:
+        job.wait_ready(2)
+        os.write(job.fd, b"\x03")
+        wait_until(lambda: "sleep" in job.members().values(), "a tool")
+        os.write(job.fd, b"\x03")
+        check(job.finish() == 130, job.text())
+        check("the processes are here" not in job.text(), job.text())
+        job.check_gone()
+
+
+main([at_the_time_limit, at_the_time_limit_with_snapshots, at_the_time_limit_of_several_hosts,
+      at_the_time_limit_a_tool_hangs, ended_before_the_time_limit, at_ctrl_c, at_ctrl_c_without_v, ctrl_c_twice,
+      with_eu_stack, with_gdb, without_tools, refused, that_fails, that_hangs, that_writes_without_end,
       killed_with_its_agent, ended_meanwhile, of_several_hosts, before_bsp_begin, wrong_calls])

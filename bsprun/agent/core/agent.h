@@ -60,6 +60,7 @@ struct agent_order {
     bool balance; /* Processor Zero may move processes */
     uint32_t verbosity;
     uint64_t timeout_ns;
+    uint32_t stacks_ms; /* the limit is bsprun's, and comes here so much later; 0: it is not */
     uint64_t consult_every, abort_at;
     uint64_t dataspace_memory; /* bytes of objects in memory; 0: half of what is available */
 };
