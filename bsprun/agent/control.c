@@ -24,6 +24,7 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/debug.h"
 #include "bsprun/agent/fence.h"
 #include "bsprun/agent/finish.h"
 #include "bsprun/agent/guest.h"
@@ -180,6 +181,11 @@ static void start(struct agent *agent, const struct wire_message *message)
     take_order(agent, &message->start);
     if (!prepare(agent, &message->start))
         return;
+    error = agent_debug_open(agent, &message->start);
+    if (error) {
+        no_system(agent, "no debugger", error);
+        return;
+    }
     if (!message->start.resume) {
         if (!agent_start_program(agent, &message->start, &verdict)) {
             agent_abort(agent, COORD_NOBODY, &verdict);

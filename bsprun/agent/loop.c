@@ -23,6 +23,7 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/tool.h"
+#include "bsprun/agent/debug.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/stacks.h"
@@ -116,6 +117,8 @@ static bool is_for_bsprun(struct agent *agent, int signal)
 {
     struct wire_message message = {.kind = WIRE_STOP};
 
+    if ((signal == SIGINT || signal == SIGQUIT) && agent_debug_in_terminal(agent))
+        return true; /* its own */
     if (signal == SIGINT && agent->order.stacks_ms > 0 && agent->order.verbosity > 0)
         return true; /* it prints the stacks first */
 
@@ -270,6 +273,7 @@ void agent_close(struct agent *agent)
     agent_guest_close(agent);
     agent_pause_close(agent);
     agent_stacks_close(agent);
+    agent_debug_close(agent);
     if (agent->control)
         net_finish(agent->control);
 }
@@ -284,6 +288,7 @@ int agent_run(struct agent *agent)
     agent_replicas_free(agent);
     agent_peers_free(agent);
     agent_stacks_free(agent);
+    agent_debug_free(agent);
     free(agent->members);
     free(agent->home);
     free(agent->blame);

@@ -30,6 +30,7 @@
 #include "bsprun/launcher/agents.h"
 #include "bsprun/launcher/allocation.h"
 #include "bsprun/launcher/common.h"
+#include "bsprun/launcher/debugger.h"
 #include "bsprun/launcher/job_machine.h"
 #include "bsprun/launcher/launcher.h"
 #include "bsprun/launcher/learning.h"
@@ -82,6 +83,8 @@ struct launcher {
     /* Requests of the user. */
     uv_signal_t stops[LAUNCHER_STOPS], save_signal, window_signal;
     uint64_t saving_ms; /* when a signal requested a snapshot before the end; 0: none */
+    uint32_t debuggers; /* that run */
+    struct debugger_terminal terminal;
     bool end_requested; /* bspkill has requested the end */
     bool has_elected;
     double moving_seconds;  /* what moves by Processor Zero's decision have cost at most */

@@ -131,11 +131,18 @@ static bool wants_stacks(const struct launcher *launcher, int signal)
     return signal == SIGINT && options->run.stacks && options->verbosity > 0;
 }
 
+/* The keys of the terminal are for a debugger in it. */
+static bool is_for_debugger(const struct launcher *launcher, int signal)
+{
+    return (signal == SIGINT || signal == SIGQUIT) && launcher->debuggers > 0 &&
+           !launcher->common.options->debug.xterm;
+}
+
 static void on_stop_signal(uv_signal_t *handle, int signal)
 {
     struct launcher *launcher = handle->data;
 
-    if (is_the_same(launcher, signal))
+    if (is_the_same(launcher, signal) || is_for_debugger(launcher, signal))
         return;
     if (launcher->common.life.signals++ == 0 && !life_is_over(&launcher->common.life)) {
         if (wants_stacks(launcher, signal))

@@ -146,6 +146,9 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
     start->verbosity = (uint32_t)options->verbosity;
     start->timeout_ns = time_left(launcher);
     start->stacks_ms = options->run.stacks ? 2 * LAUNCHER_STACKS_MS : 0;
+    start->debug_all = options->debug.all;
+    start->debug = (struct wire_numbers){options->debug.pids, options->debug.count};
+    start->window = options->debug.xterm ? debugger_window(options) : "";
     start->consult_every = options->faults.consult_every;
     start->abort_at = options->faults.abort_at;
     start->owner_policy = options->hosts.owner.policy;

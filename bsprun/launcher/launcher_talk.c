@@ -346,6 +346,9 @@ static void on_message(void *context, struct launcher_agent *agent,
     case WIRE_STATUS:
         tell_status(launcher, agent, message);
         break;
+    case WIRE_DEBUGGED:
+        launcher->debuggers = message->debugged.count;
+        break;
     case WIRE_STACK:
         launcher_take_stack(launcher, agent, &message->stack);
         break;

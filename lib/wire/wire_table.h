@@ -227,6 +227,7 @@
     M(RUNNING, running, WIRE_FIELDS_RUNNING, TO_BSPRUN)                                            \
     M(OWNER, owner, WIRE_FIELDS_OWNER, TO_BSPRUN)                                                  \
     M(STACK, stack, WIRE_FIELDS_STACK, TO_BSPRUN)                                                  \
+    M(DEBUGGED, debugged, WIRE_FIELDS_DEBUGGED, TO_BSPRUN)                                         \
     M(HOST_READY, host_ready, WIRE_FIELDS_HOST_READY, TO_ZERO)                                     \
     M(REGISTERED, registered, WIRE_FIELDS_REGISTERED, TO_ZERO)                                     \
     M(RANKS_READY, ranks_ready, WIRE_FIELDS_RANKS_READY, TO_ZERO)                                  \
@@ -304,7 +305,8 @@
  * barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest.  balance:
  * Processor Zero may move processes to other hosts.  stacks_ms: bsprun prints stacks before it ends
  * the job at the time limit (by a STOP), and takes no longer than that; the limit of the agent comes
- * after it, and SIGINT is bsprun's with -v.  owner_policy: what is done while the owner of
+ * after it, and SIGINT is bsprun's with -v.  debug: processes that get a debugger, or debug_all;
+ * window: the command that opens one for each, "": in the terminal of bsprun.  owner_policy: what is done while the owner of
  * the host is active; owner_input_ms, owner_load, owner_quiet_ms: struct owner_rule.
  * dataspace_memory: bytes of objects of the dataspace that the host has in memory; 0: half of what
  * is available. */
@@ -333,6 +335,9 @@
     F(u32, verbosity, 9)                                                                           \
     F(u64, timeout_ns, WIRE_U64_MAX)                                                               \
     F(u32, stacks_ms, WIRE_U32_MAX)                                                                \
+    F(flag, debug_all, 0)                                                                          \
+    F(numbers, debug, WIRE_RANKS_MAX)                                                              \
+    F(text, window, WIRE_PATH_MAX)                                                                 \
     F(u64, consult_every, WIRE_U64_MAX)                                                            \
     F(u64, abort_at, WIRE_U64_MAX)                                                                 \
     F(text, store, WIRE_PATH_MAX)                                                                  \
@@ -477,6 +482,9 @@
     F(text, text, WIRE_STACK_MAX)                                                                  \
     F(text, why, WIRE_NAME_MAX)                                                                    \
     F(text, advice, WIRE_NAME_MAX)
+
+/* So many debuggers run now, which --debug has started. */
+#define WIRE_FIELDS_DEBUGGED(F, E) F(u32, count, WIRE_RANKS_MAX)
 
 /* addresses: where the agent listens for other agents: "1.2.3.4:5" or "[::1]:5", separated by
  * blanks; machine: as by uname -m. */

@@ -76,6 +76,7 @@ struct agent_guest;     /* guest.c */
 struct agent_dataspace; /* dataspace.c */
 struct agent_quiet;     /* quiet.c */
 struct agent_stacks;    /* stacks.c */
+struct agent_debug;     /* debug.c */
 struct tool;            /* tool.c */
 struct fetches;         /* fetch_inside.h */
 struct store;           /* ckpt/store.h */
@@ -145,6 +146,7 @@ struct agent {
     struct agent_quiet *quiet;       /* looks whether all processes wait; NULL: nobody does */
     struct fetches *fetches;         /* file transfers between hosts; NULL: none yet */
     struct agent_stacks *stacks;     /* of the processes here; NULL: nobody has asked for them */
+    struct agent_debug *debug;       /* of processes here; NULL: none is to have a debugger */
     struct tool *tools;              /* commands of the system that run; a list */
     struct agent_replicas *replicas; /* images kept for other hosts; NULL: none yet */
     struct net_connection *control;  /* to bsprun; NULL when bare or lost */
