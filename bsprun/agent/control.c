@@ -44,6 +44,7 @@
 #include "lib/shm/board.h"
 
 #define LIMIT_AGAIN_MS 10u
+#define LIMIT_DEBUG_MS 1000u
 
 void agent_say_hello(struct agent *agent)
 {
@@ -65,6 +66,10 @@ static void on_limit(uv_timer_t *timer)
     struct agent *agent = timer->data;
     char text[160];
 
+    if (agent_debug_runs(agent)) { /* which takes the time it takes */
+        uv_timer_start(timer, on_limit, LIMIT_DEBUG_MS, 0);
+        return;
+    }
     if (agent->job == JOB_REWINDING) { /* bsprun does not wait for this agent now */
         uv_timer_start(timer, on_limit, LIMIT_AGAIN_MS, 0);
         return;
@@ -91,6 +96,7 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->stdio = start->stdio;
     order->report = start->report;
     order->balance = start->balance;
+    order->attach = start->attach;
     order->core_dumps = start->core_dumps;
     order->verbosity = start->verbosity;
     order->timeout_ns = start->timeout_ns;
@@ -126,6 +132,8 @@ static int make_board(struct agent *agent)
 
     if (agent->order.balance)
         flags |= BSPZ_BOARD_TIMING | BSPZ_BOARD_MEASURES;
+    if (agent->order.attach != WIRE_ATTACH_NOT)
+        flags |= BSPZ_BOARD_ATTACH;
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
         return -errno;
     bspz_hex(token, random, sizeof random);

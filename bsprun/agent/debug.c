@@ -3,6 +3,9 @@
  * Happy path: RUN -> gdb is started for each process that is to have one, while all of them wait in
  * bsp_begin -> each is traced -> they run, and those with a debugger stop at the end of bsp_begin.
  *
+ * --attach-on-error: a process marks its slot and rings -> gdb is started, or its stack is read ->
+ * when no debugger is left, all that have failed go on to their end.
+ *
  * What can fail: a debugger cannot be started, or ends without having attached: its process runs
  * without; the job ends meanwhile: the debugger is killed with it.
  */
@@ -22,10 +25,14 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/tool.h"
+#include "bsprun/agent/stack_lines.h"
+#include "bsprun/agent/stack_tool.h"
 #include "lib/base/states.h"
 
-#define LOOK_MS   20u /* the kernel does not tell when a process is traced */
-#define WORDS_MAX 24  /* of the command for a window */
+#define LOOK_MS    20u /* the kernel does not tell when a process is traced */
+#define WORDS_MAX  24  /* of the command for a window */
+
+#define STACK_MOST (WIRE_TEXT_MAX - 256) /* bytes of a stack in a notice */
 
 enum debugger_state {
     DEBUGGER_STARTED,
@@ -50,6 +57,8 @@ struct agent_debug {
     uint32_t started; /* debuggers that are in the list */
     bool holds;       /* the processes wait for them */
     uv_timer_t timer;
+    uint32_t stacks; /* that are being printed */
+    struct stack_tool stack_tool;
     struct wire_run order;
     void (*let_run)(struct agent *agent, const struct wire_run *order);
 };
@@ -131,6 +140,17 @@ static void release_if_ready(struct agent_debug *debug)
     debug->let_run(debug->agent, &debug->order);
 }
 
+/* Processes that have failed go on to their end when nobody looks at any process. */
+static void let_fail(struct agent_debug *debug)
+{
+    struct agent *agent = debug->agent;
+
+    if (count_running(debug) > 0 || debug->stacks > 0)
+        return;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        bspz_word_move(&bspz_rank_of(agent->board, pid)->plea, BSPZ_PLEA_TAKEN, BSPZ_PLEA_GO);
+}
+
 static void on_look(uv_timer_t *timer)
 {
     release_if_ready(timer->data);
@@ -147,6 +167,7 @@ static void on_ended(struct watched *process)
     move(debugger, DEBUGGER_GONE);
     tell_running(debug);
     release_if_ready(debug);
+    let_fail(debug);
     if (count_running(debug) == 0 && debug->agent->job == JOB_OVER)
         agent_post(debug->agent, AGENT_JOB_OVER);
 }
@@ -154,10 +175,11 @@ static void on_ended(struct watched *process)
 /* ---- The start ------------------------------------------------------------------------------- */
 
 /* The words of the command for gdb, behind those of a window; `window` is taken apart. */
-static void make_command(char *window, char *gdb, char *number, char **words)
+static void make_command(char *window, char *gdb, char *number, bool has_failed, char **words)
 {
-    char *const of_gdb[] = {gdb,   "-q",      "-p", number, "-ex", "tbreak bsp_begin_end",
-                            "-ex", "continue"};
+    char *const of_gdb[] = {gdb, "-q", "-p", number};
+    char *const begins[] = {"-ex", "tbreak bsp_begin_end", "-ex", "continue"};
+    char *const fails[] = {"-ex", "backtrace"};
     char *rest = window, *word;
     int count = 0;
 
@@ -166,6 +188,10 @@ static void make_command(char *window, char *gdb, char *number, char **words)
             words[count++] = word;
     for (size_t i = 0; i < sizeof of_gdb / sizeof *of_gdb; i++)
         words[count++] = of_gdb[i];
+    for (size_t i = 0; !has_failed && i < sizeof begins / sizeof *begins; i++)
+        words[count++] = begins[i];
+    for (size_t i = 0; has_failed && i < sizeof fails / sizeof *fails; i++)
+        words[count++] = fails[i];
     words[count] = NULL;
 }
 
@@ -189,7 +215,7 @@ static pid_t launch(struct agent_debug *debug, char **words, const char *path)
 }
 
 /* 0 or -errno. */
-static int start(struct agent_debug *debug, struct debugger *debugger)
+static int start(struct agent_debug *debug, struct debugger *debugger, bool has_failed)
 {
     struct agent *agent = debug->agent;
     char *words[WORDS_MAX + 10], number[16];
@@ -198,7 +224,7 @@ static int start(struct agent_debug *debug, struct debugger *debugger)
 
     snprintf(number, sizeof number, "%d", (int)agent->members[debugger->pid].process.ospid);
     if (!error) {
-        make_command(window, gdb, number, words);
+        make_command(window, gdb, number, has_failed, words);
         path = words[0][0] == '/' ? strdup(words[0]) : tool_find(words[0]);
         error = path ? launch(debug, words, path) : -ENOENT;
     }
@@ -210,13 +236,13 @@ static int start(struct agent_debug *debug, struct debugger *debugger)
     return error;
 }
 
-static void start_one(struct agent_debug *debug, int pid)
+static void start_one(struct agent_debug *debug, int pid, bool has_failed)
 {
     struct debugger *debugger = &debug->debuggers[debug->started];
     int error;
 
     *debugger = (struct debugger){.debug = debug, .pid = pid, .process.pidfd = -1};
-    error = start(debug, debugger);
+    error = start(debug, debugger, has_failed);
     if (error) {
         agent_notice(debug->agent, "pid %d has no debugger: %s", pid, strerror(-error));
         return;
@@ -252,16 +278,16 @@ bool agent_debug_begin(struct agent *agent, const struct wire_run *order,
         return false;
     if (!has_all(debug))
         return true;
-    debug->debuggers = calloc((size_t)(debug->all ? (uint32_t)agent->nprocs : debug->count) + 1,
-                              sizeof *debug->debuggers);
+    /* Each may have one at the beginning, and one when it fails. */
+    debug->debuggers = calloc(2 * (size_t)agent->nprocs + 1, sizeof *debug->debuggers);
     if (!debug->debuggers)
         return false;
     debug->order = *order;
     debug->let_run = let_run;
     for (int pid = 0; debug->all && pid < agent->nprocs; pid++)
-        start_one(debug, pid);
+        start_one(debug, pid, false);
     for (uint32_t i = 0; i < debug->count; i++)
-        start_one(debug, (int)debug->pids[i]);
+        start_one(debug, (int)debug->pids[i], false);
     if (debug->started == 0)
         return false;
     tell_running(debug);
@@ -270,11 +296,95 @@ bool agent_debug_begin(struct agent *agent, const struct wire_run *order,
     return true;
 }
 
+/* ---- Processes that fail --------------------------------------------------------------------- */
+
+/* A process, while its stack is read. */
+struct failed {
+    struct agent_debug *debug;
+    int pid;
+};
+
+static void print_stack(const struct failed *failed, const char *text)
+{
+    struct wire_message message = {.kind = WIRE_NOTICE};
+    char *line;
+
+    if (asprintf(&line, "pid %d has failed here:\n%s", failed->pid, text) < 0)
+        return;
+    line[strlen(line) - 1] = '\0'; /* the last line break is bsprun's */
+    message.notice.text = line;
+    agent_send(failed->debug->agent, &message);
+    free(line);
+}
+
+static void on_stack(void *context, enum tool_end end, const char *output, size_t size)
+{
+    struct failed *failed = context;
+    struct agent_debug *debug = failed->debug;
+    char *text = stack_lines(output, size, STACK_MOST, end == TOOL_CUT);
+
+    print_stack(failed, text && end != TOOL_SLOW ? text
+                        : stack_refused(output)  ? "    no stack: ptrace is not permitted\n"
+                                                 : "    no stack: there is none in time\n");
+    free(text);
+    free(failed);
+    debug->stacks--;
+    let_fail(debug);
+}
+
+static void start_stack(struct agent_debug *debug, int pid)
+{
+    struct failed *failed = malloc(sizeof *failed);
+    pid_t ospid = debug->agent->members[pid].process.ospid;
+
+    stack_tool_find(&debug->stack_tool);
+    if (failed)
+        *failed = (struct failed){debug, pid};
+    if (failed && debug->stack_tool.path &&
+        stack_tool_start(&debug->stack_tool, debug->agent, ospid, on_stack, failed))
+        debug->stacks++;
+    else
+        free(failed);
+}
+
+static void attend(struct agent_debug *debug, int pid)
+{
+    struct agent *agent = debug->agent;
+
+    if (agent->order.attach == WIRE_ATTACH_STACK)
+        start_stack(debug, pid);
+    else if ((debug->window[0] || count_running(debug) == 0) &&
+             debug->started < 2 * (uint32_t)agent->nprocs)
+        start_one(debug, pid, true);
+}
+
+void agent_debug_scan(struct agent *agent)
+{
+    struct agent_debug *debug = agent->debug;
+    bool found = false;
+
+    if (!debug || agent->order.attach == WIRE_ATTACH_NOT || !debug->debuggers)
+        return;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent->members[pid].process.state == WATCH_LIVES &&
+            bspz_word_move(&bspz_rank_of(agent->board, pid)->plea, BSPZ_PLEA_ASKS,
+                           BSPZ_PLEA_TAKEN)) {
+            attend(debug, pid);
+            found = true;
+        }
+    if (!found)
+        return;
+    tell_running(debug);
+    let_fail(debug); /* those for which nothing could be started */
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
 int agent_debug_open(struct agent *agent, const struct wire_start *start)
 {
     struct agent_debug *debug;
 
-    if (!start->debug_all && start->debug.count == 0)
+    if (!start->debug_all && start->debug.count == 0 && start->attach == WIRE_ATTACH_NOT)
         return 0;
     debug = calloc(1, sizeof *debug);
     if (!debug)
@@ -318,6 +428,7 @@ void agent_debug_free(struct agent *agent)
     free(debug->debuggers);
     free(debug->pids);
     free(debug->window);
+    stack_tool_free(&debug->stack_tool);
     free(debug);
     agent->debug = NULL;
 }

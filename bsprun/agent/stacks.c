@@ -18,15 +18,14 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/to_bsprun.h"
-#include "bsprun/agent/core/tool.h"
 #include "bsprun/agent/stack_lines.h"
+#include "bsprun/agent/stack_tool.h"
 #include "bsprun/whereabouts.h"
 #include "lib/base/io.h"
 #include "lib/base/states.h"
 
 /* Whoever still computes in the same superstep after that time is not just a little late. */
 #define STACKS_WATCH_MS  200u
-#define STACKS_TOOL_MS   5000u /* for one process */
 #define STACKS_AT_A_TIME 8
 #define STACKS_QUEUE_MAX (8u << 20) /* bytes for bsprun that may wait; more stacks do not */
 #define YAMA             "/proc/sys/kernel/yama/ptrace_scope"
@@ -58,7 +57,7 @@ struct agent_stacks {
     uint32_t number; /* of the question */
     struct look *looks;
     int count, next, running, left;
-    char *gdb, *eu_stack; /* the paths, NULL: there is none */
+    struct stack_tool tool;
     uv_timer_t watch_timer, limit_timer;
 };
 
@@ -150,7 +149,7 @@ static void let_go_on(const struct look *look)
 
 static void answer_from(struct look *look, enum tool_end end, const char *output, size_t size)
 {
-    const char *name = look->stacks->eu_stack ? "eu-stack" : "gdb";
+    const char *name = stack_tool_name(&look->stacks->tool);
     char *stack = stack_lines(output, size, WIRE_STACK_MAX, end == TOOL_CUT);
     char why[WIRE_NAME_MAX];
 
@@ -159,7 +158,7 @@ static void answer_from(struct look *look, enum tool_end end, const char *output
     if (stack && end != TOOL_SLOW) {
         answer(look, stack, "", "");
     } else if (end == TOOL_SLOW) {
-        snprintf(why, sizeof why, "%s took longer than %u s", name, STACKS_TOOL_MS / 1000);
+        snprintf(why, sizeof why, "%s took longer than %u s", name, STACK_TOOL_MS / 1000);
         answer(look, NULL, why, "");
     } else if (stack_refused(output)) {
         answer(look, NULL, "ptrace is not permitted", advice());
@@ -186,34 +185,18 @@ static void on_done(void *context, enum tool_end end, const char *output, size_t
         start_some(stacks);
 }
 
-static struct tool *start_tool(struct look *look)
-{
-    struct agent_stacks *stacks = look->stacks;
-    char number[16];
-    char *eu_stack[] = {stacks->eu_stack, "-s", "-n", "256", "-p", number, NULL};
-    char *gdb[] = {stacks->gdb, "-nx",
-                   "-nh",       "-batch",
-                   "-iex",      "set auto-load off",
-                   "-p",        number,
-                   "-ex",       "thread apply all backtrace 256",
-                   NULL};
-
-    snprintf(number, sizeof number, "%d", (int)look->ospid);
-    return tool_start(stacks->agent, stacks->eu_stack ? eu_stack : gdb, STACKS_TOOL_MS, on_done,
-                      look);
-}
-
 static void start_one(struct look *look)
 {
     struct agent_stacks *stacks = look->stacks;
     char why[WIRE_NAME_MAX];
 
-    if (!stacks->eu_stack && !stacks->gdb) {
+    if (!stacks->tool.path) {
         answer(look, NULL, "neither eu-stack nor gdb is in PATH", "");
     } else if (look->ospid == 0 || os_pid_of(stacks->agent, look->pid) != look->ospid) {
         answer(look, NULL, "the process has ended", "");
-    } else if (!(look->tool = start_tool(look))) {
-        snprintf(why, sizeof why, "%s cannot be started: %s", stacks->eu_stack ? "eu-stack" : "gdb",
+    } else if (!(look->tool =
+                     stack_tool_start(&stacks->tool, stacks->agent, look->ospid, on_done, look))) {
+        snprintf(why, sizeof why, "%s cannot be started: %s", stack_tool_name(&stacks->tool),
                  strerror(errno));
         answer(look, NULL, why, "");
     } else {
@@ -303,14 +286,6 @@ static bool look_at_all(struct agent_stacks *stacks)
     return stacks->count > 0;
 }
 
-static void find_tools(struct agent_stacks *stacks)
-{
-    free(stacks->eu_stack);
-    free(stacks->gdb);
-    stacks->eu_stack = tool_find("eu-stack");
-    stacks->gdb = stacks->eu_stack ? NULL : tool_find("gdb");
-}
-
 void agent_stacks_take(struct agent *agent, const struct wire_query_stacks *query)
 {
     struct agent_stacks *stacks = agent->stacks ? agent->stacks : open_stacks(agent);
@@ -329,7 +304,7 @@ void agent_stacks_take(struct agent *agent, const struct wire_query_stacks *quer
         agent_send(agent, &none);
         return;
     }
-    find_tools(stacks);
+    stack_tool_find(&stacks->tool);
     stacks->number = query->number;
     move(stacks, STACKS_WATCHING);
     uv_timer_start(&stacks->watch_timer, on_watched, STACKS_WATCH_MS, 0);
@@ -355,8 +330,7 @@ void agent_stacks_free(struct agent *agent)
     if (!stacks)
         return;
     free(stacks->looks);
-    free(stacks->eu_stack);
-    free(stacks->gdb);
+    stack_tool_free(&stacks->tool);
     free(stacks);
     agent->stacks = NULL;
 }

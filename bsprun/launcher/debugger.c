@@ -36,24 +36,35 @@ static bool has_terminal(void)
     return has;
 }
 
+enum wire_attach debugger_attaches(const struct options *options)
+{
+    return options->debug.xterm || has_terminal() ? WIRE_ATTACH_DEBUGGER : WIRE_ATTACH_STACK;
+}
+
 bool debugger_possible(const struct options *options, char *error, size_t size)
 {
+    const struct options_debug *debug = &options->debug;
+    const char *option = debug->asked ? "--debug" : "--attach-on-error";
     const char *window = debugger_window(options);
     char name[PATH_MAX];
 
     snprintf(name, sizeof name, "%.*s", (int)strcspn(window, " "), window);
     *error = '\0';
-    if (!is_in_path(options, "gdb"))
-        snprintf(error, size, "--debug: gdb is not in PATH");
-    else if (options->debug.xterm && !is_in_path(options, name))
+    if (!debug->asked && debugger_attaches(options) == WIRE_ATTACH_STACK) {
+        if (!is_in_path(options, "eu-stack") && !is_in_path(options, "gdb"))
+            snprintf(error, size, "%s: neither gdb nor eu-stack is in PATH", option);
+    } else if (!is_in_path(options, "gdb")) {
+        snprintf(error, size, "%s: gdb is not in PATH", option);
+    } else if (debug->xterm && !is_in_path(options, name)) {
         snprintf(error, size,
                  "--xterm: %.200s is not in PATH; " XTERM " may name another terminal, such as "
                  "\"konsole -e\"",
                  name);
-    else if (!options->debug.xterm && !has_terminal())
+    } else if (debug->asked && !debug->xterm && !has_terminal()) {
         snprintf(error, size,
                  "--debug needs a terminal, and bsprun in its foreground; --xterm gives each "
                  "debugger a window");
+    }
     return !*error;
 }
 

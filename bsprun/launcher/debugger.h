@@ -12,8 +12,11 @@
  */
 const char *debugger_window(const struct options *options);
 
-/* Whether --debug is possible here: there is gdb, and a terminal in whose foreground bsprun runs,
- * or a command that opens windows.  False: `error` says what is missing. */
+/* What --attach-on-error does here: without a terminal or windows it prints the stack. */
+enum wire_attach debugger_attaches(const struct options *options);
+
+/* Whether --debug and --attach-on-error are possible here: there is gdb, and a terminal in whose
+ * foreground bsprun runs, or a command that opens windows.  False: `error` says what is missing. */
 bool debugger_possible(const struct options *options, char *error, size_t size);
 
 /* The terminal of bsprun, and how it was set. */

@@ -115,12 +115,12 @@ static int prepare_input(struct launcher *launcher, const struct options *option
     return 1;
 }
 
-/* --debug: 0, or a status after a message. */
+/* --debug, --attach-on-error: 0, or a status after a message. */
 static int prepare_debugger(struct launcher *launcher, const struct options *options)
 {
     char error[512];
 
-    if (!options->debug.asked)
+    if (!options->debug.asked && !options->debug.attach)
         return 0;
     if (!debugger_possible(options, error, sizeof error)) {
         notices_say(&launcher->common.notices, "%s", error);

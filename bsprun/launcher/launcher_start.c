@@ -148,6 +148,7 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
     start->stacks_ms = options->run.stacks ? 2 * LAUNCHER_STACKS_MS : 0;
     start->debug_all = options->debug.all;
     start->debug = (struct wire_numbers){options->debug.pids, options->debug.count};
+    start->attach = options->debug.attach ? debugger_attaches(options) : WIRE_ATTACH_NOT;
     start->window = options->debug.xterm ? debugger_window(options) : "";
     start->consult_every = options->faults.consult_every;
     start->abort_at = options->faults.abort_at;

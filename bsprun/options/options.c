@@ -57,6 +57,7 @@ static const struct poptOption table[] = {
     {"dataspace-memory", '\0', POPT_ARG_STRING | OLD, NULL, OPT_DATASPACE_MEMORY, NULL, NULL},
     {"stacks", '\0', POPT_ARG_NONE | OLD, NULL, OPT_STACKS, NULL, NULL},
     {"debug", '\0', POPT_ARG_STRING | OLD, NULL, OPT_DEBUG, NULL, NULL},
+    {"attach-on-error", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ATTACH, NULL, NULL},
     {"xterm", '\0', POPT_ARG_NONE | OLD, NULL, OPT_XTERM, NULL, NULL},
     {"timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_TIMEOUT, NULL, NULL},
     {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
@@ -213,6 +214,9 @@ bool options_take(struct options *options, enum option_code code, const char *so
         return options_take_run(options, code, source, text);
     case OPT_DEBUG:
         return options_take_debug(options, source, text);
+    case OPT_ATTACH:
+        options->debug.attach = true;
+        return true;
     case OPT_XTERM:
         options->debug.xterm = true;
         return true;

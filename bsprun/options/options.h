@@ -89,9 +89,10 @@ struct options_run {
     bool stacks;     /* --stacks: are printed before the job is ended */
 };
 
-/* --debug. */
+/* --debug, --attach-on-error. */
 struct options_debug {
     bool asked, all;
+    bool attach;    /* to processes that fail */
     bool xterm;     /* in windows */
     uint64_t *pids; /* owned */
     uint32_t count;

@@ -56,8 +56,9 @@ bool options_complete_debug(struct options *options)
     struct options_debug *debug = &options->debug;
 
     if (!debug->asked)
-        return !debug->xterm ||
-               options_wrong(options, "--xterm is for --debug PID: it gives its debuggers windows");
+        return !debug->xterm || debug->attach ||
+               options_wrong(options, "--xterm is for --debug PID and --attach-on-error: it gives "
+                                      "their debuggers windows");
     if (!debug->xterm && (debug->all || debug->count > 1))
         return options_wrong(options, "--debug: the terminal has room for one debugger; --xterm "
                                       "gives each a window");
@@ -72,16 +73,21 @@ bool options_complete_debug(struct options *options)
 bool options_check_debug(struct options *options)
 {
     const struct options_snapshots *snapshots = &options->snapshots;
+    const char *name = options->debug.asked ? "--debug" : "--attach-on-error";
 
-    if (!options->debug.asked)
+    if (!options->debug.asked && !options->debug.attach)
         return true;
     if (snapshots->directory || snapshots->restart)
-        return options_wrong(options, "--debug in a job with snapshots: a process cannot be saved "
-                                      "while it is debugged; run it without --ckpt");
+        return options_wrong(options,
+                             "%s in a job with snapshots: a process cannot be saved "
+                             "while it is debugged; run it without --ckpt",
+                             name);
     return options->hosts.all.count == 0 || options->hosts.only_here ||
-           options_wrong(options, "--debug on several hosts: it reaches processes of this host "
-                                  "only; run the job on this one, or start gdb -p there "
-                                  "(bspstat --json has host and os_pid)");
+           options_wrong(options,
+                         "%s on several hosts: it reaches processes of this host "
+                         "only; run the job on this one, or start gdb -p there "
+                         "(bspstat --json has host and os_pid)",
+                         name);
 }
 
 void options_free_debug(struct options_debug *debug)

@@ -75,6 +75,7 @@ enum option_code {
     OPT_STACKS,
     OPT_DEBUG,
     OPT_XTERM,
+    OPT_ATTACH,
     OPT_COUNT
 };
 _Static_assert(OPT_COUNT <= 64, "options.given has a bit for each");

@@ -304,9 +304,10 @@
  * stop_on_late_failure: a failed snapshot ends the job before, after the first one taken at a
  * barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest.  balance:
  * Processor Zero may move processes to other hosts.  stacks_ms: bsprun prints stacks before it ends
- * the job at the time limit (by a STOP), and takes no longer than that; the limit of the agent comes
- * after it, and SIGINT is bsprun's with -v.  debug: processes that get a debugger, or debug_all;
- * window: the command that opens one for each, "": in the terminal of bsprun.  owner_policy: what is done while the owner of
+ * the job at the time limit (by a STOP), and takes no longer than that; the limit of the agent
+ * comes after it, and SIGINT is bsprun's with -v.  debug: processes that get a debugger, or
+ * debug_all; attach: what is done with a process that fails (enum wire_attach); window: the command
+ * that opens one for each debugger, "": in the terminal of bsprun.  owner_policy: what is done while the owner of
  * the host is active; owner_input_ms, owner_load, owner_quiet_ms: struct owner_rule.
  * dataspace_memory: bytes of objects of the dataspace that the host has in memory; 0: half of what
  * is available. */
@@ -337,6 +338,7 @@
     F(u32, stacks_ms, WIRE_U32_MAX)                                                                \
     F(flag, debug_all, 0)                                                                          \
     F(numbers, debug, WIRE_RANKS_MAX)                                                              \
+    F(u32, attach, WIRE_ATTACH_LAST)                                                               \
     F(text, window, WIRE_PATH_MAX)                                                                 \
     F(u64, consult_every, WIRE_U64_MAX)                                                            \
     F(u64, abort_at, WIRE_U64_MAX)                                                                 \

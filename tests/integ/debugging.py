@@ -23,7 +23,9 @@ def script(text, name="gdb"):
 
 
 def debugged(*words, **env):
-    """A job at a terminal that does without colours and keys of its own."""
+    """A job at a terminal that does without colours, keys of its own and pages: by the user's .gdbinit, too."""
+    with open(os.path.join(scratch, ".gdbinit"), "w", encoding="utf-8") as init:
+        init.write("set height 0\nset width 0\n")
     return Job([BSPRUN, *words], env={"TERM": "dumb", "HOME": scratch, **env}, terminal=True)
 
 
@@ -145,6 +147,70 @@ def no_such_process():
         job.check_gone()
 
 
+# ---- --attach-on-error ----
+
+FAILED = r"^bsprun: pid 1 has failed here:\n(#.*\n|    .*\n)*#\d+ .* main\b"
+ENDS = {signal.SIGSEGV: 139, signal.SIGBUS: 135, signal.SIGFPE: 136, signal.SIGILL: 132, signal.SIGABRT: 134}
+
+
+def apart(*words, **more):
+    """Without a terminal."""
+    return run([BSPRUN, "-np", "2", "--attach-on-error", *map(str, words)], start_new_session=True, **more)
+
+
+def stacks_without_a_terminal():
+    """The end is as without the option, and the stack comes before it."""
+    for number, status in ENDS.items():
+        result = expect(apart(PROG, "signal", 1, int(number)), status, err=FAILED)
+        check(re.search(rf"has failed here:\n(.*\n)*bsprun: pid 1 was killed by signal {int(number)} ",
+                        result.err), result)
+    result = expect(apart(PROG, "misuse", 1), 1, err=FAILED)
+    check(re.search(r"^bspzero: .*\nbsprun: pid 1 has failed here:", result.err), result)
+    expect(apart(PROG, "count", 3), 0, no_err=True)
+    expect(apart(PROG, "late-signal", int(signal.SIGSEGV)), 139)
+
+
+def a_stack_that_does_not_come():
+    path = script("exec sleep 1000\n", name="eu-stack") + os.pathsep + os.environ["PATH"]
+    expect(apart(PROG, "signal", 1, 11, env={"PATH": path}), 139,
+           err=r"^bsprun: pid 1 has failed here:\n    no stack: there is none in time$")
+
+
+def error_at_the_terminal():
+    with debugged("-np", "2", "--attach-on-error", PROG, "signal", "1", "11") as job:
+        job.wait_for("<signal handler called>")
+        job.wait_for(PROMPT)
+        say(job, "print bsp_pid()", r"^\$1 = 1\r?$")
+        os.write(job.fd, b"\x03")
+        say(job, "backtrace", "main ")
+        say(job, "detach", "detached]")
+        os.write(job.fd, b"quit\n")
+        check(job.finish() == 139, job.text())
+        check("bsprun: pid 1 was killed by signal 11" in job.text(), job.text())
+        job.check_gone()
+
+
+def misuse_at_the_terminal():
+    with debugged("-np", "2", "--attach-on-error", PROG, "misuse", "1") as job:
+        job.wait_for("^bspzero: .*pid 1")
+        job.wait_for("bspz_fail ")
+        job.wait_for(PROMPT)
+        say(job, "detach", "detached]")
+        os.write(job.fd, b"quit\n")
+        check(job.finish() == 1, job.text())
+        job.check_gone()
+
+
+def error_in_a_window():
+    """The time limit passes while the debugger is there, and does not end the job."""
+    place = script('sleep 4; shift; "$@" > "$0.log" 2>&1 < /dev/null\n', name="window")
+    result = apart("--xterm", "--timeout", 3, PROG, "signal", 1, 6,
+                   env={"BSPZERO_XTERM": f"{place}/window -e", "HOME": scratch})
+    expect(result, 134)
+    with open(os.path.join(place, "window.log"), encoding="utf-8", errors="replace") as text:
+        check("<signal handler called>" in text.read(), place)
+
+
 def refused(words, text, env=None, status=2):
     result = run([BSPRUN, *words, PROG, "count", "3"], env=env, start_new_session=True)
     expect(result, status, out="^$", err=f"^bsprun: {text}")
@@ -166,6 +232,10 @@ def what_is_refused():
     refused(["--debug", "0,1"], "--debug: the terminal has room for one debugger; --xterm")
     refused(["--debug", "all"], "--debug: the terminal has room for one debugger; --xterm")
     refused(["--xterm"], "--xterm is for --debug PID")
+    refused(["--attach-on-error"], "--attach-on-error: neither gdb nor eu-stack is in PATH", env={"PATH": scratch})
+    refused(["--attach-on-error", "--xterm"], "--attach-on-error: gdb is not in PATH", env={"PATH": scratch})
+    refused(["--attach-on-error", "--ckpt", store], "--attach-on-error in a job with snapshots: ")
+    refused(["--attach-on-error", "--launcher", RSH, "--hosts", "h0:1,h1:1"], "--attach-on-error on several hosts: ")
     check(not os.listdir(store), os.listdir(store))
     place = script("exit 1\n", name="window")
     refused(["--debug", "1", "--xterm", "--launcher", RSH, "--hosts", "h0:1,h1:1"],
@@ -177,4 +247,5 @@ if not shutil.which("gdb"):
     print("no gdb: tools/install-deps installs what the tests need")
 main([stops_in_bsp_begin, process_0, keys_are_for_the_debugger, killed_by_the_debugger,
       ended_while_it_is_debugged, a_debugger_that_fails, a_debugger_that_does_not_attach, in_windows,
-      the_time_limit_is_off, no_such_process, what_is_refused])
+      the_time_limit_is_off, no_such_process, stacks_without_a_terminal, a_stack_that_does_not_come,
+      error_at_the_terminal, misuse_at_the_terminal, error_in_a_window, what_is_refused])
