@@ -86,7 +86,7 @@ struct options_run {
     bool no_stdin;   /* --stdin none */
     uint64_t dataspace_memory; /* bytes; 0: not set */
     bool report_bindings;
-    bool stacks;     /* --stacks: are printed before the job is ended */
+    bool stacks; /* --stacks: are printed before the job is ended */
 };
 
 /* --debug, --attach-on-error. */

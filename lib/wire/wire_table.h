@@ -307,10 +307,10 @@
  * the job at the time limit (by a STOP), and takes no longer than that; the limit of the agent
  * comes after it, and SIGINT is bsprun's with -v.  debug: processes that get a debugger, or
  * debug_all; attach: what is done with a process that fails (enum wire_attach); window: the command
- * that opens one for each debugger, "": in the terminal of bsprun.  owner_policy: what is done while the owner of
- * the host is active; owner_input_ms, owner_load, owner_quiet_ms: struct owner_rule.
- * dataspace_memory: bytes of objects of the dataspace that the host has in memory; 0: half of what
- * is available. */
+ * that opens one for each debugger, "": in the terminal of bsprun.  owner_policy: what is done
+ * while the owner of the host is active; owner_input_ms, owner_load, owner_quiet_ms: struct
+ * owner_rule.  dataspace_memory: bytes of objects of the dataspace that the host has in memory; 0:
+ * half of what is available. */
 #define WIRE_FIELDS_START(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, program, WIRE_PATH_MAX)                                                                \

@@ -58,7 +58,7 @@ struct agent_order {
     bool report, core_dumps;
     bool report_bindings;
     uint32_t attach; /* enum wire_attach */
-    bool balance; /* Processor Zero may move processes */
+    bool balance;    /* Processor Zero may move processes */
     uint32_t verbosity;
     uint64_t timeout_ns;
     uint32_t stacks_ms; /* the limit is bsprun's, and comes here so much later; 0: it is not */
