@@ -5,7 +5,7 @@ import shutil
 import signal
 import tempfile
 
-from harness import BSPRUN, PROG, Job, check, expect, main, run, scratch, wait_until
+from harness import BIN, BSPRUN, PROG, Job, check, expect, main, run, scratch, wait_until
 
 RSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh")
 PROMPT = r"\(gdb\) $"
@@ -170,6 +170,32 @@ def stacks_without_a_terminal():
     expect(apart(PROG, "late-signal", int(signal.SIGSEGV)), 139)
 
 
+OWN_HANDLER = """
+#include <bsp.h>
+#include <signal.h>
+#include <unistd.h>
+static void mine(int number) { (void)number; if (write(1, "mine\\n", 5) == 5) _exit(7); }
+int main(void)
+{
+    signal(SIGSEGV, mine);
+    bsp_begin(2);
+    if (bsp_pid() == 1)
+        raise(SIGSEGV);
+    bsp_end();
+}
+"""
+
+
+def a_handler_of_the_program():
+    """It is left alone."""
+    source = os.path.join(tempfile.mkdtemp(dir=scratch), "own.c")
+    with open(source, "w", encoding="utf-8") as text:
+        text.write(OWN_HANDLER)
+    expect(run([os.path.join(BIN, "bspcc"), source, "-o", source[:-2]]), 0)
+    result = expect(apart(source[:-2]), 7, out="^mine$")
+    check("has failed here" not in result.err, result)
+
+
 def a_stack_that_does_not_come():
     path = script("exec sleep 1000\n", name="eu-stack") + os.pathsep + os.environ["PATH"]
     expect(apart(PROG, "signal", 1, 11, env={"PATH": path}), 139,
@@ -247,5 +273,5 @@ if not shutil.which("gdb"):
     print("no gdb: tools/install-deps installs what the tests need")
 main([stops_in_bsp_begin, process_0, keys_are_for_the_debugger, killed_by_the_debugger,
       ended_while_it_is_debugged, a_debugger_that_fails, a_debugger_that_does_not_attach, in_windows,
-      the_time_limit_is_off, no_such_process, stacks_without_a_terminal, a_stack_that_does_not_come,
-      error_at_the_terminal, misuse_at_the_terminal, error_in_a_window, what_is_refused])
+      the_time_limit_is_off, no_such_process, stacks_without_a_terminal, a_handler_of_the_program,
+      a_stack_that_does_not_come, error_at_the_terminal, misuse_at_the_terminal, error_in_a_window, what_is_refused])
